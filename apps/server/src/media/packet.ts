@@ -1,0 +1,70 @@
+/**
+ * What flows through the media plane: encoded packets and the tracks they belong to.
+ *
+ * Ingest unwraps its protocol's clock at its edge and speaks 90 kHz ticks from there on, for audio too. So 32-bit milliseconds, 33-bit
+ * PES clocks and RTP never get further than their own folder.
+ */
+
+/** Ticks per second of the source clock and of video on the timeline. */
+export const TICKS_PER_SECOND = 90_000;
+
+/** One H.264, HEVC or AV1 track. `config` is the body of `avcC`, `hvcC` or `av1C`; it changes only by announcing the track again. */
+export interface VideoTrack {
+  readonly kind: "video";
+  readonly codec: "avc" | "hevc" | "av1";
+  readonly config: Uint8Array;
+  /** RFC 6381, for example `avc1.64001f`. */
+  readonly codecString: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** One AAC track. `config` is the AudioSpecificConfig (ISO/IEC 14496-3). */
+export interface AudioTrack {
+  readonly kind: "audio";
+  readonly codec: "aac";
+  readonly config: Uint8Array;
+  /** RFC 6381, for example `mp4a.40.2`. */
+  readonly codecString: string;
+  /** Samples per second of the coded frames. */
+  readonly sampleRate: number;
+  readonly channels: number;
+  /** Samples per coded frame: 1024, or 960. */
+  readonly frameSamples: number;
+}
+
+export type Track = VideoTrack | AudioTrack;
+
+/**
+ * One access unit or one audio frame on the source's own, already unwrapped clock.
+ * Video data is length-prefixed (4 bytes) NAL units, or one AV1 temporal unit; audio data is one raw frame.
+ * The receiver may keep `data`: nobody writes into it again.
+ */
+export interface SourcePacket {
+  readonly kind: "video" | "audio";
+  /** Decoding time in 90 kHz ticks of the source's clock; may jump, may run backwards. */
+  readonly dts: number;
+  /** Presentation time, same clock. For audio equal to `dts`. */
+  readonly pts: number;
+  /** True for an IDR picture only (open-GOP recovery points are not random access), and for every audio frame. */
+  readonly isIndependent: boolean;
+  readonly data: Uint8Array;
+}
+
+/** Why a publication ended, as the lifecycle of a stream tells them apart. */
+export type PublicationEnd = "clean-stop" | "source-lost";
+
+/** What an ingest writes into: one publisher's place in the hub. All calls after `end`, or after the hub closed it, are ignored. */
+export interface Publication {
+  /** Announce a track, or a changed one. Announcing an identical one again is no change. */
+  track(track: Track): void;
+  packet(packet: SourcePacket): void;
+  end(why: PublicationEnd, reason: string): void;
+}
+
+/** How the hub reaches back to a publisher: to take the stream over, to terminate it, to drain. */
+export interface PublisherHandle {
+  readonly protocol: "rtmp" | "srt" | "whip" | "pull";
+  /** Close the connection; `reason` is a sentence that the person at the encoder may read. */
+  close(reason: string): void;
+}

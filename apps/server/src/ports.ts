@@ -1,0 +1,199 @@
+/**
+ * The waist: everything that the media floor and the domain floor say to each other. Four small interfaces, all of their values
+ * structured-cloneable, so that the two floors may sit in one process or in many. Only `roles/` knows both sides.
+ */
+
+/** A position on a session's timeline from which a successor may go on without ever using a name twice. */
+export interface TimelinePosition {
+  /** First media sequence number that was never used. */
+  readonly nextMsn: number;
+  readonly discontinuitySequence: number;
+  /** Latest end of all tracks, in 90 kHz ticks. */
+  readonly endTicks: number;
+}
+
+// ── Who may publish ────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface PublishRequest {
+  readonly protocol: "rtmp" | "srt" | "whip" | "pull";
+  readonly streamKey: string;
+  readonly remoteAddress: string;
+}
+
+export type PublishRefusal = "unknown-key" | "suspended" | "too-many" | "draining" | "unavailable";
+
+/** The right to publish one stream. `epoch` fences it: a later grant for the same stream has a higher one, and wins everywhere. */
+export interface PublishGrant {
+  readonly streamId: string;
+  readonly projectId: string;
+  readonly playbackId: string;
+  readonly epoch: number;
+}
+
+export type PublishDecision =
+  | { readonly ok: true; readonly grant: PublishGrant }
+  | { readonly ok: false; readonly reason: PublishRefusal };
+
+/** The session that a publisher's first keyframe or audio packet began, or went on with. */
+export interface SessionStart {
+  readonly sessionId: string;
+  /** Null for a new session. */
+  readonly resume: TimelinePosition | null;
+  readonly record: boolean;
+}
+
+export interface PublishGate {
+  /** Asked once per publish attempt, before a byte of media is kept. Takes the lease: an older publisher of the stream is fenced off. */
+  authorize(request: PublishRequest): Promise<PublishDecision>;
+  /** Asked when the first keyframe (or first audio packet) is in. Null when a newer grant exists or the stream may no longer publish. */
+  begin(grant: PublishGrant, at: number): Promise<SessionStart | null>;
+}
+
+// ── Who may watch ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+export interface PlaybackRequest {
+  readonly playbackId: string;
+  readonly jwt?: string;
+  readonly accessKey?: string;
+  readonly origin?: string;
+}
+
+export type PlaybackContent =
+  | { readonly kind: "live"; readonly streamId: string; readonly projectId: string }
+  | { readonly kind: "recording"; readonly sessionId: string; readonly projectId: string };
+
+export type PlaybackDecision =
+  | { readonly ok: true; readonly content: PlaybackContent }
+  | { readonly ok: false; readonly reason: "denied" };
+
+/** One rendition of a recording: init segments, spans and the segments inside them, in order. */
+export interface RecordingRendition {
+  readonly rendition: string;
+  readonly track: RecordingTrack;
+  readonly segments: readonly RecordingSegment[];
+}
+
+export interface RecordingTrack {
+  readonly kind: "video" | "audio";
+  readonly timescale: number;
+  readonly codecString: string;
+  readonly width?: number;
+  readonly height?: number;
+  readonly sampleRate?: number;
+  readonly channels?: number;
+}
+
+export interface RecordingSegment {
+  readonly msn: number;
+  readonly epoch: number;
+  /** Start on the timeline and duration, in ticks of the rendition's timescale. */
+  readonly startTicks: number;
+  readonly durationTicks: number;
+  readonly programDateTimeMs: number;
+  readonly discontinuity: boolean;
+  /** True when the rendition has no bytes for this MSN. */
+  readonly gap: boolean;
+  /** File name of the init segment: `init-{hash8}.mp4`. Empty for a gap. */
+  readonly init: string;
+  /** The span that holds the bytes, `{epoch}-{firstMsn}.m4s`, and where in it. Empty for a gap. */
+  readonly span: string;
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface RecordingIndex {
+  readonly sessionId: string;
+  readonly projectId: string;
+  readonly renditions: readonly RecordingRendition[];
+}
+
+export interface PlaybackGate {
+  /** One answer for unknown, deleted, suspended and gated content: `denied`. */
+  open(request: PlaybackRequest): Promise<PlaybackDecision>;
+  /** The index of a recording that is ready; null otherwise. */
+  recording(sessionId: string): Promise<RecordingIndex | null>;
+}
+
+// ── What the domain floor asks of the media floor ──────────────────────────────────────────────────────────────────
+
+export type StopReason = "terminated" | "suspended" | "deleted";
+
+export interface MediaControl {
+  /** Close the stream's publisher wherever it is. `terminated` leaves viewers to finish the playlist; the others refuse them at once. */
+  stop(streamId: string, why: StopReason): Promise<void>;
+  /** Send a generated picture and tone to the stream by its own ingest, for `seconds`. */
+  startTestBroadcast(streamKey: string, seconds: number): Promise<void>;
+}
+
+// ── What the media floor tells ─────────────────────────────────────────────────────────────────────────────────────
+
+interface Fact {
+  readonly streamId: string;
+  readonly epoch: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+/** The publisher left: on purpose, or not. `lastPacketAt` is when its last packet came. */
+export interface SourceEnded extends Fact {
+  readonly type: "source-ended";
+  readonly why: "clean-stop" | "source-lost";
+  readonly reason: string;
+  readonly lastPacketAt: number;
+}
+
+/** Packets flow again on a connection that had been silent. */
+export interface SourceBack extends Fact {
+  readonly type: "source-back";
+}
+
+/** A segment is complete in every rendition. Moves the session's position, counters and `lastSeen`. */
+export interface SegmentClosed extends Fact {
+  readonly type: "segment-closed";
+  readonly sessionId: string;
+  readonly position: TimelinePosition;
+  /** Seconds and bytes of the source in this segment, all tracks. */
+  readonly durationSeconds: number;
+  readonly bytes: number;
+  /** One row per rendition when the session records; empty otherwise. */
+  readonly recorded: readonly RecordedSegment[];
+}
+
+export interface RecordedSegment extends RecordingSegment {
+  readonly rendition: string;
+  readonly track: RecordingTrack;
+}
+
+/** A span is in the object store and durable: `{v1/{project}/rec/{session}/{rendition}/{span}}`. */
+export interface SpanSealed extends Fact {
+  readonly type: "span-sealed";
+  readonly sessionId: string;
+  readonly rendition: string;
+  readonly span: string;
+  readonly bytes: number;
+}
+
+/** Nothing of the session's recording is left outside the object store, or never will be in it. */
+export interface RecordingClosed extends Fact {
+  readonly type: "recording-closed";
+  readonly sessionId: string;
+  readonly outcome: { readonly ok: true } | { readonly ok: false; readonly reason: string };
+}
+
+/** Sent every 10 seconds while a publisher is live, and at its first keyframe. */
+export interface SourceMetrics extends Fact {
+  readonly type: "source-metrics";
+  readonly sessionId: string;
+  readonly mediaTimeMs: number;
+  /** Bytes per second received since the last report. */
+  readonly ingestRate: number;
+  /** Bytes per second sent to viewers since the last report. */
+  readonly outgoingRate: number;
+}
+
+export type MediaFact = SourceEnded | SourceBack | SegmentClosed | SpanSealed | RecordingClosed | SourceMetrics;
+
+export interface EventSink {
+  /** Takes a fact and returns at once. Order per stream is kept; lifecycle facts are never dropped, metrics are when the queue is full. */
+  report(fact: MediaFact): void;
+}
