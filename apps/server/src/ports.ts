@@ -173,11 +173,11 @@ export interface SpanSealed extends Fact {
   readonly bytes: number;
 }
 
-/** Nothing of the session's recording is left outside the object store, or never will be in it. */
-export interface RecordingClosed extends Fact {
-  readonly type: "recording-closed";
+/** The session's recording stops here; what is sealed stays. Told once. */
+export interface RecordingFailed extends Fact {
+  readonly type: "recording-failed";
   readonly sessionId: string;
-  readonly outcome: { readonly ok: true } | { readonly ok: false; readonly reason: string };
+  readonly reason: string;
 }
 
 /** Sent every 10 seconds while a publisher is live, and at its first keyframe. */
@@ -191,7 +191,7 @@ export interface SourceMetrics extends Fact {
   readonly outgoingRate: number;
 }
 
-export type MediaFact = SourceEnded | SourceBack | SegmentClosed | SpanSealed | RecordingClosed | SourceMetrics;
+export type MediaFact = SourceEnded | SourceBack | SegmentClosed | SpanSealed | RecordingFailed | SourceMetrics;
 
 export interface EventSink {
   /** Takes a fact and returns at once. Order per stream is kept; lifecycle facts are never dropped, metrics are when the queue is full. */

@@ -1,0 +1,95 @@
+/** Time as an argument. Nothing outside this file reads the system's clocks, so that a test can run 50 days in a second. */
+
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Clock {
+  /** Wall clock, milliseconds since the Unix epoch. May jump. For what people and other systems see. */
+  now(): number;
+  /** Milliseconds that never run backwards. For durations, deadlines and rates. */
+  monotonic(): number;
+  /** Run `action` once, `ms` from now. Does not keep the process alive. */
+  after(ms: number, action: () => void): Timer;
+  /** Run `action` every `ms`. Does not keep the process alive. */
+  every(ms: number, action: () => void): Timer;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, action) {
+    const handle = setTimeout(action, ms).unref();
+    return { cancel: () => clearTimeout(handle) };
+  },
+  every(ms, action) {
+    const handle = setInterval(action, ms).unref();
+    return { cancel: () => clearInterval(handle) };
+  },
+};
+
+interface Alarm {
+  at: number;
+  readonly period: number | null;
+  readonly action: () => void;
+}
+
+/** A clock that stands still until a test moves it. Timers run in order of their time, during `advance`. */
+export class ManualClock implements Clock {
+  #wall: number;
+  #monotonic = 0;
+  readonly #alarms = new Set<Alarm>();
+
+  constructor(wall = 1_700_000_000_000) {
+    this.#wall = wall;
+  }
+
+  now(): number {
+    return this.#wall;
+  }
+
+  monotonic(): number {
+    return this.#monotonic;
+  }
+
+  after(ms: number, action: () => void): Timer {
+    return this.#set({ at: this.#monotonic + ms, period: null, action });
+  }
+
+  every(ms: number, action: () => void): Timer {
+    return this.#set({ at: this.#monotonic + ms, period: ms, action });
+  }
+
+  /** Let `ms` pass on both clocks. */
+  advance(ms: number): void {
+    const target = this.#monotonic + ms;
+    for (let next = this.#nextUntil(target); next; next = this.#nextUntil(target)) {
+      this.#moveTo(next.at);
+      if (next.period === null) this.#alarms.delete(next);
+      else next.at += next.period;
+      next.action();
+    }
+    this.#moveTo(target);
+  }
+
+  /** Set the wall clock alone, as an NTP step does. */
+  stepWall(ms: number): void {
+    this.#wall += ms;
+  }
+
+  #set(alarm: Alarm): Timer {
+    this.#alarms.add(alarm);
+    return { cancel: () => this.#alarms.delete(alarm) };
+  }
+
+  #nextUntil(target: number): Alarm | undefined {
+    let first: Alarm | undefined;
+    for (const alarm of this.#alarms) if (alarm.at <= target && (!first || alarm.at < first.at)) first = alarm;
+    return first;
+  }
+
+  #moveTo(monotonic: number): void {
+    this.#wall += monotonic - this.#monotonic;
+    this.#monotonic = monotonic;
+  }
+}
