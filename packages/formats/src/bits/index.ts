@@ -1,0 +1,3 @@
+export { BitReader } from "./bit-reader.ts";
+export { BitWriter } from "./bit-writer.ts";
+export { FormatError } from "./format-error.ts";

@@ -1,0 +1,95 @@
+import { BitReader, FormatError } from "../bits/index.ts";
+import { type Chroma, checkSize, type VideoDescription } from "./video-description.ts";
+
+const OBU_SEQUENCE_HEADER = 1;
+
+/** What an `av1C` body (AV1 in ISOBMFF 2.3.3) says of its pictures. Throws `FormatError` when it has no readable sequence header. */
+export function describeAv1(av1C: Uint8Array): VideoDescription {
+  const bits = new BitReader(av1C);
+  if (bits.bits(8) !== 0x81) throw new FormatError("marker and version 1 of av1C", 0);
+  const profile = bits.bits(3);
+  const level = bits.bits(5);
+  const tier = bits.flag() ? "H" : "M";
+  const highBitDepth = bits.flag();
+  const twelveBit = bits.flag();
+  const monochrome = bits.flag();
+  const subsamplingX = bits.flag();
+  const subsamplingY = bits.flag();
+  const bitDepth = highBitDepth ? (profile === 2 && twelveBit ? 12 : 10) : 8;
+  const subsampled: Chroma = subsamplingX ? (subsamplingY ? "4:2:0" : "4:2:2") : "4:4:4";
+  const codecString = `av01.${profile}.${twoDigits(level)}${tier}.${twoDigits(bitDepth)}`;
+  const chroma = monochrome ? "4:0:0" : subsampled;
+  return {
+    codecString,
+    chroma,
+    bitDepth,
+    nalLengthSize: 0,
+    sampleAspect: null,
+    ...readSequenceHeader(findSequenceHeader(av1C)),
+  };
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, "0");
+}
+
+/** The configuration OBUs stand from byte 4 on, each with its size (AV1 in ISOBMFF 2.3.4). */
+function findSequenceHeader(av1C: Uint8Array): Uint8Array {
+  const bits = new BitReader(av1C, 4);
+  while (bits.bitsLeft > 0) {
+    const header = bits.bits(8);
+    if (header & 4) bits.skip(8);
+    if (!(header & 2)) throw new FormatError("an OBU with its size", bits.byteOffset);
+    let size = 0;
+    for (let shift = 0; shift < 28; shift += 7) {
+      const byte = bits.bits(8);
+      size += (byte & 0x7f) * 2 ** shift;
+      if (!(byte & 0x80)) break;
+    }
+    const start = bits.byteOffset;
+    bits.skip(size * 8);
+    if (((header >> 3) & 15) === OBU_SEQUENCE_HEADER) return av1C.subarray(start, start + size);
+  }
+  throw new FormatError("a sequence header in av1C", 4);
+}
+
+/** AV1 5.5.1, up to the size of the largest frame. */
+function readSequenceHeader(obu: Uint8Array): Pick<VideoDescription, "width" | "height" | "frameRate"> {
+  const bits = new BitReader(obu);
+  bits.skip(4);
+  const reduced = bits.flag();
+  let frameRate: number | null = null;
+  if (reduced) bits.skip(5);
+  else frameRate = readTimingAndOperatingPoints(bits);
+  const widthBits = bits.bits(4) + 1;
+  const heightBits = bits.bits(4) + 1;
+  const width = bits.bits(widthBits) + 1;
+  const height = bits.bits(heightBits) + 1;
+  checkSize(width, height, bits.byteOffset);
+  return { width, height, frameRate };
+}
+
+function readTimingAndOperatingPoints(bits: BitReader): number | null {
+  let frameRate: number | null = null;
+  let delayBits = 0;
+  if (bits.flag()) {
+    const unitsInTick = bits.bits(32);
+    const timeScale = bits.bits(32);
+    if (bits.flag()) {
+      const rate = timeScale / (unitsInTick * (bits.unsignedExpGolomb() + 1));
+      if (rate > 0 && rate <= 1000) frameRate = rate;
+    }
+    if (bits.flag()) {
+      delayBits = bits.bits(5) + 1;
+      bits.skip(42);
+    }
+  }
+  const displayDelays = bits.flag();
+  for (let points = bits.bits(5) + 1; points > 0; points--) {
+    bits.skip(12);
+    if (bits.bits(5) > 7) bits.skip(1);
+    if (delayBits > 0 && bits.flag()) bits.skip(2 * delayBits + 1);
+    if (displayDelays && bits.flag()) bits.skip(4);
+  }
+  return frameRate;
+}

@@ -1,0 +1,158 @@
+import { BitReader, FormatError } from "../bits/index.ts";
+import { withoutEmulationPrevention } from "./nal-units.ts";
+import { checkSize, chromaOf, hexByte, type VideoDescription } from "./video-description.ts";
+
+/** NAL units of an `avcC` body (ISO/IEC 14496-15 5.3.3.1): views into it. */
+export interface AvcParameterSets {
+  readonly sps: Uint8Array[];
+  readonly pps: Uint8Array[];
+}
+
+/** The SPS and PPS of an `avcC` body. Throws `FormatError` when it is not one. */
+export function avcParameterSets(avcC: Uint8Array): AvcParameterSets {
+  if (avcC[0] !== 1) throw new FormatError("configurationVersion 1 of avcC", 0);
+  let offset = 5;
+  const byte = (): number => {
+    const value = avcC[offset++];
+    if (value === undefined) throw new FormatError("more of avcC", avcC.length);
+    return value;
+  };
+  const readSets = (count: number): Uint8Array[] =>
+    Array.from({ length: count }, () => {
+      const length = byte() * 256 + byte();
+      if (length === 0 || offset + length > avcC.length)
+        throw new FormatError("a parameter set that fits avcC", offset);
+      offset += length;
+      return avcC.subarray(offset - length, offset);
+    });
+  const sps = readSets(byte() & 0x1f);
+  const pps = readSets(byte());
+  return { sps, pps };
+}
+
+/** What an `avcC` body says of its pictures. Throws `FormatError` when it has no readable SPS. */
+export function describeAvc(avcC: Uint8Array): VideoDescription {
+  const sps = avcParameterSets(avcC).sps[0];
+  if (!sps || sps.length < 4) throw new FormatError("a sequence parameter set in avcC", 6);
+  const nalLengthSize = ((avcC[4] ?? 0) & 3) + 1;
+  if (nalLengthSize === 3) throw new FormatError("NAL unit lengths of 1, 2 or 4 bytes", 4);
+  return { codecString: `avc1.${Array.from(sps.subarray(1, 4), hexByte).join("")}`, nalLengthSize, ...readSps(sps) };
+}
+
+// ITU-T H.264 7.3.2.1.1: the profiles whose SPS has the chroma format and scaling lists.
+const HIGH_PROFILES = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
+
+function readSps(sps: Uint8Array): Omit<VideoDescription, "codecString" | "nalLengthSize"> {
+  const bits = new BitReader(withoutEmulationPrevention(sps), 1);
+  const profile = bits.bits(8);
+  bits.skip(16);
+  bits.unsignedExpGolomb(); // seq_parameter_set_id
+  let chromaFormat = 1;
+  let separatePlanes = false;
+  let bitDepth = 8;
+  if (HIGH_PROFILES.has(profile)) {
+    chromaFormat = bits.unsignedExpGolomb();
+    if (chromaFormat === 3) separatePlanes = bits.flag();
+    bitDepth = 8 + bits.unsignedExpGolomb();
+    if (bitDepth > 14) throw new FormatError("a bit depth of 8 to 14", bits.byteOffset);
+    bits.unsignedExpGolomb(); // bit_depth_chroma_minus8
+    bits.skip(1);
+    if (bits.flag()) skipScalingLists(bits, chromaFormat === 3 ? 12 : 8);
+  }
+  const chroma = chromaOf(chromaFormat, bits.byteOffset);
+  bits.unsignedExpGolomb(); // log2_max_frame_num_minus4
+  skipPictureOrder(bits);
+  bits.unsignedExpGolomb(); // max_num_ref_frames
+  bits.skip(1);
+  const widthInBlocks = bits.unsignedExpGolomb() + 1;
+  const heightInUnits = bits.unsignedExpGolomb() + 1;
+  const frameOnly = bits.flag();
+  if (!frameOnly) bits.skip(1);
+  bits.skip(1);
+  const crop = bits.flag() ? Array.from({ length: 4 }, () => bits.unsignedExpGolomb()) : [];
+  const [left = 0, right = 0, top = 0, bottom = 0] = crop;
+
+  // H.264 7.4.2.1.1: cropping counts in chroma samples, and in field lines where pictures may be fields.
+  const subsampled = separatePlanes ? 0 : chromaFormat;
+  const cropX = subsampled === 1 || subsampled === 2 ? 2 : 1;
+  const cropY = (subsampled === 1 ? 2 : 1) * (frameOnly ? 1 : 2);
+  const width = widthInBlocks * 16 - (left + right) * cropX;
+  const height = heightInUnits * 16 * (frameOnly ? 1 : 2) - (top + bottom) * cropY;
+  checkSize(width, height, bits.byteOffset);
+  return { width, height, chroma, bitDepth, ...readVui(bits) };
+}
+
+function skipScalingLists(bits: BitReader, count: number): void {
+  for (let list = 0; list < count; list++) {
+    if (!bits.flag()) continue;
+    const size = list < 6 ? 16 : 64;
+    let last = 8;
+    for (let i = 0; i < size && last !== 0; i++) last = (last + bits.signedExpGolomb() + 256) % 256;
+  }
+}
+
+function skipPictureOrder(bits: BitReader): void {
+  const type = bits.unsignedExpGolomb();
+  if (type > 2) throw new FormatError("pic_order_cnt_type of 0 to 2", bits.byteOffset);
+  if (type === 0) bits.unsignedExpGolomb();
+  if (type !== 1) return;
+  bits.skip(1);
+  bits.signedExpGolomb();
+  bits.signedExpGolomb();
+  const cycle = bits.unsignedExpGolomb();
+  if (cycle > 255) throw new FormatError("a picture order cycle of at most 255", bits.byteOffset);
+  for (let i = 0; i < cycle; i++) bits.signedExpGolomb();
+}
+
+// ITU-T H.264 table E-1, by aspect_ratio_idc; 1 is square.
+const SAMPLE_ASPECTS: readonly (readonly [number, number] | null)[] = [
+  ...[null, null, [12, 11], [10, 11], [16, 11], [40, 33], [24, 11], [20, 11], [32, 11]],
+  ...[
+    [80, 33],
+    [18, 11],
+    [15, 11],
+    [64, 33],
+    [160, 99],
+    [4, 3],
+    [3, 2],
+    [2, 1],
+  ],
+] as const;
+
+type Vui = Pick<VideoDescription, "frameRate" | "sampleAspect">;
+
+/** Encoders that cut the VUI short are many and their pictures decode: what cannot be read is unknown, and no error. */
+function readVui(bits: BitReader): Vui {
+  const vui: { -readonly [K in keyof Vui]: Vui[K] } = { frameRate: null, sampleAspect: null };
+  try {
+    if (!bits.flag()) return vui;
+    if (bits.flag()) vui.sampleAspect = readSampleAspect(bits);
+    if (bits.flag()) bits.skip(1); // overscan
+    if (bits.flag()) {
+      bits.skip(4);
+      if (bits.flag()) bits.skip(24); // colour description
+    }
+    if (bits.flag()) {
+      bits.unsignedExpGolomb(); // chroma sample location
+      bits.unsignedExpGolomb();
+    }
+    if (bits.flag()) {
+      const unitsInTick = bits.bits(32);
+      const timeScale = bits.bits(32);
+      // A tick is a field (H.264 E.2.1).
+      const rate = timeScale / (2 * unitsInTick);
+      if (rate > 0 && rate <= 1000) vui.frameRate = rate;
+    }
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error;
+  }
+  return vui;
+}
+
+function readSampleAspect(bits: BitReader): readonly [number, number] | null {
+  const idc = bits.bits(8);
+  if (idc !== 255) return SAMPLE_ASPECTS[idc] ?? null;
+  const horizontal = bits.bits(16);
+  const vertical = bits.bits(16);
+  return horizontal === 0 || vertical === 0 || horizontal === vertical ? null : [horizontal, vertical];
+}

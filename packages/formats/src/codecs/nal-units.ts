@@ -1,0 +1,65 @@
+import { FormatError } from "../bits/index.ts";
+
+/** The payload of a NAL unit without its emulation prevention bytes: `00 00 03` becomes `00 00` (ITU-T H.264 7.3.1, H.265 7.3.1.1). */
+export function withoutEmulationPrevention(nal: Uint8Array): Uint8Array {
+  const payload = new Uint8Array(nal.length);
+  let length = 0;
+  let zeros = 0;
+  for (const byte of nal) {
+    if (zeros >= 2 && byte === 3) {
+      zeros = 0;
+      continue;
+    }
+    zeros = byte === 0 ? zeros + 1 : 0;
+    payload[length++] = byte;
+  }
+  return payload.subarray(0, length);
+}
+
+/** NAL units behind start codes (H.264 annex B) to the same units behind 4-byte lengths, in a new buffer; bytes before the first start code are dropped. */
+export function annexBToLengthPrefixed(bytes: Uint8Array): Uint8Array {
+  const units: Uint8Array[] = [];
+  for (let start = nextStartCode(bytes, 0) + 3; start < bytes.length; ) {
+    const next = nextStartCode(bytes, start);
+    let end = next;
+    // trailing_zero_8bits, and the zero_byte of a 4-byte start code, belong to no unit: a unit never ends in 00.
+    while (end > start && bytes[end - 1] === 0) end--;
+    if (end > start) units.push(bytes.subarray(start, end));
+    start = next + 3;
+  }
+  return join(units, (view, offset, length) => view.setUint32(offset, length));
+}
+
+/** NAL units behind lengths of `lengthSize` bytes to the same units behind 4-byte start codes, in a new buffer. Throws `FormatError` when a length lies. */
+export function lengthPrefixedToAnnexB(bytes: Uint8Array, lengthSize = 4): Uint8Array {
+  const units: Uint8Array[] = [];
+  for (let offset = 0; offset < bytes.length; ) {
+    const start = offset + lengthSize;
+    let length = 0;
+    for (let i = offset; i < start; i++) length = length * 256 + (bytes[i] ?? 0);
+    if (start + length > bytes.length) throw new FormatError("a NAL unit length that fits the access unit", offset);
+    if (length > 0) units.push(bytes.subarray(start, start + length));
+    offset = start + length;
+  }
+  return join(units, (view, offset) => view.setUint32(offset, 1));
+}
+
+/** Index of the next `00 00 01`, or the length of `bytes`. */
+function nextStartCode(bytes: Uint8Array, from: number): number {
+  for (let one = bytes.indexOf(1, from + 2); one >= 0; one = bytes.indexOf(1, one + 1)) {
+    if (bytes[one - 1] === 0 && bytes[one - 2] === 0) return one - 2;
+  }
+  return bytes.length;
+}
+
+function join(units: Uint8Array[], writePrefix: (view: DataView, offset: number, length: number) => void): Uint8Array {
+  const bytes = new Uint8Array(units.reduce((total, unit) => total + 4 + unit.length, 0));
+  const view = new DataView(bytes.buffer);
+  let offset = 0;
+  for (const unit of units) {
+    writePrefix(view, offset, unit.length);
+    bytes.set(unit, offset + 4);
+    offset += 4 + unit.length;
+  }
+  return bytes;
+}
