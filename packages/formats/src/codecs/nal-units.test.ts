@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { FormatError } from "../bits/index.ts";
+import { annexBToLengthPrefixed, lengthPrefixedToAnnexB } from "./index.ts";
+import { withoutEmulationPrevention } from "./nal-units.ts";
+
+test("start codes of three and four bytes, trailing zeros and leading junk are understood", () => {
+  const bytes = Uint8Array.of(7, 0, 0, 0, 1, 0x67, 1, 0, 0, 1, 0x68, 2, 0, 0, 0, 0, 0, 1, 0x65);
+  expect([...annexBToLengthPrefixed(bytes)]).toEqual([0, 0, 0, 2, 0x67, 1, 0, 0, 0, 2, 0x68, 2, 0, 0, 0, 1, 0x65]);
+});
+
+test("lengths of two bytes are understood, and empty units left out", () => {
+  expect([...lengthPrefixedToAnnexB(Uint8Array.of(0, 1, 0x65, 0, 0, 0, 1, 0x61), 2)]).toEqual([
+    0, 0, 0, 1, 0x65, 0, 0, 0, 1, 0x61,
+  ]);
+});
+
+test("a length beyond the access unit is refused where it stands", () => {
+  expect(() => lengthPrefixedToAnnexB(Uint8Array.of(0, 0, 0, 1, 0x65, 0, 0, 0, 9, 1))).toThrow(
+    new FormatError("a NAL unit length that fits the access unit", 5),
+  );
+});
+
+test("units survive the way to start codes and back", () => {
+  // A NAL unit has no three zeros in a row and does not end in one.
+  const unit = fc.array(fc.integer({ min: 2, max: 255 }), { minLength: 1, maxLength: 20 });
+  fc.assert(
+    fc.property(fc.array(unit, { maxLength: 5 }), (units) => {
+      const prefixed = Uint8Array.from(units.flatMap((bytes) => [0, 0, 0, bytes.length, ...bytes]));
+      expect(annexBToLengthPrefixed(lengthPrefixedToAnnexB(prefixed))).toEqual(prefixed);
+    }),
+  );
+});
+
+test("emulation prevention bytes go, other threes stay", () => {
+  expect([...withoutEmulationPrevention(Uint8Array.of(3, 0, 0, 3, 1, 0, 3, 0, 0, 3, 0, 0, 3))]).toEqual([
+    3, 0, 0, 1, 0, 3, 0, 0, 0, 0,
+  ]);
+});
+
+test("any bytes convert in bounded time or are refused", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom(0, 0, 1, 3, 255), { maxLength: 300 }),
+      fc.constantFrom(1, 2, 4),
+      (bytes, lengthSize) => {
+        const input = Uint8Array.from(bytes);
+        expect(annexBToLengthPrefixed(input).length).toBeLessThanOrEqual(2 * input.length);
+        try {
+          lengthPrefixedToAnnexB(input, lengthSize);
+        } catch (error) {
+          expect(error).toBeInstanceOf(FormatError);
+        }
+      },
+    ),
+  );
+});
