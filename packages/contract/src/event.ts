@@ -1,0 +1,51 @@
+import { type Static, Type } from "typebox";
+import { Id, Milliseconds } from "./exact.ts";
+
+/** What every event has. `v` is the version of the type's shape; readers tolerate unknown types, versions and fields. */
+const base = {
+  id: Type.String({ description: "UUIDv7; resume after it" }),
+  timestamp: Milliseconds,
+  streamId: Id,
+  v: Type.Integer(),
+};
+
+/** The stream became active or inactive. */
+export const StreamStateEvent = Type.Object({
+  type: Type.Literal("stream_state"),
+  ...base,
+  nodeId: Type.String(),
+  region: Type.Optional(Type.String()),
+  userId: Id,
+  state: Type.Object({ active: Type.Boolean() }),
+});
+export type StreamStateEvent = Static<typeof StreamStateEvent>;
+
+/** What the media floor measures, every 10 seconds while live. */
+export const MediaServerMetricsEvent = Type.Object({
+  type: Type.Literal("media_server_metrics"),
+  ...base,
+  nodeId: Type.String(),
+  region: Type.Optional(Type.String()),
+  stats: Type.Object({ mediaTimeMs: Type.Union([Type.Number(), Type.Null()]) }),
+  multistream: Type.Array(
+    Type.Object({
+      target: Type.Object({ id: Type.String(), name: Type.String(), profile: Type.String() }),
+      metrics: Type.Union([
+        Type.Object({ activeSec: Type.Number(), bytes: Type.Number(), mediaTimeMs: Type.Number() }),
+        Type.Null(),
+      ]),
+    }),
+  ),
+});
+export type MediaServerMetricsEvent = Static<typeof MediaServerMetricsEvent>;
+
+/** Some telemetry events of this stream were dropped before this one, because the log could not keep up (ours). */
+export const EventGapEvent = Type.Object({
+  type: Type.Literal("event_gap"),
+  ...base,
+  dropped: Type.Integer({ minimum: 1 }),
+});
+export type EventGapEvent = Static<typeof EventGapEvent>;
+
+export const StreamEvent = Type.Union([StreamStateEvent, MediaServerMetricsEvent, EventGapEvent]);
+export type StreamEvent = Static<typeof StreamEvent>;

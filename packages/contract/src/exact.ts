@@ -1,0 +1,13 @@
+import { type Static, type TProperties, Type } from "typebox";
+
+/** An object schema that refuses unknown properties: every request body is one. */
+export function exact<Properties extends TProperties>(properties: Properties, description?: string) {
+  return Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) });
+}
+
+/** Milliseconds since the Unix epoch. */
+export const Milliseconds = Type.Integer({ description: "Milliseconds since the Unix epoch" });
+
+/** The UUID of a record, lower-case. */
+export const Id = Type.String({ description: "UUID, lower-case" });
+export type Id = Static<typeof Id>;

@@ -1,0 +1,19 @@
+import { type Static, Type } from "typebox";
+import { exact } from "./exact.ts";
+
+/** Who may watch. `webhookContext` is handed back to the customer's webhook exactly as it is. */
+export const PlaybackPolicy = exact({
+  type: Type.Enum(["public", "jwt", "webhook"]),
+  webhookId: Type.Optional(Type.String({ maxLength: 100 })),
+  webhookContext: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: "object",
+      description: "Free-form; passed back on every access check",
+    }),
+  ),
+  refreshInterval: Type.Optional(
+    Type.Number({ minimum: 0, description: "Seconds between re-checks of a viewer; 600 if unset" }),
+  ),
+  allowedOrigins: Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { maxItems: 100 })),
+});
+export type PlaybackPolicy = Static<typeof PlaybackPolicy>;

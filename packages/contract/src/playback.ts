@@ -1,0 +1,42 @@
+import { type Static, Type } from "typebox";
+
+/** One way to watch. Clients validate both strings against these lists. */
+export const PlaybackSource = Type.Object({
+  hrn: Type.Enum([
+    "MP4",
+    "HLS (TS)",
+    "WebRTC (H264)",
+    "FLV (H264)",
+    "Thumbnail (JPEG)",
+    "Thumbnail (PNG)",
+    "Thumbnails",
+  ]),
+  type: Type.Enum([
+    "html5/video/mp4",
+    "html5/application/vnd.apple.mpegurl",
+    "html5/video/h264",
+    "video/x-flv",
+    "image/jpeg",
+    "image/png",
+    "text/vtt",
+  ]),
+  url: Type.String(),
+  size: Type.Optional(Type.Integer({ description: "Bytes" })),
+  width: Type.Optional(Type.Integer()),
+  height: Type.Optional(Type.Integer()),
+  bitrate: Type.Optional(Type.Integer({ description: "Bits per second" })),
+});
+export type PlaybackSource = Static<typeof PlaybackSource>;
+
+/** Answer of `GET /api/playback/{id}`. `source` is never empty: MP4s first by falling bitrate, then HLS, then the rest. */
+export const PlaybackInfo = Type.Object({
+  type: Type.Enum(["live", "vod", "recording"]),
+  meta: Type.Object({
+    live: Type.Optional(Type.Enum([0, 1])),
+    playbackPolicy: Type.Optional(
+      Type.Union([Type.Object({ type: Type.Enum(["public", "jwt", "webhook"]) }), Type.Null()]),
+    ),
+    source: Type.Array(PlaybackSource),
+  }),
+});
+export type PlaybackInfo = Static<typeof PlaybackInfo>;

@@ -1,0 +1,146 @@
+import { type Static, Type } from "typebox";
+import { exact, Id, Milliseconds } from "./exact.ts";
+import { PlaybackPolicy } from "./playback-policy.ts";
+import { Profile, TranscodeProfile } from "./profile.ts";
+
+const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
+  Type.Union([schema, Type.Null()]);
+
+/** The customer's own name for whoever made a thing. */
+export const CreatorId = exact({ type: Type.Literal("unverified"), value: Type.String({ maxLength: 500 }) });
+export type CreatorId = Static<typeof CreatorId>;
+
+const InputCreatorId = Type.Union([Type.String({ maxLength: 500 }), CreatorId]);
+
+type UserTag = string | number | (string | number)[];
+
+const tagValues = [{ type: "string" }, { type: "number" }];
+
+/** Free key-value tags, at most 2048 characters as JSON. */
+export const UserTags = Type.Unsafe<Record<string, UserTag>>({
+  type: "object",
+  additionalProperties: { anyOf: [...tagValues, { type: "array", items: { anyOf: tagValues } }] },
+});
+
+/** One place that a stream is forwarded to: by `id` of a target, or by a `spec` that becomes a target. */
+export const NewTargetRef = exact({
+  profile: Type.String({ minLength: 1, maxLength: 500, description: "Name of a profile, or `source`" }),
+  videoOnly: Type.Optional(Type.Boolean()),
+  id: Type.Optional(Type.String({ maxLength: 100 })),
+  spec: Type.Optional(
+    exact({
+      name: Type.Optional(Type.String({ maxLength: 500 })),
+      url: Type.String({ maxLength: 2048, pattern: "^(srt|rtmps?)://", description: "Write-only" }),
+    }),
+  ),
+});
+export type NewTargetRef = Static<typeof NewTargetRef>;
+
+/** A target as a stream shows it; its address is never shown. */
+export const TargetRef = Type.Object({ profile: Type.String(), videoOnly: Type.Optional(Type.Boolean()), id: Id });
+export type TargetRef = Static<typeof TargetRef>;
+
+const NewMultistream = exact({ targets: Type.Array(NewTargetRef, { maxItems: 100 }) });
+
+export const RecordingSpec = exact({
+  profiles: Type.Optional(Nullable(Type.Array(TranscodeProfile, { maxItems: 32 }))),
+});
+export type RecordingSpec = Static<typeof RecordingSpec>;
+
+/** Where the server fetches a stream from, instead of being sent it. */
+export const Pull = exact({
+  source: Type.String({ minLength: 1, maxLength: 2048 }),
+  headers: Type.Optional(
+    Type.Unsafe<Record<string, string>>({ type: "object", additionalProperties: { type: "string" } }),
+  ),
+  isMobile: Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 2 }), Type.Boolean()])),
+  location: Type.Optional(
+    exact({ lat: Type.Number({ minimum: -90, maximum: 90 }), lon: Type.Number({ minimum: -180, maximum: 180 }) }),
+  ),
+});
+export type Pull = Static<typeof Pull>;
+
+const writable = {
+  creatorId: Type.Optional(InputCreatorId),
+  record: Type.Optional(Type.Boolean()),
+  multistream: Type.Optional(NewMultistream),
+  playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
+  profiles: Type.Optional(Nullable(Type.Array(Profile, { maxItems: 32 }))),
+  recordingSpec: Type.Optional(RecordingSpec),
+  userTags: Type.Optional(UserTags),
+};
+
+const Name = Type.String({ minLength: 1, maxLength: 1000 });
+
+/** Body of `POST /api/stream`. Without `profiles` (or with null) the stream gets `DEFAULT_PROFILES`. */
+export const NewStream = exact({ name: Name, pull: Type.Optional(Pull), ...writable });
+export type NewStream = Static<typeof NewStream>;
+
+/** Body of `PATCH /api/stream/{id}`: any subset. `record` and `profiles` cannot change while the stream is active (400). */
+export const StreamPatch = exact({
+  name: Type.Optional(Name),
+  suspended: Type.Optional(Type.Boolean()),
+  ...writable,
+});
+export type StreamPatch = Static<typeof StreamPatch>;
+
+/**
+ * The stream's "now" (an addition of ours). `since` is when this state began; while reconnecting, `reconnectUntil` is when the session
+ * ends unless the broadcaster is back. `isActive` is true when live or reconnecting.
+ */
+export const StreamStatus = Type.Object({
+  state: Type.Enum(["idle", "live", "reconnecting"]),
+  since: Milliseconds,
+  reconnectUntil: Type.Optional(Milliseconds),
+  sessionId: Type.Optional(Id),
+});
+export type StreamStatus = Static<typeof StreamStatus>;
+
+/** Counters that streams and sessions share. Durations in seconds, sizes in bytes, rates in bytes per second. */
+export const counters = {
+  lastSeen: Milliseconds,
+  sourceSegments: Type.Integer(),
+  sourceSegmentsDuration: Type.Number({ description: "Seconds" }),
+  sourceBytes: Type.Integer(),
+  transcodedSegments: Type.Integer(),
+  transcodedSegmentsDuration: Type.Number({ description: "Seconds" }),
+  transcodedBytes: Type.Integer(),
+  ingestRate: Type.Number({ description: "Bytes per second received, renewed every 10 seconds" }),
+  outgoingRate: Type.Number({ description: "Bytes per second sent, renewed every 10 seconds" }),
+  isHealthy: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+  issues: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])),
+};
+
+/** A stream as its owner sees it. Unset fields are absent; null only where the schema says so. */
+export const Stream = Type.Object({
+  id: Id,
+  kind: Type.Literal("stream"),
+  name: Type.String(),
+  userId: Id,
+  projectId: Id,
+  creatorId: Type.Optional(CreatorId),
+  userTags: Type.Optional(UserTags),
+  createdAt: Milliseconds,
+  createdByTokenName: Type.Optional(Type.String()),
+  streamKey: Type.String({ description: "Secret: who has it can publish" }),
+  playbackId: Type.String(),
+  playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
+  profiles: Type.Array(Profile),
+  record: Type.Boolean(),
+  recordingSpec: Type.Optional(RecordingSpec),
+  multistream: Type.Object({ targets: Type.Array(TargetRef) }),
+  pull: Type.Optional(Pull),
+  parentId: Type.Optional(Id),
+  isActive: Type.Boolean(),
+  suspended: Type.Boolean(),
+  lastTerminatedAt: Nullable(Milliseconds),
+  ...counters,
+  status: StreamStatus,
+});
+export type Stream = Static<typeof Stream>;
+
+/** Body of `POST /api/stream/{id}/test-broadcast` (an addition of ours): the server sends the stream a picture and a tone. */
+export const TestBroadcast = exact({
+  seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, description: "60 if unset" })),
+});
+export type TestBroadcast = Static<typeof TestBroadcast>;
