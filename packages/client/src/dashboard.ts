@@ -1,0 +1,31 @@
+import type { CallOptions, Transport } from "./transport.ts";
+import { WeirError } from "./weir-error.ts";
+
+/** The dashboard's sign-in: an API key, exchanged for a cookie that no script can read. */
+export class Dashboard {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Throws WeirError 401 when the key is unknown. */
+  async signIn(apiKey: string, call: CallOptions = {}): Promise<void> {
+    await this.#transport.send("POST", "/api/dashboard/sign-in", { ...call, body: { apiKey } });
+  }
+
+  async signOut(call: CallOptions = {}): Promise<void> {
+    await this.#transport.send("DELETE", "/api/dashboard/sign-in", call);
+  }
+
+  /** True while the cookie is good. */
+  async session(call: CallOptions = {}): Promise<boolean> {
+    try {
+      await this.#transport.send("GET", "/api/dashboard/session", call);
+      return true;
+    } catch (error) {
+      if (error instanceof WeirError && error.status === 401) return false;
+      throw error;
+    }
+  }
+}

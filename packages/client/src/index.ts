@@ -1,0 +1,5 @@
+export type { ListOptions, Page } from "./page.ts";
+export type { StreamListOptions } from "./streams.ts";
+export type { CallOptions, ClientOptions } from "./transport.ts";
+export { WeirClient } from "./weir-client.ts";
+export { WeirError } from "./weir-error.ts";

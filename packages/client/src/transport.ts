@@ -1,0 +1,71 @@
+import { errorOf, WeirError } from "./weir-error.ts";
+
+export interface ClientOptions {
+  /** Origin of the server, such as `http://localhost:8080`. Empty in a page that the server itself delivers. */
+  readonly baseUrl: string;
+  /** Without a key, calls go by the dashboard's sign-in cookie. */
+  readonly apiKey?: string;
+  /** Milliseconds until an unanswered call fails; 15 000 when not given. */
+  readonly timeoutMs?: number;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Call extends CallOptions {
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+}
+
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/** One HTTP exchange with the server: address, credentials, deadline, errors. The resources above it only name paths. */
+export class Transport {
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.#options = { ...options, baseUrl: options.baseUrl.replace(/\/+$/, "") };
+  }
+
+  async json<T>(method: Method, path: string, call: Call = {}): Promise<T> {
+    const response = await this.send(method, path, call);
+    return (await response.json()) as T;
+  }
+
+  /** Resolves for a 2xx answer. Throws WeirError for any other and for none, and the signal's reason when it was aborted. */
+  async send(method: Method, path: string, { query, body, signal }: Call = {}): Promise<Response> {
+    const { apiKey, baseUrl, timeoutMs = 15_000, fetch = globalThis.fetch } = this.#options;
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const headers: Record<string, string> = { accept: "application/json" };
+    if (body !== undefined) headers["content-type"] = "application/json";
+    // A foreign page cannot set this header without a pre-flight: it is what makes the cookie safe to act on.
+    if (apiKey === undefined) headers["x-weir-request"] = "1";
+    else headers.authorization = `Bearer ${apiKey}`;
+
+    const request = `${method} ${path}`;
+    let response: Response;
+    try {
+      response = await fetch(baseUrl + path + searchOf(query), {
+        method,
+        headers,
+        credentials: apiKey === undefined ? "same-origin" : "omit",
+        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    } catch (cause) {
+      signal?.throwIfAborted();
+      const why = deadline.aborted ? `did not answer within ${timeoutMs / 1000} s` : "could not be reached";
+      throw new WeirError(0, [`${baseUrl || "The server"} ${why} (${request})`], { cause });
+    }
+    if (!response.ok) throw await errorOf(request, response);
+    return response;
+  }
+}
+
+function searchOf(query: Call["query"] = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search.size > 0 ? `?${search}` : "";
+}

@@ -1,0 +1,135 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { WeirClient } from "./weir-client.ts";
+import { WeirError } from "./weir-error.ts";
+
+type Answer = (request: IncomingMessage & { text: string }, response: ServerResponse) => void;
+
+const open: Array<() => Promise<unknown>> = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+/** A server on loopback that answers as told and keeps what it was asked. */
+async function serverThat(
+  answer: Answer,
+): Promise<{ baseUrl: string; asked: Array<IncomingMessage & { text: string }> }> {
+  const asked: Array<IncomingMessage & { text: string }> = [];
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    const seen = Object.assign(request, { text });
+    asked.push(seen);
+    answer(seen, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  open.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+const json = (body: unknown, status = 200): Answer => {
+  return (_request, response) => {
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  };
+};
+
+const failureOf = (call: Promise<unknown>): Promise<WeirError> =>
+  call.then(
+    () => {
+      throw new Error("the call succeeded");
+    },
+    (error) => {
+      if (error instanceof WeirError) return error;
+      throw error;
+    },
+  );
+
+test("a call with a key sends it as Bearer and the body as JSON", async () => {
+  const { baseUrl, asked } = await serverThat(json({ id: "s1", name: "Stage" }, 201));
+  const client = new WeirClient({ baseUrl: `${baseUrl}/`, apiKey: "secret" });
+  expect(await client.streams.create({ name: "Stage", record: true })).toMatchObject({ id: "s1" });
+  expect(asked[0]).toMatchObject({ method: "POST", url: "/api/stream", text: '{"name":"Stage","record":true}' });
+  expect(asked[0]?.headers).toMatchObject({ authorization: "Bearer secret", "content-type": "application/json" });
+});
+
+test("a call without a key goes by cookie, with the header that foreign pages cannot set", async () => {
+  const { baseUrl, asked } = await serverThat((_request, response) => response.writeHead(204).end());
+  await new WeirClient({ baseUrl }).dashboard.signOut();
+  expect(asked[0]).toMatchObject({ method: "DELETE", url: "/api/dashboard/sign-in" });
+  expect(asked[0]?.headers["x-weir-request"]).toBe("1");
+  expect(asked[0]?.headers.authorization).toBeUndefined();
+});
+
+test("ids are escaped, so that none can name another path", async () => {
+  const { baseUrl, asked } = await serverThat((_request, response) => response.writeHead(204).end());
+  await new WeirClient({ baseUrl, apiKey: "k" }).streams.delete("../session/x?y");
+  expect(asked[0]?.url).toBe("/api/stream/..%2Fsession%2Fx%3Fy");
+});
+
+test("each stream comes once, over as many pages as the server links", async () => {
+  const { baseUrl, asked } = await serverThat((request, response) => {
+    const cursor = new URL(request.url ?? "", "http://x").searchParams.get("cursor");
+    if (cursor === null)
+      response.setHeader("link", '<https://weir.example/api/stream?limit=2&cursor=a%2Bb>; rel="next"');
+    json(cursor === null ? [{ id: "1" }, { id: "2" }] : [{ id: "3" }])(request, response);
+  });
+  const ids: string[] = [];
+  for await (const stream of new WeirClient({ baseUrl, apiKey: "k" }).streams.each({ limit: 2 })) ids.push(stream.id);
+  expect(ids).toEqual(["1", "2", "3"]);
+  expect(asked.map((request) => request.url)).toEqual(["/api/stream?limit=2", "/api/stream?limit=2&cursor=a%2Bb"]);
+});
+
+test("a list by name and activity says so in the query", async () => {
+  const { baseUrl, asked } = await serverThat(json([]));
+  await new WeirClient({ baseUrl, apiKey: "k" }).streams.list({ name: 'a"b', active: true });
+  const search = new URL(asked[0]?.url ?? "", "http://x").searchParams;
+  expect(Object.fromEntries(search)).toEqual({ filters: '[{"id":"name","value":"a\\"b"}]', active: "true" });
+});
+
+test("an error answer becomes its sentences", async () => {
+  const { baseUrl } = await serverThat(json({ errors: ["cannot change 'record' field while stream is active"] }, 400));
+  const error = await failureOf(new WeirClient({ baseUrl, apiKey: "k" }).streams.patch("s1", { record: false }));
+  expect(error).toMatchObject({ status: 400, message: "cannot change 'record' field while stream is active" });
+});
+
+test("a failed validation names the field", async () => {
+  const ajv = { instancePath: "/name", keyword: "type", params: { type: "string" }, message: "must be string" };
+  const { baseUrl } = await serverThat(json({ errors: [JSON.stringify(ajv)] }, 422));
+  const error = await failureOf(new WeirClient({ baseUrl, apiKey: "k" }).streams.create({ name: "x" }));
+  expect(error).toMatchObject({ status: 422, errors: ["name must be string"] });
+});
+
+test("an answer that is no JSON still says what was asked and what came", async () => {
+  const { baseUrl } = await serverThat((_request, response) => response.writeHead(502).end("<html>"));
+  const error = await failureOf(new WeirClient({ baseUrl, apiKey: "k" }).ingest());
+  expect(error.message).toBe("GET /api/ingest was answered 502 Bad Gateway");
+});
+
+test("a server that does not answer in time is a WeirError that says so", async () => {
+  const { baseUrl } = await serverThat(() => {});
+  const error = await failureOf(new WeirClient({ baseUrl, apiKey: "k", timeoutMs: 50 }).sessions.get("x"));
+  expect(error).toMatchObject({ status: 0, message: `${baseUrl} did not answer within 0.05 s (GET /api/session/x)` });
+});
+
+test("a server that is not there is a WeirError with the cause", async () => {
+  const error = await failureOf(new WeirClient({ baseUrl: "http://127.0.0.1:1", apiKey: "k" }).playback.get("p"));
+  expect(error).toMatchObject({ status: 0, message: "http://127.0.0.1:1 could not be reached (GET /api/playback/p)" });
+  expect(error.cause).toBeInstanceOf(Error);
+});
+
+test("a call that its caller aborts ends with the caller's reason", async () => {
+  const { baseUrl } = await serverThat(() => {});
+  const abort = new AbortController();
+  const call = new WeirClient({ baseUrl, apiKey: "k" }).streams.get("x", { signal: abort.signal });
+  abort.abort(new Error("changed my mind"));
+  await expect(call).rejects.toThrow("changed my mind");
+});
+
+test("no dashboard session is an answer, not an error", async () => {
+  const { baseUrl } = await serverThat(json({ errors: ["request is not authenticated"] }, 401));
+  expect(await new WeirClient({ baseUrl }).dashboard.session()).toBe(false);
+});

@@ -1,0 +1,33 @@
+import type { Ingest, PlaybackInfo } from "@weir/contract";
+import { Dashboard } from "./dashboard.ts";
+import { Sessions } from "./sessions.ts";
+import { Streams } from "./streams.ts";
+import { type CallOptions, type ClientOptions, Transport } from "./transport.ts";
+
+/** A Weir server, typed: `new WeirClient({ baseUrl, apiKey })`. Every call throws WeirError when it does not succeed. */
+export class WeirClient {
+  readonly streams: Streams;
+  readonly sessions: Sessions;
+  readonly dashboard: Dashboard;
+  readonly playback: {
+    /** How to watch a stream or a recording by its playback id. Needs no key. */
+    get(playbackId: string, call?: CallOptions): Promise<PlaybackInfo>;
+  };
+  readonly #transport: Transport;
+
+  constructor(options: ClientOptions) {
+    const transport = new Transport(options);
+    this.#transport = transport;
+    this.streams = new Streams(transport);
+    this.sessions = new Sessions(transport);
+    this.dashboard = new Dashboard(transport);
+    this.playback = {
+      get: (playbackId, call = {}) => transport.json("GET", `/api/playback/${encodeURIComponent(playbackId)}`, call),
+    };
+  }
+
+  /** Where to publish to and to watch from: one entry per region. */
+  ingest(call: CallOptions = {}): Promise<Ingest[]> {
+    return this.#transport.json("GET", "/api/ingest", call);
+  }
+}
