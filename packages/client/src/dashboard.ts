@@ -1,3 +1,4 @@
+import type { DashboardSession } from "@weir/contract";
 import type { CallOptions, Transport } from "./transport.ts";
 import { WeirError } from "./weir-error.ts";
 
@@ -18,13 +19,12 @@ export class Dashboard {
     await this.#transport.send("DELETE", "/api/dashboard/sign-in", call);
   }
 
-  /** True while the cookie is good. */
-  async session(call: CallOptions = {}): Promise<boolean> {
+  /** Who is signed in; null when nobody is. */
+  async session(call: CallOptions = {}): Promise<DashboardSession | null> {
     try {
-      await this.#transport.send("GET", "/api/dashboard/session", call);
-      return true;
+      return await this.#transport.json<DashboardSession>("GET", "/api/dashboard/session", call);
     } catch (error) {
-      if (error instanceof WeirError && error.status === 401) return false;
+      if (error instanceof WeirError && error.status === 401) return null;
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import type { NewStream, Stream, StreamPatch } from "@weir/contract";
+import type { ListFilter, NewStream, Stream, StreamPatch } from "@weir/contract";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -27,13 +27,11 @@ export class Streams {
 
   /** One page, the one seen last first. */
   list({ name, active, limit, cursor, signal }: StreamListOptions = {}): Promise<Page<Stream>> {
-    const filters = name ? JSON.stringify([{ id: "name", value: name }]) : undefined;
-    return fetchPage(
-      this.#transport,
-      "/api/stream",
-      { limit, cursor, filters, active: active || undefined },
-      { signal },
-    );
+    const wanted: ListFilter[] = [];
+    if (name) wanted.push({ id: "name", value: name });
+    if (active) wanted.push({ id: "isActive", value: true });
+    const filters = wanted.length > 0 ? JSON.stringify(wanted) : undefined;
+    return fetchPage(this.#transport, "/api/stream", { limit, cursor, filters }, { signal });
   }
 
   /** Every stream, page after page. */
