@@ -1,0 +1,93 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { inspect } from "node:util";
+import { describe, expect, test } from "vitest";
+import { describeSettings, readConfig, unknownSettings } from "./config.ts";
+import { StartupError } from "./startup-error.ts";
+
+test("an empty environment gives the documented defaults", () => {
+  expect(readConfig({})).toEqual({
+    dataDir: resolve("data"),
+    host: "0.0.0.0",
+    httpPort: 8080,
+    rtmpPort: 1935,
+    publicUrl: null,
+    apiKey: null,
+    roles: ["api", "media", "worker"],
+    region: "local",
+    reconnectWindowMs: 30_000,
+    allowPrivateUrls: false,
+    logLevel: "info",
+    databaseUrl: null,
+  });
+});
+
+test("an empty variable counts as absent", () => {
+  expect(readConfig({ WEIR_HTTP_PORT: "", WEIR_API_KEY: "" })).toMatchObject({ httpPort: 8080, apiKey: null });
+});
+
+describe("values that are taken", () => {
+  test.each([
+    ["WEIR_HTTP_PORT", "0", { httpPort: 0 }],
+    ["WEIR_RTMP_PORT", "65535", { rtmpPort: 65_535 }],
+    ["WEIR_HOST", "::1", { host: "::1" }],
+    ["WEIR_PUBLIC_URL", "https://video.example.com/", { publicUrl: "https://video.example.com" }],
+    ["WEIR_ROLES", "worker, media", { roles: ["media", "worker"] }],
+    ["WEIR_ROLES", "api,api", { roles: ["api"] }],
+    ["WEIR_REGION", "eu-west-1", { region: "eu-west-1" }],
+    ["WEIR_ALLOW_PRIVATE_URLS", "1", { allowPrivateUrls: true }],
+    ["WEIR_LOG_LEVEL", "debug", { logLevel: "debug" }],
+  ])("%s=%s", (variable, text, expected) => {
+    expect(readConfig({ [variable]: text })).toMatchObject(expected);
+  });
+});
+
+describe("values that stop the start", () => {
+  test.each([
+    ["WEIR_HTTP_PORT", "80a", "a whole number from 0 to 65535"],
+    ["WEIR_HTTP_PORT", "65536", "a whole number from 0 to 65535"],
+    ["WEIR_RTMP_PORT", "-1", "a whole number from 0 to 65535"],
+    ["WEIR_RECONNECT_WINDOW_MS", "1e3", "a whole number from 0 to 600000"],
+    ["WEIR_HOST", "example.com", "an IP address"],
+    ["WEIR_PUBLIC_URL", "video.example.com", "an http:// or https:// address"],
+    ["WEIR_PUBLIC_URL", "https://example.com/weir", "without path"],
+    ["WEIR_PUBLIC_URL", "https://me:pass@example.com", "an http:// or https:// address"],
+    ["WEIR_ROLES", "api,everything", "one or more of api, media, worker"],
+    ["WEIR_ROLES", ",", "one or more of api, media, worker"],
+    ["WEIR_REGION", "EU West", "1 to 32 of a-z, 0-9 and -"],
+    ["WEIR_ALLOW_PRIVATE_URLS", "yes", "1 or 0"],
+    ["WEIR_LOG_LEVEL", "loud", "one of trace, debug, info, warn, error, fatal, silent"],
+  ])("%s=%s names the variable, the value and what is allowed", (variable, text, allowed) => {
+    const attempt = () => readConfig({ [variable]: text });
+    expect(attempt).toThrow(StartupError);
+    expect(attempt).toThrow(`${variable} is ${JSON.stringify(text)}: give `);
+    expect(attempt).toThrow(allowed);
+  });
+
+  test("all of them are named at once", () => {
+    expect(() => readConfig({ WEIR_HTTP_PORT: "x", WEIR_LOG_LEVEL: "y" })).toThrow(/WEIR_HTTP_PORT.*; WEIR_LOG_LEVEL/);
+  });
+
+  test.each([
+    ["WEIR_API_KEY", "tooshort"],
+    ["DATABASE_URL", "mysql://u:hunter2@h/d"],
+  ])("%s is named without its value", (variable, text) => {
+    expect(() => readConfig({ [variable]: text })).toThrow(`${variable} is not valid: give `);
+    expect(() => readConfig({ [variable]: text })).not.toThrow(text);
+  });
+});
+
+test("secrets in the configuration do not print", () => {
+  const config = readConfig({ WEIR_API_KEY: "k".repeat(20), DATABASE_URL: "postgres://u:hunter2@h/d" });
+  expect(`${inspect(config)} ${JSON.stringify(config)} ${config.apiKey}`).not.toMatch(/kkk|hunter2/);
+  expect(config.databaseUrl?.reveal()).toBe("postgres://u:hunter2@h/d");
+});
+
+test("a mistyped variable of ours is found", () => {
+  expect(unknownSettings({ WEIR_HTTPPORT: "1", WEIR_HOST: "::", PATH: "" })).toEqual(["WEIR_HTTPPORT"]);
+});
+
+test("the page in docs is the one that the settings print", async () => {
+  const page = new URL("../../../../docs/4-operate/settings.md", import.meta.url);
+  expect(await readFile(page, "utf8")).toBe(describeSettings());
+});

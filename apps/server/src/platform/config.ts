@@ -1,0 +1,214 @@
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+import { Secret } from "./secret.ts";
+import { StartupError } from "./startup-error.ts";
+
+export const ROLES = ["api", "media", "worker"] as const;
+export type Role = (typeof ROLES)[number];
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+interface Setting<T> {
+  readonly variable: string;
+  /** Taken when the variable is absent or empty. Undefined: the setting is optional, and null without a value. */
+  readonly fallback: string | undefined;
+  readonly about: string;
+  readonly allowed: string;
+  /** Undefined for a text that is not allowed. */
+  readonly parse: (text: string) => T | undefined;
+  readonly isSecret: boolean;
+}
+
+type Described = Pick<Setting<unknown>, "variable" | "about"> & { readonly isSecret?: boolean };
+type Kind<T> = Pick<Setting<T>, "allowed" | "parse">;
+
+function setting<T>(described: Described, kind: Kind<T>, fallback: string): Setting<T> {
+  return { isSecret: false, ...described, ...kind, fallback };
+}
+
+function optional<T>(described: Described, kind: Kind<T>): Setting<T | null> {
+  return { isSecret: false, ...described, ...kind, fallback: undefined };
+}
+
+function integer(least: number, most: number): Kind<number> {
+  return {
+    allowed: `a whole number from ${least} to ${most}`,
+    parse(text) {
+      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= least && value <= most ? value : undefined;
+    },
+  };
+}
+
+function oneOf<const T extends string>(values: readonly T[]): Kind<T> {
+  return { allowed: `one of ${values.join(", ")}`, parse: (text) => values.find((value) => value === text) };
+}
+
+function matching(pattern: RegExp, allowed: string): Kind<string> {
+  return { allowed, parse: (text) => (pattern.test(text) ? text : undefined) };
+}
+
+const port = integer(0, 65_535);
+
+const flag: Kind<boolean> = {
+  allowed: "1 or 0",
+  parse: (text) => (text === "1" ? true : text === "0" ? false : undefined),
+};
+
+const folder: Kind<string> = {
+  allowed: "the path of a folder",
+  parse: (text) => (text.includes("\0") ? undefined : resolve(text)),
+};
+
+const bindAddress: Kind<string> = {
+  allowed: "an IP address, or localhost",
+  parse: (text) => (isIP(text) || text === "localhost" ? text : undefined),
+};
+
+const roles: Kind<readonly Role[]> = {
+  allowed: `one or more of ${ROLES.join(", ")}, with commas between`,
+  parse(text) {
+    const names = text.split(",").map((name) => name.trim());
+    return names.every((name) => ROLES.some((role) => role === name))
+      ? ROLES.filter((role) => names.includes(role))
+      : undefined;
+  },
+};
+
+const origin: Kind<string> = {
+  allowed: "an http:// or https:// address without path, for example https://video.example.com",
+  parse(text) {
+    const url = URL.parse(text);
+    const isOrigin = url && /^https?:$/.test(url.protocol) && url.pathname === "/" && !url.search && !url.hash;
+    return isOrigin && !url.username && !url.password ? url.origin : undefined;
+  },
+};
+
+const apiKey: Kind<Secret> = {
+  allowed: "16 to 200 visible ASCII characters, without spaces",
+  parse: (text) => (/^[!-~]{16,200}$/.test(text) ? new Secret(text) : undefined),
+};
+
+const databaseUrl: Kind<Secret> = {
+  allowed: "an address like postgres://user:password@host:5432/database",
+  parse: (text) => (/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "") ? new Secret(text) : undefined),
+};
+
+/** Every setting of Weir, once: read by `readConfig`, printed by `describeSettings`. */
+const SETTINGS = {
+  dataDir: setting(
+    { variable: "WEIR_DATA_DIR", about: "Folder for everything this node keeps: database, recordings, spool." },
+    folder,
+    "./data",
+  ),
+  host: setting({ variable: "WEIR_HOST", about: "Address that the listeners bind to." }, bindAddress, "0.0.0.0"),
+  httpPort: setting(
+    { variable: "WEIR_HTTP_PORT", about: "TCP port of dashboard, API and playback. 0 picks a free one." },
+    port,
+    "8080",
+  ),
+  rtmpPort: setting(
+    { variable: "WEIR_RTMP_PORT", about: "TCP port that broadcasters publish to. 0 picks a free one." },
+    port,
+    "1935",
+  ),
+  publicUrl: optional(
+    {
+      variable: "WEIR_PUBLIC_URL",
+      about:
+        "Address at which people reach this Weir; playback addresses begin with it. `http://localhost:{port}` otherwise.",
+    },
+    origin,
+  ),
+  apiKey: optional(
+    {
+      variable: "WEIR_API_KEY",
+      about: "API key of the first account. Without it one is made and printed once, at the first start.",
+      isSecret: true,
+    },
+    apiKey,
+  ),
+  roles: setting(
+    { variable: "WEIR_ROLES", about: "What this process does. More than one process needs `DATABASE_URL`." },
+    roles,
+    ROLES.join(","),
+  ),
+  region: setting(
+    { variable: "WEIR_REGION", about: "Name of the place where this node runs, as events tell it." },
+    matching(/^[a-z0-9][a-z0-9-]{0,31}$/, "1 to 32 of a-z, 0-9 and -"),
+    "local",
+  ),
+  reconnectWindowMs: setting(
+    {
+      variable: "WEIR_RECONNECT_WINDOW_MS",
+      about: "How long a lost broadcaster may take to come back and go on with the same session, in milliseconds.",
+    },
+    integer(0, 600_000),
+    "30000",
+  ),
+  allowPrivateUrls: setting(
+    {
+      variable: "WEIR_ALLOW_PRIVATE_URLS",
+      about:
+        "1 lets customers' URLs lead to loopback, private and link-local addresses. For tests and closed networks only.",
+    },
+    flag,
+    "0",
+  ),
+  logLevel: setting({ variable: "WEIR_LOG_LEVEL", about: "Least level that is logged." }, oneOf(LOG_LEVELS), "info"),
+  databaseUrl: optional(
+    {
+      variable: "DATABASE_URL",
+      about: "PostgreSQL 15 or newer to use in place of the embedded one.",
+      isSecret: true,
+    },
+    databaseUrl,
+  ),
+};
+
+export type Config = {
+  readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never;
+};
+
+/** The settings in `env`. Throws one `StartupError` that names every variable with a value that is not allowed. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const config: Record<string, unknown> = {};
+  for (const [name, { variable, fallback, parse, allowed, isSecret }] of Object.entries(SETTINGS)) {
+    const text = env[variable] || fallback;
+    if (text === undefined) {
+      config[name] = null;
+      continue;
+    }
+    const value = parse(text);
+    if (value === undefined)
+      problems.push(`${variable} is ${isSecret ? "not valid" : JSON.stringify(text)}: give ${allowed}`);
+    config[name] = value;
+  }
+  if (problems.length > 0) throw new StartupError(problems.join("; "));
+  return config as Config;
+}
+
+/** Variables in `env` that look like ours and are not: most likely a typing error. */
+export function unknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
+  const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable));
+  return Object.keys(env).filter((variable) => variable.startsWith("WEIR_") && !known.has(variable));
+}
+
+/** The reference page of all settings, as Markdown. */
+export function describeSettings(): string {
+  const rows = Object.values(SETTINGS).map(({ variable, fallback, allowed, about }) => {
+    return `| \`${variable}\` | ${fallback === undefined ? "" : `\`${fallback}\``} | ${about} | ${allowed} |`;
+  });
+  return [
+    "# Settings",
+    "",
+    "Environment variables, read once at the start. An empty one counts as absent; a value that is not allowed stops the start with a message.",
+    "",
+    "| Variable | Default | What it does | Allowed |",
+    "| --- | --- | --- | --- |",
+    ...rows,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,68 @@
+import { Writable } from "node:stream";
+import { type DestinationStream, type Logger, pino } from "pino";
+import type { LogLevel } from "./config.ts";
+
+/** What code may do with the log: structured fields first, then a sentence. */
+export type Log = Logger;
+
+/** Second line of defence only: secrets are of type `Secret` and never get here under their own name. */
+const SECRET_FIELDS = [
+  "accessKey",
+  "apiKey",
+  "authorization",
+  "connectionString",
+  "cookie",
+  "databaseUrl",
+  "jwt",
+  "password",
+  "streamKey",
+  "token",
+];
+
+export interface LogSettings {
+  readonly level: LogLevel;
+  /** One readable line per entry in place of JSON, for a person at a terminal. */
+  readonly readable: boolean;
+}
+
+/** The process's log, written to `destination`. */
+export function createLog(settings: LogSettings, destination: Writable = process.stdout): Log {
+  const target: DestinationStream = settings.readable ? new ReadableLines(destination) : destination;
+  return pino(
+    {
+      level: settings.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: "[secret]" },
+    },
+    target,
+  );
+}
+
+/** For tests, and for those who pass no log. */
+export const silentLog: Log = pino({ level: "silent" });
+
+class ReadableLines extends Writable {
+  readonly #destination: Writable;
+
+  constructor(destination: Writable) {
+    super({ decodeStrings: false });
+    this.#destination = destination;
+  }
+
+  override _write(line: string, _encoding: BufferEncoding, done: () => void): void {
+    this.#destination.write(readable(line));
+    done();
+  }
+}
+
+function readable(line: string): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const facts = Object.entries(fields).map(
+    ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  const stack = (err as { stack?: string } | undefined)?.stack;
+  const text = [String(time).slice(11, 19), String(level).toUpperCase().padEnd(5), msg, ...facts].join(" ");
+  return `${text}\n${stack ? `${stack}\n` : ""}`;
+}

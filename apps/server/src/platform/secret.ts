@@ -1,0 +1,28 @@
+import { inspect } from "node:util";
+
+const MASK = "[secret]";
+
+/** A text that no log, error, JSON or template can hold by accident: only `reveal` gives it out. */
+export class Secret {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return MASK;
+  }
+
+  toJSON(): string {
+    return MASK;
+  }
+
+  [inspect.custom](): string {
+    return MASK;
+  }
+}
