@@ -1,0 +1,40 @@
+import { Button } from "@mantine/core";
+import { type ErrorComponentProps, Link } from "@tanstack/react-router";
+import { Note } from "../components/note.tsx";
+import { strings } from "../strings.ts";
+import classes from "./page.module.css";
+
+const text = strings.app;
+
+export function MissingPage() {
+  return (
+    <main className={classes.centred}>
+      <h1>{text.notFound.title}</h1>
+      <p>
+        <Link to="/streams">{text.notFound.back}</Link>
+      </p>
+    </main>
+  );
+}
+
+export function BrokenPage({ error, reset }: ErrorComponentProps) {
+  return (
+    <main className={classes.centred}>
+      <h1>{text.crashed.title}</h1>
+      <Note tone="failure">{error instanceof Error ? error.message : String(error)}</Note>
+      <Button variant="default" onClick={reset}>
+        {text.crashed.retry}
+      </Button>
+    </main>
+  );
+}
+
+/** Before the first answer of a server that gives none. Goes by itself when one comes. */
+export function ServerAwayPage({ error }: { readonly error: Error | null }) {
+  return (
+    <main className={classes.centred} aria-busy>
+      <h1>{error ? text.unreachable.title : text.name}</h1>
+      <p className="quiet">{error ? text.unreachable.body : text.loading}</p>
+    </main>
+  );
+}

@@ -1,0 +1,83 @@
+import { createRootRoute, createRoute, createRouter, Navigate } from "@tanstack/react-router";
+import { SettingsPage } from "../features/account/settings-page.tsx";
+import { SignInPage } from "../features/account/sign-in-page.tsx";
+import { SessionsPage } from "../features/sessions/sessions-page.tsx";
+import { StreamPage } from "../features/streams/stream-page.tsx";
+import { StreamsPage } from "../features/streams/streams-page.tsx";
+import { BrokenPage, MissingPage } from "./fallback-pages.tsx";
+import { Shell } from "./shell.tsx";
+
+type Search = Record<string, unknown>;
+
+/** The router reads `?name=12` as a number; to us every text is a text. */
+const text = (value: unknown): string | undefined => {
+  const whole = typeof value === "string" || typeof value === "number" ? String(value) : "";
+  return whole === "" ? undefined : whole;
+};
+
+/** Leaves out what is not set, so that addresses stay short. */
+function set<T extends Record<string, unknown>>(search: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as never;
+}
+
+const root = createRootRoute();
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  component: SignInPage,
+  validateSearch: (search: Search) => set({ to: text(search.to) }),
+});
+
+/** Everything that needs a sign-in; the shell sees to that. */
+const rooms = createRoute({ getParentRoute: () => root, id: "rooms", component: Shell });
+
+const home = createRoute({
+  getParentRoute: () => rooms,
+  path: "/",
+  component: () => <Navigate to="/streams" replace />,
+});
+
+const streams = createRoute({
+  getParentRoute: () => rooms,
+  path: "/streams",
+  component: StreamsPage,
+  validateSearch: (search: Search) =>
+    set({ name: text(search.name), active: search.active === true || undefined, cursor: text(search.cursor) }),
+});
+
+const stream = createRoute({
+  getParentRoute: () => rooms,
+  path: "/streams/$streamId",
+  component: StreamPage,
+  // Another stream is another page: no state of the last one's player, dialogs or lists may be left.
+  remountDeps: ({ params }) => params,
+  validateSearch: (search: Search) =>
+    set({
+      tab: search.tab === "sessions" ? ("sessions" as const) : undefined,
+      cursor: text(search.cursor),
+      play: text(search.play),
+    }),
+});
+
+const sessions = createRoute({
+  getParentRoute: () => rooms,
+  path: "/sessions",
+  component: SessionsPage,
+  validateSearch: (search: Search) => set({ cursor: text(search.cursor), play: text(search.play) }),
+});
+
+const settings = createRoute({ getParentRoute: () => rooms, path: "/settings", component: SettingsPage });
+
+export const router = createRouter({
+  routeTree: root.addChildren([signIn, rooms.addChildren([home, streams, stream, sessions, settings])]),
+  defaultNotFoundComponent: MissingPage,
+  defaultErrorComponent: BrokenPage,
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,35 @@
+import { Button, Modal } from "@mantine/core";
+import { strings } from "../strings.ts";
+import classes from "./dialog.module.css";
+import { Note } from "./note.tsx";
+
+interface Props {
+  readonly opened: boolean;
+  readonly title: string;
+  readonly body: string;
+  readonly confirm: string;
+  readonly busy: boolean;
+  readonly error: Error | null;
+  readonly onConfirm: () => void;
+  readonly onClose: () => void;
+}
+
+/** Asks once before something that cannot be taken back. The title names the thing. */
+export function ConfirmDialog({ opened, title, body, confirm, busy, error, onConfirm, onClose }: Props) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={title}>
+      <div className={classes.body}>
+        <p>{body}</p>
+        {error && <Note tone="failure">{error.message}</Note>}
+        <div className={classes.actions}>
+          <Button variant="default" onClick={onClose} data-autofocus>
+            {strings.actions.cancel}
+          </Button>
+          <Button color="red.9" loading={busy} onClick={onConfirm}>
+            {confirm}
+          </Button>
+        </div>
+      </div>
+    </Modal>
+  );
+}

@@ -1,0 +1,52 @@
+import { Button } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { Moment } from "../../components/moment.tsx";
+import { Note } from "../../components/note.tsx";
+import { Panel } from "../../components/panel.tsx";
+import { ValueField } from "../../components/value-field.tsx";
+import { strings } from "../../strings.ts";
+import { ingestQuery, sessionQuery, useSignOut } from "./account-queries.ts";
+import classes from "./settings-page.module.css";
+
+const text = strings.account.settings;
+
+export function SettingsPage() {
+  const { data: session } = useQuery(sessionQuery);
+  const ingest = useQuery(ingestQuery);
+  const signOut = useSignOut();
+  useDocumentTitle(`${text.title} · ${strings.app.name}`);
+  return (
+    <div className={classes.page}>
+      <h1>{text.title}</h1>
+      <Panel title={text.addresses} hint={text.addressesHint}>
+        {ingest.error && <Note tone="failure">{ingest.error.message}</Note>}
+        {ingest.data && (
+          <>
+            <ValueField label={text.rtmp} value={ingest.data.ingests.rtmp} />
+            <ValueField label={text.hls} value={`${ingest.data.playback}/<playback id>/index.m3u8`} />
+            <ValueField label={text.api} value={`${ingest.data.origin}/api`} />
+          </>
+        )}
+        <p>
+          <a href="/api/openapi.json">{text.openapi}</a>
+        </p>
+      </Panel>
+      <Panel title={text.signedIn}>
+        {session && (
+          <p>
+            {text.key(session.keyName, session.keyPrefix)}
+            <br />
+            <span className="quiet">
+              {text.until} <Moment at={session.expiresAt} />
+            </span>
+          </p>
+        )}
+        {signOut.error && <Note tone="failure">{signOut.error.message}</Note>}
+        <Button variant="default" loading={signOut.isPending} onClick={() => signOut.mutate()}>
+          {text.signOut}
+        </Button>
+      </Panel>
+    </div>
+  );
+}

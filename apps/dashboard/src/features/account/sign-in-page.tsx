@@ -1,0 +1,51 @@
+import { Button, PasswordInput } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Navigate } from "@tanstack/react-router";
+import { WeirError } from "@weir/client";
+import { type FormEvent, useState } from "react";
+import { strings } from "../../strings.ts";
+import { sessionQuery, useSignIn } from "./account-queries.ts";
+import classes from "./sign-in-page.module.css";
+
+const text = strings.account.signIn;
+const route = getRouteApi("/sign-in");
+
+export function SignInPage() {
+  const { to } = route.useSearch();
+  const session = useQuery(sessionQuery);
+  const signIn = useSignIn();
+  const [key, setKey] = useState("");
+  useDocumentTitle(`${text.submit} · ${strings.app.name}`);
+
+  // Only ever an address of ours: a link to the sign-in page must not lead out of the house.
+  if (session.data) return <Navigate to={to?.match(/^\/(?![/\\])/) ? to : "/streams"} replace />;
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    signIn.mutate(key);
+  };
+  const problem = signIn.error ?? session.error;
+  return (
+    <main className={classes.page}>
+      <form className={classes.form} onSubmit={submit}>
+        <img src="/favicon.svg" alt="" width={40} height={40} />
+        <h1>{text.title}</h1>
+        <PasswordInput
+          label={text.key}
+          description={text.hint}
+          error={problem instanceof WeirError && problem.status === 401 ? text.unknown : problem?.message}
+          value={key}
+          onChange={(event) => setKey(event.currentTarget.value)}
+          autoComplete="current-password"
+          size="md"
+          required
+          autoFocus
+        />
+        <Button type="submit" size="md" loading={signIn.isPending} disabled={key.trim() === ""}>
+          {text.submit}
+        </Button>
+      </form>
+    </main>
+  );
+}

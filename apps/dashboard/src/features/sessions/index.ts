@@ -1,0 +1,2 @@
+export { SessionList } from "./session-list.tsx";
+export { sessionQuery } from "./session-queries.ts";

@@ -1,0 +1,22 @@
+import type { Session } from "@weir/contract";
+import { StateLabel, type Tone } from "../../components/state-label.tsx";
+import { strings } from "../../strings.ts";
+
+const text = strings.sessions.recording;
+
+/** What has become of a session's recording; why it failed is on hover. */
+export function RecordingState({ session }: { readonly session: Session }) {
+  const [tone, word] = toneAndWord(session);
+  return (
+    <span title={session.recordingError}>
+      <StateLabel tone={tone}>{word}</StateLabel>
+    </span>
+  );
+}
+
+function toneAndWord({ record, recordingStatus = "none", isActive }: Session): [Tone, string] {
+  if (!record) return ["quiet", text.none];
+  if (recordingStatus === "failed") return ["failure", text.failed];
+  if (isActive) return ["live", text.live];
+  return [recordingStatus === "waiting" ? "warning" : "quiet", text[recordingStatus]];
+}

@@ -1,0 +1,20 @@
+import { useDocumentTitle } from "@mantine/hooks";
+import { getRouteApi } from "@tanstack/react-router";
+import { strings } from "../../strings.ts";
+import { SessionList } from "./session-list.tsx";
+import classes from "./sessions-page.module.css";
+
+const route = getRouteApi("/rooms/sessions");
+
+/** Every session of every stream, newest first. */
+export function SessionsPage() {
+  const { cursor, play } = route.useSearch();
+  const navigate = route.useNavigate();
+  useDocumentTitle(`${strings.sessions.title} · ${strings.app.name}`);
+  return (
+    <div className={classes.page}>
+      <h1>{strings.sessions.title}</h1>
+      <SessionList cursor={cursor} play={play} onSearch={(search) => navigate({ search })} />
+    </div>
+  );
+}

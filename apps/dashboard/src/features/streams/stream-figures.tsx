@@ -1,0 +1,47 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Stream } from "@weir/contract";
+import { type Figure, Figures } from "../../components/figures.tsx";
+import { Note } from "../../components/note.tsx";
+import { Panel } from "../../components/panel.tsx";
+import type { PlaybackFigures } from "../../lib/hls-playback.ts";
+import { bitrateText, bytesText, durationText } from "../../lib/quantities.ts";
+import { strings } from "../../strings.ts";
+import { sessionQuery } from "../sessions/index.ts";
+
+const text = strings.streams.figures;
+
+interface Props {
+  readonly stream: Stream;
+  readonly playback: PlaybackFigures | null;
+}
+
+/** The live numbers beside the player. */
+export function StreamFigures({ stream, playback }: Props) {
+  const { sessionId, state } = stream.status;
+  const { data: session } = useQuery({ ...sessionQuery(sessionId ?? ""), enabled: sessionId !== undefined });
+  const latency = playback?.latencySeconds;
+  const figures: Figure[] = [
+    { name: text.ingest, value: state === "live" ? bitrateText(stream.ingestRate) : strings.actions.none },
+    { name: text.sent, value: bitrateText(stream.outgoingRate) },
+    {
+      name: text.latency,
+      hint: text.latencyHint,
+      value: latency == null ? strings.actions.none : `${latency.toFixed(1)} s`,
+    },
+    { name: text.stalls, hint: text.stallsHint, value: String(playback?.stalls ?? 0) },
+  ];
+  if (session) {
+    figures.push(
+      { name: text.session, value: durationText(session.sourceSegmentsDuration) },
+      { name: text.received, value: bytesText(session.sourceBytes) },
+      { name: text.recording, value: session.record ? text.recordingOn : text.recordingOff },
+    );
+  }
+  return (
+    <Panel title={text.title}>
+      {state === "reconnecting" && <Note tone="warning">{text.reconnecting}</Note>}
+      <Figures figures={figures} />
+      {session?.recordingError && <Note tone="warning">{session.recordingError}</Note>}
+    </Panel>
+  );
+}

@@ -1,0 +1,68 @@
+import { Switch } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { Stream } from "@weir/contract";
+import { Figures } from "../../components/figures.tsx";
+import { Moment } from "../../components/moment.tsx";
+import { Note } from "../../components/note.tsx";
+import { Panel } from "../../components/panel.tsx";
+import { ValueField } from "../../components/value-field.tsx";
+import { durationText } from "../../lib/quantities.ts";
+import { strings } from "../../strings.ts";
+import { ingestQuery } from "../account/account-queries.ts";
+import { PublishGuide } from "./publish-guide.tsx";
+import classes from "./stream-overview.module.css";
+import { usePatchStream } from "./stream-queries.ts";
+import { TestBroadcastButton } from "./test-broadcast-button.tsx";
+
+const text = strings.streams.overview;
+
+/** Where to send to, where to watch, and the stream's few settings. */
+export function StreamOverview({ stream }: { readonly stream: Stream }) {
+  const ingest = useQuery(ingestQuery);
+  if (ingest.error) return <Note tone="failure">{ingest.error.message}</Note>;
+  if (!ingest.data) return <p className="quiet">{strings.app.loading}</p>;
+  return (
+    <div className={classes.columns}>
+      <Panel title={text.publish}>
+        <PublishGuide
+          server={ingest.data.ingests.rtmp}
+          streamKey={stream.streamKey}
+          testBroadcast={<TestBroadcastButton streamId={stream.id} variant="default" />}
+        />
+      </Panel>
+      <div className={classes.column}>
+        <Panel title={text.watch}>
+          <ValueField label={text.playbackUrl} value={`${ingest.data.playback}/${stream.playbackId}/index.m3u8`} />
+          <ValueField label={text.playbackId} value={stream.playbackId} />
+        </Panel>
+        <Panel title={text.settings}>
+          <RecordSwitch stream={stream} />
+          <Figures
+            figures={[
+              { name: text.created, value: <Moment at={stream.createdAt} /> },
+              { name: text.total, value: durationText(stream.sourceSegmentsDuration) },
+            ]}
+          />
+          <ValueField label={text.streamId} value={stream.id} />
+        </Panel>
+      </div>
+    </div>
+  );
+}
+
+function RecordSwitch({ stream }: { readonly stream: Stream }) {
+  const patch = usePatchStream(stream.id);
+  const wanted = patch.isPending ? patch.variables.record : undefined;
+  return (
+    <>
+      <Switch
+        label={text.record}
+        description={stream.isActive ? text.recordLive : text.recordHint}
+        checked={wanted ?? stream.record}
+        disabled={stream.isActive}
+        onChange={(event) => patch.mutate({ record: event.currentTarget.checked })}
+      />
+      {patch.error && <Note tone="failure">{patch.error.message}</Note>}
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+import { Tabs } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { WeirError } from "@weir/client";
+import type { Stream } from "@weir/contract";
+import { useState } from "react";
+import { Note } from "../../components/note.tsx";
+import { VideoPlayer } from "../../components/video-player.tsx";
+import type { PlaybackFigures } from "../../lib/hls-playback.ts";
+import { strings } from "../../strings.ts";
+import { SessionList } from "../sessions/index.ts";
+import { StreamActions } from "./stream-actions.tsx";
+import { StreamClock } from "./stream-clock.tsx";
+import { StreamFigures } from "./stream-figures.tsx";
+import { StreamOverview } from "./stream-overview.tsx";
+import classes from "./stream-page.module.css";
+import { streamQuery, useTestBroadcastOf } from "./stream-queries.ts";
+import { SilenceCauses, WaitingForVideo } from "./waiting-for-video.tsx";
+
+const text = strings.streams;
+const route = getRouteApi("/rooms/streams/$streamId");
+
+export function StreamPage() {
+  const { streamId } = route.useParams();
+  const stream = useQuery(streamQuery(streamId));
+  if (stream.data) return <StreamRoom stream={stream.data} error={stream.error} />;
+  if (stream.error instanceof WeirError && stream.error.status === 404) {
+    return (
+      <Note tone="warning" title={text.gone.title}>
+        {text.gone.body} <Link to="/streams">{text.clear}</Link>
+      </Note>
+    );
+  }
+  return stream.error ? (
+    <Note tone="failure">{stream.error.message}</Note>
+  ) : (
+    <p className="quiet">{strings.app.loading}</p>
+  );
+}
+
+function StreamRoom({ stream, error }: { readonly stream: Stream; readonly error: Error | null }) {
+  const { tab = "overview", cursor, play } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [figures, setFigures] = useState<PlaybackFigures | null>(null);
+  const testBroadcast = useTestBroadcastOf(stream.id);
+  const isOnAir = stream.status.state !== "idle";
+  useDocumentTitle(`${stream.name} · ${text.state[stream.status.state]} · ${strings.app.name}`);
+  return (
+    <article className={classes.page}>
+      <header className={classes.header}>
+        <div className={classes.title}>
+          <Link to="/streams" className={classes.back}>
+            {text.title}
+          </Link>
+          <h1>{stream.name}</h1>
+          <StreamClock stream={stream} />
+        </div>
+        <StreamActions stream={stream} />
+      </header>
+      {error && <Note tone="failure">{error.message}</Note>}
+      {!isOnAir && testBroadcast?.error && (
+        <Note tone="failure" title={text.page.failed(text.guide.test)}>
+          {testBroadcast.error.message}
+        </Note>
+      )}
+      <div className={classes.now}>
+        {isOnAir ? (
+          <VideoPlayer
+            src={`/hls/${stream.playbackId}/index.m3u8`}
+            live
+            label={strings.player.label}
+            onFigures={setFigures}
+          />
+        ) : (
+          <WaitingForVideo stream={stream} />
+        )}
+        {isOnAir ? <StreamFigures stream={stream} playback={figures} /> : <SilenceCauses />}
+      </div>
+      <Tabs
+        value={tab}
+        keepMounted={false}
+        onChange={(value) => navigate({ search: value === "sessions" ? { tab: "sessions" } : {}, replace: true })}
+      >
+        <Tabs.List>
+          <Tabs.Tab value="overview">{text.page.tabs.overview}</Tabs.Tab>
+          <Tabs.Tab value="sessions">{text.page.tabs.sessions}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="overview" pt={16}>
+          <StreamOverview stream={stream} />
+        </Tabs.Panel>
+        <Tabs.Panel value="sessions" pt={16}>
+          <SessionList
+            streamId={stream.id}
+            cursor={cursor}
+            play={play}
+            onSearch={(search) => navigate({ search: { tab: "sessions", ...search } })}
+          />
+        </Tabs.Panel>
+      </Tabs>
+    </article>
+  );
+}

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { relativeMoment } from "./moments.ts";
+
+const NOW = 1_700_000_000_000;
+
+test.each([
+  [2_000, "just now"],
+  [0, "just now"],
+  [-9_000, "just now"],
+  [-42_000, "42 seconds ago"],
+  [-119_000, "1 minute ago"],
+  [-7_200_000, "2 hours ago"],
+  [-86_400_000, "yesterday"],
+  [-3 * 31_536_000_000, "3 years ago"],
+])("a moment %d ms from now is %s", (distance, text) => {
+  expect(relativeMoment(NOW + distance, NOW)).toBe(text);
+});

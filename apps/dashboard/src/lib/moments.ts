@@ -1,0 +1,25 @@
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+const absolute = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
+
+const UNITS = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+] as const;
+
+/** A moment seen from `now`, both in milliseconds since the epoch: `5 minutes ago`. */
+export function relativeMoment(at: number, now: number): string {
+  const seconds = (at - now) / 1000;
+  for (const [unit, length] of UNITS) {
+    if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
+  }
+  // Clocks of server and reader differ by a little; a moment "in 1 second" would only puzzle.
+  return seconds > -10 ? "just now" : relative.format(Math.trunc(seconds), "second");
+}
+
+/** In the reader's own time zone: `Nov 21, 2026, 4:02:10 AM`. */
+export function absoluteMoment(at: number): string {
+  return absolute.format(at);
+}

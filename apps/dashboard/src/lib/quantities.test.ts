@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { bitrateText, bytesText, clockText, durationText } from "./quantities.ts";
+
+test.each([
+  [0, "00:00:00"],
+  [-3, "00:00:00"],
+  [2530.9, "00:42:10"],
+  [360_000, "100:00:00"],
+])("%d s on a running clock read %s", (seconds, text) => {
+  expect(clockText(seconds)).toBe(text);
+});
+
+test.each([
+  [0.4, "0 s"],
+  [59.6, "1 min 0 s"],
+  [2530, "42 min 10 s"],
+  [7260, "2 h 1 min"],
+])("a length of %d s reads %s", (seconds, text) => {
+  expect(durationText(seconds)).toBe(text);
+});
+
+test.each([
+  [0, "0 kbit/s"],
+  [62_500, "500 kbit/s"],
+  [262_500, "2.1 Mbit/s"],
+  [2_500_000, "20 Mbit/s"],
+])("%d bytes a second read %s", (rate, text) => {
+  expect(bitrateText(rate)).toBe(text);
+});
+
+test.each([
+  [12_000, "12 kB"],
+  [3_400_000, "3.4 MB"],
+  [340_000_000, "340 MB"],
+  [1_400_000_000, "1.4 GB"],
+])("%d bytes read %s", (bytes, text) => {
+  expect(bytesText(bytes)).toBe(text);
+});

@@ -1,0 +1,32 @@
+const MINUTE = 60;
+const HOUR = 3600;
+
+const pad = (value: number): string => String(value).padStart(2, "0");
+
+/** 2530 s as `00:42:10`, for what counts up while one looks. */
+export function clockText(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  return `${pad(Math.floor(whole / HOUR))}:${pad(Math.floor((whole % HOUR) / MINUTE))}:${pad(whole % MINUTE)}`;
+}
+
+/** 2530 s as `42 min 10 s`: the two largest units that matter. */
+export function durationText(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < MINUTE) return `${whole} s`;
+  if (whole < HOUR) return `${Math.floor(whole / MINUTE)} min ${whole % MINUTE} s`;
+  return `${Math.floor(whole / HOUR)} h ${Math.floor((whole % HOUR) / MINUTE)} min`;
+}
+
+/** Bytes per second as bits per second, the way bitrates are spoken of: `2.1 Mbit/s`. */
+export function bitrateText(bytesPerSecond: number): string {
+  const bits = bytesPerSecond * 8;
+  if (bits < 1e6) return `${Math.round(bits / 1e3)} kbit/s`;
+  return `${(bits / 1e6).toFixed(bits < 1e7 ? 1 : 0)} Mbit/s`;
+}
+
+/** Decimal units, as storage is sold: `1.4 GB`. */
+export function bytesText(bytes: number): string {
+  if (bytes < 1e6) return `${Math.round(bytes / 1e3)} kB`;
+  if (bytes < 1e9) return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
+  return `${(bytes / 1e9).toFixed(1)} GB`;
+}
