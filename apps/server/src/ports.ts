@@ -75,6 +75,9 @@ export interface RecordingRendition {
 
 export interface RecordingTrack {
   readonly kind: "video" | "audio";
+  readonly codec: "avc" | "hevc" | "av1" | "aac";
+  /** The decoder configuration (body of `avcC`, `hvcC`, `av1C`, or the AudioSpecificConfig), base64. */
+  readonly config: string;
   readonly timescale: number;
   readonly codecString: string;
   readonly width?: number;

@@ -1,0 +1,118 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../../platform/clock.ts";
+import type { LiveSession } from "../../hub/live-session.ts";
+import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
+import type { LivePlaylist } from "../../packaging/hls/live-playlist.ts";
+import type { LiveRendition } from "../../packaging/live-rendition.ts";
+import { CACHE, PLAYLIST_TYPE, sendBody, sendBuffers, sendNotFound, sendText } from "../media-response.ts";
+import { type MediaAddress, parseBlockingQuery } from "./media-address.ts";
+import { furthestMsn, hasMedia, PlaylistWaits } from "./playlist-waits.ts";
+
+/** A player that joins gets a playlist with at least this many parts, enough for its hold-back. */
+const JOIN_PARTS = 3;
+const INIT_NAME = /^init-[0-9a-f]{8}\.mp4$/;
+const MEDIA_NAME = /^(\d{1,15})(?:\.(\d{1,6}))?\.m4s$/;
+
+/** Serves the live window of a session from memory. Everything but a wait happens within the request's own turn. */
+export class LiveDelivery {
+  readonly #waits: PlaylistWaits;
+
+  constructor(clock: Clock) {
+    this.#waits = new PlaylistWaits(clock);
+  }
+
+  multivariant(res: ServerResponse, session: LiveSession): void {
+    const base = `s/-/${session.sessionId}/`;
+    sendText(res, 200, PLAYLIST_TYPE, liveMultivariant(session.pipeline.renditions, base), CACHE.fresh);
+  }
+
+  file(
+    req: IncomingMessage,
+    res: ServerResponse,
+    session: LiveSession,
+    address: MediaAddress & { kind: "file" },
+  ): void {
+    const playlist = session.pipeline.playlist(address.rendition);
+    if (!playlist) return sendNotFound(res);
+    if (address.file === "index.m3u8") return this.#playlist(req, res, session, playlist);
+    if (INIT_NAME.test(address.file)) return sendInit(req, res, playlist.rendition, address.file);
+    const name = MEDIA_NAME.exec(address.file);
+    if (!name) return sendNotFound(res);
+    const msn = Number(name[1]);
+    if (name[2] === undefined) sendSegment(req, res, session, playlist.rendition, msn);
+    else this.#part(req, res, session, playlist.rendition, msn, Number(name[2]));
+  }
+
+  #playlist(req: IncomingMessage, res: ServerResponse, session: LiveSession, playlist: LivePlaylist): void {
+    const { rendition } = playlist;
+    const query = parseBlockingQuery(req.url ?? "");
+    if (query === "invalid") return sendText(res, 400, "application/json", BAD_DIRECTIVE);
+    if (query === null) {
+      const isReady = () => rendition.listed.length > 0 || rendition.partCount >= JOIN_PARTS;
+      return this.#waits.until(rendition, isReady, () => sendPlaylist(res, session, playlist, CACHE.fresh));
+    }
+    if (query.msn > furthestMsn(rendition)) return sendText(res, 400, "application/json", TOO_FAR);
+    const isMet = () => hasMedia(rendition, query.msn, query.part);
+    this.#waits.until(rendition, isMet, () =>
+      sendPlaylist(res, session, playlist, isMet() ? CACHE.blocked : CACHE.fresh),
+    );
+  }
+
+  /** A hinted part may be asked for before it exists: the answer waits for it. */
+  #part(
+    req: IncomingMessage,
+    res: ServerResponse,
+    session: LiveSession,
+    rendition: LiveRendition,
+    msn: number,
+    part: number,
+  ): void {
+    const bytes = () => rendition.segment(msn)?.parts[part]?.bytes;
+    const isNext = rendition.open?.msn === msn && rendition.open.parts.length === part;
+    const isDecided = () => bytes() !== undefined || rendition.open?.msn !== msn;
+    const send = (): void => {
+      const found = bytes();
+      if (!found) return sendNotFound(res);
+      session.bytesSent += sendBuffers(req, res, mediaType(rendition), [found]);
+    };
+    if (isNext) this.#waits.until(rendition, isDecided, send);
+    else send();
+  }
+}
+
+const BAD_DIRECTIVE = '{"errors":["_HLS_msn and _HLS_part must be whole numbers, _HLS_part only beside _HLS_msn"]}';
+const TOO_FAR = '{"errors":["_HLS_msn is more than two segments ahead of the stream"]}';
+
+function sendPlaylist(res: ServerResponse, session: LiveSession, playlist: LivePlaylist, cache: string): void {
+  const body = playlist.body();
+  session.bytesSent += body.byteLength;
+  sendBody(res, 200, PLAYLIST_TYPE, cache, body);
+}
+
+function sendInit(req: IncomingMessage, res: ServerResponse, rendition: LiveRendition, name: string): void {
+  const open = rendition.open?.init;
+  const init = open?.name === name ? open : rendition.listed.find((segment) => segment.init?.name === name)?.init;
+  if (init) sendBuffers(req, res, mediaType(rendition), [init.bytes]);
+  else sendNotFound(res);
+}
+
+function sendSegment(
+  req: IncomingMessage,
+  res: ServerResponse,
+  session: LiveSession,
+  rendition: LiveRendition,
+  msn: number,
+): void {
+  const segment = rendition.segment(msn);
+  if (!segment || segment.init === null || !rendition.isComplete(segment)) return sendNotFound(res);
+  session.bytesSent += sendBuffers(
+    req,
+    res,
+    mediaType(rendition),
+    segment.parts.map(({ bytes }) => bytes),
+  );
+}
+
+function mediaType(rendition: LiveRendition): string {
+  return rendition.name === "audio" ? "audio/mp4" : "video/mp4";
+}

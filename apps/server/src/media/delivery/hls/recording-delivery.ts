@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../../platform/clock.ts";
+import type { ByteRange, ObjectStore } from "../../../platform/storage/object-store.ts";
+import type { PlaybackGate, RecordingIndex } from "../../../ports.ts";
+import { recordingKey } from "../../recording/recording-keys.ts";
+import { CACHE, PLAYLIST_TYPE, sendNotFound, sendStored, sendText } from "../media-response.ts";
+import type { MediaAddress } from "./media-address.ts";
+import { RecordingMp4 } from "./recording-mp4.ts";
+import { recordingMultivariant, recordingPlaylist } from "./recording-playlists.ts";
+
+const KEEP_MS = 60_000;
+const MAX_KEPT = 100;
+
+interface OpenRecording {
+  readonly index: RecordingIndex;
+  readonly until: number;
+  /** `{rendition}/{name}` of all files that may be asked for: whatever is not in here does not exist. */
+  readonly files: ReadonlySet<string>;
+  mp4: RecordingMp4 | null;
+}
+
+/** Serves recordings from the object store: playlists rendered from the index, byte ranges of spans, and the MP4 made of them. */
+export class RecordingDelivery {
+  readonly #clock: Clock;
+  readonly #gate: PlaybackGate;
+  readonly #store: ObjectStore;
+  readonly #open = new Map<string, OpenRecording>();
+
+  constructor({ clock, playbackGate, store }: { clock: Clock; playbackGate: PlaybackGate; store: ObjectStore }) {
+    this.#clock = clock;
+    this.#gate = playbackGate;
+    this.#store = store;
+  }
+
+  async serve(req: IncomingMessage, res: ServerResponse, address: MediaAddress, sessionId: string): Promise<void> {
+    const recording = await this.#recording(sessionId);
+    if (!recording) return sendNotFound(res);
+    const { index } = recording;
+    if (address.kind === "multivariant") {
+      return sendText(res, 200, PLAYLIST_TYPE, recordingMultivariant(index, `s/-/${sessionId}/`), CACHE.fresh);
+    }
+    if (address.kind === "mp4") return this.#mp4(req, res, recording);
+    const rendition = index.renditions.find((candidate) => candidate.rendition === address.rendition);
+    if (address.timeline !== sessionId || !rendition) return sendNotFound(res);
+    if (address.file === "index.m3u8")
+      return sendText(res, 200, PLAYLIST_TYPE, recordingPlaylist(rendition), CACHE.fresh);
+    if (!recording.files.has(`${address.rendition}/${address.file}`)) return sendNotFound(res);
+    const key = recordingKey(index.projectId, sessionId, address.rendition, address.file);
+    const size = await this.#store.size(key);
+    if (size === null) return sendNotFound(res);
+    const type = rendition.track.kind === "audio" ? "audio/mp4" : "video/mp4";
+    await sendStored(req, res, type, size, (range) => this.#read(key, range));
+  }
+
+  async #mp4(req: IncomingMessage, res: ServerResponse, recording: OpenRecording): Promise<void> {
+    recording.mp4 ??= new RecordingMp4(recording.index);
+    const { mp4, index } = recording;
+    const readSpan = (rendition: string, span: string, range: ByteRange) =>
+      this.#read(recordingKey(index.projectId, index.sessionId, rendition, span), range);
+    await sendStored(req, res, "video/mp4", mp4.size, (range) => mp4.read(range, readSpan));
+  }
+
+  async *#read(key: string, range: ByteRange): AsyncIterable<Uint8Array> {
+    yield* await this.#store.read(key, range);
+  }
+
+  async #recording(sessionId: string): Promise<OpenRecording | null> {
+    const kept = this.#open.get(sessionId);
+    if (kept && this.#clock.monotonic() < kept.until) return kept;
+    const index = await this.#gate.recording(sessionId);
+    if (!index) return null;
+    if (this.#open.size >= MAX_KEPT) this.#open.clear();
+    const recording: OpenRecording = {
+      index,
+      until: this.#clock.monotonic() + KEEP_MS,
+      files: filesOf(index),
+      mp4: null,
+    };
+    this.#open.set(sessionId, recording);
+    return recording;
+  }
+}
+
+function filesOf(index: RecordingIndex): Set<string> {
+  const files = new Set<string>();
+  for (const { rendition, segments } of index.renditions) {
+    for (const { gap, init, span } of segments) {
+      if (!gap) files.add(`${rendition}/${init}`).add(`${rendition}/${span}`);
+    }
+  }
+  return files;
+}

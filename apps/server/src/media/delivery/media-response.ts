@@ -1,0 +1,131 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ByteRange } from "../../platform/storage/object-store.ts";
+import { parseRange } from "./byte-range.ts";
+
+export const PLAYLIST_TYPE = "application/vnd.apple.mpegurl";
+
+/** How long caches may keep an answer. Segments never change; a blocked playlist is final for its address; errors are soon over. */
+export const CACHE = {
+  immutable: "public, max-age=31536000, immutable",
+  blocked: "public, max-age=24",
+  fresh: "public, max-age=0, must-revalidate",
+  error: "public, max-age=1",
+} as const;
+
+const EXPOSED = "Content-Length, Content-Range, Location, Link, Playhead-UTC";
+
+/** Send a body that is in memory. Flat header lists and one `end` keep this the cheapest thing a request can do. */
+export function sendBody(res: ServerResponse, status: number, type: string, cache: string, body: Uint8Array): void {
+  res.writeHead(status, [
+    "content-type",
+    type,
+    "content-length",
+    String(body.byteLength),
+    "cache-control",
+    cache,
+    "access-control-allow-origin",
+    "*",
+  ]);
+  res.end(body);
+}
+
+export function sendText(
+  res: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+  cache: string = CACHE.error,
+): void {
+  sendBody(res, status, type, cache, Buffer.from(text));
+}
+
+export function sendNotFound(res: ServerResponse): void {
+  sendText(res, 404, "application/json", '{"errors":["not found"]}');
+}
+
+export function sendPreflight(res: ServerResponse): void {
+  res.writeHead(204, {
+    "access-control-allow-origin": "*",
+    "access-control-allow-methods": "GET, HEAD, OPTIONS",
+    "access-control-allow-headers":
+      "Authorization, Content-Type, Range, Service-Jwt, Service-Access-Key, Livepeer-Jwt, Livepeer-Access-Key",
+    "access-control-expose-headers": EXPOSED,
+    "access-control-max-age": "86400",
+  });
+  res.end();
+}
+
+/** Send several buffers as one body, or the one range of it that was asked for. The socket gets them in one write. */
+export function sendBuffers(
+  req: IncomingMessage,
+  res: ServerResponse,
+  type: string,
+  buffers: readonly Uint8Array[],
+): number {
+  let size = 0;
+  for (const buffer of buffers) size += buffer.byteLength;
+  const range = startBytes(req, res, type, size);
+  if (!range) return 0;
+  res.cork();
+  let at = 0;
+  for (const buffer of buffers) {
+    const from = Math.max(0, range.start - at);
+    const to = Math.min(buffer.byteLength, range.end + 1 - at);
+    if (from < to) res.write(from === 0 && to === buffer.byteLength ? buffer : buffer.subarray(from, to));
+    at += buffer.byteLength;
+  }
+  res.end();
+  res.uncork();
+  return range.end - range.start + 1;
+}
+
+/** Send stored bytes, or the one range of them that was asked for. `read` is called with the range to send. */
+export async function sendStored(
+  req: IncomingMessage,
+  res: ServerResponse,
+  type: string,
+  size: number,
+  read: (range: ByteRange) => AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const range = startBytes(req, res, type, size);
+  if (!range) return;
+  // A viewer that leaves early is no error: the pipeline closes the source and there is nobody left to tell.
+  await pipeline(Readable.from(read(range), { objectMode: false }), res).catch(() => res.destroy());
+}
+
+/** Write the head for `size` bytes. Null when there is nothing more to send: HEAD, or a range that cannot be had. */
+function startBytes(req: IncomingMessage, res: ServerResponse, type: string, size: number): ByteRange | null {
+  const range = parseRange(req.headers.range, size);
+  if (range === "unsatisfiable") {
+    res.writeHead(416, [
+      "content-range",
+      `bytes */${size}`,
+      "cache-control",
+      CACHE.error,
+      "access-control-allow-origin",
+      "*",
+    ]);
+    res.end();
+    return null;
+  }
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  const head = [
+    "content-type",
+    type,
+    "content-length",
+    String(end - start + 1),
+    "cache-control",
+    CACHE.immutable,
+    "access-control-allow-origin",
+    "*",
+    "accept-ranges",
+    "bytes",
+  ];
+  if (range) head.push("content-range", `bytes ${start}-${end}/${size}`, "access-control-expose-headers", EXPOSED);
+  res.writeHead(range ? 206 : 200, head);
+  if (req.method !== "HEAD" && size > 0) return { start, end };
+  res.end();
+  return null;
+}

@@ -1,0 +1,118 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { PublishGate, PublishGrant, SessionStart } from "../../ports.ts";
+import type { Publication, PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
+import type { LiveSession } from "./live-session.ts";
+
+/** Kept while the session is being begun in the database. */
+const MAX_EARLY_BYTES = 8 * 1024 * 1024;
+
+export interface HubPublicationSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly publishGate: PublishGate;
+  readonly grant: PublishGrant;
+  readonly publisher: PublisherHandle;
+  readonly sessionFor: (grant: PublishGrant, start: SessionStart) => LiveSession;
+  /** It ended before a session was made. */
+  readonly onEndedEarly: (why: PublicationEnd, reason: string) => void;
+  readonly onClosed: (publication: HubPublication) => void;
+}
+
+/**
+ * One publisher's place in the hub.
+ *
+ * *waiting* for the first keyframe or audio packet → *beginning* the session in the database, packets kept → *live*, packets go to the
+ * session → *closed*. An end that comes while beginning is carried out right after it.
+ */
+export class HubPublication implements Publication {
+  readonly grant: PublishGrant;
+  readonly #settings: HubPublicationSettings;
+  #state: "waiting" | "beginning" | "live" | "closed" = "waiting";
+  #session: LiveSession | null = null;
+  readonly #tracks = new Map<Track["kind"], Track>();
+  #early: (SourcePacket | Track)[] = [];
+  #earlyBytes = 0;
+  #pendingEnd: { readonly why: PublicationEnd; readonly reason: string } | null = null;
+
+  constructor(settings: HubPublicationSettings) {
+    this.#settings = settings;
+    this.grant = settings.grant;
+  }
+
+  track(track: Track): void {
+    if (this.#state === "live") this.#session?.track(track);
+    else if (this.#state === "waiting") this.#tracks.set(track.kind, track);
+    else if (this.#state === "beginning") this.#early.push(track);
+  }
+
+  packet(packet: SourcePacket): void {
+    if (this.#state === "live") {
+      this.#session?.packet(packet);
+      return;
+    }
+    if (this.#state === "closed" || this.#pendingEnd) return;
+    if (this.#state === "waiting") {
+      if (!packet.isIndependent || !this.#tracks.has(packet.kind)) return;
+      this.#state = "beginning";
+      this.#early = [...this.#tracks.values()];
+      void this.#begin();
+    }
+    this.#early.push(packet);
+    this.#earlyBytes += packet.data.byteLength;
+    if (this.#earlyBytes > MAX_EARLY_BYTES)
+      this.refuse("The server is too busy to begin a session. Try again in a moment.");
+  }
+
+  end(why: PublicationEnd, reason: string): void {
+    if (this.#state === "closed") return;
+    if (this.#state === "beginning") {
+      this.#pendingEnd ??= { why, reason };
+      return;
+    }
+    const { epoch } = this.grant;
+    if (!this.#session) this.#settings.onEndedEarly(why, reason);
+    else if (why === "clean-stop") this.#session.cleanStop(epoch, reason);
+    else this.#session.sourceLost(epoch, reason);
+    this.#close();
+  }
+
+  /** The hub lets the publisher go with a sentence it may read; nothing it sends counts any more. */
+  refuse(reason: string): void {
+    if (this.#state === "closed") return;
+    this.#close();
+    this.#settings.publisher.close(reason);
+  }
+
+  async #begin(): Promise<void> {
+    const { publishGate, clock, log, publisher } = this.#settings;
+    let start: SessionStart | null;
+    try {
+      start = await publishGate.begin(this.grant, clock.now());
+    } catch (error) {
+      log.error({ error, streamId: this.grant.streamId }, "a session could not be begun");
+      return this.refuse("The server could not begin a session. Try again in a moment.");
+    }
+    if (this.#state !== "beginning") {
+      if (start) this.#settings.onEndedEarly("clean-stop", "let go while the session was being begun");
+      return;
+    }
+    if (!start) return this.refuse("This stream was taken over by another encoder, or may no longer be published.");
+    this.#session = this.#settings.sessionFor(this.grant, start);
+    this.#session.attach(this.grant.epoch, publisher);
+    this.#state = "live";
+    const early = this.#early;
+    this.#early = [];
+    for (const item of early) {
+      if ("config" in item) this.#session.track(item);
+      else this.#session.packet(item);
+    }
+    if (this.#pendingEnd) this.end(this.#pendingEnd.why, this.#pendingEnd.reason);
+  }
+
+  #close(): void {
+    this.#state = "closed";
+    this.#early = [];
+    this.#settings.onClosed(this);
+  }
+}

@@ -1,0 +1,149 @@
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { EventSink, PublishGate, PublishGrant, SessionStart, StopReason } from "../../ports.ts";
+import type { Publication, PublisherHandle } from "../packet.ts";
+import type { SessionRecorder } from "../recording/session-recorder.ts";
+import { HubPublication } from "./hub-publication.ts";
+import { LiveSession } from "./live-session.ts";
+
+const TICK_MS = 50;
+/** How long a finished session's playlists stay up for those who still watch. */
+const KEEP_FINISHED_MS = 60_000;
+
+const STOP_SENTENCES: Record<StopReason, string> = {
+  terminated: "The stream was terminated by its owner. It may be published again at once.",
+  suspended: "The stream was suspended by its owner.",
+  deleted: "The stream was deleted by its owner.",
+};
+
+export interface HubSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly publishGate: PublishGate;
+  readonly eventSink: EventSink;
+  readonly reconnectWindowMs: number;
+  readonly createRecorder: (grant: PublishGrant, start: SessionStart) => SessionRecorder;
+}
+
+/** Who publishes what on this node: one publisher a stream, the newest grant wins; and the sessions that viewers find here. */
+export class Hub {
+  readonly #settings: HubSettings;
+  readonly #publications = new Map<string, HubPublication>();
+  readonly #sessions = new Map<string, LiveSession>();
+  readonly #byPlaybackId = new Map<string, LiveSession>();
+  readonly #ticker: Timer;
+  readonly #sealing = new Set<Promise<void>>();
+
+  constructor(settings: HubSettings) {
+    this.#settings = settings;
+    this.#ticker = settings.clock.every(TICK_MS, () => {
+      for (const session of this.#sessions.values()) session.tick();
+    });
+  }
+
+  get publisherCount(): number {
+    return this.#publications.size;
+  }
+
+  /** Give a publisher its place. An older one of the same stream is let go at once. */
+  open(grant: PublishGrant, publisher: PublisherHandle): Publication {
+    const { clock, log, publishGate, eventSink } = this.#settings;
+    const publication = new HubPublication({
+      clock,
+      log,
+      publishGate,
+      grant,
+      publisher,
+      sessionFor: (by, start) => this.#sessionFor(by, start),
+      onEndedEarly: (why, reason) => {
+        const { streamId, epoch } = grant;
+        eventSink.report({
+          type: "source-ended",
+          streamId,
+          epoch,
+          at: clock.now(),
+          why,
+          reason,
+          lastPacketAt: clock.now(),
+        });
+      },
+      onClosed: (closed) => {
+        if (this.#publications.get(grant.streamId) === closed) this.#publications.delete(grant.streamId);
+      },
+    });
+    const current = this.#publications.get(grant.streamId);
+    if (current && current.grant.epoch > grant.epoch) {
+      publication.refuse("Another encoder took this stream over.");
+      return publication;
+    }
+    this.#publications.set(grant.streamId, publication);
+    current?.refuse("Another encoder took this stream over.");
+    return publication;
+  }
+
+  /** The session with this id, live or lately finished. */
+  session(sessionId: string): LiveSession | undefined {
+    return this.#sessions.get(sessionId);
+  }
+
+  /** The session that a playback id shows now, or showed up to a minute ago. */
+  sessionOf(playbackId: string): LiveSession | undefined {
+    return this.#byPlaybackId.get(playbackId);
+  }
+
+  /** Close the stream's publisher and end its session. Suspended and deleted streams leave no playlist behind. */
+  stop(streamId: string, why: StopReason): void {
+    const publication = this.#publications.get(streamId);
+    this.#publications.delete(streamId);
+    publication?.refuse(STOP_SENTENCES[why]);
+    for (const session of this.#sessions.values()) {
+      if (session.streamId !== streamId) continue;
+      session.cleanStop(session.epoch, why);
+      if (why !== "terminated") this.#forget(session);
+    }
+  }
+
+  /** End everything cleanly: publishers are told to reconnect, sessions end, recordings are sealed. */
+  async drain(): Promise<void> {
+    for (const publication of [...this.#publications.values()])
+      publication.refuse("The server is shutting down. Please reconnect.");
+    for (const session of this.#sessions.values()) {
+      if (!session.isFinished) session.cleanStop(session.epoch, "server shutting down");
+    }
+    await Promise.allSettled(this.#sealing);
+  }
+
+  close(): void {
+    this.#ticker.cancel();
+  }
+
+  #sessionFor(grant: PublishGrant, start: SessionStart): LiveSession {
+    const known = this.#sessions.get(start.sessionId);
+    if (known && !known.isFinished) return known;
+    for (const other of this.#sessions.values()) if (other.streamId === grant.streamId) other.finish();
+    const session = new LiveSession({
+      clock: this.#settings.clock,
+      eventSink: this.#settings.eventSink,
+      reconnectWindowMs: this.#settings.reconnectWindowMs,
+      streamId: grant.streamId,
+      playbackId: grant.playbackId,
+      start,
+      recorder: start.record ? this.#settings.createRecorder(grant, start) : null,
+      onFinished: (finished) => this.#finished(finished),
+    });
+    this.#sessions.set(session.sessionId, session);
+    this.#byPlaybackId.set(session.playbackId, session);
+    return session;
+  }
+
+  #finished(session: LiveSession): void {
+    const sealing = session.sealed().finally(() => this.#sealing.delete(sealing));
+    this.#sealing.add(sealing);
+    this.#settings.clock.after(KEEP_FINISHED_MS, () => this.#forget(session));
+  }
+
+  #forget(session: LiveSession): void {
+    if (this.#sessions.get(session.sessionId) === session) this.#sessions.delete(session.sessionId);
+    if (this.#byPlaybackId.get(session.playbackId) === session) this.#byPlaybackId.delete(session.playbackId);
+  }
+}

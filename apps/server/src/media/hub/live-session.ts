@@ -1,0 +1,203 @@
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { EventSink, SessionStart, TimelinePosition } from "../../ports.ts";
+import { LivePipeline } from "../live-pipeline.ts";
+import type { RenditionSegment } from "../packaging/segment-ledger.ts";
+import type { PublisherHandle, SourcePacket, Track } from "../packet.ts";
+import type { SessionRecorder } from "../recording/session-recorder.ts";
+import { ticksToMs } from "../timeline/ticks.ts";
+
+/** A connection that stays open but sends nothing for this long counts as a lost source. */
+const SILENCE_MS = 5000;
+const METRICS_MS = 10_000;
+
+export interface LiveSessionSettings {
+  readonly clock: Clock;
+  readonly eventSink: EventSink;
+  readonly reconnectWindowMs: number;
+  readonly streamId: string;
+  readonly playbackId: string;
+  readonly start: SessionStart;
+  /** Null where the session is not recorded. */
+  readonly recorder: SessionRecorder | null;
+  /** The session is over; its playlists stay up for those who still watch. */
+  readonly onFinished: (session: LiveSession) => void;
+}
+
+/**
+ * One session while this node holds it: the pipeline, and who feeds it.
+ *
+ * States: *live* (packets come), *away* (the source is lost; playlists stay up and the reconnect window runs), *finished* (clean stop,
+ * window over, or stopped; playlists ended). A publisher attaches with a higher epoch each time; what an older one sends is ignored.
+ */
+export class LiveSession {
+  readonly sessionId: string;
+  readonly streamId: string;
+  readonly playbackId: string;
+  readonly pipeline: LivePipeline;
+  /** Bytes sent to viewers; delivery adds to it. */
+  bytesSent = 0;
+  readonly #settings: LiveSessionSettings;
+  #state: "live" | "away" | "finished" = "away";
+  #epoch = 0;
+  #publisher: PublisherHandle | null = null;
+  #window: Timer | null = null;
+  #lastPacketMonotonic = 0;
+  #lastPacketAt = 0;
+  #bytesReceived = 0;
+  #metricsAt: number | null = null;
+  #sentAtMetrics = 0;
+
+  constructor(settings: LiveSessionSettings) {
+    this.#settings = settings;
+    this.sessionId = settings.start.sessionId;
+    this.streamId = settings.streamId;
+    this.playbackId = settings.playbackId;
+    this.pipeline = new LivePipeline({
+      clock: settings.clock,
+      resume: settings.start.resume,
+      onSegment: (segments, position) => this.#segmentClosed(segments, position),
+      onUnstable: (reason) => this.#publisher?.close(reason),
+    });
+  }
+
+  get isFinished(): boolean {
+    return this.#state === "finished";
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** A publisher begins to feed the session, or takes over from the one before. */
+  attach(epoch: number, publisher: PublisherHandle): void {
+    this.#epoch = epoch;
+    this.#publisher = publisher;
+    this.#goLive();
+    this.#metricsAt = null;
+    this.pipeline.timeline.publisher();
+  }
+
+  track(track: Track): void {
+    this.pipeline.timeline.track(track);
+  }
+
+  packet(packet: SourcePacket): void {
+    if (this.#state === "finished") return;
+    const { clock, eventSink } = this.#settings;
+    this.#lastPacketMonotonic = clock.monotonic();
+    this.#lastPacketAt = clock.now();
+    this.#bytesReceived += packet.data.byteLength;
+    if (this.#state === "away") {
+      this.#goLive();
+      eventSink.report({ type: "source-back", streamId: this.streamId, epoch: this.#epoch, at: clock.now() });
+    }
+    this.pipeline.timeline.packet(packet);
+    if (this.#metricsAt === null) this.#reportMetrics();
+  }
+
+  /** The publisher of this epoch went away without saying so. The window runs; the session may go on. */
+  sourceLost(epoch: number, reason: string): void {
+    if (epoch !== this.#epoch || this.#state !== "live") return;
+    this.#state = "away";
+    this.pipeline.timeline.pause();
+    this.#window = this.#settings.clock.after(this.#settings.reconnectWindowMs, () => this.#windowOver());
+    this.#reportEnd("source-lost", reason);
+  }
+
+  /** The publisher of this epoch stopped on purpose, or was stopped. */
+  cleanStop(epoch: number, reason: string): void {
+    if (epoch !== this.#epoch) return;
+    this.finish();
+    this.#reportEnd("clean-stop", reason);
+  }
+
+  /** End the session here: playlists end, the recording is sealed. */
+  finish(): void {
+    if (this.#state === "finished") return;
+    this.#state = "finished";
+    this.#window?.cancel();
+    this.pipeline.end();
+    this.#settings.onFinished(this);
+  }
+
+  /** Resolves when nothing of the session is left outside the object store. */
+  async sealed(): Promise<void> {
+    await this.#settings.recorder?.finish();
+  }
+
+  /** To be called every 50 ms: notices what does not come. */
+  tick(): void {
+    if (this.#state === "finished") return;
+    this.pipeline.timeline.tick();
+    if (this.#state !== "live") return;
+    const now = this.#settings.clock.monotonic();
+    if (now - this.#lastPacketMonotonic >= SILENCE_MS) this.sourceLost(this.#epoch, "no packets for 5 s");
+    else if (this.#metricsAt !== null && now - this.#metricsAt >= METRICS_MS) this.#reportMetrics();
+  }
+
+  #goLive(): void {
+    this.#window?.cancel();
+    this.#window = null;
+    this.#state = "live";
+    this.#lastPacketMonotonic = this.#settings.clock.monotonic();
+    this.#lastPacketAt = this.#settings.clock.now();
+  }
+
+  #windowOver(): void {
+    this.finish();
+    this.#publisher?.close("No packets came for longer than the reconnect window.");
+  }
+
+  #segmentClosed(segments: readonly RenditionSegment[], position: TimelinePosition): void {
+    const { clock, eventSink, recorder } = this.#settings;
+    const source = segments.find(({ segment }) => segment.init !== null)?.segment;
+    const fact = {
+      type: "segment-closed",
+      streamId: this.streamId,
+      epoch: this.#epoch,
+      at: clock.now(),
+      sessionId: this.sessionId,
+      position,
+      durationSeconds: source ? source.durationTicks / source.timescale : 0,
+      bytes: segments.reduce((bytes, { segment }) => bytes + segment.bytes, 0),
+    } as const;
+    if (recorder) recorder.record(fact, segments);
+    else eventSink.report({ ...fact, recorded: [] });
+  }
+
+  /** After the recorder has told its last segment: whoever reads the facts in order sees a session end when all of it is known. */
+  async #reportEnd(why: "clean-stop" | "source-lost", reason: string): Promise<void> {
+    const { clock, eventSink, recorder } = this.#settings;
+    const fact = {
+      type: "source-ended",
+      streamId: this.streamId,
+      epoch: this.#epoch,
+      at: clock.now(),
+      why,
+      reason,
+    } as const;
+    const lastPacketAt = this.#lastPacketAt;
+    await recorder?.told();
+    eventSink.report({ ...fact, lastPacketAt });
+  }
+
+  #reportMetrics(): void {
+    const { clock, eventSink } = this.#settings;
+    const now = clock.monotonic();
+    const seconds = this.#metricsAt === null ? 0 : (now - this.#metricsAt) / 1000;
+    const rate = (bytes: number) => (seconds > 0 ? Math.round(bytes / seconds) : 0);
+    eventSink.report({
+      type: "source-metrics",
+      streamId: this.streamId,
+      epoch: this.#epoch,
+      at: clock.now(),
+      sessionId: this.sessionId,
+      mediaTimeMs: Math.round(ticksToMs(this.pipeline.timeline.position.endTicks, 90_000)),
+      ingestRate: rate(this.#bytesReceived),
+      outgoingRate: rate(this.bytesSent - this.#sentAtMetrics),
+    });
+    this.#metricsAt = now;
+    this.#bytesReceived = 0;
+    this.#sentAtMetrics = this.bytesSent;
+  }
+}

@@ -1,0 +1,96 @@
+import { mkdir } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import type { ObjectStore } from "../platform/storage/object-store.ts";
+import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason } from "../ports.ts";
+import { HlsDelivery } from "./delivery/hls/hls-delivery.ts";
+import { Hub } from "./hub/hub.ts";
+import type { Publication, PublisherHandle } from "./packet.ts";
+import { recoverSpool, spoolFolder } from "./recording/recover-spool.ts";
+import { SessionRecorder } from "./recording/session-recorder.ts";
+
+export { closeSlowReaders } from "./delivery/slow-readers.ts";
+
+export interface MediaPlaneSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly publishGate: PublishGate;
+  readonly playbackGate: PlaybackGate;
+  readonly eventSink: EventSink;
+  readonly store: ObjectStore;
+  /** Spool of recordings: must survive the process, needs no backup. */
+  readonly spoolDir: string;
+  readonly reconnectWindowMs: number;
+}
+
+/** Everything that moves media on one node, behind one door: what ingest servers publish into, and what answers viewers. */
+export class MediaPlane {
+  readonly #settings: MediaPlaneSettings;
+  readonly #hub: Hub;
+  readonly #hls: HlsDelivery;
+
+  constructor(settings: MediaPlaneSettings) {
+    const { clock, log, publishGate, playbackGate, eventSink, store, spoolDir, reconnectWindowMs } = settings;
+    this.#settings = settings;
+    this.#hub = new Hub({
+      clock,
+      log,
+      publishGate,
+      eventSink,
+      reconnectWindowMs,
+      createRecorder: ({ projectId, streamId }, { sessionId }) =>
+        new SessionRecorder({
+          clock,
+          log,
+          store,
+          eventSink,
+          folder: spoolFolder(spoolDir, projectId, sessionId),
+          projectId,
+          streamId,
+          sessionId,
+        }),
+    });
+    this.#hls = new HlsDelivery({ clock, log, hub: this.#hub, playbackGate, store });
+  }
+
+  /** Seal what an earlier run left in the spool; to be awaited before anything is published. */
+  async start(): Promise<void> {
+    const { clock, log, store, eventSink, spoolDir } = this.#settings;
+    await mkdir(spoolDir, { recursive: true });
+    await recoverSpool({ clock, log, store, eventSink, folder: spoolDir });
+  }
+
+  open(grant: PublishGrant, publisher: PublisherHandle): Publication {
+    return this.#hub.open(grant, publisher);
+  }
+
+  get publisherCount(): number {
+    return this.#hub.publisherCount;
+  }
+
+  /** Answers everything under `/hls/` and `/asset/hls/`. */
+  handleHttp(req: IncomingMessage, res: ServerResponse): void {
+    this.#hls.handle(req, res);
+  }
+
+  /** Close a stream's publisher and end its session on this node. */
+  stop(streamId: string, why: StopReason): void {
+    this.#hub.stop(streamId, why);
+    this.#hls.forgetAccess();
+  }
+
+  /** End every session cleanly and seal its recording. */
+  drain(): Promise<void> {
+    return this.#hub.drain();
+  }
+
+  close(): void {
+    this.#hub.close();
+  }
+}
+
+export function spoolDirOf(dataDir: string): string {
+  return join(dataDir, "spool");
+}

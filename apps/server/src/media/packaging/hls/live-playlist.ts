@@ -1,0 +1,96 @@
+import { type MediaPlaylist, type PlaylistPart, writeMediaPlaylist } from "@weir/formats/hls";
+import { TARGET_DURATION_SECONDS } from "../../timeline/cutter.ts";
+import type { LiveRendition } from "../live-rendition.ts";
+import type { LiveSegment } from "../live-segment.ts";
+import type { PartTarget } from "../part-target.ts";
+
+/** Complete segments whose parts are still listed: more than any player's hold-back. */
+const SEGMENTS_WITH_PARTS = 2;
+
+/** The playlist of one live rendition, rendered when asked for and kept until the rendition changes. Nobody watching costs nothing. */
+export class LivePlaylist {
+  readonly rendition: LiveRendition;
+  readonly #partTarget: PartTarget;
+  readonly #siblings: () => Iterable<LiveRendition>;
+  #body = Buffer.alloc(0);
+  #version = -1;
+
+  constructor(rendition: LiveRendition, partTarget: PartTarget, siblings: () => Iterable<LiveRendition>) {
+    this.rendition = rendition;
+    this.#partTarget = partTarget;
+    this.#siblings = siblings;
+  }
+
+  /** The playlist as it stands: one body for every viewer. */
+  body(): Buffer {
+    if (this.#version !== this.rendition.version) {
+      this.#version = this.rendition.version;
+      this.#body = Buffer.from(writeMediaPlaylist(this.#describe()));
+    }
+    return this.#body;
+  }
+
+  #describe(): MediaPlaylist {
+    const { rendition } = this;
+    const { listed, open } = rendition;
+    const withParts = listed.length - SEGMENTS_WITH_PARTS;
+    const oldest = listed[0] ?? open;
+    return {
+      targetDuration: TARGET_DURATION_SECONDS,
+      mediaSequence: oldest?.msn ?? 0,
+      discontinuitySequence: rendition.discontinuitySequence,
+      independentSegments: [...listed, ...(open ? [open] : [])].every(
+        (segment) => segment.parts[0]?.isIndependent ?? true,
+      ),
+      segments: listed.map((segment, index) => ({
+        ...this.#head(segment, !rendition.hasEnded && index >= withParts),
+        uri: segmentName(segment.msn),
+        duration: segment.durationTicks / segment.timescale,
+        gap: segment.init === null,
+      })),
+      ...(open && { openSegment: this.#head(open, true) }),
+      ...(!rendition.hasEnded && {
+        lowLatency: {
+          partTarget: this.#partTarget.seconds ?? 0.334,
+          partHoldBack: this.#partTarget.holdBackSeconds,
+          ...(open && { preloadHint: partName(open.msn, open.parts.length) }),
+          renditionReports: this.#reports(),
+        },
+      }),
+      ending: rendition.hasEnded ? "ended" : "live",
+    };
+  }
+
+  #head(segment: LiveSegment, withParts: boolean) {
+    const parts: PlaylistPart[] = withParts
+      ? segment.parts.map((part, index) => ({
+          uri: partName(segment.msn, index),
+          duration: part.durationTicks / segment.timescale,
+          isIndependent: part.isIndependent,
+        }))
+      : [];
+    return {
+      programDateTimeMs: segment.programDateTimeMs,
+      discontinuity: segment.discontinuity,
+      map: segment.init?.name ?? "",
+      parts,
+    };
+  }
+
+  #reports() {
+    const reports = [];
+    for (const sibling of this.#siblings()) {
+      const newest = sibling === this.rendition ? null : sibling.newestPart;
+      if (newest) reports.push({ uri: `../${sibling.name}/index.m3u8`, lastMsn: newest.msn, lastPart: newest.part });
+    }
+    return reports;
+  }
+}
+
+export function segmentName(msn: number): string {
+  return `${msn}.m4s`;
+}
+
+export function partName(msn: number, part: number): string {
+  return `${msn}.${part}.m4s`;
+}

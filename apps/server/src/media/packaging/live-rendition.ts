@@ -1,0 +1,137 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { LivePart, LiveSegment } from "./live-segment.ts";
+
+const WINDOW_SECONDS = 12;
+const DELISTED_MS = 8000;
+
+/** What a rendition calls when something was added or it ended. */
+export type RenditionListener = () => void;
+
+/**
+ * The live window of one rendition: the complete segments that its playlist lists, the open one, and for 8 s those that fell out of the
+ * list. What was published never changes. `version` rises with each addition, for those who keep what they made of it.
+ */
+export class LiveRendition {
+  readonly name: string;
+  readonly #clock: Clock;
+  readonly #byMsn = new Map<number, LiveSegment>();
+  readonly #listed: LiveSegment[] = [];
+  readonly #delisted: { readonly msn: number; readonly at: number }[] = [];
+  readonly #listeners = new Set<RenditionListener>();
+  #listedSeconds = 0;
+  #open: LiveSegment | null = null;
+  #discontinuitySequence: number;
+  #hasEnded = false;
+  version = 0;
+
+  constructor(name: string, discontinuitySequence: number, clock: Clock) {
+    this.name = name;
+    this.#discontinuitySequence = discontinuitySequence;
+    this.#clock = clock;
+  }
+
+  get listed(): readonly LiveSegment[] {
+    return this.#listed;
+  }
+
+  get open(): LiveSegment | null {
+    return this.#open;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Discontinuities that fell out of the list (EXT-X-DISCONTINUITY-SEQUENCE). */
+  get discontinuitySequence(): number {
+    return this.#discontinuitySequence;
+  }
+
+  /** Parts listed so far, complete segments and the open one together. */
+  get partCount(): number {
+    return this.#listed.reduce((count, segment) => count + segment.parts.length, this.#open?.parts.length ?? 0);
+  }
+
+  /** MSN and index of the newest part; null before the first. */
+  get newestPart(): { readonly msn: number; readonly part: number } | null {
+    const open = this.#open;
+    if (open && open.parts.length > 0) return { msn: open.msn, part: open.parts.length - 1 };
+    const last = this.#listed.at(-1);
+    return last ? { msn: last.msn, part: Math.max(0, last.parts.length - 1) } : null;
+  }
+
+  segment(msn: number): LiveSegment | undefined {
+    return this.#byMsn.get(msn);
+  }
+
+  isComplete(segment: LiveSegment): boolean {
+    return segment !== this.#open;
+  }
+
+  /** Call `listener` at every change until the returned function is called. */
+  onChange(listener: RenditionListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  begin(segment: LiveSegment): void {
+    this.#open = segment;
+    this.#byMsn.set(segment.msn, segment);
+  }
+
+  publish(part: LivePart): void {
+    const open = this.#open;
+    if (!open) throw new Error(`rendition ${this.name}: a part was published outside a segment`);
+    open.parts.push(part);
+    open.durationTicks += part.durationTicks;
+    open.bytes += part.bytes.byteLength;
+    this.#changed();
+  }
+
+  /** The open segment is whole. */
+  complete(): LiveSegment {
+    const segment = this.#open;
+    if (!segment) throw new Error(`rendition ${this.name}: there is no open segment to complete`);
+    this.#open = null;
+    this.#list(segment);
+    return segment;
+  }
+
+  /** List an MSN for which this rendition has no bytes. */
+  gap(segment: LiveSegment): void {
+    this.#byMsn.set(segment.msn, segment);
+    this.#list(segment);
+  }
+
+  /** Nothing follows: playlists end. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#changed();
+  }
+
+  #list(segment: LiveSegment): void {
+    this.#listed.push(segment);
+    this.#listedSeconds += segment.durationTicks / segment.timescale;
+    const now = this.#clock.monotonic();
+    for (let oldest = this.#listed[0]; oldest && this.#hasRoomWithout(oldest); oldest = this.#listed[0]) {
+      this.#listed.shift();
+      this.#listedSeconds -= oldest.durationTicks / oldest.timescale;
+      if (oldest.discontinuity) this.#discontinuitySequence++;
+      this.#delisted.push({ msn: oldest.msn, at: now });
+    }
+    for (let gone = this.#delisted[0]; gone && now - gone.at >= DELISTED_MS; gone = this.#delisted[0]) {
+      this.#delisted.shift();
+      this.#byMsn.delete(gone.msn);
+    }
+    this.#changed();
+  }
+
+  #hasRoomWithout(oldest: LiveSegment): boolean {
+    return this.#listedSeconds - oldest.durationTicks / oldest.timescale >= WINDOW_SECONDS;
+  }
+
+  #changed(): void {
+    this.version++;
+    for (const listener of this.#listeners) listener();
+  }
+}

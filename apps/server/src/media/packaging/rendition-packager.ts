@@ -1,0 +1,147 @@
+import { type FragmentSample, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
+import { TICKS_PER_SECOND } from "../packet.ts";
+import { rescale } from "../timeline/ticks.ts";
+import type { Cut, Sample } from "../timeline/timeline-sink.ts";
+import type { LiveRendition } from "./live-rendition.ts";
+import type { InitSegment, LiveSegment } from "./live-segment.ts";
+import type { PartTarget } from "./part-target.ts";
+
+/** Exactly as large as asked and outside the shared pool, so that no small part keeps a large block alive. */
+const allocate = (bytes: number): Uint8Array => Buffer.allocUnsafeSlow(bytes);
+
+/**
+ * Turns one rendition's samples into parts and segments. A cut takes effect at the rendition's first sample at or after it; a cut that no
+ * sample followed becomes a gap with the timeline's own duration, so that all renditions keep the same sequence numbers.
+ */
+export class RenditionPackager {
+  readonly #rendition: LiveRendition;
+  readonly #partTarget: PartTarget;
+  readonly #isVideo: boolean;
+  readonly #onSegment: (rendition: LiveRendition, segment: LiveSegment) => void;
+  #init: InitSegment | null = null;
+  #timescale = TICKS_PER_SECOND;
+  /** Cuts whose first sample has not come. */
+  readonly #pending: Cut[] = [];
+  #samples: Sample[] = [];
+  #partTicks = 0;
+  #fragment = 0;
+
+  constructor(
+    rendition: LiveRendition,
+    kind: "video" | "audio",
+    partTarget: PartTarget,
+    onSegment: (rendition: LiveRendition, segment: LiveSegment) => void,
+  ) {
+    this.#rendition = rendition;
+    this.#isVideo = kind === "video";
+    this.#partTarget = partTarget;
+    this.#onSegment = onSegment;
+  }
+
+  /** What the samples from here on need first; null while this rendition has no source. */
+  useInit(init: InitSegment | null): void {
+    this.#init = init;
+    if (init) this.#timescale = init.timescale;
+  }
+
+  cut(cut: Cut): void {
+    const before = this.#pending[0];
+    if (before) {
+      this.#completeSegment();
+      this.#pending.shift();
+      this.#gap(before, cut.ticks);
+    }
+    this.#pending.push(cut);
+    if (this.#isVideo) this.#completeSegment();
+  }
+
+  sample(sample: Sample): void {
+    const cut = this.#pending[0];
+    if (cut && sample.decodeTime >= this.#ticks(cut.ticks)) this.#begin(cut, sample);
+    if (!this.#rendition.open) return;
+    this.#append(sample);
+  }
+
+  /** No sample follows for now: what is open is closed, what was promised is a gap up to `ticks`. */
+  pause(ticks: number): void {
+    this.#completeSegment();
+    const cut = this.#pending.shift();
+    if (cut) this.#gap(cut, ticks);
+  }
+
+  #begin(cut: Cut, first: Sample): void {
+    this.#completeSegment();
+    this.#pending.shift();
+    this.#rendition.begin({
+      msn: cut.msn,
+      timescale: this.#timescale,
+      startTicks: first.decodeTime,
+      programDateTimeMs: cut.programDateTimeMs,
+      discontinuity: cut.discontinuity,
+      init: this.#init,
+      parts: [],
+      durationTicks: 0,
+      bytes: 0,
+    });
+  }
+
+  #append(sample: Sample): void {
+    const last = this.#samples.at(-1);
+    // The last sample was let go before this one came, with a guessed duration: now it is known.
+    if (last && last.decodeTime + last.duration !== sample.decodeTime) {
+      this.#partTicks += sample.decodeTime - last.decodeTime - last.duration;
+      last.duration = sample.decodeTime - last.decodeTime;
+    }
+    const target = this.#targetTicks(sample);
+    if (last && this.#partTicks + sample.duration > target) this.#publishPart();
+    this.#samples.push(sample);
+    this.#partTicks += sample.duration;
+    if (this.#partTicks + sample.duration > target) this.#publishPart();
+  }
+
+  #targetTicks(sample: Sample): number {
+    if (this.#isVideo) this.#partTarget.decideByFrame(sample.duration / TICKS_PER_SECOND);
+    // Half a millisecond of grace: sources count in milliseconds.
+    return ((this.#partTarget.seconds ?? Number.POSITIVE_INFINITY) + 0.0005) * this.#timescale;
+  }
+
+  #publishPart(): void {
+    const samples: readonly FragmentSample[] = this.#samples;
+    if (samples.length === 0) return;
+    const write = this.#isVideo ? writeVideoFragment : writeAudioFragment;
+    this.#rendition.publish({
+      bytes: write(++this.#fragment, samples, allocate),
+      durationTicks: this.#partTicks,
+      isIndependent: samples[0]?.isIndependent ?? false,
+    });
+    this.#samples = [];
+    this.#partTicks = 0;
+  }
+
+  #completeSegment(): void {
+    if (!this.#rendition.open) return;
+    this.#publishPart();
+    this.#onSegment(this.#rendition, this.#rendition.complete());
+  }
+
+  #gap(cut: Cut, endTicks: number): void {
+    const startTicks = this.#ticks(cut.ticks);
+    const segment: LiveSegment = {
+      msn: cut.msn,
+      timescale: this.#timescale,
+      startTicks,
+      programDateTimeMs: cut.programDateTimeMs,
+      discontinuity: cut.discontinuity,
+      init: null,
+      parts: [],
+      durationTicks: Math.max(0, this.#ticks(endTicks) - startTicks),
+      bytes: 0,
+    };
+    this.#rendition.gap(segment);
+    this.#onSegment(this.#rendition, segment);
+  }
+
+  #ticks(ticks: number): number {
+    return rescale(ticks, TICKS_PER_SECOND, this.#timescale);
+  }
+}

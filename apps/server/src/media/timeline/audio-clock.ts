@@ -1,0 +1,110 @@
+import { silentAacFrame } from "@weir/formats/codecs";
+import { type AudioTrack, type SourcePacket, TICKS_PER_SECOND } from "../packet.ts";
+import { rescale } from "./ticks.ts";
+import type { Sample } from "./timeline-sink.ts";
+
+const DRIFT_MS = 40;
+/** A longer hole is a new stretch long before it comes here. */
+const MAX_SILENCE_SECONDS = 10;
+
+/**
+ * Places audio frames on the timeline by counting samples, and keeps the count within 40 ms of the source's clock.
+ *
+ * A step between two frames (frames lost, or a clock set back) is made good at once, with silence or by dropping what comes twice.
+ * Slow drift is made good by one frame per segment, so that nobody hears it.
+ */
+export class AudioClock {
+  readonly track: AudioTrack;
+  readonly #emit: (sample: Sample) => void;
+  readonly #driftSamples: number;
+  #silence: Uint8Array | null = null;
+  #offset = 0;
+  /** Position of the next frame, in samples. */
+  #next: number | null = null;
+  #earliest = 0;
+  #lastSource: number | null = null;
+  #mayCorrect = true;
+  inserted = 0;
+  dropped = 0;
+
+  constructor(track: AudioTrack, emit: (sample: Sample) => void) {
+    this.track = track;
+    this.#emit = emit;
+    this.#driftSamples = (track.sampleRate * DRIFT_MS) / 1000;
+  }
+
+  /** Begin a stretch: T = source time + offset, both in 90 kHz ticks; the first frame may not lie before `ticks`. */
+  start(offset: number, ticks: number): void {
+    this.#offset = offset;
+    this.#next = null;
+    this.#lastSource = null;
+    this.#earliest = this.#toSamples(ticks);
+  }
+
+  /** End of what was placed, in 90 kHz ticks. */
+  get endTicks(): number {
+    return rescale(this.#next ?? this.#earliest, this.track.sampleRate, TICKS_PER_SECOND);
+  }
+
+  /** A segment began: one more frame of slow drift may be corrected. */
+  segmentBegan(): void {
+    this.#mayCorrect = true;
+  }
+
+  push(packet: SourcePacket): void {
+    const frame = this.track.frameSamples;
+    const expected = this.#toSamples(packet.pts + this.#offset);
+    if (this.#next === null) {
+      if (expected < this.#earliest) return;
+      this.#next = expected;
+    }
+    const source = this.#lastSource;
+    const stepped = source !== null && Math.abs(expected - source - frame) > this.#driftSamples;
+    this.#lastSource = expected;
+
+    const drift = expected - this.#next;
+    if (drift > this.#driftSamples) {
+      if (stepped || drift > 4 * this.#driftSamples) this.#insert(Math.floor(drift / frame));
+      else if (this.#mayCorrect) this.#correct(() => this.#insert(1));
+    } else if (drift < -this.#driftSamples) {
+      // Behind by more than a correction a segment could hide: what comes was already filled with silence, or comes twice.
+      if (stepped || drift < -4 * this.#driftSamples) return this.#drop();
+      if (this.#mayCorrect) return this.#correct(() => this.#drop());
+    }
+    this.#place(packet.data);
+  }
+
+  /** Silence up to `ticks`, for a track that stopped while the other goes on. */
+  fillTo(ticks: number): void {
+    this.#next ??= this.#earliest;
+    this.#insert(Math.floor((this.#toSamples(ticks) - this.#next) / this.track.frameSamples));
+  }
+
+  #insert(frames: number): void {
+    this.#silence ??= silentAacFrame(this.track.channels);
+    const most = (MAX_SILENCE_SECONDS * this.track.sampleRate) / this.track.frameSamples;
+    for (let i = 0; i < Math.min(frames, most); i++) {
+      this.#place(this.#silence);
+      this.inserted++;
+    }
+  }
+
+  #drop(): void {
+    this.dropped++;
+  }
+
+  #correct(correction: () => void): void {
+    this.#mayCorrect = false;
+    correction();
+  }
+
+  #place(data: Uint8Array): void {
+    const time = this.#next ?? this.#earliest;
+    this.#next = time + this.track.frameSamples;
+    this.#emit({ kind: "audio", time, decodeTime: time, duration: this.track.frameSamples, isIndependent: true, data });
+  }
+
+  #toSamples(ticks: number): number {
+    return rescale(ticks, TICKS_PER_SECOND, this.track.sampleRate);
+  }
+}

@@ -1,0 +1,32 @@
+import type { Clock } from "../../platform/clock.ts";
+import { ticksToMs } from "./ticks.ts";
+
+const SLEW_MS = 5;
+
+/**
+ * Wall-clock time of positions in one stretch: anchored at the arrival of its first packet, then moved by at most 5 ms a segment towards
+ * the server's monotonic clock. A step of the wall clock never moves it.
+ */
+export class ProgramDateTime {
+  readonly #clock: Clock;
+  readonly #anchorTicks: number;
+  readonly #anchorWall: number;
+  readonly #anchorMonotonic: number;
+  #slew = 0;
+
+  /** `ageMs`: how long ago the stretch's first packet arrived. */
+  constructor(clock: Clock, anchorTicks: number, ageMs: number) {
+    this.#clock = clock;
+    this.#anchorTicks = anchorTicks;
+    this.#anchorWall = clock.now() - ageMs;
+    this.#anchorMonotonic = clock.monotonic() - ageMs;
+  }
+
+  /** Time of a cut that arrives now, whole milliseconds; called once per segment. */
+  at(ticks: number): number {
+    const media = ticksToMs(ticks - this.#anchorTicks, 90_000);
+    const elapsed = this.#clock.monotonic() - this.#anchorMonotonic;
+    this.#slew += Math.max(-SLEW_MS, Math.min(SLEW_MS, elapsed - media - this.#slew));
+    return Math.round(this.#anchorWall + media + this.#slew);
+  }
+}

@@ -1,0 +1,51 @@
+import { type SourcePacket, TICKS_PER_SECOND } from "../packet.ts";
+
+const STEP_TICKS = TICKS_PER_SECOND;
+const LAST_TRACK_MS = 500;
+const MAX_HELD = 1000;
+
+/**
+ * Finds jumps of the source's clock. A packet within a second of where either track stands belongs to the stretch at hand. One further
+ * away begins a new stretch: it is held until the other track has jumped as well, 500 ms at most, so that the track that jumps last keeps
+ * its packets and both get one offset.
+ */
+export class SourceClock {
+  #last: Partial<Record<SourcePacket["kind"], number>> = {};
+  #jump: { readonly at: number; readonly held: SourcePacket[]; last: number } | null = null;
+
+  /** Begin a stretch whose tracks stand at these source times. */
+  start(positions: Partial<Record<SourcePacket["kind"], number>>): void {
+    this.#last = { ...positions };
+    this.#jump = null;
+  }
+
+  /** True when the packet belongs to the stretch at hand; otherwise it is held. */
+  accepts(packet: SourcePacket, now: number): boolean {
+    const distance = this.#distance(packet);
+    const jump = this.#jump;
+    if (distance <= STEP_TICKS && (!jump || Math.abs(packet.dts - jump.last) > distance)) {
+      this.#last[packet.kind] = packet.dts;
+      return true;
+    }
+    this.#jump ??= { at: now, held: [], last: packet.dts };
+    this.#jump.last = packet.dts;
+    if (this.#jump.held.length < MAX_HELD) this.#jump.held.push(packet);
+    return false;
+  }
+
+  /** The packets after a jump, once every track has jumped or the wait is over; null otherwise. */
+  jumped(now: number): SourcePacket[] | null {
+    const jump = this.#jump;
+    if (!jump) return null;
+    const kinds = Object.keys(this.#last) as SourcePacket["kind"][];
+    const isWhole = kinds.every((kind) => jump.held.some((packet) => packet.kind === kind));
+    return isWhole || now - jump.at >= LAST_TRACK_MS ? jump.held : null;
+  }
+
+  #distance(packet: SourcePacket): number {
+    const { video, audio } = this.#last;
+    const own = video === undefined ? Number.POSITIVE_INFINITY : Math.abs(packet.dts - video);
+    const other = audio === undefined ? Number.POSITIVE_INFINITY : Math.abs(packet.dts - audio);
+    return Math.min(own, other);
+  }
+}

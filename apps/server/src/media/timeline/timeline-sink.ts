@@ -1,0 +1,32 @@
+import type { Track } from "../packet.ts";
+
+/** A packet at its place on the timeline: times and duration in ticks of its own timescale (90 kHz video, sample rate audio). */
+export interface Sample {
+  readonly kind: "video" | "audio";
+  /** Presentation time T. */
+  time: number;
+  /** Decoding time on the presentation clock: equal to `time` for the first sample of a segment, so that `tfdt` is a PTS. */
+  decodeTime: number;
+  duration: number;
+  readonly isIndependent: boolean;
+  readonly data: Uint8Array;
+}
+
+/** A segment boundary. It belongs to the timeline: every rendition obeys it with its first sample at or after `ticks`. */
+export interface Cut {
+  readonly msn: number;
+  /** Position in 90 kHz ticks. */
+  readonly ticks: number;
+  readonly programDateTimeMs: number;
+  readonly discontinuity: boolean;
+}
+
+/** What a timeline tells those who package it. Calls come in the order of the timeline, per kind of track. */
+export interface TimelineSink {
+  /** A stretch begins with these tracks; a cut follows at once. */
+  stretch(tracks: readonly Track[]): void;
+  cut(cut: Cut): void;
+  sample(sample: Sample): void;
+  /** No more samples before the next stretch: close the open segment of every rendition; the timeline stands at `ticks`. */
+  pause(ticks: number): void;
+}

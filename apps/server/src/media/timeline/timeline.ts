@@ -1,0 +1,269 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { TimelinePosition } from "../../ports.ts";
+import { type SourcePacket, TICKS_PER_SECOND, type Track } from "../packet.ts";
+import { AudioClock } from "./audio-clock.ts";
+import { Cutter } from "./cutter.ts";
+import { ProgramDateTime } from "./program-date-time.ts";
+import { SourceClock } from "./source-clock.ts";
+import { type Opening, StretchOpening, type Tracks } from "./stretch-opening.ts";
+import { rescale } from "./ticks.ts";
+import type { Sample, TimelineSink } from "./timeline-sink.ts";
+import { VideoClock } from "./video-clock.ts";
+
+const VIDEO_LOST_MS = 4000;
+const AUDIO_LOST_TICKS = TICKS_PER_SECOND;
+const AUDIO_LEAD_IN_TICKS = TICKS_PER_SECOND / 2;
+const SHORTEST_STALL_MS = 20;
+/** The first frame of all waits this long for the second, which tells the frame rate. */
+const FIRST_FRAME_STALL_MS = 1100;
+const MAX_STRETCHES_A_MINUTE = 10;
+
+export interface TimelineSettings {
+  readonly clock: Clock;
+  readonly sink: TimelineSink;
+  /** Where an earlier owner of the session stopped; null for a new session. */
+  readonly resume: TimelinePosition | null;
+  /** The source keeps changing: nothing more is taken from it. `reason` is a sentence for the person at the encoder. */
+  readonly onUnstable: (reason: string) => void;
+}
+
+/**
+ * One session's timeline: source packets in, samples at their final place and segment cuts out.
+ *
+ * It is a row of stretches. Inside one, T = source time + offset. A new one begins at a reconnect, a takeover, a changed track or a jump
+ * of the source's clock: the open segments are closed, T goes on at the latest end of all tracks, and a cut with a discontinuity
+ * follows, the same in every rendition. Audio never overtakes video, so that a cut is always known before the audio behind it.
+ */
+export class Timeline {
+  readonly #clock: Clock;
+  readonly #sink: TimelineSink;
+  readonly #onUnstable: (reason: string) => void;
+  readonly #cutter: Cutter;
+  readonly #video = new VideoClock();
+  readonly #source = new SourceClock();
+  #audio: AudioClock | null = null;
+  #announced: Tracks = { video: null, audio: null };
+  /** Collecting the start of a stretch; null inside one. */
+  #opening: StretchOpening | null = new StretchOpening();
+  #programDateTime: ProgramDateTime | null = null;
+  #hasVideo = false;
+  #videoLost = false;
+  #alignNext = false;
+  /** The audio track changed: a stretch begins at the next IDR. */
+  #restartAtIdr = false;
+  readonly #heldAudio: Sample[] = [];
+  #lastVideoAt = 0;
+  #videoEnd: number;
+  #startTicks: number;
+  #discontinuities: number;
+  #hasBegun: boolean;
+  #recentStretches: number[] = [];
+
+  constructor({ clock, sink, resume, onUnstable }: TimelineSettings) {
+    this.#clock = clock;
+    this.#sink = sink;
+    this.#onUnstable = onUnstable;
+    this.#hasBegun = resume !== null;
+    this.#discontinuities = resume?.discontinuitySequence ?? 0;
+    this.#startTicks = resume?.endTicks ?? 0;
+    this.#videoEnd = this.#startTicks;
+    this.#cutter = new Cutter(resume?.nextMsn ?? 1, this.#startTicks);
+  }
+
+  /** Where a successor could go on. */
+  get position(): TimelinePosition {
+    return { nextMsn: this.#cutter.nextMsn, discontinuitySequence: this.#discontinuities, endTicks: this.#endTicks };
+  }
+
+  get corrections(): { timestamps: number; silentFrames: number; droppedFrames: number } {
+    const { inserted = 0, dropped = 0 } = this.#audio ?? {};
+    return { timestamps: this.#video.corrections, silentFrames: inserted, droppedFrames: dropped };
+  }
+
+  /** Another publisher, or the same one again: its tracks and its clock are unknown. */
+  publisher(): void {
+    this.#announced = { video: null, audio: null };
+    this.#restart([]);
+  }
+
+  track(track: Track): void {
+    const known = this.#announced[track.kind];
+    if (known && isSameTrack(known, track)) return;
+    if (track.kind === "video") this.#announced.video = track;
+    else this.#announced.audio = track;
+    if (this.#opening) this.#tryOpen();
+    else if (track.kind === "audio" && this.#hasVideo && !this.#videoLost) this.#restartAtIdr = true;
+    else this.#restart([]);
+  }
+
+  packet(packet: SourcePacket): void {
+    const now = this.#clock.monotonic();
+    if (packet.kind === "video") this.#lastVideoAt = now;
+    if (this.#opening) {
+      this.#opening.add(packet, now);
+      this.#tryOpen();
+    } else if (this.#restartAtIdr && packet.kind === "video" && packet.isIndependent) {
+      this.#restart([packet]);
+    } else if (this.#source.accepts(packet, now)) {
+      if (packet.kind === "video") this.#placeVideo(packet);
+      else if (!this.#restartAtIdr) this.#placeAudio(packet);
+    } else {
+      this.#followJump(now);
+    }
+  }
+
+  /** To be called every 50 ms or so: what does not come has to be noticed by time. */
+  tick(): void {
+    const now = this.#clock.monotonic();
+    if (this.#opening) return this.#tryOpen();
+    this.#followJump(now);
+    if (this.#opening) return;
+    if (this.#hasVideo && !this.#videoLost) {
+      const silence = now - this.#lastVideoAt;
+      const frameTicks = this.#video.frameTicks;
+      const stall = frameTicks === null ? FIRST_FRAME_STALL_MS : Math.max(SHORTEST_STALL_MS, (2 * frameTicks) / 90);
+      if (silence >= stall) this.#emitVideo(this.#video.release());
+      if (silence >= VIDEO_LOST_MS && this.#audio) this.#loseVideo();
+      else this.#fillSilence();
+    }
+  }
+
+  /** The source is away: everything that is there is closed, and the next packets begin a stretch. */
+  pause(): void {
+    this.#restart([]);
+  }
+
+  get #endTicks(): number {
+    return Math.max(this.#videoEnd, this.#audio?.endTicks ?? 0, this.#startTicks);
+  }
+
+  #restart(packets: readonly SourcePacket[]): void {
+    this.#restartAtIdr = false;
+    if (!this.#opening) {
+      this.#emitVideo(this.#video.release());
+      this.#releaseAudio(Number.POSITIVE_INFINITY);
+      this.#startTicks = this.#endTicks;
+      this.#audio = null;
+      this.#sink.pause(this.#startTicks);
+    }
+    this.#opening = new StretchOpening();
+    const now = this.#clock.monotonic();
+    for (const packet of packets) this.#opening.add(packet, now);
+    this.#tryOpen();
+  }
+
+  #tryOpen(): void {
+    const opening = this.#opening?.ready(this.#announced, this.#clock.monotonic());
+    if (opening) this.#open(opening);
+  }
+
+  #open(opening: Opening): void {
+    if (this.#isUnstable()) return;
+    const start = this.#startTicks;
+    const now = this.#clock.monotonic();
+    this.#opening = null;
+    this.#hasVideo = opening.tracks.some((track) => track.kind === "video");
+    this.#videoLost = false;
+    this.#lastVideoAt = now;
+    this.#video.start(start - opening.videoBase);
+    this.#alignNext = true;
+    const audio = opening.tracks.find((track) => track.kind === "audio");
+    this.#audio = audio ? new AudioClock(audio, (sample) => this.#heldAudio.push(sample)) : null;
+    this.#audio?.start(start - opening.audioBase, start);
+    this.#source.start({
+      ...(this.#hasVideo && { video: opening.videoBase }),
+      ...(audio && { audio: opening.audioBase }),
+    });
+    this.#programDateTime = new ProgramDateTime(this.#clock, start, now - opening.arrivedAt);
+    this.#sink.stretch(opening.tracks);
+    this.#cut(start, this.#hasBegun);
+    this.#hasBegun = true;
+    for (const packet of opening.packets) this.packet(packet);
+  }
+
+  #isUnstable(): boolean {
+    const now = this.#clock.monotonic();
+    this.#recentStretches = this.#recentStretches.filter((at) => now - at < 60_000);
+    this.#recentStretches.push(now);
+    if (this.#recentStretches.length <= MAX_STRETCHES_A_MINUTE) return false;
+    this.#opening = new StretchOpening();
+    this.#onUnstable("The source changed its clock or its tracks more than 10 times in a minute. Restart the encoder.");
+    return true;
+  }
+
+  #followJump(now: number): void {
+    const packets = this.#source.jumped(now);
+    if (packets) this.#restart(packets);
+  }
+
+  #placeVideo(packet: SourcePacket): void {
+    if (!this.#hasVideo || (this.#videoLost && !packet.isIndependent)) return;
+    const sample = this.#video.place(packet);
+    const position = packet.isIndependent ? sample.time : sample.decodeTime;
+    const isCut = this.#videoLost || this.#cutter.wantsVideoCut(position, packet.isIndependent);
+    if (this.#alignNext || (isCut && packet.isIndependent)) this.#video.align(sample);
+    this.#alignNext = false;
+    this.#videoLost = false;
+    this.#emitVideo(this.#video.hold(sample));
+    if (isCut) this.#cut(position, false);
+    this.#releaseAudio(this.#video.decodeTime);
+  }
+
+  #placeAudio(packet: SourcePacket): void {
+    this.#audio?.push(packet);
+    this.#releaseAudio(this.#hasVideo && !this.#videoLost ? this.#video.decodeTime : Number.POSITIVE_INFINITY);
+  }
+
+  #emitVideo(sample: Sample | null): void {
+    if (!sample) return;
+    this.#videoEnd = Math.max(this.#videoEnd, sample.time + sample.duration);
+    this.#sink.sample(sample);
+  }
+
+  /** Let audio go up to `limit` (90 kHz ticks). Where no video cuts, the audio does. */
+  #releaseAudio(limit: number): void {
+    const held = this.#heldAudio;
+    if (!this.#audio || held.length === 0) return;
+    const rate = this.#audio.track.sampleRate;
+    const cutsItself = !this.#hasVideo || this.#videoLost;
+    let released = 0;
+    for (const sample of held) {
+      const ticks = rescale(sample.time, rate, TICKS_PER_SECOND);
+      if (ticks > limit) break;
+      if (cutsItself && this.#cutter.wantsAudioCut(ticks)) this.#cut(ticks, false);
+      this.#sink.sample(sample);
+      released++;
+    }
+    if (released === held.length) held.length = 0;
+    else if (released > 0) held.splice(0, released);
+  }
+
+  #loseVideo(): void {
+    this.#videoLost = true;
+    this.#releaseAudio(Number.POSITIVE_INFINITY);
+  }
+
+  #fillSilence(): void {
+    const audio = this.#audio;
+    if (!audio || this.#restartAtIdr || this.#video.decodeTime - audio.endTicks < AUDIO_LOST_TICKS) return;
+    audio.fillTo(this.#video.decodeTime - AUDIO_LEAD_IN_TICKS);
+    this.#releaseAudio(this.#video.decodeTime);
+  }
+
+  #cut(ticks: number, discontinuity: boolean): void {
+    if (discontinuity) this.#discontinuities++;
+    const msn = this.#cutter.cut(ticks);
+    this.#sink.cut({
+      msn,
+      ticks,
+      programDateTimeMs: this.#programDateTime?.at(ticks) ?? this.#clock.now(),
+      discontinuity,
+    });
+    this.#audio?.segmentBegan();
+  }
+}
+
+function isSameTrack(a: Track, b: Track): boolean {
+  if (a.codec !== b.codec || a.config.byteLength !== b.config.byteLength) return false;
+  return a.config.every((byte, index) => byte === b.config[index]);
+}

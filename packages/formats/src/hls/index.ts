@@ -1,0 +1,2 @@
+export * from "./media-playlist.ts";
+export * from "./multivariant-playlist.ts";

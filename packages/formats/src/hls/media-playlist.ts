@@ -1,0 +1,97 @@
+/** A media playlist as values. Durations in seconds, times in milliseconds since the Unix epoch, addresses relative to the playlist's own. */
+export interface MediaPlaylist {
+  /** Seconds, whole: no segment rounds to more (RFC 8216bis 4.4.3.1). */
+  readonly targetDuration: number;
+  readonly mediaSequence: number;
+  readonly discontinuitySequence: number;
+  /** True when every listed segment starts with a picture that needs no other (4.4.2.1). */
+  readonly independentSegments: boolean;
+  readonly segments: readonly PlaylistSegment[];
+  /** Parts of the segment that is not complete yet. */
+  readonly openSegment?: OpenSegment;
+  readonly lowLatency?: LowLatency;
+  readonly ending: "live" | "ended" | "vod";
+}
+
+export interface LowLatency {
+  readonly partTarget: number;
+  readonly partHoldBack: number;
+  readonly preloadHint?: string;
+  readonly renditionReports: readonly RenditionReport[];
+}
+
+export interface RenditionReport {
+  readonly uri: string;
+  readonly lastMsn: number;
+  readonly lastPart: number;
+}
+
+export interface SegmentHead {
+  readonly programDateTimeMs: number;
+  readonly discontinuity: boolean;
+  /** Address of the init segment; repeated for each segment, written where it changes. */
+  readonly map: string;
+  readonly parts: readonly PlaylistPart[];
+}
+
+export interface PlaylistSegment extends SegmentHead {
+  readonly uri: string;
+  readonly duration: number;
+  readonly gap: boolean;
+  readonly byteRange?: { readonly offset: number; readonly length: number };
+}
+
+export interface OpenSegment extends SegmentHead {}
+
+export interface PlaylistPart {
+  readonly uri: string;
+  readonly duration: number;
+  readonly isIndependent: boolean;
+}
+
+/** Write an HLS media playlist (RFC 8216bis 4.4.3, 4.4.4), low-latency where the values say so. */
+export function writeMediaPlaylist(playlist: MediaPlaylist): string {
+  let text = `#EXTM3U\n#EXT-X-VERSION:9\n#EXT-X-TARGETDURATION:${playlist.targetDuration}\n`;
+  const { lowLatency } = playlist;
+  if (lowLatency) {
+    text += `#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=${lowLatency.partHoldBack}\n`;
+    text += `#EXT-X-PART-INF:PART-TARGET=${lowLatency.partTarget}\n`;
+  }
+  text += `#EXT-X-MEDIA-SEQUENCE:${playlist.mediaSequence}\n`;
+  if (playlist.discontinuitySequence > 0) text += `#EXT-X-DISCONTINUITY-SEQUENCE:${playlist.discontinuitySequence}\n`;
+  if (playlist.ending === "vod") text += "#EXT-X-PLAYLIST-TYPE:VOD\n";
+  if (playlist.independentSegments) text += "#EXT-X-INDEPENDENT-SEGMENTS\n";
+
+  let map = "";
+  for (const segment of playlist.segments) {
+    text += head(segment, map);
+    if (segment.map !== "") map = segment.map;
+    if (segment.gap) text += "#EXT-X-GAP\n";
+    text += `#EXTINF:${seconds(segment.duration)},\n`;
+    if (segment.byteRange) text += `#EXT-X-BYTERANGE:${segment.byteRange.length}@${segment.byteRange.offset}\n`;
+    text += `${segment.uri}\n`;
+  }
+  if (playlist.openSegment) text += head(playlist.openSegment, map);
+  if (lowLatency?.preloadHint) text += `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${lowLatency.preloadHint}"\n`;
+  for (const report of lowLatency?.renditionReports ?? []) {
+    text += `#EXT-X-RENDITION-REPORT:URI="${report.uri}",LAST-MSN=${report.lastMsn},LAST-PART=${report.lastPart}\n`;
+  }
+  if (playlist.ending !== "live") text += "#EXT-X-ENDLIST\n";
+  return text;
+}
+
+function head(segment: SegmentHead, map: string): string {
+  let text = "";
+  if (segment.discontinuity) text += "#EXT-X-DISCONTINUITY\n";
+  if (segment.map !== "" && segment.map !== map) text += `#EXT-X-MAP:URI="${segment.map}"\n`;
+  text += `#EXT-X-PROGRAM-DATE-TIME:${new Date(segment.programDateTimeMs).toISOString()}\n`;
+  for (const part of segment.parts) {
+    text += `#EXT-X-PART:DURATION=${seconds(part.duration)},URI="${part.uri}"${part.isIndependent ? ",INDEPENDENT=YES" : ""}\n`;
+  }
+  return text;
+}
+
+/** Five decimals: finer than a tick of either timescale needs, and no exponent ever. */
+function seconds(value: number): string {
+  return value.toFixed(5);
+}

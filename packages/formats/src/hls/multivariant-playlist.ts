@@ -1,0 +1,45 @@
+export interface MultivariantPlaylist {
+  /** Best first. Empty for an audio-only presentation. */
+  readonly video: readonly VideoVariant[];
+  readonly audio: AudioRendition | null;
+}
+
+export interface VideoVariant {
+  readonly uri: string;
+  /** Peak and average bits per second, audio not counted. */
+  readonly bandwidth: number;
+  readonly averageBandwidth: number;
+  readonly codecString: string;
+  readonly width: number;
+  readonly height: number;
+  readonly frameRate: number | null;
+}
+
+export interface AudioRendition {
+  readonly uri: string;
+  readonly bandwidth: number;
+  readonly codecString: string;
+  readonly channels: number;
+}
+
+const AUDIO_GROUP = "audio";
+
+/** Write an HLS multivariant playlist (RFC 8216bis 4.4.6): one audio rendition shared by all video variants, or audio alone. */
+export function writeMultivariantPlaylist({ video, audio }: MultivariantPlaylist): string {
+  let text = "#EXTM3U\n#EXT-X-VERSION:9\n";
+  if (audio && video.length === 0) {
+    return `${text}#EXT-X-STREAM-INF:BANDWIDTH=${audio.bandwidth},CODECS="${audio.codecString}"\n${audio.uri}\n`;
+  }
+  if (audio) {
+    text += `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${AUDIO_GROUP}",NAME="Audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="${audio.channels}",URI="${audio.uri}"\n`;
+  }
+  for (const variant of video) {
+    const extra = audio?.bandwidth ?? 0;
+    text += `#EXT-X-STREAM-INF:BANDWIDTH=${variant.bandwidth + extra},AVERAGE-BANDWIDTH=${variant.averageBandwidth + extra}`;
+    text += `,CODECS="${variant.codecString}${audio ? `,${audio.codecString}` : ""}",RESOLUTION=${variant.width}x${variant.height}`;
+    if (variant.frameRate !== null) text += `,FRAME-RATE=${variant.frameRate.toFixed(3)}`;
+    if (audio) text += `,AUDIO="${AUDIO_GROUP}"`;
+    text += `\n${variant.uri}\n`;
+  }
+  return text;
+}

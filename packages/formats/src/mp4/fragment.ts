@@ -1,0 +1,149 @@
+/** One coded sample on its rendition's timeline; times and duration in ticks of the track's timescale. */
+export interface FragmentSample {
+  readonly time: number;
+  readonly decodeTime: number;
+  readonly duration: number;
+  readonly isIndependent: boolean;
+  readonly data: Uint8Array;
+}
+
+export type Allocate = (bytes: number) => Uint8Array;
+
+export const VIDEO_TRACK_ID = 1;
+export const AUDIO_TRACK_ID = 2;
+
+// ISO/IEC 14496-12 8.8.3.1: depends on nothing / depends on others and is no sync sample.
+const INDEPENDENT_FLAGS = 0x02000000;
+const DEPENDENT_FLAGS = 0x01010000;
+
+// 8.8.7.1 tfhd: default-base-is-moof, default-sample-duration-present, default-sample-flags-present.
+const TFHD_BASE_IS_MOOF = 0x020000;
+const TFHD_DURATION = 0x08;
+const TFHD_FLAGS = 0x20;
+// 8.8.8.1 trun: data-offset, then per sample duration, size, flags, composition offset.
+const TRUN_DATA_OFFSET = 0x01;
+const TRUN_DURATION = 0x100;
+const TRUN_SIZE = 0x200;
+const TRUN_FLAGS = 0x400;
+const TRUN_COMPOSITION = 0x800;
+
+const MOOF = 0x6d6f6f66;
+const MFHD = 0x6d666864;
+const TRAF = 0x74726166;
+const TFHD = 0x74666864;
+const TFDT = 0x74666474;
+const TRUN = 0x7472756e;
+const MDAT = 0x6d646174;
+
+const HEADER = 8;
+const MFHD_SIZE = 16;
+const TFDT_SIZE = 20;
+const TRUN_HEADER = 20;
+
+/**
+ * Write `moof` and `mdat` of one CMAF chunk (ISO/IEC 23000-19 7.3.2.3) into one buffer of exactly its size; every sample is copied once.
+ * Decode times must follow each other without holes: the first one is the `tfdt`, the durations give the rest.
+ */
+export function writeVideoFragment(
+  sequence: number,
+  samples: readonly FragmentSample[],
+  allocate: Allocate,
+): Uint8Array {
+  const trunSize = TRUN_HEADER + 16 * samples.length;
+  const writer = new FragmentWriter(16, trunSize, samples, allocate);
+  writer.begin(sequence, VIDEO_TRACK_ID, TFHD_BASE_IS_MOOF);
+  writer.decodeTime(samples[0]?.decodeTime ?? 0);
+  writer.run(TRUN_DATA_OFFSET | TRUN_DURATION | TRUN_SIZE | TRUN_FLAGS | TRUN_COMPOSITION);
+  for (const sample of samples) {
+    writer.uint32(sample.duration);
+    writer.uint32(sample.data.byteLength);
+    writer.uint32(sample.isIndependent ? INDEPENDENT_FLAGS : DEPENDENT_FLAGS);
+    writer.uint32(sample.time - sample.decodeTime); // signed in trun version 1; the same 32 bits
+  }
+  return writer.finish();
+}
+
+/** As `writeVideoFragment`, for audio frames that all last as long as the first. */
+export function writeAudioFragment(
+  sequence: number,
+  samples: readonly FragmentSample[],
+  allocate: Allocate,
+): Uint8Array {
+  const writer = new FragmentWriter(24, TRUN_HEADER + 4 * samples.length, samples, allocate);
+  writer.begin(sequence, AUDIO_TRACK_ID, TFHD_BASE_IS_MOOF | TFHD_DURATION | TFHD_FLAGS);
+  writer.uint32(samples[0]?.duration ?? 0);
+  writer.uint32(INDEPENDENT_FLAGS);
+  writer.decodeTime(samples[0]?.decodeTime ?? 0);
+  writer.run(TRUN_DATA_OFFSET | TRUN_SIZE);
+  for (const sample of samples) writer.uint32(sample.data.byteLength);
+  return writer.finish();
+}
+
+class FragmentWriter {
+  readonly #samples: readonly FragmentSample[];
+  readonly #out: Uint8Array;
+  readonly #tfhdSize: number;
+  readonly #trunSize: number;
+  readonly #moofSize: number;
+  #at = 0;
+
+  constructor(tfhdSize: number, trunSize: number, samples: readonly FragmentSample[], allocate: Allocate) {
+    let payload = 0;
+    for (const sample of samples) payload += sample.data.byteLength;
+    this.#samples = samples;
+    this.#tfhdSize = tfhdSize;
+    this.#trunSize = trunSize;
+    this.#moofSize = HEADER + MFHD_SIZE + HEADER + tfhdSize + TFDT_SIZE + trunSize;
+    this.#out = allocate(this.#moofSize + HEADER + payload);
+  }
+
+  begin(sequence: number, trackId: number, tfhdFlags: number): void {
+    this.#box(this.#moofSize, MOOF);
+    this.#box(MFHD_SIZE, MFHD);
+    this.uint32(0);
+    this.uint32(sequence);
+    this.#box(HEADER + this.#tfhdSize + TFDT_SIZE + this.#trunSize, TRAF);
+    this.#box(this.#tfhdSize, TFHD);
+    this.uint32(tfhdFlags);
+    this.uint32(trackId);
+  }
+
+  decodeTime(ticks: number): void {
+    this.#box(TFDT_SIZE, TFDT);
+    this.uint32(0x01000000); // version 1: 64 bits
+    this.uint32(Math.floor(ticks / 0x1_0000_0000));
+    this.uint32(ticks);
+  }
+
+  run(flags: number): void {
+    this.#box(this.#trunSize, TRUN);
+    this.uint32(0x01000000 | flags);
+    this.uint32(this.#samples.length);
+    this.uint32(this.#moofSize + HEADER);
+  }
+
+  uint32(value: number): void {
+    const out = this.#out;
+    const at = this.#at;
+    out[at] = value >>> 24;
+    out[at + 1] = value >>> 16;
+    out[at + 2] = value >>> 8;
+    out[at + 3] = value;
+    this.#at = at + 4;
+  }
+
+  finish(): Uint8Array {
+    this.#box(this.#out.byteLength - this.#moofSize, MDAT);
+    let at = this.#at;
+    for (const sample of this.#samples) {
+      this.#out.set(sample.data, at);
+      at += sample.data.byteLength;
+    }
+    return this.#out;
+  }
+
+  #box(size: number, type: number): void {
+    this.uint32(size);
+    this.uint32(type);
+  }
+}
