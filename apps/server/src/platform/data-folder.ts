@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync, statfsSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StartupError } from "./startup-error.ts";
+
+/** `sun_path` holds 103 bytes on macOS and 107 on Linux; the longest socket name of ours is `.s.PGSQL.5432.lock`'s socket. */
+const LONGEST_SOCKET_PATH = 100;
+const LONGEST_SOCKET_NAME = 20;
+/** A new database takes 40 MB, and its log grows before it is reused. */
+const LEAST_FREE_BYTES = 256 * 1024 * 1024;
+
+/** Make the folder if it is not there. Throws `StartupError` where it cannot be made, written to, or has no room. */
+export function openDataFolder(folder: string, freeBytes: (folder: string) => number = freeBytesOf): string {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOSPC") throw noSpace(folder, 0);
+    throw new StartupError(
+      `cannot write to the data folder ${folder}${ownerOf(folder)} as ${whoami()} (${code}): change its owner or set WEIR_DATA_DIR`,
+    );
+  }
+  const path = realpathSync(folder);
+  const free = freeBytes(path);
+  if (free < LEAST_FREE_BYTES) throw noSpace(path, free);
+  return path;
+}
+
+/** Bytes that this process may still write to the file system of `folder`. */
+export function freeBytesOf(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+/** The folder for sockets: `{data}/run`, or one with a short name in the system's folder for temporary files where that path is too long. */
+export function openRunFolder(dataFolder: string): string {
+  const inside = join(dataFolder, "run");
+  const isShort = Buffer.byteLength(inside) + 1 + LONGEST_SOCKET_NAME <= LONGEST_SOCKET_PATH;
+  const digest = createHash("sha256").update(dataFolder).digest("hex").slice(0, 12);
+  const folder = isShort ? inside : join(tmpdir(), `weir-${digest}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const stat = lstatSync(folder);
+  // Others may write to the folder for temporary files: what they put under our name is not ours.
+  if (!stat.isDirectory() || !isOurs(stat.uid)) {
+    throw new StartupError(`${folder} belongs to another user: remove it, or set WEIR_DATA_DIR to a shorter path`);
+  }
+  chmodSync(folder, 0o700);
+  return folder;
+}
+
+function ownerOf(folder: string): string {
+  const owner = statSync(folder, { throwIfNoEntry: false })?.uid;
+  return owner === undefined ? "" : `, which belongs to user ${owner},`;
+}
+
+/** The user this process runs as, in words. */
+export function whoami(): string {
+  const uid = process.getuid?.();
+  return uid === 0 ? "root" : `user ${uid}`;
+}
+
+function isOurs(uid: number): boolean {
+  const own = process.getuid?.();
+  return own === 0 || uid === own;
+}
+
+function noSpace(folder: string, free: number): StartupError {
+  const megabytes = (bytes: number) => `${Math.floor(bytes / 1024 / 1024)} MB`;
+  return new StartupError(
+    `no space for the data folder ${folder}: ${megabytes(free)} free, ${megabytes(LEAST_FREE_BYTES)} needed; make room or set WEIR_DATA_DIR`,
+  );
+}

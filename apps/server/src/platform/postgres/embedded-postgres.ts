@@ -1,0 +1,175 @@
+import { chmodSync, chownSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../clock.ts";
+import { openRunFolder } from "../data-folder.ts";
+import { takeLock } from "../folder-lock.ts";
+import type { Log } from "../log.ts";
+import { BackOff, sleep } from "../retry.ts";
+import { StartupError } from "../startup-error.ts";
+import { createCluster, explainFailure, MAJOR_VERSION, SUPERUSER } from "./postgres-cluster.ts";
+import { stopOrphan } from "./postgres-orphan.ts";
+import { findPostgresPackage, type PostgresPackage } from "./postgres-package.ts";
+import { type PostgresProcess, startPostgresProcess } from "./postgres-process.ts";
+import { choosePostgresUser, type PostgresUser } from "./postgres-user.ts";
+
+const PORT = 5432;
+/** Recovery after a crash reads at most what `max_wal_size` lets pile up. */
+const READY_WITHIN_MS = 60_000;
+const STABLE_AFTER_MS = 60_000;
+const LINES_KEPT = 50;
+
+const SETTINGS = {
+  listen_addresses: "",
+  port: String(PORT),
+  max_connections: "60",
+  shared_buffers: "64MB",
+  max_wal_size: "256MB",
+  // Without the worker processes that PostgreSQL 18 would read through: at this size they only cost memory.
+  io_method: "sync",
+  unix_socket_permissions: "0700",
+  log_line_prefix: "",
+  log_checkpoints: "off",
+};
+
+/** Where a PostgreSQL listens, as `pg` takes it. */
+export interface PostgresAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+}
+
+/** A running embedded PostgreSQL. It is started again, with back-off, when it dies; `isRunning` is false meanwhile. */
+export interface EmbeddedPostgres {
+  readonly address: PostgresAddress;
+  isRunning(): boolean;
+  close(): Promise<void>;
+}
+
+export interface EmbeddedPostgresSettings {
+  readonly dataFolder: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * Start PostgreSQL on `{data}/pg/18`, made where it is not there, listening on a unix socket alone. Throws `StartupError`: folder in
+ * use or another user's, no space, no program for this machine.
+ */
+export async function startEmbeddedPostgres(settings: EmbeddedPostgresSettings): Promise<EmbeddedPostgres> {
+  const cluster = join(settings.dataFolder, "pg", MAJOR_VERSION);
+  const user = choosePostgresUser(cluster);
+  const runFolder = openRunFolder(settings.dataFolder);
+  const lock = await takeLock(join(runFolder, "postgres.lock"));
+  if (!lock) {
+    throw new StartupError(
+      `another Weir runs on the data folder ${settings.dataFolder}: stop it, or set WEIR_DATA_DIR to another folder`,
+    );
+  }
+  try {
+    if (user.uid !== undefined && user.gid !== undefined) {
+      chownSync(runFolder, user.uid, user.gid);
+      // PostgreSQL's user must be able to walk through root's folder to its own; the names in it stay hidden.
+      chmodSync(settings.dataFolder, 0o711);
+    }
+    const programs = findPostgresPackage(join(runFolder, "lib"));
+    await stopOrphan(cluster, settings.clock);
+    await createCluster(cluster, programs, user);
+    const server = new Supervisor(cluster, runFolder, programs, user, settings);
+    await server.start();
+    return {
+      address: { host: runFolder, port: PORT, user: SUPERUSER, database: "postgres" },
+      isRunning: () => server.isRunning,
+      async close() {
+        await server.close();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+class Supervisor {
+  isRunning = false;
+  readonly #cluster: string;
+  readonly #programs: PostgresPackage;
+  readonly #user: PostgresUser;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #args: readonly string[];
+  readonly #backOff = new BackOff(200, 10_000);
+  #process: PostgresProcess | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(
+    cluster: string,
+    runFolder: string,
+    programs: PostgresPackage,
+    user: PostgresUser,
+    { clock, log }: EmbeddedPostgresSettings,
+  ) {
+    this.#cluster = cluster;
+    this.#programs = programs;
+    this.#user = user;
+    this.#clock = clock;
+    this.#log = log;
+    const options = Object.entries({ ...SETTINGS, unix_socket_directories: runFolder });
+    this.#args = ["-D", cluster, ...options.flatMap(([name, value]) => ["-c", `${name}=${value}`])];
+  }
+
+  /** Resolves when connections are accepted. */
+  async start(): Promise<void> {
+    const lines: string[] = [];
+    let ready = () => {};
+    const isReady = new Promise<true>((resolve) => {
+      ready = () => resolve(true);
+    });
+    const run = startPostgresProcess({
+      program: this.#programs.postgres,
+      args: this.#args,
+      env: this.#programs.env,
+      user: this.#user,
+      onLine: (line) => {
+        lines.push(line);
+        if (lines.length > LINES_KEPT) lines.shift();
+        if (line.includes("database system is ready to accept connections")) ready();
+        this.#logLine(line);
+      },
+    });
+    this.#process = run;
+    const timeout = sleep(this.#clock, READY_WITHIN_MS).then(() => false);
+    if (!(await Promise.race([isReady, timeout, run.exited.then(() => false)]))) {
+      await run.stop(this.#clock);
+      throw explainFailure(this.#cluster, lines);
+    }
+    this.isRunning = true;
+    const since = this.#clock.monotonic();
+    void run.exited.then(() => {
+      if (this.#clock.monotonic() - since > STABLE_AFTER_MS) this.#backOff.reset();
+      return this.#restart();
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#process?.stop(this.#clock) ?? Promise.resolve();
+    return this.#closing;
+  }
+
+  async #restart(): Promise<void> {
+    this.isRunning = false;
+    while (!this.#closing && !this.isRunning) {
+      const waitMs = this.#backOff.next();
+      this.#log.error({ waitMs }, "the database died, and is started again");
+      await sleep(this.#clock, waitMs);
+      if (this.#closing) return;
+      await this.start().catch((error: Error) => this.#log.error(error.message));
+    }
+  }
+
+  #logLine(line: string): void {
+    const level = /^(FATAL|PANIC):/.test(line) ? "error" : line.startsWith("WARNING:") ? "warn" : "debug";
+    this.#log[level](`postgres: ${line.slice(0, 500)}`);
+  }
+}

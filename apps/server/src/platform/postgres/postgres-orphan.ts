@@ -1,0 +1,80 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock } from "../clock.ts";
+import { StartupError } from "../startup-error.ts";
+import { stopInSteps } from "./postgres-process.ts";
+
+/**
+ * Make sure that no PostgreSQL of an earlier run works on the cluster. To be called by the holder of the data folder's lock, so that
+ * a server found here has lost its Weir: most often it is shutting down already. A lock file whose process id is now some
+ * other program's would stop the next start, and is removed.
+ */
+export async function stopOrphan(cluster: string, clock: Clock): Promise<void> {
+  const lockFile = join(cluster, "postmaster.pid");
+  const pid = readPid(lockFile);
+  if (pid === null || !isAlive(pid)) return;
+  if (!isPostgresOn(pid, cluster)) {
+    rmSync(lockFile, { force: true });
+    return;
+  }
+  await stopInSteps(
+    clock,
+    (signal) => signalTo(pid, signal),
+    () => !isAlive(pid),
+  );
+  if (isAlive(pid))
+    throw new StartupError(
+      `the database in ${cluster} is still used by process ${pid}, which does not stop: end it first`,
+    );
+}
+
+function readPid(lockFile: string): number | null {
+  if (!existsSync(lockFile)) return null;
+  const pid = Number.parseInt(readFileSync(lockFile, "utf8"), 10);
+  return pid > 1 ? pid : null;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !isZombie(pid);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** A dead process that nobody has collected, as in a container whose first process does not. */
+function isZombie(pid: number): boolean {
+  const stat = readProc(pid, "stat");
+  return stat !== null && /\) [ZX]/.test(stat);
+}
+
+function signalTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It went between the look and the signal.
+  }
+}
+
+function isPostgresOn(pid: number, cluster: string): boolean {
+  const command = readProc(pid, "cmdline")?.replaceAll("\0", " ") ?? commandByPs(pid);
+  return command.includes("postgres") && command.includes(cluster);
+}
+
+function readProc(pid: number, file: string): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+function commandByPs(pid: number): string {
+  try {
+    return execFileSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" });
+  } catch {
+    return "";
+  }
+}
