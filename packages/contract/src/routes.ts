@@ -81,7 +81,7 @@ export const routes = {
     path: "/api/stream",
     summary: "Delete several streams; all or none",
     auth: "key",
-    body: exact({ ids: Type.Array(Id, { maxItems: 1000 }) }),
+    body: exact({ ids: Type.Optional(Type.Array(Id, { maxItems: 1000 })) }),
     success: none,
     failures: [404, 422],
   },

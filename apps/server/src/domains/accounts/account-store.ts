@@ -1,0 +1,130 @@
+import { sql } from "kysely";
+import { newId } from "../ids.ts";
+import type { Db, Owner, Trx } from "../schema.ts";
+import { hashSecret, keyPrefix } from "./api-key.ts";
+
+/** Who a request comes from. */
+export interface Principal extends Owner {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly keyPrefix: string;
+  readonly suspended: boolean;
+  /** When the dashboard's cookie ends; null for a request with a key. */
+  readonly cookieExpiresAt: number | null;
+}
+
+interface PrincipalRow {
+  id: string;
+  project_id: string;
+  user_id: string;
+  name: string;
+  prefix: string;
+  suspended: boolean;
+  last_used_at: string | null;
+  expires_at: string | null;
+}
+
+/** `last_used_at` is exact to this. */
+const LAST_USED_MS = 60_000;
+/** Any number; the same in every process, so that two that start together make one account. */
+const FIRST_ACCOUNT_LOCK = 7_301_002;
+
+const principalOf = (row: PrincipalRow): Principal => ({
+  projectId: row.project_id,
+  userId: row.user_id,
+  keyId: row.id,
+  keyName: row.name,
+  keyPrefix: row.prefix,
+  suspended: row.suspended,
+  cookieExpiresAt: row.expires_at === null ? null : Number(row.expires_at),
+});
+
+const key = sql`select k.id, k.project_id, k.user_id, k.name, k.prefix, a.suspended, k.last_used_at`;
+
+/** Whose API key this is. */
+export async function findKey(db: Db, apiKey: string, now: number): Promise<Principal | null> {
+  const { rows } = await sql<PrincipalRow>`${key}, null as expires_at
+    from api_key k join account a on a.id = k.user_id where k.hash = ${hashSecret(apiKey)}`.execute(db);
+  const [row] = rows;
+  if (!row) return null;
+  if (Number(row.last_used_at) < now - LAST_USED_MS) {
+    await db.updateTable("api_key").set({ last_used_at: now }).where("id", "=", row.id).execute();
+  }
+  return principalOf(row);
+}
+
+/** Whose dashboard cookie this is, while it lasts. */
+export async function findDashboardSession(db: Db, token: string, now: number): Promise<Principal | null> {
+  const { rows } = await sql<PrincipalRow>`${key}, d.expires_at
+    from dashboard_session d join api_key k on k.id = d.api_key_id join account a on a.id = k.user_id
+    where d.hash = ${hashSecret(token)} and d.expires_at > ${now}::bigint`.execute(db);
+  return rows[0] ? principalOf(rows[0]) : null;
+}
+
+export async function insertDashboardSession(
+  db: Db,
+  session: { principal: Principal; token: string; now: number; expiresAt: number },
+): Promise<void> {
+  const { principal, token, now, expiresAt } = session;
+  await db
+    .insertInto("dashboard_session")
+    .values({
+      hash: hashSecret(token),
+      api_key_id: principal.keyId,
+      project_id: principal.projectId,
+      user_id: principal.userId,
+      created_at: now,
+      expires_at: expiresAt,
+    })
+    .execute();
+}
+
+export async function deleteDashboardSession(db: Db, token: string): Promise<void> {
+  await db.deleteFrom("dashboard_session").where("hash", "=", hashSecret(token)).execute();
+}
+
+export async function deleteExpiredDashboardSessions(db: Db, now: number): Promise<void> {
+  await db.deleteFrom("dashboard_session").where("expires_at", "<=", String(now)).execute();
+}
+
+/**
+ * Make sure that there is an account, a project and, where given, this API key. `newKey` is called for an account without a preset key.
+ * Returns the key that was made; null when there was one, or it was preset.
+ */
+export async function ensureAccount(
+  db: Db,
+  options: { presetKey: string | undefined; newKey: () => string; now: number },
+): Promise<string | null> {
+  const { presetKey, newKey, now } = options;
+  return db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${FIRST_ACCOUNT_LOCK})`.execute(trx);
+    const project = await trx.selectFrom("project").select(["id", "user_id"]).orderBy("created_at").executeTakeFirst();
+    if (project && presetKey === undefined) return null;
+    const owner = project ? { projectId: project.id, userId: project.user_id } : await insertFirstProject(trx, now);
+    const made = presetKey ?? newKey();
+    await trx
+      .insertInto("api_key")
+      .values({
+        id: newId(),
+        project_id: owner.projectId,
+        user_id: owner.userId,
+        name: presetKey === undefined ? "first key" : "preset key",
+        prefix: keyPrefix(made),
+        hash: hashSecret(made),
+        created_at: now,
+      })
+      .onConflict((conflict) => conflict.column("hash").doNothing())
+      .execute();
+    return presetKey === undefined ? made : null;
+  });
+}
+
+async function insertFirstProject(trx: Trx, now: number): Promise<Owner> {
+  const owner = { userId: newId(), projectId: newId() };
+  await trx.insertInto("account").values({ id: owner.userId, name: "first account", created_at: now }).execute();
+  await trx
+    .insertInto("project")
+    .values({ id: owner.projectId, user_id: owner.userId, name: "default", created_at: now })
+    .execute();
+  return owner;
+}

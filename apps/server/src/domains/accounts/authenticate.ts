@@ -1,0 +1,44 @@
+import { DASHBOARD_REQUEST_HEADER } from "@weir/contract";
+import type { FastifyRequest } from "fastify";
+import type { Deps } from "../deps.ts";
+import { Forbidden, Unauthenticated } from "./account-errors.ts";
+import { findDashboardSession, findKey, type Principal } from "./account-store.ts";
+
+export const DASHBOARD_COOKIE = "weir_session";
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+const LONGEST_HEADER = 1000;
+
+/**
+ * Who asks: an API key in `Authorization` (`Bearer key`, `Basic base64(userId:key)`, or the bare key), else the dashboard's cookie.
+ * A state-changing request by cookie needs the dashboard's header, which no other site can send. Throws `Unauthenticated`, `Forbidden`.
+ */
+export async function authenticate({ db, clock }: Deps, request: FastifyRequest): Promise<Principal> {
+  const { authorization } = request.headers;
+  const cookie = request.cookies[DASHBOARD_COOKIE];
+  let principal: Principal | null;
+  if (authorization) {
+    principal = await findKey(db, keyOf(authorization), clock.now());
+    if (!principal) throw new Unauthenticated("no token found");
+  } else if (cookie) {
+    if (!SAFE_METHODS.has(request.method) && request.headers[DASHBOARD_REQUEST_HEADER] !== "1") {
+      throw new Forbidden(`a request by cookie that changes something needs the header ${DASHBOARD_REQUEST_HEADER}: 1`);
+    }
+    principal = await findDashboardSession(db, cookie, clock.now());
+    if (!principal) throw new Unauthenticated();
+  } else throw new Unauthenticated();
+  if (principal.suspended) throw new Forbidden("the account is suspended");
+  return principal;
+}
+
+function keyOf(header: string): string {
+  const [first = "", second, ...rest] = header.slice(0, LONGEST_HEADER).trim().split(/ +/);
+  if (second === undefined) return first;
+  const scheme = first.toLowerCase();
+  if (rest.length > 0 || (scheme !== "bearer" && scheme !== "basic")) {
+    throw new Unauthenticated("unsupported authorization header scheme");
+  }
+  if (scheme === "bearer") return second;
+  const decoded = Buffer.from(second, "base64").toString();
+  return decoded.slice(decoded.indexOf(":") + 1);
+}

@@ -1,0 +1,5 @@
+/** The door of the accounts: who asks, and what belongs to whom. */
+export { Forbidden, Unauthenticated } from "./account-errors.ts";
+export { deleteExpiredDashboardSessions, ensureAccount, type Principal } from "./account-store.ts";
+export { newApiKey } from "./api-key.ts";
+export { authenticate } from "./authenticate.ts";

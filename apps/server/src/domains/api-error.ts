@@ -1,0 +1,24 @@
+/** An answer other than success that the API gives on purpose. Slices extend it; the HTTP edge turns it into `{errors: [message]}`. */
+export class ApiError extends Error {
+  readonly statusCode: number;
+  readonly code: string;
+  constructor(statusCode: number, code: string, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+    this.code = code;
+  }
+}
+
+/** Unknown, deleted and other people's things are told apart by nobody. */
+export class NotFound extends ApiError {
+  constructor(message = "not found") {
+    super(404, "not-found", message);
+  }
+}
+
+/** What was asked fits the schema and still makes no sense; the text is for the caller. */
+export class BadRequest extends ApiError {
+  constructor(message: string) {
+    super(400, "bad-request", message);
+  }
+}

@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+
+/** What an event's public id says: when it was and its place in its stream's log. */
+export interface EventPosition {
+  readonly at: number;
+  readonly seq: number;
+}
+
+const UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/;
+const SEQ_BITS = 40n;
+const SEQ_MASK = (1n << SEQ_BITS) - 1n;
+
+/** 34 bits of the stream, so that two streams never share an id and a foreign id is known as one. */
+function streamBits(streamId: string): bigint {
+  return createHash("sha256").update(streamId).digest().readBigUInt64BE() >> 30n;
+}
+
+/**
+ * UUIDv7 (RFC 9562, 5.7) that carries the milliseconds, 34 bits of the stream and the per-stream sequence number, so that resuming
+ * after an id finds its partition and place without a look-up.
+ */
+export function eventId(streamId: string, { at, seq }: EventPosition): string {
+  const bits = streamBits(streamId);
+  const low = (0b10n << 62n) | ((bits & 0x3f_ffffn) << SEQ_BITS) | (BigInt(seq) & SEQ_MASK);
+  const high = (BigInt(at) << 16n) | (7n << 12n) | (bits >> 22n);
+  const hex = high.toString(16).padStart(16, "0") + low.toString(16).padStart(16, "0");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+/** The position that an id of this stream names; null for any other text. */
+export function parseEventId(streamId: string, id: string): EventPosition | null {
+  const match = UUID.exec(id);
+  if (!match) return null;
+  const [, a = "", b = "", , d = "", e = ""] = match;
+  const position = { at: Number.parseInt(a + b, 16), seq: Number(BigInt(`0x${d}${e}`) & SEQ_MASK) };
+  return eventId(streamId, position) === id ? position : null;
+}

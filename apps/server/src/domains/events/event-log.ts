@@ -1,0 +1,98 @@
+import type { StreamEvent } from "@weir/contract";
+import { sql } from "kysely";
+import type { Db, Owner, Trx } from "../schema.ts";
+import { eventId } from "./event-id.ts";
+import { type EventKind, EventPartitions } from "./event-partitions.ts";
+
+type Body<Event> = Event extends StreamEvent ? Omit<Event, "id" | "timestamp" | "streamId" | "v"> : never;
+
+/** An event about to get its place in the log. */
+export interface NewEvent {
+  readonly streamId: string;
+  readonly owner: Owner;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+  readonly kind: EventKind;
+  readonly body: Body<StreamEvent>;
+}
+
+export interface LoggedEvent {
+  readonly seq: number;
+  readonly event: StreamEvent;
+}
+
+interface EventRow {
+  stream_id: string;
+  seq: string;
+  at: string;
+  type: string;
+  v: number;
+  data: Record<string, unknown>;
+}
+
+const EVENT_VERSION = 1;
+
+/** One ordered log per stream. What `append` wrote is in the order of commits, because the sequence row is locked until then. */
+export class EventLog {
+  readonly partitions = new EventPartitions();
+
+  /** Append in the given order. Call once and last in a transaction: it takes the locks of the streams' sequences. */
+  async append(trx: Trx, events: readonly NewEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    await this.partitions.ensure(
+      trx,
+      events.map((event) => event.at),
+    );
+    const next = await this.#takeSequences(trx, events);
+    const numbered = events.map((event) => {
+      const seq = next.get(event.streamId) ?? 0;
+      next.set(event.streamId, seq + 1);
+      return { event, seq };
+    });
+    for (const kind of ["lifecycle", "telemetry"] as const) {
+      const rows = numbered.filter(({ event }) => event.kind === kind);
+      if (rows.length === 0) continue;
+      const column = <Value>(value: (event: NewEvent) => Value) => rows.map(({ event }) => value(event));
+      await sql`
+        insert into ${sql.table(`event_${kind}`)} (stream_id, seq, at, project_id, user_id, type, v, data)
+        select s, q, a, p, u, t, ${EVENT_VERSION}::int, d::jsonb from unnest(
+          ${column((event) => event.streamId)}::uuid[], ${rows.map(({ seq }) => seq)}::bigint[],
+          ${column((event) => event.at)}::bigint[], ${column((event) => event.owner.projectId)}::uuid[],
+          ${column((event) => event.owner.userId)}::uuid[], ${column((event) => event.body.type)}::text[],
+          ${column(({ body: { type: _, ...data } }) => JSON.stringify(data))}::text[]) as f(s, q, a, p, u, t, d)`.execute(
+        trx,
+      );
+    }
+  }
+
+  /** Events of a stream after a sequence number, oldest first. The caller has checked that the stream is the asker's. */
+  async since(db: Db, streamId: string, afterSeq: number, limit: number): Promise<LoggedEvent[]> {
+    const { rows } = await sql<EventRow>`
+      (select stream_id, seq, at, type, v, data from event_lifecycle
+        where stream_id = ${streamId} and seq > ${afterSeq} order by seq limit ${limit})
+      union all
+      (select stream_id, seq, at, type, v, data from event_telemetry
+        where stream_id = ${streamId} and seq > ${afterSeq} order by seq limit ${limit})
+      order by seq limit ${limit}`.execute(db);
+    return rows.map((row) => {
+      const seq = Number(row.seq);
+      const timestamp = Number(row.at);
+      const id = eventId(row.stream_id, { at: timestamp, seq });
+      const event = { type: row.type, id, timestamp, streamId: row.stream_id, v: row.v, ...row.data };
+      return { seq, event: event as StreamEvent };
+    });
+  }
+
+  /** First free sequence number of each stream; locks their rows in the order of the ids. */
+  async #takeSequences(trx: Trx, events: readonly NewEvent[]): Promise<Map<string, number>> {
+    const counts = new Map<string, number>();
+    for (const { streamId } of events) counts.set(streamId, (counts.get(streamId) ?? 0) + 1);
+    const ids = [...counts.keys()].sort();
+    const { rows } = await sql<{ stream_id: string; seq: string }>`
+      insert into stream_sequence as s (stream_id, seq)
+      select id, n from unnest(${ids}::uuid[], ${ids.map((id) => counts.get(id))}::bigint[]) as f(id, n) order by id
+      on conflict (stream_id) do update set seq = s.seq + excluded.seq
+      returning stream_id, seq`.execute(trx);
+    return new Map(rows.map((row) => [row.stream_id, Number(row.seq) - (counts.get(row.stream_id) ?? 0) + 1]));
+  }
+}

@@ -1,0 +1,47 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../schema.ts";
+
+export type EventKind = "lifecycle" | "telemetry";
+
+const DAY_MS = 86_400_000;
+const KINDS: readonly EventKind[] = ["lifecycle", "telemetry"];
+const KEPT_DAYS: Record<EventKind, number> = { lifecycle: 400, telemetry: 7 };
+/** Any number; the same in every process, so that two never make one partition at once. */
+const PARTITION_LOCK = 7_301_001;
+
+const dayOf = (at: number): number => Math.floor(at / DAY_MS);
+const partitionName = (kind: EventKind, day: number): string =>
+  `event_${kind}_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
+
+/** Daily partitions of the two event tables: made when an event of the day comes, dropped whole when their time is over. */
+export class EventPartitions {
+  /** Days known to exist; bounded by the days a process runs. */
+  readonly #known = new Set<number>();
+
+  /** Call inside the transaction that inserts; costs nothing for a day seen before. */
+  async ensure(db: Db | Trx, times: Iterable<number>): Promise<void> {
+    const missing = [...new Set([...times].map(dayOf))].filter((day) => !this.#known.has(day));
+    if (missing.length === 0) return;
+    await sql`select pg_advisory_xact_lock(${PARTITION_LOCK})`.execute(db);
+    for (const day of missing) {
+      for (const kind of KINDS) {
+        await sql`create table if not exists ${sql.table(partitionName(kind, day))} partition of ${sql.table(`event_${kind}`)}
+          for values from (${sql.lit(day * DAY_MS)}) to (${sql.lit((day + 1) * DAY_MS)})`.execute(db);
+      }
+    }
+  }
+
+  /** Make today's and tomorrow's partitions and drop those past their time. */
+  async maintain(db: Db, now: number): Promise<void> {
+    const days = [now, now + DAY_MS];
+    await db.transaction().execute((trx) => this.ensure(trx, days));
+    for (const at of days) this.#known.add(dayOf(at));
+    for (const kind of KINDS) {
+      const oldest = partitionName(kind, dayOf(now) - KEPT_DAYS[kind]);
+      const { rows } = await sql<{ name: string }>`
+        select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+        where i.inhparent = ${`event_${kind}`}::regclass and c.relname < ${oldest}`.execute(db);
+      for (const { name } of rows) await sql`drop table if exists ${sql.table(name)}`.execute(db);
+    }
+  }
+}

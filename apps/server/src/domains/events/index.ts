@@ -1,0 +1,5 @@
+/** The door of the event log. */
+
+export { eventId, parseEventId } from "./event-id.ts";
+export { EventLog, type LoggedEvent, type NewEvent } from "./event-log.ts";
+export { eventRoutes } from "./event-routes.ts";

@@ -1,0 +1,64 @@
+import type { Timer } from "../platform/clock.ts";
+import { deleteExpiredDashboardSessions } from "./accounts/index.ts";
+import type { NodeMembership } from "./nodes/index.ts";
+import { settleRecordings } from "./sessions/index.ts";
+import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./streams/index.ts";
+
+const TICK_MS = 1_000;
+const HOURLY_MS = 3_600_000;
+
+/**
+ * What must happen without anybody asking, once a second, in the worker role: windows end, leases of nodes expire, recordings settle;
+ * hourly, partitions of the event log are made and dropped. Works by the rows and the clock alone, and any number of processes may do it.
+ */
+export class Housekeeping {
+  readonly #deps: StreamHousekeepingDeps;
+  readonly #node: NodeMembership;
+  #timer: Timer | null = null;
+  #running: Promise<void> | null = null;
+  #hourlyAt = 0;
+
+  constructor(deps: StreamHousekeepingDeps, node: NodeMembership) {
+    this.#deps = deps;
+    this.#node = node;
+  }
+
+  start(): void {
+    this.#timer ??= this.#deps.clock.every(TICK_MS, () => void this.tick());
+  }
+
+  /** One round; never throws. A round that takes long is not begun again meanwhile. */
+  tick(): Promise<void> {
+    this.#running ??= this.#round().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async close(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = null;
+    await this.#running;
+  }
+
+  async #round(): Promise<void> {
+    const deps = this.#deps;
+    await this.#try("expire the leases of nodes", () => this.#node.expireOthers());
+    await this.#try("release the streams of lost nodes", () => releaseStreamsOfGoneNodes(deps));
+    await this.#try("end reconnect windows", () => endOverdueWindows(deps));
+    await this.#try("settle recordings", () => settleRecordings(deps));
+    const now = deps.clock.monotonic();
+    if (now < this.#hourlyAt) return;
+    this.#hourlyAt = now + HOURLY_MS;
+    await this.#try("maintain the event log", () => deps.events.partitions.maintain(deps.db, deps.clock.now()));
+    await this.#try("forget old sign-ins", () => deleteExpiredDashboardSessions(deps.db, deps.clock.now()));
+  }
+
+  async #try(what: string, action: () => Promise<void>): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      this.#deps.log.error({ err: error }, `housekeeping could not ${what}; it will try again`);
+    }
+  }
+}

@@ -1,0 +1,7 @@
+/** A lifecycle was given an input that its table does not have for this state. A bug of ours, so it names both. */
+export class IllegalTransition extends Error {
+  readonly code = "illegal-transition";
+  constructor(lifecycle: string, state: string, input: string) {
+    super(`${lifecycle}: no way from "${state}" by "${input}"`);
+  }
+}

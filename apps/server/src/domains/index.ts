@@ -1,0 +1,107 @@
+/** The domain floor: everything that the product sells, behind the ports of the media floor and the routes of the API. */
+import cookie from "@fastify/cookie";
+import type { FastifyInstance } from "fastify";
+import type { Kysely } from "kysely";
+import type { Clock } from "../platform/clock.ts";
+import type { Log } from "../platform/log.ts";
+import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports.ts";
+import { accountRoutes } from "./accounts/account-routes.ts";
+import { ensureAccount, newApiKey } from "./accounts/index.ts";
+import { EventLog, eventRoutes } from "./events/index.ts";
+import { Housekeeping } from "./housekeeping.ts";
+import { NodeMembership } from "./nodes/index.ts";
+import { describeApi } from "./openapi.ts";
+import { ContentGate, playbackRoutes } from "./playback/index.ts";
+import type { Schema } from "./schema.ts";
+import { sessionRoutes } from "./sessions/index.ts";
+import { FactQueue, releaseStreamsOfNode, StreamPublishGate, streamRoutes, writeLiveFacts } from "./streams/index.ts";
+
+export type { Schema } from "./schema.ts";
+
+export interface DomainSettings {
+  /** The same across restarts of this process, different from every other's: by it a booting node finds what it held before. */
+  readonly nodeName: string;
+  readonly region: string;
+  readonly roles: readonly string[];
+  readonly reconnectWindowMs: number;
+  /** Where viewers and browsers reach this server, without a slash at the end. */
+  publicUrl(): string;
+  /** `rtmp://host:port/live`. */
+  rtmpUrl(): string;
+}
+
+export interface DomainOptions {
+  readonly db: Kysely<Schema>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: DomainSettings;
+  readonly mediaControl: MediaControl;
+}
+
+export interface Domains {
+  readonly publishGate: PublishGate;
+  readonly playbackGate: PlaybackGate;
+  readonly eventSink: EventSink;
+  /** Fastify plugin with every route of the API. */
+  routes(app: FastifyInstance): Promise<void>;
+  /** Make the first account and its key; returns the key once, null when it existed or was preset. */
+  ensureFirstAccount(presetKey?: string): Promise<string | null>;
+  readonly node: {
+    readonly id: string;
+    /** Declare what this node held in an earlier life lost, and begin to serve. Before any gate is asked. */
+    join(): Promise<void>;
+    /** Refuse new publishers. */
+    drain(): Promise<void>;
+    /** Last facts are written, leases given back. */
+    leave(): Promise<void>;
+  };
+  readonly housekeeping: Pick<Housekeeping, "start" | "tick">;
+  /** Writes what is still queued. Idempotent. The database stays open: it is its opener's. */
+  close(): Promise<void>;
+}
+
+/** Build the domain floor over an open, migrated database. Nothing runs until `node.join` and `housekeeping.start`. */
+export function createDomains(options: DomainOptions): Domains {
+  const { settings, mediaControl } = options;
+  const events = new EventLog();
+  const deps = { ...options, ...settings, events };
+  const node = new NodeMembership(deps, { ...settings, name: settings.nodeName });
+  const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(deps, batch, dropped) });
+  const housekeeping = new Housekeeping(deps, node);
+  return {
+    publishGate: new StreamPublishGate({ ...deps, node, settleFacts: () => facts.flush() }),
+    playbackGate: new ContentGate(deps),
+    eventSink: facts,
+    async routes(app) {
+      app.setSerializerCompiler(() => JSON.stringify);
+      await app.register(cookie);
+      await describeApi(app);
+      accountRoutes(app, deps);
+      streamRoutes(app, { ...deps, mediaControl });
+      sessionRoutes(app, deps);
+      playbackRoutes(app, deps);
+      eventRoutes(app, deps);
+    },
+    ensureFirstAccount: (presetKey) => ensureAccount(deps.db, { presetKey, newKey: newApiKey, now: deps.clock.now() }),
+    node: {
+      get id() {
+        return node.id;
+      },
+      join: async () => {
+        await events.partitions.maintain(deps.db, deps.clock.now());
+        await node.join((trx, nodeId) => releaseStreamsOfNode(trx, deps, nodeId));
+      },
+      drain: () => node.drain(),
+      leave: async () => {
+        await facts.flush();
+        await node.leave((trx, nodeId) => releaseStreamsOfNode(trx, deps, nodeId));
+      },
+    },
+    housekeeping,
+    async close() {
+      node.close();
+      await housekeeping.close();
+      await facts.close();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { type RawBuilder, type Simplify, sql } from "kysely";
+import { BadRequest } from "./api-error.ts";
+import { isId } from "./ids.ts";
+
+/** How a field of a list may be filtered: `text` and `id` by equality, `search` by part, `int` also by `gt gte lt lte`. */
+export type FieldKind = "id" | "text" | "search" | "int" | "boolean";
+
+export interface ListField {
+  readonly kind: FieldKind;
+  /** SQL of the column or expression. */
+  readonly column: RawBuilder<unknown>;
+}
+
+export type ListFields = Readonly<Record<string, ListField>>;
+export type RawQuery = Readonly<Record<string, unknown>>;
+
+export interface ListRequest {
+  readonly limit: number;
+  readonly skip: number;
+  readonly order: RawBuilder<unknown>;
+  readonly where: RawBuilder<unknown>;
+  readonly wantsCount: boolean;
+}
+
+export type Page<Item> = Simplify<{ items: Item[]; next: string | null; count: number | null }>;
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 1000;
+const MAX_FILTERS = 20;
+const CURSOR = /^skip(\d{1,7})$/;
+const COMPARISONS: Readonly<Record<string, RawBuilder<unknown>>> = {
+  gt: sql`>`,
+  gte: sql`>=`,
+  lt: sql`<`,
+  lte: sql`<=`,
+};
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** Read `limit cursor order filters count` against the fields of a list. Throws `BadRequest`; unknown parameters are ignored. */
+export function parseListQuery(query: RawQuery, fields: ListFields, defaultOrder: string): ListRequest {
+  const limit = Number.parseInt(text(query.limit), 10);
+  return {
+    limit: limit >= 1 ? Math.min(limit, MAX_LIMIT) : DEFAULT_LIMIT,
+    skip: parseCursor(query.cursor),
+    order: parseOrder(text(query.order), fields) ?? parseOrder(defaultOrder, fields) ?? sql`id`,
+    where: parseFilters(query.filters, fields),
+    wantsCount: query.count === "true",
+  };
+}
+
+/** Cut a result of `limit + 1` rows into a page with the cursor of the next one. */
+export function pageOf<Item>({ limit, skip }: ListRequest, rows: Item[], count: number | null): Page<Item> {
+  return { items: rows.slice(0, limit), next: rows.length > limit ? `skip${skip + limit}` : null, count };
+}
+
+function parseCursor(cursor: unknown): number {
+  if (cursor === undefined || cursor === "") return 0;
+  const match = CURSOR.exec(text(cursor));
+  if (!match) throw new BadRequest("error parsing cursor: take it from the Link header of the page before");
+  return Number(match[1]);
+}
+
+/** `field-true` is falling; unknown fields are ignored. The id at the end makes the order total. */
+function parseOrder(order: string, fields: ListFields): RawBuilder<unknown> | null {
+  const terms = order.split(",").flatMap((term) => {
+    const [name = "", direction] = term.trim().split("-");
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (!field) return [];
+    return [direction === "true" ? sql`${field.column} desc nulls last` : sql`${field.column} asc nulls last`];
+  });
+  return terms.length > 0 ? sql.join([...terms.slice(0, 5), sql`id`]) : null;
+}
+
+function parseFilters(filters: unknown, fields: ListFields): RawBuilder<unknown> {
+  if (filters === undefined || filters === "") return sql`true`;
+  const parsed = parseJson(text(filters));
+  if (!Array.isArray(parsed) || parsed.length > MAX_FILTERS)
+    throw badFilters(`expected a JSON array of at most ${MAX_FILTERS}`);
+  return sql.join([sql`true`, ...parsed.map((filter) => condition(filter, fields))], sql` and `);
+}
+
+function condition(filter: unknown, fields: ListFields): RawBuilder<unknown> {
+  const { id, value } = (filter ?? {}) as { id?: unknown; value?: unknown };
+  const field = typeof id === "string" && Object.hasOwn(fields, id) ? fields[id] : undefined;
+  if (!field) throw badFilters(`unknown field ${JSON.stringify(id)?.slice(0, 50)}`);
+  if (value === undefined || value === null) throw badFilters(`missing value for ${id}`);
+  const { column, kind } = field;
+  if (kind === "boolean") {
+    if (typeof value !== "boolean") throw badFilters(`${id} takes true or false`);
+    return sql`${column} = ${value}`;
+  }
+  if (kind === "int") return comparison(String(id), column, value);
+  if (typeof value !== "string" || value.includes("\0")) throw badFilters(`${id} takes a text`);
+  if (kind === "search") return sql`position(lower(${value}) in lower(${column})) > 0`;
+  if (kind === "id") return isId(value) ? sql`${column} = ${value}::uuid` : sql`false`;
+  return sql`${column} = ${value}`;
+}
+
+function comparison(id: string, column: RawBuilder<unknown>, value: unknown): RawBuilder<unknown> {
+  if (typeof value === "number") return sql`${column} = ${value}::float8`;
+  if (typeof value !== "object" || value === null)
+    throw badFilters(`${id} takes a number or {"gt"|"gte"|"lt"|"lte": number}`);
+  const terms = Object.entries(value).map(([name, bound]) => {
+    const operator = Object.hasOwn(COMPARISONS, name) ? COMPARISONS[name] : undefined;
+    if (!operator || typeof bound !== "number")
+      throw badFilters(`${id} takes a number or {"gt"|"gte"|"lt"|"lte": number}`);
+    return sql`${column} ${operator} ${bound}::float8`;
+  });
+  if (terms.length === 0) throw badFilters(`missing value for ${id}`);
+  return sql.join(terms, sql` and `);
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw badFilters("not JSON");
+  }
+}
+
+const badFilters = (why: string) => new BadRequest(`error parsing filters: ${why}`);

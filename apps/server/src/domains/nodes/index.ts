@@ -1,0 +1,2 @@
+/** The door of the nodes. */
+export { NodeMembership, type NodeSettings } from "./node-membership.ts";

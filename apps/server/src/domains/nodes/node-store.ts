@@ -1,0 +1,72 @@
+import { sql } from "kysely";
+import type { Db, Trx } from "../schema.ts";
+import { type NodeInput, type NodeState, nextNodeStatus } from "./node-status.ts";
+
+/** Heartbeats later than this by the database's clock: the lease is over. */
+export const NODE_LEASE_SECONDS = 8;
+
+export interface NodeRow {
+  readonly id: string;
+  readonly epoch: number;
+}
+
+/** Take the row of this name, or make it; `serving` with a new epoch after. */
+export async function joinNode(
+  trx: Trx,
+  node: { id: string; name: string; region: string; roles: string[] },
+): Promise<NodeRow> {
+  const { id, name, region, roles } = node;
+  const known = await trx.selectFrom("node").select("state").where("name", "=", name).forUpdate().executeTakeFirst();
+  const joining = known ? nextNodeStatus(known.state, "join") : "joining";
+  const row = await trx
+    .insertInto("node")
+    .values({ id, name, region, roles, state: nextNodeStatus(joining, "ready") })
+    .onConflict((conflict) =>
+      conflict.column("name").doUpdateSet((set) => ({
+        region,
+        roles,
+        state: set.ref("excluded.state"),
+        epoch: sql<number>`node.epoch + 1`,
+        joined_at: sql<Date>`now()`,
+        seen_at: sql<Date>`now()`,
+      })),
+    )
+    .returning(["id", "epoch"])
+    .executeTakeFirstOrThrow();
+  return { id: row.id, epoch: Number(row.epoch) };
+}
+
+/** Renew the lease. False when the node is gone, or another process took its name. */
+export async function renewNode(db: Db, { id, epoch }: NodeRow): Promise<boolean> {
+  const result = await db
+    .updateTable("node")
+    .set({ seen_at: sql<Date>`now()` })
+    .where("id", "=", id)
+    .where("epoch", "=", String(epoch))
+    .where("state", "!=", "gone")
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Put an input to this node's lifecycle. Nothing to do when another process took its name, or when it is gone already. */
+export async function moveNode(trx: Trx, { id, epoch }: NodeRow, input: NodeInput): Promise<NodeState> {
+  const row = await trx
+    .selectFrom("node")
+    .select("state")
+    .where("id", "=", id)
+    .where("epoch", "=", String(epoch))
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row || row.state === "gone") return "gone";
+  const state = nextNodeStatus(row.state, input);
+  await trx.updateTable("node").set({ state }).where("id", "=", id).execute();
+  return state;
+}
+
+/** Declare every other node gone whose lease is over, and say which. */
+export async function expireNodes(db: Db, self: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    update node set state = 'gone' where state <> 'gone' and id <> ${self}
+    and seen_at < now() - make_interval(secs => ${NODE_LEASE_SECONDS}) returning id`.execute(db);
+  return rows.map((row) => row.id);
+}

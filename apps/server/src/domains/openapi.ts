@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import swagger from "@fastify/swagger";
+import type { Route } from "@weir/contract";
+import type { FastifyInstance } from "fastify";
+
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
+/** Describe the routes that are added after it, as OpenAPI 3.1 at `/api/openapi.json`. */
+export async function describeApi(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "Weir", version, description: "Streams, sessions and playback of this server." },
+      components: { securitySchemes: { apiKey: { type: "http", scheme: "bearer" } } },
+    },
+    // Queries are read by hand, leniently, so their schemas only describe.
+    transform: ({ schema, url, route }) => {
+      const { route: operation } = (route.config ?? {}) as { route?: Route };
+      const query = operation?.query ? { querystring: operation.query } : {};
+      const security = operation?.auth === "key" ? { security: [{ apiKey: [] }] } : {};
+      return { schema: { ...schema, ...query, ...security }, url };
+    },
+  });
+  app.get("/api/openapi.json", { schema: { hide: true } }, async () => app.swagger());
+}

@@ -1,0 +1,3 @@
+/** The door of playback. */
+export { ContentGate } from "./content-gate.ts";
+export { playbackRoutes } from "./playback-routes.ts";

@@ -1,0 +1,39 @@
+import type { PlaybackInfo, PlaybackSource } from "@weir/contract";
+import type { RecordingShape } from "../sessions/index.ts";
+import type { PlayableRow } from "./playback-store.ts";
+
+const hls = (url: string): PlaybackSource => ({ hrn: "HLS (TS)", type: "html5/application/vnd.apple.mpegurl", url });
+
+/** Where a live stream plays. Of its policy the type alone is told. */
+export function livePlayback(row: PlayableRow, publicUrl: string): PlaybackInfo {
+  return {
+    type: "live",
+    meta: {
+      live: row.state === "idle" ? 0 : 1,
+      playbackPolicy: policyOf(row),
+      source: [hls(`${publicUrl}/hls/${row.playback_id}/index.m3u8`)],
+    },
+  };
+}
+
+/** Where a recording plays: asked for by its session it is a `recording`, by its own playback id a `vod`. */
+export function recordingPlayback(
+  row: PlayableRow,
+  publicUrl: string,
+  shape: RecordingShape,
+  type: "recording" | "vod",
+): PlaybackInfo {
+  const base = `${publicUrl}/asset/hls/${row.playback_id}`;
+  return {
+    type,
+    meta: {
+      playbackPolicy: policyOf(row),
+      source: [
+        { hrn: "MP4", type: "html5/video/mp4", url: `${base}/staticsource.mp4`, ...shape },
+        hls(`${base}/index.m3u8`),
+      ],
+    },
+  };
+}
+
+const policyOf = ({ policy }: PlayableRow) => (policy ? { type: policy.type } : null);

@@ -1,0 +1,46 @@
+import { type Ingest, type PlaybackInfo, routes } from "@weir/contract";
+import type { FastifyInstance } from "fastify";
+import { ApiError, NotFound } from "../api-error.ts";
+import { ApiRoutes } from "../api-routes.ts";
+import type { Deps } from "../deps.ts";
+import { isPlaybackId } from "../ids.ts";
+import { readRecordingShape } from "../sessions/index.ts";
+import { livePlayback, recordingPlayback } from "./playback-info.ts";
+import { findPlayable, findPlayableSession } from "./playback-store.ts";
+
+export interface PlaybackRouteDeps extends Deps {
+  publicUrl(): string;
+  rtmpUrl(): string;
+}
+
+class NotReadyForPlayback extends ApiError {
+  constructor() {
+    super(422, "not-ready", "asset is not ready for playback");
+  }
+}
+
+const SHOWN_ID_LENGTH = 100;
+
+/** Public answers: where things play and where to publish. No authentication. */
+export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): void {
+  const api = new ApiRoutes(app, deps);
+
+  api.on(routes.getPlayback, async ({ id }): Promise<PlaybackInfo> => {
+    const isPlayback = isPlaybackId(id);
+    const row = isPlayback ? await findPlayable(deps.db, id) : await findPlayableSession(deps.db, id);
+    if (row?.kind === "live") return livePlayback(row, deps.publicUrl());
+    if (row?.state === "waiting") throw new NotReadyForPlayback();
+    if (row?.state !== "ready") throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
+    const shape = await readRecordingShape(deps.db, row.id, row.seconds);
+    return recordingPlayback(row, deps.publicUrl(), shape, isPlayback ? "vod" : "recording");
+  });
+
+  api.on(routes.getIngest, async (): Promise<Ingest[]> => {
+    const base = deps.publicUrl();
+    const rtmp = deps.rtmpUrl();
+    const playback = `${base}/hls`;
+    return [
+      { ingest: rtmp, ingests: { rtmp }, playback, playbackDirect: playback, base, baseDirect: base, origin: base },
+    ];
+  });
+}

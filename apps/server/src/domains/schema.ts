@@ -1,0 +1,198 @@
+import type { NewStream, Profile, RecordingSpec, TargetRef } from "@weir/contract";
+import type { ColumnType, Generated, Insertable, JSONColumnType, Kysely, Selectable, Transaction } from "kysely";
+import type { RecordingTrack } from "../ports.ts";
+
+/** PostgreSQL's bigint: the driver reads it as text. All of ours stay below 2^53. */
+type Int8 = ColumnType<string, number, number>;
+type Int8Default = ColumnType<string, number | undefined, number>;
+type Int8OrNull = ColumnType<string | null, number | null | undefined, number | null>;
+type Bool = ColumnType<boolean, boolean | undefined, boolean>;
+type JsonOrNull<Value> = ColumnType<Value | null, string | null | undefined, string | null>;
+type TextOrNull = ColumnType<string | null, string | null | undefined, string | null>;
+
+interface Owned {
+  project_id: string;
+  user_id: string;
+}
+
+export interface Counters {
+  source_segments: Int8Default;
+  source_segments_duration: Generated<number>;
+  source_bytes: Int8Default;
+  transcoded_segments: Int8Default;
+  transcoded_segments_duration: Generated<number>;
+  transcoded_bytes: Int8Default;
+  ingest_rate: Generated<number>;
+  outgoing_rate: Generated<number>;
+}
+
+interface AccountTable {
+  id: string;
+  name: string;
+  suspended: Bool;
+  created_at: Int8;
+}
+
+interface ProjectTable {
+  id: string;
+  user_id: string;
+  name: string;
+  created_at: Int8;
+}
+
+interface ApiKeyTable extends Owned {
+  id: string;
+  name: string;
+  prefix: string;
+  hash: Buffer;
+  created_at: Int8;
+  last_used_at: Int8OrNull;
+}
+
+interface DashboardSessionTable extends Owned {
+  hash: Buffer;
+  api_key_id: string;
+  created_at: Int8;
+  expires_at: Int8;
+}
+
+interface NodeTable {
+  id: string;
+  name: string;
+  region: string;
+  roles: string[];
+  state: "joining" | "serving" | "draining" | "gone";
+  epoch: Int8Default;
+  joined_at: Generated<Date>;
+  seen_at: Generated<Date>;
+}
+
+interface StreamTable extends Owned, Counters {
+  id: string;
+  created_by_token_name: TextOrNull;
+  name: string;
+  creator_id: TextOrNull;
+  user_tags: JsonOrNull<NonNullable<NewStream["userTags"]>>;
+  stream_key: string;
+  playback_id: string;
+  playback_policy: JsonOrNull<NonNullable<NewStream["playbackPolicy"]>>;
+  profiles: JSONColumnType<Profile[]>;
+  record: boolean;
+  recording_spec: JsonOrNull<RecordingSpec>;
+  targets: ColumnType<TargetRef[], string | undefined, string>;
+  pull: JsonOrNull<NonNullable<NewStream["pull"]>>;
+  created_at: Int8;
+  suspended: Bool;
+  deleted_at: Int8OrNull;
+  last_terminated_at: Int8OrNull;
+  state: Generated<"idle" | "live" | "reconnecting">;
+  state_since: Int8;
+  reconnect_until: Int8OrNull;
+  session_id: TextOrNull;
+  epoch: Int8Default;
+  node_id: TextOrNull;
+  last_seen: Int8Default;
+}
+
+interface MultistreamTargetTable extends Owned {
+  id: string;
+  name: string;
+  url: string;
+  disabled: Bool;
+  created_at: Int8;
+}
+
+interface SessionTable extends Owned, Counters {
+  id: string;
+  stream_id: string;
+  name: string;
+  profiles: JSONColumnType<Profile[]>;
+  record: boolean;
+  recording_spec: JsonOrNull<RecordingSpec>;
+  created_at: Int8;
+  ended_at: Int8OrNull;
+  epoch: Int8;
+  next_msn: Int8Default;
+  discontinuity_sequence: Int8Default;
+  end_ticks: Int8Default;
+  recording: "none" | "waiting" | "ready" | "failed" | "deleted";
+  recording_playback_id: TextOrNull;
+  recording_error: TextOrNull;
+  settle_at: Int8OrNull;
+  last_seen: Int8;
+}
+
+interface RecordingRenditionTable extends Owned {
+  session_id: string;
+  rendition: string;
+  track: JSONColumnType<RecordingTrack>;
+}
+
+interface RecordingSegmentTable extends Owned {
+  session_id: string;
+  rendition: string;
+  msn: Int8;
+  epoch: Int8;
+  start_ticks: Int8;
+  duration_ticks: Int8;
+  program_date_time: Int8;
+  discontinuity: boolean;
+  gap: boolean;
+  init: string;
+  span: string;
+  byte_offset: Int8;
+  byte_length: Int8;
+}
+
+interface RecordingSpanTable extends Owned {
+  session_id: string;
+  rendition: string;
+  span: string;
+  epoch: Int8;
+  bytes: Int8;
+  sealed_at: Int8;
+}
+
+interface StreamSequenceTable {
+  stream_id: string;
+  seq: Int8Default;
+}
+
+export interface EventTable extends Owned {
+  stream_id: string;
+  seq: Int8;
+  at: Int8;
+  type: string;
+  v: number;
+  data: JSONColumnType<Record<string, unknown>>;
+}
+
+/** Every table, as `apps/server/migrations` makes them. */
+export interface Schema {
+  account: AccountTable;
+  project: ProjectTable;
+  api_key: ApiKeyTable;
+  dashboard_session: DashboardSessionTable;
+  node: NodeTable;
+  stream: StreamTable;
+  multistream_target: MultistreamTargetTable;
+  session: SessionTable;
+  recording_rendition: RecordingRenditionTable;
+  recording_segment: RecordingSegmentTable;
+  recording_span: RecordingSpanTable;
+  stream_sequence: StreamSequenceTable;
+  event_lifecycle: EventTable;
+  event_telemetry: EventTable;
+}
+
+export type Db = Kysely<Schema>;
+export type Trx = Transaction<Schema>;
+export type StreamRow = Selectable<StreamTable>;
+export type NewStreamRow = Insertable<StreamTable>;
+export type SessionRow = Selectable<SessionTable>;
+
+/** Who asks: nothing outside the project is visible. */
+export interface Owner {
+  readonly projectId: string;
+  readonly userId: string;
+}

@@ -1,0 +1,13 @@
+/** The door of the sessions. */
+export { settleRecordings } from "./recording-finaliser.ts";
+export { type RecordingShape, readRecordingIndex, readRecordingShape } from "./recording-store.ts";
+export {
+  addToSessions,
+  insertRecordedSegments,
+  insertSealedSpans,
+  noteFailedRecordings,
+  readSessionFences,
+  type SessionTally,
+} from "./session-facts-store.ts";
+export { beginSession, endSession, markSessionLost, resumeSession } from "./session-live-store.ts";
+export { sessionRoutes } from "./session-routes.ts";

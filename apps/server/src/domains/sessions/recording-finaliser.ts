@@ -1,0 +1,68 @@
+import { sql } from "kysely";
+import type { Deps } from "../deps.ts";
+import { judgeRecording, nextRecordingStatus } from "./recording-status.ts";
+
+/** When to look again at a recording that is not durable yet. */
+const LOOK_AGAIN_MS = 5_000;
+const BATCH = 50;
+
+interface WaitingRow {
+  id: string;
+  ended_at: string;
+  recording_error: string | null;
+  sealed: string;
+  unsealed: string;
+}
+
+/** Look at every ended session whose recording waits and is due: it becomes ready, failed with a reason, or is looked at again later. */
+export async function settleRecordings({ db, clock, log }: Deps): Promise<void> {
+  const now = clock.now();
+  const { rows } = await sql<WaitingRow>`
+    select s.id, s.ended_at, s.recording_error, g.sealed, g.unsealed
+    from (select * from session where recording = 'waiting' and ended_at is not null and settle_at <= ${now}::bigint
+      order by id limit ${BATCH}) s,
+    lateral (
+      select count(*) filter (where p.span is not null) as sealed, count(*) filter (where p.span is null) as unsealed
+      from recording_segment r
+      left join recording_span p on p.session_id = r.session_id and p.rendition = r.rendition and p.span = r.span
+      where r.session_id = s.id and not r.gap
+    ) g`.execute(db);
+  for (const row of rows) {
+    const verdict = judgeRecording({
+      sealedSegments: Number(row.sealed),
+      unsealedSegments: Number(row.unsealed),
+      hasFailed: row.recording_error !== null,
+      endedForMs: now - Number(row.ended_at),
+    });
+    if (verdict === null) {
+      await db
+        .updateTable("session")
+        .set({ settle_at: now + LOOK_AGAIN_MS })
+        .where("id", "=", row.id)
+        .execute();
+      continue;
+    }
+    const recording = nextRecordingStatus("waiting", verdict);
+    const reason = row.recording_error ?? reasonOf(Number(row.sealed), Number(row.unsealed));
+    await db.transaction().execute(async (trx) => {
+      const changed = await trx
+        .updateTable("session")
+        .set({ recording, recording_error: reason, settle_at: null })
+        .where("id", "=", row.id)
+        .where("recording", "=", "waiting")
+        .executeTakeFirst();
+      if (changed.numUpdatedRows === 0n) return;
+      // What never became durable is no part of the recording.
+      await sql`
+        delete from recording_segment r where r.session_id = ${row.id} and not r.gap and not exists (
+          select 1 from recording_span p where p.session_id = r.session_id and p.rendition = r.rendition and p.span = r.span
+        )`.execute(trx);
+      log.info({ sessionId: row.id, recording, ...(reason ? { reason } : {}) }, "a recording is settled");
+    });
+  }
+}
+
+function reasonOf(sealed: number, unsealed: number): string | null {
+  if (unsealed > 0) return "part of the recording never reached the object store";
+  return sealed > 0 ? null : "the broadcast ended before its first segment was complete";
+}

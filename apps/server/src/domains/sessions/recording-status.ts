@@ -1,0 +1,46 @@
+import { IllegalTransition } from "../illegal-transition.ts";
+
+/**
+ * The recording of a session. `none`: not asked for. `waiting`: being made, or not yet durable. `ready`: its last byte is durable and it
+ * plays. `failed`: nothing of it could be kept. `deleted`: by its owner.
+ */
+export type RecordingState = "none" | "waiting" | "ready" | "failed" | "deleted";
+export type RecordingInput = "complete" | "lost" | "delete";
+
+const table: Record<RecordingState, Partial<Record<RecordingInput, RecordingState>>> = {
+  none: {},
+  waiting: { complete: "ready", lost: "failed" },
+  ready: { delete: "deleted" },
+  failed: {},
+  deleted: {},
+};
+
+/** The table of a recording's lifecycle. Throws `IllegalTransition` for a pair that is not in it. */
+export function nextRecordingStatus(state: RecordingState, input: RecordingInput): RecordingState {
+  const next = table[state][input];
+  if (!next) throw new IllegalTransition("recording", state, input);
+  return next;
+}
+
+/** What is known of the recording of an ended session when it is looked at. */
+export interface RecordingEvidence {
+  readonly sealedSegments: number;
+  readonly unsealedSegments: number;
+  /** The media floor gave up on it. */
+  readonly hasFailed: boolean;
+  /** Milliseconds since the session ended. */
+  readonly endedForMs: number;
+}
+
+/** No media yet known: after a crash it may still be found in the node's spool. */
+export const EMPTY_RECORDING_MS = 60_000;
+/** Longest wait for spans to become durable; an object store may be down for long. */
+export const RECORDING_WATCHDOG_MS = 3_600_000;
+
+/** Whether a waiting recording is done, lost, or still to be waited for (null). What is sealed is kept even when the rest is lost. */
+export function judgeRecording(evidence: RecordingEvidence): "complete" | "lost" | null {
+  const { sealedSegments, unsealedSegments, hasFailed, endedForMs } = evidence;
+  if (unsealedSegments > 0 && !hasFailed && endedForMs < RECORDING_WATCHDOG_MS) return null;
+  if (sealedSegments > 0) return "complete";
+  return hasFailed || unsealedSegments > 0 || endedForMs >= EMPTY_RECORDING_MS ? "lost" : null;
+}

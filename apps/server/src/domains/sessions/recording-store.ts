@@ -1,0 +1,78 @@
+import { sql } from "kysely";
+import type { RecordingIndex, RecordingRendition, RecordingTrack } from "../../ports.ts";
+import type { Db } from "../schema.ts";
+
+interface SegmentRow {
+  rendition: string;
+  msn: string;
+  epoch: string;
+  start_ticks: string;
+  duration_ticks: string;
+  program_date_time: string;
+  discontinuity: boolean;
+  gap: boolean;
+  init: string;
+  span: string;
+  byte_offset: string;
+  byte_length: string;
+}
+
+/** The index of a recording that is ready; null otherwise. The gate has asked who may see it. */
+export async function readRecordingIndex(db: Db, sessionId: string): Promise<RecordingIndex | null> {
+  const session = await db
+    .selectFrom("session")
+    .select(["id", "project_id"])
+    .where("id", "=", sessionId)
+    .where("recording", "=", "ready")
+    .executeTakeFirst();
+  if (!session) return null;
+  const tracks = await db
+    .selectFrom("recording_rendition")
+    .select(["rendition", "track"])
+    .where("session_id", "=", sessionId)
+    .orderBy("rendition")
+    .execute();
+  const { rows } = await sql<SegmentRow>`
+    select rendition, msn, epoch, start_ticks, duration_ticks, program_date_time, discontinuity, gap, init, span, byte_offset,
+      byte_length from recording_segment where session_id = ${sessionId} order by rendition, msn`.execute(db);
+  const renditions: RecordingRendition[] = tracks.map(({ rendition, track }) => ({
+    rendition,
+    track,
+    segments: rows
+      .filter((row) => row.rendition === rendition)
+      .map((row) => ({
+        msn: Number(row.msn),
+        epoch: Number(row.epoch),
+        startTicks: Number(row.start_ticks),
+        durationTicks: Number(row.duration_ticks),
+        programDateTimeMs: Number(row.program_date_time),
+        discontinuity: row.discontinuity,
+        gap: row.gap,
+        init: row.init,
+        span: row.span,
+        offset: Number(row.byte_offset),
+        length: Number(row.byte_length),
+      })),
+  }));
+  return { sessionId: session.id, projectId: session.project_id, renditions };
+}
+
+/** What a playback answer says of a recording's MP4: picture size and mean bitrate in bits per second. */
+export interface RecordingShape {
+  readonly width?: number;
+  readonly height?: number;
+  readonly bitrate?: number;
+}
+
+export async function readRecordingShape(db: Db, sessionId: string, seconds: number): Promise<RecordingShape> {
+  const { rows } = await sql<{ track: RecordingTrack; bytes: string }>`
+    select track, (select coalesce(sum(bytes), 0) from recording_span p where p.session_id = r.session_id) as bytes
+    from recording_rendition r where session_id = ${sessionId} and rendition = 'source'`.execute(db);
+  const [row] = rows;
+  if (!row) return {};
+  const { width, height } = row.track;
+  return {
+    ...(width && height ? { width, height } : {}),
+    ...(seconds > 0 ? { bitrate: Math.round((Number(row.bytes) * 8) / seconds) } : {}),
+  };
+}

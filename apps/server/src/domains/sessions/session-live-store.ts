@@ -1,0 +1,113 @@
+import type { Profile, RecordingSpec } from "@weir/contract";
+import { sql } from "kysely";
+import type { TimelinePosition } from "../../ports.ts";
+import { newId, newPlaybackId } from "../ids.ts";
+import type { Owner, Trx } from "../schema.ts";
+import { nextSessionStatus } from "./session-status.ts";
+
+/** A successor keeps away from names that the predecessor may have used after its last saved segment (16 segments, 32 s). */
+const RESUME_SEGMENTS = 16;
+const RESUME_TICKS = 32 * 90_000;
+/** How long after its end a session's last facts may still be on their way, and how long when its node died with its spool to re-read. */
+const SETTLE_MS = 2_000;
+const SETTLE_AFTER_LOSS_MS = 20_000;
+
+/** What a session takes over from its stream when it begins. */
+export interface SessionSeed {
+  readonly streamId: string;
+  readonly owner: Owner;
+  readonly name: string;
+  readonly profiles: readonly Profile[];
+  readonly record: boolean;
+  readonly recordingSpec: RecordingSpec | null;
+  readonly epoch: number;
+  readonly at: number;
+}
+
+export interface OpenSession {
+  readonly id: string;
+  readonly record: boolean;
+}
+
+export async function beginSession(trx: Trx, seed: SessionSeed): Promise<OpenSession> {
+  const id = newId();
+  await trx
+    .insertInto("session")
+    .values({
+      id,
+      project_id: seed.owner.projectId,
+      user_id: seed.owner.userId,
+      stream_id: seed.streamId,
+      name: seed.name,
+      profiles: JSON.stringify(seed.profiles),
+      record: seed.record,
+      recording_spec: seed.recordingSpec && JSON.stringify(seed.recordingSpec),
+      created_at: seed.at,
+      last_seen: seed.at,
+      epoch: seed.epoch,
+      recording: seed.record ? "waiting" : "none",
+      recording_playback_id: seed.record ? newPlaybackId(id) : null,
+    })
+    .execute();
+  return { id, record: seed.record };
+}
+
+/** Go on with an open session under a new epoch. The position is moved on as well, so that a third publisher starts behind the second. */
+export async function resumeSession(
+  trx: Trx,
+  id: string,
+  epoch: number,
+): Promise<OpenSession & { position: TimelinePosition }> {
+  const row = await trx
+    .updateTable("session")
+    .set({
+      epoch,
+      settle_at: null,
+      next_msn: sql<number>`next_msn + ${RESUME_SEGMENTS}`,
+      end_ticks: sql<number>`end_ticks + ${RESUME_TICKS}`,
+    })
+    .where("id", "=", id)
+    .where("ended_at", "is", null)
+    .returning(["record", "next_msn", "discontinuity_sequence", "end_ticks", "recording_error"])
+    .executeTakeFirstOrThrow();
+  return {
+    id,
+    record: row.record && row.recording_error === null,
+    position: {
+      nextMsn: Number(row.next_msn),
+      discontinuitySequence: Number(row.discontinuity_sequence),
+      endTicks: Number(row.end_ticks),
+    },
+  };
+}
+
+/** The node that held the session died: what is in its spool may still be reported, so its recording settles later. */
+export async function markSessionLost(trx: Trx, id: string, now: number): Promise<void> {
+  await trx
+    .updateTable("session")
+    .set({ settle_at: now + SETTLE_AFTER_LOSS_MS })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** End an open session at its last packet. Throws `IllegalTransition` when it has ended. */
+export async function endSession(trx: Trx, id: string, endedAt: number, now: number): Promise<void> {
+  const row = await trx
+    .selectFrom("session")
+    .select("ended_at")
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+  nextSessionStatus(row.ended_at === null ? "live" : "ended", "end");
+  await trx
+    .updateTable("session")
+    .set({
+      ended_at: endedAt,
+      last_seen: sql<number>`greatest(last_seen, ${endedAt}::bigint)`,
+      settle_at: sql<number>`greatest(settle_at, ${now + SETTLE_MS}::bigint)`,
+      ingest_rate: 0,
+      outgoing_rate: 0,
+    })
+    .where("id", "=", id)
+    .execute();
+}

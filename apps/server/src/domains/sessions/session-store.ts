@@ -1,0 +1,65 @@
+import { type RawBuilder, sql } from "kysely";
+import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
+import type { Db, Owner } from "../schema.ts";
+import type { SessionWithParent } from "./session-record.ts";
+
+const int = (name: string) => ({ kind: "int", column: sql.ref(`e.${name}`) }) as const;
+
+export const sessionFields: ListFields = {
+  id: { kind: "id", column: sql.ref("e.id") },
+  parentId: { kind: "id", column: sql.ref("e.stream_id") },
+  projectId: { kind: "id", column: sql.ref("e.project_id") },
+  name: { kind: "search", column: sql.ref("e.name") },
+  record: { kind: "boolean", column: sql.ref("e.record") },
+  recordingStatus: { kind: "text", column: sql.ref("e.recording") },
+  createdAt: int("created_at"),
+  lastSeen: int("last_seen"),
+  sourceSegments: int("source_segments"),
+  sourceSegmentsDuration: int("source_segments_duration"),
+  sourceBytes: int("source_bytes"),
+  transcodedSegments: int("transcoded_segments"),
+  transcodedSegmentsDuration: int("transcoded_segments_duration"),
+  transcodedBytes: int("transcoded_bytes"),
+  ingestRate: int("ingest_rate"),
+  outgoingRate: int("outgoing_rate"),
+};
+
+const columns = sql`e.*, s.playback_id as stream_playback_id from session e join stream s on s.id = e.stream_id`;
+
+export async function findSession(db: Db, owner: Owner, id: string): Promise<SessionWithParent | undefined> {
+  const { rows } = await sql<SessionWithParent>`
+    select ${columns} where e.id = ${id} and e.project_id = ${owner.projectId}`.execute(db);
+  return rows[0];
+}
+
+export async function listSessions(
+  db: Db,
+  owner: Owner,
+  list: ListRequest,
+  also: RawBuilder<unknown>,
+): Promise<Page<SessionWithParent>> {
+  const where = sql`where e.project_id = ${owner.projectId} and ${list.where} and ${also}`;
+  const { rows } = await sql<SessionWithParent>`
+    select ${columns} ${where} order by ${list.order} limit ${list.limit + 1} offset ${list.skip}`.execute(db);
+  const count = list.wantsCount
+    ? Number((await sql<{ n: string }>`select count(*) as n from session e ${where}`.execute(db)).rows[0]?.n)
+    : null;
+  return pageOf(list, rows, count);
+}
+
+/** Whether the project has a stream of this id that is not deleted. */
+export async function ownsStream(db: Db, owner: Owner, streamId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("stream")
+    .select("id")
+    .where("id", "=", streamId)
+    .where("project_id", "=", owner.projectId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Sessions of a stream worth listing: seen, and with media. */
+export const withMedia = (streamId: string, record: boolean | null): RawBuilder<unknown> =>
+  sql`e.stream_id = ${streamId} and e.last_seen > 0 and e.source_segments_duration > 0
+    and ${record === null ? sql`true` : sql`e.record = ${record}`}`;

@@ -1,0 +1,160 @@
+import { NoResultError } from "kysely";
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { BackOff } from "../../platform/retry.ts";
+import type { EventSink, MediaFact } from "../../ports.ts";
+
+export interface FactQueueOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Writes a batch whole or not at all. */
+  readonly write: (facts: readonly MediaFact[], dropped: ReadonlyMap<string, number>) => Promise<void>;
+  readonly capacity?: number;
+}
+
+const CAPACITY = 20_000;
+const BATCH = 500;
+/** Changes of a publisher's state are written at once, the rest is gathered. */
+const URGENT_MS = 10;
+const GATHER_MS = 500;
+
+const isUrgent = (fact: MediaFact): boolean => fact.type === "source-ended" || fact.type === "source-back";
+const isTelemetry = (fact: MediaFact): boolean => fact.type === "source-metrics";
+
+/**
+ * Between the media floor, which never waits, and the database, which may be slow or away. Facts wait in one bounded queue in the order
+ * they came; one batch is being written at a time. While the database does not answer, the batch is tried again with growing waits. A fact
+ * that it refuses for good is found by writing one at a time, and dropped with an error in the log. When the queue is full, telemetry goes
+ * first (and a gap event will say so), then the oldest facts that change no publisher's state.
+ */
+export class FactQueue implements EventSink {
+  readonly #options: Required<FactQueueOptions>;
+  readonly #backOff = new BackOff(100, 5_000);
+  #waiting: MediaFact[] = [];
+  #dropped = new Map<string, number>();
+  #timer: { readonly timer: Timer; readonly due: number } | null = null;
+  #writing: Promise<void> | null = null;
+  /** How many of the next facts are written one at a time, to find the one that is refused. */
+  #singly = 0;
+  #notBefore = 0;
+  #closed = false;
+
+  constructor(options: FactQueueOptions) {
+    this.#options = { capacity: CAPACITY, ...options };
+  }
+
+  report(fact: MediaFact): void {
+    if (this.#closed) return;
+    this.#waiting.push(fact);
+    if (this.#waiting.length > this.#options.capacity) this.#makeRoom();
+    this.#schedule(isUrgent(fact) ? URGENT_MS : GATHER_MS);
+  }
+
+  /** Write what is waiting now. Resolves when it is written, or when one attempt has failed. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    if (this.#waiting.length === 0 && this.#dropped.size === 0) return;
+    await this.#start();
+  }
+
+  /** Flush for the last time and take no more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.flush();
+    this.#timer?.timer.cancel();
+    if (this.#waiting.length > 0) {
+      this.#options.log.error(
+        { facts: this.#waiting.length },
+        "facts of the media floor were lost: the database did not take them",
+      );
+    }
+  }
+
+  #schedule(ms: number): void {
+    const now = this.#options.clock.monotonic();
+    const due = Math.max(now + ms, this.#notBefore);
+    if (this.#closed || this.#writing || (this.#timer && this.#timer.due <= due)) return;
+    this.#timer?.timer.cancel();
+    this.#timer = { due, timer: this.#options.clock.after(due - now, () => void this.#start()) };
+  }
+
+  #start(): Promise<void> {
+    this.#timer?.timer.cancel();
+    this.#timer = null;
+    this.#writing ??= this.#drain().finally(() => {
+      this.#writing = null;
+      if (this.#waiting.length > 0) this.#schedule(this.#waiting.some(isUrgent) ? URGENT_MS : GATHER_MS);
+    });
+    return this.#writing;
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0 || this.#dropped.size > 0) {
+      const batch = this.#waiting.slice(0, this.#singly > 0 ? 1 : BATCH);
+      const dropped = this.#dropped;
+      this.#dropped = new Map();
+      try {
+        await this.#options.write(batch, dropped);
+      } catch (error) {
+        for (const [streamId, count] of dropped) this.#countDropped(streamId, count);
+        if (isRefusal(error)) this.#findRefused(batch, error);
+        else return this.#tryLater(error);
+        continue;
+      }
+      this.#backOff.reset();
+      this.#notBefore = 0;
+      this.#singly = Math.max(0, this.#singly - 1);
+      this.#remove(new Set(batch));
+    }
+  }
+
+  #tryLater(error: unknown): void {
+    const ms = this.#backOff.next();
+    this.#notBefore = this.#options.clock.monotonic() + ms;
+    this.#options.log.warn(
+      { err: error, waiting: this.#waiting.length, ms },
+      "the database did not take the media floor's facts; trying again",
+    );
+  }
+
+  #findRefused(batch: readonly MediaFact[], error: unknown): void {
+    const [fact] = batch;
+    if (batch.length > 1 || !fact) {
+      this.#singly = batch.length;
+      if (!fact) this.#dropped.clear();
+      return;
+    }
+    this.#options.log.error(
+      { err: error, type: fact.type, streamId: fact.streamId },
+      "the database refused a fact; it is dropped",
+    );
+    this.#remove(new Set(batch));
+  }
+
+  #remove(written: ReadonlySet<MediaFact>): void {
+    this.#waiting = this.#waiting.filter((fact) => !written.has(fact));
+  }
+
+  #makeRoom(): void {
+    const telemetry = this.#waiting.filter(isTelemetry);
+    const victims = telemetry.length > 0 ? telemetry : this.#waiting.filter((fact) => !isUrgent(fact)).slice(0, BATCH);
+    for (const { streamId } of victims) this.#countDropped(streamId, 1);
+    this.#remove(new Set(victims));
+    this.#options.log.warn(
+      { dropped: victims.length, telemetry: telemetry.length > 0 },
+      "the queue of facts is full; some were dropped",
+    );
+  }
+
+  #countDropped(streamId: string, count: number): void {
+    this.#dropped.set(streamId, (this.#dropped.get(streamId) ?? 0) + count);
+  }
+}
+
+/** Data exception, constraint violation, wrong statement, or a mistake of ours: trying again cannot help. */
+function isRefusal(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === "illegal-transition") return true;
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof NoResultError) return true;
+  return /^(22|23|42)[0-9A-Z]{3}$/.test(code);
+}

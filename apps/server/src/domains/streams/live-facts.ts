@@ -1,0 +1,110 @@
+import { sql } from "kysely";
+import type { MediaFact, SourceMetrics } from "../../ports.ts";
+import type { Deps } from "../deps.ts";
+import type { EventLog, NewEvent } from "../events/index.ts";
+import type { Trx } from "../schema.ts";
+import { insertSealedSpans, noteFailedRecordings } from "../sessions/index.ts";
+import { type LiveStream, lockLiveStreams } from "./live-stream.ts";
+import { countSegments } from "./segment-tally.ts";
+import { applyToStream } from "./stream-transition.ts";
+
+export interface LiveFactsDeps extends Deps {
+  readonly events: EventLog;
+  readonly reconnectWindowMs: number;
+}
+
+/**
+ * Write a batch of what the media floor told, in order per stream, in one transaction of a few statements however many facts it has.
+ * Facts of a publisher that lost its lease are dropped; index rows of recordings are not, for after a crash they come late.
+ * `dropped` counts, per stream, the telemetry that the queue had no room for.
+ */
+export async function writeLiveFacts(
+  deps: LiveFactsDeps,
+  facts: readonly MediaFact[],
+  dropped: ReadonlyMap<string, number>,
+): Promise<void> {
+  const ofType = <Type extends MediaFact["type"]>(type: Type) =>
+    facts.filter((fact): fact is Extract<MediaFact, { type: Type }> => fact.type === type);
+  await deps.db.transaction().execute(async (trx) => {
+    const streams = await lockLiveStreams(trx, [...facts.map((fact) => fact.streamId), ...dropped.keys()]);
+    const freshStream = (fact: MediaFact) => {
+      const stream = streams.get(fact.streamId);
+      return stream?.epoch === fact.epoch ? stream : undefined;
+    };
+    await countSegments(trx, ofType("segment-closed"), streams);
+    await insertSealedSpans(trx, ofType("span-sealed"));
+    await noteFailedRecordings(trx, ofType("recording-failed"));
+    const metrics = new Set(ofType("source-metrics").filter((fact) => freshStream(fact)?.sessionId === fact.sessionId));
+    await writeRates(trx, [...metrics], streams);
+
+    const events = [...dropped].flatMap(([streamId, count]) =>
+      gapEvent(streams.get(streamId), count, deps.clock.now()),
+    );
+    for (const fact of facts) {
+      const stream = freshStream(fact);
+      if (!stream) continue;
+      if (fact.type === "source-metrics" && metrics.has(fact)) events.push(metricsEvent(stream, fact));
+      else events.push(...(await moveStream(trx, stream, fact, deps.reconnectWindowMs)));
+    }
+    await deps.events.append(trx, events);
+  });
+}
+
+/** What the fact says of the publisher, if anything. A source that counts as present already is no news. */
+async function moveStream(
+  trx: Trx,
+  stream: LiveStream,
+  fact: MediaFact,
+  reconnectWindowMs: number,
+): Promise<NewEvent[]> {
+  const { at } = fact;
+  if (fact.type === "source-ended") {
+    return applyToStream(trx, stream, fact.why, { at, reconnectWindowMs, lastPacketAt: fact.lastPacketAt });
+  }
+  if (fact.type === "source-back" && stream.state === "reconnecting") {
+    return applyToStream(trx, stream, "source-back", { at, reconnectWindowMs, lastPacketAt: at });
+  }
+  return [];
+}
+
+/** The latest rates of each stream and of its session. */
+async function writeRates(
+  trx: Trx,
+  metrics: readonly SourceMetrics[],
+  streams: ReadonlyMap<string, LiveStream>,
+): Promise<void> {
+  if (metrics.length === 0) return;
+  const latest = [...new Map(metrics.map((fact) => [fact.streamId, fact])).values()];
+  for (const { streamId, at } of latest) {
+    const stream = streams.get(streamId);
+    if (stream) stream.lastSeen = Math.max(stream.lastSeen, at);
+  }
+  const rates = sql`unnest(${latest.map((fact) => fact.streamId)}::uuid[], ${latest.map((fact) => fact.sessionId)}::uuid[],
+    ${latest.map((fact) => fact.ingestRate)}::float8[], ${latest.map((fact) => fact.outgoingRate)}::float8[],
+    ${latest.map((fact) => fact.at)}::bigint[]) as f(stream_id, session_id, ingest_rate, outgoing_rate, at)`;
+  const change = sql`ingest_rate = f.ingest_rate, outgoing_rate = f.outgoing_rate, last_seen = greatest(s.last_seen, f.at)`;
+  await sql`update stream s set ${change} from ${rates} where s.id = f.stream_id`.execute(trx);
+  await sql`update session s set ${change} from ${rates} where s.id = f.session_id`.execute(trx);
+}
+
+function metricsEvent(stream: LiveStream, { at, mediaTimeMs }: SourceMetrics): NewEvent {
+  const region = stream.region ? { region: stream.region } : {};
+  return {
+    streamId: stream.id,
+    owner: stream.owner,
+    at,
+    kind: "telemetry",
+    body: {
+      type: "media_server_metrics",
+      nodeId: stream.nodeId ?? "",
+      ...region,
+      stats: { mediaTimeMs },
+      multistream: [],
+    },
+  };
+}
+
+function gapEvent(stream: LiveStream | undefined, dropped: number, at: number): NewEvent[] {
+  if (!stream) return [];
+  return [{ streamId: stream.id, owner: stream.owner, at, kind: "telemetry", body: { type: "event_gap", dropped } }];
+}

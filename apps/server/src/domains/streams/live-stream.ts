@@ -1,0 +1,87 @@
+import type { Profile, RecordingSpec } from "@weir/contract";
+import { sql } from "kysely";
+import type { Owner, Trx } from "../schema.ts";
+import type { StreamState } from "./stream-status.ts";
+
+/** A stream's "now", read under the lock of its row. Whoever changes a live session takes this lock first. */
+export interface LiveStream {
+  readonly id: string;
+  readonly owner: Owner;
+  readonly name: string;
+  readonly profiles: readonly Profile[];
+  readonly record: boolean;
+  readonly recordingSpec: RecordingSpec | null;
+  readonly mayPublish: boolean;
+  readonly nodeId: string | null;
+  readonly region: string | null;
+  state: StreamState;
+  epoch: number;
+  sessionId: string | null;
+  lastSeen: number;
+  reconnectUntil: number | null;
+}
+
+interface Row {
+  id: string;
+  project_id: string;
+  user_id: string;
+  name: string;
+  profiles: Profile[];
+  record: boolean;
+  recording_spec: RecordingSpec | null;
+  may_publish: boolean;
+  node_id: string | null;
+  region: string | null;
+  state: StreamState;
+  epoch: string;
+  session_id: string | null;
+  last_seen: string;
+  reconnect_until: string | null;
+}
+
+/** Lock streams in the order of their ids and read them. Unknown ids are absent from the answer. */
+export async function lockLiveStreams(trx: Trx, ids: Iterable<string>): Promise<Map<string, LiveStream>> {
+  const { rows } = await sql<Row>`
+    select s.id, s.project_id, s.user_id, s.name, s.profiles, s.record, s.recording_spec, s.node_id, n.region, s.state, s.epoch,
+      s.session_id, s.last_seen, s.reconnect_until, s.deleted_at is null and not s.suspended and not a.suspended as may_publish
+    from stream s join account a on a.id = s.user_id left join node n on n.id = s.node_id
+    where s.id = any(${[...new Set(ids)]}::uuid[]) order by s.id for update of s`.execute(trx);
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        id: row.id,
+        owner: { projectId: row.project_id, userId: row.user_id },
+        name: row.name,
+        profiles: row.profiles,
+        record: row.record,
+        recordingSpec: row.recording_spec,
+        mayPublish: row.may_publish,
+        nodeId: row.node_id,
+        region: row.region,
+        state: row.state,
+        epoch: Number(row.epoch),
+        sessionId: row.session_id,
+        lastSeen: Number(row.last_seen),
+        reconnectUntil: row.reconnect_until === null ? null : Number(row.reconnect_until),
+      },
+    ]),
+  );
+}
+
+/** Write a changed "now" back. `since` is given when the state changed. */
+export async function saveLiveStream(trx: Trx, stream: LiveStream, since: number | null): Promise<void> {
+  await trx
+    .updateTable("stream")
+    .set({
+      state: stream.state,
+      epoch: stream.epoch,
+      session_id: stream.sessionId,
+      reconnect_until: stream.reconnectUntil,
+      last_seen: stream.lastSeen,
+      ...(since === null ? {} : { state_since: since }),
+      ...(stream.state === "live" ? {} : { ingest_rate: 0, outgoing_rate: 0 }),
+    })
+    .where("id", "=", stream.id)
+    .execute();
+}

@@ -1,0 +1,112 @@
+import { sql } from "kysely";
+import type {
+  PublishDecision,
+  PublishGate,
+  PublishGrant,
+  PublishRefusal,
+  PublishRequest,
+  SessionStart,
+} from "../../ports.ts";
+import type { Deps } from "../deps.ts";
+import type { EventLog } from "../events/index.ts";
+import { isStreamKey } from "../ids.ts";
+import { beginSession, resumeSession } from "../sessions/index.ts";
+import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
+import { nextPublishAttempt } from "./publish-attempt.ts";
+import { isActive, nextStreamStatus } from "./stream-status.ts";
+import { applyToStream, stateEvent } from "./stream-transition.ts";
+
+export interface PublishGateDeps extends Deps {
+  readonly events: EventLog;
+  readonly node: { readonly id: string; readonly isDraining: boolean };
+  readonly reconnectWindowMs: number;
+  /** Resolves when every fact told before is in the rows: one publisher's end must be known before the next one's beginning. */
+  readonly settleFacts: () => Promise<void>;
+}
+
+/** Looked up in place of a malformed key, so that it costs what a wrong one costs. */
+const NOBODYS_KEY = "0000";
+
+interface GrantRow {
+  id: string;
+  project_id: string;
+  playback_id: string;
+  epoch: string | null;
+}
+
+/** Decides who may publish by the rows of the streams; a stream's epoch is the lease. */
+export class StreamPublishGate implements PublishGate {
+  readonly #deps: PublishGateDeps;
+
+  constructor(deps: PublishGateDeps) {
+    this.#deps = deps;
+  }
+
+  async authorize(request: PublishRequest): Promise<PublishDecision> {
+    const { node, log } = this.#deps;
+    if (node.isDraining) return this.#refuse(request, "draining");
+    let row: GrantRow | undefined;
+    try {
+      row = await this.#takeLease(isStreamKey(request.streamKey) ? request.streamKey : NOBODYS_KEY);
+    } catch (error) {
+      log.error({ err: error }, "a publisher was refused because the database did not answer");
+      return this.#refuse(request, "unavailable");
+    }
+    if (!row) return this.#refuse(request, "unknown-key");
+    if (row.epoch === null) return this.#refuse(request, "suspended");
+    nextPublishAttempt({ state: "asked" }, { type: "grant" });
+    return {
+      ok: true,
+      grant: { streamId: row.id, projectId: row.project_id, playbackId: row.playback_id, epoch: Number(row.epoch) },
+    };
+  }
+
+  async begin(grant: PublishGrant, at: number): Promise<SessionStart | null> {
+    await this.#deps.settleFacts();
+    return this.#deps.db.transaction().execute(async (trx) => {
+      const stream = (await lockLiveStreams(trx, [grant.streamId])).get(grant.streamId);
+      if (!stream?.mayPublish || stream.epoch !== grant.epoch) return null;
+      const { events, reconnectWindowMs } = this.#deps;
+      const isWindowOver = stream.state === "reconnecting" && (stream.reconnectUntil ?? 0) <= at;
+      const ended = isWindowOver ? await applyToStream(trx, stream, "window-over", { at, reconnectWindowMs }) : [];
+
+      const before = stream.state;
+      const next = nextStreamStatus(before, before === "live" ? "second-publisher" : "publish-accepted");
+      const session = stream.sessionId
+        ? await resumeSession(trx, stream.sessionId, grant.epoch)
+        : { ...(await beginSession(trx, { ...seedOf(stream), at })), position: null };
+      Object.assign(stream, { state: next.state, sessionId: session.id, reconnectUntil: null });
+      stream.lastSeen = Math.max(stream.lastSeen, at);
+      await saveLiveStream(trx, stream, before === next.state ? null : at);
+      await events.append(trx, isActive(before) ? ended : [...ended, stateEvent(stream, at)]);
+      return { sessionId: session.id, resume: session.position, record: session.record };
+    });
+  }
+
+  /** One statement for every key: raises the epoch of a stream that may publish, reads one that may not, finds nothing else. */
+  async #takeLease(streamKey: string): Promise<GrantRow | undefined> {
+    const { rows } = await sql<GrantRow>`
+      with found as (
+        select s.id, s.project_id, s.playback_id, s.suspended or a.suspended as suspended
+        from stream s join account a on a.id = s.user_id where s.stream_key = ${streamKey} and s.deleted_at is null
+      ), granted as (
+        update stream s set epoch = s.epoch + 1, node_id = ${this.#deps.node.id} from found f
+        where s.id = f.id and not f.suspended returning s.id, s.epoch
+      )
+      select f.id, f.project_id, f.playback_id, g.epoch from found f left join granted g on g.id = f.id`.execute(
+      this.#deps.db,
+    );
+    return rows[0];
+  }
+
+  #refuse({ protocol, remoteAddress }: PublishRequest, reason: PublishRefusal): PublishDecision {
+    nextPublishAttempt({ state: "asked" }, { type: "refuse", reason });
+    this.#deps.log.info({ protocol, remoteAddress, reason }, "a publisher was refused");
+    return { ok: false, reason };
+  }
+}
+
+function seedOf(stream: LiveStream) {
+  const { id, owner, name, profiles, record, recordingSpec, epoch } = stream;
+  return { streamId: id, owner, name, profiles, record, recordingSpec, epoch };
+}

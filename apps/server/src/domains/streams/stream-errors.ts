@@ -1,0 +1,19 @@
+import { ApiError } from "../api-error.ts";
+
+export class TooManyTerminates extends ApiError {
+  constructor() {
+    super(429, "too-many-terminates", "too many terminate requests");
+  }
+}
+
+export class MissingIds extends ApiError {
+  constructor() {
+    super(422, "missing-ids", "missing ids");
+  }
+}
+
+export class TestBroadcastRefused extends ApiError {
+  constructor() {
+    super(400, "stream-suspended", "a suspended stream takes no broadcast; send suspended: false first");
+  }
+}

@@ -1,0 +1,66 @@
+import { sql } from "kysely";
+import type { Deps } from "../deps.ts";
+import type { EventLog, NewEvent } from "../events/index.ts";
+import type { Trx } from "../schema.ts";
+import { lockLiveStreams } from "./live-stream.ts";
+import { applyToStream } from "./stream-transition.ts";
+
+export interface StreamHousekeepingDeps extends Deps {
+  readonly events: EventLog;
+  readonly reconnectWindowMs: number;
+}
+
+const BATCH = 200;
+
+/** Reconnect windows that are over: their sessions end at the last packet. By the rows alone, so it needs nothing in memory. */
+export async function endOverdueWindows(deps: StreamHousekeepingDeps): Promise<void> {
+  const { db, clock, events, reconnectWindowMs } = deps;
+  const { rows } = await sql<{ id: string }>`
+    select id from stream where state = 'reconnecting' and reconnect_until <= ${clock.now()}::bigint
+    order by id limit ${BATCH}`.execute(db);
+  for (const { id } of rows) {
+    await db.transaction().execute(async (trx) => {
+      const at = clock.now();
+      const stream = (await lockLiveStreams(trx, [id])).get(id);
+      if (stream?.state !== "reconnecting" || (stream.reconnectUntil ?? 0) > at) return;
+      await events.append(trx, await applyToStream(trx, stream, "window-over", { at, reconnectWindowMs }));
+    });
+  }
+}
+
+/** Streams that count as live on a node that is gone. */
+export async function releaseStreamsOfGoneNodes(deps: StreamHousekeepingDeps): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select s.id from stream s join node n on n.id = s.node_id and n.state = 'gone' where s.state = 'live'
+    order by s.id limit ${BATCH}`.execute(deps.db);
+  if (rows.length === 0) return;
+  await deps.db.transaction().execute((trx) =>
+    loseStreams(
+      trx,
+      deps,
+      rows.map((row) => row.id),
+    ),
+  );
+}
+
+/** Streams that this node held in an earlier life of its process, or still holds while it leaves. */
+export async function releaseStreamsOfNode(trx: Trx, deps: StreamHousekeepingDeps, nodeId: string): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select id from stream where node_id = ${nodeId} and state <> 'idle' order by id`.execute(trx);
+  if (rows.length > 0)
+    await loseStreams(
+      trx,
+      deps,
+      rows.map((row) => row.id),
+    );
+}
+
+async function loseStreams(trx: Trx, deps: StreamHousekeepingDeps, ids: readonly string[]): Promise<void> {
+  const changes: NewEvent[] = [];
+  for (const stream of (await lockLiveStreams(trx, ids)).values()) {
+    if (stream.state === "idle") continue;
+    const time = { at: deps.clock.now(), reconnectWindowMs: deps.reconnectWindowMs };
+    changes.push(...(await applyToStream(trx, stream, "node-lost", time)));
+  }
+  await deps.events.append(trx, changes);
+}

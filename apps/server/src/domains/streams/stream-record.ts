@@ -1,0 +1,41 @@
+import type { Stream, StreamStatus } from "@weir/contract";
+import { counterFields } from "../counters.ts";
+import type { StreamRow } from "../schema.ts";
+import { isActive } from "./stream-status.ts";
+
+/** A stream's row as its owner sees it: unset fields are absent. */
+export function streamRecord(row: StreamRow): Stream {
+  return {
+    id: row.id,
+    kind: "stream",
+    name: row.name,
+    userId: row.user_id,
+    projectId: row.project_id,
+    ...(row.creator_id === null ? {} : { creatorId: { type: "unverified" as const, value: row.creator_id } }),
+    ...(row.user_tags ? { userTags: row.user_tags } : {}),
+    createdAt: Number(row.created_at),
+    ...(row.created_by_token_name === null ? {} : { createdByTokenName: row.created_by_token_name }),
+    streamKey: row.stream_key,
+    playbackId: row.playback_id,
+    ...(row.playback_policy ? { playbackPolicy: row.playback_policy } : {}),
+    profiles: row.profiles,
+    record: row.record,
+    ...(row.recording_spec ? { recordingSpec: row.recording_spec } : {}),
+    multistream: { targets: row.targets },
+    ...(row.pull ? { pull: row.pull } : {}),
+    isActive: isActive(row.state),
+    suspended: row.suspended,
+    lastTerminatedAt: row.last_terminated_at === null ? null : Number(row.last_terminated_at),
+    ...counterFields(row),
+    status: statusOf(row),
+  };
+}
+
+function statusOf(row: StreamRow): StreamStatus {
+  return {
+    state: row.state,
+    since: Number(row.state_since),
+    ...(row.reconnect_until === null ? {} : { reconnectUntil: Number(row.reconnect_until) }),
+    ...(row.session_id === null ? {} : { sessionId: row.session_id }),
+  };
+}

@@ -1,0 +1,50 @@
+import type { NewStream, NewTargetRef, Profile } from "@weir/contract";
+import { BadRequest } from "../api-error.ts";
+
+/** The source itself is always a legal choice of a target, so no profile may have its name. */
+const SOURCE = "source";
+const USER_TAGS_LENGTH = 2048;
+
+export function checkProfiles(profiles: readonly Profile[]): void {
+  const names = new Set<string>();
+  for (const { name } of profiles) {
+    if (name === SOURCE) throw new BadRequest('profile cannot be named "source"');
+    if (names.has(name)) throw new BadRequest(`duplicate profile name "${name}"`);
+    names.add(name);
+  }
+}
+
+export function checkUserTags(userTags: NewStream["userTags"]): void {
+  if (userTags && JSON.stringify(userTags).length > USER_TAGS_LENGTH) {
+    throw new BadRequest(`userTags must be at most ${USER_TAGS_LENGTH} characters as JSON`);
+  }
+}
+
+/** `record` is what it will be after the request. */
+export function checkRecordingSpec(recordingSpec: NewStream["recordingSpec"], record: boolean): void {
+  if (recordingSpec && !record) throw new BadRequest("recordingSpec is only supported with record=true");
+}
+
+/** Targets against the profiles that they may name. Whether an `id` exists is asked of the store. */
+export function checkTargets(targets: readonly NewTargetRef[], profiles: readonly Profile[]): void {
+  const available = [SOURCE, ...profiles.map((profile) => profile.name)];
+  const pairs = new Set<string>();
+  for (const { profile, id, spec } of targets) {
+    if (!available.includes(profile)) {
+      throw new BadRequest(
+        `multistream target profile not found: "${profile}". available: ${JSON.stringify(available)}`,
+      );
+    }
+    if ((id === undefined) === (spec === undefined)) {
+      throw new BadRequest('multistream target must have either an "id" or a "spec"');
+    }
+    if (id === undefined) continue;
+    const pair = `${profile} ${id}`;
+    if (pairs.has(pair)) throw new BadRequest("multistream target {id,profile} must be unique");
+    pairs.add(pair);
+  }
+}
+
+/** The customer's own name of a creator as it is stored. */
+export const creatorValue = (creatorId: NonNullable<NewStream["creatorId"]>): string =>
+  typeof creatorId === "string" ? creatorId : creatorId.value;

@@ -1,0 +1,190 @@
+import { DEFAULT_PROFILES, type NewStream, type Stream, type StreamPatch, type TestBroadcast } from "@weir/contract";
+import type { MediaControl, StopReason } from "../../ports.ts";
+import type { Principal } from "../accounts/index.ts";
+import { BadRequest, NotFound } from "../api-error.ts";
+import type { Deps } from "../deps.ts";
+import type { EventLog } from "../events/index.ts";
+import { isId, newId, newPlaybackId, newStreamKey } from "../ids.ts";
+import type { ListRequest, Page } from "../list-query.ts";
+import type { Owner, StreamRow, Trx } from "../schema.ts";
+import { lockLiveStreams } from "./live-stream.ts";
+import { MissingIds, TestBroadcastRefused, TooManyTerminates } from "./stream-errors.ts";
+import { streamRecord } from "./stream-record.ts";
+import { checkProfiles, checkRecordingSpec, checkTargets, checkUserTags, creatorValue } from "./stream-rules.ts";
+import { isActive } from "./stream-status.ts";
+import {
+  countStreams,
+  findStream,
+  findStreamForUpdate,
+  insertStream,
+  listStreams,
+  resolveTargets,
+  updateStream,
+} from "./stream-store.ts";
+import { applyToStream } from "./stream-transition.ts";
+
+export interface StreamServiceDeps extends Deps {
+  readonly events: EventLog;
+  readonly mediaControl: MediaControl;
+  readonly reconnectWindowMs: number;
+}
+
+const TERMINATE_INTERVAL_MS = 5_000;
+const TEST_BROADCAST_SECONDS = 60;
+
+/** The rules of streams. What ends a broadcast changes the rows first, then tells the media floor, which closes the publisher. */
+export class StreamService {
+  readonly #deps: StreamServiceDeps;
+
+  constructor(deps: StreamServiceDeps) {
+    this.#deps = deps;
+  }
+
+  async create(principal: Principal, input: NewStream): Promise<Stream> {
+    const now = this.#deps.clock.now();
+    const profiles = input.profiles ?? [...DEFAULT_PROFILES];
+    const targets = input.multistream?.targets ?? [];
+    checkProfiles(profiles);
+    checkUserTags(input.userTags);
+    checkRecordingSpec(input.recordingSpec, input.record ?? false);
+    checkTargets(targets, profiles);
+    const id = newId();
+    const row = await this.#deps.db.transaction().execute(async (trx) =>
+      insertStream(trx, {
+        id,
+        project_id: principal.projectId,
+        user_id: principal.userId,
+        created_by_token_name: principal.keyName,
+        name: input.name,
+        stream_key: newStreamKey(id),
+        playback_id: newPlaybackId(id),
+        record: input.record ?? false,
+        created_at: now,
+        state_since: now,
+        profiles: JSON.stringify(profiles),
+        creator_id: input.creatorId === undefined ? null : creatorValue(input.creatorId),
+        user_tags: json(input.userTags),
+        playback_policy: json(input.playbackPolicy),
+        recording_spec: json(storedSpec(input.recordingSpec)),
+        pull: json(input.pull),
+        targets: JSON.stringify(await resolveTargets(trx, principal, targets, now)),
+      }),
+    );
+    return streamRecord(row);
+  }
+
+  async get(owner: Owner, id: string): Promise<Stream> {
+    return streamRecord(await this.#find(owner, id));
+  }
+
+  async list(owner: Owner, list: ListRequest, activeOnly: boolean): Promise<Page<Stream>> {
+    const page = await listStreams(this.#deps.db, owner, list, activeOnly);
+    return { ...page, items: page.items.map(streamRecord) };
+  }
+
+  async patch(owner: Owner, id: string, patch: StreamPatch): Promise<void> {
+    const stops = await this.#deps.db.transaction().execute(async (trx) => {
+      const row = await findStreamForUpdate(trx, owner, id);
+      if (!row) throw new NotFound();
+      await this.#change(trx, row, patch);
+      if (patch.suspended !== true || row.suspended) return false;
+      await this.#stop(trx, [id], "suspended");
+      return true;
+    });
+    if (stops) await this.#tellMedia([id], "suspended");
+  }
+
+  async delete(owner: Owner, ids: readonly string[] | undefined): Promise<void> {
+    if (!ids || ids.length === 0) throw new MissingIds();
+    const unique = [...new Set(ids)];
+    if (!unique.every(isId)) throw new NotFound();
+    await this.#deps.db.transaction().execute(async (trx) => {
+      if ((await countStreams(trx, owner, unique)) !== unique.length) throw new NotFound();
+      await this.#stop(trx, unique, "deleted");
+      for (const id of unique) await updateStream(trx, owner, id, { deleted_at: this.#deps.clock.now() });
+    });
+    await this.#tellMedia(unique, "deleted");
+  }
+
+  async terminate(owner: Owner, id: string): Promise<void> {
+    const now = this.#deps.clock.now();
+    await this.#deps.db.transaction().execute(async (trx) => {
+      const row = await findStreamForUpdate(trx, owner, id);
+      if (!row) throw new NotFound();
+      if (row.last_terminated_at !== null && now - Number(row.last_terminated_at) < TERMINATE_INTERVAL_MS) {
+        throw new TooManyTerminates();
+      }
+      await this.#stop(trx, [id], "terminated");
+      await updateStream(trx, owner, id, { last_terminated_at: now });
+    });
+    await this.#tellMedia([id], "terminated");
+  }
+
+  async testBroadcast(owner: Owner, id: string, { seconds }: TestBroadcast): Promise<void> {
+    const row = await this.#find(owner, id);
+    if (row.suspended) throw new TestBroadcastRefused();
+    await this.#deps.mediaControl.startTestBroadcast(row.stream_key, seconds ?? TEST_BROADCAST_SECONDS);
+  }
+
+  async #find(owner: Owner, id: string): Promise<StreamRow> {
+    const row = await findStream(this.#deps.db, owner, id);
+    if (!row) throw new NotFound();
+    return row;
+  }
+
+  async #change(trx: Trx, row: StreamRow, patch: StreamPatch): Promise<void> {
+    const active = isActive(row.state);
+    const { record = row.record, suspended, name } = patch;
+    const profiles = patch.profiles === null ? [...DEFAULT_PROFILES] : (patch.profiles ?? row.profiles);
+    if (active && record !== row.record) throw new BadRequest("cannot change 'record' field while stream is active");
+    if (active && patch.profiles !== undefined && JSON.stringify(profiles) !== JSON.stringify(row.profiles)) {
+      throw new BadRequest("cannot change 'profiles' field while stream is active");
+    }
+    checkProfiles(profiles);
+    checkUserTags(patch.userTags);
+    checkRecordingSpec(patch.recordingSpec, record);
+    const targets = patch.multistream?.targets;
+    if (targets) checkTargets(targets, row.profiles);
+    const owner = { projectId: row.project_id, userId: row.user_id };
+    const change = {
+      ...(name === undefined ? {} : { name }),
+      ...(suspended === undefined ? {} : { suspended }),
+      ...(patch.record === undefined ? {} : { record }),
+      ...(patch.profiles === undefined ? {} : { profiles: JSON.stringify(profiles) }),
+      ...(patch.creatorId === undefined ? {} : { creator_id: creatorValue(patch.creatorId) }),
+      ...(patch.userTags === undefined ? {} : { user_tags: json(patch.userTags) }),
+      ...(patch.playbackPolicy === undefined ? {} : { playback_policy: json(patch.playbackPolicy) }),
+      ...(patch.recordingSpec === undefined ? {} : { recording_spec: json(storedSpec(patch.recordingSpec)) }),
+      ...(targets
+        ? { targets: JSON.stringify(await resolveTargets(trx, owner, targets, this.#deps.clock.now())) }
+        : {}),
+    };
+    if (Object.keys(change).length > 0) await updateStream(trx, owner, row.id, change);
+  }
+
+  /** End the sessions and take the leases of these streams. */
+  async #stop(trx: Trx, ids: readonly string[], why: StopReason): Promise<void> {
+    const { clock, events, reconnectWindowMs } = this.#deps;
+    const changes = [];
+    for (const stream of (await lockLiveStreams(trx, ids)).values()) {
+      changes.push(...(await applyToStream(trx, stream, why, { at: clock.now(), reconnectWindowMs })));
+    }
+    await events.append(trx, changes);
+  }
+
+  async #tellMedia(ids: readonly string[], why: StopReason): Promise<void> {
+    for (const id of ids) {
+      try {
+        await this.#deps.mediaControl.stop(id, why);
+      } catch (error) {
+        // The rows say it already: the publisher's lease is gone, and its next question is refused.
+        this.#deps.log.error({ err: error, streamId: id, why }, "the media floor could not be told to stop a stream");
+      }
+    }
+  }
+}
+
+const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
+
+/** Null profiles mean none of its own. */
+const storedSpec = (spec: NewStream["recordingSpec"]) => (spec?.profiles ? spec : spec && {});

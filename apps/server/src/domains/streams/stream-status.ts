@@ -1,0 +1,74 @@
+import { IllegalTransition } from "../illegal-transition.ts";
+
+/**
+ * A stream's "now". `idle`: nobody publishes. `live`: packets come. `reconnecting`: the source is away, and the session stays open until
+ * the window is over. Inputs carry no epoch: stale ones are dropped before they get here.
+ */
+export type StreamState = "idle" | "live" | "reconnecting";
+
+export type StreamInput =
+  | "publish-accepted"
+  | "second-publisher"
+  | "source-lost"
+  | "source-back"
+  | "clean-stop"
+  | "window-over"
+  | "node-lost"
+  | "terminated"
+  | "suspended"
+  | "deleted";
+
+/** What happens to the session: `begin` one, `resume` the open one, `hold` it open for the window, `end` it, or nothing. */
+export type SessionEffect = "begin" | "resume" | "hold" | "end" | "none";
+
+export interface StreamTransition {
+  readonly state: StreamState;
+  readonly session: SessionEffect;
+}
+
+const to = (state: StreamState, session: SessionEffect): StreamTransition => ({ state, session });
+const ended = to("idle", "end");
+const nothing = to("idle", "none");
+
+const table: Record<StreamState, Partial<Record<StreamInput, StreamTransition>>> = {
+  idle: {
+    "publish-accepted": to("live", "begin"),
+    // Before the first keyframe: no session was made.
+    "clean-stop": nothing,
+    "source-lost": nothing,
+    terminated: nothing,
+    suspended: nothing,
+    deleted: nothing,
+  },
+  live: {
+    "second-publisher": to("live", "resume"),
+    "source-lost": to("reconnecting", "hold"),
+    "node-lost": to("reconnecting", "hold"),
+    "clean-stop": ended,
+    terminated: ended,
+    suspended: ended,
+    deleted: ended,
+  },
+  reconnecting: {
+    "publish-accepted": to("live", "resume"),
+    "source-back": to("live", "none"),
+    // The window that began first goes on.
+    "source-lost": to("reconnecting", "none"),
+    "node-lost": to("reconnecting", "none"),
+    "window-over": ended,
+    "clean-stop": ended,
+    terminated: ended,
+    suspended: ended,
+    deleted: ended,
+  },
+};
+
+/** The table of a stream's lifecycle. Throws `IllegalTransition` for a pair that is not in it. */
+export function nextStreamStatus(state: StreamState, input: StreamInput): StreamTransition {
+  const next = table[state][input];
+  if (!next) throw new IllegalTransition("stream", state, input);
+  return next;
+}
+
+/** What the API calls `isActive`. */
+export const isActive = (state: StreamState): boolean => state !== "idle";

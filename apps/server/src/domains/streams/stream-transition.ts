@@ -1,0 +1,62 @@
+import type { NewEvent } from "../events/index.ts";
+import type { Trx } from "../schema.ts";
+import { endSession, markSessionLost } from "../sessions/index.ts";
+import { type LiveStream, saveLiveStream } from "./live-stream.ts";
+import { isActive, nextStreamStatus, type StreamInput } from "./stream-status.ts";
+
+/** The inputs that take a publisher away; those that bring one are `publish-gate.ts`. */
+export type LeavingInput = Exclude<StreamInput, "publish-accepted" | "second-publisher">;
+
+export interface TransitionTime {
+  /** When it happened, for `status.since` and the event. */
+  readonly at: number;
+  /** Last packet of the source, if it is known better than by the row. */
+  readonly lastPacketAt?: number;
+  readonly reconnectWindowMs: number;
+}
+
+/**
+ * Put an input to a locked stream: change its row and its session's, and return the events to append at the end of the transaction.
+ * The lease is taken away (a higher epoch) from publishers that are told to go and from those of a lost node.
+ */
+export async function applyToStream(
+  trx: Trx,
+  stream: LiveStream,
+  input: LeavingInput,
+  time: TransitionTime,
+): Promise<NewEvent[]> {
+  const before = stream.state;
+  const next = nextStreamStatus(before, input);
+  stream.state = next.state;
+  if (before !== "idle" && time.lastPacketAt !== undefined)
+    stream.lastSeen = Math.max(stream.lastSeen, time.lastPacketAt);
+  if (input === "terminated" || input === "suspended" || input === "deleted" || input === "node-lost")
+    stream.epoch += 1;
+  if (input === "node-lost" && stream.sessionId) await markSessionLost(trx, stream.sessionId, time.at);
+  // The window counts from the last packet, so that after a restart nothing is active longer than that.
+  if (next.session === "hold") stream.reconnectUntil = stream.lastSeen + time.reconnectWindowMs;
+  else if (next.state !== "reconnecting") stream.reconnectUntil = null;
+  if (next.session === "end" && stream.sessionId) {
+    await endSession(trx, stream.sessionId, stream.lastSeen, time.at);
+    stream.sessionId = null;
+  }
+  await saveLiveStream(trx, stream, before === next.state ? null : time.at);
+  return isActive(before) === isActive(next.state) ? [] : [stateEvent(stream, time.at)];
+}
+
+/** The `stream_state` event of the stream as it is now. */
+export function stateEvent(stream: LiveStream, at: number): NewEvent {
+  return {
+    streamId: stream.id,
+    owner: stream.owner,
+    at,
+    kind: "lifecycle",
+    body: {
+      type: "stream_state",
+      nodeId: stream.nodeId ?? "",
+      ...(stream.region ? { region: stream.region } : {}),
+      userId: stream.owner.userId,
+      state: { active: isActive(stream.state) },
+    },
+  };
+}
