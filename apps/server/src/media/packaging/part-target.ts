@@ -1,7 +1,11 @@
 const FAST_SECONDS = 0.334;
 const SLOW_SECONDS = 0.5;
 const SLOWEST_SECONDS = 1;
+/** RFC 8216bis 4.4.4.9: a part that is neither independent nor last lasts at least 85 % of the target. */
+const LEAST_FILL = 0.85;
 const SLOW_FRAME_SECONDS = 1 / 12;
+/** Sources count in milliseconds: a frame may look this much longer than it is. */
+const ROUNDING_SECONDS = 0.001;
 
 /**
  * How long the parts of a timeline are at most, in seconds: one constant for all its renditions (EXT-X-PART-INF), 0.334 s, or 0.5 or 1 s
@@ -20,8 +24,12 @@ export class PartTarget {
   }
 
   decideByFrame(frameSeconds: number): void {
-    this.#seconds ??=
-      frameSeconds <= SLOW_FRAME_SECONDS + 0.001 ? FAST_SECONDS : frameSeconds <= 0.26 ? SLOW_SECONDS : SLOWEST_SECONDS;
+    if (this.#seconds !== null) return;
+    const frame = frameSeconds - ROUNDING_SECONDS;
+    if (frame <= SLOW_FRAME_SECONDS) this.#seconds = FAST_SECONDS;
+    else
+      this.#seconds =
+        Math.floor(SLOW_SECONDS / frame) * frame >= SLOW_SECONDS * LEAST_FILL ? SLOW_SECONDS : SLOWEST_SECONDS;
   }
 
   decideByAudio(): void {

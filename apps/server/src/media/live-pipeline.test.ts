@@ -1,0 +1,196 @@
+import { describe, expect, test } from "vitest";
+import { ManualClock } from "../platform/clock.ts";
+import type { TimelinePosition } from "../ports.ts";
+import { LivePipeline } from "./live-pipeline.ts";
+import type { RenditionSegment } from "./packaging/segment-ledger.ts";
+import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "./testing/synthetic-source.ts";
+import { play } from "./testing/timeline-rig.ts";
+
+class PipelineRig {
+  readonly clock = new ManualClock(Date.UTC(2030, 0, 1));
+  readonly closed: { msn: number; renditions: string[]; position: TimelinePosition }[] = [];
+  readonly pipeline: LivePipeline;
+
+  constructor(resume: TimelinePosition | null = null) {
+    this.pipeline = new LivePipeline({
+      clock: this.clock,
+      resume,
+      onSegment: (segments: readonly RenditionSegment[], position) =>
+        this.closed.push({
+          msn: segments[0]?.segment.msn ?? 0,
+          renditions: segments.map(({ rendition, segment }) => `${rendition.name}${segment.init ? "" : " gap"}`).sort(),
+          position,
+        }),
+      onUnstable: () => {},
+    });
+  }
+
+  send(shape: SourceShape, change: (arrivals: Arrival[]) => Arrival[] = (same) => same): void {
+    const { timeline } = this.pipeline;
+    if (shape.video !== false) timeline.track(VIDEO);
+    if (shape.audio !== false) timeline.track(AUDIO);
+    play(
+      this.clock,
+      change(syntheticSource(shape)),
+      ({ packet }) => timeline.packet(packet),
+      () => timeline.tick(),
+    );
+  }
+
+  playlist(rendition: string): string {
+    return this.pipeline.playlist(rendition)?.body().toString() ?? "";
+  }
+
+  partSeconds(rendition: string): number[] {
+    return [...this.playlist(rendition).matchAll(/EXT-X-PART:DURATION=([\d.]+)/g)].map(([, seconds]) =>
+      Number(seconds),
+    );
+  }
+}
+
+describe("playlists", () => {
+  test("of a live stream list segments, the newest parts, the next one and the sibling", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 4.5 });
+    const init = /init-[0-9a-f]{8}\.mp4/.exec(rig.playlist("source"))?.[0];
+    const parts = (msn: number, count: number) =>
+      Array.from(
+        { length: count },
+        (_, index) => `#EXT-X-PART:DURATION=0.33333,URI="${msn}.${index}.m4s"${index === 0 ? ",INDEPENDENT=YES" : ""}`,
+      );
+    expect(rig.playlist("source").trimEnd().split("\n")).toEqual([
+      "#EXTM3U",
+      "#EXT-X-VERSION:9",
+      "#EXT-X-TARGETDURATION:4",
+      "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=1.01",
+      "#EXT-X-PART-INF:PART-TARGET=0.334",
+      "#EXT-X-MEDIA-SEQUENCE:1",
+      "#EXT-X-INDEPENDENT-SEGMENTS",
+      `#EXT-X-MAP:URI="${init}"`,
+      "#EXT-X-PROGRAM-DATE-TIME:2030-01-01T00:00:00.000Z",
+      ...parts(1, 6),
+      "#EXTINF:2.00000,",
+      "1.m4s",
+      "#EXT-X-PROGRAM-DATE-TIME:2030-01-01T00:00:02.000Z",
+      ...parts(2, 6),
+      "#EXTINF:2.00000,",
+      "2.m4s",
+      "#EXT-X-PROGRAM-DATE-TIME:2030-01-01T00:00:04.000Z",
+      ...parts(3, 1),
+      '#EXT-X-PRELOAD-HINT:TYPE=PART,URI="3.1.m4s"',
+      '#EXT-X-RENDITION-REPORT:URI="../audio/index.m3u8",LAST-MSN=3,LAST-PART=0',
+    ]);
+  });
+
+  test("keep what three target durations need, and forget what nobody may still ask for", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 60 });
+    const source = rig.pipeline.renditions[0];
+    const listed = source?.listed.map(({ msn }) => msn) ?? [];
+    expect(listed).toEqual([24, 25, 26, 27, 28, 29]);
+    expect(source?.segment(21)).toBeDefined();
+    expect(source?.segment(15)).toBeUndefined();
+  });
+
+  test("end with the session, without low-latency tags", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 3 });
+    rig.pipeline.end();
+    expect(rig.playlist("source")).toMatch(/EXTINF:1\.00000,\n2\.m4s\n#EXT-X-ENDLIST\n$/);
+    expect(rig.playlist("source")).not.toMatch(/PART|PRELOAD/);
+  });
+
+  test("count the discontinuities that left the list", () => {
+    const rig = new PipelineRig({ nextMsn: 17, discontinuitySequence: 4, endTicks: 90_000 });
+    rig.send({ seconds: 5 });
+    expect(rig.playlist("audio")).toMatch(/DISCONTINUITY-SEQUENCE:4\n.*#EXT-X-DISCONTINUITY\n.*17\.m4s/s);
+    rig.send({ seconds: 30, clockAt: 5 }, (arrivals) => arrivals);
+    expect(rig.playlist("audio")).toMatch(/DISCONTINUITY-SEQUENCE:5\n/);
+  });
+});
+
+describe("parts", () => {
+  test.each([
+    [120, 0.334],
+    [60, 0.334],
+    [59.94, 0.334],
+    [50, 0.334],
+    [30, 0.334],
+    [29.97, 0.334],
+    [25, 0.334],
+    [24, 0.334],
+    [15, 0.334],
+    [12, 0.334],
+    [10, 0.5],
+    [5, 0.5],
+    [2, 1],
+    [1, 1],
+  ])("of %f frames a second fill 85 percent of a target of %f s and never exceed it", (frameRate, target) => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 12.4, frameRate, gopSeconds: 2, milliseconds: true });
+    expect(rig.playlist("source")).toContain(`PART-TARGET=${target}`);
+    const whole = rig.partSeconds("source");
+    expect(whole.length).toBeGreaterThan(2);
+    for (const seconds of whole) expect(seconds).toBeLessThanOrEqual(target + 0.001);
+    const short = whole.filter((seconds) => seconds < target * 0.85);
+    // Only the last part of a segment may be short.
+    expect(short.length).toBeLessThanOrEqual(3);
+    for (const seconds of rig.partSeconds("audio")) expect(seconds).toBeLessThanOrEqual(target + 0.001);
+  });
+
+  test("hold exactly the bytes that came in, each once", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 4, audio: false, frameBytes: 1000 });
+    const segment = rig.pipeline.renditions[0]?.segment(1);
+    const bytes = Buffer.concat(segment?.parts.map((part) => part.bytes) ?? []);
+    const frame = (value: number) => Buffer.alloc(1000, value);
+    for (const value of [0, 1, 30, 59]) expect(bytes.indexOf(frame(value))).toBeGreaterThan(0);
+    expect(bytes.indexOf(frame(60))).toBe(-1);
+    expect(bytes.length).toBeLessThan(60 * 1000 + 60 * 16 + 6 * 150);
+  });
+});
+
+describe("segments", () => {
+  test("have the same sequence numbers in all renditions and are told once, whole and in order", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 9 });
+    expect(rig.closed.map(({ msn, renditions }) => [msn, ...renditions])).toEqual([
+      [1, "audio", "source"],
+      [2, "audio", "source"],
+      [3, "audio", "source"],
+      [4, "audio", "source"],
+    ]);
+    expect(rig.closed[3]?.position.nextMsn).toBe(6);
+  });
+
+  test("without video are gaps in the video rendition", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 16 }, (arrivals) =>
+      arrivals.filter(({ at, packet }) => packet.kind === "audio" || at < 4000 || at > 13_900),
+    );
+    const gaps = rig.closed.filter(({ renditions }) => renditions.includes("source gap"));
+    expect(gaps.length).toBeGreaterThanOrEqual(3);
+    expect(rig.playlist("source")).toMatch(/#EXT-X-GAP\n#EXTINF:2\.0/);
+    expect(rig.closed.map(({ msn }) => msn)).toEqual(rig.closed.map((_, index) => index + 1));
+  });
+
+  test("of a stream without audio come without an audio group", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 3, audio: false });
+    expect(rig.pipeline.renditions.map(({ name }) => name)).toEqual(["source"]);
+  });
+
+  test("of every rendition carry the discontinuity of a jump at the same sequence number", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 9 }, (arrivals) =>
+      arrivals.map(({ at, packet }) => {
+        const ticks = at >= 4000 ? 500 * 90_000 : 0;
+        return { at, packet: { ...packet, dts: packet.dts + ticks, pts: packet.pts + ticks } };
+      }),
+    );
+    const marked = rig.pipeline.renditions.map(({ listed }) =>
+      listed.filter(({ discontinuity }) => discontinuity).map(({ msn }) => msn),
+    );
+    expect(marked).toEqual([[3], [3]]);
+  });
+});

@@ -1,0 +1,89 @@
+import { ManualClock } from "../../platform/clock.ts";
+import type { TimelinePosition } from "../../ports.ts";
+import type { Track } from "../packet.ts";
+import { Timeline } from "../timeline/timeline.ts";
+import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
+import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "./synthetic-source.ts";
+
+/** Feed arrivals in their own time, with the 50 ms tick that the hub gives. */
+export function play(
+  clock: ManualClock,
+  arrivals: readonly Arrival[],
+  packet: (arrival: Arrival) => void,
+  tick: () => void,
+): void {
+  let at = 0;
+  let nextTick = 0;
+  const goTo = (to: number): void => {
+    while (nextTick <= to) {
+      clock.advance(nextTick - at);
+      at = nextTick;
+      tick();
+      nextTick += 50;
+    }
+    clock.advance(to - at);
+    at = to;
+  };
+  for (const arrival of arrivals) {
+    goTo(Math.max(at, arrival.at));
+    packet(arrival);
+  }
+}
+
+/** A timeline on a clock that stands still, and everything it said. */
+export class TimelineRig {
+  readonly clock = new ManualClock(1_700_000_000_000);
+  readonly cuts: Cut[] = [];
+  readonly samples: Sample[] = [];
+  readonly stretches: (readonly Track[])[] = [];
+  readonly pauses: number[] = [];
+  readonly unstable: string[] = [];
+  readonly timeline: Timeline;
+
+  constructor(resume: TimelinePosition | null = null) {
+    const sink: TimelineSink = {
+      stretch: (tracks) => this.stretches.push(tracks),
+      cut: (cut) => this.cuts.push(cut),
+      sample: (sample) => this.samples.push({ ...sample }),
+      pause: (ticks) => this.pauses.push(ticks),
+    };
+    this.timeline = new Timeline({
+      clock: this.clock,
+      sink,
+      resume,
+      onUnstable: (reason) => this.unstable.push(reason),
+    });
+  }
+
+  of(kind: Sample["kind"]): Sample[] {
+    return this.samples.filter((sample) => sample.kind === kind);
+  }
+
+  get cutSeconds(): number[] {
+    return this.cuts.map(({ ticks }) => ticks / 90_000);
+  }
+
+  /** Announce the tracks of the shape and send its packets. */
+  send(shape: SourceShape, change: (arrivals: Arrival[]) => Arrival[] = (same) => same): void {
+    if (shape.video !== false) this.timeline.track(VIDEO);
+    if (shape.audio !== false) this.timeline.track(AUDIO);
+    this.play(change(syntheticSource(shape)));
+  }
+
+  play(arrivals: readonly Arrival[]): void {
+    play(
+      this.clock,
+      arrivals,
+      ({ packet }) => this.timeline.packet(packet),
+      () => this.timeline.tick(),
+    );
+  }
+
+  /** Let time pass with nothing coming in. */
+  wait(ms: number): void {
+    for (let passed = 0; passed < ms; passed += 50) {
+      this.clock.advance(50);
+      this.timeline.tick();
+    }
+  }
+}

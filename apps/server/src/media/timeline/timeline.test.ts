@@ -1,0 +1,333 @@
+import { describe, expect, test } from "vitest";
+import { type Arrival, AUDIO, VIDEO } from "../testing/synthetic-source.ts";
+import { TimelineRig } from "../testing/timeline-rig.ts";
+import type { Sample } from "./timeline-sink.ts";
+
+const SECOND = 90_000;
+
+/** Move every packet from `second` on by `by` seconds of the source's clock. */
+const jump = (second: number, by: number, kind?: "video" | "audio") => (arrivals: Arrival[]) =>
+  arrivals.map(({ at, packet }) => {
+    const moves = at >= second * 1000 && (kind === undefined || packet.kind === kind);
+    const ticks = moves ? by * SECOND : 0;
+    return { at, packet: { ...packet, dts: packet.dts + ticks, pts: packet.pts + ticks } };
+  });
+
+const without = (from: number, to: number, kind?: "video" | "audio") => (arrivals: Arrival[]) =>
+  arrivals.filter(
+    ({ at, packet }) => at < from * 1000 || at >= to * 1000 || (kind !== undefined && packet.kind !== kind),
+  );
+
+function holes(samples: readonly Sample[]): number[] {
+  return samples.slice(1).flatMap((sample, index) => {
+    const before = samples[index];
+    const hole = before ? sample.decodeTime - before.decodeTime - before.duration : 0;
+    return hole === 0 ? [] : [hole];
+  });
+}
+
+describe("zero and T", () => {
+  test("zero is the PTS of the first IDR, and earlier audio is dropped", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 3, clockAt: 1000 }, (arrivals) =>
+      arrivals.filter(({ at, packet }) => packet.kind === "audio" || at >= 500),
+    );
+    // The first IDR after half a second is the one at second 2 of the source.
+    expect(rig.of("video")[0]).toMatchObject({ time: 0, decodeTime: 0, isIndependent: true });
+    expect(rig.of("audio")[0]?.time).toBeLessThan(1024);
+    expect(rig.of("audio")[0]?.time).toBeGreaterThanOrEqual(0);
+  });
+
+  test("audio alone starts at its first frame, after waiting 300 ms for video", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 1, video: false, clockAt: 55 });
+    expect(rig.of("audio")[0]?.time).toBe(0);
+    expect(rig.stretches).toEqual([[AUDIO]]);
+  });
+
+  test("T never comes back to a used place in 50 days of 30 fps and 48 kHz", () => {
+    const rig = new TimelineRig({ nextMsn: 2_000_000, discontinuitySequence: 3, endTicks: 50 * 86_400 * SECOND });
+    rig.send({ seconds: 5 });
+    const times = rig.of("audio").map(({ time }) => time);
+    expect(times[0]).toBe(50 * 86_400 * 48_000);
+    expect(times.every((time, index) => Number.isSafeInteger(time) && time === (times[0] ?? 0) + index * 1024)).toBe(
+      true,
+    );
+  });
+
+  test("a B-frame source keeps its PTS, decodes its first sample at its own PTS and needs no edit list", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 5, bFrames: 2 });
+    const video = rig.of("video");
+    expect(video[0]).toMatchObject({ time: 0, decodeTime: 0 });
+    expect(video.some(({ time, decodeTime }) => time < decodeTime)).toBe(true);
+    expect(holes(video)).toEqual([]);
+    for (const idr of video.filter((sample) => sample.isIndependent)) expect(idr.time).toBe(idr.decodeTime);
+  });
+
+  test("DTS that stands still is made to move by a tick, and PTS below DTS is raised, and both are counted", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 1, audio: false }, (arrivals) =>
+      arrivals.map(({ at, packet }, index) =>
+        index === 10 ? { at, packet: { ...packet, dts: packet.dts - 3000, pts: packet.pts - 6000 } } : { at, packet },
+      ),
+    );
+    const video = rig.of("video");
+    expect(video[10]?.decodeTime).toBe((video[9]?.decodeTime ?? 0) + 1);
+    expect(video[10]?.time).toBe(video[10]?.decodeTime);
+    expect(rig.timeline.corrections.timestamps).toBe(2);
+  });
+});
+
+describe("cuts", () => {
+  test("come at the first IDR two seconds or more after the last", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 10, gopSeconds: 1.5 });
+    expect(rig.cutSeconds).toEqual([0, 3, 6, 9]);
+    expect(rig.cuts.map(({ msn }) => msn)).toEqual([1, 2, 3, 4]);
+  });
+
+  test("a GOP of two seconds in whole milliseconds is not taken for shorter", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 20, frameRate: 30000 / 1001, gopSeconds: 2, milliseconds: true, clockAt: 0.0173 });
+    expect(rig.cuts.length).toBe(10);
+  });
+
+  test("come at any frame after four seconds without an IDR", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 11, gopSeconds: 60 });
+    expect(rig.cutSeconds).toEqual([0, 4, 8]);
+  });
+
+  test("are known before the audio behind them", () => {
+    const rig = new TimelineRig();
+    const order: string[] = [];
+    rig.cuts.push = (cut) => order.push(`cut ${cut.ticks / SECOND}`);
+    rig.samples.push = (sample) =>
+      sample.kind === "audio" ? order.push(`${sample.time / 48_000 >= 2 ? "late" : "early"} audio`) : 0;
+    // Audio comes 300 ms ahead of the video it belongs to.
+    rig.send({ seconds: 4 }, (arrivals) =>
+      arrivals
+        .map(({ at, packet }) => ({ at: packet.kind === "video" ? at + 300 : at, packet }))
+        .sort((a, b) => a.at - b.at),
+    );
+    expect(order.indexOf("late audio")).toBeGreaterThan(order.indexOf("cut 2"));
+    expect(order.lastIndexOf("early audio")).toBeGreaterThan(0);
+  });
+
+  test("audio alone is cut every two seconds", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 7, video: false });
+    expect(rig.cuts.length).toBe(4);
+    for (const [index, second] of rig.cutSeconds.entries()) expect(second).toBeCloseTo(index * 2, 1);
+  });
+
+  test("video that stops for four seconds leaves the cuts to the audio, and comes back at an IDR with a cut", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 20 }, without(4.5, 13, "video"));
+    const back = rig.of("video").find(({ time }) => time > 5 * SECOND);
+    expect(back).toMatchObject({ time: 14 * SECOND, isIndependent: true });
+    expect(rig.cutSeconds).toContain(14);
+    expect(rig.cutSeconds.filter((second) => second > 5 && second < 13).length).toBeGreaterThanOrEqual(3);
+    expect(rig.stretches.length).toBe(1);
+  });
+});
+
+describe("audio", () => {
+  test("is counted in samples, without a hole", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 30, milliseconds: true });
+    expect(holes(rig.of("audio"))).toEqual([]);
+    expect(rig.timeline.corrections).toMatchObject({ silentFrames: 0, droppedFrames: 0 });
+  });
+
+  test("that drifts from the video's clock is corrected by one frame a segment", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 60, audioSpeed: 1.002 });
+    const { silentFrames, droppedFrames } = rig.timeline.corrections;
+    expect(silentFrames).toBeGreaterThanOrEqual(3);
+    expect(silentFrames).toBeLessThanOrEqual(30);
+    expect(droppedFrames).toBe(0);
+    expect(holes(rig.of("audio"))).toEqual([]);
+  });
+
+  test("that is lost for 300 ms is made good with silence at once", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 6 }, without(3, 3.3, "audio"));
+    expect(holes(rig.of("audio"))).toEqual([]);
+    expect(rig.timeline.corrections.silentFrames).toBeGreaterThanOrEqual(13);
+    expect(rig.timeline.corrections.silentFrames).toBeLessThanOrEqual(15);
+  });
+
+  test("that stops is silence until it is back", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 16 }, without(5, 11, "audio"));
+    expect(holes(rig.of("audio"))).toEqual([]);
+    expect(rig.stretches.length).toBe(1);
+    expect(rig.of("audio").length).toBeGreaterThan((15.5 * 48_000) / 1024);
+  });
+
+  test("that first appears later begins a stretch at the next IDR", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 3, audio: false });
+    rig.timeline.track(AUDIO);
+    rig.play(
+      jump(
+        0,
+        3,
+      )(
+        [0, 1, 2, 3].flatMap((second) => {
+          const isIndependent = second === 1;
+          const time = second * SECOND;
+          const packets: Arrival[] = [
+            {
+              at: second * 1000,
+              packet: { kind: "video", dts: time, pts: time, isIndependent, data: new Uint8Array(1) },
+            },
+          ];
+          return packets;
+        }),
+      ),
+    );
+    expect(rig.stretches).toEqual([[VIDEO], [VIDEO, AUDIO]]);
+    expect(rig.cuts.at(-1)).toMatchObject({ discontinuity: true });
+  });
+});
+
+describe("stretches", () => {
+  test("a jump of five hours begins one: T goes on, both tracks share the new offset", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 12 }, jump(5, 5 * 3600));
+    expect(rig.stretches.length).toBe(2);
+    const cut = rig.cuts.find(({ discontinuity }) => discontinuity);
+    // The next IDR after the jump is at second 6.
+    expect(cut?.ticks).toBe(rig.pauses[0]);
+    expect((cut?.ticks ?? 0) / SECOND).toBeCloseTo(5, 1);
+    const video = rig.of("video").find(({ time }) => time >= (cut?.ticks ?? 0));
+    const audio = rig.of("audio").find(({ time }) => time / 48_000 >= (cut?.ticks ?? 0) / SECOND);
+    expect(video).toMatchObject({ time: cut?.ticks, isIndependent: true });
+    expect(Math.abs((audio?.time ?? 0) / 48_000 - (cut?.ticks ?? 0) / SECOND)).toBeLessThan(0.022);
+  });
+
+  test("a clock set back begins one, and no time is used twice", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 12, clockAt: 100 }, jump(5, -90));
+    expect(rig.stretches.length).toBe(2);
+    const times = rig.of("video").map(({ decodeTime }) => decodeTime);
+    expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
+  });
+
+  test("the track that jumps last keeps its packets", () => {
+    const rig = new TimelineRig();
+    const late = (arrivals: Arrival[]) => jump(5.2, 1000, "audio")(jump(5, 1000, "video")(arrivals));
+    rig.send({ seconds: 5.19 }, late);
+    const before = rig.of("audio").length;
+    expect(before).toBeGreaterThan((5 * 48_000) / 1024 - 2);
+    expect(rig.stretches.length).toBe(1);
+  });
+
+  test("a step within a second is kept as a gap", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 8 }, without(3, 3.8));
+    expect(rig.stretches.length).toBe(1);
+    expect(holes(rig.of("video"))).toEqual([0.8 * SECOND]);
+  });
+
+  test("the same parameter sets again are no change, others begin a stretch", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 2.5 });
+    rig.timeline.track({ ...VIDEO, config: VIDEO.config.slice() });
+    expect(rig.pauses.length).toBe(0);
+    rig.timeline.track({ ...VIDEO, config: Uint8Array.of(1, 0x42, 0, 0x1f), width: 320 });
+    expect(rig.pauses.length).toBe(1);
+    rig.play(
+      jump(
+        0,
+        4,
+      )(
+        new Array(30).fill(0).map((_, i) => ({
+          at: i * 33,
+          packet: {
+            kind: "video" as const,
+            dts: i * 3000,
+            pts: i * 3000,
+            isIndependent: i === 0,
+            data: new Uint8Array(1),
+          },
+        })),
+      ),
+    );
+    expect(rig.stretches.at(-1)?.[0]).toMatchObject({ width: 320 });
+    expect(rig.cuts.at(-1)).toMatchObject({ discontinuity: true, ticks: rig.pauses[0] });
+  });
+
+  test("a successor goes on from a saved position with a discontinuity", () => {
+    const rig = new TimelineRig({ nextMsn: 40, discontinuitySequence: 2, endTicks: 100 * SECOND });
+    rig.send({ seconds: 3 });
+    expect(rig.cuts[0]).toMatchObject({ msn: 40, ticks: 100 * SECOND, discontinuity: true });
+    expect(rig.timeline.position).toMatchObject({ nextMsn: 42, discontinuitySequence: 3 });
+  });
+
+  test("an eleventh within a minute is refused with a sentence", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 40 }, (arrivals) =>
+      arrivals.map(({ at, packet }) => jump(0, Math.floor(at / 2000) * 7)([{ at, packet }])[0] as Arrival),
+    );
+    expect(rig.unstable[0]).toMatch(/more than 10 times in a minute/);
+  });
+});
+
+describe("program date time", () => {
+  test("is the arrival of the first packet plus media time, in all renditions the same", () => {
+    const rig = new TimelineRig();
+    const begin = rig.clock.now();
+    rig.send({ seconds: 9 });
+    expect(rig.cuts.map(({ programDateTimeMs }) => programDateTimeMs - begin)).toEqual([0, 2000, 4000, 6000, 8000]);
+  });
+
+  test("is not moved by a step of the wall clock", () => {
+    const rig = new TimelineRig();
+    const begin = rig.clock.now();
+    rig.send({ seconds: 3 });
+    rig.clock.stepWall(3_600_000);
+    rig.play(
+      jump(
+        0,
+        3,
+      )(
+        [0, 1, 2].map((second) => ({
+          at: second * 1000,
+          packet: {
+            kind: "video",
+            dts: second * SECOND,
+            pts: second * SECOND,
+            isIndependent: true,
+            data: new Uint8Array(1),
+          },
+        })),
+      ),
+    );
+    expect((rig.cuts.at(-1)?.programDateTimeMs ?? 0) - begin).toBeLessThan(10_000);
+  });
+
+  test("follows a source that runs slow by at most 5 ms a segment", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 20 }, (arrivals) => arrivals.map(({ at, packet }) => ({ at: at * 1.01, packet })));
+    const steps = rig.cuts
+      .slice(1)
+      .map((cut, index) => cut.programDateTimeMs - (rig.cuts[index]?.programDateTimeMs ?? 0) - 2000);
+    expect(steps.every((step) => step >= 0 && step <= 5)).toBe(true);
+    expect(steps.some((step) => step === 5)).toBe(true);
+  });
+});
+
+describe("stalls", () => {
+  test("the last frame waits two frame intervals for the next, then goes with the duration before it", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 1, audio: false });
+    expect(rig.of("video").length).toBe(29);
+    rig.wait(100);
+    expect(rig.of("video").length).toBe(30);
+    expect(rig.of("video").at(-1)?.duration).toBe(3000);
+  });
+});
