@@ -162,7 +162,7 @@ function videoEncoder({ codec, gopSeconds, frameRate, bFrames, preset }: Picture
     case "av1":
       return {
         encoderName: FF_ENCODER_LIBSVTAV1,
-        settings: { preset: "12", "svtav1-params": `keyint=${gop}:scd=0:pred-struct=1:lp=1` },
+        settings: { preset: "12", "svtav1-params": `keyint=${gop}:scd=0:lp=1` },
       };
   }
 }

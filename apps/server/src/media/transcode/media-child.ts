@@ -69,8 +69,13 @@ function watch(child: ChildProcess, onBegun: () => void): Promise<ChildEnd> {
   return new Promise((resolve) => {
     child.once("error", (error) => resolve({ ok: false, reason: `cannot start the media process: ${error.message}` }));
     child.once("exit", (code, signal) => {
-      if (code === 0) resolve({ ok: true });
-      else resolve({ ok: false, reason: failure ?? `the media process ended with ${signal ?? `code ${code}`}` });
+      const settle = (): void => {
+        if (code === 0) resolve({ ok: true });
+        else resolve({ ok: false, reason: failure ?? `the media process ended with ${signal ?? `code ${code}`}` });
+      };
+      // Its last words may still be in the channel, which closes behind them.
+      if (child.connected) child.once("disconnect", settle);
+      else settle();
     });
   });
 }

@@ -1,0 +1,237 @@
+/** What `@weir/formats` writes, read by two others: FFmpeg and mediabunny. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  annexBToLengthPrefixed,
+  describeAac,
+  describeAv1,
+  describeAvc,
+  describeHevc,
+  isIdrAccessUnit,
+  silentAacFrame,
+} from "@weir/formats/codecs";
+import {
+  type AudioInitTrack,
+  type FragmentSample,
+  initSegment,
+  jointInit,
+  segmentIndex,
+  VIDEO_TRACK_ID,
+  type VideoInitTrack,
+  writeAudioFragment,
+  writeVideoFragment,
+} from "@weir/formats/mp4";
+import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
+import { AVSEEK_FLAG_BACKWARD } from "node-av/constants";
+import { Codec, CodecContext, CodecParameters, FormatContext, Frame, Packet } from "node-av/lib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type GeneratedTrack, openPicture, openTone } from "./generated-track.ts";
+
+let folder: string;
+beforeAll(async () => {
+  process.env.SVT_LOG = "0"; // the AV1 encoder prints its settings otherwise
+  folder = await mkdtemp(join(tmpdir(), "weir-formats-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const FRAME_RATE = 30;
+const TICKS_PER_FRAME = 90_000 / FRAME_RATE;
+const allocate = (bytes: number): Uint8Array => new Uint8Array(bytes);
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8])("silence of %i channels decodes to zeros", async (channels) => {
+  // AAC LC, 48 kHz; 6.1 and 7.1 are configurations 11 and 7.
+  const configuration = channels === 7 ? 11 : channels === 8 ? 7 : channels;
+  const config = new DataView(new ArrayBuffer(2));
+  config.setUint16(0, (2 << 11) | (3 << 7) | (configuration << 3));
+  const parameters = new CodecParameters();
+  parameters.alloc();
+  const aac = Codec.findDecoderByName("aac" as Parameters<typeof Codec.findDecoderByName>[0]);
+  const decoder = new CodecContext();
+  decoder.allocContext3(aac);
+  decoder.extraData = Buffer.from(config.buffer);
+  expect(await decoder.open2(aac)).toBe(0);
+
+  const packet = new Packet();
+  packet.alloc();
+  packet.data = Buffer.from(silentAacFrame(channels));
+  expect(await decoder.sendPacket(packet)).toBe(0);
+  const frame = new Frame();
+  frame.alloc();
+  expect(await decoder.receiveFrame(frame)).toBe(0);
+  expect({ samples: frame.nbSamples, channels: frame.channels }).toEqual({ samples: 1024, channels });
+  expect((frame.extendedData ?? []).every((plane) => plane.every((byte) => byte === 0))).toBe(true);
+  decoder.freeContext();
+});
+
+test.each(["avc", "hevc", "av1"] as const)(
+  "an init segment and a fragment of %s decode to every picture",
+  async (codec) => {
+    const { track, samples } = await encodePicture(codec, 1, 0);
+    const path = await store(`${codec}.mp4`, [initSegment(track), writeVideoFragment(1, samples, allocate)]);
+    const format = new FormatContext();
+    expect(await format.openInput(path)).toBe(0);
+    await format.findStreamInfo();
+    const parameters = format.streams[0]?.codecpar;
+    expect([parameters?.width, parameters?.height]).toEqual([track.width, track.height]);
+    expect(await countDecodedPictures(format)).toBe(FRAME_RATE);
+  },
+);
+
+test("a progressive file of joint init, index and segments has its duration, every packet and seek points", async () => {
+  const video = await encodePicture("avc", 4, 2);
+  const audio = await encodeTone(4);
+  const segments = [0, 1].map((n) => {
+    const pictures = video.samples.slice(n * 2 * FRAME_RATE, (n + 1) * 2 * FRAME_RATE);
+    const tones = audio.samples.filter(({ time }) => Math.floor(time / 96_000) === n);
+    return [writeVideoFragment(2 * n + 1, pictures, allocate), writeAudioFragment(2 * n + 2, tones, allocate)];
+  });
+  const index = segmentIndex(
+    VIDEO_TRACK_ID,
+    90_000,
+    0,
+    segments.map((pieces) => ({
+      bytes: pieces.reduce((total, piece) => total + piece.length, 0),
+      durationTicks: 180_000,
+      isIndependent: true,
+    })),
+  );
+  const path = await store("joint.mp4", [jointInit([video.track, audio.track], 4), index, ...segments.flat()]);
+
+  const format = new FormatContext();
+  expect(await format.openInput(path)).toBe(0);
+  await format.findStreamInfo();
+  expect(format.streams.map(({ codecpar }) => codecpar.getCodecString())).toEqual([
+    describeAvc(video.track.config).codecString,
+    "mp4a.40.2",
+  ]);
+  expect(Number(format.duration) / 1e6).toBeCloseTo(4, 1);
+  // 3.5 s lies in the second segment: the way back leads to its keyframe at 2 s.
+  expect(await format.seekFrame(0, 315_000n, AVSEEK_FLAG_BACKWARD)).toBeGreaterThanOrEqual(0);
+  const packet = new Packet();
+  packet.alloc();
+  do expect(await format.readFrame(packet)).toBe(0);
+  while (packet.streamIndex !== 0);
+  // Not its pts: FFmpeg 8 reads negative composition offsets of fragments as a delay of the whole track, here one frame.
+  expect({ dts: packet.dts, isKeyframe: packet.isKeyframe }).toEqual({ dts: 180_000n, isKeyframe: true });
+  packet.free();
+  await format.closeInput();
+
+  const input = new Input({ source: new BufferSource(await readFile(path)), formats: ALL_FORMATS });
+  const [videoTrack] = await input.getVideoTracks();
+  const [audioTrack] = await input.getAudioTracks();
+  if (!videoTrack || !audioTrack) throw new Error("mediabunny finds no tracks");
+  expect(await input.computeDuration()).toBeCloseTo(4, 1);
+  const shown: number[] = [];
+  for await (const { timestamp } of new EncodedPacketSink(videoTrack).packets())
+    shown.push(Math.round(timestamp * FRAME_RATE));
+  expect(shown.sort((a, b) => a - b)).toEqual(video.samples.map((_, i) => i));
+  let frames = 0;
+  for await (const _ of new EncodedPacketSink(audioTrack).packets()) frames++;
+  expect(frames).toBe(audio.samples.length);
+});
+
+/** Encodes the test picture, and compares what the parsers say of it with what was asked for. */
+async function encodePicture(
+  codec: "avc" | "hevc" | "av1",
+  seconds: number,
+  bFrames: number,
+): Promise<{ track: VideoInitTrack; samples: FragmentSample[] }> {
+  const size = { width: 320, height: 180 };
+  const picture = await openPicture({
+    codec,
+    ...size,
+    frameRate: FRAME_RATE,
+    gopSeconds: 2,
+    bFrames,
+    bitrateBps: 200_000,
+    preset: "ultrafast",
+  });
+  const packets = encode(picture, seconds * FRAME_RATE);
+  const config = decoderConfig(codec, picture.encoder);
+  const describe = { avc: describeAvc, hevc: describeHevc, av1: describeAv1 }[codec];
+  expect(describe(config)).toMatchObject({ ...size, chroma: "4:2:0", bitDepth: 8 });
+
+  const delay = -(packets[0]?.dts ?? 0);
+  const samples = packets.map(({ pts, dts, isKeyframe, data }) => {
+    const unit = codec === "av1" ? data : annexBToLengthPrefixed(data);
+    expect(isIdrAccessUnit(codec, unit)).toBe(isKeyframe);
+    return {
+      time: pts * TICKS_PER_FRAME,
+      decodeTime: (dts + delay) * TICKS_PER_FRAME,
+      duration: TICKS_PER_FRAME,
+      isIndependent: isKeyframe,
+      data: unit,
+    };
+  });
+  return { track: { kind: "video", codec, config, ...size, timescale: 90_000 }, samples };
+}
+
+async function encodeTone(seconds: number): Promise<{ track: AudioInitTrack; samples: FragmentSample[] }> {
+  const tone = await openTone(96_000);
+  const config = Uint8Array.from(tone.encoder.extraData ?? []);
+  const { sampleRate, channels } = describeAac(config);
+  const samples = encode(tone, Math.round(seconds / tone.frameSeconds))
+    .filter(({ pts }) => pts >= 0)
+    .map(({ pts, data }) => ({ time: pts, decodeTime: pts, duration: 1024, isIndependent: true, data }));
+  return { track: { kind: "audio", codec: "aac", config, sampleRate, channels, timescale: sampleRate }, samples };
+}
+
+interface EncodedPacket {
+  readonly pts: number;
+  readonly dts: number;
+  readonly isKeyframe: boolean;
+  readonly data: Uint8Array;
+}
+
+function encode(track: GeneratedTrack, frames: number): EncodedPacket[] {
+  const packets = [...Array.from({ length: frames }, () => track.next()).flat(), ...track.finish()];
+  return packets.map((packet) => {
+    const { pts, dts, isKeyframe, data } = packet;
+    const copy = { pts: Number(pts), dts: Number(dts), isKeyframe, data: Uint8Array.from(data ?? []) };
+    packet.free();
+    return copy;
+  });
+}
+
+function decoderConfig(codec: "avc" | "hevc" | "av1", encoder: CodecContext): Uint8Array {
+  const parameters = new CodecParameters();
+  parameters.alloc();
+  parameters.fromContext(encoder);
+  const record = parameters.getDecoderConfigurationRecord() ?? Buffer.alloc(0);
+  parameters.free();
+  // For AV1 FFmpeg gives the sequence header alone: av1C has marker, profile 0 and level 2.0, and 4:2:0 before it.
+  return codec === "av1" ? Uint8Array.of(0x81, 0x00, 0x0c, 0x00, ...record) : Uint8Array.from(record);
+}
+
+async function store(name: string, pieces: readonly Uint8Array[]): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, Buffer.concat(pieces));
+  return path;
+}
+
+async function countDecodedPictures(format: FormatContext): Promise<number> {
+  const parameters = format.streams[0]?.codecpar;
+  if (!parameters) throw new Error("no stream");
+  const codec = Codec.findDecoder(parameters.codecId);
+  const decoder = new CodecContext();
+  decoder.allocContext3(codec);
+  decoder.parametersToContext(parameters);
+  expect(await decoder.open2(codec)).toBe(0);
+  const packet = new Packet();
+  packet.alloc();
+  const frame = new Frame();
+  frame.alloc();
+  let pictures = 0;
+  for (let more = true; more; ) {
+    more = (await format.readFrame(packet)) >= 0;
+    expect(await decoder.sendPacket(more ? packet : null)).toBe(0);
+    packet.unref();
+    while ((await decoder.receiveFrame(frame)) >= 0) pictures++;
+  }
+  packet.free();
+  frame.free();
+  decoder.freeContext();
+  await format.closeInput();
+  return pictures;
+}

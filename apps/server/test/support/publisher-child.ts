@@ -1,0 +1,70 @@
+import type { Packet } from "node-av/lib";
+import { FlvOutput } from "../../src/media/transcode/flv-output.ts";
+import { type GeneratedTrack, openPicture, openTone } from "../../src/media/transcode/generated-track.ts";
+import { runMediaChild } from "../../src/media/transcode/media-child-main.ts";
+import { RealTime } from "../../src/media/transcode/real-time.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+import type { PublisherJob } from "./publisher.ts";
+
+// Long enough that pictures differ, short enough that encoding takes a moment.
+const CLIP_SECONDS = 4;
+const TONE_BITRATE = 96_000;
+
+runMediaChild(async (job: PublisherJob, begun, signal) => {
+  const loops: Loop[] = [];
+  if (job.video) {
+    const gops = Math.max(1, Math.ceil(CLIP_SECONDS / job.gopSeconds));
+    const picture = await openPicture({ ...job, preset: "ultrafast" });
+    loops.push(new Loop(picture, gops * Math.round(job.gopSeconds * job.frameRate)));
+  }
+  if (job.audio) {
+    const tone = await openTone(TONE_BITRATE);
+    loops.push(new Loop(tone, Math.round(CLIP_SECONDS / tone.frameSeconds)));
+  }
+  const output = await FlvOutput.open(
+    job.url,
+    loops.map(({ track }) => track),
+  );
+  begun();
+
+  const time = new RealTime(systemClock);
+  for (;;) {
+    const loop = loops.reduce((first, other) => (other.nextSeconds < first.nextSeconds ? other : first));
+    if (signal.aborted || loop.nextSeconds >= job.seconds) break;
+    await time.until(loop.nextSeconds * 1000);
+    await output.write(loop.track, loop.next());
+  }
+  await output.close();
+});
+
+/** One track's clip, played over and over with times that go on. */
+class Loop {
+  readonly track: GeneratedTrack;
+  readonly #clip: readonly Packet[];
+  #sent = 0;
+
+  constructor(track: GeneratedTrack, frames: number) {
+    this.track = track;
+    const encoded = Array.from({ length: frames }, () => track.next()).flat();
+    // What comes before zero is the priming of the AAC encoder, and there is as much too many of it.
+    this.#clip = [...encoded, ...track.finish()].filter(({ pts }) => pts >= 0n);
+  }
+
+  /** When the next packet is due: its decoding time, from zero on. */
+  get nextSeconds(): number {
+    return this.#sent * this.track.frameSeconds;
+  }
+
+  next(): Packet {
+    const packet = this.#clip[this.#sent % this.#clip.length]?.clone();
+    if (!packet) throw new Error("the clip is empty");
+    const { num, den } = this.track.encoder.timeBase;
+    const clipSeconds = this.#clip.length * this.track.frameSeconds;
+    const rounds = Math.floor(this.#sent / this.#clip.length);
+    const shift = BigInt(Math.round((rounds * clipSeconds * den) / num));
+    packet.pts += shift;
+    packet.dts += shift;
+    this.#sent++;
+    return packet;
+  }
+}

@@ -1,0 +1,72 @@
+import { startMediaChild } from "../../src/media/transcode/media-child.ts";
+import { systemClock } from "../../src/platform/clock.ts";
+
+export interface PublisherOptions {
+  /** `rtmp://127.0.0.1:1935/live/{stream key}`, or the path of an FLV file. */
+  readonly url: string;
+  /** Stops on its own, cleanly, after so long. */
+  readonly seconds?: number;
+  readonly codec?: "avc" | "hevc" | "av1";
+  readonly width?: number;
+  readonly height?: number;
+  /** Whole frames per second. */
+  readonly frameRate?: number;
+  readonly gopSeconds?: number;
+  readonly bFrames?: number;
+  readonly bitrateBps?: number;
+  readonly video?: boolean;
+  readonly audio?: boolean;
+}
+
+export type PublisherJob = Required<PublisherOptions>;
+
+const DEFAULTS: Omit<PublisherJob, "url"> = {
+  seconds: 60,
+  codec: "avc",
+  width: 640,
+  height: 360,
+  frameRate: 30,
+  gopSeconds: 2,
+  bFrames: 0,
+  bitrateBps: 800_000,
+  video: true,
+  audio: true,
+};
+
+/** A real broadcaster: FFmpeg's own encoder, muxer and RTMP client in a process of its own. */
+export interface Publisher {
+  readonly pid: number;
+  /** Resolves when the process is gone: null after a clean stop, else why. */
+  readonly ended: Promise<string | null>;
+  /** Stops as a person does, with FCUnpublish and deleteStream. */
+  stop(): Promise<void>;
+  /** The connection drops: the process is killed. */
+  kill(): Promise<void>;
+  /** Sends nothing and reads nothing, with the connection open. */
+  freeze(): void;
+  /** Goes on, and sends at once what it is late with. */
+  thaw(): void;
+}
+
+/** Encodes a short clip, connects, and sends the clip over and over in real time. Resolves when the server has accepted; rejects with FFmpeg's reason when it refuses. */
+export async function startPublisher(options: PublisherOptions): Promise<Publisher> {
+  const job: PublisherJob = { ...DEFAULTS, ...options };
+  const child = startMediaChild({
+    module: new URL("./publisher-child.ts", import.meta.url),
+    job,
+    lifeMs: (job.seconds + 60) * 1000,
+    clock: systemClock,
+  });
+  await child.begun;
+  return {
+    pid: child.pid,
+    ended: child.ended.then((end) => (end.ok ? null : end.reason)),
+    stop: async () => {
+      child.finish();
+      await child.ended;
+    },
+    kill: () => child.kill(),
+    freeze: () => process.kill(child.pid, "SIGSTOP"),
+    thaw: () => process.kill(child.pid, "SIGCONT"),
+  };
+}
