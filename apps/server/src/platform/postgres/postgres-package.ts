@@ -34,7 +34,9 @@ export function findPostgresPackage(linkFolder: string): PostgresPackage {
   return {
     initdb: join(bin, "initdb"),
     postgres: join(bin, "postgres"),
-    env: isLinked ? {} : { LD_LIBRARY_PATH: `${linkElsewhere(root, missing, linkFolder)}:${join(root, "native", "lib")}` },
+    env: isLinked
+      ? {}
+      : { LD_LIBRARY_PATH: `${linkElsewhere(root, missing, linkFolder)}:${join(root, "native", "lib")}` },
   };
 }
 

@@ -1,0 +1,98 @@
+import type pg from "pg";
+import type { Clock } from "./clock.ts";
+import type { Log } from "./log.ts";
+import { BackOff, sleep } from "./retry.ts";
+
+export interface ChannelHandler {
+  message(payload: string): void;
+  /** The connection was lost and is back: anything sent meanwhile is missed. Read what matters again. */
+  reconnected(): void;
+}
+
+export interface Subscription {
+  close(): Promise<void>;
+}
+
+/**
+ * LISTEN on one connection of its own for all channels of this process. Off until the first channel; then connected, and connected
+ * again with back-off whenever it is lost, until `close`.
+ */
+export class ChannelListener {
+  readonly #connect: () => pg.Client;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #channels = new Map<string, Set<ChannelHandler>>();
+  #client: Promise<pg.Client> | null = null;
+  #isClosed = false;
+
+  constructor(connect: () => pg.Client, clock: Clock, log: Log) {
+    this.#connect = connect;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  async listen(channel: string, handler: ChannelHandler): Promise<Subscription> {
+    const handlers = this.#channels.get(channel) ?? new Set();
+    this.#channels.set(channel, handlers.add(handler));
+    this.#client ??= this.#open();
+    const client = await this.#client;
+    await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    return {
+      close: async () => {
+        handlers.delete(handler);
+        if (handlers.size > 0 || this.#channels.get(channel) !== handlers) return;
+        this.#channels.delete(channel);
+        const current = await this.#client;
+        if (!this.#isClosed) await current?.query(`unlisten ${current.escapeIdentifier(channel)}`).catch(() => {});
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const client = await this.#client?.catch(() => null);
+    await client?.end().catch(() => {});
+  }
+
+  async #open(): Promise<pg.Client> {
+    const client = this.#connect();
+    client.on("error", (error) => this.#log.debug(`the listening connection failed: ${error.message}`));
+    client.on("notification", ({ channel, payload }) => {
+      for (const handler of this.#channels.get(channel) ?? []) this.#guard(() => handler.message(payload ?? ""));
+    });
+    client.once("end", () => this.#reopen());
+    await client.connect();
+    for (const channel of this.#channels.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    return client;
+  }
+
+  #reopen(): void {
+    if (this.#isClosed) return;
+    this.#log.warn("lost the connection that listens to the database; connecting again");
+    this.#client = this.#openAgain();
+    this.#client.catch(() => {});
+  }
+
+  async #openAgain(): Promise<pg.Client> {
+    const backOff = new BackOff(100, 5_000);
+    while (!this.#isClosed) {
+      await sleep(this.#clock, backOff.next());
+      const client = await this.#open().catch(() => null);
+      if (!client) continue;
+      for (const handlers of this.#channels.values()) {
+        for (const handler of handlers) this.#guard(() => handler.reconnected());
+      }
+      return client;
+    }
+    throw new Error("the database is closed");
+  }
+
+  /** A handler that throws must not end the connection that all of them share. */
+  #guard(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#log.error({ err: error }, "a handler of database notifications failed");
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Kysely, sql, type Transaction } from "kysely";
+import type { Log } from "./log.ts";
+import { StartupError } from "./startup-error.ts";
+
+/** Any number, the same in every Weir: processes that start together migrate one after the other. */
+const LOCK = 7_319_402_551;
+
+interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly text: string;
+  readonly digest: string;
+}
+
+interface Applied {
+  readonly number: number;
+  readonly name: string;
+  readonly digest: string;
+}
+
+/**
+ * Bring the database to the schema of `folder` (`0001-name.sql`, numbered without gaps). Forward only; all pending files in one
+ * transaction, so a failed one leaves nothing. Throws `StartupError` for a database that a newer Weir wrote.
+ */
+export async function migrate<Schema>(db: Kysely<Schema>, folder: string, log: Log): Promise<void> {
+  const migrations = await readMigrations(folder);
+  await db.transaction().execute(async (trx) => {
+    await sql`set local statement_timeout = 0`.execute(trx);
+    await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx);
+    await sql`
+      create table if not exists migration (
+        number integer primary key, name text not null, digest text not null, applied_at timestamptz not null default now()
+      )`.execute(trx);
+    const { rows } = await sql<Applied>`select number, name, digest from migration order by number`.execute(trx);
+    checkHistory(rows, migrations);
+    for (const migration of migrations.slice(rows.length)) await apply(trx, migration, log);
+  });
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith(".sql")).sort();
+  return Promise.all(
+    files.map(async (file, index) => {
+      const number = Number.parseInt(file, 10);
+      if (number !== index + 1) throw new Error(`${join(folder, file)} should have number ${index + 1}`);
+      const text = await readFile(join(folder, file), "utf8");
+      return {
+        number,
+        name: file.slice(0, -".sql".length),
+        text,
+        digest: createHash("sha256").update(text).digest("hex"),
+      };
+    }),
+  );
+}
+
+function checkHistory(applied: readonly Applied[], migrations: readonly Migration[]): void {
+  const newest = applied.at(-1);
+  if (newest && applied.length > migrations.length) {
+    throw new StartupError(
+      `the database was written by a newer Weir (schema ${newest.name}, this one knows ${migrations.at(-1)?.name ?? "none"}): start that version, or restore a backup from before it`,
+    );
+  }
+  for (const [index, { name, digest }] of applied.entries()) {
+    if (migrations[index]?.digest === digest) continue;
+    throw new StartupError(
+      `the database has ${name}, which is not the ${migrations[index]?.name} of this Weir: start the version that wrote it`,
+    );
+  }
+}
+
+async function apply<Schema>(
+  trx: Transaction<Schema>,
+  { number, name, text, digest }: Migration,
+  log: Log,
+): Promise<void> {
+  try {
+    await sql.raw(text).execute(trx);
+  } catch (error) {
+    throw new Error(`migration ${name} failed, and the database is as before: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  await sql`insert into migration (number, name, digest) values (${number}, ${name}, ${digest})`.execute(trx);
+  log.info(`the database has ${name} now`);
+}

@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { constants, copyFile, type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import type { Readable } from "node:stream";
+import { type ByteRange, ObjectNotFound, type ObjectStore } from "./object-store.ts";
+
+const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
+const MOST_SEGMENTS = 12;
+const ABSENT = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ELOOP"]);
+
+/**
+ * Objects as files below one folder. A put writes a temporary file beside the rest, syncs it, renames it to its name and syncs the folder.
+ * Symbolic links, which only a stranger can have put there, are not followed.
+ */
+export class LocalObjectStore implements ObjectStore {
+  readonly #root: string;
+  readonly #unfinished: string;
+
+  constructor(root: string) {
+    this.#root = root;
+    this.#unfinished = join(root, "unfinished");
+  }
+
+  /** Make the folder, and drop what puts of an earlier run left unfinished. */
+  async open(): Promise<void> {
+    await rm(this.#unfinished, { recursive: true, force: true });
+    await mkdir(this.#unfinished, { recursive: true, mode: 0o700 });
+  }
+
+  async put(key: string, bytes: Uint8Array): Promise<void> {
+    await this.#place(key, async (path) => {
+      const file = await open(path, "wx", 0o600);
+      await closing(file, async () => {
+        await file.writeFile(bytes);
+        await file.sync();
+      });
+    });
+  }
+
+  async putFile(key: string, source: string): Promise<void> {
+    await this.#place(key, async (path) => {
+      await copyFile(source, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+      const file = await open(path, "r");
+      await closing(file, () => file.sync());
+    });
+  }
+
+  async read(key: string, range?: ByteRange): Promise<Readable> {
+    const path = await this.#find(key);
+    if (path === null) throw new ObjectNotFound(key);
+    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    return createReadStream(path, { fd: file, ...range, highWaterMark: 256 * 1024 });
+  }
+
+  async size(key: string): Promise<number | null> {
+    const path = await this.#find(key);
+    return path === null ? null : (await lstat(path)).size;
+  }
+
+  async delete(key: string): Promise<void> {
+    const path = await this.#find(key);
+    if (path !== null) await rm(path, { force: true });
+  }
+
+  async #place(key: string, write: (path: string) => Promise<void>): Promise<void> {
+    const target = this.#pathOf(key);
+    const unfinished = join(this.#unfinished, randomUUID());
+    try {
+      await write(unfinished);
+      await this.#makeFolder(dirname(target));
+      await rename(unfinished, target);
+      await syncFolder(dirname(target));
+    } catch (error) {
+      await rm(unfinished, { force: true });
+      throw error;
+    }
+  }
+
+  /** The file of a key, or null where there is none, or where a link stands anywhere on the way. */
+  async #find(key: string): Promise<string | null> {
+    const path = this.#pathOf(key);
+    try {
+      for (const folder of this.#foldersTo(dirname(path))) if (!(await lstat(folder)).isDirectory()) return null;
+      return (await lstat(path)).isFile() ? path : null;
+    } catch (error) {
+      if (ABSENT.has((error as NodeJS.ErrnoException).code ?? "")) return null;
+      throw error;
+    }
+  }
+
+  async #makeFolder(folder: string): Promise<void> {
+    for (const path of this.#foldersTo(folder)) {
+      try {
+        await mkdir(path, { mode: 0o700 });
+        await syncFolder(dirname(path));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+        if (!(await lstat(path)).isDirectory()) throw new Error(`${path} is not a folder of ours: remove it`);
+      }
+    }
+  }
+
+  /** Every folder below the root on the way to `folder`, from the top. */
+  #foldersTo(folder: string): string[] {
+    const names = relative(this.#root, folder).split("/");
+    return names.map((_, index) => join(this.#root, ...names.slice(0, index + 1)));
+  }
+
+  #pathOf(key: string): string {
+    const segments = key.split("/");
+    const isOurs = segments[0] === "v1" && segments.length > 1 && segments.length <= MOST_SEGMENTS;
+    if (!isOurs || !segments.every((segment) => SEGMENT.test(segment))) {
+      throw new Error(`${JSON.stringify(key.slice(0, 200))} is not a key of an object`);
+    }
+    return join(this.#root, ...segments);
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  await closing(handle, () => handle.sync());
+}
+
+async function closing(file: FileHandle, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } finally {
+    await file.close();
+  }
+}
