@@ -122,8 +122,8 @@ describe("parts", () => {
     [15, 0.334],
     [12, 0.334],
     [10, 0.5],
-    [5, 0.5],
-    [2, 1],
+    [5, 1],
+    [2, 0.5],
     [1, 1],
   ])("of %f frames a second fill 85 percent of a target of %f s and never exceed it", (frameRate, target) => {
     const rig = new PipelineRig();
