@@ -1,0 +1,219 @@
+import { pino } from "pino";
+import { beforeEach, describe, expect, test } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
+import type { PublishGrant } from "../../ports.ts";
+import type { Publication } from "../packet.ts";
+import { FactLog, FakePublisher, FakePublishGate } from "../testing/fake-gates.ts";
+import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
+import { Hub } from "./hub.ts";
+
+const WINDOW_MS = 30_000;
+
+let clock: ManualClock;
+let gate: FakePublishGate;
+let log: FactLog;
+let hub: Hub;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  gate = new FakePublishGate();
+  log = new FactLog();
+  hub = new Hub({
+    clock,
+    log: pino({ level: "silent" }),
+    publishGate: gate,
+    eventSink: log,
+    reconnectWindowMs: WINDOW_MS,
+    createRecorder: () => {
+      throw new Error("not recorded here");
+    },
+  });
+});
+
+interface Broadcast {
+  readonly grant: PublishGrant;
+  readonly publisher: FakePublisher;
+  readonly publication: Publication;
+}
+
+function publish(): Broadcast {
+  const publisher = new FakePublisher();
+  const grant = gate.grant();
+  return { grant, publisher, publication: hub.open(grant, publisher) };
+}
+
+/** Send packets in their own time; the session begins in the database after the first. */
+async function send({ publication }: Broadcast, shape: SourceShape): Promise<void> {
+  publication.track(VIDEO);
+  publication.track(AUDIO);
+  let at = 0;
+  for (const arrival of syntheticSource(shape) satisfies Arrival[]) {
+    clock.advance(arrival.at - at);
+    at = arrival.at;
+    publication.packet(arrival.packet);
+    if (arrival.at < 100) await settled();
+  }
+}
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+const ended = () => log.of("source-ended").map(({ why, epoch }) => [why, epoch]);
+const session = () => hub.sessionOf("playstream1");
+const lastMsn = () => session()?.pipeline.renditions[0]?.newestPart?.msn;
+
+describe("a publisher", () => {
+  test("that never sends a keyframe makes no session", async () => {
+    const { publication } = publish();
+    publication.track(VIDEO);
+    publication.packet({ kind: "video", dts: 0, pts: 0, isIndependent: false, data: new Uint8Array(1) });
+    publication.end("source-lost", "socket closed");
+    await settled();
+    expect(session()).toBeUndefined();
+    expect(ended()).toEqual([["source-lost", 1]]);
+  });
+
+  test("loses nothing while its session is being begun in the database", async () => {
+    let open = () => {};
+    gate.hold = new Promise((resolve) => {
+      open = resolve;
+    });
+    const broadcast = publish();
+    await send(broadcast, { seconds: 1 });
+    expect(session()).toBeUndefined();
+    open();
+    await settled();
+    expect(session()?.pipeline.renditions[0]?.partCount).toBe(2);
+  });
+
+  test("that stops on purpose ends the session at once, with the end of the list", async () => {
+    const broadcast = publish();
+    await send(broadcast, { seconds: 3 });
+    broadcast.publication.end("clean-stop", "FCUnpublish");
+    await settled();
+    expect(session()?.isFinished).toBe(true);
+    expect(session()?.pipeline.playlist("source")?.body().toString()).toContain("#EXT-X-ENDLIST");
+    expect(ended()).toEqual([["clean-stop", 1]]);
+    expect(log.of("segment-closed").length).toBe(2);
+  });
+
+  test("that is refused by the gate is told so", async () => {
+    gate.nextStart = null;
+    const broadcast = publish();
+    await send(broadcast, { seconds: 0.1 });
+    expect(broadcast.publisher.closedWith).toMatch(/taken over|no longer/);
+  });
+});
+
+describe("a lost source", () => {
+  test("leaves the playlist up, and the next publisher goes on in the same session", async () => {
+    const first = publish();
+    await send(first, { seconds: 3 });
+    const { sessionId = "" } = session() ?? {};
+    first.publication.end("source-lost", "socket closed");
+    await settled();
+    expect(session()?.pipeline.playlist("source")?.body().toString()).not.toContain("#EXT-X-ENDLIST");
+    clock.advance(10_000);
+    gate.nextStart = { sessionId };
+    await send(publish(), { seconds: 3, clockAt: 500 });
+    expect(session()?.sessionId).toBe(sessionId);
+    const discontinuities = session()?.pipeline.renditions.map(({ listed }) =>
+      listed.filter((s) => s.discontinuity).map(({ msn }) => msn),
+    );
+    expect(discontinuities).toEqual([[3], [3]]);
+  });
+
+  test("ends the session when the window is over", async () => {
+    const broadcast = publish();
+    await send(broadcast, { seconds: 3 });
+    broadcast.publication.end("source-lost", "socket closed");
+    clock.advance(WINDOW_MS - 1);
+    expect(session()?.isFinished).toBe(false);
+    clock.advance(1);
+    expect(session()?.isFinished).toBe(true);
+    clock.advance(60_000);
+    expect(session()).toBeUndefined();
+  });
+
+  test("is one that is silent for 5 s, and its packets bring it back", async () => {
+    const broadcast = publish();
+    await send(broadcast, { seconds: 2 });
+    clock.advance(5100);
+    await settled();
+    expect(ended()).toEqual([["source-lost", 1]]);
+    await send(broadcast, { seconds: 1, clockAt: 7.1 });
+    expect(log.of("source-back").length).toBe(1);
+    expect(lastMsn()).toBe(2);
+    expect(broadcast.publisher.closedWith).toBeNull();
+  });
+
+  test("that stays silent is closed with a reason when the window is over", async () => {
+    const broadcast = publish();
+    await send(broadcast, { seconds: 2 });
+    clock.advance(5100 + WINDOW_MS);
+    expect(broadcast.publisher.closedWith).toMatch(/longer than the reconnect window/);
+  });
+});
+
+describe("a second publisher with the key", () => {
+  test("takes over: the first is told, one session, a discontinuity, and what the first sends later is ignored", async () => {
+    const first = publish();
+    await send(first, { seconds: 3 });
+    gate.nextStart = { sessionId: session()?.sessionId ?? "" };
+    const second = publish();
+    expect(first.publisher.closedWith).toMatch(/took this stream over/);
+    await send(second, { seconds: 3, clockAt: 77 });
+    const before = log.facts.length;
+    first.publication.packet({ kind: "video", dts: 0, pts: 0, isIndependent: true, data: new Uint8Array(1) });
+    first.publication.end("clean-stop", "late");
+    await settled();
+    expect(log.facts.length).toBe(before);
+    expect(session()?.isFinished).toBe(false);
+    expect(lastMsn()).toBe(4);
+  });
+
+  test("with an older grant loses", () => {
+    const older = gate.grant();
+    const current = publish();
+    const late = new FakePublisher();
+    hub.open(older, late);
+    expect(late.closedWith).toMatch(/took this stream over/);
+    expect(current.publisher.closedWith).toBeNull();
+  });
+});
+
+describe("a stream that is stopped", () => {
+  test("by terminate ends its session; viewers finish the list", async () => {
+    const broadcast = publish();
+    await send(broadcast, { seconds: 3 });
+    hub.stop("stream-1", "terminated");
+    expect(broadcast.publisher.closedWith).toMatch(/terminated by its owner/);
+    expect(session()?.isFinished).toBe(true);
+  });
+
+  test("by deletion is gone at once", async () => {
+    await send(publish(), { seconds: 3 });
+    hub.stop("stream-1", "deleted");
+    expect(session()).toBeUndefined();
+  });
+
+  test("while its session is being begun leaves none behind as live", async () => {
+    let open = () => {};
+    gate.hold = new Promise((resolve) => {
+      open = resolve;
+    });
+    await send(publish(), { seconds: 0.1 });
+    hub.stop("stream-1", "terminated");
+    open();
+    await settled();
+    expect(session()).toBeUndefined();
+    expect(ended()).toEqual([["clean-stop", 1]]);
+  });
+});
+
+test("metrics come with the first packets and every 10 seconds", async () => {
+  await send(publish(), { seconds: 21, frameBytes: 1000 });
+  const metrics = log.of("source-metrics");
+  expect(metrics.length).toBe(3);
+  expect(metrics[2]?.ingestRate).toBeGreaterThan(30_000);
+  expect(metrics[2]?.ingestRate).toBeLessThan(31_000);
+  expect(metrics[2]?.mediaTimeMs).toBeGreaterThan(19_000);
+});

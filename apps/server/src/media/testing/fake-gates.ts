@@ -1,0 +1,48 @@
+import type { EventSink, MediaFact, PublishGate, PublishGrant, SessionStart } from "../../ports.ts";
+import type { PublisherHandle } from "../packet.ts";
+
+/** A publish gate whose answers a test decides. Sessions begin new unless `nextStart` says otherwise. */
+export class FakePublishGate implements PublishGate {
+  nextStart: Partial<SessionStart> | null = {};
+  /** Set to make `begin` wait. */
+  hold: Promise<void> = Promise.resolve();
+  #sessions = 0;
+  #epoch = 0;
+
+  grant(streamId = "stream-1"): PublishGrant {
+    return { streamId, projectId: "project-1", playbackId: `play${streamId.replace(/\W/g, "")}`, epoch: ++this.#epoch };
+  }
+
+  async authorize() {
+    return { ok: true, grant: this.grant() } as const;
+  }
+
+  async begin(): Promise<SessionStart | null> {
+    await this.hold;
+    if (!this.nextStart) return null;
+    return { sessionId: `session-${++this.#sessions}`, resume: null, record: false, ...this.nextStart };
+  }
+}
+
+/** Keeps every fact. */
+export class FactLog implements EventSink {
+  readonly facts: MediaFact[] = [];
+
+  report(fact: MediaFact): void {
+    this.facts.push(fact);
+  }
+
+  of<Type extends MediaFact["type"]>(type: Type): Extract<MediaFact, { type: Type }>[] {
+    return this.facts.filter((fact): fact is Extract<MediaFact, { type: Type }> => fact.type === type);
+  }
+}
+
+/** A publisher that remembers with which sentence it was closed. */
+export class FakePublisher implements PublisherHandle {
+  readonly protocol = "rtmp";
+  closedWith: string | null = null;
+
+  close(reason: string): void {
+    this.closedWith ??= reason;
+  }
+}
