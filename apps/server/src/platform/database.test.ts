@@ -1,0 +1,88 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "./clock.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { silentLog } from "./log.ts";
+import type { EmbeddedPostgres } from "./postgres/embedded-postgres.ts";
+import { startTemporaryPostgres } from "./postgres/temporary-postgres.ts";
+import { until } from "./retry.ts";
+import { Secret } from "./secret.ts";
+
+let postgres: EmbeddedPostgres;
+let database: Database<unknown>;
+
+beforeAll(async () => {
+  postgres = await startTemporaryPostgres();
+  database = await openDatabase(postgres.address, silentLog, systemClock);
+});
+
+afterAll(async () => {
+  await database?.close();
+  await postgres?.close();
+});
+
+function recorder() {
+  const heard: string[] = [];
+  return {
+    heard,
+    handler: { message: (payload: string) => heard.push(payload), reconnected: () => heard.push("(reconnected)") },
+  };
+}
+
+const waitFor = (condition: () => boolean) => expect(until(systemClock, 5_000, condition)).resolves.toBe(true);
+
+test("a notification reaches the listeners of its channel and no others", async () => {
+  const [mine, other] = [recorder(), recorder()];
+  await database.listen("mine", mine.handler);
+  await database.listen("other", other.handler);
+  await database.notify("mine", "hello");
+  await waitFor(() => mine.heard.length > 0);
+  expect([mine.heard, other.heard]).toEqual([["hello"], []]);
+});
+
+test("a closed subscription hears no more", async () => {
+  const [first, second] = [recorder(), recorder()];
+  const subscription = await database.listen("shared", first.handler);
+  await database.listen("shared", second.handler);
+  await subscription.close();
+  await database.notify("shared", "hello");
+  await waitFor(() => second.heard.length > 0);
+  expect(first.heard).toEqual([]);
+});
+
+test("connections that the server ends are replaced, and listeners are told that they may have missed something", async () => {
+  const { heard, handler } = recorder();
+  await database.listen("again", handler);
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'weir' and pid <> pg_backend_pid()`
+    .execute(database.db)
+    .catch(() => {});
+  await waitFor(() => heard.includes("(reconnected)"));
+  await database.ping();
+  await database.notify("again", "hello");
+  await waitFor(() => heard.includes("hello"));
+});
+
+test("a handler that throws does not take the others' messages", async () => {
+  const { heard, handler } = recorder();
+  await database.listen("throws", {
+    message() {
+      throw new Error("broken");
+    },
+    reconnected() {},
+  });
+  await database.listen("throws", handler);
+  await database.notify("throws", "hello");
+  await waitFor(() => heard.length > 0);
+});
+
+test("a payload too long for PostgreSQL is refused by its size", async () => {
+  await expect(database.notify("mine", "x".repeat(8_000))).rejects.toThrow("8000 bytes, of 7999 at most");
+});
+
+test("a database that refuses us is an error without the password", async () => {
+  const { host, port } = postgres.address;
+  const url = new Secret(`postgres://nobody:hunter2@localhost:${port}/postgres?host=${encodeURIComponent(host)}`);
+  const attempt = openDatabase(url, silentLog, systemClock);
+  await expect(attempt).rejects.toThrow('cannot use the database: role "nobody" does not exist; check DATABASE_URL');
+  await expect(attempt).rejects.not.toThrow("hunter2");
+});

@@ -1,0 +1,94 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { systemClock } from "./clock.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { silentLog } from "./log.ts";
+import { migrate } from "./migrate.ts";
+import type { EmbeddedPostgres } from "./postgres/embedded-postgres.ts";
+import { startTemporaryPostgres } from "./postgres/temporary-postgres.ts";
+
+let postgres: EmbeddedPostgres;
+let database: Database<unknown>;
+let folder: string;
+
+beforeAll(async () => {
+  postgres = await startTemporaryPostgres();
+  database = await openDatabase(postgres.address, silentLog, systemClock);
+});
+
+afterAll(async () => {
+  await database?.close();
+  await postgres?.close();
+});
+
+beforeEach(async () => {
+  await sql`drop schema public cascade; create schema public`.execute(database.db);
+  folder = await mkdtemp(join(tmpdir(), "weir-migrations-"));
+  await writeFile(join(folder, "0001-fruit.sql"), "create table fruit (name text); insert into fruit values ('fig');");
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const add = (file: string, text: string) => writeFile(join(folder, file), text);
+const run = () => migrate(database.db, folder, silentLog);
+
+async function tables(): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables where table_schema = 'public' order by 1`.execute(
+    database.db,
+  );
+  return rows.map(({ name }) => name);
+}
+
+test("an empty database gets every migration in order", async () => {
+  await add("0002-colour.sql", "alter table fruit add colour text;");
+  await run();
+  expect((await sql`select * from fruit`.execute(database.db)).rows).toEqual([{ name: "fig", colour: null }]);
+});
+
+test("a second run changes nothing, and a later one adds what is new", async () => {
+  await run();
+  await run();
+  expect((await sql`select * from fruit`.execute(database.db)).rows).toHaveLength(1);
+  await add("0002-tree.sql", "create table tree ();");
+  await run();
+  expect(await tables()).toEqual(["fruit", "migration", "tree"]);
+});
+
+test("two processes that start together migrate once", async () => {
+  await Promise.all([run(), run(), run()]);
+  expect((await sql`select * from fruit`.execute(database.db)).rows).toHaveLength(1);
+});
+
+test("a failed migration leaves the database as it was, and names itself", async () => {
+  await run();
+  await add("0002-tree.sql", "create table tree ();");
+  await add("0003-broken.sql", "create table bush (); select * from nowhere;");
+  await expect(run()).rejects.toThrow(
+    'migration 0003-broken failed, and the database is as before: relation "nowhere"',
+  );
+  expect(await tables()).toEqual(["fruit", "migration"]);
+});
+
+test("a database of a newer Weir is refused", async () => {
+  await add("0002-tree.sql", "create table tree ();");
+  await run();
+  await rm(join(folder, "0002-tree.sql"));
+  await expect(run()).rejects.toThrow(
+    "the database was written by a newer Weir (schema 0002-tree, this one knows 0001-fruit): start that version",
+  );
+});
+
+test("a migration that was changed after it was applied is refused", async () => {
+  await run();
+  await add("0001-fruit.sql", "create table fruits ();");
+  await expect(run()).rejects.toThrow("the database has 0001-fruit, which is not the 0001-fruit of this Weir");
+});
+
+test("a gap in the numbers is refused", async () => {
+  await add("0003-tree.sql", "");
+  await expect(run()).rejects.toThrow("0003-tree.sql should have number 2");
+});

@@ -1,0 +1,20 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "../clock.ts";
+import { silentLog } from "../log.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
+
+/** For tests: an embedded PostgreSQL on a folder that goes with it. */
+export async function startTemporaryPostgres(): Promise<EmbeddedPostgres & { readonly dataFolder: string }> {
+  const dataFolder = await mkdtemp(join(tmpdir(), "weir-test-"));
+  const postgres = await startEmbeddedPostgres({ dataFolder, clock: systemClock, log: silentLog });
+  return {
+    ...postgres,
+    dataFolder,
+    async close() {
+      await postgres.close();
+      await rm(dataFolder, { recursive: true, force: true });
+    },
+  };
+}
