@@ -1,0 +1,337 @@
+import { routes, type Stream } from "@weir/contract";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { addProject, startTestDomains, type TestDomains } from "./domain-test-kit.ts";
+
+let kit: TestDomains;
+beforeAll(async () => {
+  kit = await startTestDomains();
+});
+afterAll(() => kit[Symbol.asyncDispose]());
+
+const create = async (body: object = {}): Promise<Stream> => {
+  const answer = await kit.call("POST", "/api/stream", { name: "stage", ...body });
+  expect(answer.statusCode).toBe(201);
+  return answer.json();
+};
+const keywordOf = (body: { errors: string[] }) => JSON.parse(body.errors[0] ?? "{}").keyword;
+
+describe("streams", () => {
+  it("a created stream has its key, its playback id and the default profiles, and is idle", async () => {
+    const stream = await create();
+    expect(stream).toMatchObject({
+      kind: "stream",
+      name: "stage",
+      isActive: false,
+      record: false,
+      multistream: { targets: [] },
+    });
+    expect(stream.streamKey).toMatch(new RegExp(`^${stream.id.slice(0, 4)}(-[0-9a-z]{4}){3}$`));
+    expect(stream.playbackId).toMatch(new RegExp(`^${stream.id.slice(0, 4)}[0-9a-z]{12}$`));
+    expect(stream.profiles.map((profile) => profile.name)).toEqual(["240p0", "360p0", "480p0", "720p0"]);
+    expect(stream.status).toEqual({ state: "idle", since: stream.createdAt });
+    expect((await kit.call("GET", `/api/stream/${stream.id}`)).json()).toEqual(stream);
+  });
+
+  it("fields of later features are kept", async () => {
+    const given = {
+      creatorId: "me",
+      userTags: { room: "a", floors: [1, "two"] },
+      playbackPolicy: { type: "webhook", webhookId: "w", webhookContext: { a: { b: 1 } } },
+      profiles: [],
+      record: true,
+      recordingSpec: { profiles: null },
+      pull: { source: "https://example.com/a.flv" },
+      multistream: { targets: [{ profile: "source", spec: { url: "rtmp://user:pass@example.com/live/secret" } }] },
+    };
+    const stream = await create(given);
+    expect(stream).toMatchObject({
+      creatorId: { type: "unverified", value: "me" },
+      userTags: given.userTags,
+      playbackPolicy: given.playbackPolicy,
+      profiles: [],
+      recordingSpec: {},
+      pull: given.pull,
+    });
+    expect(stream.multistream.targets).toEqual([{ profile: "source", id: expect.stringMatching(/^[0-9a-f-]{36}$/) }]);
+    expect(JSON.stringify(stream)).not.toContain("secret");
+  });
+
+  it.each([
+    [{}, "required"],
+    [{ name: 1 }, "type"],
+    [{ name: "a", record: "true" }, "type"],
+    [{ name: "a", color: "red" }, "additionalProperties"],
+    [{ name: "a", profiles: [{ name: "x", width: 1, height: 200, bitrate: 500, fps: 0 }] }, "minimum"],
+    [{ name: "a", playbackPolicy: { type: "secret" } }, "enum"],
+    [[], "type"],
+  ])("a body that does not fit is 422 with the validator's error: %j", async (body, keyword) => {
+    const answer = await kit.call("POST", "/api/stream", body);
+    expect(answer.statusCode).toBe(422);
+    expect(keywordOf(answer.json())).toBe(keyword);
+  });
+
+  const rung = { name: "a", width: 128, height: 128, bitrate: 400, fps: 0 };
+  it.each([
+    [{ profiles: [{ ...rung, name: "source" }] }, 'profile cannot be named "source"'],
+    [{ profiles: [rung, rung] }, 'duplicate profile name "a"'],
+    [{ recordingSpec: { profiles: [] } }, "recordingSpec is only supported with record=true"],
+    [{ multistream: { targets: [{ profile: "source" }] } }, 'multistream target must have either an "id" or a "spec"'],
+    [{ multistream: { targets: [{ profile: "source", id: "nope" }] } }, 'multistream target not found: "nope"'],
+    [
+      { profiles: [rung], multistream: { targets: [{ profile: "b", id: "x" }] } },
+      'multistream target profile not found: "b". available: ["source","a"]',
+    ],
+  ])("what makes no sense is 400 with the public text: %j", async (body, text) => {
+    const answer = await kit.call("POST", "/api/stream", { name: "stage", ...body });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toEqual({ errors: [text] });
+  });
+
+  it("texts that cannot be stored are 400, and a prototype is not changed by a body", async () => {
+    expect((await kit.call("POST", "/api/stream", { name: "a\0b" })).statusCode).toBe(400);
+    expect((await kit.call("POST", "/api/stream", '{"name":"\\ud800"}', json())).statusCode).toBe(400);
+    const poisoned = await kit.call("POST", "/api/stream", '{"name":"a","__proto__":{"polluted":1}}', json());
+    expect(poisoned.statusCode).toBe(400);
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
+  it("a patch changes what it names, answers 204, and refuses unknown fields", async () => {
+    const { id } = await create();
+    expect((await kit.call("PATCH", `/api/stream/${id}`, { record: true, name: "new" })).statusCode).toBe(204);
+    expect((await kit.call("PATCH", `/api/stream/${id}`, {})).statusCode).toBe(204);
+    expect((await kit.call("GET", `/api/stream/${id}`)).json()).toMatchObject({ record: true, name: "new" });
+    expect((await kit.call("PATCH", `/api/stream/${id}`, { streamKey: "x" })).statusCode).toBe(422);
+  });
+
+  it("a deleted stream is 404 everywhere, and the media floor is told", async () => {
+    const { id } = await create();
+    expect((await kit.call("DELETE", `/api/stream/${id}`)).statusCode).toBe(204);
+    expect((await kit.call("GET", `/api/stream/${id}`)).statusCode).toBe(404);
+    expect((await kit.call("DELETE", `/api/stream/${id}`)).statusCode).toBe(404);
+    expect((await kit.call("GET", `/api/stream/${id}/sessions`)).statusCode).toBe(404);
+    expect(kit.asked.stops).toContainEqual({ streamId: id, why: "deleted" });
+  });
+
+  it("several are deleted together or not at all", async () => {
+    const [a, b] = [await create(), await create()];
+    const wrong = await kit.call("DELETE", "/api/stream", { ids: [a.id, "00000000-0000-4000-8000-000000000000"] });
+    expect(wrong.statusCode).toBe(404);
+    expect((await kit.call("GET", `/api/stream/${a.id}`)).statusCode).toBe(200);
+    expect((await kit.call("DELETE", "/api/stream", {})).json()).toEqual({ errors: ["missing ids"] });
+    expect((await kit.call("DELETE", "/api/stream", { ids: [a.id, b.id] })).statusCode).toBe(204);
+  });
+
+  it("a second terminate within 5 s is 429", async () => {
+    const { id } = await create();
+    expect((await kit.call("DELETE", `/api/stream/${id}/terminate`)).statusCode).toBe(204);
+    const again = await kit.call("DELETE", `/api/stream/${id}/terminate`);
+    expect([again.statusCode, again.json()]).toEqual([429, { errors: ["too many terminate requests"] }]);
+    kit.clock.advance(5_000);
+    expect((await kit.call("DELETE", `/api/stream/${id}/terminate`)).statusCode).toBe(204);
+  });
+
+  it("a test broadcast is asked of the media floor with the stream's key", async () => {
+    const { id, streamKey } = await create();
+    expect((await kit.call("POST", `/api/stream/${id}/test-broadcast`)).statusCode).toBe(204);
+    expect((await kit.call("POST", `/api/stream/${id}/test-broadcast`, { seconds: 5 })).statusCode).toBe(204);
+    expect(kit.asked.broadcasts).toEqual([
+      { streamKey, seconds: 60 },
+      { streamKey, seconds: 5 },
+    ]);
+    expect((await kit.call("POST", `/api/stream/${id}/test-broadcast`, { seconds: 0 })).statusCode).toBe(422);
+  });
+});
+
+describe("lists", () => {
+  it("pages follow the Link header to the end, and filters and counts work", async () => {
+    const names = ["alpha", "Alphabet", "beta"];
+    for (const name of names) await create({ name, creatorId: "lists" });
+    const filter = (filters: object[]) => `filters=${encodeURIComponent(JSON.stringify(filters))}`;
+    const mine = filter([{ id: "creatorId", value: "lists" }]);
+    const first = await kit.call("GET", `/api/stream?limit=2&count=true&order=name-false&${mine}`);
+    expect(
+      first
+        .json()
+        .map((stream: Stream) => stream.name)
+        .sort(),
+    ).toEqual(["Alphabet", "alpha"]);
+    expect(first.headers["x-total-count"]).toBe("3");
+    const next = /^<(.*)>; rel="next"$/.exec(String(first.headers.link))?.[1] ?? "";
+    const second = await kit.call("GET", next.replace("http://weir.test", ""));
+    expect(second.json().map((stream: Stream) => stream.name)).toEqual(["beta"]);
+    expect(second.headers.link).toBeUndefined();
+    const named = await kit.call(
+      "GET",
+      `/api/stream?${filter([
+        { id: "name", value: "ALPHA" },
+        { id: "isActive", value: false },
+      ])}`,
+    );
+    expect(named.json()).toHaveLength(2);
+    const counted = await kit.call("GET", `/api/stream?${filter([{ id: "sourceSegments", value: { gte: 1 } }])}`);
+    expect(counted.json()).toEqual([]);
+  });
+
+  it.each([
+    "limit=0",
+    "limit=abc",
+    "limit=1e9",
+    "limit=1&limit=2",
+    "order=nope-true,name;drop-true",
+    "zzz=1",
+    "active=%00",
+  ])("an odd query is no error: %s", async (query) =>
+    expect((await kit.call("GET", `/api/stream?${query}`)).statusCode).toBe(200),
+  );
+
+  it.each([
+    "cursor=forged",
+    "cursor=skip-1",
+    "cursor=skip99999999999",
+    "filters=nope",
+    "filters={}",
+    'filters=[{"id":"name"}]',
+    'filters=[{"id":"constructor","value":1}]',
+    `filters=${encodeURIComponent('[{"id":"name","value":"\\u0000"}]')}`,
+    'filters=[{"id":"isActive","value":"true"}]',
+    'filters=[{"id":"lastSeen","value":{"like":1}}]',
+    "filters=[null]",
+  ])("a bad cursor or filter is 400: %s", async (query) => {
+    const answer = await kit.call("GET", `/api/stream?${query}`);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json().errors[0]).toMatch(/^error parsing (cursor|filters): /);
+  });
+
+  it("a filter's value is data, whatever it looks like", async () => {
+    const value = "' or '1'='1";
+    const filters = encodeURIComponent(JSON.stringify([{ id: "creatorId", value }]));
+    expect((await kit.call("GET", `/api/stream?filters=${filters}`)).json()).toEqual([]);
+  });
+});
+
+describe("authentication", () => {
+  const get = (headers: Record<string, string>) => kit.call("GET", "/api/stream?limit=1", undefined, headers);
+
+  it("takes Bearer, the bare key and Basic", async () => {
+    const basic = Buffer.from(`me:${kit.apiKey}`).toString("base64");
+    for (const authorization of [`Bearer ${kit.apiKey}`, `bearer  ${kit.apiKey}`, kit.apiKey, `Basic ${basic}`]) {
+      expect((await get({ authorization })).statusCode).toBe(200);
+    }
+  });
+
+  it.each([
+    [{}, "request is not authenticated"],
+    [{ authorization: "Bearer wrong" }, "no token found"],
+    [{ authorization: "Digest abc" }, "unsupported authorization header scheme"],
+  ])("refuses %j with 401", async (headers, text) => {
+    const answer = await get(headers as Record<string, string>);
+    expect([answer.statusCode, answer.json()]).toEqual([401, { errors: [text] }]);
+  });
+
+  it("a suspended account is 403", async () => {
+    const other = await addProject(kit.db, "suspended");
+    await kit.db.updateTable("account").set({ suspended: true }).where("id", "=", other.userId).execute();
+    expect((await get({ authorization: other.apiKey })).statusCode).toBe(403);
+  });
+
+  it("a preset key is added to the first account, is not given out, and works", async () => {
+    expect(await kit.domains.ensureFirstAccount("preset-key")).toBeNull();
+    expect(await kit.domains.ensureFirstAccount("preset-key")).toBeNull();
+    expect(await kit.domains.ensureFirstAccount()).toBeNull();
+    expect((await get({ authorization: "preset-key" })).statusCode).toBe(200);
+  });
+
+  it("the dashboard trades a key for a cookie, and changes things only with its header", async () => {
+    const signIn = await kit.call("POST", "/api/dashboard/sign-in", { apiKey: kit.apiKey }, {});
+    expect(signIn.statusCode).toBe(204);
+    const setCookie = String(signIn.headers["set-cookie"]);
+    expect(setCookie).toMatch(/HttpOnly; SameSite=Strict/);
+    const cookie = setCookie.split(";")[0] ?? "";
+    expect((await kit.call("GET", "/api/dashboard/session", undefined, { cookie })).json()).toMatchObject({
+      keyName: "first key",
+    });
+    expect((await kit.call("POST", "/api/stream", { name: "a" }, { cookie })).statusCode).toBe(403);
+    const dashboard = { cookie, "x-weir-request": "1" };
+    expect((await kit.call("POST", "/api/stream", { name: "a" }, dashboard)).statusCode).toBe(201);
+    expect((await kit.call("DELETE", "/api/dashboard/sign-in", undefined, dashboard)).statusCode).toBe(204);
+    expect((await kit.call("GET", "/api/dashboard/session", undefined, { cookie })).statusCode).toBe(401);
+    expect((await kit.call("POST", "/api/dashboard/sign-in", { apiKey: "wrong" }, {})).statusCode).toBe(401);
+  });
+
+  it("no key, cookie or stream key stands in the database's accounts", async () => {
+    const keys = await kit.db.selectFrom("api_key").selectAll().execute();
+    expect(JSON.stringify(keys)).not.toContain(kit.apiKey);
+  });
+});
+
+describe("another project's things", () => {
+  const withId = Object.entries(routes).filter(([, route]) => route.path.includes(":id") && route.auth === "key");
+
+  it.each(withId)("%s of a foreign, unknown or malformed id is 404 and changes nothing", async (_name, route) => {
+    const stream = await create({ record: true });
+    const other = await addProject(kit.db, `${route.method}${route.path}`);
+    const session = await liveSession(stream);
+    const id = route.path.startsWith("/api/session") ? session : stream.id;
+    const body = route.method === "PATCH" ? { name: "stolen" } : undefined;
+    for (const target of [id, "00000000-0000-4000-8000-000000000000", "nope", "%00", `${id}x`]) {
+      const answer = await kit.call(route.method, route.path.replace(":id", target), body, {
+        authorization: other.apiKey,
+      });
+      expect([target, answer.statusCode]).toEqual([target, 404]);
+    }
+    expect((await kit.call("GET", `/api/stream/${stream.id}`)).json()).toMatchObject({ name: "stage", isActive: true });
+  });
+
+  it("lists show nothing of it", async () => {
+    await create();
+    const other = await addProject(kit.db, "lister");
+    for (const path of ["/api/stream", "/api/session"]) {
+      expect((await kit.call("GET", path, undefined, { authorization: other.apiKey })).json()).toEqual([]);
+    }
+    const { id } = await create();
+    const headers = { authorization: other.apiKey };
+    expect((await kit.call("DELETE", "/api/stream", { ids: [id] }, headers)).statusCode).toBe(404);
+  });
+});
+
+describe("playback and ingest", () => {
+  it("a live stream plays by its playback id alone, without a key", async () => {
+    const stream = await create({ playbackPolicy: { type: "jwt" } });
+    const answer = await kit.call("GET", `/api/playback/${stream.playbackId}`, undefined, {});
+    expect(answer.json()).toEqual({
+      type: "live",
+      meta: {
+        live: 0,
+        playbackPolicy: { type: "jwt" },
+        source: [
+          {
+            hrn: "HLS (TS)",
+            type: "html5/application/vnd.apple.mpegurl",
+            url: `http://weir.test/hls/${stream.playbackId}/index.m3u8`,
+          },
+        ],
+      },
+    });
+    const unknown = await kit.call("GET", `/api/playback/${stream.id}`, undefined, {});
+    expect([unknown.statusCode, unknown.json()]).toEqual([404, { errors: [`No playback URL found for ${stream.id}`] }]);
+  });
+
+  it("ingest tells where to publish, and OpenAPI 3.1 describes every route", async () => {
+    const [ingest] = (await kit.call("GET", "/api/ingest", undefined, {})).json();
+    expect(ingest).toMatchObject({ ingests: { rtmp: "rtmp://weir.test:1935/live" }, playback: "http://weir.test/hls" });
+    const openapi = (await kit.call("GET", "/api/openapi.json", undefined, {})).json();
+    expect(openapi.openapi).toBe("3.1.0");
+    for (const { path, method } of Object.values(routes)) {
+      expect(openapi.paths[path.replace(":id", "{id}")]).toHaveProperty(method.toLowerCase());
+    }
+  });
+});
+
+const json = () => ({ authorization: kit.apiKey, "content-type": "application/json" });
+
+async function liveSession(stream: Stream): Promise<string> {
+  const request = { protocol: "rtmp", streamKey: stream.streamKey, remoteAddress: "127.0.0.1" } as const;
+  const decision = await kit.domains.publishGate.authorize(request);
+  const start = decision.ok ? await kit.domains.publishGate.begin(decision.grant, kit.clock.now()) : null;
+  return start?.sessionId ?? "";
+}

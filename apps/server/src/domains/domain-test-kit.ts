@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { InjectOptions, LightMyRequestResponse } from "fastify";
+import { ManualClock, systemClock } from "../platform/clock.ts";
+import { openDatabase } from "../platform/database.ts";
+import { createApp } from "../platform/http/app.ts";
+import { silentLog } from "../platform/log.ts";
+import { migrate } from "../platform/migrate.ts";
+import { startEmbeddedPostgres } from "../platform/postgres/embedded-postgres.ts";
+import type { StopReason } from "../ports.ts";
+import { hashSecret } from "./accounts/api-key.ts";
+import { newId } from "./ids.ts";
+import { createDomains, type Domains, type Schema } from "./index.ts";
+import type { Db } from "./schema.ts";
+
+const MIGRATIONS = new URL("../../migrations/", import.meta.url);
+export const WINDOW_MS = 30_000;
+
+/** What the media floor was asked to do. */
+export interface Asked {
+  readonly stops: { readonly streamId: string; readonly why: StopReason }[];
+  readonly broadcasts: { readonly streamKey: string; readonly seconds: number }[];
+}
+
+/** A domain floor over a real, empty database and a clock that stands still, with its API in memory. */
+export interface TestDomains extends AsyncDisposable {
+  readonly db: Db;
+  readonly clock: ManualClock;
+  readonly domains: Domains;
+  readonly asked: Asked;
+  /** API key of the first account. */
+  readonly apiKey: string;
+  /** A request with that key unless told otherwise. */
+  call(
+    method: "GET" | "POST" | "PATCH" | "DELETE",
+    url: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<LightMyRequestResponse>;
+  /** Another process on the same rows: of the same node after a restart, or of another node. */
+  another(nodeName: string): Domains;
+}
+
+export async function startTestDomains(): Promise<TestDomains> {
+  const folder = mkdtempSync(join(tmpdir(), "weir-domains-"));
+  const server = await startEmbeddedPostgres({ dataFolder: folder, clock: systemClock, log: silentLog });
+  const database = await openDatabase<Schema>(server.address, silentLog, systemClock);
+  const { db } = database;
+  await migrate(db, fileURLToPath(MIGRATIONS), silentLog);
+  const clock = new ManualClock();
+  const asked: Asked = { stops: [], broadcasts: [] };
+  const build = (nodeName: string) =>
+    createDomains({
+      db,
+      clock,
+      log: silentLog,
+      settings: {
+        nodeName,
+        region: "local",
+        roles: ["api", "media", "worker"],
+        reconnectWindowMs: WINDOW_MS,
+        publicUrl: () => "http://weir.test",
+        rtmpUrl: () => "rtmp://weir.test:1935/live",
+      },
+      mediaControl: {
+        stop: async (streamId, why) => void asked.stops.push({ streamId, why }),
+        startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
+      },
+    });
+  const domains = build("one");
+  const apiKey = (await domains.ensureFirstAccount()) ?? "";
+  await domains.node.join();
+  const app = await createApp({ log: silentLog, openPrefixes: ["/api/playback"], ownOrigin: () => "http://weir.test" });
+  await app.register((scope) => domains.routes(scope));
+  return {
+    db,
+    clock,
+    domains,
+    asked,
+    apiKey,
+    call(method, url, body, headers = { authorization: `Bearer ${apiKey}` }) {
+      const payload = body === undefined ? {} : { payload: body as NonNullable<InjectOptions["payload"]> };
+      return app.inject({ method, url, headers, ...payload });
+    },
+    another: build,
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      await domains.close();
+      await database.close();
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Make another account with a project and a key of its own. */
+export async function addProject(db: Db, name: string): Promise<{ apiKey: string; userId: string }> {
+  const [userId, projectId] = [newId(), newId()];
+  const apiKey = `key-of-${name}`;
+  const row = { created_at: Number.MAX_SAFE_INTEGER, name };
+  await db
+    .insertInto("account")
+    .values({ id: userId, ...row })
+    .execute();
+  await db
+    .insertInto("project")
+    .values({ id: projectId, user_id: userId, ...row })
+    .execute();
+  const key = { id: newId(), project_id: projectId, user_id: userId, prefix: "", hash: hashSecret(apiKey), ...row };
+  await db.insertInto("api_key").values(key).execute();
+  return { apiKey, userId };
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import {
+  EMPTY_RECORDING_MS,
+  judgeRecording,
+  nextRecordingStatus,
+  RECORDING_WATCHDOG_MS,
+  type RecordingInput,
+  type RecordingState,
+} from "./recording-status.ts";
+import { nextSessionStatus } from "./session-status.ts";
+
+describe("session", () => {
+  it("live, end: ended", () => expect(nextSessionStatus("live", "end")).toBe("ended"));
+  it("ended, end: no such way, and the error names both", () => {
+    expect(() => nextSessionStatus("ended", "end")).toThrow('session: no way from "ended" by "end"');
+  });
+});
+
+describe("recording", () => {
+  const rows: [RecordingState, RecordingInput, RecordingState][] = [
+    ["waiting", "complete", "ready"],
+    ["waiting", "lost", "failed"],
+    ["ready", "delete", "deleted"],
+  ];
+  it.each(rows)("%s, %s: %s", (state, input, next) => expect(nextRecordingStatus(state, input)).toBe(next));
+
+  const illegal: [RecordingState, RecordingInput][] = [
+    ["none", "complete"],
+    ["ready", "complete"],
+    ["ready", "lost"],
+    ["failed", "complete"],
+    ["deleted", "delete"],
+  ];
+  it.each(illegal)("%s, %s: no such way, and the error names both", (state, input) => {
+    expect(() => nextRecordingStatus(state, input)).toThrow(`recording: no way from "${state}" by "${input}"`);
+  });
+});
+
+describe("judging the recording of an ended session", () => {
+  const evidence = { sealedSegments: 0, unsealedSegments: 0, hasFailed: false, endedForMs: 2_000 };
+  it.each([
+    ["everything sealed", { sealedSegments: 9 }, "complete"],
+    ["a span not sealed yet", { sealedSegments: 9, unsealedSegments: 1 }, null],
+    ["no media known yet", {}, null],
+    ["no media long after the end", { endedForMs: EMPTY_RECORDING_MS }, "lost"],
+    ["stopped early, something sealed", { sealedSegments: 9, unsealedSegments: 1, hasFailed: true }, "complete"],
+    ["stopped early, nothing sealed", { unsealedSegments: 1, hasFailed: true }, "lost"],
+    [
+      "the watchdog, something sealed",
+      { sealedSegments: 9, unsealedSegments: 1, endedForMs: RECORDING_WATCHDOG_MS },
+      "complete",
+    ],
+    ["the watchdog, nothing sealed", { unsealedSegments: 1, endedForMs: RECORDING_WATCHDOG_MS }, "lost"],
+  ])("%s: %o gives %s", (_situation, known, verdict) => {
+    expect(judgeRecording({ ...evidence, ...known })).toBe(verdict);
+  });
+});

@@ -1,0 +1,92 @@
+import { expect, it, vi } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
+import { silentLog } from "../../platform/log.ts";
+import type { MediaFact } from "../../ports.ts";
+import { FactQueue } from "./fact-queue.ts";
+
+type Write = (facts: readonly MediaFact[], dropped: ReadonlyMap<string, number>) => Promise<void>;
+
+const at = { streamId: "a", epoch: 1, at: 0 };
+const metrics = (mediaTimeMs: number): MediaFact => ({
+  type: "source-metrics",
+  ...at,
+  sessionId: "s",
+  mediaTimeMs,
+  ingestRate: 0,
+  outgoingRate: 0,
+});
+const back: MediaFact = { type: "source-back", ...at };
+
+function queueOf(write: Write, capacity = 100) {
+  const clock = new ManualClock();
+  return { clock, queue: new FactQueue({ clock, log: silentLog, write, capacity }) };
+}
+
+it("telemetry is gathered for half a second and written in one batch", async () => {
+  const write = vi.fn<Write>(async () => {});
+  const { clock, queue } = queueOf(write);
+  queue.report(metrics(1));
+  clock.advance(499);
+  queue.report(metrics(2));
+  expect(write).not.toHaveBeenCalled();
+  clock.advance(1);
+  await vi.waitFor(() => expect(write).toHaveBeenCalledOnce());
+  expect(write.mock.calls[0]?.[0]).toEqual([metrics(1), metrics(2)]);
+});
+
+it("a change of the publisher's state is written within 20 ms, with what came before it", async () => {
+  const write = vi.fn<Write>(async () => {});
+  const { clock, queue } = queueOf(write);
+  queue.report(metrics(1));
+  queue.report(back);
+  clock.advance(20);
+  await vi.waitFor(() => expect(write).toHaveBeenCalledOnce());
+  expect(write.mock.calls[0]?.[0]).toEqual([metrics(1), back]);
+});
+
+it("while the database is away facts wait, and are written in order when it is back", async () => {
+  const isAway = { value: true };
+  const written: MediaFact[] = [];
+  const { clock, queue } = queueOf(async (facts) => {
+    if (isAway.value) throw Object.assign(new Error("gone"), { code: "57P01" });
+    written.push(...facts);
+  });
+  queue.report(metrics(1));
+  await queue.flush();
+  queue.report(back);
+  await queue.flush();
+  expect(written).toEqual([]);
+  isAway.value = false;
+  clock.advance(10_000);
+  await vi.waitFor(() => expect(written).toEqual([metrics(1), back]));
+});
+
+it("a full queue drops telemetry first, tells how much, and keeps the publisher's changes", async () => {
+  const write = vi.fn<Write>(async () => {});
+  const { queue } = queueOf(write, 3);
+  for (const fact of [metrics(1), back, metrics(2), metrics(3)]) queue.report(fact);
+  await queue.flush();
+  expect(write.mock.calls).toEqual([[[back], new Map([["a", 3]])]]);
+});
+
+it("a fact that the database refuses for good is dropped alone", async () => {
+  const written: MediaFact[] = [];
+  const bad = metrics(13);
+  const { queue } = queueOf(async (facts) => {
+    if (facts.includes(bad)) throw Object.assign(new Error("bad"), { code: "22003" });
+    written.push(...facts);
+  });
+  for (const fact of [metrics(1), bad, back]) queue.report(fact);
+  await queue.flush();
+  expect(written).toEqual([metrics(1), back]);
+});
+
+it("closing writes what waits, and takes no more", async () => {
+  const write = vi.fn<Write>(async () => {});
+  const { queue } = queueOf(write);
+  queue.report(metrics(1));
+  await queue.close();
+  queue.report(metrics(2));
+  await queue.flush();
+  expect(write).toHaveBeenCalledOnce();
+});

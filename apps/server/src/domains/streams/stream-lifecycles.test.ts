@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { nextPublishAttempt, type PublishAttemptReason } from "./publish-attempt.ts";
+import { nextStreamStatus, type SessionEffect, type StreamInput, type StreamState } from "./stream-status.ts";
+
+const rows: [StreamState, StreamInput, StreamState, SessionEffect][] = [
+  ["idle", "publish-accepted", "live", "begin"],
+  ["idle", "clean-stop", "idle", "none"],
+  ["idle", "source-lost", "idle", "none"],
+  ["idle", "terminated", "idle", "none"],
+  ["idle", "suspended", "idle", "none"],
+  ["idle", "deleted", "idle", "none"],
+  ["live", "clean-stop", "idle", "end"],
+  ["live", "source-lost", "reconnecting", "hold"],
+  ["live", "second-publisher", "live", "resume"],
+  ["live", "terminated", "idle", "end"],
+  ["live", "suspended", "idle", "end"],
+  ["live", "deleted", "idle", "end"],
+  ["live", "node-lost", "reconnecting", "hold"],
+  ["reconnecting", "publish-accepted", "live", "resume"],
+  ["reconnecting", "source-back", "live", "none"],
+  ["reconnecting", "clean-stop", "idle", "end"],
+  ["reconnecting", "source-lost", "reconnecting", "none"],
+  ["reconnecting", "window-over", "idle", "end"],
+  ["reconnecting", "terminated", "idle", "end"],
+  ["reconnecting", "suspended", "idle", "end"],
+  ["reconnecting", "deleted", "idle", "end"],
+  ["reconnecting", "node-lost", "reconnecting", "none"],
+];
+
+const illegal: [StreamState, StreamInput][] = [
+  ["idle", "second-publisher"],
+  ["idle", "source-back"],
+  ["idle", "window-over"],
+  ["idle", "node-lost"],
+  ["live", "publish-accepted"],
+  ["live", "source-back"],
+  ["live", "window-over"],
+  ["reconnecting", "second-publisher"],
+];
+
+describe("stream", () => {
+  it.each(rows)("%s, %s: %s, session %s", (state, input, next, session) => {
+    expect(nextStreamStatus(state, input)).toEqual({ state: next, session });
+  });
+
+  it.each(illegal)("%s, %s: no such way, and the error names both", (state, input) => {
+    expect(() => nextStreamStatus(state, input)).toThrow(`stream: no way from "${state}" by "${input}"`);
+  });
+});
+
+describe("publish attempt", () => {
+  const reasons: PublishAttemptReason[] = [
+    "unknown-key",
+    "suspended",
+    "deleted",
+    "unsupported-codec",
+    "too-many",
+    "draining",
+  ];
+
+  it("asked, grant: accepted", () => {
+    expect(nextPublishAttempt({ state: "asked" }, { type: "grant" })).toEqual({ state: "accepted" });
+  });
+
+  it.each(reasons)("asked, refuse: refused(%s)", (reason) => {
+    expect(nextPublishAttempt({ state: "asked" }, { type: "refuse", reason })).toEqual({ state: "refused", reason });
+  });
+
+  it("an answered attempt takes no second answer", () => {
+    expect(() => nextPublishAttempt({ state: "accepted" }, { type: "grant" })).toThrow(
+      /no way from "accepted" by "grant"/,
+    );
+  });
+});
