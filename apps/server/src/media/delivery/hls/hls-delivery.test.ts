@@ -1,0 +1,263 @@
+import { request } from "node:http";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { MediaRig, until } from "../../testing/media-rig.ts";
+
+let rig: MediaRig;
+beforeEach(async () => {
+  rig = await MediaRig.open();
+});
+afterEach(() => rig[Symbol.asyncDispose]());
+
+const LIVE = "/hls/playstream1";
+const SOURCE = `${LIVE}/s/-/session-1/source`;
+const AUDIO = `${LIVE}/s/-/session-1/audio`;
+
+async function broadcast(seconds: number) {
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds });
+  return publication;
+}
+
+/** A request whose path is sent exactly as written. */
+function raw(path: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(rig.url("/"));
+    const req = request({ hostname, port, path, headers }, (res) => {
+      let body = "";
+      res.on("data", (chunk) => {
+        body += chunk;
+      });
+      res.on("end", () => resolve({ status: res.statusCode ?? 0, body }));
+    });
+    req.on("error", reject).end();
+  });
+}
+
+describe("a live stream", () => {
+  test("plays from its multivariant playlist, under both prefixes", async () => {
+    await broadcast(3);
+    const playlist = await rig.text(`${LIVE}/index.m3u8`);
+    expect(playlist).toMatch(/^#EXTM3U\n/);
+    expect(playlist).toContain(
+      'TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="s/-/session-1/audio/index.m3u8"',
+    );
+    expect(playlist).toMatch(
+      /CODECS="avc1\.42c016,mp4a\.40\.2",RESOLUTION=640x360,AUDIO="audio"\ns\/-\/session-1\/source\/index\.m3u8\n$/,
+    );
+    expect(await rig.text("/asset/hls/playstream1/index.m3u8")).toBe(playlist);
+    expect(await rig.text(`/asset${SOURCE}/index.m3u8`)).toContain("#EXT-X-MAP");
+  });
+
+  test("serves a segment as exactly the bytes of its parts, and names that cannot change for ever", async () => {
+    await broadcast(5);
+    const parts = await Promise.all([0, 1, 2, 3, 4, 5].map((part) => rig.bytes(`${SOURCE}/1.${part}.m4s`)));
+    const segment = await rig.fetch(`${SOURCE}/1.m4s`);
+    expect(Buffer.from(await segment.arrayBuffer())).toEqual(Buffer.concat(parts));
+    expect(segment.headers.get("cache-control")).toContain("immutable");
+    expect(segment.headers.get("access-control-allow-origin")).toBe("*");
+    const init = /init-[0-9a-f]+\.mp4/.exec(await rig.text(`${AUDIO}/index.m3u8`))?.[0];
+    expect((await rig.bytes(`${AUDIO}/${init}`)).subarray(4, 8).toString()).toBe("ftyp");
+    expect((await rig.fetch(`${AUDIO}/${init}`)).headers.get("content-type")).toBe("audio/mp4");
+  });
+
+  test("answers one range of a segment, and says 416 where there is none", async () => {
+    await broadcast(5);
+    const whole = await rig.bytes(`${SOURCE}/1.m4s`);
+    const middle = await rig.fetch(`${SOURCE}/1.m4s`, { headers: { range: "bytes=500-2499" } });
+    expect(middle.status).toBe(206);
+    expect(middle.headers.get("content-range")).toBe(`bytes 500-2499/${whole.length}`);
+    expect(Buffer.from(await middle.arrayBuffer())).toEqual(whole.subarray(500, 2500));
+    const status = async (range: string) => (await rig.fetch(`${SOURCE}/1.m4s`, { headers: { range } })).status;
+    expect(await status("bytes=0-")).toBe(206);
+    expect(await status("bytes=-1")).toBe(206);
+    expect(await status("bytes=5-4")).toBe(416);
+    expect(await status("bytes=99999999999999-")).toBe(416);
+    expect(await status(`bytes=${Array.from({ length: 1000 }, (_, i) => `${i}-${i}`).join(",")}`)).toBe(200);
+  });
+
+  test("makes a blocking request wait for its part and for nothing else", async () => {
+    const publication = await broadcast(3);
+    let answered = false;
+    const blocked = rig.text(`${SOURCE}/index.m3u8?_HLS_msn=2&_HLS_part=4`).then((text) => {
+      answered = true;
+      return text;
+    });
+    await rig.text(`${SOURCE}/index.m3u8?_HLS_msn=2&_HLS_part=1`);
+    expect(answered).toBe(false);
+    await rig.send(publication, { seconds: 2, clockAt: 3 });
+    expect(await blocked).toContain('URI="2.4.m4s"');
+  });
+
+  test("makes a request for the hinted part wait until it is there", async () => {
+    const publication = await broadcast(3);
+    const hint = /PRELOAD-HINT:TYPE=PART,URI="([^"]+)"/.exec(await rig.text(`${SOURCE}/index.m3u8`))?.[1];
+    const part = rig.bytes(`${SOURCE}/${hint}`);
+    await rig.send(publication, { seconds: 1, clockAt: 3 });
+    expect((await part).subarray(4, 8).toString()).toBe("moof");
+  });
+
+  test("answers a blocked request with the list as it is after three target durations", async () => {
+    await broadcast(3);
+    const blocked = rig.text(`${SOURCE}/index.m3u8?_HLS_msn=3`);
+    await rig.text(`${SOURCE}/index.m3u8`);
+    rig.clock.advance(12_000);
+    expect(await blocked).toContain("1.m4s");
+  });
+
+  test("answers five hundred blocked requests with one and the same list", async () => {
+    const publication = await broadcast(3);
+    const blocked = Array.from({ length: 500 }, () => rig.text(`${SOURCE}/index.m3u8?_HLS_msn=2&_HLS_part=3`));
+    await rig.text(`${SOURCE}/index.m3u8`);
+    await rig.send(publication, { seconds: 1, clockAt: 3 });
+    const bodies = new Set(await Promise.all(blocked));
+    expect(bodies.size).toBeLessThanOrEqual(2);
+  });
+
+  test.each([
+    ["_HLS_msn=99999", 400],
+    ["_HLS_msn=-1", 400],
+    ["_HLS_msn=NaN", 400],
+    ["_HLS_msn=1e3", 400],
+    ["_HLS_part=0", 400],
+    ["_HLS_msn=1&_HLS_part=x", 400],
+    ["_HLS_msn=0", 200],
+    ["_HLS_msn=1", 200],
+    ["tkn=abcdefghijklmnopqrstuv&unknown=1", 200],
+  ])("answers ?%s with %i", async (query, status) => {
+    await broadcast(3);
+    expect((await rig.fetch(`${SOURCE}/index.m3u8?${query}`)).status).toBe(status);
+  });
+
+  test("first answers a player that joins when three parts are there", async () => {
+    const publication = await broadcast(0.5);
+    const joined = rig.text(`${SOURCE}/index.m3u8`);
+    const earliest = await rig.text(`${SOURCE}/index.m3u8?_HLS_msn=1&_HLS_part=0`);
+    expect(earliest.match(/EXT-X-PART:/g)?.length).toBe(1);
+    await rig.send(publication, { seconds: 0.7, clockAt: 0.5 });
+    expect((await joined).match(/EXT-X-PART:/g)?.length).toBe(3);
+  });
+
+  test("that has no session says so in the words that players read", async () => {
+    const answer = await rig.fetch(`${LIVE}/index.m3u8`);
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toBe("#EXTM3U\n#EXT-X-ERROR: Stream is offline\n#EXT-X-ENDLIST\n");
+  });
+
+  test("asks the gate once for all the requests of a moment, and again after five seconds", async () => {
+    await broadcast(3);
+    await Promise.all(Array.from({ length: 50 }, () => rig.text(`${SOURCE}/index.m3u8`)));
+    expect(rig.playbackGate.asked).toBe(1);
+    rig.clock.advance(5001);
+    await rig.text(`${SOURCE}/index.m3u8`);
+    expect(rig.playbackGate.asked).toBe(2);
+  });
+});
+
+describe("what may not be had", () => {
+  test("an unknown id and a gated one are the same 401, on every kind of address", async () => {
+    for (const path of [
+      "index.m3u8",
+      "s/-/session-1/source/index.m3u8",
+      "s/-/session-1/source/1.m4s",
+      "staticsource.mp4",
+    ]) {
+      const [one, other] = await Promise.all(["unknownid1", "gatedid1"].map((id) => rig.fetch(`/hls/${id}/${path}`)));
+      expect([one?.status, other?.status]).toEqual([401, 401]);
+      expect(await one?.text()).toBe(await other?.text());
+    }
+    expect(await rig.text("/hls/unknownid1/index.m3u8")).toContain(
+      "#EXT-X-ERROR: Shutting down since this session is not allowed",
+    );
+  });
+
+  test.each([
+    "/hls/playstream1/../../../etc/passwd",
+    "/hls/playstream1/%2e%2e/%2e%2e/etc/passwd",
+    "/hls/playstream1/s/-/session-1/source/%252e%252e",
+    "/hls/playstream1/s/-/session-1/source/..",
+    "/hls/playstream1/s/-/session-1/source/..\\..\\1.m4s",
+    "/hls/playstream1/s/-/session-1/source/1.m4s%00.mp4",
+    "/hls//etc/passwd",
+    `/hls/playstream1/s/-/session-1/source/${"9".repeat(5000)}.m4s`,
+    "/hls/playstream1/s/-/session-1/source/01e5.m4s",
+    "/hls/playstream1/s/-/session-1/nothing/index.m3u8",
+    "/hls/playstream1/s/-/other-session/source/index.m3u8",
+    "/hls/playstream1/s/token/session-1/source/index.m3u8",
+  ])("%s is not found", async (path) => {
+    await broadcast(3);
+    expect((await raw(path)).status).toBe(404);
+  });
+
+  test("other methods are refused, and preflights allowed", async () => {
+    expect((await rig.fetch(`${LIVE}/index.m3u8`, { method: "POST" })).status).toBe(405);
+    const preflight = await rig.fetch(`${LIVE}/index.m3u8`, { method: "OPTIONS" });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("Service-Jwt");
+  });
+});
+
+describe("a recording", () => {
+  async function record(seconds: number): Promise<void> {
+    rig.publishGate.nextStart = { sessionId: "session-1", record: true };
+    const publication = await broadcast(seconds);
+    publication.end("clean-stop", "FCUnpublish");
+    await until(() => rig.facts.of("span-sealed").length === 2, "both spans");
+  }
+
+  test("plays from byte ranges of its spans, the very bytes that were live", async () => {
+    rig.publishGate.nextStart = { sessionId: "session-1", record: true };
+    const publication = await broadcast(7);
+    const live = await rig.bytes(`${SOURCE}/2.m4s`);
+    publication.end("clean-stop", "FCUnpublish");
+    await until(() => rig.facts.of("span-sealed").length === 2, "both spans");
+    expect(await rig.text("/asset/hls/recording1/index.m3u8")).toContain("s/-/session-1/source/index.m3u8");
+    const playlist = await rig.text("/asset/hls/recording1/s/-/session-1/source/index.m3u8");
+    expect(playlist).toMatch(/#EXT-X-PLAYLIST-TYPE:VOD\n.*#EXT-X-ENDLIST\n$/s);
+    expect(playlist.match(/#EXTINF:/g)?.length).toBe(4);
+    const [, length, offset, span] = /2\.00000,\n#EXT-X-BYTERANGE:(\d+)@([1-9]\d*)\n(\S+)/.exec(playlist) ?? [];
+    const range = `bytes=${offset}-${Number(offset) + Number(length) - 1}`;
+    const stored = await rig.bytes(`/asset/hls/recording1/s/-/session-1/source/${span}`, { headers: { range } });
+    expect(stored.equals(live)).toBe(true);
+  });
+
+  test("is one MP4 with both tracks, an index and every range of itself", async () => {
+    await record(5);
+    const whole = await rig.bytes("/asset/hls/recording1/staticsource.mp4");
+    const boxes: string[] = [];
+    for (let at = 0; at < whole.length; at += whole.readUInt32BE(at))
+      boxes.push(whole.toString("latin1", at + 4, at + 8));
+    expect(boxes.slice(0, 4)).toEqual(["ftyp", "moov", "sidx", "moof"]);
+    expect(boxes.filter((box) => box === "moof").length).toBe(boxes.filter((box) => box === "mdat").length);
+    for (const [start, end] of [
+      [0, 99],
+      [1000, 60_000],
+      [whole.length - 500, whole.length - 1],
+    ] as const) {
+      const part = await rig.bytes("/asset/hls/recording1/staticsource.mp4", {
+        headers: { range: `bytes=${start}-${end}` },
+      });
+      expect(part.equals(whole.subarray(start, end + 1))).toBe(true);
+    }
+  });
+
+  test("that a killed process left in its spool is sealed at the next start, less the open segment", async () => {
+    rig.publishGate.nextStart = { sessionId: "session-1", record: true };
+    await broadcast(7);
+    await until(() => rig.facts.of("segment-closed").length === 3, "three recorded segments");
+    const before = rig.facts.of("segment-closed").flatMap(({ recorded }) => recorded);
+    rig.facts.facts.length = 0;
+    await rig.restart();
+    expect(rig.facts.of("segment-closed").flatMap(({ recorded }) => recorded)).toEqual(before);
+    expect(rig.facts.of("span-sealed").length).toBe(2);
+    const mp4 = await rig.bytes("/asset/hls/recording1/staticsource.mp4");
+    expect(mp4.includes("moof")).toBe(true);
+  });
+
+  test("is not found by names that are not its own", async () => {
+    await record(3);
+    for (const name of ["nope.m4s", "init-00000000.mp4", "journal.jsonl"]) {
+      expect((await rig.fetch(`/asset/hls/recording1/s/-/session-1/source/${name}`)).status).toBe(404);
+    }
+    expect((await raw("/asset/hls/recording1/s/-/session-1/source/..%2findex-1.json")).status).toBe(404);
+  });
+});

@@ -1,0 +1,145 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { ManualClock } from "../../platform/clock.ts";
+import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
+import type { PlaybackDecision, PlaybackGate, RecordingIndex, RecordingRendition } from "../../ports.ts";
+import { MediaPlane } from "../index.ts";
+import type { Publication } from "../packet.ts";
+import { FactLog, FakePublisher, FakePublishGate } from "./fake-gates.ts";
+import { AUDIO, type SourceShape, syntheticSource, VIDEO } from "./synthetic-source.ts";
+
+/** Lets everybody watch `playstream1` live and `recording1` as the recording that the facts tell of; denies all else. */
+class FakePlaybackGate implements PlaybackGate {
+  asked = 0;
+  readonly #facts: FactLog;
+
+  constructor(facts: FactLog) {
+    this.#facts = facts;
+  }
+
+  async open({ playbackId }: { playbackId: string }): Promise<PlaybackDecision> {
+    this.asked++;
+    const projectId = "project-1";
+    if (playbackId === "playstream1") return { ok: true, content: { kind: "live", streamId: "stream-1", projectId } };
+    if (playbackId === "recording1")
+      return { ok: true, content: { kind: "recording", sessionId: "session-1", projectId } };
+    return { ok: false, reason: "denied" };
+  }
+
+  async recording(sessionId: string): Promise<RecordingIndex | null> {
+    const rows = this.#facts.of("segment-closed").flatMap(({ recorded }) => recorded);
+    const renditions = new Map<string, RecordingRendition & { segments: typeof rows }>();
+    for (const row of rows) {
+      const { rendition, track } = row;
+      if (!renditions.has(rendition)) renditions.set(rendition, { rendition, track, segments: [] });
+      renditions.get(rendition)?.segments.push(row);
+    }
+    return renditions.size === 0 ? null : { sessionId, projectId: "project-1", renditions: [...renditions.values()] };
+  }
+}
+
+/** A media plane behind a real HTTP server on loopback, on a clock that a test moves, with everything it needs faked but the disk. */
+export class MediaRig implements AsyncDisposable {
+  readonly clock = new ManualClock(Date.UTC(2030, 0, 1));
+  readonly publishGate = new FakePublishGate();
+  readonly facts = new FactLog();
+  readonly playbackGate = new FakePlaybackGate(this.facts);
+  readonly folder: string;
+  readonly store: LocalObjectStore;
+  plane: MediaPlane;
+  readonly #server: Server;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    this.store = new LocalObjectStore(join(folder, "objects"));
+    this.plane = this.#newPlane();
+    this.#server = createServer((req, res) => this.plane.handleHttp(req, res));
+  }
+
+  static async open(): Promise<MediaRig> {
+    const rig = new MediaRig(await mkdtemp(join(tmpdir(), "weir-media-")));
+    await rig.store.open();
+    await rig.plane.start();
+    await new Promise<void>((resolve) => rig.#server.listen(0, "127.0.0.1", resolve));
+    return rig;
+  }
+
+  /** Forget everything in memory, as a killed process does, and start again on the same disk. */
+  async restart(): Promise<void> {
+    this.plane.close();
+    this.plane = this.#newPlane();
+    await this.plane.start();
+  }
+
+  publish(): { readonly publication: Publication; readonly publisher: FakePublisher } {
+    const publisher = new FakePublisher();
+    return { publisher, publication: this.plane.open(this.publishGate.grant(), publisher) };
+  }
+
+  async send(publication: Publication, shape: SourceShape): Promise<void> {
+    if (shape.video !== false) publication.track(VIDEO);
+    if (shape.audio !== false) publication.track(AUDIO);
+    let at = 0;
+    for (const arrival of syntheticSource(shape)) {
+      this.clock.advance(arrival.at - at);
+      at = arrival.at;
+      publication.packet(arrival.packet);
+      if (arrival.at < 100) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  url(path: string): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${path}`;
+  }
+
+  fetch(path: string, init?: RequestInit): Promise<Response> {
+    return fetch(this.url(path), init);
+  }
+
+  async text(path: string): Promise<string> {
+    return (await this.fetch(path)).text();
+  }
+
+  async bytes(path: string, init?: RequestInit): Promise<Buffer> {
+    return Buffer.from(await (await this.fetch(path, init)).arrayBuffer());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.plane.close();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  #newPlane(): MediaPlane {
+    return new MediaPlane({
+      clock: this.clock,
+      log: pino({ level: "silent" }),
+      publishGate: this.publishGate,
+      playbackGate: this.playbackGate,
+      eventSink: this.facts,
+      store: this.store,
+      spoolDir: join(this.folder, "spool"),
+      reconnectWindowMs: 30_000,
+    });
+  }
+}
+
+/** The `Promise` of a condition, looked at until it holds. */
+export async function until<Value>(
+  look: () => Value | Promise<Value>,
+  what: string,
+  timeoutMs = 5000,
+): Promise<NonNullable<Value>> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const value = await look();
+    if (value) return value;
+    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
