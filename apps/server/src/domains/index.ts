@@ -1,4 +1,5 @@
 /** The domain floor: everything that the product sells, behind the ports of the media floor and the routes of the API. */
+import cookie from "@fastify/cookie";
 import type { FastifyInstance } from "fastify";
 import type { Kysely } from "kysely";
 import type { Clock } from "../platform/clock.ts";
@@ -41,7 +42,7 @@ export interface Domains {
   readonly publishGate: PublishGate;
   readonly playbackGate: PlaybackGate;
   readonly eventSink: EventSink;
-  /** Fastify plugin with every route of the API, for an app that parses cookies. */
+  /** Fastify plugin with every route of the API. */
   routes(app: FastifyInstance): Promise<void>;
   /** Make the first account and its key; returns the key once, null when it existed or was preset. */
   ensureFirstAccount(presetKey?: string): Promise<string | null>;
@@ -73,6 +74,7 @@ export function createDomains(options: DomainOptions): Domains {
     eventSink: facts,
     async routes(app) {
       app.setSerializerCompiler(() => JSON.stringify);
+      await app.register(cookie);
       await describeApi(app);
       accountRoutes(app, deps);
       streamRoutes(app, { ...deps, mediaControl });
