@@ -1,0 +1,50 @@
+import { systemClock } from "./platform/clock.ts";
+import { readConfig, unknownSettings } from "./platform/config.ts";
+import { createLog } from "./platform/log.ts";
+import { StartupError } from "./platform/startup-error.ts";
+import { banner } from "./roles/banner.ts";
+import { startWeir } from "./roles/weir.ts";
+
+/** The whole way out; who runs us kills after 10 s. */
+const CLOSE_WITHIN_MS = 9_500;
+
+try {
+  await run();
+} catch (error) {
+  if (!(error instanceof StartupError)) throw error;
+  process.stderr.write(`weir: ${error.message}\n`);
+  process.exit(1);
+}
+
+async function run(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLog({ level: config.logLevel, readable: process.stderr.isTTY === true }, process.stderr);
+  for (const variable of unknownSettings(process.env))
+    log.warn(`${variable} is no setting of Weir; see docs/4-operate/settings.md`);
+
+  const starting = startWeir({ config, clock: systemClock, log });
+  let isLeaving = false;
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      // Who asks twice does not want to wait; the database goes down by itself when we are gone.
+      if (isLeaving) process.exit(1);
+      isLeaving = true;
+      log.info({ signal }, "closing: publishers and sessions are ended; a second signal quits at once");
+      systemClock.after(CLOSE_WITHIN_MS, () => {
+        log.fatal("not everything closed in time");
+        process.exit(1);
+      });
+      starting
+        .then((weir) => weir.close())
+        .then(
+          () => process.exit(0),
+          (error: unknown) => {
+            log.fatal({ err: error }, "closing failed");
+            process.exit(1);
+          },
+        );
+    });
+  }
+  const weir = await starting;
+  process.stdout.write(banner(weir.facts));
+}

@@ -1,0 +1,17 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import type { Log } from "../log.ts";
+
+/** `{"errors": […]}` for everything that goes wrong, the same for all routes. Errors say their status by a `statusCode` of 400 to 599. */
+export function answerError(log: Log) {
+  return (error: Partial<FastifyError> & Error, request: FastifyRequest, reply: FastifyReply) => {
+    if (error.validation) {
+      const [first] = error.validation;
+      return reply.code(422).send({ errors: [JSON.stringify(first)] });
+    }
+    const { statusCode = 500 } = error;
+    if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send({ errors: [error.message] });
+    log.error({ err: error, method: request.method, route: request.routeOptions.url }, "a request failed");
+    if (statusCode > 500 && statusCode < 600) return reply.code(statusCode).send({ errors: [error.message] });
+    return reply.code(500).send({ errors: [`Internal server error: ${error.name}`] });
+  };
+}

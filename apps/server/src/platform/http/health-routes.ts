@@ -1,0 +1,14 @@
+import type { FastifyInstance } from "fastify";
+import type { Readiness } from "../readiness.ts";
+
+/** `/healthz`: the process answers. `/readyz`: it should get traffic; 503 with the reasons while it should not. */
+export function addHealthRoutes(app: FastifyInstance, readiness: Readiness): void {
+  app.get("/healthz", { schema: { hide: true } }, async () => ({ status: "ok" }));
+  app.get("/readyz", { schema: { hide: true } }, async (_request, reply) => {
+    const report = await readiness.report();
+    return reply
+      .code(report.isReady ? 200 : 503)
+      .header("cache-control", "no-store")
+      .send(report);
+  });
+}

@@ -1,0 +1,117 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { FastifyInstance } from "fastify";
+import type { Clock } from "../clock.ts";
+import { StartupError } from "../startup-error.ts";
+
+const MOST_CONNECTIONS = 20_000;
+/** How long a running request may go on when the server closes. */
+const LAST_ANSWERS_MS = 1_000;
+
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface HttpServerSettings {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Answers what begins with one of `mediaPrefixes`, without a framework in between. */
+  readonly media: HttpHandler;
+  readonly mediaPrefixes: readonly string[];
+  readonly app: FastifyInstance;
+  readonly clock: Clock;
+}
+
+export interface HttpServer {
+  readonly port: number;
+  readonly server: Server;
+  /** Takes no new connections, lets running requests end for a second, then cuts them. */
+  close(): Promise<void>;
+}
+
+/** One listener for everything. Throws `StartupError` where the port is taken or not allowed. */
+export async function createHttpServer({
+  host,
+  port,
+  media,
+  mediaPrefixes,
+  app,
+  clock,
+}: HttpServerSettings): Promise<HttpServer> {
+  await app.ready();
+  const server = createServer(
+    {
+      maxHeaderSize: 16 * 1024,
+      // Deadlines for a whole head and a whole request, not for a read: a byte a second does not get past them.
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      connectionsCheckingInterval: 2_000,
+      // Longer than the 60 s of common load balancers, who must be the first to close.
+      keepAliveTimeout: 65_000,
+      noDelay: true,
+    },
+    (request, response) => {
+      const isMedia = mediaPrefixes.some((prefix) => request.url?.startsWith(prefix));
+      if (isMedia) media(request, response);
+      else app.routing(request, response);
+    },
+  );
+  server.maxHeadersCount = 100;
+  server.maxConnections = MOST_CONNECTIONS;
+  server.on("clientError", refuse);
+  await listen(server, host, port);
+  let closing: Promise<void> | null = null;
+  return {
+    port: (server.address() as AddressInfo).port,
+    server,
+    close() {
+      closing ??= new Promise<void>((resolve) => {
+        const cut = clock.after(LAST_ANSWERS_MS, () => server.closeAllConnections());
+        server.close(() => {
+          cut.cancel();
+          resolve();
+        });
+        server.closeIdleConnections();
+      }).then(() => app.close());
+      return closing;
+    },
+  };
+}
+
+/** A request that is no HTTP, or came too slowly: one answer without a word about the parser, and the end. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  const status =
+    error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+      ? "408 Request Timeout"
+      : error.code === "HPE_HEADER_OVERFLOW"
+        ? "431 Request Header Fields Too Large"
+        : "400 Bad Request";
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(explainListen(error, "HTTP", host, port, "WEIR_HTTP_PORT")),
+    );
+    server.listen({ host, port, backlog: 1024 }, () => resolve());
+  });
+}
+
+/** Why a listener could not be opened, in one line that names the setting to change. */
+export function explainListen(
+  error: NodeJS.ErrnoException,
+  protocol: string,
+  host: string,
+  port: number,
+  variable: string,
+): Error {
+  const where = `${protocol} port ${port} on ${host}`;
+  if (error.code === "EADDRINUSE")
+    return new StartupError(`${where} is in use by another program: end it or set ${variable}`);
+  if (error.code === "EACCES")
+    return new StartupError(`${where} needs a privilege that this user lacks: set ${variable} to 1024 or more`);
+  if (error.code === "EADDRNOTAVAIL")
+    return new StartupError(`${host} is not an address of this machine: set WEIR_HOST`);
+  return error;
+}

@@ -1,0 +1,62 @@
+import { type Dirent, existsSync, readdirSync } from "node:fs";
+import { join, relative } from "node:path";
+import staticFiles from "@fastify/static";
+import type { FastifyInstance } from "fastify";
+
+export interface SinglePageAppSettings {
+  /** The built app: `index.html`, and files with a hash in their name below `assets/`. */
+  readonly folder: string;
+  /** Addresses below these are never a page. */
+  readonly reservedPrefixes: readonly string[];
+}
+
+// Workers and blob: are hls.js's; styles are set by script in the component library.
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "media-src 'self' blob:",
+  "worker-src 'self' blob:",
+  "connect-src 'self'",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Serve a built web app at `/`: its files, and its page for every other address a person may open. */
+export async function addSinglePageApp(
+  app: FastifyInstance,
+  { folder, reservedPrefixes }: SinglePageAppSettings,
+): Promise<void> {
+  if (!existsSync(join(folder, "index.html"))) {
+    app.get("/", (_request, reply) =>
+      reply.type("text/plain").send("The dashboard is not built here: run `npm run build`.\n"),
+    );
+    return;
+  }
+  // Names are matched against what the build left, never joined to a path.
+  const files = new Set(readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap(nameIn(folder)));
+  await app.register(staticFiles, {
+    root: folder,
+    serve: false,
+    cacheControl: false,
+    setHeaders(reply, path) {
+      const isHashed = path.startsWith(join(folder, "assets"));
+      reply.header("cache-control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
+      reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
+    },
+  });
+  app.get("/*", { schema: { hide: true } }, (request, reply) => {
+    const name = (request.params as { "*": string })["*"];
+    if (files.has(name)) return reply.sendFile(name);
+    const isReserved = reservedPrefixes.some((prefix) => request.url.startsWith(prefix));
+    const wantsPage = request.headers.accept?.includes("text/html") && !name.startsWith("assets/");
+    return wantsPage && !isReserved ? reply.sendFile("index.html") : reply.callNotFound();
+  });
+}
+
+function nameIn(folder: string) {
+  return (entry: Dirent) => (entry.isFile() ? [relative(folder, join(entry.parentPath, entry.name))] : []);
+}

@@ -1,0 +1,58 @@
+import type { Clock } from "./clock.ts";
+import { sleep } from "./retry.ts";
+
+const ANSWER_WITHIN_MS = 2_000;
+
+/** Null when all is well, else what is wrong in a few words without secrets: anyone may read them. */
+export type ReadinessCheck = () => Promise<string | null> | string | null;
+
+export interface ReadinessReport {
+  readonly isReady: boolean;
+  readonly checks: Readonly<Record<string, string>>;
+}
+
+/** Whether this process should be given work: every check is well, and it is not draining. */
+export class Readiness {
+  readonly #clock: Clock;
+  readonly #checks = new Map<string, ReadinessCheck>();
+  #isDraining = false;
+  #running: Promise<ReadinessReport> | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  add(name: string, check: ReadinessCheck): void {
+    this.#checks.set(name, check);
+  }
+
+  /** Not ready from now on. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Callers at the same moment share one run of the checks. */
+  async report(): Promise<ReadinessReport> {
+    if (this.#isDraining) return { isReady: false, checks: { node: "draining" } };
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #run(): Promise<ReadinessReport> {
+    const results = await Promise.all(
+      [...this.#checks].map(async ([name, check]) => [name, await this.#ask(check)] as const),
+    );
+    return {
+      isReady: results.every(([, problem]) => problem === null),
+      checks: Object.fromEntries(results.map(([name, problem]) => [name, problem ?? "ok"])),
+    };
+  }
+
+  async #ask(check: ReadinessCheck): Promise<string | null> {
+    const late = sleep(this.#clock, ANSWER_WITHIN_MS).then(() => `no answer within ${ANSWER_WITHIN_MS} ms`);
+    const answer = Promise.resolve().then(check);
+    return Promise.race([answer.catch(() => "failed"), late]);
+  }
+}

@@ -1,0 +1,19 @@
+import { fileURLToPath } from "node:url";
+import type { FastifyInstance } from "fastify";
+import type { Domains } from "../domains/index.ts";
+import { addSinglePageApp } from "../platform/http/single-page-app.ts";
+import { MEDIA_PREFIXES } from "./media.ts";
+
+const DASHBOARD = fileURLToPath(new URL("../../../dashboard/dist", import.meta.url));
+
+/** Addresses below these are answers for programs, never a page of the dashboard. */
+const RESERVED_PREFIXES = ["/api/", "/data/", ...MEDIA_PREFIXES];
+
+/** Any page may read these: players are embedded everywhere. */
+export const OPEN_PREFIXES = ["/api/playback/"];
+
+/** The HTTP API and the dashboard. */
+export async function addApi(app: FastifyInstance, domains: Domains): Promise<void> {
+  await app.register((scope) => domains.routes(scope));
+  await addSinglePageApp(app, { folder: DASHBOARD, reservedPrefixes: RESERVED_PREFIXES });
+}

@@ -1,0 +1,90 @@
+import { sql } from "kysely";
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
+import type { Schema } from "../domains/index.ts";
+import type { Subscription } from "../platform/channel-listener.ts";
+import type { Database } from "../platform/database.ts";
+import type { Log } from "../platform/log.ts";
+import type { MediaControl, StopReason } from "../ports.ts";
+
+const CHANNEL = "media_control";
+
+const Command = Type.Union([
+  Type.Object({
+    type: Type.Literal("stop"),
+    streamId: Type.String(),
+    why: Type.Union([Type.Literal("terminated"), Type.Literal("suspended"), Type.Literal("deleted")]),
+  }),
+  Type.Object({
+    type: Type.Literal("test-broadcast"),
+    nodeId: Type.String(),
+    streamKey: Type.String(),
+    seconds: Type.Number(),
+  }),
+]);
+type Command = Static<typeof Command>;
+
+/** No process with role media is serving, so nothing can be broadcast. */
+export class NoMediaNode extends Error {
+  readonly code = "no-media-node";
+  readonly statusCode = 503;
+  constructor() {
+    super("no media node is serving: start a process with role media");
+  }
+}
+
+/** The domain floor's side: says to whom it concerns what to do, through the database, also where both floors are one process. */
+export class NotifyMediaControl implements MediaControl {
+  readonly #database: Database<Schema>;
+
+  constructor(database: Database<Schema>) {
+    this.#database = database;
+  }
+
+  async stop(streamId: string, why: StopReason): Promise<void> {
+    await this.#send({ type: "stop", streamId, why });
+  }
+
+  /** Throws `NoMediaNode`. */
+  async startTestBroadcast(streamKey: string, seconds: number): Promise<void> {
+    // Of several nodes one alone must send it, or they would take the stream from each other.
+    const node = await this.#database.db
+      .selectFrom("node")
+      .select("id")
+      .where("state", "=", "serving")
+      .where(sql<boolean>`'media' = any(roles)`)
+      .orderBy("seen_at", "desc")
+      .executeTakeFirst();
+    if (!node) throw new NoMediaNode();
+    await this.#send({ type: "test-broadcast", nodeId: node.id, streamKey, seconds });
+  }
+
+  async #send(command: Command): Promise<void> {
+    await this.#database.notify(CHANNEL, JSON.stringify(command));
+  }
+}
+
+/** What a media node can be told. */
+export interface MediaCommands {
+  stop(streamId: string, why: StopReason): void;
+  startTestBroadcast(streamKey: string, seconds: number): void;
+}
+
+/** The media floor's side: does what was said to all, and what was said to this node. */
+export function obeyMediaControl(
+  database: Database<Schema>,
+  nodeId: () => string,
+  commands: MediaCommands,
+  log: Log,
+): Promise<Subscription> {
+  return database.listen(CHANNEL, {
+    message(payload) {
+      const command: unknown = JSON.parse(payload);
+      // A newer process may send what this one does not know.
+      if (!Value.Check(Command, command)) log.warn("a media command of an unknown kind was ignored");
+      else if (command.type === "stop") commands.stop(command.streamId, command.why);
+      else if (command.nodeId === nodeId()) commands.startTestBroadcast(command.streamKey, command.seconds);
+    },
+    reconnected: () => log.warn("media commands may have been missed while the database was away"),
+  });
+}

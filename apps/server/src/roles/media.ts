@@ -1,0 +1,83 @@
+import { join } from "node:path";
+import type { Domains, Schema } from "../domains/index.ts";
+import { MediaPlane, spoolDirOf } from "../media/index.ts";
+import { TestBroadcasts } from "../media/transcode/index.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Config } from "../platform/config.ts";
+import type { Database } from "../platform/database.ts";
+import type { HttpHandler } from "../platform/http/http-server.ts";
+import type { Log } from "../platform/log.ts";
+import { LocalObjectStore } from "../platform/storage/local-object-store.ts";
+import { obeyMediaControl } from "./media-control.ts";
+
+/** Addresses that the media role answers by itself, past the app. */
+export const MEDIA_PREFIXES = ["/hls/", "/asset/hls/", "/webrtc/"];
+
+export interface MediaRoleSettings {
+  readonly config: Config;
+  readonly dataFolder: string;
+  readonly database: Database<Schema>;
+  readonly domains: Domains;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface MediaRole {
+  readonly handleHttp: HttpHandler;
+  readonly rtmpPort: number;
+  /** End every session cleanly; publishers are told why. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Ingest, packaging, recording and delivery of this node. */
+export async function startMedia({
+  config,
+  dataFolder,
+  database,
+  domains,
+  clock,
+  log,
+}: MediaRoleSettings): Promise<MediaRole> {
+  await using opened = new AsyncDisposableStack();
+  const store = new LocalObjectStore(join(dataFolder, "objects"));
+  await store.open();
+  const plane = new MediaPlane({
+    clock,
+    log,
+    publishGate: domains.publishGate,
+    playbackGate: domains.playbackGate,
+    eventSink: domains.eventSink,
+    store,
+    spoolDir: spoolDirOf(dataFolder),
+    reconnectWindowMs: config.reconnectWindowMs,
+  });
+  opened.defer(() => plane.close());
+  await plane.start();
+
+  // SEAM: the RTMP server is opened here, writes into `plane.open(grant, publisher)`, and says which port it got.
+  const rtmpPort = config.rtmpPort;
+
+  const broadcasts = new TestBroadcasts({ log, clock });
+  opened.defer(() => broadcasts.close());
+  const self = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host;
+  const commands = await obeyMediaControl(
+    database,
+    () => domains.node.id,
+    {
+      stop: (streamId, why) => plane.stop(streamId, why),
+      startTestBroadcast: (streamKey, seconds) =>
+        broadcasts.start({ url: `rtmp://${self}:${rtmpPort}/live/${streamKey}`, seconds }),
+    },
+    log,
+  );
+  opened.defer(() => commands.close());
+
+  const all = opened.move();
+  return {
+    handleHttp: (request, response) => plane.handleHttp(request, response),
+    rtmpPort,
+    drain: () => plane.drain(),
+    close: () => all.disposeAsync(),
+  };
+}

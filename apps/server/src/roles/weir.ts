@@ -1,0 +1,136 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createDomains, type Schema } from "../domains/index.ts";
+import { closeSlowReaders } from "../media/index.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Config } from "../platform/config.ts";
+import { freeBytesOf, openDataFolder, openRunFolder } from "../platform/data-folder.ts";
+import { openDatabase } from "../platform/database.ts";
+import { watchEventLoop } from "../platform/event-loop.ts";
+import { takeLock } from "../platform/folder-lock.ts";
+import { createApp } from "../platform/http/app.ts";
+import { addHealthRoutes } from "../platform/http/health-routes.ts";
+import { createHttpServer, type HttpHandler } from "../platform/http/http-server.ts";
+import type { Log } from "../platform/log.ts";
+import { migrate } from "../platform/migrate.ts";
+import { startEmbeddedPostgres } from "../platform/postgres/embedded-postgres.ts";
+import { Readiness } from "../platform/readiness.ts";
+import { StartupError } from "../platform/startup-error.ts";
+import { addApi, OPEN_PREFIXES } from "./api.ts";
+import type { BannerFacts } from "./banner.ts";
+import { MEDIA_PREFIXES, startMedia } from "./media.ts";
+import { NotifyMediaControl } from "./media-control.ts";
+import { nodeNameOf } from "./node-name.ts";
+import { startWorker } from "./worker.ts";
+
+const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
+/** Below this a node should get no more work: a segment of every stream must still fit. */
+const LEAST_FREE_BYTES = 64 * 1024 * 1024;
+
+export interface Weir {
+  readonly facts: BannerFacts;
+  /** Not ready at once; publishers closed with a reason, sessions ended, everything closed in the reverse order of its opening. */
+  close(): Promise<void>;
+}
+
+export interface WeirSettings {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** One process of Weir with the roles that its configuration names. Throws `StartupError` for what its operator can mend. */
+export async function startWeir({ config, clock, log }: WeirSettings): Promise<Weir> {
+  await using opened = new AsyncDisposableStack();
+  const readiness = new Readiness(clock);
+  opened.adopt(watchEventLoop(clock, log), (watch) => watch.close());
+
+  const dataFolder = openDataFolder(config.dataDir);
+  readiness.add("disk", () => (freeBytesOf(dataFolder) < LEAST_FREE_BYTES ? "almost full" : null));
+  opened.adopt(await lockDataFolder(dataFolder), (lock) => lock.release());
+
+  const postgres = config.databaseUrl ? null : await startEmbeddedPostgres({ dataFolder, clock, log });
+  if (postgres) {
+    opened.defer(() => postgres.close());
+    readiness.add("postgres", () => (postgres.isRunning() ? null : "restarting"));
+  }
+  const connection = config.databaseUrl ?? postgres?.address;
+  if (!connection) throw new Error("no database: neither an address nor an embedded one");
+  const database = await openDatabase<Schema>(connection, log, clock);
+  opened.defer(() => database.close());
+  readiness.add("database", () => database.ping().then(() => null));
+  await migrate(database.db, MIGRATIONS, log);
+
+  let { httpPort, rtmpPort } = config;
+  const publicUrl = () => config.publicUrl ?? `http://localhost:${httpPort}`;
+  const rtmpUrl = () => `rtmp://${new URL(publicUrl()).hostname}:${rtmpPort}/live`;
+  const domains = createDomains({
+    db: database.db,
+    clock,
+    log,
+    settings: { ...config, nodeName: nodeNameOf(dataFolder), publicUrl, rtmpUrl },
+    mediaControl: new NotifyMediaControl(database),
+  });
+  opened.defer(() => domains.close());
+  await domains.node.join();
+  opened.defer(() => domains.node.leave());
+
+  const media = config.roles.includes("media")
+    ? await startMedia({ config, dataFolder, database, domains, clock, log })
+    : null;
+  if (media) opened.defer(() => media.close());
+  rtmpPort = media?.rtmpPort ?? rtmpPort;
+
+  const app = createApp({ log, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
+  addHealthRoutes(app, readiness);
+  if (config.roles.includes("api")) await addApi(app, domains);
+  const http = await createHttpServer({
+    host: config.host,
+    port: config.httpPort,
+    media: media?.handleHttp ?? notHere,
+    mediaPrefixes: MEDIA_PREFIXES,
+    app,
+    clock,
+  });
+  opened.defer(() => http.close());
+  opened.adopt(closeSlowReaders(http.server, clock), (timer) => timer.cancel());
+  httpPort = http.port;
+  if (config.roles.includes("worker")) startWorker(domains);
+
+  // Last, so that no key is made that a failing start would never show.
+  const newApiKey = await domains.ensureFirstAccount(config.apiKey?.reveal());
+
+  const all = opened.move();
+  let closing: Promise<void> | null = null;
+  return {
+    facts: {
+      dashboardUrl: config.roles.includes("api") ? publicUrl() : null,
+      rtmpUrl: media ? rtmpUrl() : null,
+      dataFolder,
+      newApiKey,
+    },
+    close() {
+      readiness.drain();
+      closing ??= (async () => {
+        await domains.node
+          .drain()
+          .catch((error: Error) => log.warn(`the node could not be marked as draining: ${error.message}`));
+        await media?.drain();
+        await all.disposeAsync();
+      })();
+      return closing;
+    },
+  };
+}
+
+async function lockDataFolder(dataFolder: string) {
+  const lock = await takeLock(join(openRunFolder(dataFolder), "weir.lock"));
+  if (lock) return lock;
+  throw new StartupError(
+    `another Weir runs on the data folder ${dataFolder}: stop it, or set WEIR_DATA_DIR to another folder`,
+  );
+}
+
+const notHere: HttpHandler = (_request, response) => {
+  response.writeHead(404).end();
+};
