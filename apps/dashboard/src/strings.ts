@@ -23,7 +23,6 @@ export const strings = {
     cancel: "Cancel",
     save: "Save",
     dismiss: "Dismiss",
-    more: "More actions",
     nextPage: "Older",
     firstPage: "Newest",
     never: "Never",
@@ -86,7 +85,7 @@ export const strings = {
       watchHint: "The player starts by itself, about a second after the first picture has come.",
       keyPlaceholder: "<stream key>",
       testName: "Test",
-      test: "Create one and send a test broadcast",
+      test: "Show me: create one and send it a test broadcast",
     },
     guide: {
       label: "How to send video",
@@ -111,8 +110,7 @@ export const strings = {
       idleSince: (when: string) => `Idle, last seen ${when}`,
       idleNew: "Idle, never live yet",
       terminate: "Terminate",
-      rename: "Rename",
-      delete: "Delete",
+      delete: "Delete stream",
       terminateAsk: {
         title: (name: string) => `Terminate ${name}?`,
         body: "The broadcaster is disconnected and the session ends. An encoder that reconnects by itself comes back at once, as a new session.",
@@ -174,7 +172,7 @@ export const strings = {
       record: "Record each session",
       recordHint: "Applies from the next session on.",
       recordLive: "Cannot be changed while the stream is live. Terminate it, or wait until it is idle.",
-      open: "Open",
+      rename: "Rename",
     },
   },
   sessions: {

@@ -51,6 +51,5 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
   components: {
     Modal: { defaultProps: { centered: true, shadow: "none", transitionProps: { duration: 100 } } },
-    Menu: { defaultProps: { shadow: "none", transitionProps: { duration: 80 } } },
   },
 });

@@ -4,7 +4,7 @@ import classes from "./panel.module.css";
 interface Props {
   readonly title?: string;
   readonly hint?: string;
-  readonly children: ReactNode;
+  readonly children?: ReactNode;
 }
 
 /** A bordered group of things that belong together. */

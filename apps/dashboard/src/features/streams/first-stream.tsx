@@ -36,9 +36,10 @@ export function FirstStream() {
   );
   return (
     <div className={classes.page}>
-      <header>
+      <header className={classes.header}>
         <h1>{text.title}</h1>
         <p className="quiet">{text.lead}</p>
+        {testButton}
       </header>
       <ol className={classes.steps}>
         <li>
@@ -54,9 +55,7 @@ export function FirstStream() {
           </Panel>
         </li>
         <li>
-          <Panel title={text.watch} hint={text.watchHint}>
-            {testButton}
-          </Panel>
+          <Panel title={text.watch} hint={text.watchHint} />
         </li>
       </ol>
     </div>

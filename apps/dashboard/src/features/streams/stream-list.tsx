@@ -83,5 +83,5 @@ function LastSeen({ stream }: { readonly stream: Stream }) {
 }
 
 function ingestOf(stream: Stream): string {
-  return stream.isActive ? bitrateText(stream.ingestRate) : strings.actions.none;
+  return stream.status.state === "live" ? bitrateText(stream.ingestRate) : strings.actions.none;
 }

@@ -1,6 +1,7 @@
-import { Switch } from "@mantine/core";
+import { Button, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Stream } from "@weir/contract";
+import { useState } from "react";
 import { Figures } from "../../components/figures.tsx";
 import { Moment } from "../../components/moment.tsx";
 import { Note } from "../../components/note.tsx";
@@ -10,6 +11,8 @@ import { durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { ingestQuery } from "../account/account-queries.ts";
 import { PublishGuide } from "./publish-guide.tsx";
+import { RenameStreamDialog } from "./rename-stream-dialog.tsx";
+import { DeleteButton } from "./stream-actions.tsx";
 import classes from "./stream-overview.module.css";
 import { usePatchStream } from "./stream-queries.ts";
 import { TestBroadcastButton } from "./test-broadcast-button.tsx";
@@ -19,6 +22,7 @@ const text = strings.streams.overview;
 /** Where to send to, where to watch, and the stream's few settings. */
 export function StreamOverview({ stream }: { readonly stream: Stream }) {
   const ingest = useQuery(ingestQuery);
+  const [isRenaming, setRenaming] = useState(false);
   if (ingest.error) return <Note tone="failure">{ingest.error.message}</Note>;
   if (!ingest.data) return <p className="quiet">{strings.app.loading}</p>;
   return (
@@ -44,8 +48,15 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
             ]}
           />
           <ValueField label={text.streamId} value={stream.id} />
+          <div className={classes.actions}>
+            <Button variant="default" onClick={() => setRenaming(true)}>
+              {text.rename}
+            </Button>
+            <DeleteButton stream={stream} />
+          </div>
         </Panel>
       </div>
+      {isRenaming && <RenameStreamDialog stream={stream} onClose={() => setRenaming(false)} />}
     </div>
   );
 }

@@ -10,7 +10,7 @@ import { VideoPlayer } from "../../components/video-player.tsx";
 import type { PlaybackFigures } from "../../lib/hls-playback.ts";
 import { strings } from "../../strings.ts";
 import { SessionList } from "../sessions/index.ts";
-import { StreamActions } from "./stream-actions.tsx";
+import { TerminateButton } from "./stream-actions.tsx";
 import { StreamClock } from "./stream-clock.tsx";
 import { StreamFigures } from "./stream-figures.tsx";
 import { StreamOverview } from "./stream-overview.tsx";
@@ -56,7 +56,7 @@ function StreamRoom({ stream, error }: { readonly stream: Stream; readonly error
           <h1>{stream.name}</h1>
           <StreamClock stream={stream} />
         </div>
-        <StreamActions stream={stream} />
+        {stream.isActive && <TerminateButton stream={stream} />}
       </header>
       {error && <Note tone="failure">{error.message}</Note>}
       {!isOnAir && testBroadcast?.error && (

@@ -16,12 +16,7 @@ export function TestBroadcastButton({ streamId, variant = "filled" }: Props) {
   const isStarting =
     last?.status === "pending" || (last?.status === "success" && Date.now() - last.submittedAt < START_MS);
   return (
-    <Button
-      style={{ justifySelf: "start" }}
-      variant={variant}
-      disabled={isStarting}
-      onClick={() => send.mutate(streamId)}
-    >
+    <Button variant={variant} disabled={isStarting} onClick={() => send.mutate(streamId)}>
       {isStarting ? strings.streams.guide.testStarting : strings.streams.guide.testSend}
     </Button>
   );

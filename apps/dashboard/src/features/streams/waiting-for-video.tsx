@@ -26,9 +26,9 @@ export function SilenceCauses() {
   const ingest = useQuery(ingestQuery);
   const address = ingest.data && parsed(ingest.data.ingests.rtmp);
   if (!address) return null;
-  const isLoopback = /^(localhost|127\.|\[::1\])/.test(address.hostname);
-  const isElsewhere = isLoopback && window.location.hostname !== address.hostname;
-  const probe = `nc -vz ${isElsewhere ? window.location.hostname : address.hostname} ${address.port}`;
+  const here = window.location.hostname;
+  const isElsewhere = isLoopback(address.hostname) && !isLoopback(here);
+  const probe = `nc -vz ${isElsewhere ? here : address.hostname} ${address.port}`;
   return (
     <Panel title={text.causes}>
       <dl className={classes.causes}>
@@ -39,7 +39,7 @@ export function SilenceCauses() {
             <code>{probe}</code>
             <CopyButton value={probe} what={text.port.title.toLowerCase()} />
           </span>
-          {isElsewhere && text.loopback(window.location.hostname)}
+          {isElsewhere && text.loopback(here)}
         </dd>
         <dt>{text.key.title}</dt>
         <dd>{text.key.body}</dd>
@@ -48,6 +48,10 @@ export function SilenceCauses() {
       </dl>
     </Panel>
   );
+}
+
+function isLoopback(host: string): boolean {
+  return /^(localhost$|127\.|\[::1\])/.test(host);
 }
 
 /** By hand: browsers do not read host and port of an rtmp: address alike. */
