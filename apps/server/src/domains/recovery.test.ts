@@ -1,0 +1,196 @@
+import type { Stream } from "@weir/contract";
+import { describe, expect, it } from "vitest";
+import { WINDOW_MS } from "./domain-test-kit.ts";
+import {
+  authorize,
+  disposable,
+  ended,
+  kit,
+  now,
+  pass,
+  publish,
+  read,
+  readSession,
+  sealed,
+  segment,
+  states,
+  stream,
+  tell,
+  useLiveRig,
+} from "./live-test-rig.ts";
+
+useLiveRig();
+
+describe("recordings", () => {
+  it("is ready when the session has ended and every span is sealed, and plays by its own id", async () => {
+    const { grant, start } = await publish();
+    const { sessionId } = start;
+    await tell(
+      kit.domains,
+      segment(grant, sessionId, 1),
+      segment(grant, sessionId, 2),
+      sealed(grant, sessionId, "source"),
+    );
+    await tell(kit.domains, ended(grant, "clean-stop"));
+    await pass(2_000);
+    expect(await readSession(sessionId)).toMatchObject({ recordingStatus: "waiting" });
+    expect((await kit.call("GET", `/api/playback/${sessionId}`)).statusCode).toBe(422);
+
+    await tell(kit.domains, sealed(grant, sessionId, "audio"));
+    await pass(5_000);
+    const session = await readSession(sessionId);
+    expect(session).toMatchObject({ recordingStatus: "ready", sourceSegmentsDuration: 4 });
+    const playbackId = /\/asset\/hls\/([^/]+)\/index.m3u8$/.exec(session.recordingUrl ?? "")?.[1] ?? "";
+    expect(session.mp4Url).toBe(`http://weir.test/asset/hls/${playbackId}/staticsource.mp4`);
+    expect(await kit.domains.playbackGate.open({ playbackId })).toMatchObject({
+      ok: true,
+      content: { kind: "recording", sessionId },
+    });
+    const index = await kit.domains.playbackGate.recording(sessionId);
+    expect(index?.renditions.map(({ rendition, segments }) => [rendition, segments.map(({ msn }) => msn)])).toEqual([
+      ["audio", [1, 2]],
+      ["source", [1, 2]],
+    ]);
+    const byId = (await kit.call("GET", `/api/playback/${playbackId}`)).json();
+    const bySession = (await kit.call("GET", `/api/playback/${sessionId}`)).json();
+    expect([byId.type, bySession.type]).toEqual(["vod", "recording"]);
+    expect(bySession.meta.source[0]).toMatchObject({ hrn: "MP4", width: 640, height: 360, url: session.mp4Url });
+  });
+
+  it("one that stopped early keeps what is sealed and says why; one with nothing sealed has failed", async () => {
+    for (const keeps of [true, false]) {
+      const { grant, start } = await publish();
+      const { streamId, epoch } = grant;
+      const { sessionId } = start;
+      const failed = {
+        type: "recording-failed",
+        streamId,
+        epoch,
+        at: now(),
+        sessionId,
+        reason: "the spool is full",
+      } as const;
+      const seals = keeps ? [sealed(grant, sessionId, "source"), sealed(grant, sessionId, "audio")] : [];
+      await tell(
+        kit.domains,
+        segment(grant, sessionId, 1),
+        ...seals,
+        segment(grant, sessionId, 2, "later.m4s"),
+        failed,
+      );
+      await tell(kit.domains, ended(grant, "clean-stop"));
+      await pass(2_000);
+      const recordingStatus = keeps ? "ready" : "failed";
+      expect(await readSession(sessionId)).toMatchObject({ recordingStatus, recordingError: "the spool is full" });
+      const index = await kit.domains.playbackGate.recording(sessionId);
+      expect(index?.renditions[0]?.segments.map(({ msn }) => msn)).toEqual(keeps ? [1] : undefined);
+    }
+  });
+
+  it("without a policy it is public; with jwt or webhook it is denied as an unknown one is", async () => {
+    const denied = { ok: false, reason: "denied" };
+    for (const type of ["jwt", "webhook"]) {
+      const gated: Stream = (await kit.call("POST", "/api/stream", { name: "gated", playbackPolicy: { type } })).json();
+      expect(await kit.domains.playbackGate.open({ playbackId: gated.playbackId })).toEqual(denied);
+    }
+    for (const playbackId of ["0000000000000000", "", "a\0", stream.id]) {
+      expect(await kit.domains.playbackGate.open({ playbackId })).toEqual(denied);
+    }
+    expect(await kit.domains.playbackGate.open({ playbackId: stream.playbackId })).toMatchObject({ ok: true });
+  });
+});
+
+describe("kill -9", () => {
+  it("after a restart the stream is reconnecting, then idle; late rows of the spool complete the recording, once each", async () => {
+    const { grant, start } = await publish();
+    const { sessionId } = start;
+    await tell(kit.domains, segment(grant, sessionId, 1));
+    const lastSeen = now();
+    kit.clock.advance(5_000);
+
+    await using reborn = disposable(kit.another("one"));
+    await reborn.domains.node.join();
+    expect(await read()).toMatchObject({
+      status: { state: "reconnecting", reconnectUntil: lastSeen + WINDOW_MS },
+      lastSeen,
+    });
+    // Segment 1 is told again, segment 2 never reached the database before the crash. Both have the epoch of the dead publisher.
+    await tell(reborn.domains, segment(grant, sessionId, 1), segment(grant, sessionId, 2));
+    await tell(reborn.domains, ended(grant, "clean-stop"));
+    expect(await read()).toMatchObject({
+      status: { state: "reconnecting" },
+      lastSeen,
+      sourceSegments: 2,
+      sourceSegmentsDuration: 4,
+    });
+
+    await pass(WINDOW_MS - 5_000);
+    expect(await read()).toMatchObject({ isActive: false, lastSeen });
+    await tell(reborn.domains, sealed(grant, sessionId, "source"), sealed(grant, sessionId, "audio"));
+    await pass(20_000);
+    expect(await readSession(sessionId)).toMatchObject({
+      recordingStatus: "ready",
+      sourceSegmentsDuration: 4,
+      endedAt: lastSeen,
+    });
+    // Final: a row that comes even later changes nothing.
+    await tell(reborn.domains, segment(grant, sessionId, 3));
+    expect(await readSession(sessionId)).toMatchObject({ sourceSegments: 2 });
+    expect(await states()).toEqual([true, false]);
+  });
+
+  it("a restart after the window ends the session at once, and the recording still waits for the spool", async () => {
+    const { grant, start } = await publish();
+    await tell(
+      kit.domains,
+      segment(grant, start.sessionId, 1),
+      sealed(grant, start.sessionId, "source"),
+      sealed(grant, start.sessionId, "audio"),
+    );
+    kit.clock.advance(3_600_000);
+    await using reborn = disposable(kit.another("one"));
+    await reborn.domains.node.join();
+    await pass(2_000);
+    expect(await read()).toMatchObject({ isActive: false });
+    expect(await readSession(start.sessionId)).toMatchObject({ isActive: false, recordingStatus: "waiting" });
+    await pass(20_000);
+    expect(await readSession(start.sessionId)).toMatchObject({ recordingStatus: "ready" });
+  });
+
+  it("a publisher back after the restart goes on with the session", async () => {
+    const { start } = await publish();
+    await using reborn = disposable(kit.another("one"));
+    await reborn.domains.node.join();
+    expect((await publish(reborn.domains)).start).toMatchObject({
+      sessionId: start.sessionId,
+      resume: { nextMsn: 17 },
+    });
+  });
+
+  it("another node that is lost loses its streams when its lease is over, not before", async () => {
+    await using other = disposable(kit.another("two"));
+    await other.domains.node.join();
+    await publish(other.domains);
+    await other.domains.close();
+    await pass(8_000);
+    expect(await read()).toMatchObject({ status: { state: "live" } });
+    // Leases are told by the database's clock.
+    await kit.db
+      .updateTable("node")
+      .set({ seen_at: new Date(0) })
+      .where("name", "=", "two")
+      .execute();
+    await pass(8_000);
+    expect(await read()).toMatchObject({ isActive: true, status: { state: "reconnecting" } });
+  });
+
+  it("a node that leaves gives its streams back, and a draining one takes no publisher", async () => {
+    await using other = disposable(kit.another("three"));
+    await other.domains.node.join();
+    await publish(other.domains);
+    await other.domains.node.drain();
+    await expect(authorize(other.domains)).rejects.toThrow("draining");
+    await other.domains.node.leave();
+    expect(await read()).toMatchObject({ status: { state: "reconnecting" } });
+  });
+});
