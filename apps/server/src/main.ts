@@ -1,10 +1,12 @@
+import { enableCompileCache, flushCompileCache } from "node:module";
+import { fileURLToPath } from "node:url";
 import { systemClock } from "./platform/clock.ts";
 import { readConfig, unknownSettings } from "./platform/config.ts";
 import { createLog } from "./platform/log.ts";
 import { StartupError } from "./platform/startup-error.ts";
 import { banner } from "./roles/banner.ts";
-import { startWeir } from "./roles/weir.ts";
 
+const COMPILED = fileURLToPath(new URL("../../../node_modules/.cache/weir", import.meta.url));
 /** The whole way out; who runs us kills after 10 s. */
 const CLOSE_WITHIN_MS = 9_500;
 
@@ -22,6 +24,9 @@ async function run(): Promise<void> {
   for (const variable of unknownSettings(process.env))
     log.warn(`${variable} is no setting of Weir; see docs/4-operate/settings.md`);
 
+  // Compiling is half of what a start costs. Where the folder cannot be written to, it is done each time.
+  enableCompileCache(COMPILED);
+  const { startWeir } = await import("./roles/weir.ts");
   const starting = startWeir({ config, clock: systemClock, log });
   let isLeaving = false;
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
@@ -47,4 +52,5 @@ async function run(): Promise<void> {
   }
   const weir = await starting;
   process.stdout.write(banner(weir.facts));
+  flushCompileCache();
 }
