@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import type { Domains, Schema } from "../domains/index.ts";
 import { MediaPlane, spoolDirOf } from "../media/index.ts";
+import { RtmpServer } from "../media/ingest/rtmp/index.ts";
 import { TestBroadcasts } from "../media/transcode/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import type { Database } from "../platform/database.ts";
-import type { HttpHandler } from "../platform/http/http-server.ts";
+import { explainListen, type HttpHandler } from "../platform/http/http-server.ts";
 import type { Log } from "../platform/log.ts";
 import { LocalObjectStore } from "../platform/storage/local-object-store.ts";
 import { obeyMediaControl } from "./media-control.ts";
@@ -55,8 +56,18 @@ export async function startMedia({
   opened.defer(() => plane.close());
   await plane.start();
 
-  // SEAM: the RTMP server is opened here, writes into `plane.open(grant, publisher)`, and says which port it got.
-  const rtmpPort = config.rtmpPort;
+  const rtmp = new RtmpServer({
+    clock,
+    log,
+    gate: domains.publishGate,
+    hub: plane,
+    host: config.host,
+    port: config.rtmpPort,
+  });
+  opened.defer(() => rtmp.close());
+  const rtmpPort = await rtmp.listen().catch((error: NodeJS.ErrnoException) => {
+    throw explainListen(error, "RTMP", config.host, config.rtmpPort, "WEIR_RTMP_PORT");
+  });
 
   const broadcasts = new TestBroadcasts({ log, clock });
   opened.defer(() => broadcasts.close());
@@ -77,7 +88,10 @@ export async function startMedia({
   return {
     handleHttp: (request, response) => plane.handleHttp(request, response),
     rtmpPort,
-    drain: () => plane.drain(),
+    async drain() {
+      rtmp.stopListening();
+      await plane.drain();
+    },
     close: () => all.disposeAsync(),
   };
 }

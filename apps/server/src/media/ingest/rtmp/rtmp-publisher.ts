@@ -1,0 +1,198 @@
+import type { Socket } from "node:net";
+import { FormatError } from "@weir/formats/bits";
+import type { AmfValue } from "@weir/formats/rtmp";
+import type { Clock, Timer } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import type { PublishGate, PublishGrant, PublishRefusal } from "../../../ports.ts";
+import type { Publication, PublicationEnd, PublisherHandle } from "../../packet.ts";
+import type { KeyGuesses } from "./key-guesses.ts";
+import { RtmpSession } from "./rtmp-session.ts";
+import { RtmpToPackets, UnsupportedCodec } from "./rtmp-to-packets.ts";
+
+/** From the first byte to `publish`, in all: one byte a second does not keep a slot. */
+const PUBLISH_DEADLINE_MS = 10_000;
+const IDLE_MS = 30_000;
+/** How long a publisher that was told to go may take to read why. */
+const LAST_WORDS_MS = 2000;
+const MAX_UNREAD_BYTES = 64 * 1024;
+const MAX_KEY_LENGTH = 256;
+const KEY = /^[A-Za-z0-9_-]+$/;
+const APP = "live";
+
+/** What a publisher needs of the media plane. */
+export interface PublicationHub {
+  open(grant: PublishGrant, publisher: PublisherHandle): Publication;
+}
+
+export interface RtmpPublisherSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly gate: PublishGate;
+  readonly hub: PublicationHub;
+  readonly guesses: KeyGuesses;
+}
+
+const REFUSALS: Record<PublishRefusal, string> = {
+  "unknown-key": "This stream key is not known, or may not publish. Check the stream key.",
+  suspended: "This stream key is not known, or may not publish. Check the stream key.",
+  "too-many": "This server has no room for another stream. Try again later.",
+  draining: "This server is shutting down. Connect again.",
+  unavailable: "The server cannot check the stream key right now. Try again in a moment.",
+};
+
+/**
+ * One publisher's life on one connection.
+ *
+ * *connecting* (handshake, `connect`) → *asking* the gate for its key, the socket paused → *publishing* → *closed*. Whatever goes wrong
+ * is said by `onStatus` where a person may read it, then the socket is closed; the end is logged once.
+ */
+export class RtmpPublisher implements PublisherHandle {
+  readonly protocol = "rtmp";
+  readonly #settings: RtmpPublisherSettings;
+  readonly #socket: Socket;
+  readonly #remoteAddress: string;
+  readonly #session: RtmpSession;
+  #state: "connecting" | "asking" | "publishing" | "closed" = "connecting";
+  #app = "";
+  #publication: Publication | null = null;
+  #packets: RtmpToPackets | null = null;
+  #deadline: Timer;
+
+  constructor(socket: Socket, settings: RtmpPublisherSettings) {
+    this.#settings = settings;
+    this.#socket = socket;
+    this.#remoteAddress = socket.remoteAddress ?? "";
+    this.#session = new RtmpSession({
+      connect: (app) => this.#connect(app),
+      publish: (name) => void this.#publish(name),
+      unpublish: () => this.#unpublish(),
+      unsupported: (command) =>
+        this.#refuse("NetStream.Failed", `This server does not serve "${command}" over RTMP. Watch by HLS.`),
+      media: (kind, timestamp, payload) => this.#media(kind, timestamp, payload),
+      handshaken: () => {},
+      write: (bytes) => this.#write(bytes),
+    });
+    this.#deadline = settings.clock.after(PUBLISH_DEADLINE_MS, () =>
+      this.#end("source-lost", "no publish within 10 s"),
+    );
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, 10_000);
+    socket.setTimeout(IDLE_MS, () => this.#end("source-lost", "nothing received for 30 s"));
+    socket.on("data", (bytes) => this.#receive(bytes));
+    socket.on("error", () => {}); // "close" follows and tells the end
+    socket.on("close", () => this.#end("source-lost", "connection closed"));
+  }
+
+  /** PublisherHandle: the hub lets this publisher go. */
+  close(reason: string): void {
+    this.#publication = null;
+    this.#refuse("NetStream.Publish.Denied", reason);
+  }
+
+  #receive(bytes: Uint8Array): void {
+    if (this.#state === "closed") return;
+    try {
+      this.#session.push(bytes);
+    } catch (error) {
+      if (error instanceof UnsupportedCodec) this.#refuse("NetStream.Publish.Denied", error.message);
+      else if (error instanceof FormatError)
+        this.#refuse("NetStream.Failed", `The server could not read what was sent: ${error.message}.`);
+      else {
+        this.#settings.log.error({ error }, "an RTMP publisher could not be served");
+        this.#end("source-lost", "internal error");
+      }
+    }
+  }
+
+  #connect(app: string): void {
+    // Some encoders send `live/` or put a query behind it.
+    this.#app = app.split("?")[0]?.replace(/\/+$/, "") ?? "";
+    if (this.#app === APP) return;
+    this.#session.rejectConnect(
+      `There is no application "${this.#app.slice(0, 40)}" here. The address is rtmp://…/${APP} and the stream key.`,
+    );
+    this.#end("source-lost", "unknown application");
+  }
+
+  async #publish(name: AmfValue): Promise<void> {
+    if (this.#state !== "connecting" || this.#app !== APP)
+      return this.#refuse("NetStream.Publish.BadName", "publish came out of turn.");
+    const streamKey = keyOf(name);
+    if (streamKey === null) return this.#refuse("NetStream.Publish.BadName", REFUSALS["unknown-key"]);
+    this.#state = "asking";
+    this.#deadline.cancel();
+    this.#socket.pause();
+    const { gate, hub, guesses, log } = this.#settings;
+    if (guesses.isTooMany(this.#remoteAddress)) {
+      return this.#refuse(
+        "NetStream.Publish.BadName",
+        "Too many wrong stream keys from this address. Try again in a minute.",
+      );
+    }
+    const decision = await gate
+      .authorize({ protocol: "rtmp", streamKey, remoteAddress: this.#remoteAddress })
+      .catch((error: unknown) => {
+        log.error({ error }, "the publish gate could not answer");
+        return { ok: false, reason: "unavailable" } as const;
+      });
+    if (this.#state !== "asking") return;
+    if (!decision.ok) {
+      if (decision.reason === "unknown-key") guesses.wrong(this.#remoteAddress);
+      return this.#refuse("NetStream.Publish.BadName", REFUSALS[decision.reason]);
+    }
+    this.#state = "publishing";
+    this.#publication = hub.open(decision.grant, this);
+    this.#packets = new RtmpToPackets(this.#publication);
+    this.#session.status("status", "NetStream.Publish.Start", "Publishing.");
+    this.#socket.resume();
+  }
+
+  #unpublish(): void {
+    if (this.#state === "publishing") this.#end("clean-stop", "the publisher stopped");
+  }
+
+  #media(kind: "video" | "audio", timestamp: number, payload: Uint8Array): void {
+    if (this.#state !== "publishing") return;
+    if (kind === "video") this.#packets?.video(timestamp, payload);
+    else this.#packets?.audio(timestamp, payload);
+  }
+
+  #write(bytes: Uint8Array): void {
+    if (this.#socket.destroyed) return;
+    this.#socket.write(bytes);
+    if (this.#socket.writableLength > MAX_UNREAD_BYTES) this.#end("source-lost", "the publisher does not read");
+  }
+
+  /** Say why, then close once it was read or its time is over. */
+  #refuse(code: string, description: string): void {
+    if (this.#state === "closed") return;
+    this.#session.status("error", code, description);
+    this.#end("source-lost", description);
+  }
+
+  #end(why: PublicationEnd, reason: string): void {
+    if (this.#state === "closed") return;
+    const wasPublishing = this.#state === "publishing";
+    this.#state = "closed";
+    this.#deadline.cancel();
+    this.#publication?.end(why, reason);
+    this.#publication = null;
+    if (!this.#socket.destroyed) {
+      this.#socket.resume(); // so that the peer's end is seen
+      this.#socket.end();
+      this.#settings.clock.after(LAST_WORDS_MS, () => this.#socket.destroy());
+    }
+    const { log } = this.#settings;
+    log[wasPublishing ? "info" : "debug"](
+      { protocol: "rtmp", remoteAddress: this.#remoteAddress },
+      `publisher closed: ${reason}`,
+    );
+  }
+}
+
+/** The stream key in a publish name: what stands before a query. Null for what no key can be. */
+function keyOf(name: AmfValue): string | null {
+  if (typeof name !== "string") return null;
+  const key = name.split("?")[0] ?? "";
+  return key.length <= MAX_KEY_LENGTH && KEY.test(key) ? key : null;
+}

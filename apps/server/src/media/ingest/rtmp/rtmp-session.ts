@@ -1,0 +1,196 @@
+import { createHmac, randomBytes } from "node:crypto";
+import {
+  type AmfValue,
+  answerHandshake,
+  ChunkReader,
+  CLIENT_HELLO_BYTES,
+  type Command,
+  HANDSHAKE_BYTES,
+  MESSAGE,
+  peerBandwidthPayload,
+  readCommand,
+  readUint32,
+  USER_CONTROL,
+  uint32Payload,
+  userControlPayload,
+  writeCommand,
+  writeMessage,
+} from "@weir/formats/rtmp";
+
+const OUT_CHUNK_SIZE = 4096;
+const WINDOW_BYTES = 2_500_000;
+const CONTROL_CHUNKS = 2;
+const COMMAND_CHUNKS = 3;
+const STATUS_CHUNKS = 5;
+const MEDIA_STREAM = 1;
+
+const CRYPTO = {
+  hmacSha256: (key: Uint8Array, data: Uint8Array): Uint8Array => createHmac("sha256", key).update(data).digest(),
+  random: (bytes: number): Uint8Array => new Uint8Array(randomBytes(bytes)),
+};
+
+/** What a session asks of the one who owns it. */
+export interface RtmpSessionHandler {
+  /** `connect` came, for this application. */
+  connect(app: string): void;
+  /** `publish` came with this name, whatever its type. */
+  publish(name: AmfValue): void;
+  /** The publisher ended its stream on purpose. */
+  unpublish(): void;
+  /** `play` and the like, which this server does not serve. */
+  unsupported(command: string): void;
+  media(kind: "video" | "audio", timestamp: number, payload: Uint8Array): void;
+  handshaken(): void;
+  write(bytes: Uint8Array): void;
+}
+
+/**
+ * The server's side of one RTMP connection, bytes in and bytes out: handshake (C0 C1, then C2), then chunks; control messages are answered
+ * here, commands and media handed up. Throws `FormatError` where the peer breaks the protocol.
+ */
+export class RtmpSession {
+  readonly #handler: RtmpSessionHandler;
+  readonly #reader: ChunkReader;
+  #handshake: Uint8Array | null = new Uint8Array(CLIENT_HELLO_BYTES + HANDSHAKE_BYTES);
+  #handshakeFilled = 0;
+  #isAnswered = false;
+  #window = WINDOW_BYTES;
+  #received = 0;
+  #acknowledged = 0;
+  #mediaStreamId = MEDIA_STREAM;
+
+  constructor(handler: RtmpSessionHandler) {
+    this.#handler = handler;
+    this.#reader = new ChunkReader(
+      (type, time, stream, payload) => this.#message(type, time, stream, payload),
+      Buffer.allocUnsafe,
+    );
+  }
+
+  push(bytes: Uint8Array): void {
+    const rest = this.#handshake ? this.#shakeHands(this.#handshake, bytes) : bytes;
+    if (rest.byteLength === 0) return;
+    this.#received += rest.byteLength;
+    this.#reader.push(rest);
+    if (this.#received - this.#acknowledged >= this.#window) this.#acknowledge();
+  }
+
+  /** Tell the publisher how its stream stands (`NetStream.…`), in words for the person at the encoder. */
+  status(level: "status" | "error", code: string, description: string): void {
+    this.#send(
+      STATUS_CHUNKS,
+      MESSAGE.commandAmf0,
+      this.#mediaStreamId,
+      writeCommand("onStatus", 0, null, { level, code, description }),
+    );
+  }
+
+  /** Refuse `connect` itself. */
+  rejectConnect(description: string): void {
+    const info = { level: "error", code: "NetConnection.Connect.Rejected", description };
+    this.#send(COMMAND_CHUNKS, MESSAGE.commandAmf0, 0, writeCommand("_error", 1, null, info));
+  }
+
+  /** C0, C1 and C2. Returns what came behind them. */
+  #shakeHands(known: Uint8Array, bytes: Uint8Array): Uint8Array {
+    const taken = Math.min(known.byteLength - this.#handshakeFilled, bytes.byteLength);
+    known.set(bytes.subarray(0, taken), this.#handshakeFilled);
+    this.#handshakeFilled += taken;
+    if (!this.#isAnswered && (this.#handshakeFilled >= CLIENT_HELLO_BYTES || known[0] !== 3)) {
+      this.#isAnswered = true;
+      this.#handler.write(answerHandshake(known.subarray(0, CLIENT_HELLO_BYTES), CRYPTO));
+    }
+    if (this.#handshakeFilled === known.byteLength) {
+      this.#handshake = null;
+      this.#handler.handshaken();
+    }
+    return bytes.subarray(taken);
+  }
+
+  #message(typeId: number, timestamp: number, streamId: number, payload: Uint8Array): void {
+    switch (typeId) {
+      case MESSAGE.video:
+        return this.#handler.media("video", timestamp, payload);
+      case MESSAGE.audio:
+        return this.#handler.media("audio", timestamp, payload);
+      case MESSAGE.setChunkSize:
+        return this.#reader.setChunkSize(readUint32(payload));
+      case MESSAGE.abort:
+        return this.#reader.abort(readUint32(payload));
+      case MESSAGE.windowAckSize:
+        this.#window = Math.max(1024, readUint32(payload));
+        return;
+      case MESSAGE.userControl:
+        return this.#userControl(payload);
+      case MESSAGE.commandAmf0:
+      case MESSAGE.commandAmf3:
+        return this.#command(readCommand(payload, typeId), streamId);
+      default: // metadata and what else there is: what is needed stands in the parameter sets
+    }
+  }
+
+  #command({ name, transactionId, object, args }: Command, streamId: number): void {
+    switch (name) {
+      case "connect":
+        return this.#connect(transactionId, object);
+      case "createStream":
+        return this.#result(transactionId, null, MEDIA_STREAM);
+      case "releaseStream":
+      case "FCPublish":
+      case "_checkbw":
+      case "getStreamLength":
+        return this.#result(transactionId, null);
+      case "publish":
+        this.#mediaStreamId = streamId || MEDIA_STREAM;
+        return this.#handler.publish(args[0]);
+      case "FCUnpublish":
+      case "closeStream":
+      case "deleteStream":
+        return this.#handler.unpublish();
+      case "play":
+      case "play2":
+      case "seek":
+      case "pause":
+        return this.#handler.unsupported(name);
+      default: // answers to calls of ours, and calls of no consequence
+    }
+  }
+
+  #connect(transactionId: number, object: AmfValue): void {
+    const app = object && typeof object === "object" && !Array.isArray(object) ? object.app : undefined;
+    this.#send(CONTROL_CHUNKS, MESSAGE.windowAckSize, 0, uint32Payload(WINDOW_BYTES));
+    this.#send(CONTROL_CHUNKS, MESSAGE.setPeerBandwidth, 0, peerBandwidthPayload(WINDOW_BYTES));
+    this.#send(CONTROL_CHUNKS, MESSAGE.setChunkSize, 0, uint32Payload(OUT_CHUNK_SIZE));
+    this.#handler.connect(typeof app === "string" ? app : "");
+    const server = { fmsVer: "FMS/3,5,7,7009", capabilities: 31, fourCcList: ["avc1", "hvc1", "av01", "mp4a"] };
+    const info = {
+      level: "status",
+      code: "NetConnection.Connect.Success",
+      description: "Connected.",
+      objectEncoding: 0,
+    };
+    this.#result(transactionId, server, info);
+  }
+
+  #userControl(payload: Uint8Array): void {
+    if (payload.byteLength < 6 || ((payload[0] ?? 0) << 8) + (payload[1] ?? 0) !== USER_CONTROL.pingRequest) return;
+    const answer = userControlPayload(USER_CONTROL.pingResponse, readUint32(payload.subarray(2)));
+    this.#send(CONTROL_CHUNKS, MESSAGE.userControl, 0, answer);
+  }
+
+  #acknowledge(): void {
+    this.#acknowledged = this.#received;
+    this.#send(CONTROL_CHUNKS, MESSAGE.acknowledgement, 0, uint32Payload(this.#received >>> 0));
+  }
+
+  #result(transactionId: number, ...values: readonly AmfValue[]): void {
+    this.#send(COMMAND_CHUNKS, MESSAGE.commandAmf0, 0, writeCommand("_result", transactionId, ...values));
+  }
+
+  #send(chunkStreamId: number, typeId: number, streamId: number, payload: Uint8Array): void {
+    // Control messages are shorter than any chunk size, so the order with Set Chunk Size does not matter for them.
+    this.#handler.write(writeMessage({ chunkStreamId, typeId, timestamp: 0, streamId, payload }, this.#outChunkSize));
+    if (typeId === MESSAGE.setChunkSize) this.#outChunkSize = OUT_CHUNK_SIZE;
+  }
+  #outChunkSize = 128;
+}

@@ -1,0 +1,128 @@
+import { FormatError } from "@weir/formats/bits";
+import {
+  annexBToLengthPrefixed,
+  describeAac,
+  describeAv1,
+  describeAvc,
+  describeHevc,
+  isIdrAccessUnit,
+  lengthPrefixedToAnnexB,
+  type VideoDescription,
+} from "@weir/formats/codecs";
+import { readAudioTag, readVideoTag } from "@weir/formats/flv";
+import type { Publication, VideoTrack } from "../../packet.ts";
+import { RtmpClock } from "./rtmp-clock.ts";
+
+const TICKS_PER_MS = 90;
+const NAL_LENGTH_SIZE = 4;
+
+interface VideoCodec {
+  readonly codec: VideoTrack["codec"];
+  readonly describe: (config: Uint8Array) => VideoDescription;
+}
+
+const VIDEO_CODECS: Readonly<Record<string, VideoCodec>> = {
+  avc1: { codec: "avc", describe: describeAvc },
+  hvc1: { codec: "hevc", describe: describeHevc },
+  av01: { codec: "av1", describe: describeAv1 },
+};
+
+const NAMES: Readonly<Record<string, string>> = {
+  vp08: "VP8",
+  vp09: "VP9",
+  "flv-2": "Sorenson H.263",
+  "flv-4": "VP6",
+  Opus: "Opus",
+};
+
+/** A codec that Weir does not take; the message is for the person at the encoder. */
+export class UnsupportedCodec extends Error {
+  readonly code = "unsupported-codec";
+}
+
+/** Turns a publisher's audio and video messages into tracks and packets of its publication. */
+export class RtmpToPackets {
+  readonly #publication: Pick<Publication, "track" | "packet">;
+  readonly #clock = new RtmpClock();
+  #video: VideoCodec["codec"] | null = null;
+  #nalLengthSize = NAL_LENGTH_SIZE;
+  #hasAudio = false;
+
+  constructor(publication: Pick<Publication, "track" | "packet">) {
+    this.#publication = publication;
+  }
+
+  /** Throws `UnsupportedCodec` and `FormatError`. */
+  video(timestamp: number, payload: Uint8Array): void {
+    if (payload.byteLength === 0) return;
+    const tag = readVideoTag(payload);
+    if (tag.content === "other") {
+      if (tag.codec.startsWith("flv-")) throw unsupported("video", tag.codec, "Set the encoder to H.264, HEVC or AV1.");
+      return;
+    }
+    const known = VIDEO_CODECS[tag.codec];
+    if (!known) throw unsupported("video", tag.codec, "Set the encoder to H.264, HEVC or AV1.");
+    const data = payload.subarray(tag.dataOffset, tag.dataEnd);
+    if (tag.content === "config") return this.#videoConfig(known, data);
+    if (this.#video !== known.codec || data.byteLength === 0) return;
+    const units =
+      this.#nalLengthSize === NAL_LENGTH_SIZE
+        ? data
+        : annexBToLengthPrefixed(lengthPrefixedToAnnexB(data, this.#nalLengthSize));
+    const time = this.#clock.unwrap(timestamp);
+    this.#publication.packet({
+      kind: "video",
+      dts: time * TICKS_PER_MS,
+      pts: (time + tag.compositionTime) * TICKS_PER_MS,
+      isIndependent: tag.isKeyframe && isIdrAccessUnit(known.codec, units),
+      data: units,
+    });
+  }
+
+  /** Throws `UnsupportedCodec` and `FormatError`. */
+  audio(timestamp: number, payload: Uint8Array): void {
+    if (payload.byteLength === 0) return;
+    const tag = readAudioTag(payload);
+    if (tag.codec !== "mp4a") {
+      if (tag.content === "other") return;
+      throw unsupported("audio", tag.codec, "Set the encoder to AAC.");
+    }
+    const data = payload.subarray(tag.dataOffset);
+    if (tag.content === "config") return this.#audioConfig(data);
+    if (tag.content !== "frame" || !this.#hasAudio || data.byteLength === 0) return;
+    const time = this.#clock.unwrap(timestamp) * TICKS_PER_MS;
+    this.#publication.packet({ kind: "audio", dts: time, pts: time, isIndependent: true, data });
+  }
+
+  #videoConfig({ codec, describe }: VideoCodec, sent: Uint8Array): void {
+    if (sent.byteLength === 0) return;
+    const { codecString, width, height, nalLengthSize } = describe(sent);
+    const config = sent.slice();
+    // Packets carry 4-byte lengths from here on; avcC says so in byte 4, hvcC in byte 21 (ISO/IEC 14496-15 5.3.3.1, 8.3.3.1).
+    this.#nalLengthSize = codec === "av1" ? NAL_LENGTH_SIZE : nalLengthSize;
+    const at = codec === "avc" ? 4 : 21;
+    if (this.#nalLengthSize !== NAL_LENGTH_SIZE) config[at] = (config[at] ?? 0) | 3;
+    this.#video = codec;
+    this.#publication.track({ kind: "video", codec, config, codecString, width, height });
+  }
+
+  #audioConfig(sent: Uint8Array): void {
+    if (sent.byteLength === 0) return;
+    const { codecString, sampleRate, channels, frameSamples } = describeAac(sent);
+    if (channels < 1) throw new FormatError("an AAC configuration with at least one channel", 0);
+    this.#hasAudio = true;
+    this.#publication.track({
+      kind: "audio",
+      codec: "aac",
+      config: sent.slice(),
+      codecString,
+      sampleRate,
+      channels,
+      frameSamples,
+    });
+  }
+}
+
+function unsupported(kind: "video" | "audio", codec: string, remedy: string): UnsupportedCodec {
+  return new UnsupportedCodec(`This server does not take ${NAMES[codec] ?? codec} ${kind}. ${remedy}`);
+}

@@ -1,0 +1,245 @@
+import { FormatError } from "../bits/index.ts";
+
+/** Takes whole messages. The payload is the receiver's own: the reader never touches it again. */
+export type MessageHandler = (typeId: number, timestamp: number, streamId: number, payload: Uint8Array) => void;
+
+export type Allocate = (bytes: number) => Uint8Array;
+
+const MAX_MESSAGE_BYTES = 12 * 1024 * 1024;
+const MAX_CHUNK_SIZE = 0xffffff;
+const MAX_CHUNK_STREAMS = 64;
+/** Of all messages begun and not finished, by the bytes that really came. */
+const MAX_PENDING_BYTES = 24 * 1024 * 1024;
+/** A message up to here is allocated when its header is read; a longer one grows with what comes. */
+const TRUSTED_BYTES = 64 * 1024;
+/** Basic header 3, message header 11, extended timestamp 4. */
+const MAX_HEADER = 18;
+const EXTENDED = 0xffffff;
+const MESSAGE_HEADER_BYTES = [11, 7, 3, 0] as const;
+const EMPTY = new Uint8Array(0);
+
+/** What a chunk stream remembers from its last header (RTMP 1.0, 5.3.1.2), and the message it is in the middle of. */
+interface ChunkStream {
+  timestamp: number;
+  delta: number;
+  length: number;
+  typeId: number;
+  streamId: number;
+  /** The timestamp field as sent, where it needed the extended form; -1 where it did not. */
+  extended: number;
+  payload: Uint8Array;
+  filled: number;
+  isOpen: boolean;
+}
+
+/**
+ * Reads RTMP chunks (RTMP 1.0, 5.3) from a socket's buffers as they come. Headers are read in place, every payload byte is copied once, into
+ * a buffer of exactly its message's length; nothing of the socket's buffers is kept. Throws `FormatError` for what no honest peer sends.
+ */
+export class ChunkReader {
+  readonly #onMessage: MessageHandler;
+  readonly #allocate: Allocate;
+  readonly #streams = new Map<number, ChunkStream>();
+  readonly #tail = new Uint8Array(MAX_HEADER);
+  #tailLength = 0;
+  #chunkSize = 128;
+  #current: ChunkStream | null = null;
+  /** Payload bytes still to come in the current chunk. */
+  #chunkLeft = 0;
+  #pendingBytes = 0;
+  #bytesRead = 0;
+
+  constructor(onMessage: MessageHandler, allocate: Allocate = (bytes) => new Uint8Array(bytes)) {
+    this.#onMessage = onMessage;
+    this.#allocate = allocate;
+  }
+
+  /** The peer's Set Chunk Size. Throws `FormatError` for 0, for a set top bit and above 16 MiB. */
+  setChunkSize(size: number): void {
+    if (size < 1 || size > MAX_CHUNK_SIZE)
+      throw new FormatError(`a chunk size from 1 to ${MAX_CHUNK_SIZE}`, this.#bytesRead);
+    this.#chunkSize = size;
+  }
+
+  /** Drop what has come of the message on this chunk stream (Abort Message). */
+  abort(chunkStreamId: number): void {
+    const stream = this.#streams.get(chunkStreamId);
+    if (stream) this.#close(stream);
+  }
+
+  push(bytes: Uint8Array): void {
+    let at = 0;
+    while (at < bytes.byteLength) {
+      if (this.#current) {
+        at = this.#readPayload(this.#current, bytes, at);
+        continue;
+      }
+      const next =
+        this.#tailLength === 0 ? this.#readHeader(bytes, at, bytes.byteLength) : this.#readSplitHeader(bytes, at);
+      if (next < 0) {
+        if (this.#tailLength === 0) this.#keepTail(bytes, at);
+        break;
+      }
+      at = next;
+    }
+    this.#bytesRead += bytes.byteLength;
+  }
+
+  #keepTail(bytes: Uint8Array, from: number): void {
+    this.#tailLength = bytes.byteLength - from;
+    for (let i = 0; i < this.#tailLength; i++) this.#tail[i] = bytes[from + i] ?? 0;
+  }
+
+  /** A header whose beginning came with an earlier buffer. Returns where its chunk's payload begins in `bytes`, or -1. */
+  #readSplitHeader(bytes: Uint8Array, from: number): number {
+    const known = this.#tailLength;
+    const taken = Math.min(MAX_HEADER - known, bytes.byteLength - from);
+    for (let i = 0; i < taken; i++) this.#tail[known + i] = bytes[from + i] ?? 0;
+    const end = this.#readHeader(this.#tail, 0, known + taken);
+    if (end < 0) {
+      this.#tailLength = known + taken;
+      return -1;
+    }
+    this.#tailLength = 0;
+    return from + end - known;
+  }
+
+  /** Read a header between `from` and `end` and open its chunk. Returns where it ends, or -1 while it is incomplete. */
+  #readHeader(bytes: Uint8Array, from: number, end: number): number {
+    const first = bytes[from] ?? 0;
+    const format = first >> 6;
+    let id = first & 0x3f;
+    let at = from + 1;
+    if (id === 0) {
+      if (at + 1 > end) return -1;
+      id = 64 + (bytes[at++] ?? 0);
+    } else if (id === 1) {
+      if (at + 2 > end) return -1;
+      id = 64 + (bytes[at] ?? 0) + (bytes[at + 1] ?? 0) * 256;
+      at += 2;
+    }
+    const size = MESSAGE_HEADER_BYTES[format] ?? 0;
+    if (at + size > end) return -1;
+    const known = this.#streams.get(id);
+    const field = format < 3 ? uint24(bytes, at) : 0;
+    const isExtended = format < 3 ? field === EXTENDED : known !== undefined && known.extended >= 0;
+    let extended = -1;
+    let after = at + size;
+    if (isExtended) {
+      if (after + 4 > end) return -1;
+      extended = uint32(bytes, after);
+      // Some senders leave it out in continuation chunks: then these four bytes are payload.
+      if (format < 3 || extended === known?.extended) after += 4;
+      else extended = known?.extended ?? -1;
+    }
+    const stream = known ?? this.#open(id, format);
+    if (format < 3) this.#setHeader(stream, format, bytes, at, extended >= 0 ? extended : field, extended);
+    this.#beginChunk(stream, format);
+    return after;
+  }
+
+  #open(id: number, format: number): ChunkStream {
+    if (format === 3 || format === 2) throw new FormatError("a full header on a new chunk stream", this.#bytesRead);
+    if (this.#streams.size >= MAX_CHUNK_STREAMS) {
+      throw new FormatError(`at most ${MAX_CHUNK_STREAMS} chunk streams`, this.#bytesRead);
+    }
+    const stream: ChunkStream = {
+      timestamp: 0,
+      delta: 0,
+      length: 0,
+      typeId: 0,
+      streamId: 0,
+      extended: -1,
+      payload: EMPTY,
+      filled: 0,
+      isOpen: false,
+    };
+    this.#streams.set(id, stream);
+    return stream;
+  }
+
+  #setHeader(stream: ChunkStream, format: number, bytes: Uint8Array, at: number, time: number, extended: number): void {
+    if (stream.isOpen) this.#close(stream);
+    stream.extended = extended;
+    if (format < 2) {
+      stream.length = uint24(bytes, at + 3);
+      stream.typeId = bytes[at + 6] ?? 0;
+      if (stream.length > MAX_MESSAGE_BYTES) {
+        throw new FormatError(`a message of at most ${MAX_MESSAGE_BYTES} bytes, not ${stream.length}`, this.#bytesRead);
+      }
+    }
+    if (format === 0) {
+      stream.streamId = uint32LittleEndian(bytes, at + 7);
+      stream.timestamp = time;
+      stream.delta = 0;
+    } else {
+      stream.delta = time;
+    }
+  }
+
+  #beginChunk(stream: ChunkStream, format: number): void {
+    if (!stream.isOpen) {
+      if (format !== 0) stream.timestamp = (stream.timestamp + stream.delta) >>> 0;
+      stream.isOpen = true;
+      stream.filled = 0;
+      if (stream.length === 0) return this.#finish(stream);
+      stream.payload = this.#allocate(Math.min(stream.length, TRUSTED_BYTES));
+    }
+    this.#current = stream;
+    this.#chunkLeft = Math.min(this.#chunkSize, stream.length - stream.filled);
+  }
+
+  #readPayload(stream: ChunkStream, bytes: Uint8Array, from: number): number {
+    const count = Math.min(this.#chunkLeft, bytes.byteLength - from);
+    if (stream.filled + count > stream.payload.byteLength) this.#grow(stream, count);
+    stream.payload.set(count === bytes.byteLength ? bytes : bytes.subarray(from, from + count), stream.filled);
+    stream.filled += count;
+    this.#pendingBytes += count;
+    this.#chunkLeft -= count;
+    if (stream.filled === stream.length) {
+      this.#current = null;
+      this.#finish(stream);
+    } else if (this.#chunkLeft === 0) {
+      this.#current = null;
+      if (this.#pendingBytes > MAX_PENDING_BYTES) {
+        throw new FormatError(`at most ${MAX_PENDING_BYTES} bytes in unfinished messages`, this.#bytesRead);
+      }
+    }
+    return from + count;
+  }
+
+  #grow(stream: ChunkStream, count: number): void {
+    const wanted = Math.max(stream.filled + count, stream.payload.byteLength * 2);
+    const larger = this.#allocate(Math.min(stream.length, wanted));
+    larger.set(stream.payload.subarray(0, stream.filled));
+    stream.payload = larger;
+  }
+
+  #finish(stream: ChunkStream): void {
+    const { payload, typeId, timestamp, streamId } = stream;
+    this.#close(stream);
+    this.#onMessage(typeId, timestamp, streamId, payload);
+  }
+
+  #close(stream: ChunkStream): void {
+    this.#pendingBytes -= stream.filled;
+    stream.isOpen = false;
+    stream.filled = 0;
+    stream.payload = EMPTY;
+    if (this.#current === stream) this.#current = null;
+  }
+}
+
+function uint24(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+}
+
+function uint32(bytes: Uint8Array, at: number): number {
+  return (((bytes[at] ?? 0) << 24) | uint24(bytes, at + 1)) >>> 0;
+}
+
+function uint32LittleEndian(bytes: Uint8Array, at: number): number {
+  return (
+    ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>> 0
+  );
+}

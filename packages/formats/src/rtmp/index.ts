@@ -1,0 +1,21 @@
+export { type AmfObject, type AmfValue, readAmf0, writeAmf0 } from "./amf0.ts";
+export { ChunkReader, type MessageHandler } from "./chunk-reader.ts";
+export { type OutgoingMessage, writeMessage } from "./chunk-writer.ts";
+export {
+  answerHandshake,
+  CLIENT_HELLO_BYTES,
+  clientHello,
+  HANDSHAKE_BYTES,
+  type HandshakeCrypto,
+} from "./handshake.ts";
+export {
+  type Command,
+  MESSAGE,
+  peerBandwidthPayload,
+  readCommand,
+  readUint32,
+  USER_CONTROL,
+  uint32Payload,
+  userControlPayload,
+  writeCommand,
+} from "./message.ts";

@@ -1,0 +1,64 @@
+import { FormatError } from "../bits/index.ts";
+import { type AmfValue, readAmf0, writeAmf0 } from "./amf0.ts";
+
+/** Message types (RTMP 1.0, 5.4 and 7.1). */
+export const MESSAGE = {
+  setChunkSize: 1,
+  abort: 2,
+  acknowledgement: 3,
+  userControl: 4,
+  windowAckSize: 5,
+  setPeerBandwidth: 6,
+  audio: 8,
+  video: 9,
+  dataAmf3: 15,
+  commandAmf3: 17,
+  dataAmf0: 18,
+  commandAmf0: 20,
+  aggregate: 22,
+} as const;
+
+export const USER_CONTROL = { streamBegin: 0, pingRequest: 6, pingResponse: 7 } as const;
+
+/** A call: `connect`, `publish` and so on. */
+export interface Command {
+  readonly name: string;
+  readonly transactionId: number;
+  readonly object: AmfValue;
+  readonly args: readonly AmfValue[];
+}
+
+/** Read a command message's payload. Throws `FormatError`. */
+export function readCommand(payload: Uint8Array, typeId: number): Command {
+  // An AMF3 command is AMF0 behind one byte 0, as every encoder in the field sends it.
+  const bytes = typeId === MESSAGE.commandAmf3 && payload[0] === 0 ? payload.subarray(1) : payload;
+  const [name, transactionId, object, ...args] = readAmf0(bytes);
+  if (typeof name !== "string") throw new FormatError("a command name", 0);
+  return { name, transactionId: typeof transactionId === "number" ? transactionId : 0, object, args };
+}
+
+export function writeCommand(name: string, transactionId: number, ...values: readonly AmfValue[]): Uint8Array {
+  return writeAmf0(name, transactionId, ...values);
+}
+
+/** Payload of the control messages that carry one number. */
+export function uint32Payload(value: number): Uint8Array {
+  const payload = new Uint8Array(4);
+  new DataView(payload.buffer).setUint32(0, value);
+  return payload;
+}
+
+/** The number of such a message. Throws `FormatError` where it is too short. */
+export function readUint32(payload: Uint8Array): number {
+  if (payload.byteLength < 4) throw new FormatError("4 bytes", payload.byteLength);
+  return new DataView(payload.buffer, payload.byteOffset).getUint32(0);
+}
+
+/** Set Peer Bandwidth with a dynamic limit (RTMP 1.0, 5.4.5). */
+export function peerBandwidthPayload(bytes: number): Uint8Array {
+  return Uint8Array.from([...uint32Payload(bytes), 2]);
+}
+
+export function userControlPayload(event: number, value: number): Uint8Array {
+  return Uint8Array.from([event >> 8, event & 0xff, ...uint32Payload(value)]);
+}
