@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "../clock.ts";
-import { StartupError } from "../startup-error.ts";
+import { explainListen } from "../listen-error.ts";
 
 const MOST_CONNECTIONS = 20_000;
 /** How long a running request may go on when the server closes. */
@@ -96,22 +96,4 @@ function listen(server: Server, host: string, port: number): Promise<void> {
     );
     server.listen({ host, port, backlog: 1024 }, () => resolve());
   });
-}
-
-/** Why a listener could not be opened, in one line that names the setting to change. */
-export function explainListen(
-  error: NodeJS.ErrnoException,
-  protocol: string,
-  host: string,
-  port: number,
-  variable: string,
-): Error {
-  const where = `${protocol} port ${port} on ${host}`;
-  if (error.code === "EADDRINUSE")
-    return new StartupError(`${where} is in use by another program: end it or set ${variable}`);
-  if (error.code === "EACCES")
-    return new StartupError(`${where} needs a privilege that this user lacks: set ${variable} to 1024 or more`);
-  if (error.code === "EADDRNOTAVAIL")
-    return new StartupError(`${host} is not an address of this machine: set WEIR_HOST`);
-  return error;
 }

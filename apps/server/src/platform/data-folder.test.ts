@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openDataFolder } from "./data-folder.ts";
+import { takeLock } from "./folder-lock.ts";
+
+let parent: string;
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), "weir-folder-"));
+});
+
+afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+test("a folder that is not there is made, for its owner alone", () => {
+  const folder = openDataFolder(join(parent, "a", "b"));
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+});
+
+test("a disk without room is refused with both figures", () => {
+  expect(() => openDataFolder(parent, () => 12_600_000)).toThrow(
+    `no space for the data folder ${parent}: 12 MB free, 256 MB needed`,
+  );
+});
+
+test("a file in the folder's place is refused", () => {
+  expect(() => openDataFolder("/dev/null")).toThrow("cannot write to the data folder /dev/null");
+});
+
+test("a lock has one holder, and the next one after its release", async () => {
+  const path = join(parent, "lock");
+  const first = await takeLock(path);
+  expect(await takeLock(path)).toBeNull();
+  await first?.release();
+  const second = await takeLock(path);
+  expect(second).not.toBeNull();
+  await second?.release();
+});

@@ -1,0 +1,19 @@
+import { StartupError } from "./startup-error.ts";
+
+/** Why a listener could not be opened, in one line that names the setting to change. */
+export function explainListen(
+  error: NodeJS.ErrnoException,
+  protocol: string,
+  host: string,
+  port: number,
+  variable: string,
+): Error {
+  const where = `${protocol} port ${port} on ${host}`;
+  if (error.code === "EADDRINUSE")
+    return new StartupError(`${where} is in use by another program: end it or set ${variable}`);
+  if (error.code === "EACCES")
+    return new StartupError(`${where} needs a privilege that this user lacks: set ${variable} to 1024 or more`);
+  if (error.code === "EADDRNOTAVAIL")
+    return new StartupError(`${host} is not an address of this machine: set WEIR_HOST`);
+  return error;
+}

@@ -1,0 +1,184 @@
+import { spawn } from "node:child_process";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../clock.ts";
+import { silentLog } from "../log.ts";
+import { until } from "../retry.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
+
+let dataFolder: string;
+const running: EmbeddedPostgres[] = [];
+
+beforeEach(() => {
+  dataFolder = mkdtempSync(join(tmpdir(), "weir-postgres-"));
+});
+
+afterEach(async () => {
+  for (const postgres of running.splice(0)) await postgres.close();
+  rmSync(dataFolder, { recursive: true, force: true });
+});
+
+async function start(folder = dataFolder): Promise<EmbeddedPostgres> {
+  const postgres = await startEmbeddedPostgres({ dataFolder: folder, clock: systemClock, log: silentLog });
+  running.push(postgres);
+  return postgres;
+}
+
+async function ask<Row extends pg.QueryResultRow>(postgres: EmbeddedPostgres, text: string): Promise<Row[]> {
+  const client = new pg.Client(postgres.address);
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const lockFile = () => join(dataFolder, "pg", "18", "postmaster.pid");
+const postmasterPid = () => Number.parseInt(readFileSync(lockFile(), "utf8"), 10);
+const waitFor = (condition: () => boolean) => expect(until(systemClock, 10_000, condition)).resolves.toBe(true);
+
+test("rows are there after a stop and another start", async () => {
+  const first = await start();
+  await ask(first, "create table fruit as select 'fig' as name");
+  await first.close();
+  expect(existsSync(lockFile())).toBe(false);
+  expect(await ask(await start(), "select * from fruit")).toEqual([{ name: "fig" }]);
+});
+
+test("it syncs what it commits and listens on no network address", async () => {
+  const [row] = await ask(
+    await start(),
+    "select current_setting('fsync') as fsync, current_setting('listen_addresses') as listen",
+  );
+  expect(row).toEqual({ fsync: "on", listen: "" });
+});
+
+test("a second server on the data folder is refused in one line, and the first goes on", async () => {
+  const first = await start();
+  await expect(start()).rejects.toThrow(
+    `another Weir runs on the data folder ${dataFolder}: stop it, or set WEIR_DATA_DIR`,
+  );
+  expect(await ask(first, "select 1 as one")).toEqual([{ one: 1 }]);
+});
+
+test("a server that is killed is started again and serves the same rows", async () => {
+  const postgres = await start();
+  await ask(postgres, "create table fruit as select 'fig' as name");
+  const pid = postmasterPid();
+  process.kill(pid, "SIGKILL");
+  await waitFor(() => !postgres.isRunning());
+  await waitFor(() => postgres.isRunning());
+  expect(postmasterPid()).not.toBe(pid);
+  expect(await ask(postgres, "select * from fruit")).toEqual([{ name: "fig" }]);
+});
+
+test("a process id in a left lock file that is another program's by now is left alone, and does not stop the start", async () => {
+  await (await start()).close();
+  const stranger = spawn("sleep", ["60"]);
+  writeFileSync(lockFile(), `${stranger.pid}\n${join(dataFolder, "pg", "18")}\n1700000000\n5432\n\n\n  1 1\nready\n`);
+  await start();
+  expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+  stranger.kill();
+});
+
+test("a data folder with a path too long for a socket gets its sockets elsewhere", async () => {
+  const postgres = await start(join(dataFolder, "x".repeat(100)));
+  expect(postgres.address.host.startsWith(join(tmpdir(), "weir-"))).toBe(true);
+  expect(await ask(postgres, "select 1 as one")).toEqual([{ one: 1 }]);
+  rmSync(postgres.address.host, { recursive: true });
+});
+
+test("data of another major version is refused by its number", async () => {
+  await (await start()).close();
+  writeFileSync(join(dataFolder, "pg", "18", "PG_VERSION"), "17\n");
+  await expect(start()).rejects.toThrow("holds a database of PostgreSQL 17 and this Weir brings 18");
+});
+
+test("what an initdb that was cut short left does not count", async () => {
+  const half = join(dataFolder, "pg", "18.unfinished");
+  mkdirSync(half, { recursive: true });
+  writeFileSync(join(half, "PG_VERSION"), "18\n");
+  await start();
+  expect(existsSync(half)).toBe(false);
+});
+
+/** Another process that opens the data folder and stays, as `uid` where given. */
+function startElsewhere(uid?: number) {
+  const child = spawn(
+    process.execPath,
+    [
+      "--input-type=module-typescript",
+      "--eval",
+      `import { startEmbeddedPostgres } from ${JSON.stringify(new URL("./embedded-postgres.ts", import.meta.url).href)};
+       import { openDataFolder } from ${JSON.stringify(new URL("../data-folder.ts", import.meta.url).href)};
+       import { systemClock } from ${JSON.stringify(new URL("../clock.ts", import.meta.url).href)};
+       import { silentLog } from ${JSON.stringify(new URL("../log.ts", import.meta.url).href)};
+       try {
+         const dataFolder = openDataFolder(process.env.FOLDER);
+         const postgres = await startEmbeddedPostgres({ dataFolder, clock: systemClock, log: silentLog });
+         console.log("ready");
+         process.once("SIGTERM", () => postgres.close().then(() => process.exit()));
+       } catch (error) { console.log(error.message); process.exit(1); }`,
+    ],
+    { cwd: "/", env: { PATH: process.env.PATH, FOLDER: dataFolder }, ...(uid === undefined ? {} : { uid, gid: uid }) },
+  );
+  let said = "";
+  child.stdout.on("data", (chunk) => {
+    said += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    said += chunk;
+  });
+  return { child, said: () => said, hasEnded: () => child.exitCode !== null || child.signalCode !== null };
+}
+
+test("kill -9 of our process takes the database down, and the next start works within 2 s", async () => {
+  const { child, said } = startElsewhere();
+  await waitFor(() => said() !== "");
+  expect(said()).toBe("ready\n");
+  const pid = postmasterPid();
+  child.kill("SIGKILL");
+  const since = performance.now();
+  await start();
+  expect(performance.now() - since).toBeLessThan(2_000);
+  expect(postmasterPid()).not.toBe(pid);
+});
+
+// What only root can arrange; an ordinary user is what every other test here runs as, then.
+describe.runIf(process.getuid?.() === 0)("as root", () => {
+  const NOBODY = 65_534;
+
+  test("an ordinary user starts it in a folder of their own", async () => {
+    chownSync(dataFolder, NOBODY, NOBODY);
+    const { child, said, hasEnded } = startElsewhere(NOBODY);
+    await waitFor(() => said() !== "");
+    expect(said()).toBe("ready\n");
+    child.kill("SIGTERM");
+    await waitFor(hasEnded);
+    expect(existsSync(lockFile())).toBe(false);
+  });
+
+  test("an ordinary user is refused root's data folder in one line", async () => {
+    await (await start()).close();
+    chmodSync(dataFolder, 0o777);
+    chmodSync(join(dataFolder, "pg"), 0o755);
+    const { said, hasEnded } = startElsewhere(NOBODY);
+    await waitFor(hasEnded);
+    expect(said()).toMatch(
+      /^\S+ belongs to user 0 and Weir runs as user 65534 .*: start Weir as its owner, or change the owner of the data folder\n$/,
+    );
+  });
+
+  test("a folder that cannot be written to is named with its owner", async () => {
+    const { said, hasEnded } = startElsewhere(NOBODY);
+    await waitFor(hasEnded);
+    expect(said()).toBe(
+      `cannot write to the data folder ${dataFolder}, which belongs to user 0, as user 65534 (EACCES): change its owner or set WEIR_DATA_DIR\n`,
+    );
+  });
+});
