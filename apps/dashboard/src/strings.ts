@@ -48,7 +48,7 @@ export const strings = {
       openapi: "API description (OpenAPI 3.1)",
       signedIn: "Signed in",
       key: (name: string, prefix: string) => `With the API key “${name}” (${prefix}…)`,
-      until: "Signed in until",
+      until: "This sign-in ends",
       signOut: "Sign out",
     },
   },

@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, Navigate } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { SettingsPage } from "../features/account/settings-page.tsx";
 import { SignInPage } from "../features/account/sign-in-page.tsx";
 import { SessionsPage } from "../features/sessions/sessions-page.tsx";
@@ -35,7 +35,9 @@ const rooms = createRoute({ getParentRoute: () => root, id: "rooms", component: 
 const home = createRoute({
   getParentRoute: () => rooms,
   path: "/",
-  component: () => <Navigate to="/streams" replace />,
+  beforeLoad: () => {
+    throw redirect({ to: "/streams", replace: true });
+  },
 });
 
 const streams = createRoute({

@@ -1,6 +1,7 @@
 import { IconBroadcast, IconHistory, IconSettings } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Link, Navigate, Outlet, useLocation } from "@tanstack/react-router";
+import { Link, Outlet, useRouter } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { Note } from "../components/note.tsx";
 import { sessionQuery } from "../features/account/account-queries.ts";
 import { absoluteMoment } from "../lib/moments.ts";
@@ -21,10 +22,9 @@ const rooms = [
 export function Shell() {
   const session = useQuery(sessionQuery);
   const silentSince = useSilentSince();
-  const { href } = useLocation();
 
   if (session.data === undefined) return <ServerAwayPage error={session.error} />;
-  if (session.data === null) return <Navigate to="/sign-in" search={href === "/" ? {} : { to: href }} replace />;
+  if (session.data === null) return <ToSignIn />;
   return (
     <div className={classes.shell}>
       <a className={classes.skip} href="#content">
@@ -48,4 +48,13 @@ export function Shell() {
       </main>
     </div>
   );
+}
+
+/** Goes to the door once, and remembers where from. (`<Navigate>` goes again with every render, so also while it is on its way.) */
+function ToSignIn() {
+  const router = useRouter();
+  useEffect(() => {
+    router.navigate({ to: "/sign-in", search: { to: router.latestLocation.href }, replace: true });
+  }, [router]);
+  return null;
 }

@@ -50,6 +50,13 @@ export const theme = createTheme({
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
   components: {
-    Modal: { defaultProps: { centered: true, shadow: "none", transitionProps: { duration: 100 } } },
+    Modal: {
+      defaultProps: { centered: true, shadow: "none", transitionProps: { duration: 100 } },
+      styles: {
+        content: { background: "var(--w-surface)", border: "1px solid var(--w-border)" },
+        header: { background: "var(--w-surface)" },
+        title: { fontSize: 16, fontWeight: 650 },
+      },
+    },
   },
 });

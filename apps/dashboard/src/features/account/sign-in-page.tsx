@@ -1,9 +1,9 @@
 import { Button, PasswordInput } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Navigate } from "@tanstack/react-router";
+import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { WeirError } from "@weir/client";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 import { strings } from "../../strings.ts";
 import { sessionQuery, useSignIn } from "./account-queries.ts";
 import classes from "./sign-in-page.module.css";
@@ -18,8 +18,11 @@ export function SignInPage() {
   const [key, setKey] = useState("");
   useDocumentTitle(`${text.submit} · ${strings.app.name}`);
 
-  // Only ever an address of ours: a link to the sign-in page must not lead out of the house.
-  if (session.data) return <Navigate to={to?.match(/^\/(?![/\\])/) ? to : "/streams"} replace />;
+  const router = useRouter();
+  const isSignedIn = session.data != null;
+  useEffect(() => {
+    if (isSignedIn) router.history.replace(ownAddress(to));
+  }, [isSignedIn, router, to]);
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -48,4 +51,9 @@ export function SignInPage() {
       </form>
     </main>
   );
+}
+
+/** Only ever an address of ours: a link to the sign-in page must not lead out of the house. */
+function ownAddress(to: string | undefined): string {
+  return to && /^\/(?![/\\])/.test(to) ? to : "/streams";
 }

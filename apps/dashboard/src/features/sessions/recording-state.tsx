@@ -4,13 +4,14 @@ import { strings } from "../../strings.ts";
 
 const text = strings.sessions.recording;
 
-/** What has become of a session's recording; why it failed is on hover. */
+/** What has become of a session's recording, and why it failed if it did. */
 export function RecordingState({ session }: { readonly session: Session }) {
   const [tone, word] = toneAndWord(session);
   return (
-    <span title={session.recordingError}>
+    <div>
       <StateLabel tone={tone}>{word}</StateLabel>
-    </span>
+      {session.recordingError && <p className="quiet">{session.recordingError}</p>}
+    </div>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { Note } from "../../components/note.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
+import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
 import { RecordingPlayer } from "./recording-player.tsx";
 import classes from "./session-list.module.css";
@@ -27,7 +27,7 @@ interface Props {
 export function SessionList({ streamId, cursor, play, onSearch }: Props) {
   const sessions = useQuery(sessionsQuery(streamId, cursor));
   const here: SessionSearch = cursor === undefined ? {} : { cursor };
-  if (sessions.error && !sessions.data) return <Note tone="failure">{sessions.error.message}</Note>;
+  if (sessions.error && !sessions.data) return <QueryProblem error={sessions.error} />;
   if (!sessions.data) return <p className="quiet">{strings.app.loading}</p>;
   return (
     <div className={classes.list}>

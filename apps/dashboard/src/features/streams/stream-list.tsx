@@ -58,7 +58,9 @@ function StreamCards({ streams }: { readonly streams: readonly Stream[] }) {
           <StreamLink stream={stream} />
           <div className={classes.cardLine}>
             <StreamState stream={stream} />
-            <span className="quiet">{stream.isActive ? ingestOf(stream) : <LastSeen stream={stream} />}</span>
+            <span className="quiet">
+              {stream.status.state === "live" ? ingestOf(stream) : <LastSeen stream={stream} />}
+            </span>
           </div>
         </li>
       ))}

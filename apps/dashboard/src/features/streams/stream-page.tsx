@@ -6,6 +6,7 @@ import { WeirError } from "@weir/client";
 import type { Stream } from "@weir/contract";
 import { useState } from "react";
 import { Note } from "../../components/note.tsx";
+import { QueryProblem } from "../../components/query-problem.tsx";
 import { VideoPlayer } from "../../components/video-player.tsx";
 import type { PlaybackFigures } from "../../lib/hls-playback.ts";
 import { strings } from "../../strings.ts";
@@ -32,11 +33,7 @@ export function StreamPage() {
       </Note>
     );
   }
-  return stream.error ? (
-    <Note tone="failure">{stream.error.message}</Note>
-  ) : (
-    <p className="quiet">{strings.app.loading}</p>
-  );
+  return stream.error ? <QueryProblem error={stream.error} /> : <p className="quiet">{strings.app.loading}</p>;
 }
 
 function StreamRoom({ stream, error }: { readonly stream: Stream; readonly error: Error | null }) {
@@ -58,7 +55,7 @@ function StreamRoom({ stream, error }: { readonly stream: Stream; readonly error
         </div>
         {stream.isActive && <TerminateButton stream={stream} />}
       </header>
-      {error && <Note tone="failure">{error.message}</Note>}
+      <QueryProblem error={error} />
       {!isOnAir && testBroadcast?.error && (
         <Note tone="failure" title={text.page.failed(text.guide.test)}>
           {testBroadcast.error.message}

@@ -4,8 +4,8 @@ import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { Note } from "../../components/note.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
+import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
 import { CreateStreamDialog } from "./create-stream-dialog.tsx";
 import { FirstStream } from "./first-stream.tsx";
@@ -50,8 +50,8 @@ export function StreamsPage() {
           </Link>
         </nav>
       </div>
-      {streams.error && <Note tone="failure">{streams.error.message}</Note>}
-      {!page && !streams.error && <p className="quiet">{strings.app.loading}</p>}
+      <QueryProblem error={streams.error} />
+      {!page && <p className="quiet">{strings.app.loading}</p>}
       {page && page.items.length > 0 && <StreamList streams={page.items} />}
       {page && page.items.length === 0 && <NothingFound search={search} />}
       <PageLinks
