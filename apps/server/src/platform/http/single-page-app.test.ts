@@ -1,0 +1,67 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { silentLog } from "../log.ts";
+import { createApp } from "./app.ts";
+import { addSinglePageApp } from "./single-page-app.ts";
+
+let folder: string;
+let app: FastifyInstance;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "weir-page-"));
+  app = createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" });
+});
+
+afterEach(async () => {
+  await app.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const get = (url: string, accept = "text/html,*/*") => app.inject({ url, headers: { accept } });
+
+test("an app that is not built says how to build it", async () => {
+  await addSinglePageApp(app, { folder, reservedPrefixes: [] });
+  expect((await get("/")).body).toContain("npm run build");
+});
+
+describe("a built app", () => {
+  beforeEach(async () => {
+    mkdirSync(join(folder, "assets"));
+    writeFileSync(join(folder, "index.html"), "<page>");
+    writeFileSync(join(folder, "favicon.svg"), "<svg>");
+    writeFileSync(join(folder, "assets", "app-abc123.js"), "code");
+    symlinkSync("/etc/passwd", join(folder, "link"));
+    await addSinglePageApp(app, { folder, reservedPrefixes: ["/api/"] });
+  });
+
+  test.each(["/", "/index.html", "/streams/1234?tab=health"])(
+    "%s is its page, asked for each time, under a policy",
+    async (url) => {
+      const response = await get(url);
+      expect([response.statusCode, response.body]).toEqual([200, "<page>"]);
+      expect(response.headers["cache-control"]).toBe("no-cache");
+      expect(response.headers["content-security-policy"]).toContain("script-src 'self';");
+    },
+  );
+
+  test("a file with a hash in its name is kept for good", async () => {
+    const response = await get("/assets/app-abc123.js", "*/*");
+    expect([response.statusCode, response.body]).toEqual([200, "code"]);
+    expect(response.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+  });
+
+  test.each(["/api/nothing", "/assets/app-old.js", "/assets/../../secret", "/%2e%2e/secret"])(
+    "%s is not found",
+    async (url) => {
+      const response = await get(url, url.startsWith("/api") ? "text/html" : "*/*");
+      expect([response.statusCode, response.json()]).toEqual([404, { errors: ["not found"] }]);
+    },
+  );
+
+  test("a link in the folder is not followed", async () => {
+    expect((await get("/link", "*/*")).statusCode).toBe(404);
+  });
+});
