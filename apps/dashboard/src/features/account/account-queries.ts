@@ -34,8 +34,8 @@ export function useSignOut() {
   return useMutation({
     mutationFn: () => weir.dashboard.signOut(),
     onSuccess: () => {
-      queries.clear();
       queries.setQueryData(sessionKey, null);
+      queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
     },
   });
 }

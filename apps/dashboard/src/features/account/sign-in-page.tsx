@@ -43,6 +43,7 @@ export function SignInPage() {
           autoComplete="current-password"
           size="md"
           required
+          withAsterisk={false}
           autoFocus
         />
         <Button type="submit" size="md" loading={signIn.isPending} disabled={key.trim() === ""}>

@@ -3,7 +3,7 @@ import { useDebouncedCallback, useDocumentTitle } from "@mantine/hooks";
 import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
@@ -68,7 +68,17 @@ export function StreamsPage() {
 
 function NameSearch({ name, onName }: { readonly name: string | undefined; readonly onName: (name: string) => void }) {
   const [typed, setTyped] = useState(name ?? "");
-  const search = useDebouncedCallback(onName, 250);
+  const sent = useRef(name);
+  const search = useDebouncedCallback((wanted: string) => {
+    sent.current = wanted || undefined;
+    onName(wanted);
+  }, 250);
+  // The address changed by other means than this box: the browser's "back", or "show all".
+  useEffect(() => {
+    if (name === sent.current) return;
+    sent.current = name;
+    setTyped(name ?? "");
+  }, [name]);
   return (
     <TextInput
       className={classes.search ?? ""}
