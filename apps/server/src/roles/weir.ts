@@ -112,10 +112,9 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
     close() {
       readiness.drain();
       closing ??= (async () => {
-        await domains.node
-          .drain()
-          .catch((error: Error) => log.warn(`the node could not be marked as draining: ${error.message}`));
-        await media?.drain();
+        const goOn = (error: unknown) => log.error({ err: error }, "draining failed in part; closing all the same");
+        await domains.node.drain().catch(goOn);
+        await media?.drain().catch(goOn);
         await all.disposeAsync();
       })();
       return closing;

@@ -1,0 +1,181 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { chownSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../src/platform/clock.ts";
+import { until } from "../src/platform/retry.ts";
+
+const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+
+let dataFolder: string;
+const started: Run[] = [];
+
+beforeEach(() => {
+  dataFolder = mkdtempSync(join(tmpdir(), "weir-startup-"));
+});
+
+afterEach(async () => {
+  for (const run of started.splice(0)) {
+    if (run.hasEnded()) continue;
+    run.child.kill("SIGTERM");
+    await until(systemClock, 12_000, run.hasEnded);
+  }
+  rmSync(dataFolder, { recursive: true, force: true });
+});
+
+interface Run {
+  readonly child: ChildProcess;
+  readonly out: () => string;
+  readonly err: () => string;
+  readonly hasEnded: () => boolean;
+}
+
+/** `npm start` with free ports on loopback. */
+function start(env: Record<string, string> = {}, uid?: number): Run {
+  const child = spawn(process.execPath, [MAIN], {
+    env: {
+      PATH: process.env.PATH,
+      WEIR_DATA_DIR: dataFolder,
+      WEIR_HOST: "127.0.0.1",
+      WEIR_HTTP_PORT: "0",
+      WEIR_RTMP_PORT: "0",
+      ...env,
+    },
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    err += chunk;
+  });
+  const run = {
+    child,
+    out: () => out,
+    err: () => err,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+  };
+  started.push(run);
+  return run;
+}
+
+async function ready(run: Run): Promise<{ url: string; rtmpUrl: string; apiKey: string | undefined }> {
+  await until(systemClock, 30_000, () => run.out().includes("Next: ") || run.hasEnded());
+  const found = (pattern: RegExp) => pattern.exec(run.out())?.[1];
+  const url = found(/Dashboard +(\S+)/);
+  if (!url) throw new Error(`it did not start: ${run.err()}`);
+  return { url, rtmpUrl: found(/RTMP +(\S+)/) ?? "", apiKey: found(/API key +(\S+)/) };
+}
+
+async function ended(run: Run): Promise<number | null> {
+  expect(await until(systemClock, 30_000, run.hasEnded)).toBe(true);
+  return run.child.exitCode;
+}
+
+test("the first start prints addresses and a key that works, the second one the addresses alone", async () => {
+  const first = start();
+  const { url, rtmpUrl, apiKey } = await ready(first);
+  expect(rtmpUrl).toMatch(/^rtmp:\/\/localhost:\d+\/live\/<stream$/);
+  const list = (key = "") => fetch(`${url}/api/stream`, { headers: { authorization: `Bearer ${key}` } });
+  expect((await list(apiKey)).status).toBe(200);
+  expect((await list("wrong")).status).toBe(401);
+  expect(first.err()).not.toContain(apiKey);
+  first.child.kill("SIGTERM");
+  expect(await ended(first)).toBe(0);
+
+  const second = await ready(start());
+  expect(second.apiKey).toBeUndefined();
+  expect((await fetch(`${second.url}/api/stream`, { headers: { authorization: `Bearer ${apiKey}` } })).status).toBe(
+    200,
+  );
+});
+
+test("a preset key works and is not printed", async () => {
+  const key = "preset-key-of-this-test";
+  const run = start({ WEIR_API_KEY: key });
+  const { url } = await ready(run);
+  expect((await fetch(`${url}/api/stream`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200);
+  expect(run.out() + run.err()).not.toContain(key);
+});
+
+test("it is ready, and says of each part that it is well", async () => {
+  const { url } = await ready(start());
+  const response = await fetch(`${url}/readyz`);
+  expect([response.status, await response.json()]).toEqual([
+    200,
+    { isReady: true, checks: { disk: "ok", postgres: "ok", database: "ok" } },
+  ]);
+});
+
+test("after kill -9 the next start works at once", async () => {
+  const first = start();
+  const { apiKey } = await ready(first);
+  first.child.kill("SIGKILL");
+  await ended(first);
+  const { url } = await ready(start());
+  expect((await fetch(`${url}/api/stream`, { headers: { authorization: `Bearer ${apiKey}` } })).status).toBe(200);
+});
+
+test("a second signal quits at once, and the next start works", async () => {
+  const first = start();
+  await ready(first);
+  first.child.kill("SIGTERM");
+  first.child.kill("SIGINT");
+  await ended(first);
+  await ready(start());
+});
+
+describe("what stops a start is one line, and exit code 1", () => {
+  const refusal = async (run: Run) => {
+    const code = await ended(run);
+    return [code, run.out(), run.err()];
+  };
+
+  test("a setting that is not allowed", async () => {
+    expect(await refusal(start({ WEIR_HTTP_PORT: "x" }))).toEqual([
+      1,
+      "",
+      'weir: WEIR_HTTP_PORT is "x": give a whole number from 0 to 65535\n',
+    ]);
+  });
+
+  test("a second server on the data folder", async () => {
+    const first = start();
+    await ready(first);
+    expect(await refusal(start())).toEqual([
+      1,
+      "",
+      `weir: another Weir runs on the data folder ${dataFolder}: stop it, or set WEIR_DATA_DIR to another folder\n`,
+    ]);
+    expect(first.hasEnded()).toBe(false);
+  });
+
+  test.each([
+    ["HTTP", "WEIR_HTTP_PORT"],
+    ["RTMP", "WEIR_RTMP_PORT"],
+  ])("an %s port in use", async (protocol, variable) => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    const { port } = taken.address() as { port: number };
+    const [code, , err] = await refusal(start({ [variable]: String(port), WEIR_LOG_LEVEL: "error" }));
+    taken.close();
+    expect([code, err]).toEqual([
+      1,
+      `weir: ${protocol} port ${port} on 127.0.0.1 is in use by another program: end it or set ${variable}\n`,
+    ]);
+  });
+});
+
+test.runIf(process.getuid?.() === 0)("an ordinary user starts and stops it", async () => {
+  const NOBODY = 65_534;
+  chownSync(dataFolder, NOBODY, NOBODY);
+  const run = start({}, NOBODY);
+  const { url } = await ready(run);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  run.child.kill("SIGTERM");
+  expect(await ended(run)).toBe(0);
+});
