@@ -1,6 +1,6 @@
-import { pino } from "pino";
 import { beforeEach, describe, expect, test } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
+import { silentLog } from "../../platform/log.ts";
 import type { PublishGrant } from "../../ports.ts";
 import type { Publication } from "../packet.ts";
 import { FactLog, FakePublisher, FakePublishGate } from "../testing/fake-gates.ts";
@@ -20,7 +20,7 @@ beforeEach(() => {
   log = new FactLog();
   hub = new Hub({
     clock,
-    log: pino({ level: "silent" }),
+    log: silentLog,
     publishGate: gate,
     eventSink: log,
     reconnectWindowMs: WINDOW_MS,

@@ -3,8 +3,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pino } from "pino";
 import { ManualClock } from "../../platform/clock.ts";
+import { silentLog } from "../../platform/log.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
 import type { PlaybackDecision, PlaybackGate, RecordingIndex, RecordingRendition } from "../../ports.ts";
 import { MediaPlane } from "../index.ts";
@@ -118,7 +118,7 @@ export class MediaRig implements AsyncDisposable {
   #newPlane(): MediaPlane {
     return new MediaPlane({
       clock: this.clock,
-      log: pino({ level: "silent" }),
+      log: silentLog,
       publishGate: this.publishGate,
       playbackGate: this.playbackGate,
       eventSink: this.facts,
