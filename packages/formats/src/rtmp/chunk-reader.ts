@@ -8,14 +8,14 @@ export type Allocate = (bytes: number) => Uint8Array;
 const MAX_MESSAGE_BYTES = 12 * 1024 * 1024;
 const MAX_CHUNK_SIZE = 0xffffff;
 const MAX_CHUNK_STREAMS = 64;
-/** Of all messages begun and not finished, by the bytes that really came. */
-const MAX_PENDING_BYTES = 24 * 1024 * 1024;
 /** A message up to here is allocated when its header is read; a longer one grows with what comes. */
 const TRUSTED_BYTES = 64 * 1024;
 /** Basic header 3, message header 11, extended timestamp 4. */
 const MAX_HEADER = 18;
 const EXTENDED = 0xffffff;
 const MESSAGE_HEADER_BYTES = [11, 7, 3, 0] as const;
+/** Below this many bytes a loop beats the view that `set` copies from. */
+const SHORT_COPY = 32;
 const EMPTY = new Uint8Array(0);
 
 /** What a chunk stream remembers from its last header (RTMP 1.0, 5.3.1.2), and the message it is in the middle of. */
@@ -37,6 +37,8 @@ interface ChunkStream {
  * a buffer of exactly its message's length; nothing of the socket's buffers is kept. Throws `FormatError` for what no honest peer sends.
  */
 export class ChunkReader {
+  /** A longer message is refused; unfinished ones may have twice as much between them, by the bytes that really came. */
+  maxMessageBytes = MAX_MESSAGE_BYTES;
   readonly #onMessage: MessageHandler;
   readonly #allocate: Allocate;
   readonly #streams = new Map<number, ChunkStream>();
@@ -48,6 +50,8 @@ export class ChunkReader {
   #chunkLeft = 0;
   #pendingBytes = 0;
   #bytesRead = 0;
+  #isPaused = false;
+  #held: Uint8Array[] = [];
 
   constructor(onMessage: MessageHandler, allocate: Allocate = (bytes) => new Uint8Array(bytes)) {
     this.#onMessage = onMessage;
@@ -67,9 +71,28 @@ export class ChunkReader {
     if (stream) this.#close(stream);
   }
 
+  /** Hand out nothing more before `resume`. What is pushed until then is kept, so its sender has to be stopped too. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    for (const bytes of this.#held.splice(0)) this.#read(bytes);
+  }
+
   push(bytes: Uint8Array): void {
+    this.#bytesRead += bytes.byteLength;
+    this.#read(bytes);
+  }
+
+  #read(bytes: Uint8Array): void {
     let at = 0;
     while (at < bytes.byteLength) {
+      if (this.#isPaused) {
+        this.#held.push(bytes.slice(at));
+        return;
+      }
       if (this.#current) {
         at = this.#readPayload(this.#current, bytes, at);
         continue;
@@ -82,7 +105,6 @@ export class ChunkReader {
       }
       at = next;
     }
-    this.#bytesRead += bytes.byteLength;
   }
 
   #keepTail(bytes: Uint8Array, from: number): void {
@@ -101,7 +123,10 @@ export class ChunkReader {
       return -1;
     }
     this.#tailLength = 0;
-    return from + end - known;
+    if (end >= known) return from + end - known;
+    // Kept to see whether an extended timestamp is repeated, and it was not: these bytes are payload, or the next header.
+    this.#read(this.#tail.slice(end, known));
+    return from;
   }
 
   /** Read a header between `from` and `end` and open its chunk. Returns where it ends, or -1 while it is incomplete. */
@@ -164,8 +189,9 @@ export class ChunkReader {
     if (format < 2) {
       stream.length = uint24(bytes, at + 3);
       stream.typeId = bytes[at + 6] ?? 0;
-      if (stream.length > MAX_MESSAGE_BYTES) {
-        throw new FormatError(`a message of at most ${MAX_MESSAGE_BYTES} bytes, not ${stream.length}`, this.#bytesRead);
+      if (stream.length > this.maxMessageBytes) {
+        const expectation = `a message of at most ${this.maxMessageBytes} bytes, not ${stream.length},`;
+        throw new FormatError(expectation, this.#bytesRead);
       }
     }
     if (format === 0) {
@@ -192,7 +218,8 @@ export class ChunkReader {
   #readPayload(stream: ChunkStream, bytes: Uint8Array, from: number): number {
     const count = Math.min(this.#chunkLeft, bytes.byteLength - from);
     if (stream.filled + count > stream.payload.byteLength) this.#grow(stream, count);
-    stream.payload.set(count === bytes.byteLength ? bytes : bytes.subarray(from, from + count), stream.filled);
+    if (count < SHORT_COPY) copyBytes(bytes, from, count, stream.payload, stream.filled);
+    else stream.payload.set(bytes.subarray(from, from + count), stream.filled);
     stream.filled += count;
     this.#pendingBytes += count;
     this.#chunkLeft -= count;
@@ -201,8 +228,9 @@ export class ChunkReader {
       this.#finish(stream);
     } else if (this.#chunkLeft === 0) {
       this.#current = null;
-      if (this.#pendingBytes > MAX_PENDING_BYTES) {
-        throw new FormatError(`at most ${MAX_PENDING_BYTES} bytes in unfinished messages`, this.#bytesRead);
+      const most = 2 * this.maxMessageBytes;
+      if (this.#pendingBytes > most) {
+        throw new FormatError(`at most ${most} bytes in unfinished messages`, this.#bytesRead);
       }
     }
     return from + count;
@@ -228,6 +256,10 @@ export class ChunkReader {
     stream.payload = EMPTY;
     if (this.#current === stream) this.#current = null;
   }
+}
+
+function copyBytes(source: Uint8Array, from: number, count: number, target: Uint8Array, at: number): void {
+  for (let i = 0; i < count; i++) target[at + i] = source[from + i] ?? 0;
 }
 
 function uint24(bytes: Uint8Array, at: number): number {

@@ -64,7 +64,7 @@ export class RtmpPublisher implements PublisherHandle {
     this.#remoteAddress = socket.remoteAddress ?? "";
     this.#session = new RtmpSession({
       connect: (app) => this.#connect(app),
-      publish: (name) => void this.#publish(name),
+      publish: (name) => void this.#publish(name).catch((error: unknown) => this.#fail(error)),
       unpublish: () => this.#unpublish(),
       unsupported: (command) =>
         this.#refuse("NetStream.Failed", `This server does not serve "${command}" over RTMP. Watch by HLS.`),
@@ -94,13 +94,17 @@ export class RtmpPublisher implements PublisherHandle {
     try {
       this.#session.push(bytes);
     } catch (error) {
-      if (error instanceof UnsupportedCodec) this.#refuse("NetStream.Publish.Denied", error.message);
-      else if (error instanceof FormatError)
-        this.#refuse("NetStream.Failed", `The server could not read what was sent: ${error.message}.`);
-      else {
-        this.#settings.log.error({ error }, "an RTMP publisher could not be served");
-        this.#end("source-lost", "internal error");
-      }
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof UnsupportedCodec) this.#refuse("NetStream.Publish.Denied", error.message);
+    else if (error instanceof FormatError)
+      this.#refuse("NetStream.Failed", `The server could not read what was sent: ${error.message}.`);
+    else {
+      this.#settings.log.error({ error }, "an RTMP publisher could not be served");
+      this.#end("source-lost", "internal error");
     }
   }
 
@@ -122,6 +126,7 @@ export class RtmpPublisher implements PublisherHandle {
     this.#state = "asking";
     this.#deadline.cancel();
     this.#socket.pause();
+    this.#session.hold();
     const { gate, hub, guesses, log } = this.#settings;
     if (guesses.isTooMany(this.#remoteAddress)) {
       return this.#refuse(
@@ -135,15 +140,21 @@ export class RtmpPublisher implements PublisherHandle {
         log.error({ error }, "the publish gate could not answer");
         return { ok: false, reason: "unavailable" } as const;
       });
-    if (this.#state !== "asking") return;
+    if (this.#state !== "asking") {
+      // The connection is gone. The grant holds the stream's lease, and only a publication's end gives one back.
+      if (decision.ok) hub.open(decision.grant, this).end("source-lost", "connection closed");
+      return;
+    }
     if (!decision.ok) {
-      if (decision.reason === "unknown-key") guesses.wrong(this.#remoteAddress);
+      // Both count, else the limit would tell a suspended key from an unknown one.
+      if (decision.reason === "unknown-key" || decision.reason === "suspended") guesses.wrong(this.#remoteAddress);
       return this.#refuse("NetStream.Publish.BadName", REFUSALS[decision.reason]);
     }
     this.#state = "publishing";
     this.#publication = hub.open(decision.grant, this);
     this.#packets = new RtmpToPackets(this.#publication);
     this.#session.status("status", "NetStream.Publish.Start", "Publishing.");
+    this.#session.takeMedia();
     this.#socket.resume();
   }
 
@@ -158,7 +169,7 @@ export class RtmpPublisher implements PublisherHandle {
   }
 
   #write(bytes: Uint8Array): void {
-    if (this.#socket.destroyed) return;
+    if (this.#socket.destroyed || this.#socket.writableEnded) return;
     this.#socket.write(bytes);
     if (this.#socket.writableLength > MAX_UNREAD_BYTES) this.#end("source-lost", "the publisher does not read");
   }

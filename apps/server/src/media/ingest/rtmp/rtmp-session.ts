@@ -23,6 +23,9 @@ const CONTROL_CHUNKS = 2;
 const COMMAND_CHUNKS = 3;
 const STATUS_CHUNKS = 5;
 const MEDIA_STREAM = 1;
+/** What a message may have before its sender may publish: commands are shorter by far. */
+const MAX_COMMAND_BYTES = 64 * 1024;
+const MAX_MEDIA_BYTES = 12 * 1024 * 1024;
 
 const CRYPTO = {
   hmacSha256: (key: Uint8Array, data: Uint8Array): Uint8Array => createHmac("sha256", key).update(data).digest(),
@@ -65,6 +68,7 @@ export class RtmpSession {
       (type, time, stream, payload) => this.#message(type, time, stream, payload),
       Buffer.allocUnsafe,
     );
+    this.#reader.maxMessageBytes = MAX_COMMAND_BYTES;
   }
 
   push(bytes: Uint8Array): void {
@@ -73,6 +77,17 @@ export class RtmpSession {
     this.#received += rest.byteLength;
     this.#reader.push(rest);
     if (this.#received - this.#acknowledged >= this.#window) this.#acknowledge();
+  }
+
+  /** Keep what comes behind the message in hand, unread. The caller stops the socket, so it is one buffer at most. */
+  hold(): void {
+    this.#reader.pause();
+  }
+
+  /** The publisher may publish: read on, messages of media's size too. Throws as `push` does. */
+  takeMedia(): void {
+    this.#reader.maxMessageBytes = MAX_MEDIA_BYTES;
+    this.#reader.resume();
   }
 
   /** Tell the publisher how its stream stands (`NetStream.…`), in words for the person at the encoder. */
