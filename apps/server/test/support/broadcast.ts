@@ -1,0 +1,82 @@
+import type { NewStream, Session, Stream } from "@weir/contract";
+import { expect } from "vitest";
+import { type Publisher, type PublisherOptions, startPublisher } from "./publisher.ts";
+import type { WeirProcess } from "./weir-process.ts";
+
+export type BroadcastOptions = Omit<PublisherOptions, "url"> & { readonly stream?: Omit<NewStream, "name"> };
+
+/** A stream, and a real publisher that sends to it. */
+export class Broadcast {
+  readonly weir: WeirProcess;
+  readonly stream: Stream;
+  readonly #options: BroadcastOptions;
+  readonly #publishers: Publisher[] = [];
+
+  constructor(weir: WeirProcess, stream: Stream, options: BroadcastOptions) {
+    this.weir = weir;
+    this.stream = stream;
+    this.#options = options;
+  }
+
+  get hlsUrl(): string {
+    return this.weir.hlsUrl(this.stream.playbackId);
+  }
+
+  /** The latest. */
+  get publisher(): Publisher {
+    const publisher = this.#publishers.at(-1);
+    if (!publisher) throw new Error("nobody publishes");
+    return publisher;
+  }
+
+  /** One more publisher of the same stream; rejects with the reason when it is refused. */
+  async publish(): Promise<Publisher> {
+    const { stream: _stream, ...options } = this.#options;
+    const publisher = await startPublisher({ ...options, url: this.weir.publishUrl(this.stream.streamKey) });
+    this.#publishers.push(publisher);
+    return publisher;
+  }
+
+  now(): Promise<Stream> {
+    return this.weir.client.streams.get(this.stream.id);
+  }
+
+  /** Resolves when the stream is in that state. */
+  async untilState(state: Stream["status"]["state"], withinMs = 15_000): Promise<Stream> {
+    await expect.poll(async () => (await this.now()).status.state, { timeout: withinMs, interval: 50 }).toBe(state);
+    return this.now();
+  }
+
+  /** Newest first. */
+  async sessions(): Promise<readonly Session[]> {
+    return (await this.weir.client.sessions.ofStream(this.stream.id)).items;
+  }
+
+  /** Resolves with the newest session when its recording is ready. */
+  async recorded(withinMs = 20_000): Promise<Session & { readonly recordingUrl: string; readonly mp4Url: string }> {
+    const newest = async () => (await this.sessions())[0];
+    await expect.poll(async () => (await newest())?.recordingStatus, { timeout: withinMs }).toBe("ready");
+    const session = await newest();
+    const { recordingUrl, mp4Url } = session ?? {};
+    if (!session || !recordingUrl || !mp4Url)
+      throw new Error(`the recording has no address: ${JSON.stringify(session)}`);
+    return { ...session, recordingUrl, mp4Url };
+  }
+
+  /** Ends every publisher, as a lost connection does. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#publishers.map((publisher) => publisher.kill()));
+  }
+}
+
+/** A stream that is live, with a publisher of 640x360 unless told otherwise. */
+export async function startBroadcast(weir: WeirProcess, options: BroadcastOptions = {}): Promise<Broadcast> {
+  const stream = await weir.client.streams.create({
+    name: expect.getState().currentTestName ?? "test",
+    ...options.stream,
+  });
+  const broadcast = new Broadcast(weir, stream, options);
+  await broadcast.publish();
+  await broadcast.untilState("live");
+  return broadcast;
+}

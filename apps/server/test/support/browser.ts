@@ -1,0 +1,117 @@
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { vi } from "vitest";
+import { unpackChromium } from "./chromium.ts";
+
+const HLS_JS = createRequire(import.meta.url).resolve("hls.js/dist/hls.min.js");
+const PLAYER_PAGE = fileURLToPath(new URL("./player-page.js", import.meta.url));
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--disable-sync",
+  "--autoplay-policy=no-user-gesture-required",
+  "--mute-audio",
+];
+
+/** What a video element and hls.js know about themselves. */
+export interface PlayerState {
+  readonly isPlaying: boolean;
+  readonly hasEnded: boolean;
+  readonly isSeeking: boolean;
+  /** Seconds. */
+  readonly currentTime: number;
+  /** Seconds; null while it is endless. */
+  readonly duration: number | null;
+  /** Program date time of the picture that is shown, in milliseconds. */
+  readonly playingDate: number | null;
+  /** Pictures decoded and shown. */
+  readonly frames: number;
+  readonly droppedFrames: number;
+  readonly audioBytes: number;
+  readonly width: number;
+  readonly stalls: number;
+  /** Every error of hls.js, also those that it helped itself out of. */
+  readonly errors: readonly string[];
+  readonly fatal: string | null;
+}
+
+/** One video in a page of its own. */
+export class TestPlayer {
+  readonly #page: Page;
+
+  constructor(page: Page) {
+    this.#page = page;
+  }
+
+  state(): Promise<PlayerState> {
+    return this.#page.evaluate("player.state()");
+  }
+
+  /** Resolves with the state as soon as `holds`; fails, showing the last state, when it does not in time, or when playing failed. */
+  async until(what: string, holds: (state: PlayerState) => boolean, withinMs = 15_000): Promise<PlayerState> {
+    let state = await this.state();
+    const check = async (): Promise<boolean> => {
+      state = await this.state();
+      return holds(state) || state.fatal !== null;
+    };
+    await vi.waitUntil(check, { timeout: withinMs, interval: 100 }).catch(() => {});
+    if (holds(state)) return state;
+    throw new Error(`the player did not come to: ${what}; it is at ${JSON.stringify(state)}`);
+  }
+
+  /** Resolves when so many pictures more than now were shown. */
+  async untilMoving(frames = 30): Promise<PlayerState> {
+    const before = await this.state();
+    return this.until(`${frames} more pictures`, (state) => state.isPlaying && state.frames >= before.frames + frames);
+  }
+
+  async seek(seconds: number): Promise<void> {
+    await this.#page.evaluate(`player.seek(${seconds})`);
+  }
+
+  close(): Promise<void> {
+    return this.#page.close();
+  }
+}
+
+/** A real Chromium, with H.264 and AAC. */
+export class TestBrowser {
+  readonly context: BrowserContext;
+
+  private constructor(context: BrowserContext) {
+    this.context = context;
+  }
+
+  static async open(): Promise<TestBrowser> {
+    const { executablePath, env } = await unpackChromium();
+    const browser = await chromium.launch({ executablePath, args: FLAGS, env: { ...process.env, ...env } });
+    const viewport = { width: 1280, height: 900 };
+    return new TestBrowser(await browser.newContext({ viewport }));
+  }
+
+  /** Plays an HLS address with hls.js, in a page of a foreign origin. */
+  playHls(url: string): Promise<TestPlayer> {
+    return this.#play("playHls", url);
+  }
+
+  /** Plays a file with the browser's own means. */
+  playFile(url: string): Promise<TestPlayer> {
+    return this.#play("playFile", url);
+  }
+
+  async #play(how: "playHls" | "playFile", url: string): Promise<TestPlayer> {
+    const page = await this.context.newPage();
+    await page.setContent("<video muted playsinline></video>");
+    await page.addScriptTag({ path: HLS_JS });
+    await page.addScriptTag({ path: PLAYER_PAGE });
+    await page.evaluate(`player.${how}(${JSON.stringify(url)})`);
+    return new TestPlayer(page);
+  }
+
+  async close(): Promise<void> {
+    await this.context.browser()?.close();
+  }
+}

