@@ -8,6 +8,7 @@ import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason } f
 import { HlsDelivery } from "./delivery/hls/hls-delivery.ts";
 import { Hub } from "./hub/hub.ts";
 import type { Publication, PublisherHandle } from "./packet.ts";
+import { PayloadPool } from "./payload-pool.ts";
 import { recoverSpool, spoolFolder } from "./recording/recover-spool.ts";
 import { SessionRecorder } from "./recording/session-recorder.ts";
 
@@ -27,6 +28,8 @@ export interface MediaPlaneSettings {
 
 /** Everything that moves media on one node, behind one door: what ingest servers publish into, and what answers viewers. */
 export class MediaPlane {
+  /** Where ingest takes the memory of its packets from. */
+  readonly payloads = new PayloadPool();
   readonly #settings: MediaPlaneSettings;
   readonly #hub: Hub;
   readonly #hls: HlsDelivery;
@@ -39,6 +42,7 @@ export class MediaPlane {
       log,
       publishGate,
       eventSink,
+      payloads: this.payloads,
       reconnectWindowMs,
       createRecorder: ({ projectId, streamId }, { sessionId }) =>
         new SessionRecorder({

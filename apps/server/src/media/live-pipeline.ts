@@ -26,6 +26,7 @@ import { PartTarget } from "./packaging/part-target.ts";
 import { RenditionPackager } from "./packaging/rendition-packager.ts";
 import { type RenditionSegment, SegmentLedger } from "./packaging/segment-ledger.ts";
 import { TICKS_PER_SECOND, type Track } from "./packet.ts";
+import type { PayloadPool } from "./payload-pool.ts";
 import { Timeline } from "./timeline/timeline.ts";
 import type { Cut, Sample, TimelineSink } from "./timeline/timeline-sink.ts";
 
@@ -34,6 +35,8 @@ const RENDITION_NAMES = { video: "source", audio: "audio" } as const;
 
 export interface LivePipelineSettings {
   readonly clock: Clock;
+  /** Takes back the memory of packets that were packaged. */
+  readonly payloads: PayloadPool;
   /** Where an earlier owner of the session stopped; null for a new session. */
   readonly resume: TimelinePosition | null;
   /** A segment is closed in every rendition. */
@@ -51,12 +54,14 @@ interface Branch {
 export class LivePipeline {
   readonly timeline: Timeline;
   readonly #clock: Clock;
+  readonly #payloads: PayloadPool;
   readonly #branches = new Map<string, Branch>();
   readonly #partTarget = new PartTarget();
   readonly #ledger: SegmentLedger;
 
-  constructor({ clock, resume, onSegment, onUnstable }: LivePipelineSettings) {
+  constructor({ clock, payloads, resume, onSegment, onUnstable }: LivePipelineSettings) {
     this.#clock = clock;
+    this.#payloads = payloads;
     this.#ledger = new SegmentLedger((segments) => onSegment(segments, this.timeline.position));
     const sink: TimelineSink = {
       stretch: (tracks) => this.#stretch(tracks),
@@ -103,7 +108,7 @@ export class LivePipeline {
     const { discontinuitySequence } = this.timeline.position;
     const rendition = new LiveRendition(name, discontinuitySequence, this.#clock);
     const onSegment = (of: LiveRendition, segment: LiveSegment) => this.#ledger.closed(of, segment);
-    const packager = new RenditionPackager(rendition, track.kind, this.#partTarget, onSegment);
+    const packager = new RenditionPackager(rendition, track.kind, this.#partTarget, this.#payloads, onSegment);
     const playlist = new LivePlaylist(rendition, this.#partTarget, () => this.renditions);
     const branch = { rendition, packager, playlist };
     this.#branches.set(name, branch);

@@ -2,6 +2,7 @@ import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { EventSink, PublishGate, PublishGrant, SessionStart, StopReason } from "../../ports.ts";
 import type { Publication, PublisherHandle } from "../packet.ts";
+import type { PayloadPool } from "../payload-pool.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
 import { HubPublication } from "./hub-publication.ts";
 import { LiveSession } from "./live-session.ts";
@@ -21,6 +22,7 @@ export interface HubSettings {
   readonly log: Log;
   readonly publishGate: PublishGate;
   readonly eventSink: EventSink;
+  readonly payloads: PayloadPool;
   readonly reconnectWindowMs: number;
   readonly createRecorder: (grant: PublishGrant, start: SessionStart) => SessionRecorder;
 }
@@ -124,6 +126,7 @@ export class Hub {
     const session = new LiveSession({
       clock: this.#settings.clock,
       eventSink: this.#settings.eventSink,
+      payloads: this.#settings.payloads,
       reconnectWindowMs: this.#settings.reconnectWindowMs,
       streamId: grant.streamId,
       playbackId: grant.playbackId,

@@ -3,6 +3,7 @@ import type { EventSink, SessionStart, TimelinePosition } from "../../ports.ts";
 import { LivePipeline } from "../live-pipeline.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import type { PublisherHandle, SourcePacket, Track } from "../packet.ts";
+import type { PayloadPool } from "../payload-pool.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
 import { ticksToMs } from "../timeline/ticks.ts";
 
@@ -13,6 +14,7 @@ const METRICS_MS = 10_000;
 export interface LiveSessionSettings {
   readonly clock: Clock;
   readonly eventSink: EventSink;
+  readonly payloads: PayloadPool;
   readonly reconnectWindowMs: number;
   readonly streamId: string;
   readonly playbackId: string;
@@ -54,6 +56,7 @@ export class LiveSession {
     this.playbackId = settings.playbackId;
     this.pipeline = new LivePipeline({
       clock: settings.clock,
+      payloads: settings.payloads,
       resume: settings.start.resume,
       onSegment: (segments, position) => this.#segmentClosed(segments, position),
       onUnstable: (reason) => this.#publisher?.close(reason),

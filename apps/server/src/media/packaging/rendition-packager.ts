@@ -1,5 +1,6 @@
 import { type FragmentSample, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
 import { TICKS_PER_SECOND } from "../packet.ts";
+import type { PayloadPool } from "../payload-pool.ts";
 import { rescale } from "../timeline/ticks.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import type { LiveRendition } from "./live-rendition.ts";
@@ -16,6 +17,7 @@ const allocate = (bytes: number): Uint8Array => Buffer.allocUnsafeSlow(bytes);
 export class RenditionPackager {
   readonly #rendition: LiveRendition;
   readonly #partTarget: PartTarget;
+  readonly #payloads: PayloadPool;
   readonly #isVideo: boolean;
   readonly #onSegment: (rendition: LiveRendition, segment: LiveSegment) => void;
   #init: InitSegment | null = null;
@@ -30,11 +32,13 @@ export class RenditionPackager {
     rendition: LiveRendition,
     kind: "video" | "audio",
     partTarget: PartTarget,
+    payloads: PayloadPool,
     onSegment: (rendition: LiveRendition, segment: LiveSegment) => void,
   ) {
     this.#rendition = rendition;
     this.#isVideo = kind === "video";
     this.#partTarget = partTarget;
+    this.#payloads = payloads;
     this.#onSegment = onSegment;
   }
 
@@ -114,6 +118,7 @@ export class RenditionPackager {
       durationTicks: this.#partTicks,
       isIndependent: samples[0]?.isIndependent ?? false,
     });
+    for (const { data } of samples) this.#payloads.release(data);
     this.#samples = [];
     this.#partTicks = 0;
   }

@@ -3,6 +3,7 @@ import { FormatError } from "@weir/formats/bits";
 import type { AmfValue } from "@weir/formats/rtmp";
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
+import { readInto } from "../../../platform/read-into.ts";
 import type { PublishGate, PublishGrant, PublishRefusal } from "../../../ports.ts";
 import type { Publication, PublicationEnd, PublisherHandle } from "../../packet.ts";
 import type { KeyGuesses } from "./key-guesses.ts";
@@ -11,7 +12,9 @@ import { RtmpToPackets, UnsupportedCodec } from "./rtmp-to-packets.ts";
 
 /** From the first byte to `publish`, in all: one byte a second does not keep a slot. */
 const PUBLISH_DEADLINE_MS = 10_000;
-const IDLE_MS = 30_000;
+/** A peer that died without a word is found by three looks at which nothing new had come. */
+const LOOK_MS = 10_000;
+const MAX_QUIET_LOOKS = 3;
 /** How long a publisher that was told to go may take to read why. */
 const LAST_WORDS_MS = 2000;
 const MAX_UNREAD_BYTES = 64 * 1024;
@@ -21,6 +24,8 @@ const APP = "live";
 
 /** What a publisher needs of the media plane. */
 export interface PublicationHub {
+  /** Memory for packets, taken back once they are packaged. */
+  readonly payloads: { allocate(bytes: number): Uint8Array };
   open(grant: PublishGrant, publisher: PublisherHandle): Publication;
 }
 
@@ -56,37 +61,50 @@ export class RtmpPublisher implements PublisherHandle {
   #app = "";
   #publication: Publication | null = null;
   #packets: RtmpToPackets | null = null;
-  #deadline: Timer;
+  readonly #deadline: Timer;
+  readonly #watch: Timer;
+  #bytesSeen = 0;
+  #quietLooks = 0;
 
   constructor(socket: Socket, settings: RtmpPublisherSettings) {
     this.#settings = settings;
     this.#socket = socket;
     this.#remoteAddress = socket.remoteAddress ?? "";
-    this.#session = new RtmpSession({
-      connect: (app) => this.#connect(app),
-      publish: (name) => void this.#publish(name).catch((error: unknown) => this.#fail(error)),
-      unpublish: () => this.#unpublish(),
-      unsupported: (command) =>
-        this.#refuse("NetStream.Failed", `This server does not serve "${command}" over RTMP. Watch by HLS.`),
-      media: (kind, timestamp, payload) => this.#media(kind, timestamp, payload),
-      handshaken: () => {},
-      write: (bytes) => this.#write(bytes),
-    });
+    this.#session = new RtmpSession(
+      {
+        connect: (app) => this.#connect(app),
+        publish: (name) => void this.#publish(name).catch((error: unknown) => this.#fail(error)),
+        unpublish: () => this.#unpublish(),
+        unsupported: (command) =>
+          this.#refuse("NetStream.Failed", `This server does not serve "${command}" over RTMP. Watch by HLS.`),
+        media: (kind, timestamp, payload) => this.#media(kind, timestamp, payload),
+        handshaken: () => {},
+        write: (bytes) => this.#write(bytes),
+      },
+      (bytes) => settings.hub.payloads.allocate(bytes),
+    );
     this.#deadline = settings.clock.after(PUBLISH_DEADLINE_MS, () =>
       this.#end("source-lost", "no publish within 10 s"),
     );
     socket.setNoDelay(true);
     socket.setKeepAlive(true, 10_000);
-    socket.setTimeout(IDLE_MS, () => this.#end("source-lost", "nothing received for 30 s"));
-    socket.on("data", (bytes) => this.#receive(bytes));
+    this.#watch = settings.clock.every(LOOK_MS, () => this.#look());
     socket.on("error", () => {}); // "close" follows and tells the end
     socket.on("close", () => this.#end("source-lost", "connection closed"));
+    readInto(socket, (bytes) => this.#receive(bytes));
   }
 
   /** PublisherHandle: the hub lets this publisher go. */
   close(reason: string): void {
     this.#publication = null;
     this.#refuse("NetStream.Publish.Denied", reason);
+  }
+
+  #look(): void {
+    const { bytesRead } = this.#socket;
+    this.#quietLooks = bytesRead === this.#bytesSeen ? this.#quietLooks + 1 : 0;
+    this.#bytesSeen = bytesRead;
+    if (this.#quietLooks === MAX_QUIET_LOOKS) this.#end("source-lost", "nothing received for 30 s");
   }
 
   #receive(bytes: Uint8Array): void {
@@ -186,6 +204,7 @@ export class RtmpPublisher implements PublisherHandle {
     const wasPublishing = this.#state === "publishing";
     this.#state = "closed";
     this.#deadline.cancel();
+    this.#watch.cancel();
     this.#publication?.end(why, reason);
     this.#publication = null;
     if (!this.#socket.destroyed) {

@@ -62,11 +62,12 @@ export class RtmpSession {
   #acknowledged = 0;
   #mediaStreamId = MEDIA_STREAM;
 
-  constructor(handler: RtmpSessionHandler) {
+  /** `allocate` gives the memory of messages. */
+  constructor(handler: RtmpSessionHandler, allocate: (bytes: number) => Uint8Array) {
     this.#handler = handler;
     this.#reader = new ChunkReader(
       (type, time, stream, payload) => this.#message(type, time, stream, payload),
-      Buffer.allocUnsafe,
+      allocate,
     );
     this.#reader.maxMessageBytes = MAX_COMMAND_BYTES;
   }

@@ -1,4 +1,4 @@
-import { type MediaPlaylist, type PlaylistPart, writeMediaPlaylist } from "@weir/formats/hls";
+import { type MediaPlaylist, type PlaylistPart, type PlaylistSegment, writeMediaPlaylist } from "@weir/formats/hls";
 import { TARGET_DURATION_SECONDS } from "../../timeline/cutter.ts";
 import type { LiveRendition } from "../live-rendition.ts";
 import type { LiveSegment } from "../live-segment.ts";
@@ -6,6 +6,8 @@ import type { PartTarget } from "../part-target.ts";
 
 /** Complete segments whose parts are still listed: more than any player's hold-back. */
 const SEGMENTS_WITH_PARTS = 2;
+/** Length of the gap that stands where no segment is complete yet. */
+const LEADING_GAP_SECONDS = 1;
 
 /** The playlist of one live rendition, rendered when asked for and kept until the rendition changes. Nobody watching costs nothing. */
 export class LivePlaylist {
@@ -34,20 +36,22 @@ export class LivePlaylist {
     const { rendition } = this;
     const { listed, open } = rendition;
     const withParts = listed.length - SEGMENTS_WITH_PARTS;
-    const oldest = listed[0] ?? open;
+    const isFirst = listed.length === 0 && open !== null && !rendition.hasEnded;
     return {
       targetDuration: TARGET_DURATION_SECONDS,
-      mediaSequence: oldest?.msn ?? 0,
+      mediaSequence: isFirst ? open.msn - 1 : (listed[0]?.msn ?? 0),
       discontinuitySequence: rendition.discontinuitySequence,
       independentSegments: [...listed, ...(open ? [open] : [])].every(
         (segment) => segment.parts[0]?.isIndependent ?? true,
       ),
-      segments: listed.map((segment, index) => ({
-        ...this.#head(segment, !rendition.hasEnded && index >= withParts),
-        uri: segmentName(segment.msn),
-        duration: segment.durationTicks / segment.timescale,
-        gap: segment.init === null,
-      })),
+      segments: isFirst
+        ? [leadingGap(open)]
+        : listed.map((segment, index) => ({
+            ...this.#head(segment, !rendition.hasEnded && index >= withParts),
+            uri: segmentName(segment.msn),
+            duration: segment.durationTicks / segment.timescale,
+            gap: segment.init === null,
+          })),
       ...(open && { openSegment: this.#head(open, true) }),
       ...(!rendition.hasEnded && {
         lowLatency: {
@@ -85,6 +89,19 @@ export class LivePlaylist {
     }
     return reports;
   }
+}
+
+/** Parts alone are a playlist too, but hls.js refuses one without a segment (`levelEmptyError`) and gives up at the third. */
+function leadingGap({ msn, programDateTimeMs }: LiveSegment): PlaylistSegment {
+  return {
+    uri: segmentName(msn - 1),
+    duration: LEADING_GAP_SECONDS,
+    programDateTimeMs: programDateTimeMs - LEADING_GAP_SECONDS * 1000,
+    gap: true,
+    discontinuity: false,
+    map: "",
+    parts: [],
+  };
 }
 
 export function segmentName(msn: number): string {

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { PayloadPool } from "./payload-pool.ts";
+
+test("memory that was released is used again, whatever part of it the packet was", () => {
+  const pool = new PayloadPool();
+  const first = pool.allocate(1000);
+  pool.release(first.subarray(5));
+  const second = pool.allocate(600);
+  expect(second.buffer).toBe(first.buffer);
+  expect(second.byteLength).toBe(600);
+});
+
+test("memory that is held is never handed out twice", () => {
+  const pool = new PayloadPool();
+  const buffers = new Set(Array.from({ length: 100 }, (_, size) => pool.allocate(size * 100).buffer));
+  expect(buffers.size).toBe(100);
+});
+
+test("memory from elsewhere is not taken in", () => {
+  const pool = new PayloadPool();
+  const foreign = new Uint8Array(256);
+  pool.release(foreign);
+  expect(pool.allocate(256).buffer).not.toBe(foreign.buffer);
+});
+
+test("very large packets are left to the garbage collector", () => {
+  const pool = new PayloadPool();
+  const large = pool.allocate(1_000_000);
+  pool.release(large);
+  expect(pool.allocate(1_000_000).buffer).not.toBe(large.buffer);
+});
