@@ -65,7 +65,8 @@ function joinAll(parts: readonly Uint8Array[]): Uint8Array {
 /** Gives `bytes` to the reader in pieces of the sizes in `cuts`, over and over, each piece in memory that is overwritten afterwards. */
 function feed(reader: ChunkReader, bytes: Uint8Array, cuts: readonly number[]): void {
   for (let at = 0, i = 0; at < bytes.length; i++) {
-    const piece = bytes.slice(at, at + (cuts[i % cuts.length] ?? bytes.length));
+    // A Buffer, as sockets give: its `slice` is a view, not a copy.
+    const piece = Buffer.from(bytes.subarray(at, at + (cuts[i % cuts.length] ?? bytes.length)));
     at += piece.length;
     reader.push(piece);
     piece.fill(0xee);

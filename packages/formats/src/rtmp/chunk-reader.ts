@@ -90,7 +90,7 @@ export class ChunkReader {
     let at = 0;
     while (at < bytes.byteLength) {
       if (this.#isPaused) {
-        this.#held.push(bytes.slice(at));
+        this.#held.push(new Uint8Array(bytes.subarray(at))); // not `slice`: that of a Buffer copies nothing
         return;
       }
       if (this.#current) {
