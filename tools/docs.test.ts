@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import { posix } from "node:path";
+import { expect, test } from "vitest";
+import { describeSettings } from "../apps/server/src/platform/config.ts";
+import { ROOT, readSource, sourceFiles } from "./source-files.ts";
+
+const pages = sourceFiles(".md").filter((path) => !path.includes("/src/"));
+const manifests = sourceFiles("package.json").map((path) => ({ path, ...(JSON.parse(readSource(path)) as Manifest) }));
+
+interface Manifest {
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+test("every link inside the documents leads somewhere", () => {
+  const broken = pages.flatMap((page) =>
+    [...readSource(page).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, target = ""]) => target)
+      .filter((target) => !/^[a-z]+:/.test(target) && !isThere(page, target))
+      .map((target) => `${page}: ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test("the page of settings is what the server says of itself", () => {
+  expect(readSource("docs/4-operate/settings.md")).toBe(describeSettings());
+});
+
+test("every direct dependency has its row, and every row a dependency", () => {
+  const rows = readSource("docs/dependencies.md")
+    .split("\n")
+    .filter((line) => line.startsWith("| `"))
+    .flatMap((line) => [...(line.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name));
+  const used = manifests.flatMap(({ dependencies, devDependencies, optionalDependencies }) =>
+    Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies }),
+  );
+  const external = new Set(used.filter((name) => !name.startsWith("@weir/")));
+  expect([...new Set(rows)].sort()).toEqual([...external].sort());
+});
+
+test("commands in the documents name scripts that exist", () => {
+  const scripts = new Set(manifests.flatMap(({ scripts }) => Object.keys(scripts ?? {})));
+  const unknown = pages.flatMap((page) =>
+    [...readSource(page).matchAll(/\bnpm (?:run ([\w:-]+)|(start|test)\b)/g)]
+      .map(([, run, verb]) => run ?? verb ?? "")
+      .filter((name) => !scripts.has(name))
+      .map((name) => `${page}: npm run ${name}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test("settings named in the documents exist", () => {
+  const known = describeSettings();
+  const unknown = pages.flatMap((page) =>
+    [...readSource(page).matchAll(/\bWEIR_[A-Z_]+\b/g)]
+      .filter(([name]) => !known.includes(`\`${name}\``))
+      .map(([name]) => `${page}: ${name}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test("refusals are quoted in the words that the server uses", () => {
+  const server = sourceFiles(".ts")
+    .filter((path) => path.startsWith("apps/server/src/media/") && !path.endsWith(".test.ts"))
+    .map(readSource)
+    .join("\n");
+  const quoted = [...readSource("docs/2-publish/README.md").matchAll(/“([^”]+)”/g)].map(([, words = ""]) => words);
+  expect(quoted.length).toBeGreaterThan(10);
+  expect(quoted.filter((words) => !server.includes(words))).toEqual([]);
+});
+
+function isThere(page: string, link: string): boolean {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? page : posix.join(posix.dirname(page), path);
+  if (!existsSync(`${ROOT}/${target}`)) return false;
+  return anchor === undefined || headings(target).has(anchor);
+}
+
+/** Anchors of a page's headings, as GitHub makes them. */
+function headings(page: string): Set<string> {
+  const lines = readSource(page)
+    .split("\n")
+    .filter((line) => line.startsWith("#"));
+  return new Set(
+    lines.map((line) =>
+      line
+        .replace(/^#+\s*/, "")
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+}
