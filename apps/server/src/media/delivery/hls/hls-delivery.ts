@@ -76,9 +76,8 @@ export class HlsDelivery {
     if (address.kind === "mp4") return sendNotFound(res);
     if (address.kind === "multivariant") {
       const session = this.#hub.sessionOf(address.playbackId);
-      if (session && session.pipeline.renditions.length > 0) this.#live.multivariant(res, session);
-      else sendText(res, 200, PLAYLIST_TYPE, errorPlaylist("Stream is offline"));
-      return;
+      const offline = () => sendText(res, 200, PLAYLIST_TYPE, errorPlaylist("Stream is offline"));
+      return session ? this.#live.multivariant(res, session, offline) : offline();
     }
     const session = this.#hub.session(address.timeline);
     if (session?.playbackId !== address.playbackId || address.token !== PUBLIC_TOKEN) return sendNotFound(res);

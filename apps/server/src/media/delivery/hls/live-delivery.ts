@@ -10,20 +10,31 @@ import { furthestMsn, hasMedia, PlaylistWaits } from "./playlist-waits.ts";
 
 /** A player that joins gets a playlist with at least this many parts, enough for its hold-back. */
 const JOIN_PARTS = 3;
+/** A session that has just begun knows its tracks a moment later: the second one is waited for. */
+const TRACKS_WITHIN_MS = 1000;
+const TRACKS_LOOK_MS = 50;
 const INIT_NAME = /^init-[0-9a-f]{8}\.mp4$/;
 const MEDIA_NAME = /^(\d{1,15})(?:\.(\d{1,6}))?\.m4s$/;
 
 /** Serves the live window of a session from memory. Everything but a wait happens within the request's own turn. */
 export class LiveDelivery {
+  readonly #clock: Clock;
   readonly #waits: PlaylistWaits;
 
   constructor(clock: Clock) {
+    this.#clock = clock;
     this.#waits = new PlaylistWaits(clock);
   }
 
-  multivariant(res: ServerResponse, session: LiveSession): void {
-    const base = `s/-/${session.sessionId}/`;
-    sendText(res, 200, PLAYLIST_TYPE, liveMultivariant(session.pipeline.renditions, base), CACHE.fresh);
+  /** `otherwise` answers where the session has nothing to play. */
+  multivariant(res: ServerResponse, session: LiveSession, otherwise: () => void, waitedMs = 0): void {
+    const { renditions } = session.pipeline;
+    if (renditions.length > 0) {
+      const base = `s/-/${session.sessionId}/`;
+      return sendText(res, 200, PLAYLIST_TYPE, liveMultivariant(renditions, base), CACHE.fresh);
+    }
+    if (session.isFinished || waitedMs >= TRACKS_WITHIN_MS) return otherwise();
+    this.#clock.after(TRACKS_LOOK_MS, () => this.multivariant(res, session, otherwise, waitedMs + TRACKS_LOOK_MS));
   }
 
   file(
