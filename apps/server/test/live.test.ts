@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
 import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
-import { TestBrowser } from "./support/browser.ts";
-import { WeirProcess } from "./support/weir-process.ts";
 
-let weir: WeirProcess;
-let browser: TestBrowser;
-
-beforeAll(async () => {
-  [weir, browser] = await Promise.all([WeirProcess.start(), TestBrowser.open()]);
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await weir?.[Symbol.asyncDispose]();
-});
+const arena = openArena();
 
 test("a broadcast is watched with moving picture and sound, a few seconds behind at most", async () => {
-  await using broadcast = await startBroadcast(weir);
-  const player = await browser.playHls(broadcast.hlsUrl);
+  await using broadcast = await startBroadcast(arena.weir);
+  const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.until("picture and sound", ({ frames, audioBytes }) => frames > 0 && audioBytes > 0);
   await player.untilMoving(120);
   const state = await player.state();
@@ -28,8 +17,8 @@ test("a broadcast is watched with moving picture and sound, a few seconds behind
 });
 
 test("sound alone plays on", async () => {
-  await using broadcast = await startBroadcast(weir, { video: false });
-  const player = await browser.playHls(broadcast.hlsUrl);
+  await using broadcast = await startBroadcast(arena.weir, { video: false });
+  const player = await arena.browser.playHls(broadcast.hlsUrl);
   const before = await player.until("sound", ({ isPlaying, audioBytes }) => isPlaying && audioBytes > 0);
   await player.until("sound going on", ({ currentTime }) => currentTime > before.currentTime + 4);
   expect(await codecsOf(broadcast)).toBe("mp4a.40.2");
@@ -37,8 +26,8 @@ test("sound alone plays on", async () => {
 });
 
 test("a picture without sound moves", async () => {
-  await using broadcast = await startBroadcast(weir, { audio: false });
-  const player = await browser.playHls(broadcast.hlsUrl);
+  await using broadcast = await startBroadcast(arena.weir, { audio: false });
+  const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.untilMoving(120);
   expect((await player.state()).audioBytes).toBe(0);
   expect(await codecsOf(broadcast)).toMatch(/^avc1\.[0-9a-f]{6}$/i);
@@ -46,8 +35,8 @@ test("a picture without sound moves", async () => {
 });
 
 test("a picture with B-frames moves, all of it shown", async () => {
-  await using broadcast = await startBroadcast(weir, { bFrames: 2 });
-  const player = await browser.playHls(broadcast.hlsUrl);
+  await using broadcast = await startBroadcast(arena.weir, { bFrames: 2 });
+  const player = await arena.browser.playHls(broadcast.hlsUrl);
   const before = await player.untilMoving(30);
   const after = await player.untilMoving(120);
   // 30 pictures per second of media, wherever in it we are: none is missing, none has another's time.
@@ -58,7 +47,7 @@ test("a picture with B-frames moves, all of it shown", async () => {
 });
 
 test("HEVC is passed through, and the playlist says so", async () => {
-  await using broadcast = await startBroadcast(weir, { codec: "hevc" });
+  await using broadcast = await startBroadcast(arena.weir, { codec: "hevc" });
   await expect.poll(() => codecsOf(broadcast), { timeout: 15_000 }).toMatch(/^hvc1\.1\.6\.L\d+\S*,mp4a\.40\.2$/);
 });
 

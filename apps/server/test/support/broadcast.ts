@@ -7,19 +7,23 @@ export type BroadcastOptions = Omit<PublisherOptions, "url"> & { readonly stream
 
 /** A stream, and a real publisher that sends to it. */
 export class Broadcast {
+  /** Where it is managed. */
   readonly weir: WeirProcess;
+  /** Where it is published to and watched. */
+  readonly media: WeirProcess;
   readonly stream: Stream;
   readonly #options: BroadcastOptions;
   readonly #publishers: Publisher[] = [];
 
-  constructor(weir: WeirProcess, stream: Stream, options: BroadcastOptions) {
+  constructor(weir: WeirProcess, media: WeirProcess, stream: Stream, options: BroadcastOptions) {
     this.weir = weir;
+    this.media = media;
     this.stream = stream;
     this.#options = options;
   }
 
   get hlsUrl(): string {
-    return this.weir.hlsUrl(this.stream.playbackId);
+    return this.media.hlsUrl(this.stream.playbackId);
   }
 
   /** The latest. */
@@ -32,7 +36,7 @@ export class Broadcast {
   /** One more publisher of the same stream; rejects with the reason when it is refused. */
   async publish(): Promise<Publisher> {
     const { stream: _stream, ...options } = this.#options;
-    const publisher = await startPublisher({ ...options, url: this.weir.publishUrl(this.stream.streamKey) });
+    const publisher = await startPublisher({ ...options, url: this.media.publishUrl(this.stream.streamKey) });
     this.#publishers.push(publisher);
     return publisher;
   }
@@ -70,12 +74,16 @@ export class Broadcast {
 }
 
 /** A stream that is live, with a publisher of 640x360 unless told otherwise. */
-export async function startBroadcast(weir: WeirProcess, options: BroadcastOptions = {}): Promise<Broadcast> {
+export async function startBroadcast(
+  weir: WeirProcess,
+  options: BroadcastOptions = {},
+  media = weir,
+): Promise<Broadcast> {
   const stream = await weir.client.streams.create({
     name: expect.getState().currentTestName ?? "test",
     ...options.stream,
   });
-  const broadcast = new Broadcast(weir, stream, options);
+  const broadcast = new Broadcast(weir, media, stream, options);
   await broadcast.publish();
   await broadcast.untilState("live");
   return broadcast;

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+import { recordedSeconds } from "./support/recorded-seconds.ts";
+
+const WINDOW_MS = 6000;
+const arena = openArena({ env: { WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS) } });
+
+test("kill -9 while live: the publisher that comes back goes on with its session, the other's ends; both recordings play", async () => {
+  const stream = { record: true };
+  await using back = await startBroadcast(arena.weir, { stream });
+  await using gone = await startBroadcast(arena.weir, { stream });
+  const [{ status: before }] = await Promise.all([back.now(), gone.now()]);
+  for (const broadcast of [back, gone]) {
+    await expect
+      .poll(async () => (await broadcast.now()).sourceSegments, { timeout: 20_000 })
+      .toBeGreaterThanOrEqual(3);
+  }
+  const written = await gone.now();
+
+  await arena.weir.kill();
+  const killedAt = Date.now();
+  await gone.publisher.kill();
+  await back.publisher.kill();
+  await arena.weir.restart();
+
+  await back.publish();
+  const again = await back.untilState("live");
+  expect(again.status.sessionId).toBe(before.sessionId);
+  await gone.untilState("idle", WINDOW_MS + 5000);
+  expect((await gone.now()).isActive).toBe(false);
+
+  const cut = await gone.recorded();
+  // All but the segment that was open when the server died: the database's word from before, at the least.
+  expect(cut.sourceSegmentsDuration).toBeGreaterThanOrEqual(written.sourceSegmentsDuration);
+  expect(cut.lastSeen).toBeLessThanOrEqual(killedAt);
+  expect(await recordedSeconds(cut.mp4Url)).toBeCloseTo(cut.sourceSegmentsDuration, 0);
+  const player = await arena.browser.playHls(cut.recordingUrl);
+  await player.until("its end", ({ hasEnded }) => hasEnded, 20_000);
+  await player.close();
+
+  await expect.poll(async () => (await back.now()).sourceSegments, { timeout: 20_000 }).toBeGreaterThanOrEqual(6);
+  await back.publisher.stop();
+  const whole = await back.recorded();
+  expect(whole.id).toBe(before.sessionId);
+  expect(await recordedSeconds(whole.mp4Url)).toBeGreaterThan(cut.sourceSegmentsDuration);
+  const resumed = await arena.browser.playHls(whole.recordingUrl);
+  await resumed.until("its end, across the crash", ({ hasEnded }) => hasEnded, 60_000);
+  await resumed.close();
+});

@@ -1,0 +1,70 @@
+import { WeirError } from "@weir/client";
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+import { startPublisher } from "./support/publisher.ts";
+
+const arena = openArena();
+
+test("a second publisher with the key takes over: the first is put out, the session and the player go on", async () => {
+  await using broadcast = await startBroadcast(arena.weir);
+  const player = await arena.browser.playHls(broadcast.hlsUrl);
+  await player.untilMoving(30);
+  const first = broadcast.publisher;
+  await broadcast.publish();
+  expect(await first.ended).not.toBe(null);
+  await player.untilMoving(120);
+  expect(await broadcast.sessions()).toHaveLength(1);
+  expect((await broadcast.now()).isActive).toBe(true);
+  await player.close();
+});
+
+test("terminate puts the publisher out and ends the session; it may come back at once as a new one", async () => {
+  await using broadcast = await startBroadcast(arena.weir);
+  await arena.weir.client.streams.terminate(broadcast.stream.id);
+  expect((await broadcast.now()).isActive).toBe(false);
+  expect(await broadcast.publisher.ended).not.toBe(null);
+  await broadcast.publish();
+  await broadcast.untilState("live");
+  // A session is listed from its first segment on.
+  const areActive = async () => (await broadcast.sessions()).map(({ isActive }) => isActive);
+  await expect.poll(areActive, { timeout: 8000 }).toEqual([true, false]);
+});
+
+test("a wrong key is refused, and is not in the log", async () => {
+  const wrongKey = "aaaa-bbbb-cccc-dddd";
+  await expect(startPublisher({ url: arena.weir.publishUrl(wrongKey) })).rejects.toThrow();
+  expect(arena.weir.log).not.toContain(wrongKey);
+});
+
+test("a stream that is deleted while live: publisher out, viewers refused, key worth nothing", async () => {
+  await using broadcast = await startBroadcast(arena.weir);
+  await arena.weir.client.streams.delete(broadcast.stream.id);
+  expect(await broadcast.publisher.ended).not.toBe(null);
+  await expect.poll(async () => (await fetch(broadcast.hlsUrl)).status, { timeout: 5000 }).toBe(401);
+  await expect(broadcast.now()).rejects.toThrow(expect.objectContaining({ status: 404 }));
+  await expect(broadcast.publish()).rejects.toThrow();
+});
+
+test("a suspended stream puts its publisher out and takes none, until it is resumed", async () => {
+  await using broadcast = await startBroadcast(arena.weir);
+  await arena.weir.client.streams.patch(broadcast.stream.id, { suspended: true });
+  expect(await broadcast.publisher.ended).not.toBe(null);
+  await expect(broadcast.publish()).rejects.toThrow();
+  await arena.weir.client.streams.patch(broadcast.stream.id, { suspended: false });
+  await broadcast.publish();
+  await broadcast.untilState("live");
+});
+
+test("whether a stream is recorded cannot change while it is live", async () => {
+  await using broadcast = await startBroadcast(arena.weir);
+  const change = arena.weir.client.streams.patch(broadcast.stream.id, { record: true });
+  await expect(change).rejects.toThrow(new WeirError(400, ["cannot change 'record' field while stream is active"]));
+  expect((await broadcast.now()).record).toBe(false);
+});
+
+test("neither log nor lists of a live server hold a stream key", async () => {
+  await using broadcast = await startBroadcast(arena.weir);
+  expect(arena.weir.log).not.toContain(broadcast.stream.streamKey);
+  expect(arena.weir.log).not.toContain(arena.weir.apiKey);
+});

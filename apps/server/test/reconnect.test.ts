@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+
+const WINDOW_MS = 8000;
+const arena = openArena({ env: { WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS) } });
+
+test("a publisher that comes back within the window goes on with the session, and the same player plays on", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream: { record: true } });
+  const player = await arena.browser.playHls(broadcast.hlsUrl);
+  await player.untilMoving(30);
+  const playlistUrl = await videoPlaylistUrl(broadcast.hlsUrl);
+
+  await broadcast.publisher.kill();
+  const away = await broadcast.untilState("reconnecting");
+  expect(away.isActive).toBe(true);
+  expect(away.status.reconnectUntil).toBeGreaterThan(Date.now());
+
+  const publisher = await broadcast.publish();
+  await broadcast.untilState("live");
+  await player.untilMoving(150);
+  expect((await broadcast.sessions()).map(({ isActive }) => isActive)).toEqual([true]);
+  const playlist = await fetch(playlistUrl).then((response) => response.text());
+  expect(playlist.match(/#EXT-X-DISCONTINUITY$/gm)).toHaveLength(1);
+  await player.close();
+
+  await publisher.stop();
+  const recorded = await arena.browser.playHls((await broadcast.recorded()).recordingUrl);
+  const { frames, fatal } = await recorded.until("its end", ({ hasEnded }) => hasEnded, 60_000);
+  expect(fatal).toBe(null);
+  expect(frames).toBeGreaterThan(150);
+  await recorded.close();
+});
+
+test("a publisher that does not come back in time ends the session; the next one is a new session", async () => {
+  await using broadcast = await startBroadcast(arena.weir);
+  await broadcast.publisher.kill();
+  const lostAt = Date.now();
+  const idle = await broadcast.untilState("idle", WINDOW_MS + 5000);
+  expect(Date.now() - lostAt).toBeGreaterThan(WINDOW_MS - 2000);
+  expect(idle.isActive).toBe(false);
+  await broadcast.publish();
+  await broadcast.untilState("live");
+  // A session is listed from its first segment on.
+  const areActive = async () => (await broadcast.sessions()).map(({ isActive }) => isActive);
+  await expect.poll(areActive, { timeout: 8000 }).toEqual([true, false]);
+});
+
+test("a publisher that falls silent with its connection open is missed after five seconds, and live when it goes on", async () => {
+  await using broadcast = await startBroadcast(arena.weir);
+  const frozenAt = Date.now();
+  broadcast.publisher.freeze();
+  await broadcast.untilState("reconnecting");
+  expect(Date.now() - frozenAt).toBeGreaterThan(4000);
+  expect(Date.now() - frozenAt).toBeLessThan(7500);
+  broadcast.publisher.thaw();
+  await broadcast.untilState("live");
+  expect(await broadcast.sessions()).toHaveLength(1);
+});
+
+test("a clean stop ends the session at once, and the playlist says so", async () => {
+  await using broadcast = await startBroadcast(arena.weir);
+  const playlistUrl = await videoPlaylistUrl(broadcast.hlsUrl);
+  await broadcast.publisher.stop();
+  await broadcast.untilState("idle", 3000);
+  expect(await fetch(playlistUrl).then((response) => response.text())).toMatch(/#EXT-X-ENDLIST\n$/);
+});
+
+async function videoPlaylistUrl(hlsUrl: string): Promise<string> {
+  const playlist = await fetch(hlsUrl).then((response) => response.text());
+  return new URL(playlist.trim().split("\n").at(-1) ?? "", hlsUrl).href;
+}

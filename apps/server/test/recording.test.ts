@@ -1,0 +1,54 @@
+import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+
+const arena = openArena();
+const SECONDS = 7;
+
+test("what was broadcast is recorded: HLS and MP4 play, are as long as the session, and have both tracks", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { seconds: SECONDS, stream: { record: true } });
+  expect(await broadcast.publisher.ended).toBe(null);
+  const session = await broadcast.recorded();
+  expect(Math.abs(session.sourceSegmentsDuration - SECONDS)).toBeLessThan(0.2);
+
+  const hls = await arena.browser.playHls(session.recordingUrl);
+  const started = await hls.until("a duration", ({ duration }) => duration !== null && duration > 0);
+  expect(Math.abs((started.duration ?? 0) - session.sourceSegmentsDuration)).toBeLessThan(0.2);
+  const ended = await hls.until("its end", ({ hasEnded }) => hasEnded, 20_000);
+  expect(ended.frames + ended.droppedFrames).toBeGreaterThan(0.95 * 30 * SECONDS);
+  expect(ended.audioBytes).toBeGreaterThan(0);
+  expect(ended.errors).toEqual([]);
+  await hls.close();
+
+  const mp4 = await arena.browser.playFile(session.mp4Url);
+  const opened = await mp4.untilMoving(5);
+  expect(Math.abs((opened.duration ?? 0) - session.sourceSegmentsDuration)).toBeLessThan(0.2);
+  await mp4.seek(5);
+  await mp4.until("pictures after a seek", ({ isSeeking, currentTime }) => !isSeeking && currentTime > 5.2);
+  await mp4.close();
+
+  const input = new Input({
+    formats: ALL_FORMATS,
+    source: new BufferSource(await fetch(session.mp4Url).then((response) => response.arrayBuffer())),
+  });
+  const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
+  expect([video?.codec, audio?.codec]).toEqual(["avc", "aac"]);
+  expect(Math.abs((await input.computeDuration()) - session.sourceSegmentsDuration)).toBeLessThan(0.2);
+});
+
+test("a recording of sound alone plays to its end", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { seconds: 5, video: false, stream: { record: true } });
+  expect(await broadcast.publisher.ended).toBe(null);
+  const player = await arena.browser.playHls((await broadcast.recorded()).recordingUrl);
+  await player.until("its end", ({ hasEnded, audioBytes }) => hasEnded && audioBytes > 0, 20_000);
+  await player.close();
+});
+
+test("a session of a stream that is not recorded has no recording", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { seconds: 2 });
+  expect(await broadcast.publisher.ended).toBe(null);
+  await broadcast.untilState("idle");
+  const [session] = await broadcast.sessions();
+  expect([session?.isActive, session?.recordingStatus, session?.recordingUrl]).toEqual([false, undefined, undefined]);
+});

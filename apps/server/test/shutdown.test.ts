@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+
+const arena = openArena({ withBrowser: false });
+
+test("SIGTERM while live: not ready, publisher put out, exit 0 within 10 s; the recording is there after the restart", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream: { record: true } });
+  await expect.poll(async () => (await broadcast.now()).sourceSegments, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+  const seen: number[] = [];
+  const signalledAt = Date.now();
+  const stopped = arena.weir.stop();
+  const watching = (async () => {
+    for (;;) {
+      const status = await fetch(`${arena.weir.url}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
+        (response) => response.status,
+        () => 0,
+      );
+      if (status === 0) return;
+      seen.push(status);
+    }
+  })();
+  expect(await stopped).toBe(0);
+  expect(Date.now() - signalledAt).toBeLessThan(10_000);
+  await watching;
+  expect(seen.at(-1)).toBe(503);
+  expect(await broadcast.publisher.ended).not.toBe(null);
+
+  await arena.weir.restart();
+  expect((await broadcast.now()).isActive).toBe(false);
+  const session = await broadcast.recorded();
+  expect(session.sourceSegmentsDuration).toBeGreaterThan(4);
+});

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
+import { recordedSeconds } from "./support/recorded-seconds.ts";
+
+const CRASHES = 20;
+const WINDOW_MS = 4000;
+/** Longer than a segment of these publishers, whose keyframes are 2 s apart, and what was not told when the server died. */
+const OPEN_SEGMENT_SECONDS = 2.5;
+const LATEST_CRASH_MS = 8000;
+
+const arena = openArena({ withBrowser: false, env: { WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS) } });
+
+test.each(Array.from({ length: CRASHES }, (_, i) => i + 1))("kill -9 at a random moment, number %i", async (crash) => {
+  const startedAt = Date.now();
+  const broadcasts = await Promise.all([1, 2, 3].map(() => startBroadcast(arena.weir, { stream: { record: true } })));
+  const sentFrom = Date.now();
+  const wait = Math.random() * LATEST_CRASH_MS;
+  console.log(`crash ${crash}: after ${Math.round(wait)} ms`);
+  await new Promise((resolve) => setTimeout(resolve, wait));
+  await arena.weir.kill();
+  const killedAt = Date.now();
+  await Promise.all(broadcasts.map(({ publisher }) => publisher.kill()));
+  await arena.weir.restart();
+
+  // One comes back at once, the others never.
+  const [back, ...gone] = broadcasts as [Broadcast, ...Broadcast[]];
+  const session = (await back.now()).status.sessionId;
+  await back.publish();
+  await back.untilState("live");
+  await Promise.all(gone.map((broadcast) => broadcast.untilState("idle", WINDOW_MS + 5000)));
+  expect((await back.now()).status.sessionId).toBe(session);
+  await expect.poll(async () => (await back.now()).sourceSegments, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+  await back.publisher.stop();
+  await back.untilState("idle");
+
+  for (const broadcast of broadcasts) {
+    const sent = (killedAt - sentFrom) / 1000;
+    const newest = (await broadcast.sessions())[0];
+    // Killed within its first segment, a session has nothing to keep.
+    if (!newest && sent < OPEN_SEGMENT_SECONDS) continue;
+    const recorded = await broadcast.recorded();
+    const seconds = await recordedSeconds(recorded.mp4Url);
+    expect(seconds).toBeCloseTo(recorded.sourceSegmentsDuration, 0);
+    expect(seconds).toBeGreaterThan(sent - OPEN_SEGMENT_SECONDS);
+    expect(recorded.createdAt).toBeGreaterThanOrEqual(startedAt);
+    await broadcast[Symbol.asyncDispose]();
+  }
+});
