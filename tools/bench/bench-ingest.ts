@@ -1,0 +1,64 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { BenchServer } from "./bench-server.ts";
+import type { Clip } from "./clip.ts";
+import { costOf, cpuDuring, processTree } from "./process-cost.ts";
+import type { Row } from "./report.ts";
+import { RtmpSender } from "./rtmp-sender.ts";
+
+/** A segment of 2 s must be over, and the window filled, before memory says anything. */
+const SETTLE_SECONDS = 16;
+const STAGGER_MS = 50;
+
+/** Who is measured: where to publish stream `n`, and whose processes to look at. */
+export interface IngestTarget {
+  readonly name: string;
+  readonly pid: number;
+  publishUrl(n: number): Promise<string>;
+}
+
+export function weirTarget(server: BenchServer): IngestTarget {
+  return {
+    name: "weir",
+    pid: server.pid,
+    publishUrl: async (n) => (await server.createStream(`ingest ${n}`)).publishUrl,
+  };
+}
+
+/** `NAME=rtmp-url,pid`, `{n}` in the address standing for the number of the stream. Throws for another host than loopback. */
+export function peerTarget(text: string): IngestTarget {
+  const [, name, url, pid] = /^([\w-]+)=(rtmp:[^,]+),(\d+)$/.exec(text) ?? [];
+  if (!name || !url || !pid) throw new Error(`--peer ${text}: give NAME=rtmp://127.0.0.1:port/app/{n},pid`);
+  if (!/^(127\.0\.0\.1|localhost|\[::1\])$/.test(new URL(url).hostname))
+    throw new Error(`--peer ${name}: loopback only`);
+  return { name, pid: Number(pid), publishUrl: async (n) => url.replace("{n}", `bench${process.pid}n${n}`) };
+}
+
+/** CPU and memory per stream with `count` publishers, packaging on, nobody watching, nothing recorded. */
+export async function measureIngest(target: IngestTarget, clip: Clip, count: number, seconds: number): Promise<Row[]> {
+  const pids = processTree(target.pid);
+  const idle = costOf(pids).pssBytes;
+  const idleCpu = (await cpuDuring(pids, () => wait(2000))) / 2;
+  const senders: RtmpSender[] = [];
+  try {
+    for (let n = 0; n < count; n++) {
+      senders.push(await RtmpSender.start(await target.publishUrl(n), clip));
+      await wait(STAGGER_MS);
+    }
+    await wait(SETTLE_SECONDS * 1000);
+    const whole = processTree(target.pid);
+    const startedAt = performance.now();
+    const cpu = await cpuDuring(whole, () => wait(seconds * 1000));
+    const cores = (cpu * 1000) / (performance.now() - startedAt) - idleCpu;
+    const pss = costOf(whole).pssBytes;
+    const lost = senders.filter(({ isOpen }) => !isOpen).length;
+    if (lost > 0) throw new Error(`${target.name} closed ${lost} of ${count} publishers`);
+    const what = `${target.name}, ${count} ${count === 1 ? "stream" : "streams"}`;
+    return [
+      { what: `CPU per stream: ${what}`, value: (cores * 1000) / count, unit: "thousandths of a core" },
+      { what: `PSS per stream: ${what}`, value: (pss - idle) / count / 1e6, unit: "MB" },
+      { what: `PSS in all: ${what}`, value: pss / 1e6, unit: "MB" },
+    ];
+  } finally {
+    await Promise.all(senders.map((sender) => sender.stop()));
+  }
+}

@@ -1,0 +1,55 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { BenchServer } from "./bench-server.ts";
+import type { Clip } from "./clip.ts";
+import { fetchBytes, fragmentStartMs, newestPart, videoPlaylistUrl } from "./hls-reader.ts";
+import { median, type Row } from "./report.ts";
+import { RtmpSender } from "./rtmp-sender.ts";
+
+const FIRST_PARTS = 10;
+const PARTS = 30;
+
+/** From the publisher's connect until its first part was listed and fetched; median of ten streams. */
+export async function measureFirstPart(server: BenchServer, clip: Clip): Promise<Row[]> {
+  const times: number[] = [];
+  for (let n = 0; n < FIRST_PARTS; n++) {
+    const { publishUrl, hlsUrl } = await server.createStream(`first part ${n}`);
+    const sender = await RtmpSender.start(publishUrl, clip);
+    try {
+      const playlistUrl = await videoPlaylistUrl(hlsUrl);
+      const { body } = await fetchBytes(`${playlistUrl}?_HLS_msn=1&_HLS_part=0`);
+      const { uri } = newestPart(body.toString());
+      times.push((await fetchBytes(new URL(uri, playlistUrl).href)).at - sender.connectedAt);
+    } finally {
+      await sender.stop();
+    }
+  }
+  return [
+    { what: "first part listed and fetched after connect, median", value: median(times), unit: "ms" },
+    { what: "first part listed and fetched after connect, worst of 10", value: Math.max(...times), unit: "ms" },
+  ];
+}
+
+/** Age of a part's oldest frame when it was fetched: from when the frame was sent, by blocked playlists. */
+export async function measurePartAge(server: BenchServer, clip: Clip): Promise<Row[]> {
+  const { publishUrl, hlsUrl } = await server.createStream("part age");
+  const sender = await RtmpSender.start(publishUrl, clip);
+  const ages: number[] = [];
+  try {
+    await wait(3000);
+    const playlistUrl = await videoPlaylistUrl(hlsUrl);
+    let next = newestPart((await fetchBytes(playlistUrl)).body.toString());
+    while (ages.length < PARTS) {
+      const { body } = await fetchBytes(`${playlistUrl}?_HLS_msn=${next.msn}&_HLS_part=${next.nextPart}`);
+      next = newestPart(body.toString());
+      const part = await fetchBytes(new URL(next.uri, playlistUrl).href);
+      // The timeline's zero is the clip's first keyframe, which was sent when the clip began.
+      ages.push(part.at - sender.startedAt - fragmentStartMs(part.body));
+    }
+  } finally {
+    await sender.stop();
+  }
+  return [
+    { what: "oldest frame of a part when fetched, median", value: median(ages), unit: "ms" },
+    { what: "oldest frame of a part when fetched, worst of 30", value: Math.max(...ages), unit: "ms" },
+  ];
+}

@@ -1,0 +1,74 @@
+import { createRequire } from "node:module";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { unpackChromium } from "../../apps/server/test/support/chromium.ts";
+import type { BenchServer } from "./bench-server.ts";
+import type { Clip } from "./clip.ts";
+import { median, type Row } from "./report.ts";
+import { RtmpSender } from "./rtmp-sender.ts";
+
+const HLS_JS = createRequire(new URL("../../apps/server/package.json", import.meta.url)).resolve(
+  "hls.js/dist/hls.min.js",
+);
+const PAGE = fileURLToPath(new URL("../../apps/server/test/support/player-page.js", import.meta.url));
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--mute-audio",
+  "--autoplay-policy=no-user-gesture-required",
+];
+const FIRST_PICTURE_WITHIN_MS = 15_000;
+const SETTLE_MS = 20_000;
+const SAMPLES = 40;
+const SAMPLE_MS = 250;
+
+interface PlayerState {
+  readonly isPlaying: boolean;
+  readonly frames: number;
+  readonly playingDate: number | null;
+  readonly stalls: number;
+  readonly fatal: string | null;
+}
+
+/** hls.js in a real Chromium on a running stream: first picture, then how far the picture is behind after 20 s. */
+export async function measurePlayer(server: BenchServer, clip: Clip): Promise<Row[]> {
+  const { publishUrl, hlsUrl } = await server.createStream("player");
+  const sender = await RtmpSender.start(publishUrl, clip);
+  const { executablePath, env } = await unpackChromium();
+  const browser = await chromium.launch({ executablePath, args: FLAGS, env: { ...process.env, ...env } });
+  try {
+    const page = await browser.newPage();
+    await page.setContent("<video muted playsinline></video>");
+    await page.addScriptTag({ path: HLS_JS });
+    await page.addScriptTag({ path: PAGE });
+    await wait(5000);
+    const state = () => page.evaluate<PlayerState>("player.state()");
+    const openedAt = performance.now();
+    await page.evaluate(`player.playHls(${JSON.stringify(hlsUrl)})`);
+    let seen = await state();
+    while (!(seen.isPlaying && seen.frames > 1)) {
+      if (seen.fatal || performance.now() - openedAt > FIRST_PICTURE_WITHIN_MS)
+        throw new Error(`no picture: ${seen.fatal}`);
+      await wait(10);
+      seen = await state();
+    }
+    const firstPicture = performance.now() - openedAt;
+    await wait(SETTLE_MS);
+    const behind: number[] = [];
+    for (let n = 0; n < SAMPLES; n++) {
+      seen = await state();
+      if (seen.playingDate !== null) behind.push(Date.now() - seen.playingDate);
+      await wait(SAMPLE_MS);
+    }
+    return [
+      { what: "hls.js, moving picture after it was opened", value: firstPicture, unit: "ms" },
+      { what: "hls.js, picture behind its arrival after 20 s, median", value: median(behind), unit: "ms" },
+      { what: "hls.js, stalls in 30 s", value: seen.stalls, unit: "" },
+    ];
+  } finally {
+    await browser.close();
+    await sender.stop();
+  }
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { WeirClient } from "@weir/client";
+
+const MAIN = fileURLToPath(new URL("../../apps/server/src/main.ts", import.meta.url));
+const API_KEY = "the-key-of-a-bench-run";
+const READY_WITHIN_MS = 30_000;
+
+/** The server as `npm start` runs it, on loopback and a folder of its own. */
+export class BenchServer {
+  readonly pid: number;
+  /** From the start of the process to its banner, in milliseconds. */
+  readonly startMs: number;
+  readonly url: string;
+  readonly client: WeirClient;
+  readonly #child: ChildProcess;
+  readonly #rtmpUrl: string;
+
+  private constructor(child: ChildProcess, startMs: number, banner: string) {
+    this.#child = child;
+    this.pid = child.pid ?? 0;
+    this.startMs = startMs;
+    this.url = addressIn(banner, /http:\S+/);
+    this.#rtmpUrl = addressIn(banner, /rtmp:\S+\/live/);
+    this.client = new WeirClient({ baseUrl: this.url, apiKey: API_KEY });
+  }
+
+  static async start(folder: string): Promise<BenchServer> {
+    const startedAt = performance.now();
+    const child = spawn(process.execPath, [MAIN], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: {
+        PATH: process.env.PATH,
+        WEIR_DATA_DIR: folder,
+        WEIR_HOST: "127.0.0.1",
+        WEIR_HTTP_PORT: "0",
+        WEIR_RTMP_PORT: "0",
+        WEIR_API_KEY: API_KEY,
+        WEIR_LOG_LEVEL: "error",
+      },
+    });
+    let banner = "";
+    const isReady = (async () => {
+      for await (const text of child.stdout) {
+        banner += text;
+        if (banner.includes("Next:")) return performance.now() - startedAt;
+      }
+      throw new Error("the server ended before it was ready");
+    })();
+    const late = wait(READY_WITHIN_MS, null, { ref: false });
+    const startMs = await Promise.race([isReady, late]);
+    if (startMs === null) {
+      child.kill("SIGKILL");
+      throw new Error(`the server was not ready within ${READY_WITHIN_MS} ms`);
+    }
+    return new BenchServer(child, startMs, banner);
+  }
+
+  /** A new stream, not recorded and without a ladder. */
+  async createStream(name: string): Promise<{ publishUrl: string; hlsUrl: string; streamKey: string }> {
+    const { streamKey, playbackId } = await this.client.streams.create({ name, profiles: [] });
+    return {
+      streamKey,
+      publishUrl: `${this.#rtmpUrl}/${streamKey}`,
+      hlsUrl: `${this.url}/hls/${playbackId}/index.m3u8`,
+    };
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const exited = once(this.#child, "exit");
+    this.#child.kill("SIGTERM");
+    await exited;
+  }
+}
+
+/** A folder for the server's data that goes with the run. */
+export async function withDataFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), "weir-bench-"));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function addressIn(banner: string, pattern: RegExp): string {
+  const [address] = pattern.exec(banner) ?? [];
+  if (!address) throw new Error(`the server's banner has no address: ${banner}`);
+  return address.replace("localhost", "127.0.0.1");
+}

@@ -1,0 +1,55 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startPublisher } from "../../apps/server/test/support/publisher.ts";
+
+/** 375 AAC frames of 48 kHz are exactly 8 s, so that both tracks begin again together. */
+const SECONDS = 8;
+const TAG_HEADER = 11;
+const FILE_HEADER = 9;
+const TAG_SIZE = 4;
+const DATA_TAG = 18;
+
+/** One RTMP message of the clip. `isSetup` messages, which describe the tracks, are sent once. */
+export interface ClipMessage {
+  readonly typeId: number;
+  readonly timeMs: number;
+  readonly isSetup: boolean;
+  readonly payload: Uint8Array;
+}
+
+export interface Clip {
+  readonly messages: readonly ClipMessage[];
+  readonly durationMs: number;
+  readonly bitrateBps: number;
+}
+
+/** A moving picture of 1280x720 at 30 frames a second, a keyframe every 2 s, and a tone; encoded once for a run. Takes its own length. */
+export async function makeClip(): Promise<Clip> {
+  const folder = await mkdtemp(join(tmpdir(), "weir-bench-clip-"));
+  try {
+    const url = join(folder, "clip.flv");
+    const encoder = await startPublisher({ url, seconds: SECONDS, width: 1280, height: 720, bitrateBps: 2_000_000 });
+    const failure = await encoder.ended;
+    if (failure) throw new Error(`the clip could not be made: ${failure}`);
+    const messages = readTags(await readFile(url)).filter(({ timeMs }) => timeMs < SECONDS * 1000);
+    const bytes = messages.reduce((sum, { payload }) => sum + payload.byteLength, 0);
+    return { messages, durationMs: SECONDS * 1000, bitrateBps: Math.round((bytes * 8) / SECONDS) };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Tags of an FLV file (Adobe Flash Video File Format 10.1, annex E.4), whose bodies are RTMP messages. */
+function readTags(file: Buffer): ClipMessage[] {
+  const messages: ClipMessage[] = [];
+  for (let at = FILE_HEADER + TAG_SIZE; at + TAG_HEADER <= file.byteLength; ) {
+    const typeId = file.readUInt8(at);
+    const length = file.readUIntBE(at + 1, 3);
+    const timeMs = file.readUIntBE(at + 4, 3) + file.readUInt8(at + 7) * 2 ** 24;
+    const payload = file.subarray(at + TAG_HEADER, at + TAG_HEADER + length);
+    messages.push({ typeId, timeMs, isSetup: typeId === DATA_TAG || payload[1] === 0, payload });
+    at += TAG_HEADER + length + TAG_SIZE;
+  }
+  return messages;
+}

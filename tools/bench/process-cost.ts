@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+const NANOSECONDS = 1e9;
+
+/** What a process and its descendants have used so far (CPU), and hold (PSS: shared pages count in parts). Linux only. */
+export interface ProcessCost {
+  readonly cpuSeconds: number;
+  readonly pssBytes: number;
+}
+
+/** Every process below `pid`, itself included. */
+export function processTree(pid: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync("/proc")) {
+    const id = Number(name);
+    const stat = Number.isInteger(id) ? read(`/proc/${id}/stat`) : null;
+    // The name in parentheses may hold anything; the parent is the second word behind it.
+    if (stat) parents.set(id, Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]));
+  }
+  const tree = [pid];
+  for (const member of tree) for (const [id, parent] of parents) if (parent === member) tree.push(id);
+  return tree;
+}
+
+export function costOf(pids: readonly number[]): ProcessCost {
+  let cpuSeconds = 0;
+  let pssBytes = 0;
+  for (const pid of pids) {
+    for (const thread of list(`/proc/${pid}/task`)) {
+      cpuSeconds += Number(read(`/proc/${pid}/task/${thread}/schedstat`)?.split(" ")[0] ?? 0) / NANOSECONDS;
+    }
+    pssBytes += Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`) ?? "")?.[1] ?? 0) * 1024;
+  }
+  return { cpuSeconds, pssBytes };
+}
+
+/** Seconds of CPU that the processes take while `work` runs. */
+export async function cpuDuring(pids: readonly number[], work: () => Promise<unknown>): Promise<number> {
+  const before = costOf(pids).cpuSeconds;
+  await work();
+  return costOf(pids).cpuSeconds - before;
+}
+
+/** Null where the process is gone, or not ours to look into. */
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+function list(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
