@@ -19,6 +19,7 @@ import { createHash } from "node:crypto";
 import { initSegment } from "@weir/formats/mp4";
 import type { Clock } from "../platform/clock.ts";
 import type { TimelinePosition } from "../ports.ts";
+import type { MemoryPool } from "./memory-pool.ts";
 import { LivePlaylist } from "./packaging/hls/live-playlist.ts";
 import { LiveRendition } from "./packaging/live-rendition.ts";
 import type { InitSegment, LiveSegment } from "./packaging/live-segment.ts";
@@ -26,7 +27,6 @@ import { PartTarget } from "./packaging/part-target.ts";
 import { RenditionPackager } from "./packaging/rendition-packager.ts";
 import { type RenditionSegment, SegmentLedger } from "./packaging/segment-ledger.ts";
 import { TICKS_PER_SECOND, type Track } from "./packet.ts";
-import type { PayloadPool } from "./payload-pool.ts";
 import { Timeline } from "./timeline/timeline.ts";
 import type { Cut, Sample, TimelineSink } from "./timeline/timeline-sink.ts";
 
@@ -35,8 +35,8 @@ const RENDITION_NAMES = { video: "source", audio: "audio" } as const;
 
 export interface LivePipelineSettings {
   readonly clock: Clock;
-  /** Takes back the memory of packets that were packaged. */
-  readonly payloads: PayloadPool;
+  /** Memory of packets, which comes back when they are packaged, and of parts. */
+  readonly memory: MemoryPool;
   /** Where an earlier owner of the session stopped; null for a new session. */
   readonly resume: TimelinePosition | null;
   /** A segment is closed in every rendition. */
@@ -54,14 +54,14 @@ interface Branch {
 export class LivePipeline {
   readonly timeline: Timeline;
   readonly #clock: Clock;
-  readonly #payloads: PayloadPool;
+  readonly #memory: MemoryPool;
   readonly #branches = new Map<string, Branch>();
   readonly #partTarget = new PartTarget();
   readonly #ledger: SegmentLedger;
 
-  constructor({ clock, payloads, resume, onSegment, onUnstable }: LivePipelineSettings) {
+  constructor({ clock, memory, resume, onSegment, onUnstable }: LivePipelineSettings) {
     this.#clock = clock;
-    this.#payloads = payloads;
+    this.#memory = memory;
     this.#ledger = new SegmentLedger((segments) => onSegment(segments, this.timeline.position));
     const sink: TimelineSink = {
       stretch: (tracks) => this.#stretch(tracks),
@@ -108,7 +108,7 @@ export class LivePipeline {
     const { discontinuitySequence } = this.timeline.position;
     const rendition = new LiveRendition(name, discontinuitySequence, this.#clock);
     const onSegment = (of: LiveRendition, segment: LiveSegment) => this.#ledger.closed(of, segment);
-    const packager = new RenditionPackager(rendition, track.kind, this.#partTarget, this.#payloads, onSegment);
+    const packager = new RenditionPackager(rendition, track.kind, this.#partTarget, this.#memory, onSegment);
     const playlist = new LivePlaylist(rendition, this.#partTarget, () => this.renditions);
     const branch = { rendition, packager, playlist };
     this.#branches.set(name, branch);

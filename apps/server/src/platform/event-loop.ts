@@ -14,7 +14,8 @@ export interface EventLoopWatch {
 
 /** Measures how long this process's event loop is held up, and warns where it is for too long. */
 export function watchEventLoop(clock: Clock, log: Log): EventLoopWatch {
-  const resolution = 10;
+  // Fine enough for the limit above, coarse enough to cost nothing.
+  const resolution = 50;
   const histogram = monitorEventLoopDelay({ resolution });
   histogram.enable();
   let p99Ms = 0;

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { EventSink, PublishGate, PublishGrant, SessionStart, StopReason } from "../../ports.ts";
+import type { MemoryPool } from "../memory-pool.ts";
 import type { Publication, PublisherHandle } from "../packet.ts";
-import type { PayloadPool } from "../payload-pool.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
 import { HubPublication } from "./hub-publication.ts";
 import { LiveSession } from "./live-session.ts";
@@ -22,7 +22,7 @@ export interface HubSettings {
   readonly log: Log;
   readonly publishGate: PublishGate;
   readonly eventSink: EventSink;
-  readonly payloads: PayloadPool;
+  readonly memory: MemoryPool;
   readonly reconnectWindowMs: number;
   readonly createRecorder: (grant: PublishGrant, start: SessionStart) => SessionRecorder;
 }
@@ -126,7 +126,7 @@ export class Hub {
     const session = new LiveSession({
       clock: this.#settings.clock,
       eventSink: this.#settings.eventSink,
-      payloads: this.#settings.payloads,
+      memory: this.#settings.memory,
       reconnectWindowMs: this.#settings.reconnectWindowMs,
       streamId: grant.streamId,
       playbackId: grant.playbackId,
@@ -146,7 +146,9 @@ export class Hub {
   }
 
   #forget(session: LiveSession): void {
-    if (this.#sessions.get(session.sessionId) === session) this.#sessions.delete(session.sessionId);
+    if (this.#sessions.get(session.sessionId) !== session) return;
+    this.#sessions.delete(session.sessionId);
+    session.dispose();
     if (this.#byPlaybackId.get(session.playbackId) === session) this.#byPlaybackId.delete(session.playbackId);
   }
 }

@@ -1,9 +1,9 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { EventSink, SessionStart, TimelinePosition } from "../../ports.ts";
 import { LivePipeline } from "../live-pipeline.ts";
+import type { MemoryPool } from "../memory-pool.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import type { PublisherHandle, SourcePacket, Track } from "../packet.ts";
-import type { PayloadPool } from "../payload-pool.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
 import { ticksToMs } from "../timeline/ticks.ts";
 
@@ -14,7 +14,7 @@ const METRICS_MS = 10_000;
 export interface LiveSessionSettings {
   readonly clock: Clock;
   readonly eventSink: EventSink;
-  readonly payloads: PayloadPool;
+  readonly memory: MemoryPool;
   readonly reconnectWindowMs: number;
   readonly streamId: string;
   readonly playbackId: string;
@@ -56,7 +56,7 @@ export class LiveSession {
     this.playbackId = settings.playbackId;
     this.pipeline = new LivePipeline({
       clock: settings.clock,
-      payloads: settings.payloads,
+      memory: settings.memory,
       resume: settings.start.resume,
       onSegment: (segments, position) => this.#segmentClosed(segments, position),
       onUnstable: (reason) => this.#publisher?.close(reason),
@@ -123,6 +123,11 @@ export class LiveSession {
     this.#settings.onFinished(this);
   }
 
+  /** Nobody watches any more: give the memory back. */
+  dispose(): void {
+    for (const rendition of this.pipeline.renditions) rendition.dispose();
+  }
+
   /** Resolves when nothing of the session is left outside the object store. */
   async sealed(): Promise<void> {
     await this.#settings.recorder?.finish();
@@ -161,7 +166,7 @@ export class LiveSession {
       at: clock.now(),
       sessionId: this.sessionId,
       position,
-      durationSeconds: source ? source.durationTicks / source.timescale : 0,
+      durationSeconds: source?.seconds ?? 0,
       bytes: segments.reduce((bytes, { segment }) => bytes + segment.bytes, 0),
     } as const;
     if (recorder) recorder.record(fact, segments);

@@ -82,9 +82,7 @@ export class LiveRendition {
   publish(part: LivePart): void {
     const open = this.#open;
     if (!open) throw new Error(`rendition ${this.name}: a part was published outside a segment`);
-    open.parts.push(part);
-    open.durationTicks += part.durationTicks;
-    open.bytes += part.bytes.byteLength;
+    open.add(part);
     this.#changed();
   }
 
@@ -109,25 +107,34 @@ export class LiveRendition {
     this.#changed();
   }
 
+  /** Nobody will ask any more: give the memory back. */
+  dispose(): void {
+    for (const segment of this.#byMsn.values()) segment.letGo();
+    this.#byMsn.clear();
+    this.#listed.length = 0;
+    this.#delisted.length = 0;
+  }
+
   #list(segment: LiveSegment): void {
     this.#listed.push(segment);
-    this.#listedSeconds += segment.durationTicks / segment.timescale;
+    this.#listedSeconds += segment.seconds;
     const now = this.#clock.monotonic();
     for (let oldest = this.#listed[0]; oldest && this.#hasRoomWithout(oldest); oldest = this.#listed[0]) {
       this.#listed.shift();
-      this.#listedSeconds -= oldest.durationTicks / oldest.timescale;
+      this.#listedSeconds -= oldest.seconds;
       if (oldest.discontinuity) this.#discontinuitySequence++;
       this.#delisted.push({ msn: oldest.msn, at: now });
     }
     for (let gone = this.#delisted[0]; gone && now - gone.at >= DELISTED_MS; gone = this.#delisted[0]) {
       this.#delisted.shift();
+      this.#byMsn.get(gone.msn)?.letGo();
       this.#byMsn.delete(gone.msn);
     }
     this.#changed();
   }
 
   #hasRoomWithout(oldest: LiveSegment): boolean {
-    return this.#listedSeconds - oldest.durationTicks / oldest.timescale >= WINDOW_SECONDS;
+    return this.#listedSeconds - oldest.seconds >= WINDOW_SECONDS;
   }
 
   #changed(): void {

@@ -1,3 +1,4 @@
+import type { MemoryPool } from "../memory-pool.ts";
 import type { Track } from "../packet.ts";
 
 /** The bytes a decoder needs first, under a name made from their hash, so that one name never means two things. */
@@ -15,17 +16,75 @@ export interface LivePart {
   readonly isIndependent: boolean;
 }
 
-/** A segment of one rendition, in memory. Its bytes are the bytes of its parts, one after the other. */
-export interface LiveSegment {
+/** Where a segment stands. */
+export interface SegmentPlace {
   readonly msn: number;
   /** Ticks per second of start and durations; may differ from the segment before, where the source changed. */
   readonly timescale: number;
+  /** Start, in ticks of the rendition's timescale. */
   readonly startTicks: number;
   readonly programDateTimeMs: number;
   readonly discontinuity: boolean;
   /** Null for a gap: the rendition has no bytes for this MSN. */
   readonly init: InitSegment | null;
-  readonly parts: LivePart[];
-  durationTicks: number;
-  bytes: number;
+}
+
+/**
+ * A segment of one rendition, in memory. Its bytes are the bytes of its parts, one after the other. The live window holds it; so does
+ * whoever still sends or writes its bytes. When the last one lets go, its memory is used again.
+ */
+export class LiveSegment implements SegmentPlace {
+  readonly msn: number;
+  readonly timescale: number;
+  readonly startTicks: number;
+  readonly programDateTimeMs: number;
+  readonly discontinuity: boolean;
+  readonly init: InitSegment | null;
+  readonly #parts: LivePart[] = [];
+  readonly #memory: MemoryPool;
+  #durationTicks: number;
+  #bytes = 0;
+  #holders = 1;
+
+  constructor(place: SegmentPlace, memory: MemoryPool, durationTicks = 0) {
+    this.msn = place.msn;
+    this.timescale = place.timescale;
+    this.startTicks = place.startTicks;
+    this.programDateTimeMs = place.programDateTimeMs;
+    this.discontinuity = place.discontinuity;
+    this.init = place.init;
+    this.#memory = memory;
+    this.#durationTicks = durationTicks;
+  }
+
+  get parts(): readonly LivePart[] {
+    return this.#parts;
+  }
+
+  get durationTicks(): number {
+    return this.#durationTicks;
+  }
+
+  get seconds(): number {
+    return this.#durationTicks / this.timescale;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(part: LivePart): void {
+    this.#parts.push(part);
+    this.#durationTicks += part.durationTicks;
+    this.#bytes += part.bytes.byteLength;
+  }
+
+  /** Keep the bytes until `letGo`. */
+  hold(): void {
+    this.#holders++;
+  }
+
+  letGo(): void {
+    if (--this.#holders === 0) for (const { bytes } of this.#parts) this.#memory.release(bytes);
+  }
 }

@@ -1,14 +1,11 @@
 import { type FragmentSample, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
+import type { MemoryPool } from "../memory-pool.ts";
 import { TICKS_PER_SECOND } from "../packet.ts";
-import type { PayloadPool } from "../payload-pool.ts";
 import { rescale } from "../timeline/ticks.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import type { LiveRendition } from "./live-rendition.ts";
-import type { InitSegment, LiveSegment } from "./live-segment.ts";
+import { type InitSegment, LiveSegment } from "./live-segment.ts";
 import type { PartTarget } from "./part-target.ts";
-
-/** Exactly as large as asked and outside the shared pool, so that no small part keeps a large block alive. */
-const allocate = (bytes: number): Uint8Array => Buffer.allocUnsafeSlow(bytes);
 
 /**
  * Turns one rendition's samples into parts and segments. A cut takes effect at the rendition's first sample at or after it; a cut that no
@@ -17,7 +14,8 @@ const allocate = (bytes: number): Uint8Array => Buffer.allocUnsafeSlow(bytes);
 export class RenditionPackager {
   readonly #rendition: LiveRendition;
   readonly #partTarget: PartTarget;
-  readonly #payloads: PayloadPool;
+  readonly #memory: MemoryPool;
+  readonly #allocate: (bytes: number) => Uint8Array;
   readonly #isVideo: boolean;
   readonly #onSegment: (rendition: LiveRendition, segment: LiveSegment) => void;
   #init: InitSegment | null = null;
@@ -32,13 +30,14 @@ export class RenditionPackager {
     rendition: LiveRendition,
     kind: "video" | "audio",
     partTarget: PartTarget,
-    payloads: PayloadPool,
+    memory: MemoryPool,
     onSegment: (rendition: LiveRendition, segment: LiveSegment) => void,
   ) {
     this.#rendition = rendition;
     this.#isVideo = kind === "video";
     this.#partTarget = partTarget;
-    this.#payloads = payloads;
+    this.#memory = memory;
+    this.#allocate = (bytes) => memory.allocate(bytes);
     this.#onSegment = onSegment;
   }
 
@@ -76,17 +75,19 @@ export class RenditionPackager {
   #begin(cut: Cut, first: Sample): void {
     this.#completeSegment();
     this.#pending.shift();
-    this.#rendition.begin({
-      msn: cut.msn,
-      timescale: this.#timescale,
-      startTicks: first.decodeTime,
-      programDateTimeMs: cut.programDateTimeMs,
-      discontinuity: cut.discontinuity,
-      init: this.#init,
-      parts: [],
-      durationTicks: 0,
-      bytes: 0,
-    });
+    this.#rendition.begin(
+      new LiveSegment(
+        {
+          msn: cut.msn,
+          timescale: this.#timescale,
+          startTicks: first.decodeTime,
+          programDateTimeMs: cut.programDateTimeMs,
+          discontinuity: cut.discontinuity,
+          init: this.#init,
+        },
+        this.#memory,
+      ),
+    );
   }
 
   #append(sample: Sample): void {
@@ -112,13 +113,14 @@ export class RenditionPackager {
   #publishPart(): void {
     const samples: readonly FragmentSample[] = this.#samples;
     if (samples.length === 0) return;
+    const allocate = this.#allocate;
     const write = this.#isVideo ? writeVideoFragment : writeAudioFragment;
     this.#rendition.publish({
       bytes: write(++this.#fragment, samples, allocate),
       durationTicks: this.#partTicks,
       isIndependent: samples[0]?.isIndependent ?? false,
     });
-    for (const { data } of samples) this.#payloads.release(data);
+    for (const { data } of samples) this.#memory.release(data);
     this.#samples = [];
     this.#partTicks = 0;
   }
@@ -130,18 +132,11 @@ export class RenditionPackager {
   }
 
   #gap(cut: Cut, endTicks: number): void {
+    const { msn, programDateTimeMs, discontinuity } = cut;
     const startTicks = this.#ticks(cut.ticks);
-    const segment: LiveSegment = {
-      msn: cut.msn,
-      timescale: this.#timescale,
-      startTicks,
-      programDateTimeMs: cut.programDateTimeMs,
-      discontinuity: cut.discontinuity,
-      init: null,
-      parts: [],
-      durationTicks: Math.max(0, this.#ticks(endTicks) - startTicks),
-      bytes: 0,
-    };
+    const durationTicks = Math.max(0, this.#ticks(endTicks) - startTicks);
+    const place = { msn, timescale: this.#timescale, startTicks, programDateTimeMs, discontinuity, init: null };
+    const segment = new LiveSegment(place, this.#memory, durationTicks);
     this.#rendition.gap(segment);
     this.#onSegment(this.#rendition, segment);
   }

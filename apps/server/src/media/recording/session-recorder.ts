@@ -53,6 +53,7 @@ export class SessionRecorder {
     if (this.#queuedBytes > MAX_QUEUED_BYTES) this.#fail(fact, "the disk is too slow for the recording");
     if (this.#failed) return this.#settings.eventSink.report({ ...fact, recorded: [] });
     this.#queuedBytes += fact.bytes;
+    for (const { segment } of segments) segment.hold();
     this.#enqueue(async () => {
       try {
         await this.#write(fact, segments);
@@ -61,6 +62,7 @@ export class SessionRecorder {
         this.#fail(fact, `the recording could not be written: ${reasonOf(error)}`);
         this.#settings.eventSink.report({ ...fact, recorded: [] });
       } finally {
+        for (const { segment } of segments) segment.letGo();
         this.#queuedBytes -= fact.bytes;
       }
     });

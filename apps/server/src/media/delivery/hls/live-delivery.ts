@@ -4,6 +4,7 @@ import type { LiveSession } from "../../hub/live-session.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
 import type { LivePlaylist } from "../../packaging/hls/live-playlist.ts";
 import type { LiveRendition } from "../../packaging/live-rendition.ts";
+import type { LiveSegment } from "../../packaging/live-segment.ts";
 import { CACHE, PLAYLIST_TYPE, sendBody, sendBuffers, sendNotFound, sendText } from "../media-response.ts";
 import { type MediaAddress, parseBlockingQuery } from "./media-address.ts";
 import { furthestMsn, hasMedia, PlaylistWaits } from "./playlist-waits.ts";
@@ -78,13 +79,15 @@ export class LiveDelivery {
     msn: number,
     part: number,
   ): void {
-    const bytes = () => rendition.segment(msn)?.parts[part]?.bytes;
+    const found = () => rendition.segment(msn)?.parts[part];
     const isNext = rendition.open?.msn === msn && rendition.open.parts.length === part;
-    const isDecided = () => bytes() !== undefined || rendition.open?.msn !== msn;
+    const isDecided = () => found() !== undefined || rendition.open?.msn !== msn;
     const send = (): void => {
-      const found = bytes();
-      if (!found) return sendNotFound(res);
-      session.bytesSent += sendBuffers(req, res, mediaType(rendition), [found]);
+      const segment = rendition.segment(msn);
+      const bytes = found()?.bytes;
+      if (!segment || !bytes) return sendNotFound(res);
+      holdWhileSending(res, segment);
+      session.bytesSent += sendBuffers(req, res, mediaType(rendition), [bytes]);
     };
     if (isNext) this.#waits.until(rendition, isDecided, send);
     else send();
@@ -116,12 +119,19 @@ function sendSegment(
 ): void {
   const segment = rendition.segment(msn);
   if (!segment || segment.init === null || !rendition.isComplete(segment)) return sendNotFound(res);
+  holdWhileSending(res, segment);
   session.bytesSent += sendBuffers(
     req,
     res,
     mediaType(rendition),
     segment.parts.map(({ bytes }) => bytes),
   );
+}
+
+/** The socket may still read the bytes long after the segment left the window. */
+function holdWhileSending(res: ServerResponse, segment: LiveSegment): void {
+  segment.hold();
+  res.once("close", () => segment.letGo());
 }
 
 function mediaType(rendition: LiveRendition): string {

@@ -38,10 +38,9 @@ function bitrates(rendition: LiveRendition, unmeasured: number): { peak: number;
   let peak = 0;
   for (const segment of measured) {
     if (segment.bytes === 0 || segment.durationTicks === 0) continue;
-    const duration = segment.durationTicks / segment.timescale;
     bits += segment.bytes * 8;
-    seconds += duration;
-    peak = Math.max(peak, (segment.bytes * 8) / duration);
+    seconds += segment.seconds;
+    peak = Math.max(peak, (segment.bytes * 8) / segment.seconds);
   }
   if (seconds === 0) return { peak: unmeasured, average: unmeasured };
   return { peak: Math.ceil(peak * 1.1), average: Math.ceil(bits / seconds) };

@@ -49,7 +49,7 @@ export class LivePlaylist {
         : listed.map((segment, index) => ({
             ...this.#head(segment, !rendition.hasEnded && index >= withParts),
             uri: segmentName(segment.msn),
-            duration: segment.durationTicks / segment.timescale,
+            duration: segment.seconds,
             gap: segment.init === null,
           })),
       ...(open && { openSegment: this.#head(open, true) }),
