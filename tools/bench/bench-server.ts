@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { WeirClient } from "@weir/client";
 
-const MAIN = fileURLToPath(new URL("../../apps/server/src/main.ts", import.meta.url));
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const API_KEY = "the-key-of-a-bench-run";
 const READY_WITHIN_MS = 30_000;
 
@@ -32,7 +33,8 @@ export class BenchServer {
 
   static async start(folder: string): Promise<BenchServer> {
     const startedAt = performance.now();
-    const child = spawn(process.execPath, [MAIN], {
+    const child = spawn(process.execPath, startArguments(), {
+      cwd: ROOT,
       stdio: ["ignore", "pipe", "inherit"],
       env: {
         PATH: process.env.PATH,
@@ -87,6 +89,12 @@ export async function withDataFolder<Result>(work: (folder: string) => Promise<R
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/** What `npm start` gives to Node. */
+function startArguments(): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: { start: string } };
+  return scripts.start.split(" ").slice(1);
 }
 
 function addressIn(banner: string, pattern: RegExp): string {
