@@ -36,7 +36,7 @@ test("kill -9 while live: the publisher that comes back goes on with its session
   expect(cut.lastSeen).toBeLessThanOrEqual(killedAt);
   expect(await recordedSeconds(cut.mp4Url)).toBeCloseTo(cut.sourceSegmentsDuration, 0);
   const player = await arena.browser.playHls(cut.recordingUrl);
-  await player.until("its end", ({ hasEnded }) => hasEnded, 20_000);
+  await player.untilEnd();
   await player.close();
 
   await expect.poll(async () => (await back.now()).sourceSegments, { timeout: 20_000 }).toBeGreaterThanOrEqual(6);
@@ -45,6 +45,6 @@ test("kill -9 while live: the publisher that comes back goes on with its session
   expect(whole.id).toBe(before.sessionId);
   expect(await recordedSeconds(whole.mp4Url)).toBeGreaterThan(cut.sourceSegmentsDuration);
   const resumed = await arena.browser.playHls(whole.recordingUrl);
-  await resumed.until("its end, across the crash", ({ hasEnded }) => hasEnded, 60_000);
+  await resumed.untilEnd();
   await resumed.close();
 });

@@ -68,6 +68,13 @@ export class TestPlayer {
     return this.until(`${frames} more pictures`, (state) => state.isPlaying && state.frames >= before.frames + frames);
   }
 
+  /** Plays what is not live to its end, four times as fast as it was. */
+  async untilEnd(): Promise<PlayerState> {
+    await this.until("a beginning", ({ isPlaying }) => isPlaying);
+    await this.#page.evaluate("player.speed(4)");
+    return this.until("its end", ({ hasEnded }) => hasEnded, 30_000);
+  }
+
   async seek(seconds: number): Promise<void> {
     await this.#page.evaluate(`player.seek(${seconds})`);
   }

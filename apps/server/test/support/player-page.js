@@ -29,6 +29,9 @@ window.player = {
     video.src = url;
     video.play().catch(() => {});
   },
+  speed(rate) {
+    video.playbackRate = rate;
+  },
   seek(seconds) {
     video.currentTime = seconds;
   },

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { WeirClient } from "@weir/client";
 import { vi } from "vitest";
 
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const API_KEY = "end-to-end-tests-preset-key";
 const READY_WITHIN_MS = 30_000;
 const LOG_CHARACTERS_KEPT = 200_000;
@@ -16,6 +16,8 @@ export interface WeirProcessOptions {
   /** One of its own, removed with the process, when not given. */
   readonly dataFolder?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Of the repository that it runs from; this one when not given. */
+  readonly root?: string;
 }
 
 // A test run that is cut short leaves no server behind.
@@ -33,6 +35,7 @@ export class WeirProcess {
   readonly client: WeirClient;
   readonly #env: Readonly<Record<string, string>>;
   readonly #ownsFolder: boolean;
+  readonly #main: string;
   #child: ChildProcess | null = null;
   #log = "";
 
@@ -41,6 +44,7 @@ export class WeirProcess {
     this.httpPort = httpPort;
     this.rtmpPort = rtmpPort;
     this.#env = options.env ?? {};
+    this.#main = join(options.root ?? ROOT, "apps/server/src/main.ts");
     this.#ownsFolder = options.dataFolder === undefined;
     this.client = new WeirClient({ baseUrl: this.url, apiKey: API_KEY });
   }
@@ -77,7 +81,7 @@ export class WeirProcess {
 
   /** Starts it on the same folder and ports. It must not be running. */
   async restart(): Promise<void> {
-    const child = spawn(process.execPath, [MAIN], {
+    const child = spawn(process.execPath, [this.#main], {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         PATH: process.env.PATH,

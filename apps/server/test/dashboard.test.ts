@@ -1,0 +1,47 @@
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+
+const arena = openArena();
+
+test("from the sign-in page to a moving picture: key, stream, test broadcast", async () => {
+  const page = await arena.browser.context.newPage();
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(error.message));
+  await page.goto(arena.weir.url);
+
+  await page.getByLabel("API key").fill("not-the-key-of-this-server");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("does not know that key").waitFor();
+  await page.getByLabel("API key").fill(arena.weir.apiKey);
+  await page.getByRole("button", { name: "Sign in" }).click();
+
+  await page.getByLabel("Name").fill("Smoke");
+  await page.getByRole("button", { name: "Create stream" }).click();
+  await page.getByRole("heading", { name: "Smoke" }).waitFor();
+  await page.getByRole("tab", { name: "Test broadcast" }).click();
+  await page.getByRole("button", { name: "Send a test broadcast" }).first().click();
+
+  await page.locator("video").waitFor({ timeout: 15_000 });
+  await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(60);
+  await page
+    .getByText(/s behind/)
+    .first()
+    .waitFor();
+  const folder = await mkdtemp(join(tmpdir(), "weir-screenshots-"));
+  await page.screenshot({ path: join(folder, "stream-live.png"), fullPage: true });
+  console.log(`screenshots are in ${folder}`);
+
+  const [stream] = (await arena.weir.client.streams.list()).items;
+  expect([stream?.name, stream?.isActive, stream?.record]).toEqual(["Smoke", true, true]);
+  expect(await page.content()).not.toContain(arena.weir.apiKey);
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+function shownFrames(page: Page): Promise<number> {
+  return page.evaluate("document.querySelector('video')?.getVideoPlaybackQuality().totalVideoFrames ?? 0");
+}
