@@ -6,6 +6,7 @@ export {
   writeAudioFragment,
   writeVideoFragment,
 } from "./fragment.ts";
+export { moveFragmentsEarlier } from "./fragment-time.ts";
 export { initSegment, jointInit } from "./init-segment.ts";
 export type { AudioInitTrack, InitTrack, VideoInitTrack } from "./sample-entry.ts";
 export { type IndexedSegment, segmentIndex } from "./segment-index.ts";

@@ -3,6 +3,7 @@ import {
   type IndexedSegment,
   type InitTrack,
   jointInit,
+  moveFragmentsEarlier,
   segmentIndex,
   VIDEO_TRACK_ID,
 } from "@weir/formats/mp4";
@@ -15,11 +16,16 @@ interface Piece {
   readonly span: string;
   readonly offset: number;
   readonly length: number;
+  /** How much earlier than on the session's timeline its fragments are in the file, in ticks of its rendition. */
+  readonly earlierTicks: number;
 }
 
+/** The timeline leaps at a restart of the server, and misses what had another decoder configuration; a file of that is played by nobody. */
+const LONGEST_HOLE_SECONDS = 1;
+
 /**
- * A recording as one MP4: a joint `moov`, a segment index, then the fragments of all tracks side by side, the very bytes of the spans.
- * Nothing is remuxed or kept; a range of the file is a few ranges of spans. One decoder configuration per track: where the source
+ * A recording as one MP4: a joint `moov`, a segment index, then the fragments of all tracks side by side, the very bytes of the spans,
+ * but for their times behind a hole in the timeline, which is left out. Nothing is remuxed or kept; a range of the file is a few ranges of spans. One decoder configuration per track: where the source
  * changed its own, the file holds the longest-lasting one's segments.
  */
 export class RecordingMp4 {
@@ -34,42 +40,64 @@ export class RecordingMp4 {
     const kept = tracks.map((rendition) => ({ rendition, byMsn: longestConfiguration(rendition) }));
     const pieces: Piece[] = [];
     const indexed: IndexedSegment[] = [];
+    const { timescale } = lead.track;
+    let leftOutTicks = 0;
+    let endTicks = lead.segments[0]?.startTicks ?? 0;
     for (const leading of lead.segments) {
-      let bytes = 0;
-      for (const { rendition, byMsn } of kept) {
+      const segments = kept.flatMap(({ rendition, byMsn }) => {
         const segment = byMsn.get(leading.msn);
-        if (!segment) continue;
+        return segment ? [{ rendition, segment }] : [];
+      });
+      if (segments.length === 0) continue;
+      const holeTicks = leading.startTicks - endTicks;
+      if (holeTicks > LONGEST_HOLE_SECONDS * timescale) leftOutTicks += holeTicks;
+      endTicks = leading.startTicks + leading.durationTicks;
+      let bytes = 0;
+      for (const { rendition, segment } of segments) {
         const { span, offset, length } = segment;
-        pieces.push({ rendition: rendition.rendition, span, offset, length });
+        const earlierTicks = Math.round((leftOutTicks * rendition.track.timescale) / timescale);
+        pieces.push({ rendition: rendition.rendition, span, offset, length, earlierTicks });
         bytes += length;
       }
-      if (bytes > 0) indexed.push({ bytes, durationTicks: leading.durationTicks, isIndependent: true });
+      indexed.push({ bytes, durationTicks: leading.durationTicks, isIndependent: true });
     }
-    const seconds = lead.segments.reduce((sum, { durationTicks }) => sum + durationTicks, 0) / lead.track.timescale;
+    const seconds = indexed.reduce((sum, { durationTicks }) => sum + durationTicks, 0) / timescale;
     const trackId = lead.track.kind === "video" ? VIDEO_TRACK_ID : AUDIO_TRACK_ID;
     this.#head = Buffer.concat([
       jointInit(tracks.map(initTrack), seconds),
-      segmentIndex(trackId, lead.track.timescale, lead.segments[0]?.startTicks ?? 0, indexed),
+      segmentIndex(trackId, timescale, lead.segments[0]?.startTicks ?? 0, indexed),
     ]);
     this.#pieces = pieces;
     this.size = pieces.reduce((sum, { length }) => sum + length, this.#head.byteLength);
   }
 
   /** The bytes of a range, piece by piece. */
-  async *read(
-    range: ByteRange,
-    readSpan: (rendition: string, span: string, range: ByteRange) => AsyncIterable<Uint8Array>,
-  ) {
+  async *read(range: ByteRange, readSpan: ReadSpan): AsyncGenerator<Uint8Array, void> {
     if (range.start < this.#head.byteLength) yield this.#head.subarray(range.start, range.end + 1);
     let at = this.#head.byteLength;
-    for (const { rendition, span, offset, length } of this.#pieces) {
+    for (const piece of this.#pieces) {
+      const { rendition, span, offset, length } = piece;
       const start = Math.max(0, range.start - at);
       const end = Math.min(length - 1, range.end - at);
-      if (start <= end) yield* readSpan(rendition, span, { start: offset + start, end: offset + end });
+      if (start <= end && piece.earlierTicks === 0)
+        yield* readSpan(rendition, span, { start: offset + start, end: offset + end });
+      else if (start <= end) yield (await readEarlier(piece, readSpan)).subarray(start, end + 1);
       at += length;
       if (at > range.end) return;
     }
   }
+}
+
+type ReadSpan = (rendition: string, span: string, range: ByteRange) => AsyncIterable<Uint8Array>;
+
+/** A whole segment, which is a few seconds of media, with the times that it has in the file. */
+async function readEarlier({ rendition, span, offset, length, earlierTicks }: Piece, readSpan: ReadSpan) {
+  const pieces: Uint8Array[] = [];
+  const range = { start: offset, end: offset + length - 1 };
+  for await (const bytes of readSpan(rendition, span, range)) pieces.push(bytes);
+  const segment = Buffer.concat(pieces);
+  moveFragmentsEarlier(segment, earlierTicks);
+  return segment;
 }
 
 function longestConfiguration({ segments }: RecordingRendition): Map<number, RecordingSegment> {

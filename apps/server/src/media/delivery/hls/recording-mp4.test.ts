@@ -1,0 +1,69 @@
+import { silentAacFrame } from "@weir/formats/codecs";
+import { writeAudioFragment } from "@weir/formats/mp4";
+import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
+import { expect, test } from "vitest";
+import type { RecordingIndex, RecordingSegment } from "../../../ports.ts";
+import { RecordingMp4 } from "./recording-mp4.ts";
+
+const FRAME_TICKS = 1024;
+const RATE = 48_000;
+const FRAMES = 94;
+
+test("an MP4 leaves out the leap that the timeline makes at a restart, in every range of it", async () => {
+  const spans = [0, 34 * RATE].map((startTicks) => segmentBytes(startTicks));
+  const mp4 = new RecordingMp4(recordingOf(spans.map((bytes, i) => ({ startTicks: i * 34 * RATE, bytes }))));
+  const read = async (start: number, end: number): Promise<Buffer> => {
+    const pieces: Uint8Array[] = [];
+    const found = mp4.read({ start, end }, async function* (_rendition, span, range) {
+      yield spans[Number(span)]?.slice(range.start, range.end + 1) ?? new Uint8Array();
+    });
+    for await (const bytes of found) pieces.push(bytes);
+    return Buffer.concat(pieces);
+  };
+  const whole = await read(0, mp4.size - 1);
+  expect(whole.byteLength).toBe(mp4.size);
+  for (const start of [0, 100, mp4.size - 20_000, mp4.size - 1000]) {
+    expect((await read(start, start + 900)).equals(whole.subarray(start, start + 901))).toBe(true);
+  }
+
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(whole) });
+  const track = await input.getPrimaryAudioTrack();
+  if (!track) throw new Error("no audio track");
+  const times: number[] = [];
+  for await (const packet of new EncodedPacketSink(track).packets()) times.push(packet.timestamp);
+  expect(times).toHaveLength(2 * FRAMES);
+  expect(times[FRAMES]).toBeCloseTo((FRAMES * FRAME_TICKS) / RATE, 4);
+});
+
+function segmentBytes(startTicks: number): Uint8Array {
+  const samples = Array.from({ length: FRAMES }, (_, i) => {
+    const time = startTicks + i * FRAME_TICKS;
+    return { time, decodeTime: time, duration: FRAME_TICKS, isIndependent: true, data: silentAacFrame(2) };
+  });
+  const half = FRAMES / 2;
+  const allocate = (bytes: number): Uint8Array => new Uint8Array(bytes);
+  return Buffer.concat(
+    [samples.slice(0, half), samples.slice(half)].map((part) => writeAudioFragment(1, part, allocate)),
+  );
+}
+
+function recordingOf(segments: readonly { startTicks: number; bytes: Uint8Array }[]): RecordingIndex {
+  const config = Buffer.from([0x11, 0x90]).toString("base64"); // AAC LC, 48 kHz, stereo
+  const listed = segments.map(
+    ({ startTicks, bytes }, i): RecordingSegment => ({
+      msn: i + 1,
+      epoch: 1,
+      startTicks,
+      durationTicks: FRAMES * FRAME_TICKS,
+      programDateTimeMs: 0,
+      discontinuity: i > 0,
+      gap: false,
+      init: "init-00000001.mp4",
+      span: String(i),
+      offset: 0,
+      length: bytes.byteLength,
+    }),
+  );
+  const track = { kind: "audio", codec: "aac", config, timescale: RATE, codecString: "mp4a.40.2" } as const;
+  return { sessionId: "s", projectId: "p", renditions: [{ rendition: "audio", track, segments: listed }] };
+}
