@@ -91,6 +91,16 @@ export async function withDataFolder<Result>(work: (folder: string) => Promise<R
   }
 }
 
+/** A server on `folder` for as long as `work` takes. */
+export async function withServer(folder: string, work: (server: BenchServer) => Promise<void>): Promise<void> {
+  const server = await BenchServer.start(folder);
+  try {
+    await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
 /** What `npm start` gives to Node. */
 function startArguments(): string[] {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: { start: string } };

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { measureDelivery } from "./bench-delivery.ts";
-import { measureIngest, peerTarget, weirTarget } from "./bench-ingest.ts";
+import { type IngestTarget, measureIngest, peerTarget, weirTarget } from "./bench-ingest.ts";
 import { measureFirstPart, measurePartAge } from "./bench-latency.ts";
 import { measurePlayer } from "./bench-player.ts";
-import { BenchServer, withDataFolder } from "./bench-server.ts";
+import { withDataFolder, withServer } from "./bench-server.ts";
 import { makeClip } from "./clip.ts";
 import { formatRow, machine, type Row } from "./report.ts";
 
@@ -16,6 +16,13 @@ const HELP = `npm run bench -- [options]
 
 Prints Markdown rows as they come, and all of them as JSON on the last line. Loopback only; Linux only.
 `;
+
+const MEASUREMENTS = {
+  first: measureFirstPart,
+  age: measurePartAge,
+  delivery: measureDelivery,
+  player: measurePlayer,
+};
 
 /** Whatever hangs, a run ends. */
 const LONGEST_RUN_MS = 20 * 60_000;
@@ -43,28 +50,28 @@ async function run(): Promise<void> {
   const peers = options.peer.map(peerTarget);
   process.stdout.write(`${machine()}\n\n| What | Measured |\n| --- | --- |\n`);
   await withDataFolder(async (folder) => {
-    const first = await BenchServer.start(folder);
-    await first.stop();
-    const server = await BenchServer.start(folder);
-    try {
-      if (chosen.has("startup")) {
-        tell({ what: "ready after a first start", value: first.startMs, unit: "ms" });
-        tell({ what: "ready after a later start", value: server.startMs, unit: "ms" });
-      }
-      const clip = await makeClip();
-      tell({ what: "what each publisher sends", value: clip.bitrateBps / 1e6, unit: "Mbit/s" });
-      if (chosen.has("first")) tell(...(await measureFirstPart(server, clip)));
-      if (chosen.has("age")) tell(...(await measurePartAge(server, clip)));
-      if (chosen.has("delivery")) tell(...(await measureDelivery(server, clip)));
-      if (chosen.has("player")) tell(...(await measurePlayer(server, clip)));
-      if (!chosen.has("ingest")) return;
-      for (const count of options.streams.split(",").map(Number)) {
-        for (const target of [weirTarget(server), ...peers]) {
-          tell(...(await measureIngest(target, clip, count, Number(options.seconds))));
-        }
-      }
-    } finally {
-      await server.stop();
+    const startMs = [0, 0];
+    for (const nth of startMs.keys()) {
+      await withServer(folder, async (server) => {
+        startMs[nth] = server.startMs;
+      });
+    }
+    if (chosen.has("startup")) {
+      tell({ what: "ready after a first start", value: startMs[0] ?? 0, unit: "ms" });
+      tell({ what: "ready after a later start", value: startMs[1] ?? 0, unit: "ms" });
+    }
+    const clip = await makeClip();
+    tell({ what: "what each publisher sends", value: clip.bitrateBps / 1e6, unit: "Mbit/s" });
+    for (const [name, measure] of Object.entries(MEASUREMENTS)) {
+      if (chosen.has(name)) await withServer(folder, async (server) => tell(...(await measure(server, clip))));
+    }
+    if (!chosen.has("ingest")) return;
+    for (const count of options.streams.split(",").map(Number)) {
+      const ingest = async (target: IngestTarget) =>
+        tell(...(await measureIngest(target, clip, count, Number(options.seconds))));
+      // A new process each time: memory of an earlier measurement would count as there already.
+      await withServer(folder, (server) => ingest(weirTarget(server)));
+      for (const peer of peers) await ingest(peer);
     }
   });
   process.stdout.write(`\n${JSON.stringify({ machine: machine(), options, rows })}\n`);
