@@ -11,7 +11,7 @@ const TAG_SIZE = 4;
 const DATA_TAG = 18;
 
 /** One RTMP message of the clip. `isSetup` messages, which describe the tracks, are sent once. */
-export interface ClipMessage {
+interface ClipMessage {
   readonly typeId: number;
   readonly timeMs: number;
   readonly isSetup: boolean;
