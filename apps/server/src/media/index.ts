@@ -7,7 +7,7 @@ import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason } from "../ports.ts";
 import { HlsDelivery } from "./delivery/hls/hls-delivery.ts";
 import { Hub } from "./hub/hub.ts";
-import { MemoryPool } from "./memory-pool.ts";
+import { type MediaMemory, openMediaMemory } from "./memory-pool.ts";
 import type { Publication, PublisherHandle } from "./packet.ts";
 import { recoverSpool, spoolFolder } from "./recording/recover-spool.ts";
 import { SessionRecorder } from "./recording/session-recorder.ts";
@@ -28,8 +28,7 @@ export interface MediaPlaneSettings {
 
 /** Everything that moves media on one node, behind one door: what ingest servers publish into, and what answers viewers. */
 export class MediaPlane {
-  /** Where ingest takes the memory of its packets from. */
-  readonly memory = new MemoryPool();
+  readonly memory: MediaMemory = openMediaMemory();
   readonly #settings: MediaPlaneSettings;
   readonly #hub: Hub;
   readonly #hls: HlsDelivery;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ManualClock } from "../platform/clock.ts";
 import type { TimelinePosition } from "../ports.ts";
 import { LivePipeline } from "./live-pipeline.ts";
-import { MemoryPool } from "./memory-pool.ts";
+import { openMediaMemory } from "./memory-pool.ts";
 import type { RenditionSegment } from "./packaging/segment-ledger.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "./testing/synthetic-source.ts";
 import { play } from "./testing/timeline-rig.ts";
@@ -15,7 +15,7 @@ class PipelineRig {
   constructor(resume: TimelinePosition | null = null) {
     this.pipeline = new LivePipeline({
       clock: this.clock,
-      memory: new MemoryPool(),
+      memory: openMediaMemory(),
       resume,
       onSegment: (segments: readonly RenditionSegment[], position) =>
         this.closed.push({

@@ -19,7 +19,7 @@ import { createHash } from "node:crypto";
 import { initSegment } from "@weir/formats/mp4";
 import type { Clock } from "../platform/clock.ts";
 import type { TimelinePosition } from "../ports.ts";
-import type { MemoryPool } from "./memory-pool.ts";
+import type { MediaMemory } from "./memory-pool.ts";
 import { LivePlaylist } from "./packaging/hls/live-playlist.ts";
 import { LiveRendition } from "./packaging/live-rendition.ts";
 import type { InitSegment, LiveSegment } from "./packaging/live-segment.ts";
@@ -36,7 +36,7 @@ const RENDITION_NAMES = { video: "source", audio: "audio" } as const;
 export interface LivePipelineSettings {
   readonly clock: Clock;
   /** Memory of packets, which comes back when they are packaged, and of parts. */
-  readonly memory: MemoryPool;
+  readonly memory: MediaMemory;
   /** Where an earlier owner of the session stopped; null for a new session. */
   readonly resume: TimelinePosition | null;
   /** A segment is closed in every rendition. */
@@ -54,7 +54,7 @@ interface Branch {
 export class LivePipeline {
   readonly timeline: Timeline;
   readonly #clock: Clock;
-  readonly #memory: MemoryPool;
+  readonly #memory: MediaMemory;
   readonly #branches = new Map<string, Branch>();
   readonly #partTarget = new PartTarget();
   readonly #ledger: SegmentLedger;

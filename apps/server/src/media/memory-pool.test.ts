@@ -1,39 +1,44 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { MemoryPool } from "./memory-pool.ts";
 
-test("memory that was released is used again, whatever part of it the packet was", () => {
-  const pool = new MemoryPool();
-  const first = pool.allocate(1000);
-  pool.release(first.subarray(5));
-  const second = pool.allocate(970);
-  expect(second.buffer).toBe(first.buffer);
-  expect(second.byteLength).toBe(970);
-});
+describe.each([
+  ["packets", () => MemoryPool.forPackets()],
+  ["parts", () => MemoryPool.forParts()],
+])("memory for %s", (_, open) => {
+  test("that was released is used again, whatever part of it was used", () => {
+    const pool = open();
+    const first = pool.allocate(1000);
+    pool.release(first.subarray(5));
+    const second = pool.allocate(970);
+    expect(second.buffer).toBe(first.buffer);
+    expect(second.byteLength).toBe(970);
+  });
 
-test("memory that is held is never handed out twice", () => {
-  const pool = new MemoryPool();
-  const buffers = new Set(Array.from({ length: 100 }, (_, size) => pool.allocate(size * 100).buffer));
-  expect(buffers.size).toBe(100);
-});
+  test("that is held is never handed out twice", () => {
+    const pool = open();
+    const buffers = new Set(Array.from({ length: 100 }, (_, size) => pool.allocate(size * 100).buffer));
+    expect(buffers.size).toBe(100);
+  });
 
-test("memory from elsewhere is not taken in", () => {
-  const pool = new MemoryPool();
-  const foreign = new Uint8Array(256);
-  pool.release(foreign);
-  expect(pool.allocate(256).buffer).not.toBe(foreign.buffer);
-});
+  test("from elsewhere is not taken in", () => {
+    const pool = open();
+    const foreign = new Uint8Array(256);
+    pool.release(foreign);
+    expect(pool.allocate(256).buffer).not.toBe(foreign.buffer);
+  });
 
-test("very large packets are left to the garbage collector", () => {
-  const pool = new MemoryPool();
-  const large = pool.allocate(1_500_000);
-  pool.release(large);
-  expect(pool.allocate(1_500_000).buffer).not.toBe(large.buffer);
-});
+  test("that is very large is left to the garbage collector", () => {
+    const pool = open();
+    const large = pool.allocate(1_500_000);
+    pool.release(large);
+    expect(pool.allocate(1_500_000).buffer).not.toBe(large.buffer);
+  });
 
-test("releasing twice hands the memory out once", () => {
-  const pool = new MemoryPool();
-  const first = pool.allocate(300);
-  pool.release(first);
-  pool.release(first);
-  expect(pool.allocate(300).buffer).not.toBe(pool.allocate(300).buffer);
+  test("that is released twice is handed out once", () => {
+    const pool = open();
+    const first = pool.allocate(300);
+    pool.release(first);
+    pool.release(first);
+    expect(pool.allocate(300).buffer).not.toBe(pool.allocate(300).buffer);
+  });
 });

@@ -4,38 +4,58 @@ const LARGEST = 1024 * 1024;
 const STEPS_LOG2 = 3;
 const MAX_FREE_BYTES = 64 * 1024 * 1024;
 
+/** A buffer of a pool. Marked while it is handed out, so that releasing twice, or something foreign, does nothing. */
+type PooledBuffer = ArrayBufferLike & { isLent?: boolean };
+
 /**
- * Memory for packets and parts, used again and again. Media is large and short-lived: left to the garbage collector, fifty streams alone
+ * Memory for packets or parts, used again and again. Media is large and short-lived: left to the garbage collector, fifty streams alone
  * would make it run every second, and each new buffer costs the kernel fresh pages.
  *
- * `release` is for the last holder only: from then on the bytes belong to somebody else. What nobody releases is simply collected, and
- * memory from elsewhere is ignored.
+ * `release` is for the last holder only: from then on the bytes belong to somebody else. What nobody releases is simply collected.
  */
 export class MemoryPool {
-  readonly #free = new Map<number, ArrayBuffer[]>();
-  /** Handed out and not come back: releasing twice does nothing. */
-  readonly #lent = new WeakSet<ArrayBufferLike>();
+  readonly #create: (bytes: number) => ArrayBufferLike;
+  readonly #free = new Map<number, PooledBuffer[]>();
   #freeBytes = 0;
+
+  private constructor(create: (bytes: number) => ArrayBufferLike) {
+    this.#create = create;
+  }
+
+  /** For memory that is not always released: what is lost counts as pressure on the collector. */
+  static forPackets(): MemoryPool {
+    return new MemoryPool((bytes) => Buffer.allocUnsafeSlow(bytes).buffer);
+  }
+
+  /**
+   * For memory that is held for long and always released. Of shared buffers V8 counts no pressure, so that filling the live windows of
+   * new streams does not make it collect garbage that is not there.
+   */
+  static forParts(): MemoryPool {
+    return new MemoryPool((bytes) => new SharedArrayBuffer(bytes));
+  }
 
   allocate(bytes: number): Uint8Array {
     if (bytes > LARGEST) return new Uint8Array(bytes);
     const size = sizeClass(bytes);
-    const free = this.#free.get(size)?.pop();
-    if (free) this.#freeBytes -= size;
-    const buffer = free ?? new ArrayBuffer(size);
-    this.#lent.add(buffer);
+    let buffer = this.#free.get(size)?.pop();
+    if (buffer) this.#freeBytes -= size;
+    else buffer = this.#create(size);
+    buffer.isLent = true;
     return new Uint8Array(buffer, 0, bytes);
   }
 
-  release({ buffer }: Uint8Array): void {
-    if (!this.#lent.delete(buffer) || this.#freeBytes >= MAX_FREE_BYTES) return;
+  release(bytes: Uint8Array): void {
+    const buffer: PooledBuffer = bytes.buffer;
+    if (buffer.isLent !== true || this.#freeBytes >= MAX_FREE_BYTES) return;
+    buffer.isLent = false;
     const size = buffer.byteLength;
     let free = this.#free.get(size);
     if (!free) {
       free = [];
       this.#free.set(size, free);
     }
-    free.push(buffer as ArrayBuffer);
+    free.push(buffer);
     this.#freeBytes += size;
   }
 }
@@ -44,4 +64,16 @@ function sizeClass(bytes: number): number {
   if (bytes <= SMALLEST) return SMALLEST;
   const step = 1 << (31 - Math.clz32(bytes) - STEPS_LOG2);
   return Math.ceil(bytes / step) * step;
+}
+
+/** The two kinds of memory that media lives in on its way through a node. */
+export interface MediaMemory {
+  /** From ingest until packaged. */
+  readonly packets: MemoryPool;
+  /** The live windows. */
+  readonly parts: MemoryPool;
+}
+
+export function openMediaMemory(): MediaMemory {
+  return { packets: MemoryPool.forPackets(), parts: MemoryPool.forParts() };
 }

@@ -3,7 +3,7 @@ import { Socket } from "node:net";
 type Taken = (bytes: Uint8Array) => void;
 
 /** All sockets read into one buffer, one after the other: whoever is called has the bytes until it returns. */
-const SHARED = Buffer.allocUnsafeSlow(64 * 1024);
+const SHARED = new Uint8Array(64 * 1024);
 
 /**
  * Give `take` what the socket receives, in a buffer that is only valid during the call. This is Node's documented `onread` option, which

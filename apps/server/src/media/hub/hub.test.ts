@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import type { PublishGrant } from "../../ports.ts";
-import { MemoryPool } from "../memory-pool.ts";
+import { openMediaMemory } from "../memory-pool.ts";
 import type { Publication } from "../packet.ts";
 import { FactLog, FakePublisher, FakePublishGate } from "../testing/fake-gates.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
@@ -24,7 +24,7 @@ beforeEach(() => {
     log: silentLog,
     publishGate: gate,
     eventSink: log,
-    memory: new MemoryPool(),
+    memory: openMediaMemory(),
     reconnectWindowMs: WINDOW_MS,
     createRecorder: () => {
       throw new Error("not recorded here");

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { EventSink, PublishGate, PublishGrant, SessionStart, StopReason } from "../../ports.ts";
-import type { MemoryPool } from "../memory-pool.ts";
+import type { MediaMemory } from "../memory-pool.ts";
 import type { Publication, PublisherHandle } from "../packet.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
 import { HubPublication } from "./hub-publication.ts";
@@ -22,7 +22,7 @@ export interface HubSettings {
   readonly log: Log;
   readonly publishGate: PublishGate;
   readonly eventSink: EventSink;
-  readonly memory: MemoryPool;
+  readonly memory: MediaMemory;
   readonly reconnectWindowMs: number;
   readonly createRecorder: (grant: PublishGrant, start: SessionStart) => SessionRecorder;
 }

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { EventSink, SessionStart, TimelinePosition } from "../../ports.ts";
 import { LivePipeline } from "../live-pipeline.ts";
-import type { MemoryPool } from "../memory-pool.ts";
+import type { MediaMemory } from "../memory-pool.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import type { PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
@@ -14,7 +14,7 @@ const METRICS_MS = 10_000;
 export interface LiveSessionSettings {
   readonly clock: Clock;
   readonly eventSink: EventSink;
-  readonly memory: MemoryPool;
+  readonly memory: MediaMemory;
   readonly reconnectWindowMs: number;
   readonly streamId: string;
   readonly playbackId: string;
@@ -43,8 +43,8 @@ export class LiveSession {
   #epoch = 0;
   #publisher: PublisherHandle | null = null;
   #window: Timer | null = null;
-  #lastPacketMonotonic = 0;
-  #lastPacketAt = 0;
+  /** When the session last went live, on the monotonic clock. */
+  #liveSince = 0;
   #bytesReceived = 0;
   #metricsAt: number | null = null;
   #sentAtMetrics = 0;
@@ -86,11 +86,9 @@ export class LiveSession {
 
   packet(packet: SourcePacket): void {
     if (this.#state === "finished") return;
-    const { clock, eventSink } = this.#settings;
-    this.#lastPacketMonotonic = clock.monotonic();
-    this.#lastPacketAt = clock.now();
     this.#bytesReceived += packet.data.byteLength;
     if (this.#state === "away") {
+      const { clock, eventSink } = this.#settings;
       this.#goLive();
       eventSink.report({ type: "source-back", streamId: this.streamId, epoch: this.#epoch, at: clock.now() });
     }
@@ -139,16 +137,19 @@ export class LiveSession {
     this.pipeline.timeline.tick();
     if (this.#state !== "live") return;
     const now = this.#settings.clock.monotonic();
-    if (now - this.#lastPacketMonotonic >= SILENCE_MS) this.sourceLost(this.#epoch, "no packets for 5 s");
+    if (now - this.#lastHeardAt >= SILENCE_MS) this.sourceLost(this.#epoch, "no packets for 5 s");
     else if (this.#metricsAt !== null && now - this.#metricsAt >= METRICS_MS) this.#reportMetrics();
+  }
+
+  get #lastHeardAt(): number {
+    return Math.max(this.#liveSince, this.pipeline.timeline.lastPacketAt);
   }
 
   #goLive(): void {
     this.#window?.cancel();
     this.#window = null;
     this.#state = "live";
-    this.#lastPacketMonotonic = this.#settings.clock.monotonic();
-    this.#lastPacketAt = this.#settings.clock.now();
+    this.#liveSince = this.#settings.clock.monotonic();
   }
 
   #windowOver(): void {
@@ -184,7 +185,7 @@ export class LiveSession {
       why,
       reason,
     } as const;
-    const lastPacketAt = this.#lastPacketAt;
+    const lastPacketAt = clock.now() - Math.round(clock.monotonic() - this.#lastHeardAt);
     await recorder?.told();
     eventSink.report({ ...fact, lastPacketAt });
   }

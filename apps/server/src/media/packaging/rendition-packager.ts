@@ -1,5 +1,5 @@
 import { type FragmentSample, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
-import type { MemoryPool } from "../memory-pool.ts";
+import type { MediaMemory } from "../memory-pool.ts";
 import { TICKS_PER_SECOND } from "../packet.ts";
 import { rescale } from "../timeline/ticks.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
@@ -14,7 +14,7 @@ import type { PartTarget } from "./part-target.ts";
 export class RenditionPackager {
   readonly #rendition: LiveRendition;
   readonly #partTarget: PartTarget;
-  readonly #memory: MemoryPool;
+  readonly #memory: MediaMemory;
   readonly #allocate: (bytes: number) => Uint8Array;
   readonly #isVideo: boolean;
   readonly #onSegment: (rendition: LiveRendition, segment: LiveSegment) => void;
@@ -30,14 +30,14 @@ export class RenditionPackager {
     rendition: LiveRendition,
     kind: "video" | "audio",
     partTarget: PartTarget,
-    memory: MemoryPool,
+    memory: MediaMemory,
     onSegment: (rendition: LiveRendition, segment: LiveSegment) => void,
   ) {
     this.#rendition = rendition;
     this.#isVideo = kind === "video";
     this.#partTarget = partTarget;
     this.#memory = memory;
-    this.#allocate = (bytes) => memory.allocate(bytes);
+    this.#allocate = (bytes) => memory.parts.allocate(bytes);
     this.#onSegment = onSegment;
   }
 
@@ -85,7 +85,7 @@ export class RenditionPackager {
           discontinuity: cut.discontinuity,
           init: this.#init,
         },
-        this.#memory,
+        this.#memory.parts,
       ),
     );
   }
@@ -120,7 +120,7 @@ export class RenditionPackager {
       durationTicks: this.#partTicks,
       isIndependent: samples[0]?.isIndependent ?? false,
     });
-    for (const { data } of samples) this.#memory.release(data);
+    for (const { data } of samples) this.#memory.packets.release(data);
     this.#samples = [];
     this.#partTicks = 0;
   }
@@ -136,7 +136,7 @@ export class RenditionPackager {
     const startTicks = this.#ticks(cut.ticks);
     const durationTicks = Math.max(0, this.#ticks(endTicks) - startTicks);
     const place = { msn, timescale: this.#timescale, startTicks, programDateTimeMs, discontinuity, init: null };
-    const segment = new LiveSegment(place, this.#memory, durationTicks);
+    const segment = new LiveSegment(place, this.#memory.parts, durationTicks);
     this.#rendition.gap(segment);
     this.#onSegment(this.#rendition, segment);
   }

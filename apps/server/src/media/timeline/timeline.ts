@@ -52,6 +52,7 @@ export class Timeline {
   /** The audio track changed: a stretch begins at the next IDR. */
   #restartAtIdr = false;
   readonly #heldAudio: Sample[] = [];
+  #lastPacketAt = 0;
   #lastVideoAt = 0;
   #videoEnd: number;
   #startTicks: number;
@@ -73,6 +74,11 @@ export class Timeline {
   /** Where a successor could go on. */
   get position(): TimelinePosition {
     return { nextMsn: this.#cutter.nextMsn, discontinuitySequence: this.#discontinuities, endTicks: this.#endTicks };
+  }
+
+  /** Arrival of the newest packet, on the monotonic clock. */
+  get lastPacketAt(): number {
+    return this.#lastPacketAt;
   }
 
   get corrections(): { timestamps: number; silentFrames: number; droppedFrames: number } {
@@ -98,6 +104,7 @@ export class Timeline {
 
   packet(packet: SourcePacket): void {
     const now = this.#clock.monotonic();
+    this.#lastPacketAt = now;
     if (packet.kind === "video") this.#lastVideoAt = now;
     if (this.#opening) {
       this.#opening.add(packet, now);

@@ -25,7 +25,7 @@ const APP = "live";
 /** What a publisher needs of the media plane. */
 export interface PublicationHub {
   /** Memory for packets, taken back once they are packaged. */
-  readonly memory: { allocate(bytes: number): Uint8Array };
+  readonly memory: { readonly packets: { allocate(bytes: number): Uint8Array } };
   open(grant: PublishGrant, publisher: PublisherHandle): Publication;
 }
 
@@ -81,7 +81,7 @@ export class RtmpPublisher implements PublisherHandle {
         handshaken: () => {},
         write: (bytes) => this.#write(bytes),
       },
-      (bytes) => settings.hub.memory.allocate(bytes),
+      (bytes) => settings.hub.memory.packets.allocate(bytes),
     );
     this.#deadline = settings.clock.after(PUBLISH_DEADLINE_MS, () =>
       this.#end("source-lost", "no publish within 10 s"),

@@ -70,7 +70,7 @@ export class RtmpTestServer implements AsyncDisposable {
       log: createLog({ level: "debug", readable: false }, destination),
       gate,
       hub: {
-        memory: { allocate: (bytes) => new Uint8Array(bytes) },
+        memory: { packets: { allocate: (bytes) => new Uint8Array(bytes) } },
         open: (grant, publisher) => this.open(grant, publisher),
       },
       host: "127.0.0.1",
