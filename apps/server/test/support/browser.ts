@@ -1,10 +1,9 @@
-import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { vi } from "vitest";
 import { unpackChromium } from "./chromium.ts";
 
-const HLS_JS = createRequire(import.meta.url).resolve("hls.js/dist/hls.min.js");
+const HLS_JS = fileURLToPath(import.meta.resolve("hls.js/dist/hls.min.js"));
 const PLAYER_PAGE = fileURLToPath(new URL("./player-page.js", import.meta.url));
 
 const FLAGS = [
