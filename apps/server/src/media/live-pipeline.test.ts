@@ -40,7 +40,7 @@ class PipelineRig {
   }
 
   playlist(rendition: string): string {
-    return this.pipeline.playlist(rendition)?.body().toString() ?? "";
+    return this.pipeline.playlist(rendition)?.text() ?? "";
   }
 
   partSeconds(rendition: string): number[] {

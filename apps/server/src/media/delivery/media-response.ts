@@ -16,19 +16,19 @@ export const CACHE = {
 
 const EXPOSED = "Content-Length, Content-Range, Location, Link, Playhead-UTC";
 
-/** Send a body that is in memory. Flat header lists and one `end` keep this the cheapest thing a request can do. */
-export function sendBody(res: ServerResponse, status: number, type: string, cache: string, body: Uint8Array): void {
+/** Send a text of ASCII characters. Node joins it with the head into one write, which makes this the cheapest answer there is. */
+export function sendAscii(res: ServerResponse, status: number, type: string, cache: string, text: string): void {
   res.writeHead(status, [
     "content-type",
     type,
     "content-length",
-    String(body.byteLength),
+    String(text.length),
     "cache-control",
     cache,
     "access-control-allow-origin",
     "*",
   ]);
-  res.end(body);
+  res.end(text, "latin1");
 }
 
 export function sendText(
@@ -38,7 +38,7 @@ export function sendText(
   text: string,
   cache: string = CACHE.error,
 ): void {
-  sendBody(res, status, type, cache, Buffer.from(text));
+  sendAscii(res, status, type, cache, text);
 }
 
 export function sendNotFound(res: ServerResponse): void {

@@ -92,7 +92,7 @@ describe("a publisher", () => {
     broadcast.publication.end("clean-stop", "FCUnpublish");
     await settled();
     expect(session()?.isFinished).toBe(true);
-    expect(session()?.pipeline.playlist("source")?.body().toString()).toContain("#EXT-X-ENDLIST");
+    expect(session()?.pipeline.playlist("source")?.text()).toContain("#EXT-X-ENDLIST");
     expect(ended()).toEqual([["clean-stop", 1]]);
     expect(log.of("segment-closed").length).toBe(2);
   });
@@ -112,7 +112,7 @@ describe("a lost source", () => {
     const { sessionId = "" } = session() ?? {};
     first.publication.end("source-lost", "socket closed");
     await settled();
-    expect(session()?.pipeline.playlist("source")?.body().toString()).not.toContain("#EXT-X-ENDLIST");
+    expect(session()?.pipeline.playlist("source")?.text()).not.toContain("#EXT-X-ENDLIST");
     clock.advance(10_000);
     gate.nextStart = { sessionId };
     await send(publish(), { seconds: 3, clockAt: 500 });

@@ -5,7 +5,7 @@ import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
 import type { LivePlaylist } from "../../packaging/hls/live-playlist.ts";
 import type { LiveRendition } from "../../packaging/live-rendition.ts";
 import type { LiveSegment } from "../../packaging/live-segment.ts";
-import { CACHE, PLAYLIST_TYPE, sendBody, sendBuffers, sendNotFound, sendText } from "../media-response.ts";
+import { CACHE, PLAYLIST_TYPE, sendAscii, sendBuffers, sendNotFound, sendText } from "../media-response.ts";
 import { type MediaAddress, parseBlockingQuery } from "./media-address.ts";
 import { furthestMsn, hasMedia, PlaylistWaits } from "./playlist-waits.ts";
 
@@ -98,9 +98,9 @@ const BAD_DIRECTIVE = '{"errors":["_HLS_msn and _HLS_part must be whole numbers,
 const TOO_FAR = '{"errors":["_HLS_msn is more than two segments ahead of the stream"]}';
 
 function sendPlaylist(res: ServerResponse, session: LiveSession, playlist: LivePlaylist, cache: string): void {
-  const body = playlist.body();
-  session.bytesSent += body.byteLength;
-  sendBody(res, 200, PLAYLIST_TYPE, cache, body);
+  const text = playlist.text();
+  session.bytesSent += text.length;
+  sendAscii(res, 200, PLAYLIST_TYPE, cache, text);
 }
 
 function sendInit(req: IncomingMessage, res: ServerResponse, rendition: LiveRendition, name: string): void {

@@ -14,7 +14,7 @@ export class LivePlaylist {
   readonly rendition: LiveRendition;
   readonly #partTarget: PartTarget;
   readonly #siblings: () => Iterable<LiveRendition>;
-  #body = Buffer.alloc(0);
+  #text = "";
   #version = -1;
 
   constructor(rendition: LiveRendition, partTarget: PartTarget, siblings: () => Iterable<LiveRendition>) {
@@ -23,13 +23,13 @@ export class LivePlaylist {
     this.#siblings = siblings;
   }
 
-  /** The playlist as it stands: one body for every viewer. */
-  body(): Buffer {
+  /** The playlist as it stands, ASCII: one text for every viewer. */
+  text(): string {
     if (this.#version !== this.rendition.version) {
       this.#version = this.rendition.version;
-      this.#body = Buffer.from(writeMediaPlaylist(this.#describe()));
+      this.#text = writeMediaPlaylist(this.#describe());
     }
-    return this.#body;
+    return this.#text;
   }
 
   #describe(): MediaPlaylist {
