@@ -199,4 +199,6 @@ export type MediaFact = SourceEnded | SourceBack | SegmentClosed | SpanSealed | 
 export interface EventSink {
   /** Takes a fact and returns at once. Order per stream is kept; lifecycle facts are never dropped, metrics are when the queue is full. */
   report(fact: MediaFact): void;
+  /** Resolves with whether everything reported so far is durable; false when the database does not take it for now. */
+  settle(): Promise<boolean>;
 }

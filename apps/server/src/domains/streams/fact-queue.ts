@@ -57,6 +57,12 @@ export class FactQueue implements EventSink {
     await this.#start();
   }
 
+  async settle(): Promise<boolean> {
+    const newest = this.#waiting.at(-1);
+    await this.flush();
+    return newest === undefined || !this.#waiting.includes(newest);
+  }
+
   /** Flush for the last time and take no more. */
   async close(): Promise<void> {
     this.#closed = true;

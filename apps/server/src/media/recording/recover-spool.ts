@@ -67,11 +67,10 @@ async function recoverSession(
         span,
         bytes,
       });
-      await rm(path, { force: true });
     }
     await store.put(recordingIndexKey(projectId, sessionId, epoch), Buffer.from(JSON.stringify(ofEpoch)));
   }
-  await rm(folder, { recursive: true, force: true });
+  if (await eventSink.settle()) await rm(folder, { recursive: true, force: true });
   log.info({ sessionId, segments: facts.length }, "sealed a recording that an earlier run left open");
 }
 

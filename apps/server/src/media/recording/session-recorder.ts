@@ -78,7 +78,8 @@ export class SessionRecorder {
     this.#enqueue(async () => {
       try {
         await this.#sealAll();
-        await rm(this.#settings.folder, { recursive: true, force: true });
+        // What is not yet known to the database stays in the journal for the next start.
+        if (await this.#settings.eventSink.settle()) await rm(this.#settings.folder, { recursive: true, force: true });
       } catch (error) {
         // The spool keeps it: the next start seals what is there.
         this.#settings.log.error({ error, sessionId: this.#settings.sessionId }, "a recording could not be sealed yet");

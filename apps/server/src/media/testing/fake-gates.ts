@@ -32,6 +32,10 @@ export class FactLog implements EventSink {
     this.facts.push(fact);
   }
 
+  async settle(): Promise<boolean> {
+    return true;
+  }
+
   of<Type extends MediaFact["type"]>(type: Type): Extract<MediaFact, { type: Type }>[] {
     return this.facts.filter((fact): fact is Extract<MediaFact, { type: Type }> => fact.type === type);
   }
