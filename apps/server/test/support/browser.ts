@@ -67,10 +67,10 @@ export class TestPlayer {
     return this.until(`${frames} more pictures`, (state) => state.isPlaying && state.frames >= before.frames + frames);
   }
 
-  /** Plays what is not live to its end, four times as fast as it was. */
+  /** Plays what is not live to its end, twice as fast as it was. */
   async untilEnd(): Promise<PlayerState> {
     await this.until("a beginning", ({ isPlaying }) => isPlaying);
-    await this.#page.evaluate("player.speed(4)");
+    await this.#page.evaluate("player.speed(2)");
     return this.until("its end", ({ hasEnded }) => hasEnded, 30_000);
   }
 
