@@ -34,12 +34,33 @@ export type PublishDecision =
   | { readonly ok: true; readonly grant: PublishGrant }
   | { readonly ok: false; readonly reason: PublishRefusal };
 
+/** One rung that a stream asks for beside its source, as the API's `profiles` describes it. */
+export interface LadderProfile {
+  readonly name: string;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Bits per second. */
+  readonly bitrate: number;
+  /** Frames per second, divided by `fpsDen`; 0 for the source's own. */
+  readonly fps: number;
+  readonly fpsDen?: number;
+  /** Constant rate factor, 0 to 44; 0 for none. */
+  readonly quality?: number;
+  /** Seconds between keyframes as a number in text, or `intra`. */
+  readonly gop?: string;
+  readonly profile?: "H264Baseline" | "H264Main" | "H264High" | "H264ConstrainedHigh";
+  readonly encoder?: "H.264";
+}
+
 /** The session that a publisher's first keyframe or audio packet began, or went on with. */
 export interface SessionStart {
   readonly sessionId: string;
   /** Null for a new session. */
   readonly resume: TimelinePosition | null;
   readonly record: boolean;
+  /** The ladder as the session began with it; empty for the source alone. */
+  readonly profiles: readonly LadderProfile[];
 }
 
 export interface PublishGate {

@@ -22,7 +22,7 @@ useLiveRig();
 describe("publishing", () => {
   it("a first keyframe makes the stream live, with a session and one event", async () => {
     const { start } = await publish();
-    expect(start).toMatchObject({ resume: null, record: true });
+    expect(start).toMatchObject({ resume: null, record: true, profiles: stream.profiles });
     expect(await read()).toMatchObject({ isActive: true, status: { state: "live", sessionId: start.sessionId } });
     expect(await events()).toEqual([
       expect.objectContaining({
@@ -106,6 +106,7 @@ describe("the reconnect window", () => {
     expect(back.start).toEqual({
       sessionId: start.sessionId,
       record: true,
+      profiles: stream.profiles,
       resume: { nextMsn: 2 + 16, discontinuitySequence: 0, endTicks: 180_000 + 32 * 90_000 },
     });
     // It dies before its first segment: the next one keeps clear of its names too.

@@ -27,6 +27,7 @@ export interface SessionSeed {
 export interface OpenSession {
   readonly id: string;
   readonly record: boolean;
+  readonly profiles: readonly Profile[];
 }
 
 export async function beginSession(trx: Trx, seed: SessionSeed): Promise<OpenSession> {
@@ -49,7 +50,7 @@ export async function beginSession(trx: Trx, seed: SessionSeed): Promise<OpenSes
       recording_playback_id: seed.record ? newPlaybackId(id) : null,
     })
     .execute();
-  return { id, record: seed.record };
+  return { id, record: seed.record, profiles: seed.profiles };
 }
 
 /** Go on with an open session under a new epoch. The position is moved on as well, so that a third publisher starts behind the second. */
@@ -68,11 +69,12 @@ export async function resumeSession(
     })
     .where("id", "=", id)
     .where("ended_at", "is", null)
-    .returning(["record", "next_msn", "discontinuity_sequence", "end_ticks", "recording_error"])
+    .returning(["record", "profiles", "next_msn", "discontinuity_sequence", "end_ticks", "recording_error"])
     .executeTakeFirstOrThrow();
   return {
     id,
     record: row.record && row.recording_error === null,
+    profiles: row.profiles,
     position: {
       nextMsn: Number(row.next_msn),
       discontinuitySequence: Number(row.discontinuity_sequence),

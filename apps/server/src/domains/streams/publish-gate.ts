@@ -79,7 +79,8 @@ export class StreamPublishGate implements PublishGate {
       stream.lastSeen = Math.max(stream.lastSeen, at);
       await saveLiveStream(trx, stream, before === next.state ? null : at);
       await events.append(trx, isActive(before) ? ended : [...ended, stateEvent(stream, at)]);
-      return { sessionId: session.id, resume: session.position, record: session.record };
+      const { id: sessionId, position: resume, record, profiles } = session;
+      return { sessionId, resume, record, profiles };
     });
   }
 

@@ -20,7 +20,7 @@ export class FakePublishGate implements PublishGate {
   async begin(): Promise<SessionStart | null> {
     await this.hold;
     if (!this.nextStart) return null;
-    return { sessionId: `session-${++this.#sessions}`, resume: null, record: false, ...this.nextStart };
+    return { sessionId: `session-${++this.#sessions}`, resume: null, record: false, profiles: [], ...this.nextStart };
   }
 }
 
