@@ -108,7 +108,7 @@ export class LivePipeline {
     const { discontinuitySequence } = this.timeline.position;
     const rendition = new LiveRendition(name, discontinuitySequence, this.#clock);
     const onSegment = (of: LiveRendition, segment: LiveSegment) => this.#ledger.closed(of, segment);
-    const packager = new RenditionPackager(rendition, track.kind, this.#partTarget, this.#memory, onSegment);
+    const packager = new RenditionPackager(rendition, name, this.#partTarget, this.#memory, onSegment);
     const playlist = new LivePlaylist(rendition, this.#partTarget, () => this.renditions);
     const branch = { rendition, packager, playlist };
     this.#branches.set(name, branch);

@@ -7,6 +7,17 @@ import type { LiveRendition } from "./live-rendition.ts";
 import { type InitSegment, LiveSegment } from "./live-segment.ts";
 import type { PartTarget } from "./part-target.ts";
 
+/** What a rendition is to the timeline. `behind`: cuts that may wait for their first sample before the oldest counts as a gap. */
+const PACES = {
+  /** The source's own video: the cut falls on its next sample, so the segment before is whole at once. */
+  source: { isVideo: true, closesAtCut: true, behind: 1 },
+  audio: { isVideo: false, closesAtCut: false, behind: 1 },
+  /** Made from the source, so always a little later. */
+  rung: { isVideo: true, closesAtCut: false, behind: 2 },
+} as const;
+
+export type RenditionPace = keyof typeof PACES;
+
 /**
  * Turns one rendition's samples into parts and segments. A cut takes effect at the rendition's first sample at or after it; a cut that no
  * sample followed becomes a gap with the timeline's own duration, so that all renditions keep the same sequence numbers.
@@ -16,7 +27,7 @@ export class RenditionPackager {
   readonly #partTarget: PartTarget;
   readonly #memory: MediaMemory;
   readonly #allocate: (bytes: number) => Uint8Array;
-  readonly #isVideo: boolean;
+  readonly #pace: (typeof PACES)[RenditionPace];
   readonly #onSegment: (rendition: LiveRendition, segment: LiveSegment) => void;
   #init: InitSegment | null = null;
   #timescale = TICKS_PER_SECOND;
@@ -28,13 +39,13 @@ export class RenditionPackager {
 
   constructor(
     rendition: LiveRendition,
-    kind: "video" | "audio",
+    pace: RenditionPace,
     partTarget: PartTarget,
     memory: MediaMemory,
     onSegment: (rendition: LiveRendition, segment: LiveSegment) => void,
   ) {
     this.#rendition = rendition;
-    this.#isVideo = kind === "video";
+    this.#pace = PACES[pace];
     this.#partTarget = partTarget;
     this.#memory = memory;
     this.#allocate = (bytes) => memory.parts.allocate(bytes);
@@ -48,17 +59,13 @@ export class RenditionPackager {
   }
 
   cut(cut: Cut): void {
-    const before = this.#pending[0];
-    if (before) {
-      this.#completeSegment();
-      this.#pending.shift();
-      this.#gap(before, cut.ticks);
-    }
     this.#pending.push(cut);
-    if (this.#isVideo) this.#completeSegment();
+    if (this.#pending.length > this.#pace.behind) this.#skipOldest();
+    if (this.#pace.closesAtCut) this.#completeSegment();
   }
 
   sample(sample: Sample): void {
+    while (this.#pending[1] && sample.decodeTime >= this.#ticks(this.#pending[1].ticks)) this.#skipOldest();
     const cut = this.#pending[0];
     if (cut && sample.decodeTime >= this.#ticks(cut.ticks)) this.#begin(cut, sample);
     if (!this.#rendition.open) return;
@@ -68,8 +75,20 @@ export class RenditionPackager {
   /** No sample follows for now: what is open is closed, what was promised is a gap up to `ticks`. */
   pause(ticks: number): void {
     this.#completeSegment();
+    for (let cut = this.#pending.shift(); cut; cut = this.#pending.shift()) this.#gap(cut, this.#pending[0]?.ticks ?? ticks);
+  }
+
+  /** Publish what has come of the open part: nothing more comes from where it came from. */
+  flushPart(): void {
+    if (this.#rendition.open) this.#publishPart();
+  }
+
+  /** No sample came for the oldest cut, and none will. */
+  #skipOldest(): void {
+    this.#completeSegment();
     const cut = this.#pending.shift();
-    if (cut) this.#gap(cut, ticks);
+    const next = this.#pending[0];
+    if (cut && next) this.#gap(cut, next.ticks);
   }
 
   #begin(cut: Cut, first: Sample): void {
@@ -105,7 +124,7 @@ export class RenditionPackager {
   }
 
   #targetTicks(sample: Sample): number {
-    if (this.#isVideo) this.#partTarget.decideByFrame(sample.duration / TICKS_PER_SECOND);
+    if (this.#pace.isVideo) this.#partTarget.decideByFrame(sample.duration / TICKS_PER_SECOND);
     // Half a millisecond of grace: sources count in milliseconds.
     return ((this.#partTarget.seconds ?? Number.POSITIVE_INFINITY) + 0.0005) * this.#timescale;
   }
@@ -114,7 +133,7 @@ export class RenditionPackager {
     const samples: readonly FragmentSample[] = this.#samples;
     if (samples.length === 0) return;
     const allocate = this.#allocate;
-    const write = this.#isVideo ? writeVideoFragment : writeAudioFragment;
+    const write = this.#pace.isVideo ? writeVideoFragment : writeAudioFragment;
     this.#rendition.publish({
       bytes: write(++this.#fragment, samples, allocate),
       durationTicks: this.#partTicks,
