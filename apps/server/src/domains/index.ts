@@ -16,6 +16,7 @@ import type { Schema } from "./schema.ts";
 import { sessionRoutes } from "./sessions/index.ts";
 import { FactQueue, releaseStreamsOfNode, StreamPublishGate, streamRoutes, writeLiveFacts } from "./streams/index.ts";
 
+export { findServingMediaNode } from "./nodes/index.ts";
 export type { Schema } from "./schema.ts";
 
 export interface DomainSettings {

@@ -1,5 +1,4 @@
-import { sql } from "kysely";
-import type { Schema } from "../domains/index.ts";
+import { findServingMediaNode, type Schema } from "../domains/index.ts";
 import type { Subscription } from "../platform/channel-listener.ts";
 import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
@@ -35,15 +34,9 @@ export class NotifyMediaControl implements MediaControl {
   /** Throws `NoMediaNode`. */
   async startTestBroadcast(streamKey: string, seconds: number): Promise<void> {
     // Of several nodes one alone must send it, or they would take the stream from each other.
-    const node = await this.#database.db
-      .selectFrom("node")
-      .select("id")
-      .where("state", "=", "serving")
-      .where(sql<boolean>`'media' = any(roles)`)
-      .orderBy("seen_at", "desc")
-      .executeTakeFirst();
-    if (!node) throw new NoMediaNode();
-    await this.#send({ type: "test-broadcast", nodeId: node.id, streamKey, seconds });
+    const nodeId = await findServingMediaNode(this.#database.db);
+    if (!nodeId) throw new NoMediaNode();
+    await this.#send({ type: "test-broadcast", nodeId, streamKey, seconds });
   }
 
   async #send(command: Command): Promise<void> {

@@ -70,3 +70,15 @@ export async function expireNodes(db: Db, self: string): Promise<string[]> {
     and seen_at < now() - make_interval(secs => ${NODE_LEASE_SECONDS}) returning id`.execute(db);
   return rows.map((row) => row.id);
 }
+
+/** A node that is serving with role media, the one heard of last; null without one. */
+export async function findServingMediaNode(db: Db): Promise<string | null> {
+  const node = await db
+    .selectFrom("node")
+    .select("id")
+    .where("state", "=", "serving")
+    .where(sql<boolean>`'media' = any(roles)`)
+    .orderBy("seen_at", "desc")
+    .executeTakeFirst();
+  return node?.id ?? null;
+}
