@@ -5,8 +5,13 @@ import type { CallOptions, Transport } from "./transport.ts";
 export interface StreamListOptions extends ListOptions {
   /** Only streams whose name contains this text, in any case. */
   readonly name?: string | undefined;
-  /** Only streams that are live or reconnecting. */
+  /** Only streams that are live or reconnecting; with false, only those that are not. */
   readonly active?: boolean | undefined;
+  readonly suspended?: boolean | undefined;
+  /** Only streams whose sessions are recorded; with false, only those whose are not. */
+  readonly record?: boolean | undefined;
+  /** Only streams made at or after this moment, in milliseconds since the epoch. */
+  readonly createdSince?: number | undefined;
 }
 
 /** Streams of the key's project: `/api/stream`. */
@@ -26,12 +31,8 @@ export class Streams {
   }
 
   /** One page, the one seen last first. */
-  list({ name, active, limit, cursor, signal }: StreamListOptions = {}): Promise<Page<Stream>> {
-    const wanted: ListFilter[] = [];
-    if (name) wanted.push({ id: "name", value: name });
-    if (active) wanted.push({ id: "isActive", value: true });
-    const filters = wanted.length > 0 ? JSON.stringify(wanted) : undefined;
-    return fetchPage(this.#transport, "/api/stream", { limit, cursor, filters }, { signal });
+  list({ limit, cursor, signal, ...wanted }: StreamListOptions = {}): Promise<Page<Stream>> {
+    return fetchPage(this.#transport, "/api/stream", { limit, cursor, filters: filtersOf(wanted) }, { signal });
   }
 
   /** Every stream, page after page. */
@@ -48,6 +49,16 @@ export class Streams {
     await this.#transport.send("DELETE", pathOf(id), call);
   }
 
+  /** Deletes all of these streams; none, with WeirError 404, when one of them is not there. */
+  async deleteMany(ids: readonly string[], call: CallOptions = {}): Promise<void> {
+    await this.#transport.send("DELETE", "/api/stream", { ...call, body: { ids } });
+  }
+
+  /** A suspended stream refuses publishers and viewers, and its broadcast ends at once. False lets it work again. */
+  async suspend(id: string, suspended = true, call: CallOptions = {}): Promise<void> {
+    await this.patch(id, { suspended }, call);
+  }
+
   /** Disconnects the publisher and ends the session. It may publish again at once. */
   async terminate(id: string, call: CallOptions = {}): Promise<void> {
     await this.#transport.send("DELETE", `${pathOf(id)}/terminate`, call);
@@ -59,6 +70,17 @@ export class Streams {
     const body = seconds === undefined ? {} : { seconds };
     await this.#transport.send("POST", `${pathOf(id)}/test-broadcast`, { ...call, body });
   }
+}
+
+function filtersOf({ name, active, suspended, record, createdSince }: StreamListOptions): string | undefined {
+  const filters: ListFilter[] = [
+    { id: "name", value: name || undefined },
+    { id: "isActive", value: active },
+    { id: "suspended", value: suspended },
+    { id: "record", value: record },
+    { id: "createdAt", value: createdSince === undefined ? undefined : { gte: createdSince } },
+  ].filter(({ value }) => value !== undefined);
+  return filters.length > 0 ? JSON.stringify(filters) : undefined;
 }
 
 function pathOf(id: string): string {

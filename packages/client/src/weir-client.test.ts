@@ -92,6 +92,35 @@ test("a list by name and activity says so in the query", async () => {
   });
 });
 
+test("a list by everything else says so too, and false is not the same as unasked", async () => {
+  const { baseUrl, asked } = await serverThat(json([]));
+  const { streams } = new WeirClient({ baseUrl, apiKey: "k" });
+  await streams.list({ name: "", active: false, suspended: false, record: true, createdSince: 17 });
+  await streams.list({ name: "" });
+  expect(asked.map(({ url }) => new URL(url ?? "", "http://x").searchParams.get("filters"))).toEqual([
+    JSON.stringify([
+      { id: "isActive", value: false },
+      { id: "suspended", value: false },
+      { id: "record", value: true },
+      { id: "createdAt", value: { gte: 17 } },
+    ]),
+    null,
+  ]);
+});
+
+test("several streams are deleted with one request, and one is suspended and let go with two", async () => {
+  const { baseUrl, asked } = await serverThat((_request, response) => response.writeHead(204).end());
+  const { streams } = new WeirClient({ baseUrl, apiKey: "k" });
+  await streams.deleteMany(["a", "b"]);
+  await streams.suspend("a");
+  await streams.suspend("a", false);
+  expect(asked.map(({ method, url, text }) => `${method} ${url} ${text}`)).toEqual([
+    'DELETE /api/stream {"ids":["a","b"]}',
+    'PATCH /api/stream/a {"suspended":true}',
+    'PATCH /api/stream/a {"suspended":false}',
+  ]);
+});
+
 test("an error answer becomes its sentences", async () => {
   const { baseUrl } = await serverThat(json({ errors: ["cannot change 'record' field while stream is active"] }, 400));
   const error = await failureOf(new WeirClient({ baseUrl, apiKey: "k" }).streams.patch("s1", { record: false }));

@@ -11,6 +11,8 @@ import "@mantine/core/styles/Overlay.css";
 import "@mantine/core/styles/ModalBase.css";
 import "@mantine/core/styles/Input.css";
 import "@mantine/core/styles/InlineInput.css";
+import "@mantine/core/styles/Combobox.css";
+import "@mantine/core/styles/Checkbox.css";
 import "@mantine/core/styles/ActionIcon.css";
 import "@mantine/core/styles/Button.css";
 import "@mantine/core/styles/Modal.css";

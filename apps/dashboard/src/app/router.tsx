@@ -3,17 +3,14 @@ import { SettingsPage } from "../features/account/settings-page.tsx";
 import { SignInPage } from "../features/account/sign-in-page.tsx";
 import { SessionsPage } from "../features/sessions/sessions-page.tsx";
 import { StreamPage } from "../features/streams/stream-page.tsx";
+import { streamSearch, textOf } from "../features/streams/stream-search.ts";
 import { StreamsPage } from "../features/streams/streams-page.tsx";
 import { BrokenPage, MissingPage } from "./fallback-pages.tsx";
 import { Shell } from "./shell.tsx";
 
 type Search = Record<string, unknown>;
 
-/** The router reads `?name=12` as a number; to us every text is a text. */
-const text = (value: unknown): string | undefined => {
-  const whole = typeof value === "string" || typeof value === "number" ? String(value) : "";
-  return whole === "" ? undefined : whole;
-};
+const text = (value: unknown): string | undefined => textOf(value) || undefined;
 
 /** Leaves out what is not set, so that addresses stay short. */
 function set<T extends Record<string, unknown>>(search: T): { [K in keyof T]?: NonNullable<T[K]> } {
@@ -44,8 +41,7 @@ const streams = createRoute({
   getParentRoute: () => rooms,
   path: "/streams",
   component: StreamsPage,
-  validateSearch: (search: Search) =>
-    set({ name: text(search.name), active: search.active === true || undefined, cursor: text(search.cursor) }),
+  validateSearch: streamSearch,
 });
 
 const stream = createRoute({

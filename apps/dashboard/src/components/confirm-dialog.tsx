@@ -8,14 +8,26 @@ interface Props {
   readonly title: string;
   readonly body: string;
   readonly confirm: string;
+  /** Can be taken back: then the button is not red. */
+  readonly harmless?: boolean;
   readonly busy: boolean;
   readonly error: Error | null;
   readonly onConfirm: () => void;
   readonly onClose: () => void;
 }
 
-/** Asks once before something that cannot be taken back. The title names the thing. */
-export function ConfirmDialog({ opened, title, body, confirm, busy, error, onConfirm, onClose }: Props) {
+/** Asks once before something that others will notice. The title names the thing. */
+export function ConfirmDialog({
+  opened,
+  title,
+  body,
+  confirm,
+  harmless = false,
+  busy,
+  error,
+  onConfirm,
+  onClose,
+}: Props) {
   return (
     <Modal opened={opened} onClose={onClose} title={title}>
       <div className={classes.body}>
@@ -25,7 +37,7 @@ export function ConfirmDialog({ opened, title, body, confirm, busy, error, onCon
           <Button variant="default" onClick={onClose} data-autofocus>
             {strings.actions.cancel}
           </Button>
-          <Button color="red.9" loading={busy} onClick={onConfirm}>
+          <Button {...(harmless ? {} : { color: "red.9" })} loading={busy} onClick={onConfirm}>
             {confirm}
           </Button>
         </div>

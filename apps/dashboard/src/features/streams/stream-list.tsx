@@ -1,3 +1,4 @@
+import { Checkbox } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Link } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
@@ -9,17 +10,33 @@ import { StreamState } from "./stream-state.tsx";
 
 const text = strings.streams.columns;
 
-/** A table on wide screens, cards on phones. */
-export function StreamList({ streams }: { readonly streams: readonly Stream[] }) {
-  const narrow = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
-  return narrow ? <StreamCards streams={streams} /> : <StreamTable streams={streams} />;
+interface Props {
+  readonly streams: readonly Stream[];
+  /** Ids of the rows that are ticked. */
+  readonly picked: ReadonlySet<string>;
+  readonly onPick: (picked: ReadonlySet<string>) => void;
 }
 
-function StreamTable({ streams }: { readonly streams: readonly Stream[] }) {
+/** A table on wide screens, cards on phones. */
+export function StreamList(props: Props) {
+  const narrow = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
+  return narrow ? <StreamCards {...props} /> : <StreamTable {...props} />;
+}
+
+function StreamTable({ streams, picked, onPick }: Props) {
+  const count = streams.filter(({ id }) => picked.has(id)).length;
   return (
     <table className={classes.table}>
       <thead>
         <tr>
+          <th scope="col" className={classes.tick}>
+            <Checkbox
+              aria-label={strings.streams.selection.pickAll}
+              checked={count === streams.length}
+              indeterminate={count > 0 && count < streams.length}
+              onChange={(event) => onPick(new Set(event.currentTarget.checked ? streams.map(({ id }) => id) : []))}
+            />
+          </th>
           <th scope="col">{text.name}</th>
           <th scope="col">{text.state}</th>
           <th scope="col">{text.lastSeen}</th>
@@ -32,6 +49,9 @@ function StreamTable({ streams }: { readonly streams: readonly Stream[] }) {
       <tbody>
         {streams.map((stream) => (
           <tr key={stream.id}>
+            <td className={classes.tick}>
+              <Tick stream={stream} picked={picked} onPick={onPick} />
+            </td>
             <td>
               <StreamLink stream={stream} />
             </td>
@@ -50,12 +70,15 @@ function StreamTable({ streams }: { readonly streams: readonly Stream[] }) {
   );
 }
 
-function StreamCards({ streams }: { readonly streams: readonly Stream[] }) {
+function StreamCards({ streams, picked, onPick }: Props) {
   return (
     <ul className={classes.cards}>
       {streams.map((stream) => (
         <li key={stream.id} className={classes.card}>
-          <StreamLink stream={stream} />
+          <div className={classes.cardHead}>
+            <StreamLink stream={stream} />
+            <Tick stream={stream} picked={picked} onPick={onPick} />
+          </div>
           <div className={classes.cardLine}>
             <StreamState stream={stream} />
             <span className="quiet">
@@ -65,6 +88,22 @@ function StreamCards({ streams }: { readonly streams: readonly Stream[] }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+function Tick({ stream, picked, onPick }: Omit<Props, "streams"> & { readonly stream: Stream }) {
+  const onChange = (ticked: boolean): void => {
+    const next = new Set(picked);
+    if (ticked) next.add(stream.id);
+    else next.delete(stream.id);
+    onPick(next);
+  };
+  return (
+    <Checkbox
+      aria-label={strings.streams.selection.pick(stream.name)}
+      checked={picked.has(stream.id)}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
   );
 }
 

@@ -1,17 +1,13 @@
 import { keepPreviousData, queryOptions, useMutation, useMutationState, useQueryClient } from "@tanstack/react-query";
-import type { NewStream, StreamPatch } from "@weir/contract";
+import type { NewStream, Stream, StreamPatch } from "@weir/contract";
 import { weir } from "../../lib/weir.ts";
+import { strings } from "../../strings.ts";
+import { listOptionsOf, type StreamSearch } from "./stream-search.ts";
 
-export interface StreamListSearch {
-  readonly name?: string | undefined;
-  readonly active?: boolean | undefined;
-  readonly cursor?: string | undefined;
-}
-
-export function streamsQuery(search: StreamListSearch) {
+export function streamsQuery(search: StreamSearch) {
   return queryOptions({
     queryKey: ["streams", search],
-    queryFn: ({ signal }) => weir.streams.list({ ...search, limit: 20, signal }),
+    queryFn: ({ signal }) => weir.streams.list({ ...listOptionsOf(search, Date.now()), limit: 20, signal }),
     refetchInterval: 5000,
     placeholderData: keepPreviousData,
   });
@@ -82,5 +78,40 @@ export function useDeleteStream(id: string) {
       queries.removeQueries({ queryKey: ["stream", id] });
       return refresh();
     },
+  });
+}
+
+export type BulkAction = "delete" | "suspend" | "unsuspend";
+
+interface Bulk {
+  readonly action: BulkAction;
+  readonly streams: readonly Stream[];
+}
+
+/** One thing done to several streams: deleted all or none, suspended one by one, with the names of those that would not. */
+export function useBulkAction() {
+  const refresh = useRefresh();
+  return useMutation({
+    mutationFn: ({ action, streams }: Bulk) =>
+      action === "delete"
+        ? weir.streams.deleteMany(streams.map(({ id }) => id))
+        : suspendEach(
+            streams.filter(({ suspended }) => suspended !== (action === "suspend")),
+            action === "suspend",
+          ),
+    onSettled: () => refresh(),
+  });
+}
+
+async function suspendEach(streams: readonly Stream[], suspended: boolean): Promise<void> {
+  const outcomes = await Promise.allSettled(streams.map(({ id }) => weir.streams.suspend(id, suspended)));
+  const failed = outcomes.flatMap((outcome, i) =>
+    outcome.status === "rejected" ? [{ name: streams[i]?.name ?? "", error: outcome.reason as Error }] : [],
+  );
+  const [first] = failed;
+  if (!first) return;
+  const names = failed.map(({ name }) => name).join(", ");
+  throw new Error(strings.streams.selection.failed(failed.length, streams.length, names, first.error.message), {
+    cause: first.error,
   });
 }

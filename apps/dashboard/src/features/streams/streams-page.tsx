@@ -1,16 +1,19 @@
-import { Button, TextInput } from "@mantine/core";
-import { useDebouncedCallback, useDocumentTitle } from "@mantine/hooks";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
 import { CreateStreamDialog } from "./create-stream-dialog.tsx";
 import { FirstStream } from "./first-stream.tsx";
+import { StreamFilters } from "./stream-filters.tsx";
 import { StreamList } from "./stream-list.tsx";
-import { type StreamListSearch, streamsQuery } from "./stream-queries.ts";
+import { streamsQuery } from "./stream-queries.ts";
+import { isNarrowed, streamSearch } from "./stream-search.ts";
+import { StreamSelection } from "./stream-selection.tsx";
 import classes from "./streams-page.module.css";
 
 const text = strings.streams;
@@ -21,11 +24,13 @@ export function StreamsPage() {
   const navigate = route.useNavigate();
   const streams = useQuery(streamsQuery(search));
   const [creating, setCreating] = useState(false);
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   useDocumentTitle(`${text.title} · ${strings.app.name}`);
 
   const page = streams.data;
-  const isFiltered = search.name !== undefined || search.active !== undefined || search.cursor !== undefined;
-  if (page && page.items.length === 0 && !isFiltered) return <FirstStream />;
+  // Only what is in sight can be selected: a row that leaves the page leaves the selection.
+  const selected = page?.items.filter(({ id }) => picked.has(id)) ?? [];
+  if (page && page.items.length === 0 && !isNarrowed(search) && search.cursor === undefined) return <FirstStream />;
   return (
     <div className={classes.page}>
       <header className={classes.header}>
@@ -34,26 +39,16 @@ export function StreamsPage() {
           {text.create}
         </Button>
       </header>
-      <div className={classes.filters}>
-        <NameSearch
-          name={search.name}
-          onName={(name) =>
-            navigate({ search: ({ active }) => ({ ...(active && { active }), ...(name && { name }) }), replace: true })
-          }
-        />
-        <nav className={classes.shown} aria-label={text.show}>
-          <Link to="." search={({ active: _, cursor: __, ...rest }) => rest} data-current={!search.active}>
-            {text.all}
-          </Link>
-          <Link to="." search={({ cursor: _, ...rest }) => ({ ...rest, active: true })} data-current={!!search.active}>
-            {text.active}
-          </Link>
-        </nav>
-      </div>
+      <StreamFilters
+        search={search}
+        onFilter={(name, value) =>
+          navigate({ search: ({ cursor: _, ...rest }) => streamSearch({ ...rest, [name]: value }), replace: true })
+        }
+      />
       <QueryProblem error={streams.error} />
       {!page && <p className="quiet">{strings.app.loading}</p>}
-      {page && page.items.length > 0 && <StreamList streams={page.items} />}
-      {page && page.items.length === 0 && <NothingFound search={search} />}
+      {page && page.items.length > 0 && <StreamList streams={page.items} picked={picked} onPick={setPicked} />}
+      {page && page.items.length === 0 && <NothingFound />}
       <PageLinks
         cursor={search.cursor}
         nextCursor={page?.nextCursor}
@@ -61,44 +56,16 @@ export function StreamsPage() {
           navigate({ search: ({ cursor: _, ...rest }) => ({ ...rest, ...(cursor && { cursor }) }) })
         }
       />
+      {selected.length > 0 && <StreamSelection selected={selected} onClear={() => setPicked(new Set())} />}
       <CreateStreamDialog opened={creating} onClose={() => setCreating(false)} />
     </div>
   );
 }
 
-function NameSearch({ name, onName }: { readonly name: string | undefined; readonly onName: (name: string) => void }) {
-  const [typed, setTyped] = useState(name ?? "");
-  const sent = useRef(name);
-  const search = useDebouncedCallback((wanted: string) => {
-    sent.current = wanted || undefined;
-    onName(wanted);
-  }, 250);
-  // The address changed by other means than this box: the browser's "back", or "show all".
-  useEffect(() => {
-    if (name === sent.current) return;
-    sent.current = name;
-    setTyped(name ?? "");
-  }, [name]);
-  return (
-    <TextInput
-      className={classes.search ?? ""}
-      type="search"
-      aria-label={text.search}
-      placeholder={text.search}
-      leftSection={<IconSearch size={16} aria-hidden />}
-      value={typed}
-      onChange={(event) => {
-        setTyped(event.currentTarget.value);
-        search(event.currentTarget.value.trim());
-      }}
-    />
-  );
-}
-
-function NothingFound({ search }: { readonly search: StreamListSearch }) {
+function NothingFound() {
   return (
     <p className={classes.nothing}>
-      {search.name ? text.noMatch(search.name) : text.noneActive} <Link to="/streams">{text.clear}</Link>
+      {text.noMatch} <Link to="/streams">{text.clear}</Link>
     </p>
   );
 }

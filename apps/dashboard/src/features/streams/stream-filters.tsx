@@ -1,0 +1,87 @@
+import { NativeSelect, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconSearch } from "@tabler/icons-react";
+import { useEffect, useRef, useState } from "react";
+import { strings } from "../../strings.ts";
+import classes from "./stream-filters.module.css";
+import { CREATED, RECORDS, STATES, type StreamSearch } from "./stream-search.ts";
+
+const text = strings.streams.filters;
+
+interface Props {
+  readonly search: StreamSearch;
+  /** One filter changed; the empty text takes it away. */
+  readonly onFilter: (name: "name" | "state" | "record" | "created", value: string) => void;
+}
+
+/** Search by name, and three filters; each is part of the address. */
+export function StreamFilters({ search, onFilter }: Props) {
+  return (
+    <search className={classes.filters}>
+      <NameSearch name={search.name} onName={(name) => onFilter("name", name)} />
+      <Filter texts={text.state} choices={STATES} chosen={search.state} onChoose={(it) => onFilter("state", it)} />
+      <Filter texts={text.record} choices={RECORDS} chosen={search.record} onChoose={(it) => onFilter("record", it)} />
+      <Filter
+        texts={text.created}
+        choices={CREATED}
+        chosen={search.created}
+        onChoose={(it) => onFilter("created", it)}
+      />
+    </search>
+  );
+}
+
+interface FilterProps<Choice extends string> {
+  readonly texts: Readonly<Record<Choice | "label" | "any", string>>;
+  readonly choices: readonly Choice[];
+  readonly chosen: Choice | undefined;
+  readonly onChoose: (choice: string) => void;
+}
+
+function Filter<Choice extends string>({ texts, choices, chosen, onChoose }: FilterProps<Choice>) {
+  return (
+    <NativeSelect
+      className={classes.filter ?? ""}
+      aria-label={texts.label}
+      data-narrows={chosen !== undefined}
+      value={chosen ?? ""}
+      onChange={(event) => onChoose(event.currentTarget.value)}
+    >
+      <option value="">{texts.any}</option>
+      {choices.map((choice) => (
+        <option key={choice} value={choice}>
+          {texts[choice]}
+        </option>
+      ))}
+    </NativeSelect>
+  );
+}
+
+function NameSearch({ name, onName }: { readonly name: string | undefined; readonly onName: (name: string) => void }) {
+  const [typed, setTyped] = useState(name ?? "");
+  const sent = useRef(name);
+  const search = useDebouncedCallback((wanted: string) => {
+    sent.current = wanted || undefined;
+    onName(wanted);
+  }, 250);
+  // The address changed by other means than this box: the browser's "back", or "show all".
+  useEffect(() => {
+    if (name === sent.current) return;
+    sent.current = name;
+    setTyped(name ?? "");
+  }, [name]);
+  return (
+    <TextInput
+      className={classes.search ?? ""}
+      type="search"
+      aria-label={strings.streams.search}
+      placeholder={strings.streams.search}
+      leftSection={<IconSearch size={16} aria-hidden />}
+      value={typed}
+      onChange={(event) => {
+        setTyped(event.currentTarget.value);
+        search(event.currentTarget.value.trim());
+      }}
+    />
+  );
+}

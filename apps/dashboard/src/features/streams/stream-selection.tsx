@@ -1,0 +1,72 @@
+import { Button } from "@mantine/core";
+import type { Stream } from "@weir/contract";
+import { useState } from "react";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { strings } from "../../strings.ts";
+import { type BulkAction, useBulkAction } from "./stream-queries.ts";
+import classes from "./stream-selection.module.css";
+
+const text = strings.streams.selection;
+
+interface Props {
+  readonly selected: readonly Stream[];
+  readonly onClear: () => void;
+}
+
+/** What can be done with the streams that are ticked. Each asks once, saying how many or, for one, which. */
+export function StreamSelection({ selected, onClear }: Props) {
+  const [asking, setAsking] = useState<BulkAction | null>(null);
+  const bulk = useBulkAction();
+  const close = (): void => {
+    setAsking(null);
+    bulk.reset();
+  };
+  const [only] = selected.length === 1 ? selected : [];
+  const what = only?.name ?? text.several(selected.length);
+  return (
+    <>
+      <div className={classes.bar} role="toolbar" aria-label={text.label}>
+        <strong aria-live="polite">{text.count(selected.length)}</strong>
+        <Button variant="default" onClick={() => setAsking("suspend")} disabled={selected.every((it) => it.suspended)}>
+          {text.suspend.confirm}
+        </Button>
+        <Button
+          variant="default"
+          onClick={() => setAsking("unsuspend")}
+          disabled={!selected.some((it) => it.suspended)}
+        >
+          {text.unsuspend.confirm}
+        </Button>
+        <Button variant="default" onClick={() => setAsking("delete")}>
+          {text.delete.confirm}
+        </Button>
+        <Button variant="subtle" color="gray" onClick={onClear}>
+          {text.clear}
+        </Button>
+      </div>
+      {asking && (
+        <ConfirmDialog
+          opened
+          title={text[asking].title(what)}
+          body={text[asking].body}
+          confirm={text[asking].confirm}
+          harmless={asking === "unsuspend"}
+          busy={bulk.isPending}
+          error={bulk.error}
+          onConfirm={() =>
+            bulk.mutate(
+              { action: asking, streams: selected },
+              {
+                onSuccess: () => {
+                  close();
+                  onClear();
+                },
+              },
+            )
+          }
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}
