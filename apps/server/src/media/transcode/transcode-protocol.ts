@@ -1,0 +1,297 @@
+/**
+ * What a transcode child and its parent say to each other: binary frames over two pipes, file descriptor 3 into the child and 4 out of it.
+ *
+ * A frame is a uint32, the bytes that follow it; a uint8, its type; and the payload, everything big-endian. Times are PTS and DTS on the
+ * session's timeline, in 90 kHz ticks, as float64. The first message is `start`; a child that has none yet waits, with its libraries loaded.
+ */
+
+export type EncoderName = "libx264" | "h264_nvenc" | "h264_vaapi" | "h264_qsv";
+
+export interface Ratio {
+  readonly num: number;
+  readonly den: number;
+}
+
+export interface TranscodeSource {
+  readonly codec: "avc" | "hevc" | "av1";
+  /** Base64 of the body of `avcC`, `hvcC` or `av1C`. */
+  readonly config: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface TranscodeRung {
+  readonly index: number;
+  /** Even, and encoded exactly. */
+  readonly width: number;
+  readonly height: number;
+  readonly bitrateBps: number;
+  /** Frames are dropped or repeated to come to this rate; null keeps the source's frames and their times. */
+  readonly frameRate: Ratio | null;
+  readonly profile: "baseline" | "main" | "high" | null;
+  /** The encoder's constant quality (CRF of x264), with `bitrateBps` as the ceiling; null encodes to the bitrate. */
+  readonly quality: number | null;
+  /** H.264 level, for example "3.1"; empty lets the encoder choose. */
+  readonly level: string;
+}
+
+export interface TranscodeStart {
+  readonly video: TranscodeSource;
+  readonly rungs: readonly TranscodeRung[];
+  /** x264's; the other encoders have their own fixed settings. */
+  readonly preset: string;
+  readonly encoder: EncoderName;
+}
+
+export interface ReadyRung {
+  readonly index: number;
+  /** Base64 of the body of `avcC`. */
+  readonly config: string;
+  /** RFC 6381, for example `avc1.64001f`. */
+  readonly codecString: string;
+}
+
+export type TranscodeErrorCode = "unsupported-pixel-format" | "unsupported-size" | "decode" | "encode" | "internal";
+
+/** Parent to child. */
+export type ToChild =
+  | { readonly type: "start"; readonly start: TranscodeStart }
+  | {
+      readonly type: "packet";
+      readonly isIndependent: boolean;
+      readonly dts: number;
+      readonly pts: number;
+      /** One access unit: NAL units behind 4-byte lengths, or one AV1 temporal unit. */
+      readonly data: Uint8Array;
+    }
+  /** Before the packet it concerns: each rung begins segment `msn` with an IDR at its first frame with PTS >= `ticks`. Frames before the first cut are not encoded. */
+  | { readonly type: "cut"; readonly msn: number; readonly ticks: number }
+  /** Frames with PTS < `ticks` are decoded and not encoded; the first that is encoded is an IDR, and first of its segment only if none was left out of it. */
+  | { readonly type: "skip-until"; readonly ticks: number }
+  /** Encode and send all that is in flight, then answer `flushed`. Goes on at the next independent packet, with an IDR. */
+  | { readonly type: "flush"; readonly id: number };
+
+/** Child to parent. */
+export type FromChild =
+  | { readonly type: "ready"; readonly rungs: readonly ReadyRung[] }
+  | {
+      readonly type: "packet";
+      readonly rung: number;
+      readonly isIndependent: boolean;
+      readonly isFirstOfSegment: boolean;
+      readonly msn: number;
+      readonly dts: number;
+      readonly pts: number;
+      /** NAL units behind 4-byte lengths. */
+      readonly data: Uint8Array;
+    }
+  | { readonly type: "flushed"; readonly id: number }
+  /** About 5 times a second: the latest PTS that came out of the decoder, and the latest that all rungs have sent. */
+  | { readonly type: "progress"; readonly decodedPts: number; readonly encodedPts: number }
+  | {
+      readonly type: "error";
+      readonly code: TranscodeErrorCode;
+      /** A sentence for a person. */
+      readonly message: string;
+      /** The child ends after it. */
+      readonly isFatal: boolean;
+    };
+
+/** No access unit of a source that we take is larger: 100 Mbit/s at one frame a second is 12 MB. */
+export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+const LENGTH_BYTES = 4;
+const TO_CHILD = { start: 1, packet: 2, cut: 3, "skip-until": 4, flush: 5 } as const;
+const FROM_CHILD = { ready: 65, packet: 66, flushed: 67, progress: 68, error: 69 } as const;
+
+/** The frame of one message, in a buffer of its own. */
+export function frameToChild(message: ToChild): Uint8Array {
+  const type = TO_CHILD[message.type];
+  switch (message.type) {
+    case "start":
+      return jsonFrame(type, message.start);
+    case "packet": {
+      const frame = new FrameWriter(type, 17 + message.data.length);
+      frame.uint8(message.isIndependent ? 1 : 0);
+      frame.float64(message.dts);
+      frame.float64(message.pts);
+      return frame.end(message.data);
+    }
+    case "cut": {
+      const frame = new FrameWriter(type, 12);
+      frame.uint32(message.msn);
+      frame.float64(message.ticks);
+      return frame.end();
+    }
+    case "skip-until": {
+      const frame = new FrameWriter(type, 8);
+      frame.float64(message.ticks);
+      return frame.end();
+    }
+    case "flush": {
+      const frame = new FrameWriter(type, 4);
+      frame.uint32(message.id);
+      return frame.end();
+    }
+  }
+}
+
+/** The frame of one message, in a buffer of its own. */
+export function frameFromChild(message: FromChild): Uint8Array {
+  const type = FROM_CHILD[message.type];
+  switch (message.type) {
+    case "ready":
+      return jsonFrame(type, message.rungs);
+    case "packet": {
+      const frame = new FrameWriter(type, 22 + message.data.length);
+      frame.uint8(message.rung);
+      frame.uint8((message.isIndependent ? 1 : 0) | (message.isFirstOfSegment ? 2 : 0));
+      frame.uint32(message.msn);
+      frame.float64(message.dts);
+      frame.float64(message.pts);
+      return frame.end(message.data);
+    }
+    case "flushed": {
+      const frame = new FrameWriter(type, 4);
+      frame.uint32(message.id);
+      return frame.end();
+    }
+    case "progress": {
+      const frame = new FrameWriter(type, 16);
+      frame.float64(message.decodedPts);
+      frame.float64(message.encodedPts);
+      return frame.end();
+    }
+    case "error": {
+      const { code, message: sentence, isFatal } = message;
+      return jsonFrame(type, { code, message: sentence, isFatal });
+    }
+  }
+}
+
+/** Takes what the child's input pipe brings, in pieces of any size, and returns the whole messages in it. Throws on bytes that are no frame. */
+export function toChildReader(): (bytes: Uint8Array) => ToChild[] {
+  return frameReader(readToChild);
+}
+
+/** Takes what the child's output pipe brings, in pieces of any size, and returns the whole messages in it. Throws on bytes that are no frame. */
+export function fromChildReader(): (bytes: Uint8Array) => FromChild[] {
+  return frameReader(readFromChild);
+}
+
+function readToChild(body: Buffer): ToChild {
+  switch (body[0]) {
+    case TO_CHILD.start:
+      return { type: "start", start: JSON.parse(body.toString("utf8", 1)) };
+    case TO_CHILD.packet:
+      return {
+        type: "packet",
+        isIndependent: (body.readUInt8(1) & 1) !== 0,
+        dts: body.readDoubleBE(2),
+        pts: body.readDoubleBE(10),
+        data: body.subarray(18),
+      };
+    case TO_CHILD.cut:
+      return { type: "cut", msn: body.readUInt32BE(1), ticks: body.readDoubleBE(5) };
+    case TO_CHILD["skip-until"]:
+      return { type: "skip-until", ticks: body.readDoubleBE(1) };
+    case TO_CHILD.flush:
+      return { type: "flush", id: body.readUInt32BE(1) };
+    default:
+      throw unknownType(body);
+  }
+}
+
+function readFromChild(body: Buffer): FromChild {
+  switch (body[0]) {
+    case FROM_CHILD.ready:
+      return { type: "ready", rungs: JSON.parse(body.toString("utf8", 1)) };
+    case FROM_CHILD.packet: {
+      const flags = body.readUInt8(2);
+      return {
+        type: "packet",
+        rung: body.readUInt8(1),
+        isIndependent: (flags & 1) !== 0,
+        isFirstOfSegment: (flags & 2) !== 0,
+        msn: body.readUInt32BE(3),
+        dts: body.readDoubleBE(7),
+        pts: body.readDoubleBE(15),
+        data: body.subarray(23),
+      };
+    }
+    case FROM_CHILD.flushed:
+      return { type: "flushed", id: body.readUInt32BE(1) };
+    case FROM_CHILD.progress:
+      return { type: "progress", decodedPts: body.readDoubleBE(1), encodedPts: body.readDoubleBE(9) };
+    case FROM_CHILD.error:
+      return { type: "error", ...JSON.parse(body.toString("utf8", 1)) };
+    default:
+      throw unknownType(body);
+  }
+}
+
+/** Each frame's bytes are gathered in a buffer of its own, so messages may keep views into it. */
+function frameReader<Message>(read: (body: Buffer) => Message): (bytes: Uint8Array) => Message[] {
+  const length = Buffer.alloc(LENGTH_BYTES);
+  let lengthBytes = 0;
+  let body = Buffer.alloc(0);
+  let bodyBytes = 0;
+  return (bytes) => {
+    const messages: Message[] = [];
+    for (let offset = 0; offset < bytes.length; ) {
+      if (lengthBytes < LENGTH_BYTES) {
+        length[lengthBytes++] = bytes[offset++] ?? 0;
+        if (lengthBytes < LENGTH_BYTES) continue;
+        const size = length.readUInt32BE();
+        if (size < 1 || size > MAX_FRAME_BYTES) throw new RangeError(`a frame of ${size} bytes in the transcode pipe`);
+        body = Buffer.allocUnsafe(size);
+        bodyBytes = 0;
+      }
+      const part = bytes.subarray(offset, offset + body.length - bodyBytes);
+      body.set(part, bodyBytes);
+      bodyBytes += part.length;
+      offset += part.length;
+      if (bodyBytes < body.length) continue;
+      messages.push(read(body));
+      lengthBytes = 0;
+    }
+    return messages;
+  };
+}
+
+function unknownType(body: Buffer): RangeError {
+  return new RangeError(`a frame of unknown type ${body[0]} in the transcode pipe`);
+}
+
+function jsonFrame(type: number, value: unknown): Uint8Array {
+  const json = Buffer.from(JSON.stringify(value));
+  return new FrameWriter(type, json.length).end(json);
+}
+
+class FrameWriter {
+  readonly #frame: Buffer;
+  #offset = LENGTH_BYTES + 1;
+
+  constructor(type: number, payloadBytes: number) {
+    this.#frame = Buffer.allocUnsafe(LENGTH_BYTES + 1 + payloadBytes);
+    this.#frame.writeUInt32BE(1 + payloadBytes, 0);
+    this.#frame.writeUInt8(type, LENGTH_BYTES);
+  }
+
+  uint8(value: number): void {
+    this.#offset = this.#frame.writeUInt8(value, this.#offset);
+  }
+
+  uint32(value: number): void {
+    this.#offset = this.#frame.writeUInt32BE(value, this.#offset);
+  }
+
+  float64(value: number): void {
+    this.#offset = this.#frame.writeDoubleBE(value, this.#offset);
+  }
+
+  end(rest?: Uint8Array): Uint8Array {
+    if (rest) this.#frame.set(rest, this.#offset);
+    return this.#frame;
+  }
+}
