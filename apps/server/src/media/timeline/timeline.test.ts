@@ -261,6 +261,26 @@ describe("stretches", () => {
     expect(rig.cuts.at(-1)).toMatchObject({ discontinuity: true, ticks: rig.pauses[0] });
   });
 
+  test.each(["video", "audio"] as const)(
+    "%s that ends before the other track leaves no hole before the next one",
+    (kind) => {
+      const rig = new TimelineRig();
+      // Its last 300 ms were lost with the connection; what was sent of the other came at once.
+      rig.send({ seconds: 3 }, (arrivals) =>
+        arrivals
+          .filter(({ at, packet }) => packet.kind !== kind || at < 2700)
+          .map((arrival) => ({ ...arrival, at: Math.min(arrival.at, 2700) })),
+      );
+      rig.timeline.pause();
+      const end = Math.max(...rig.pauses);
+      for (const track of ["video", "audio"] as const) {
+        const last = rig.of(track).at(-1);
+        const seconds = last ? (last.time + last.duration) / (track === "video" ? 90_000 : 48_000) : 0;
+        expect(Math.abs(seconds - end / 90_000)).toBeLessThan(0.08);
+      }
+    },
+  );
+
   test("a successor goes on from a saved position with a discontinuity", () => {
     const rig = new TimelineRig({ nextMsn: 40, discontinuitySequence: 2, endTicks: 100 * SECOND });
     rig.send({ seconds: 3 });

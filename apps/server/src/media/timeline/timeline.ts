@@ -13,6 +13,8 @@ import { VideoClock } from "./video-clock.ts";
 const VIDEO_LOST_MS = 4000;
 const AUDIO_LOST_TICKS = TICKS_PER_SECOND;
 const AUDIO_LEAD_IN_TICKS = TICKS_PER_SECOND / 2;
+/** Frames of sound and picture never end together. */
+const LONGEST_UNEVEN_END_TICKS = TICKS_PER_SECOND / 20;
 const SHORTEST_STALL_MS = 20;
 /** The first frame of all waits this long for the second, which tells the frame rate. */
 const FIRST_FRAME_STALL_MS = 1100;
@@ -147,7 +149,12 @@ export class Timeline {
   #restart(packets: readonly SourcePacket[]): void {
     this.#restartAtIdr = false;
     if (!this.#opening) {
-      this.#emitVideo(this.#video.release());
+      const last = this.#video.release();
+      // Where one track ends long before the other, no playlist would tell of the hole: the last picture stands, or silence follows.
+      const end = this.#endTicks;
+      if (last && end - last.time - last.duration > LONGEST_UNEVEN_END_TICKS) last.duration = end - last.time;
+      this.#emitVideo(last);
+      if (this.#hasVideo && !this.#videoLost) this.#audio?.fillTo(this.#videoEnd - LONGEST_UNEVEN_END_TICKS);
       this.#releaseAudio(Number.POSITIVE_INFINITY);
       this.#startTicks = this.#endTicks;
       this.#audio = null;
