@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { EventGapEvent, MediaServerMetricsEvent, routes, StreamStateEvent } from "./index.ts";
+import { EventGapEvent, MediaServerMetricsEvent, routes, StreamStateEvent, TranscodeEvent } from "./index.ts";
 
 const SNAPSHOT = new URL("./contract.snap", import.meta.url);
 
 /** Everything that is promised, as plain JSON. */
 const contract = JSON.parse(
-  JSON.stringify({ routes, events: { StreamStateEvent, MediaServerMetricsEvent, EventGapEvent } }),
+  JSON.stringify({ routes, events: { StreamStateEvent, MediaServerMetricsEvent, TranscodeEvent, EventGapEvent } }),
 );
 
 const kept = existsSync(SNAPSHOT) ? JSON.parse(readFileSync(SNAPSHOT, "utf8")) : {};

@@ -39,6 +39,30 @@ export const MediaServerMetricsEvent = Type.Object({
 });
 export type MediaServerMetricsEvent = Static<typeof MediaServerMetricsEvent>;
 
+/** One source segment went through the transcoder, or could not: `attempts` says why. */
+export const TranscodeEvent = Type.Object({
+  type: Type.Literal("transcode"),
+  ...base,
+  nodeId: Type.String(),
+  segment: Type.Object({
+    name: Type.String(),
+    seqNo: Type.Integer(),
+    duration: Type.Number({ description: "Seconds" }),
+    byteSize: Type.Integer(),
+  }),
+  startTime: Milliseconds,
+  latencyMs: Type.Number(),
+  success: Type.Boolean(),
+  attempts: Type.Array(
+    Type.Object({
+      orchestrator: Type.Object({ address: Type.String(), transcodeUri: Type.String() }),
+      latencyMs: Type.Number(),
+      error: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
+});
+export type TranscodeEvent = Static<typeof TranscodeEvent>;
+
 /** Some telemetry events of this stream were dropped before this one, because the log could not keep up (ours). */
 export const EventGapEvent = Type.Object({
   type: Type.Literal("event_gap"),
@@ -47,5 +71,5 @@ export const EventGapEvent = Type.Object({
 });
 export type EventGapEvent = Static<typeof EventGapEvent>;
 
-export const StreamEvent = Type.Union([StreamStateEvent, MediaServerMetricsEvent, EventGapEvent]);
+export const StreamEvent = Type.Union([StreamStateEvent, MediaServerMetricsEvent, TranscodeEvent, EventGapEvent]);
 export type StreamEvent = Static<typeof StreamEvent>;

@@ -37,6 +37,17 @@ export const PlaybackInfo = Type.Object({
       Type.Union([Type.Object({ type: Type.Enum(["public", "jwt", "webhook"]) }), Type.Null()]),
     ),
     source: Type.Array(PlaybackSource),
+    dvrPlayback: Type.Optional(
+      Type.Array(
+        Type.Object({
+          hrn: Type.Optional(Type.String()),
+          type: Type.Optional(Type.String()),
+          url: Type.Optional(Type.String()),
+          error: Type.Optional(Type.String()),
+        }),
+        { description: "With `?recordings=true`, to the owner alone" },
+      ),
+    ),
   }),
 });
 export type PlaybackInfo = Static<typeof PlaybackInfo>;

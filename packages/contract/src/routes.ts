@@ -1,16 +1,26 @@
 import { type TSchema, Type } from "typebox";
 import { DashboardSession, SignIn } from "./account.ts";
 import { ErrorBody } from "./errors.ts";
-import { exact, Id } from "./exact.ts";
 import { Ingest } from "./ingest.ts";
 import { ListQuery } from "./list.ts";
+import { MultistreamTarget, MultistreamTargetPatch, NewMultistreamTarget } from "./multistream.ts";
 import { PlaybackInfo } from "./playback.ts";
 import { Session } from "./session.ts";
-import { NewStream, Stream, StreamPatch, TestBroadcast } from "./stream.ts";
+import {
+  NewStream,
+  NewTargetRef,
+  RecordPatch,
+  Stream,
+  StreamIds,
+  StreamPatch,
+  SuspendedPatch,
+  TestBroadcast,
+} from "./stream.ts";
+import { StreamInfo } from "./stream-info.ts";
 
 /** One operation of the API: where it is, who may call it, what goes in and what comes out. */
 export interface Route {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** With `:name` for parameters. */
   readonly path: string;
   readonly summary: string;
@@ -26,10 +36,25 @@ export interface Route {
 const none = { status: 204, body: null } as const;
 const ok = <Body extends TSchema>(body: Body) => ({ status: 200, body }) as const;
 
+const flag = (description: string) => Type.Optional(Type.String({ description }));
+
+const streamList = Type.Object({
+  ...ListQuery.properties,
+  active: flag("Anything but `false`: only streams that are live or reconnecting"),
+  streamsonly: flag("Accepted; streams are all that is listed"),
+  sessionsonly: flag("Anything but `false`: an empty list, for sessions are not streams here"),
+});
+
+const forceUrl = { forceUrl: flag("Anything but `false`: `recordingUrl` and `mp4Url` before the recording is ready") };
+
 const sessionList = Type.Object({
   ...ListQuery.properties,
+  ...forceUrl,
   record: Type.Optional(Type.Enum(["true", "false", "1", "0"])),
 });
+
+/** Clips and assets come later; until then these lists are empty. */
+const clipList = Type.Array(Type.Unknown());
 
 /** Every operation by name. OpenAPI, the client and the ownership tests are made from it. */
 export const routes = {
@@ -47,7 +72,7 @@ export const routes = {
     path: "/api/stream",
     summary: "List streams",
     auth: "key",
-    query: ListQuery,
+    query: streamList,
     success: ok(Type.Array(Stream)),
     failures: [400],
   },
@@ -59,6 +84,39 @@ export const routes = {
     success: ok(Stream),
     failures: [404],
   },
+  getStreamByPlaybackId: {
+    method: "GET",
+    path: "/api/stream/playback/:id",
+    summary: "Get a stream by its playback id",
+    auth: "key",
+    success: ok(Stream),
+    failures: [404],
+  },
+  getStreamByKey: {
+    method: "GET",
+    path: "/api/stream/key/:id",
+    summary: "Get a stream by its stream key",
+    auth: "key",
+    success: ok(Stream),
+    failures: [404],
+  },
+  getStreamInfo: {
+    method: "GET",
+    path: "/api/stream/:id/info",
+    summary: "Get a stream and a session by an id, stream key, playback id or session id",
+    auth: "key",
+    success: ok(StreamInfo),
+    failures: [404],
+  },
+  listStreamsOfUser: {
+    method: "GET",
+    path: "/api/stream/user/:id",
+    summary: "List the streams that an account made",
+    auth: "key",
+    query: streamList,
+    success: ok(Type.Array(Stream)),
+    failures: [400, 404],
+  },
   patchStream: {
     method: "PATCH",
     path: "/api/stream/:id",
@@ -67,6 +125,24 @@ export const routes = {
     body: StreamPatch,
     success: none,
     failures: [400, 404, 422],
+  },
+  patchStreamRecord: {
+    method: "PATCH",
+    path: "/api/stream/:id/record",
+    summary: "Record a stream from its next session on, or not",
+    auth: "key",
+    body: RecordPatch,
+    success: none,
+    failures: [400, 404],
+  },
+  patchStreamSuspended: {
+    method: "PATCH",
+    path: "/api/stream/:id/suspended",
+    summary: "Suspend a stream, which ends its broadcast, or let it go on",
+    auth: "key",
+    body: SuspendedPatch,
+    success: none,
+    failures: [404, 422],
   },
   deleteStream: {
     method: "DELETE",
@@ -81,7 +157,7 @@ export const routes = {
     path: "/api/stream",
     summary: "Delete several streams; all or none",
     auth: "key",
-    body: exact({ ids: Type.Optional(Type.Array(Id, { maxItems: 1000 })) }),
+    body: StreamIds,
     success: none,
     failures: [404, 422],
   },
@@ -111,12 +187,89 @@ export const routes = {
     success: ok(Type.Array(Session)),
     failures: [400, 404],
   },
+  listChildSessions: {
+    method: "GET",
+    path: "/api/stream/sessions/:id",
+    summary: "The same at its older address",
+    auth: "key",
+    query: sessionList,
+    success: ok(Type.Array(Session)),
+    failures: [400, 404],
+  },
+  listStreamClips: {
+    method: "GET",
+    path: "/api/stream/:id/clips",
+    summary: "List the clips of a stream, by its id or playback id",
+    auth: "key",
+    success: ok(clipList),
+    failures: [404],
+  },
+  addStreamTarget: {
+    method: "POST",
+    path: "/api/stream/:id/create-multistream-target",
+    summary: "Add a multistream target to a stream; kept, and forwarded to in a later version",
+    auth: "key",
+    body: NewTargetRef,
+    success: none,
+    failures: [400, 404, 422],
+  },
+  removeStreamTarget: {
+    method: "DELETE",
+    path: "/api/stream/:id/multistream/:targetId",
+    summary: "Remove a multistream target from a stream; the target itself stays",
+    auth: "key",
+    success: none,
+    failures: [404],
+  },
+  createTarget: {
+    method: "POST",
+    path: "/api/multistream/target",
+    summary: "Create a multistream target; kept, and forwarded to in a later version",
+    auth: "key",
+    body: NewMultistreamTarget,
+    success: { status: 201, body: MultistreamTarget },
+    failures: [422],
+  },
+  listTargets: {
+    method: "GET",
+    path: "/api/multistream/target",
+    summary: "List multistream targets",
+    auth: "key",
+    query: Type.Object({ ...ListQuery.properties, userId: Type.Optional(Type.String()) }),
+    success: ok(Type.Array(MultistreamTarget)),
+    failures: [400],
+  },
+  getTarget: {
+    method: "GET",
+    path: "/api/multistream/target/:id",
+    summary: "Get a multistream target",
+    auth: "key",
+    success: ok(MultistreamTarget),
+    failures: [404],
+  },
+  patchTarget: {
+    method: "PATCH",
+    path: "/api/multistream/target/:id",
+    summary: "Change a multistream target",
+    auth: "key",
+    body: MultistreamTargetPatch,
+    success: none,
+    failures: [404, 422],
+  },
+  deleteTarget: {
+    method: "DELETE",
+    path: "/api/multistream/target/:id",
+    summary: "Delete a multistream target; streams forget it",
+    auth: "key",
+    success: none,
+    failures: [404],
+  },
   listSessions: {
     method: "GET",
     path: "/api/session",
     summary: "List sessions",
     auth: "key",
-    query: Type.Object({ ...ListQuery.properties, parentId: Type.Optional(Type.String()) }),
+    query: Type.Object({ ...ListQuery.properties, ...forceUrl, parentId: Type.Optional(Type.String()) }),
     success: ok(Type.Array(Session)),
     failures: [400],
   },
@@ -125,7 +278,16 @@ export const routes = {
     path: "/api/session/:id",
     summary: "Get a session",
     auth: "key",
+    query: Type.Object({ ...forceUrl, sourceRecording: flag("`true`: with `sourceRecordingUrl`") }),
     success: ok(Session),
+    failures: [404],
+  },
+  listSessionClips: {
+    method: "GET",
+    path: "/api/session/:id/clips",
+    summary: "List the clips of a session",
+    auth: "key",
+    success: ok(clipList),
     failures: [404],
   },
   getPlayback: {
@@ -133,6 +295,7 @@ export const routes = {
     path: "/api/playback/:id",
     summary: "Where a stream or recording plays",
     auth: "none",
+    query: Type.Object({ recordings: flag("`true`: with `dvrPlayback`; needs the owner's key") }),
     success: ok(PlaybackInfo),
     failures: [404, 422],
   },

@@ -22,6 +22,9 @@ export const Session = Type.Object({
   recordingSpec: Type.Optional(RecordingSpec),
   recordingStatus: Type.Optional(RecordingStatus),
   recordingUrl: Type.Optional(Type.String({ description: "HLS playlist, once the recording is ready" })),
+  sourceRecordingUrl: Type.Optional(
+    Type.String({ description: "The same bytes as `mp4Url`; only in `GET /api/session/{id}?sourceRecording=true`" }),
+  ),
   mp4Url: Type.Optional(Type.String({ description: "Source-quality MP4, once the recording is ready" })),
   /** Additions of ours. */
   isActive: Type.Boolean(),

@@ -84,6 +84,20 @@ export const StreamPatch = exact({
 });
 export type StreamPatch = Static<typeof StreamPatch>;
 
+/** Body of `PATCH /api/stream/{id}/record`. Clients know 400, not 422, for everything that is no boolean. */
+export const RecordPatch = Type.Unsafe<{ record?: unknown }>({
+  type: "object",
+  properties: { record: { description: "true or false" } },
+});
+export type RecordPatch = Static<typeof RecordPatch>;
+
+/** Body of `PATCH /api/stream/{id}/suspended`. */
+export const SuspendedPatch = exact({ suspended: Type.Optional(Type.Boolean()) });
+export type SuspendedPatch = Static<typeof SuspendedPatch>;
+
+/** Body of `DELETE /api/stream`. Absent or empty `ids` are refused by name (422). */
+export const StreamIds = exact({ ids: Type.Optional(Type.Array(Id, { maxItems: 1000 })) });
+
 /**
  * The stream's "now" (an addition of ours). `since` is when this state began; while reconnecting, `reconnectUntil` is when the session
  * ends unless the broadcaster is back. `isActive` is true when live or reconnecting.

@@ -15,6 +15,8 @@ export interface ApiRequest<Of extends Route> {
   readonly principal: Principal;
   /** The `:id` of the path. */
   readonly id: string;
+  /** Every parameter of the path. */
+  readonly params: Readonly<Record<string, string>>;
   readonly query: RawQuery;
   readonly body: BodyOf<Of>;
   /** Path and query as they came, for links to other pages. */
@@ -64,6 +66,7 @@ export class ApiRoutes {
               return principal;
             },
             id: (request.params as { id?: string }).id ?? "",
+            params: request.params as Readonly<Record<string, string>>,
             query: request.query as RawQuery,
             body: request.body as BodyOf<Of>,
             url: request.url,

@@ -265,6 +265,11 @@ describe("authentication", () => {
 });
 
 describe("another project's things", () => {
+  const bodies: Record<string, object> = {
+    record: { record: false },
+    suspended: { suspended: true },
+    "create-multistream-target": { profile: "source", spec: { url: "rtmp://example.com/live/key" } },
+  };
   const withId = Object.entries(routes).filter(([, route]) => route.path.includes(":id") && route.auth === "key");
 
   it.each(withId)("%s of a foreign, unknown or malformed id is 404 and changes nothing", async (_name, route) => {
@@ -272,7 +277,8 @@ describe("another project's things", () => {
     const other = await addProject(kit.db, `${route.method}${route.path}`);
     const session = await liveSession(stream);
     const id = route.path.startsWith("/api/session") ? session : stream.id;
-    const body = route.method === "PATCH" ? { name: "stolen" } : undefined;
+    const body =
+      bodies[route.path.split("/").at(-1) ?? ""] ?? (route.method === "PATCH" ? { name: "stolen" } : undefined);
     for (const target of [id, "00000000-0000-4000-8000-000000000000", "nope", "%00", `${id}x`]) {
       const answer = await kit.call(route.method, route.path.replace(":id", target), body, {
         authorization: other.apiKey,
@@ -322,7 +328,7 @@ describe("playback and ingest", () => {
     const openapi = (await kit.call("GET", "/api/openapi.json", undefined, {})).json();
     expect(openapi.openapi).toBe("3.1.0");
     for (const { path, method } of Object.values(routes)) {
-      expect(openapi.paths[path.replace(":id", "{id}")]).toHaveProperty(method.toLowerCase());
+      expect(openapi.paths[path.replaceAll(/:(\w+)/g, "{$1}")]).toHaveProperty(method.toLowerCase());
     }
   });
 });

@@ -17,8 +17,17 @@ type CounterFields = Pick<
   | "issues"
 >;
 
-/** The counters of a stream or session row as the API shows them. Health is null once seen, until something judges it. */
-export function counterFields(row: Selectable<Counters> & { last_seen: string }): CounterFields {
+/** What health is judged by. */
+export interface Now {
+  readonly state: "idle" | "live" | "reconnecting";
+  /** What is wrong with its transcoding, as a sentence. */
+  readonly transcodeIssue: string | null;
+}
+
+const SOURCE_AWAY = "no media comes from the broadcaster; its session stays open for it to come back";
+
+/** The counters of a stream or session row as the API shows them. */
+export function counterFields(row: Selectable<Counters> & { last_seen: string }, now: Now): CounterFields {
   return {
     lastSeen: Number(row.last_seen),
     sourceSegments: Number(row.source_segments),
@@ -29,6 +38,13 @@ export function counterFields(row: Selectable<Counters> & { last_seen: string })
     transcodedBytes: Number(row.transcoded_bytes),
     ingestRate: row.ingest_rate,
     outgoingRate: row.outgoing_rate,
-    ...(row.last_seen === "0" ? {} : { isHealthy: null, issues: null }),
+    ...(row.last_seen === "0" ? {} : healthOf(now)),
   };
+}
+
+/** Absent before the first broadcast, null when there is none now. */
+function healthOf({ state, transcodeIssue }: Now): Pick<CounterFields, "isHealthy" | "issues"> {
+  if (state === "idle") return { isHealthy: null, issues: null };
+  const issues = [...(state === "reconnecting" ? [SOURCE_AWAY] : []), ...(transcodeIssue ? [transcodeIssue] : [])];
+  return { isHealthy: issues.length === 0, issues };
 }

@@ -7,8 +7,10 @@ import type { Log } from "../platform/log.ts";
 import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, newApiKey } from "./accounts/index.ts";
-import { EventLog, eventRoutes } from "./events/index.ts";
+import { EventLog } from "./events/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
+import { addLaterRoutes } from "./later-routes.ts";
+import { targetRoutes } from "./multistream/index.ts";
 import { NodeMembership } from "./nodes/index.ts";
 import { describeApi } from "./openapi.ts";
 import { ContentGate, playbackRoutes } from "./playback/index.ts";
@@ -81,7 +83,8 @@ export function createDomains(options: DomainOptions): Domains {
       streamRoutes(app, { ...deps, mediaControl });
       sessionRoutes(app, deps);
       playbackRoutes(app, deps);
-      eventRoutes(app, deps);
+      targetRoutes(app, deps);
+      addLaterRoutes(app, deps);
     },
     ensureFirstAccount: (presetKey) => ensureAccount(deps.db, { presetKey, newKey: newApiKey, now: deps.clock.now() }),
     node: {

@@ -37,6 +37,13 @@ const COMPARISONS: Readonly<Record<string, RawBuilder<unknown>>> = {
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
+/** The value of a query parameter that may hold any text; undefined where it is absent or given twice. */
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === "string" ? value.replaceAll("\0", "") : undefined;
+
+/** A flag is set by any value but `false`. */
+export const isSet = (value: unknown): boolean => value !== undefined && value !== "false";
+
 /** Read `limit cursor order filters count` against the fields of a list. Throws `BadRequest`; unknown parameters are ignored. */
 export function parseListQuery(query: RawQuery, fields: ListFields, defaultOrder: string): ListRequest {
   const limit = Number.parseInt(text(query.limit), 10);

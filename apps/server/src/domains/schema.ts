@@ -92,6 +92,7 @@ interface StreamTable extends Owned, Counters {
   epoch: Int8Default;
   node_id: TextOrNull;
   last_seen: Int8Default;
+  transcode_issue: TextOrNull;
 }
 
 interface MultistreamTargetTable extends Owned {
@@ -189,6 +190,8 @@ export type Db = Kysely<Schema>;
 export type Trx = Transaction<Schema>;
 export type StreamRow = Selectable<StreamTable>;
 export type NewStreamRow = Insertable<StreamTable>;
+export type TargetRow = Selectable<MultistreamTargetTable>;
+export type NewTargetRow = Insertable<MultistreamTargetTable>;
 export type SessionRow = Selectable<SessionTable>;
 
 /** Who asks: nothing outside the project is visible. */

@@ -2,4 +2,3 @@
 
 export { eventId, parseEventId } from "./event-id.ts";
 export { EventLog, type LoggedEvent, type NewEvent } from "./event-log.ts";
-export { eventRoutes } from "./event-routes.ts";

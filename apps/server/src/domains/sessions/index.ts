@@ -10,4 +10,6 @@ export {
   type SessionTally,
 } from "./session-facts-store.ts";
 export { beginSession, endSession, markSessionLost, resumeSession } from "./session-live-store.ts";
+export { sessionRecord } from "./session-record.ts";
 export { sessionRoutes } from "./session-routes.ts";
+export { findLatestSession, findSession } from "./session-store.ts";

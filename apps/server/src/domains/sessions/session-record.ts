@@ -1,13 +1,26 @@
 import type { Session } from "@weir/contract";
 import { counterFields } from "../counters.ts";
-import type { SessionRow } from "../schema.ts";
+import type { SessionRow, StreamRow } from "../schema.ts";
 
 export interface SessionWithParent extends SessionRow {
   stream_playback_id: string;
+  stream_state: StreamRow["state"];
+  transcode_issue: string | null;
 }
 
-/** A session's row as the API shows it. `publicUrl` is where viewers reach this server, without a slash at the end. */
-export function sessionRecord(row: SessionWithParent, publicUrl: string): Session {
+export interface SessionView {
+  /** Where viewers reach this server, without a slash at the end. */
+  readonly publicUrl: string;
+  /** Show where a recording will be before it is ready. */
+  readonly forceUrl?: boolean;
+  readonly sourceRecording?: boolean;
+}
+
+/** A session's row as the API shows it. */
+export function sessionRecord(row: SessionWithParent, view: SessionView): Session {
+  const { publicUrl, forceUrl = false, sourceRecording = false } = view;
+  const isShown = row.recording === "ready" || (forceUrl && row.recording === "waiting");
+  const state = row.ended_at === null ? row.stream_state : "idle";
   const base = `${publicUrl}/asset/hls/${row.recording_playback_id}`;
   return {
     id: row.id,
@@ -18,12 +31,13 @@ export function sessionRecord(row: SessionWithParent, publicUrl: string): Sessio
     userId: row.user_id,
     projectId: row.project_id,
     createdAt: Number(row.created_at),
-    ...counterFields(row),
+    ...counterFields(row, { state, transcodeIssue: row.transcode_issue }),
     profiles: row.profiles,
     record: row.record,
     ...(row.recording_spec ? { recordingSpec: row.recording_spec } : {}),
     ...(row.record ? { recordingStatus: row.recording } : {}),
-    ...(row.recording === "ready" ? { recordingUrl: `${base}/index.m3u8`, mp4Url: `${base}/staticsource.mp4` } : {}),
+    ...(isShown ? { recordingUrl: `${base}/index.m3u8`, mp4Url: `${base}/staticsource.mp4` } : {}),
+    ...(isShown && sourceRecording ? { sourceRecordingUrl: `${base}/staticsource.mp4` } : {}),
     isActive: row.ended_at === null,
     ...(row.ended_at === null ? {} : { endedAt: Number(row.ended_at) }),
     ...(row.recording_error === null ? {} : { recordingError: row.recording_error }),

@@ -1,13 +1,13 @@
 import { routes, type Session } from "@weir/contract";
-import type { FastifyInstance } from "fastify";
-import { sql } from "kysely";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { type RawBuilder, sql } from "kysely";
+import type { Principal } from "../accounts/index.ts";
 import { NotFound } from "../api-error.ts";
 import { ApiRoutes } from "../api-routes.ts";
 import type { Deps } from "../deps.ts";
-import { isId } from "../ids.ts";
 import { answerPage } from "../list-answer.ts";
-import { type Page, parseListQuery } from "../list-query.ts";
-import { type SessionWithParent, sessionRecord } from "./session-record.ts";
+import { isSet, parseListQuery, type RawQuery, textOf } from "../list-query.ts";
+import { sessionRecord } from "./session-record.ts";
 import { findSession, listSessions, ownsStream, sessionFields, withMedia } from "./session-store.ts";
 
 const NEWEST_FIRST = "lastSeen-true,createdAt-true";
@@ -17,33 +17,49 @@ export interface SessionRouteDeps extends Deps {
   publicUrl(): string;
 }
 
+interface ListAsked {
+  readonly principal: Principal;
+  readonly query: RawQuery;
+  readonly url: string;
+}
+
 export function sessionRoutes(app: FastifyInstance, deps: SessionRouteDeps): void {
   const api = new ApiRoutes(app, deps);
-  const records = (page: Page<SessionWithParent>): Page<Session> => ({
-    ...page,
-    items: page.items.map((row) => sessionRecord(row, deps.publicUrl())),
+  const view = ({ forceUrl }: RawQuery) => ({ publicUrl: deps.publicUrl(), forceUrl: isSet(forceUrl) });
+
+  const list = async ({ principal, query, url }: ListAsked, reply: FastifyReply, also: RawBuilder<unknown>) => {
+    const page = await listSessions(deps.db, principal, parseListQuery(query, sessionFields, NEWEST_FIRST), also);
+    const items = page.items.map((row) => sessionRecord(row, view(query)));
+    return answerPage(reply, { ...page, items }, { origin: deps.publicUrl(), url });
+  };
+
+  const listOfStream = async (asked: ListAsked & { id: string }, reply: FastifyReply) => {
+    const { principal, id, query } = asked;
+    if (!(await ownsStream(deps.db, principal, id))) throw new NotFound();
+    return list(asked, reply, withMedia(id, RECORD[String(query.record)] ?? null));
+  };
+
+  api.on(routes.listStreamSessions, listOfStream);
+  api.on(routes.listChildSessions, listOfStream);
+  api.on(routes.listSessions, async (request, reply) => {
+    const parentId = textOf(request.query.parentId);
+    return list(request, reply, parentId === undefined ? sql`true` : sql`e.stream_id::text = ${parentId}`);
   });
 
-  api.on(routes.listSessions, async ({ principal, query, url }, reply) => {
-    const list = parseListQuery(query, sessionFields, NEWEST_FIRST);
-    const { parentId } = query;
-    const ofParent =
-      typeof parentId === "string" ? sql`e.stream_id::text = ${parentId.replaceAll("\0", "")}` : sql`true`;
-    const page = await listSessions(deps.db, principal, list, ofParent);
-    return answerPage(reply, records(page), { origin: deps.publicUrl(), url });
-  });
-
-  api.on(routes.getSession, async ({ principal, id }): Promise<Session> => {
-    const row = isId(id) ? await findSession(deps.db, principal, id) : undefined;
+  api.on(routes.getSession, async ({ principal, id, query }): Promise<Session> => {
+    const row = await findSession(deps.db, principal, id);
     if (!row) throw new NotFound();
-    return sessionRecord(row, deps.publicUrl());
+    return sessionRecord(row, { ...view(query), sourceRecording: query.sourceRecording === "true" });
   });
 
-  api.on(routes.listStreamSessions, async ({ principal, id, query, url }, reply) => {
-    const list = parseListQuery(query, sessionFields, NEWEST_FIRST);
-    if (!isId(id) || !(await ownsStream(deps.db, principal, id))) throw new NotFound();
-    const record = RECORD[String(query.record)] ?? null;
-    const page = await listSessions(deps.db, principal, list, withMedia(id, record));
-    return answerPage(reply, records(page), { origin: deps.publicUrl(), url });
+  // Nothing makes clips yet.
+  api.on(routes.listSessionClips, async ({ principal, id }) => {
+    if (!(await findSession(deps.db, principal, id))) throw new NotFound("Session not found");
+    return [];
+  });
+  api.on(routes.listStreamClips, async ({ principal, id }) => {
+    const owns = (column: "id" | "playback_id") => ownsStream(deps.db, principal, id, column);
+    if (!(await owns("id")) && !(await owns("playback_id"))) throw new NotFound("Stream not found");
+    return [];
   });
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { isId, isPlaybackId } from "../ids.ts";
 import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
 import type { Db, Owner } from "../schema.ts";
 import type { SessionWithParent } from "./session-record.ts";
@@ -24,11 +25,24 @@ export const sessionFields: ListFields = {
   outgoingRate: int("outgoing_rate"),
 };
 
-const columns = sql`e.*, s.playback_id as stream_playback_id from session e join stream s on s.id = e.stream_id`;
+const columns = sql`e.*, s.playback_id as stream_playback_id, s.state as stream_state, s.transcode_issue from session e join stream s on s.id = e.stream_id`;
 
 export async function findSession(db: Db, owner: Owner, id: string): Promise<SessionWithParent | undefined> {
+  if (!isId(id)) return undefined;
   const { rows } = await sql<SessionWithParent>`
     select ${columns} where e.id = ${id} and e.project_id = ${owner.projectId}`.execute(db);
+  return rows[0];
+}
+
+/** The session of a stream that began last. */
+export async function findLatestSession(
+  db: Db,
+  owner: Owner,
+  streamId: string,
+): Promise<SessionWithParent | undefined> {
+  const { rows } = await sql<SessionWithParent>`
+    select ${columns} where e.stream_id = ${streamId} and e.project_id = ${owner.projectId}
+    order by e.created_at desc, e.id limit 1`.execute(db);
   return rows[0];
 }
 
@@ -47,12 +61,18 @@ export async function listSessions(
   return pageOf(list, rows, count);
 }
 
-/** Whether the project has a stream of this id that is not deleted. */
-export async function ownsStream(db: Db, owner: Owner, streamId: string): Promise<boolean> {
+/** Whether the project has a stream of this id, or playback id where asked, that is not deleted. */
+export async function ownsStream(
+  db: Db,
+  owner: Owner,
+  text: string,
+  column: "id" | "playback_id" = "id",
+): Promise<boolean> {
+  if (!(column === "id" ? isId(text) : isPlaybackId(text))) return false;
   const row = await db
     .selectFrom("stream")
     .select("id")
-    .where("id", "=", streamId)
+    .where(column, "=", text)
     .where("project_id", "=", owner.projectId)
     .where("deleted_at", "is", null)
     .executeTakeFirst();

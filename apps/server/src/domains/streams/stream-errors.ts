@@ -12,6 +12,12 @@ export class MissingIds extends ApiError {
   }
 }
 
+export class MissingSuspended extends ApiError {
+  constructor() {
+    super(422, "missing-suspended", "missing suspended property");
+  }
+}
+
 export class TestBroadcastRefused extends ApiError {
   constructor() {
     super(400, "stream-suspended", "a suspended stream takes no broadcast; send suspended: false first");

@@ -26,7 +26,7 @@ export function streamRecord(row: StreamRow): Stream {
     isActive: isActive(row.state),
     suspended: row.suspended,
     lastTerminatedAt: row.last_terminated_at === null ? null : Number(row.last_terminated_at),
-    ...counterFields(row),
+    ...counterFields(row, { state: row.state, transcodeIssue: row.transcode_issue }),
     status: statusOf(row),
   };
 }

@@ -1,10 +1,13 @@
 import { routes } from "@weir/contract";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Principal } from "../accounts/index.ts";
+import { NotFound } from "../api-error.ts";
 import { ApiRoutes } from "../api-routes.ts";
 import { answerPage } from "../list-answer.ts";
-import { parseListQuery } from "../list-query.ts";
+import { isSet, parseListQuery, type RawQuery } from "../list-query.ts";
+import { readStreamInfo } from "./stream-info.ts";
 import { StreamService, type StreamServiceDeps } from "./stream-service.ts";
-import { streamFields } from "./stream-store.ts";
+import { type StreamChoice, streamFields } from "./stream-store.ts";
 
 const LATEST_FIRST = "lastSeen-true,createdAt-true";
 
@@ -15,21 +18,50 @@ export interface StreamRouteDeps extends StreamServiceDeps {
 export function streamRoutes(app: FastifyInstance, deps: StreamRouteDeps): void {
   const api = new ApiRoutes(app, deps);
   const streams = new StreamService(deps);
+  const list = async (
+    { principal, query, url }: { principal: Principal; query: RawQuery; url: string },
+    reply: FastifyReply,
+  ) => {
+    const page = await streams.list(principal, parseListQuery(query, streamFields, LATEST_FIRST), choiceOf(query));
+    return answerPage(reply, page, { origin: deps.publicUrl(), url });
+  };
 
   api.on(routes.createStream, async ({ principal, body }) => streams.create(principal, body));
+  api.on(routes.listStreams, list);
+  api.on(routes.listStreamsOfUser, async (request, reply) => {
+    // A project belongs to one account; others have no streams that could be seen here.
+    if (request.id !== request.principal.userId) throw new NotFound();
+    return list(request, reply);
+  });
   api.on(routes.getStream, async ({ principal, id }) => streams.get(principal, id));
+  api.on(routes.getStreamByPlaybackId, async ({ principal, id }) => streams.getBy(principal, "playback_id", id));
+  api.on(routes.getStreamByKey, async ({ principal, id }) => streams.getBy(principal, "stream_key", id));
+  api.on(routes.getStreamInfo, async ({ principal, id }) => readStreamInfo(deps.db, principal, id, deps.publicUrl()));
   api.on(routes.patchStream, async ({ principal, id, body }) => streams.patch(principal, id, body));
+  api.on(routes.patchStreamRecord, async ({ principal, id, body }) => streams.setRecord(principal, id, body.record), {
+    mayBeEmpty: true,
+  });
+  api.on(
+    routes.patchStreamSuspended,
+    async ({ principal, id, body }) => streams.setSuspended(principal, id, body.suspended),
+    { mayBeEmpty: true },
+  );
   api.on(routes.deleteStream, async ({ principal, id }) => streams.delete(principal, [id]));
   api.on(routes.deleteStreams, async ({ principal, body }) => streams.delete(principal, body.ids), {
     mayBeEmpty: true,
   });
   api.on(routes.terminateStream, async ({ principal, id }) => streams.terminate(principal, id));
+  api.on(routes.addStreamTarget, async ({ principal, id, body }) => streams.addTarget(principal, id, body));
+  api.on(routes.removeStreamTarget, async ({ principal, id, params }) =>
+    streams.removeTarget(principal, id, params.targetId ?? ""),
+  );
   api.on(routes.testBroadcast, async ({ principal, id, body }) => streams.testBroadcast(principal, id, body), {
     mayBeEmpty: true,
   });
-  api.on(routes.listStreams, async ({ principal, query, url }, reply) => {
-    const activeOnly = query.active !== undefined && query.active !== "false";
-    const page = await streams.list(principal, parseListQuery(query, streamFields, LATEST_FIRST), activeOnly);
-    return answerPage(reply, page, { origin: deps.publicUrl(), url });
-  });
+}
+
+/** Sessions are not streams here, so a list of nothing but child streams is empty. */
+function choiceOf({ active, sessionsonly }: RawQuery): StreamChoice {
+  if (isSet(sessionsonly)) return "none";
+  return isSet(active) ? "active" : "all";
 }

@@ -4,6 +4,7 @@ import { BadRequest } from "../api-error.ts";
 /** The source itself is always a legal choice of a target, so no profile may have its name. */
 const SOURCE = "source";
 const USER_TAGS_LENGTH = 2048;
+const MOST_TARGETS = 100;
 
 export function checkProfiles(profiles: readonly Profile[]): void {
   const names = new Set<string>();
@@ -27,6 +28,7 @@ export function checkRecordingSpec(recordingSpec: NewStream["recordingSpec"], re
 
 /** Targets against the profiles that they may name. Whether an `id` exists is asked of the store. */
 export function checkTargets(targets: readonly NewTargetRef[], profiles: readonly Profile[]): void {
+  if (targets.length > MOST_TARGETS) throw new BadRequest(`a stream has at most ${MOST_TARGETS} multistream targets`);
   const available = [SOURCE, ...profiles.map((profile) => profile.name)];
   const pairs = new Set<string>();
   for (const { profile, id, spec } of targets) {

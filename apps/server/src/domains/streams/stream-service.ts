@@ -1,4 +1,12 @@
-import { DEFAULT_PROFILES, type NewStream, type Stream, type StreamPatch, type TestBroadcast } from "@weir/contract";
+import {
+  DEFAULT_PROFILES,
+  type NewStream,
+  type NewTargetRef,
+  type Stream,
+  type StreamPatch,
+  type TargetRef,
+  type TestBroadcast,
+} from "@weir/contract";
 import type { MediaControl, StopReason } from "../../ports.ts";
 import type { Principal } from "../accounts/index.ts";
 import { BadRequest, NotFound } from "../api-error.ts";
@@ -6,19 +14,21 @@ import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { isId, newId, newPlaybackId, newStreamKey } from "../ids.ts";
 import type { ListRequest, Page } from "../list-query.ts";
+import { resolveTargets } from "../multistream/index.ts";
 import type { Owner, StreamRow, Trx } from "../schema.ts";
 import { lockLiveStreams } from "./live-stream.ts";
-import { MissingIds, TestBroadcastRefused, TooManyTerminates } from "./stream-errors.ts";
+import { MissingIds, MissingSuspended, TestBroadcastRefused, TooManyTerminates } from "./stream-errors.ts";
 import { streamRecord } from "./stream-record.ts";
 import { checkProfiles, checkRecordingSpec, checkTargets, checkUserTags, creatorValue } from "./stream-rules.ts";
 import { isActive } from "./stream-status.ts";
 import {
   countStreams,
   findStream,
+  findStreamBy,
   findStreamForUpdate,
   insertStream,
   listStreams,
-  resolveTargets,
+  type StreamChoice,
   updateStream,
 } from "./stream-store.ts";
 import { applyToStream } from "./stream-transition.ts";
@@ -77,8 +87,14 @@ export class StreamService {
     return streamRecord(await this.#find(owner, id));
   }
 
-  async list(owner: Owner, list: ListRequest, activeOnly: boolean): Promise<Page<Stream>> {
-    const page = await listStreams(this.#deps.db, owner, list, activeOnly);
+  async getBy(owner: Owner, column: "playback_id" | "stream_key", value: string): Promise<Stream> {
+    const row = await findStreamBy(this.#deps.db, owner, column, value);
+    if (!row) throw new NotFound();
+    return streamRecord(row);
+  }
+
+  async list(owner: Owner, list: ListRequest, choice: StreamChoice): Promise<Page<Stream>> {
+    const page = await listStreams(this.#deps.db, owner, list, choice);
     return { ...page, items: page.items.map(streamRecord) };
   }
 
@@ -92,6 +108,30 @@ export class StreamService {
       return true;
     });
     if (stops) await this.#tellMedia([id], "suspended");
+  }
+
+  /** `record` is whatever was sent. */
+  async setRecord(owner: Owner, id: string, record: unknown): Promise<void> {
+    await this.#find(owner, id);
+    if (typeof record !== "boolean") throw new BadRequest("record must be true or false");
+    await this.patch(owner, id, { record });
+  }
+
+  async setSuspended(owner: Owner, id: string, suspended: boolean | undefined): Promise<void> {
+    if (suspended === undefined) throw new MissingSuspended();
+    await this.patch(owner, id, { suspended });
+  }
+
+  async addTarget(owner: Owner, id: string, target: NewTargetRef): Promise<void> {
+    await this.#changeTargets(owner, id, async (trx, { targets, profiles }) => {
+      checkTargets([...targets, target], profiles);
+      return [...targets, ...(await resolveTargets(trx, owner, [target], this.#deps.clock.now()))];
+    });
+  }
+
+  /** A target that the stream does not name is gone already. */
+  async removeTarget(owner: Owner, id: string, targetId: string): Promise<void> {
+    await this.#changeTargets(owner, id, async (_trx, { targets }) => targets.filter((ref) => ref.id !== targetId));
   }
 
   async delete(owner: Owner, ids: readonly string[] | undefined): Promise<void> {
@@ -124,6 +164,18 @@ export class StreamService {
     const row = await this.#find(owner, id);
     if (row.suspended) throw new TestBroadcastRefused();
     await this.#deps.mediaControl.startTestBroadcast(row.stream_key, seconds ?? TEST_BROADCAST_SECONDS);
+  }
+
+  async #changeTargets(
+    owner: Owner,
+    id: string,
+    change: (trx: Trx, row: StreamRow) => Promise<TargetRef[]>,
+  ): Promise<void> {
+    await this.#deps.db.transaction().execute(async (trx) => {
+      const row = await findStreamForUpdate(trx, owner, id);
+      if (!row) throw new NotFound();
+      await updateStream(trx, owner, id, { targets: JSON.stringify(await change(trx, row)) });
+    });
   }
 
   async #find(owner: Owner, id: string): Promise<StreamRow> {

@@ -1,7 +1,5 @@
-import type { NewTargetRef, TargetRef } from "@weir/contract";
 import { sql, type UpdateObject } from "kysely";
-import { BadRequest } from "../api-error.ts";
-import { isId, newId } from "../ids.ts";
+import { isId, isPlaybackId, isStreamKey } from "../ids.ts";
 import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
 import type { Db, NewStreamRow, Owner, Schema, StreamRow, Trx } from "../schema.ts";
 
@@ -13,9 +11,16 @@ export const streamFields: ListFields = {
   playbackId: { kind: "text", column: sql.ref("playback_id") },
   userId: { kind: "id", column: sql.ref("user_id") },
   projectId: { kind: "id", column: sql.ref("project_id") },
+  // No stream has a parent, and accounts have no e-mail address: both fields match nothing.
+  parentId: { kind: "id", column: sql`null::uuid` },
+  "user.email": { kind: "text", column: sql`null::text` },
   creatorId: { kind: "text", column: sql.ref("creator_id") },
   "pull.source": { kind: "text", column: sql`pull->>'source'` },
   isActive: { kind: "boolean", column: sql`(state <> 'idle')` },
+  isHealthy: {
+    kind: "boolean",
+    column: sql`(case when state <> 'idle' and last_seen > 0 then state = 'live' and transcode_issue is null end)`,
+  },
   record: { kind: "boolean", column: sql.ref("record") },
   suspended: { kind: "boolean", column: sql.ref("suspended") },
   createdAt: int("created_at"),
@@ -38,7 +43,17 @@ export async function findStream(db: Db | Trx, owner: Owner, id: string): Promis
   return isId(id) ? owned(db, owner).where("id", "=", id).executeTakeFirst() : undefined;
 }
 
-/** The same, and the row stays locked until the transaction ends. */
+export async function findStreamBy(
+  db: Db,
+  owner: Owner,
+  column: "playback_id" | "stream_key",
+  value: string,
+): Promise<StreamRow | undefined> {
+  const isOne = column === "playback_id" ? isPlaybackId(value) : isStreamKey(value);
+  return isOne ? owned(db, owner).where(column, "=", value).executeTakeFirst() : undefined;
+}
+
+/** The stream of this id, whose row stays locked until the transaction ends. */
 export async function findStreamForUpdate(trx: Trx, owner: Owner, id: string): Promise<StreamRow | undefined> {
   return isId(id) ? owned(trx, owner).where("id", "=", id).forUpdate().executeTakeFirst() : undefined;
 }
@@ -61,63 +76,21 @@ export async function updateStream(
   await trx.updateTable("stream").set(change).where("id", "=", id).where("project_id", "=", owner.projectId).execute();
 }
 
+/** `none`: what was asked for are no streams. */
+export type StreamChoice = "all" | "active" | "none";
+
 export async function listStreams(
   db: Db,
   owner: Owner,
   list: ListRequest,
-  activeOnly: boolean,
+  choice: StreamChoice,
 ): Promise<Page<StreamRow>> {
   const where = sql`where project_id = ${owner.projectId} and deleted_at is null and ${list.where}
-    and ${activeOnly ? sql`state <> 'idle'` : sql`true`}`;
+    and ${choice === "all" ? sql`true` : choice === "active" ? sql`state <> 'idle'` : sql`false`}`;
   const { rows } = await sql<StreamRow>`
     select * from stream ${where} order by ${list.order} limit ${list.limit + 1} offset ${list.skip}`.execute(db);
   const count = list.wantsCount
     ? Number((await sql<{ n: string }>`select count(*) as n from stream ${where}`.execute(db)).rows[0]?.n)
     : null;
   return pageOf(list, rows, count);
-}
-
-/** Make targets of the `spec`s and check the `id`s. What a stream keeps is references. */
-export async function resolveTargets(
-  trx: Trx,
-  owner: Owner,
-  targets: readonly NewTargetRef[],
-  now: number,
-): Promise<TargetRef[]> {
-  const refs: TargetRef[] = [];
-  for (const { profile, videoOnly, id, spec } of targets) {
-    const flags = { profile, ...(videoOnly === undefined ? {} : { videoOnly }) };
-    if (spec) refs.push({ ...flags, id: await insertTarget(trx, owner, spec, now) });
-    else if (id !== undefined && (await ownsTarget(trx, owner, id))) refs.push({ ...flags, id });
-    else throw new BadRequest(`multistream target not found: "${id}"`);
-  }
-  return refs;
-}
-
-async function insertTarget(
-  trx: Trx,
-  owner: Owner,
-  spec: NonNullable<NewTargetRef["spec"]>,
-  now: number,
-): Promise<string> {
-  if (!URL.canParse(spec.url))
-    throw new BadRequest("Bad URL of a multistream target: expected srt://, rtmp:// or rtmps://");
-  const id = newId();
-  const name = spec.name ?? new URL(spec.url).host;
-  await trx
-    .insertInto("multistream_target")
-    .values({ id, project_id: owner.projectId, user_id: owner.userId, name, url: spec.url, created_at: now })
-    .execute();
-  return id;
-}
-
-async function ownsTarget(trx: Trx, owner: Owner, id: string): Promise<boolean> {
-  if (!isId(id)) return false;
-  const row = await trx
-    .selectFrom("multistream_target")
-    .select("id")
-    .where("id", "=", id)
-    .where("project_id", "=", owner.projectId)
-    .executeTakeFirst();
-  return row !== undefined;
 }

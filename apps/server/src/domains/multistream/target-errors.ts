@@ -1,0 +1,7 @@
+import { ApiError } from "../api-error.ts";
+
+export class BadTargetUrl extends ApiError {
+  constructor() {
+    super(422, "bad-url", "Bad URL of a multistream target: expected srt://, rtmp:// or rtmps:// with a host");
+  }
+}

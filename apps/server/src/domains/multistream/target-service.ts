@@ -1,0 +1,89 @@
+import type {
+  MultistreamTarget,
+  MultistreamTargetPatch,
+  NewMultistreamTarget,
+  NewTargetRef,
+  TargetRef,
+} from "@weir/contract";
+import { BadRequest, NotFound } from "../api-error.ts";
+import type { Deps } from "../deps.ts";
+import { isId, newId } from "../ids.ts";
+import type { ListRequest, Page } from "../list-query.ts";
+import type { Db, Owner, Trx } from "../schema.ts";
+import { BadTargetUrl } from "./target-errors.ts";
+import { targetRecord } from "./target-record.ts";
+import { deleteTarget, findTarget, insertTarget, listTargets, updateTarget } from "./target-store.ts";
+
+/** The rules of multistream targets. Nothing is forwarded to them yet. */
+export class TargetService {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  create(owner: Owner, input: NewMultistreamTarget): Promise<MultistreamTarget> {
+    return createTarget(this.#deps.db, owner, input, this.#deps.clock.now());
+  }
+
+  async get(owner: Owner, id: string): Promise<MultistreamTarget> {
+    const row = await findTarget(this.#deps.db, owner, id);
+    if (!row) throw new NotFound();
+    return targetRecord(row);
+  }
+
+  /** `userId` asks for the targets that one account made. */
+  async list(owner: Owner, list: ListRequest, userId: string | undefined): Promise<Page<MultistreamTarget>> {
+    const page = await listTargets(this.#deps.db, owner, list, userId);
+    return { ...page, items: page.items.map(targetRecord) };
+  }
+
+  async patch(owner: Owner, id: string, patch: MultistreamTargetPatch): Promise<void> {
+    if (patch.url !== undefined) hostOf(patch.url);
+    const isThere =
+      Object.keys(patch).length === 0
+        ? (await findTarget(this.#deps.db, owner, id)) !== undefined
+        : isId(id) && (await updateTarget(this.#deps.db, owner, id, patch));
+    if (!isThere) throw new NotFound();
+  }
+
+  async delete(owner: Owner, id: string): Promise<void> {
+    const { db } = this.#deps;
+    if (!isId(id) || !(await db.transaction().execute((trx) => deleteTarget(trx, owner, id)))) throw new NotFound();
+  }
+}
+
+/** Make targets of the `spec`s and check the `id`s. What a stream keeps is references. */
+export async function resolveTargets(
+  trx: Trx,
+  owner: Owner,
+  targets: readonly NewTargetRef[],
+  now: number,
+): Promise<TargetRef[]> {
+  const refs: TargetRef[] = [];
+  for (const { profile, videoOnly, id, spec } of targets) {
+    const flags = { profile, ...(videoOnly === undefined ? {} : { videoOnly }) };
+    if (spec) refs.push({ ...flags, id: (await createTarget(trx, owner, spec, now)).id });
+    else if (id !== undefined && (await findTarget(trx, owner, id))) refs.push({ ...flags, id });
+    else throw new BadRequest(`multistream target not found: "${id}"`);
+  }
+  return refs;
+}
+
+async function createTarget(
+  db: Db | Trx,
+  { projectId, userId }: Owner,
+  { url, name, disabled }: NewMultistreamTarget,
+  now: number,
+): Promise<MultistreamTarget> {
+  const host = hostOf(url);
+  const row = { id: newId(), project_id: projectId, user_id: userId, url, created_at: now };
+  return targetRecord(await insertTarget(db, { ...row, name: name ?? host, disabled: disabled ?? false }));
+}
+
+/** Host and port of an address. Throws `BadTargetUrl` where there is none. */
+function hostOf(url: string): string {
+  const host = URL.canParse(url) ? new URL(url).host : "";
+  if (host === "") throw new BadTargetUrl();
+  return host;
+}

@@ -1,0 +1,80 @@
+/** An operation that clients of this API know and that this server does not have yet: 501 with a sentence, once the key is known. */
+export interface LaterRoute {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  /** What is missing, as in "this server has no webhooks yet". */
+  readonly what: string;
+}
+
+type Operations = readonly `${LaterRoute["method"]} /${string}`[];
+
+const later = (what: string, operations: Operations): LaterRoute[] =>
+  operations.map((operation) => {
+    const [method, path] = operation.split(" ") as [LaterRoute["method"], string];
+    return { method, path: `/api${path}`, what };
+  });
+
+/** The data API is served below `/data` as well as `/api/data`. */
+const laterData = (what: string, operations: Operations): LaterRoute[] =>
+  later(what, operations).flatMap((route) => [route, { ...route, path: route.path.slice("/api".length) }]);
+
+/** Every operation that answers 501. */
+export const laterRoutes: readonly LaterRoute[] = [
+  ...later("pulled streams", ["PUT /stream/pull", "POST /stream/:id/start-pull"]),
+  ...later("clips", ["POST /clip", "GET /clip/:id"]),
+  ...later("webhooks", [
+    "POST /webhook",
+    "GET /webhook",
+    "DELETE /webhook",
+    "GET /webhook/:id",
+    "PUT /webhook/:id",
+    "PATCH /webhook/:id",
+    "DELETE /webhook/:id",
+    "GET /webhook/subscribed/:event",
+    "GET /webhook/:id/log",
+    "GET /webhook/:id/log/:logId",
+    "POST /webhook/:id/log/:logId/resend",
+  ]),
+  ...later("signing keys", [
+    "POST /access-control/signing-key",
+    "GET /access-control/signing-key",
+    "GET /access-control/signing-key/:id",
+    "PATCH /access-control/signing-key/:id",
+    "DELETE /access-control/signing-key/:id",
+  ]),
+  ...later("assets", [
+    "POST /asset/request-upload",
+    "POST /asset/upload/url",
+    "POST /asset/import",
+    "GET /asset",
+    "GET /asset/:id",
+    "PATCH /asset/:id",
+    "DELETE /asset/:id",
+    "GET /asset/:id/clips",
+    "POST /asset/:id/restore",
+    "POST /asset/:id/retry",
+    "POST /asset/:id/export",
+  ]),
+  ...later("tasks", ["GET /task", "GET /task/:id", "POST /task/:id/retry"]),
+  ...later("transcoding of files", ["POST /transcode"]),
+  ...later("rooms", [
+    "POST /room",
+    "GET /room/:id",
+    "DELETE /room/:id",
+    "POST /room/:id/egress",
+    "DELETE /room/:id/egress",
+    "POST /room/:id/user",
+    "GET /room/:id/user/:userId",
+    "PUT /room/:id/user/:userId",
+    "DELETE /room/:id/user/:userId",
+  ]),
+  ...laterData("stream health", ["GET /data/stream/:id/health"]),
+  ...laterData("event feed (the events are kept)", ["GET /data/stream/:id/events"]),
+  ...laterData("viewership figures", [
+    "GET /data/views/now",
+    "GET /data/views/query",
+    "GET /data/views/query/creator",
+    "GET /data/views/query/total/:id",
+  ]),
+  ...laterData("usage figures", ["GET /data/usage/query"]),
+];

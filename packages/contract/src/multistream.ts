@@ -1,0 +1,36 @@
+import { type Static, Type } from "typebox";
+import { exact, Id, Milliseconds } from "./exact.ts";
+
+const Url = Type.String({
+  maxLength: 2048,
+  pattern: "^(srt|rtmps?)://",
+  description: "Write-only: it may hold a stream key",
+});
+const Name = Type.String({ minLength: 1, maxLength: 500, description: "The URL's host if unset" });
+
+/** Body of `POST /api/multistream/target`: somewhere to forward streams to. Also the `spec` inside a stream's `multistream.targets`. */
+export const NewMultistreamTarget = exact({
+  url: Url,
+  name: Type.Optional(Name),
+  disabled: Type.Optional(Type.Boolean()),
+});
+export type NewMultistreamTarget = Static<typeof NewMultistreamTarget>;
+
+/** Body of `PATCH /api/multistream/target/{id}`: any subset. */
+export const MultistreamTargetPatch = exact({
+  url: Type.Optional(Url),
+  name: Type.Optional(Name),
+  disabled: Type.Optional(Type.Boolean()),
+});
+export type MultistreamTargetPatch = Static<typeof MultistreamTargetPatch>;
+
+/** A target as its owner sees it: everything but its address. */
+export const MultistreamTarget = Type.Object({
+  id: Id,
+  name: Type.String(),
+  userId: Id,
+  projectId: Id,
+  disabled: Type.Boolean({ description: "True: nothing is forwarded to it" }),
+  createdAt: Milliseconds,
+});
+export type MultistreamTarget = Static<typeof MultistreamTarget>;
