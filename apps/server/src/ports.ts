@@ -61,6 +61,8 @@ export interface SessionStart {
   readonly record: boolean;
   /** The ladder as the session began with it; empty for the source alone. */
   readonly profiles: readonly LadderProfile[];
+  /** True for the documented default ladder, of which rungs not smaller than the source are left out. */
+  readonly isDefaultLadder: boolean;
 }
 
 export interface PublishGate {
@@ -215,7 +217,40 @@ export interface SourceMetrics extends Fact {
   readonly outgoingRate: number;
 }
 
-export type MediaFact = SourceEnded | SourceBack | SegmentClosed | SpanSealed | RecordingFailed | SourceMetrics;
+/** What became of one source segment in the rungs of the ladder; interface.md 6.1 `transcode` has the same words. */
+export interface SegmentTranscoded extends Fact {
+  readonly type: "segment-transcoded";
+  readonly sessionId: string;
+  readonly segment: {
+    readonly name: string;
+    readonly seqNo: number;
+    /** Seconds. */
+    readonly duration: number;
+    readonly byteSize: number;
+  };
+  /** When the segment's last source packet went to the transcoder. */
+  readonly startTime: number;
+  /** From then until its last rendition packet came back. */
+  readonly latencyMs: number;
+  /** True when every rung has the segment. */
+  readonly success: boolean;
+  readonly attempts: readonly {
+    readonly orchestrator: { readonly address: string; readonly transcodeUri: string };
+    readonly latencyMs: number;
+    readonly error: string | null;
+  }[];
+  /** Bytes of all rungs together. */
+  readonly renditionBytes: number;
+}
+
+export type MediaFact =
+  | SourceEnded
+  | SourceBack
+  | SegmentClosed
+  | SpanSealed
+  | RecordingFailed
+  | SourceMetrics
+  | SegmentTranscoded;
 
 export interface EventSink {
   /** Takes a fact and returns at once. Order per stream is kept; lifecycle facts are never dropped, metrics are when the queue is full. */

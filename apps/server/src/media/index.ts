@@ -7,12 +7,15 @@ import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason } from "../ports.ts";
 import { HlsDelivery } from "./delivery/hls/hls-delivery.ts";
 import { Hub } from "./hub/hub.ts";
+import type { LadderResources } from "./ladder/live-ladder.ts";
 import { type MediaMemory, openMediaMemory } from "./memory-pool.ts";
 import type { Publication, PublisherHandle } from "./packet.ts";
 import { recoverSpool, spoolFolder } from "./recording/recover-spool.ts";
 import { SessionRecorder } from "./recording/session-recorder.ts";
 
 export { closeSlowReaders } from "./delivery/slow-readers.ts";
+export type { LadderResources } from "./ladder/live-ladder.ts";
+export { TranscodeAdmission } from "./ladder/transcode-admission.ts";
 
 export interface MediaPlaneSettings {
   readonly clock: Clock;
@@ -24,6 +27,9 @@ export interface MediaPlaneSettings {
   /** Spool of recordings: must survive the process, needs no backup. */
   readonly spoolDir: string;
   readonly reconnectWindowMs: number;
+  readonly ladder: LadderResources;
+  /** This node as a transcoder: its id, and where it is reached. */
+  readonly orchestrator: { readonly address: string; readonly url: string };
 }
 
 /** Everything that moves media on one node, behind one door: what ingest servers publish into, and what answers viewers. */
@@ -43,6 +49,8 @@ export class MediaPlane {
       eventSink,
       memory: this.memory,
       reconnectWindowMs,
+      ladder: settings.ladder,
+      orchestrator: settings.orchestrator,
       createRecorder: ({ projectId, streamId }, { sessionId }) =>
         new SessionRecorder({
           clock,

@@ -24,6 +24,7 @@ class PipelineRig {
           position,
         }),
       onUnstable: () => {},
+      ladder: null,
     });
   }
 

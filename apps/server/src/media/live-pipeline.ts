@@ -15,18 +15,20 @@
  *     ▼
  *   recording/          bytes to the spool, spans to the object store; facts to the event sink
  */
-import { createHash } from "node:crypto";
-import { initSegment } from "@weir/formats/mp4";
 import type { Clock } from "../platform/clock.ts";
-import type { TimelinePosition } from "../ports.ts";
+import type { Log } from "../platform/log.ts";
+import type { LadderProfile, TimelinePosition } from "../ports.ts";
+import { type LadderResources, LiveLadder, type TranscodedSegment } from "./ladder/live-ladder.ts";
 import type { MediaMemory } from "./memory-pool.ts";
+import { type ListedRendition, newestTrack } from "./packaging/hls/live-multivariant.ts";
 import { LivePlaylist } from "./packaging/hls/live-playlist.ts";
+import { initOfTrack } from "./packaging/init-of-track.ts";
 import { LiveRendition } from "./packaging/live-rendition.ts";
-import type { InitSegment, LiveSegment } from "./packaging/live-segment.ts";
+import type { LiveSegment } from "./packaging/live-segment.ts";
 import { PartTarget } from "./packaging/part-target.ts";
 import { RenditionPackager } from "./packaging/rendition-packager.ts";
 import { type RenditionSegment, SegmentLedger } from "./packaging/segment-ledger.ts";
-import { TICKS_PER_SECOND, type Track } from "./packet.ts";
+import type { Track, VideoTrack } from "./packet.ts";
 import { Timeline } from "./timeline/timeline.ts";
 import type { Cut, Sample, TimelineSink } from "./timeline/timeline-sink.ts";
 
@@ -42,6 +44,17 @@ export interface LivePipelineSettings {
   /** A segment is closed in every rendition. */
   readonly onSegment: (segments: readonly RenditionSegment[], position: TimelinePosition) => void;
   readonly onUnstable: (reason: string) => void;
+  /** Null where the source is passed through alone. */
+  readonly ladder: LadderRequest | null;
+}
+
+/** The rungs that a stream asks for, and what to make them with. */
+export interface LadderRequest extends LadderResources {
+  readonly log: Log;
+  readonly profiles: readonly LadderProfile[];
+  /** The documented default ladder: rungs not smaller than the source are left out. */
+  readonly isDefault: boolean;
+  readonly onSegment: (segment: TranscodedSegment) => void;
 }
 
 interface Branch {
@@ -58,47 +71,103 @@ export class LivePipeline {
   readonly #branches = new Map<string, Branch>();
   readonly #partTarget = new PartTarget();
   readonly #ledger: SegmentLedger;
+  readonly #ladderRequest: LadderRequest | null;
+  /** Undefined until the first video track tells what it is made from. */
+  #ladder: LiveLadder | null | undefined;
 
-  constructor({ clock, memory, resume, onSegment, onUnstable }: LivePipelineSettings) {
+  constructor({ clock, memory, resume, onSegment, onUnstable, ladder }: LivePipelineSettings) {
     this.#clock = clock;
+    this.#ladderRequest = ladder;
     this.#memory = memory;
     this.#ledger = new SegmentLedger((segments) => onSegment(segments, this.timeline.position));
     const sink: TimelineSink = {
       stretch: (tracks) => this.#stretch(tracks),
       cut: (cut) => this.#cut(cut),
-      sample: (sample) => this.#branches.get(RENDITION_NAMES[sample.kind])?.packager.sample(sample satisfies Sample),
+      sample: (sample) => this.#sample(sample),
       pause: (ticks) => this.#pause(ticks),
     };
     this.timeline = new Timeline({ clock, sink, resume, onUnstable });
   }
 
   get renditions(): readonly LiveRendition[] {
-    return [...this.#branches.values()].map(({ rendition }) => rendition);
+    const rungs = this.#ladder?.branches ?? [];
+    return [...this.#branches.values(), ...rungs].map(({ rendition }) => rendition);
   }
 
-  playlist(rendition: string): LivePlaylist | undefined {
-    return this.#branches.get(rendition)?.playlist;
+  /** What a viewer may choose from now. A rung is listed from its start on, and not while nothing can be made of it. */
+  get listed(): ListedRendition[] {
+    const listed: ListedRendition[] = [];
+    for (const { rendition } of this.#branches.values()) {
+      const track = newestTrack(rendition);
+      if (track) listed.push({ rendition, track });
+    }
+    const state = this.#ladder?.status.state;
+    if (state !== "starting" && state !== "running") return listed;
+    for (const { rung, rendition } of this.#ladder?.branches ?? []) {
+      const { codecString, width, height, bitrateBps } = rung;
+      const planned = { kind: "video", codec: "avc", config: new Uint8Array(), codecString, width, height } as const;
+      listed.push({ rendition, track: newestTrack(rendition) ?? planned, plannedBps: bitrateBps });
+    }
+    return listed;
+  }
+
+  playlist(name: string): LivePlaylist | undefined {
+    const rung = () => this.#ladder?.branches.find(({ rendition }) => rendition.name === name);
+    return (this.#branches.get(name) ?? rung())?.playlist;
   }
 
   /** The session is over: playlists end. */
   end(): void {
     this.timeline.pause();
     for (const { rendition } of this.#branches.values()) rendition.end();
+    this.#ladder?.end();
   }
 
   #stretch(tracks: readonly Track[]): void {
     for (const { packager } of this.#branches.values()) packager.useInit(null);
-    for (const track of tracks) this.#branch(track).packager.useInit(initOf(track));
-    if (!tracks.some((track) => track.kind === "video")) this.#partTarget.decideByAudio();
+    for (const track of tracks) this.#branch(track).packager.useInit(initOfTrack(track));
+    const video = tracks.find((track) => track.kind === "video") ?? null;
+    if (!video) this.#partTarget.decideByAudio();
+    else if (this.#ladder === undefined) this.#ladder = this.#openLadder(video);
+    this.#ladder?.stretch(video);
+  }
+
+  #openLadder(source: VideoTrack): LiveLadder | null {
+    if (!this.#ladderRequest) return null;
+    const { profiles, isDefault, log, admission, children, encoding, onSegment } = this.#ladderRequest;
+    const rungs = LiveLadder.plan(profiles, isDefault, source);
+    if (rungs.length === 0) return null;
+    this.#partTarget.hasLadder = true;
+    return new LiveLadder({
+      clock: this.#clock,
+      log,
+      memory: this.#memory,
+      partTarget: this.#partTarget,
+      discontinuitySequence: this.timeline.position.discontinuitySequence,
+      rungs,
+      siblings: () => this.renditions,
+      admission,
+      children,
+      encoding,
+      onSegment,
+    });
+  }
+
+  #sample(sample: Sample): void {
+    // First: what is packaged gives its memory back.
+    if (sample.kind === "video") this.#ladder?.sample(sample);
+    this.#branches.get(RENDITION_NAMES[sample.kind])?.packager.sample(sample);
   }
 
   #cut(cut: Cut): void {
     this.#ledger.expect(cut.msn, this.#branches.size);
     for (const { packager } of this.#branches.values()) packager.cut(cut);
+    this.#ladder?.cut(cut);
   }
 
   #pause(ticks: number): void {
     for (const { packager } of this.#branches.values()) packager.pause(ticks);
+    this.#ladder?.pause(ticks);
   }
 
   #branch(track: Track): Branch {
@@ -114,11 +183,4 @@ export class LivePipeline {
     this.#branches.set(name, branch);
     return branch;
   }
-}
-
-function initOf(track: Track): InitSegment {
-  const timescale = track.kind === "video" ? TICKS_PER_SECOND : track.sampleRate;
-  const bytes = initSegment({ ...track, timescale });
-  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 8);
-  return { name: `init-${hash}.mp4`, bytes, track, timescale };
 }

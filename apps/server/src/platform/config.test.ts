@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { describeSettings, readConfig, unknownSettings } from "./config.ts";
+import { describeSettings, effectiveSettings, readConfig, unknownSettings } from "./config.ts";
 import { StartupError } from "./startup-error.ts";
 
 test("an empty environment gives the documented defaults", () => {
@@ -17,6 +17,9 @@ test("an empty environment gives the documented defaults", () => {
     region: "local",
     reconnectWindowMs: 30_000,
     allowPrivateUrls: false,
+    rateLimit: 100,
+    transcodeCores: null,
+    transcodePreset: "superfast",
     logLevel: "info",
     databaseUrl: null,
   });
@@ -90,4 +93,16 @@ test("a mistyped variable of ours is found", () => {
 test("the page in docs is the one that the settings print", async () => {
   const page = new URL("../../../../docs/4-operate/settings.md", import.meta.url);
   expect(await readFile(page, "utf8")).toBe(describeSettings());
+});
+
+test("the effective settings show what each is, and of a secret only that there is one", () => {
+  const config = readConfig({ WEIR_API_KEY: "a-secret-of-this-test", WEIR_ROLES: "api", WEIR_REGION: "local" });
+  const shown = effectiveSettings(config);
+  const shownOf = (variable: string) => shown.find((setting) => setting.variable === variable);
+  expect(shownOf("WEIR_API_KEY")).toMatchObject({ value: "[secret]", isDefault: false });
+  expect(shownOf("DATABASE_URL")).toMatchObject({ value: null, isDefault: true });
+  expect(shownOf("WEIR_ROLES")).toMatchObject({ value: "api", isDefault: false });
+  expect(shownOf("WEIR_REGION")).toMatchObject({ value: "local", isDefault: true });
+  expect(shownOf("WEIR_ALLOW_PRIVATE_URLS")).toMatchObject({ value: "0", isDefault: true });
+  expect(JSON.stringify(shown)).not.toContain("a-secret-of-this-test");
 });

@@ -41,6 +41,11 @@ function integer(least: number, most: number): Kind<number> {
   };
 }
 
+const cores: Kind<number> = {
+  allowed: "a number from 0 to 1024, with one decimal at most",
+  parse: (text) => (/^\d{1,4}(\.\d)?$/.test(text) && Number(text) <= 1024 ? Number(text) : undefined),
+};
+
 function oneOf<const T extends string>(values: readonly T[]): Kind<T> {
   return { allowed: `one of ${values.join(", ")}`, parse: (text) => values.find((value) => value === text) };
 }
@@ -156,6 +161,27 @@ const SETTINGS = {
     flag,
     "0",
   ),
+  rateLimit: setting(
+    {
+      variable: "WEIR_RATE_LIMIT",
+      about: "Requests a second that one API key may make of the API of one process. 0 for any number.",
+    },
+    integer(0, 100_000),
+    "100",
+  ),
+  transcodeCores: optional(
+    {
+      variable: "WEIR_TRANSCODE_CORES",
+      about:
+        "Cores that live transcoding may use in all; a ladder that does not fit plays as source only. 0.6 of the machine's where unset.",
+    },
+    cores,
+  ),
+  transcodePreset: setting(
+    { variable: "WEIR_TRANSCODE_PRESET", about: "x264 preset of live rungs: slower ones look better and cost more." },
+    oneOf(["ultrafast", "superfast", "veryfast", "faster", "fast", "medium"]),
+    "superfast",
+  ),
   logLevel: setting({ variable: "WEIR_LOG_LEVEL", about: "Least level that is logged." }, oneOf(LOG_LEVELS), "info"),
   databaseUrl: optional(
     {
@@ -188,6 +214,29 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   }
   if (problems.length > 0) throw new StartupError(problems.join("; "));
   return config as Config;
+}
+
+/** A setting and what it is in a process, without secrets. */
+export interface EffectiveSetting {
+  readonly variable: string;
+  readonly about: string;
+  /** Null without a value; `[secret]` in place of one. */
+  readonly value: string | null;
+  readonly isDefault: boolean;
+}
+
+/** What every setting is, for people to read. */
+export function effectiveSettings(config: Config): EffectiveSetting[] {
+  return Object.entries(SETTINGS).map(([name, { variable, about, fallback, parse, isSecret }]) => {
+    const shown = shownValue(config[name as keyof Config]);
+    const isDefault = shown === (fallback === undefined ? null : shownValue(parse(fallback) ?? null));
+    return { variable, about, value: isSecret && shown !== null ? "[secret]" : shown, isDefault };
+  });
+}
+
+function shownValue(value: Config[keyof Config]): string | null {
+  if (typeof value === "boolean") return value ? "1" : "0";
+  return value === null ? null : String(value);
 }
 
 /** Variables in `env` that look like ours and are not: most likely a typing error. */

@@ -1,8 +1,9 @@
+import { availableParallelism, freemem } from "node:os";
 import { join } from "node:path";
 import type { Domains, Schema } from "../domains/index.ts";
-import { MediaPlane, spoolDirOf } from "../media/index.ts";
+import { MediaPlane, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
 import { RtmpServer } from "../media/ingest/rtmp/index.ts";
-import { TestBroadcasts } from "../media/transcode/index.ts";
+import { TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import type { Database } from "../platform/database.ts";
@@ -11,6 +12,9 @@ import { explainListen } from "../platform/listen-error.ts";
 import type { Log } from "../platform/log.ts";
 import { LocalObjectStore } from "../platform/storage/local-object-store.ts";
 import { obeyMediaControl } from "./media-control.ts";
+
+/** What live transcoding may use where nothing is set: the rest is for ingest, delivery and the database. */
+const SHARE_OF_CORES = 0.6;
 
 /** Addresses that the media role answers by itself, past the app. */
 export const MEDIA_PREFIXES = ["/hls/", "/asset/hls/", "/webrtc/"];
@@ -22,6 +26,7 @@ export interface MediaRoleSettings {
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Log;
+  readonly publicUrl: () => string;
 }
 
 export interface MediaRole {
@@ -40,10 +45,13 @@ export async function startMedia({
   domains,
   clock,
   log,
+  publicUrl,
 }: MediaRoleSettings): Promise<MediaRole> {
   await using opened = new AsyncDisposableStack();
   const store = new LocalObjectStore(join(dataFolder, "objects"));
   await store.open();
+  const transcoders = new TranscodePool(log);
+  opened.defer(() => transcoders.close());
   const plane = new MediaPlane({
     clock,
     log,
@@ -53,6 +61,15 @@ export async function startMedia({
     store,
     spoolDir: spoolDirOf(dataFolder),
     reconnectWindowMs: config.reconnectWindowMs,
+    ladder: {
+      admission: new TranscodeAdmission({
+        cores: config.transcodeCores ?? availableParallelism() * SHARE_OF_CORES,
+        freeBytes: freemem,
+      }),
+      children: transcoders,
+      encoding: { preset: config.transcodePreset, encoder: "libx264" },
+    },
+    orchestrator: { address: domains.node.id, url: publicUrl() },
   });
   opened.defer(() => plane.close());
   await plane.start();

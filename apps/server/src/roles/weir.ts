@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { createDomains, type Schema } from "../domains/index.ts";
 import { closeSlowReaders } from "../media/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Config } from "../platform/config.ts";
+import { type Config, effectiveSettings } from "../platform/config.ts";
 import { freeBytesOf, openDataFolder, openRunFolder } from "../platform/data-folder.ts";
 import { openDatabase } from "../platform/database.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
@@ -68,7 +68,13 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
     db: database.db,
     clock,
     log,
-    settings: { ...config, nodeName: nodeNameOf(dataFolder), publicUrl, rtmpUrl },
+    settings: {
+      ...config,
+      effectiveSettings: effectiveSettings(config),
+      nodeName: nodeNameOf(dataFolder),
+      publicUrl,
+      rtmpUrl,
+    },
     mediaControl: new NotifyMediaControl(database),
   });
   opened.defer(() => domains.close());
@@ -76,7 +82,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   opened.defer(() => domains.node.leave());
 
   const media = config.roles.includes("media")
-    ? await startMedia({ config, dataFolder, database, domains, clock, log })
+    ? await startMedia({ config, dataFolder, database, domains, clock, log, publicUrl })
     : null;
   if (media) opened.defer(() => media.close());
   rtmpPort = media?.rtmpPort ?? rtmpPort;

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import { DEFAULT_PROFILES, type Profile } from "@weir/contract";
 import { sql } from "kysely";
 import type {
   PublishDecision,
@@ -80,7 +82,7 @@ export class StreamPublishGate implements PublishGate {
       await saveLiveStream(trx, stream, before === next.state ? null : at);
       await events.append(trx, isActive(before) ? ended : [...ended, stateEvent(stream, at)]);
       const { id: sessionId, position: resume, record, profiles } = session;
-      return { sessionId, resume, record, profiles };
+      return { sessionId, resume, record, profiles, isDefaultLadder: isDefaultLadder(profiles) };
     });
   }
 
@@ -105,6 +107,11 @@ export class StreamPublishGate implements PublishGate {
     this.#deps.log.info({ protocol, remoteAddress, reason }, "a publisher was refused");
     return { ok: false, reason };
   }
+}
+
+/** The documented ladder, as it is stored where none was asked for. */
+function isDefaultLadder(profiles: readonly Profile[]): boolean {
+  return isDeepStrictEqual(profiles, DEFAULT_PROFILES);
 }
 
 function seedOf(stream: LiveStream) {

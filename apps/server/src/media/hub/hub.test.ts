@@ -4,7 +4,7 @@ import { silentLog } from "../../platform/log.ts";
 import type { PublishGrant } from "../../ports.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import type { Publication } from "../packet.ts";
-import { FactLog, FakePublisher, FakePublishGate } from "../testing/fake-gates.ts";
+import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, ORCHESTRATOR } from "../testing/fake-gates.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
 import { Hub } from "./hub.ts";
 
@@ -26,6 +26,8 @@ beforeEach(() => {
     eventSink: log,
     memory: openMediaMemory(),
     reconnectWindowMs: WINDOW_MS,
+    ladder: NO_LADDER,
+    orchestrator: ORCHESTRATOR,
     createRecorder: () => {
       throw new Error("not recorded here");
     },

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { EventSink, PublishGate, PublishGrant, SessionStart, StopReason } from "../../ports.ts";
+import type { LadderResources } from "../ladder/live-ladder.ts";
 import type { MediaMemory } from "../memory-pool.ts";
 import type { Publication, PublisherHandle } from "../packet.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
@@ -24,6 +25,8 @@ export interface HubSettings {
   readonly eventSink: EventSink;
   readonly memory: MediaMemory;
   readonly reconnectWindowMs: number;
+  readonly ladder: LadderResources;
+  readonly orchestrator: { readonly address: string; readonly url: string };
   readonly createRecorder: (grant: PublishGrant, start: SessionStart) => SessionRecorder;
 }
 
@@ -128,6 +131,9 @@ export class Hub {
       eventSink: this.#settings.eventSink,
       memory: this.#settings.memory,
       reconnectWindowMs: this.#settings.reconnectWindowMs,
+      ladder: this.#settings.ladder,
+      log: this.#settings.log,
+      orchestrator: this.#settings.orchestrator,
       streamId: grant.streamId,
       playbackId: grant.playbackId,
       start,

@@ -1,5 +1,7 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
 import type { EventSink, SessionStart, TimelinePosition } from "../../ports.ts";
+import type { LadderResources, TranscodedSegment } from "../ladder/live-ladder.ts";
 import { LivePipeline } from "../live-pipeline.ts";
 import type { MediaMemory } from "../memory-pool.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
@@ -13,12 +15,17 @@ const METRICS_MS = 10_000;
 
 export interface LiveSessionSettings {
   readonly clock: Clock;
+  readonly log: Log;
+  /** This node as a transcoder: its id, and where it is reached. */
+  readonly orchestrator: { readonly address: string; readonly url: string };
   readonly eventSink: EventSink;
   readonly memory: MediaMemory;
   readonly reconnectWindowMs: number;
   readonly streamId: string;
   readonly playbackId: string;
   readonly start: SessionStart;
+  /** What the node transcodes with. */
+  readonly ladder: LadderResources;
   /** Null where the session is not recorded. */
   readonly recorder: SessionRecorder | null;
   /** The session is over; its playlists stay up for those who still watch. */
@@ -60,6 +67,13 @@ export class LiveSession {
       resume: settings.start.resume,
       onSegment: (segments, position) => this.#segmentClosed(segments, position),
       onUnstable: (reason) => this.#publisher?.close(reason),
+      ladder: {
+        ...settings.ladder,
+        log: settings.log,
+        profiles: settings.start.profiles,
+        isDefault: settings.start.isDefaultLadder,
+        onSegment: (segment) => this.#segmentTranscoded(segment),
+      },
     });
   }
 
@@ -172,6 +186,36 @@ export class LiveSession {
     } as const;
     if (recorder) recorder.record(fact, segments);
     else eventSink.report({ ...fact, recorded: [] });
+  }
+
+  #segmentTranscoded({
+    msn,
+    isWhole,
+    seconds,
+    sourceBytes,
+    startTime,
+    latencyMs,
+    attempts,
+    renditionBytes,
+  }: TranscodedSegment): void {
+    const { clock, eventSink, orchestrator } = this.#settings;
+    eventSink.report({
+      type: "segment-transcoded",
+      streamId: this.streamId,
+      epoch: this.#epoch,
+      at: clock.now(),
+      sessionId: this.sessionId,
+      segment: { name: `${msn}.m4s`, seqNo: msn, duration: seconds, byteSize: sourceBytes },
+      startTime,
+      latencyMs,
+      success: isWhole,
+      attempts: attempts.map(({ child, latencyMs, error }) => ({
+        orchestrator: { address: orchestrator.address, transcodeUri: `${orchestrator.url}/transcode/${child}` },
+        latencyMs,
+        error,
+      })),
+      renditionBytes,
+    });
   }
 
   /** After the recorder has told its last segment: whoever reads the facts in order sees a session end when all of it is known. */

@@ -3,6 +3,7 @@ const SLOW_SECONDS = 0.5;
 const SLOWEST_SECONDS = 1;
 /** RFC 8216bis 4.4.4.9: a part that is neither independent nor last lasts at least 85 % of the target. */
 const LEAST_FILL = 0.85;
+const LADDER_HOLD_BACK = 1.5;
 const SLOW_FRAME_SECONDS = 1 / 12;
 /** Sources count in milliseconds: a frame may look this much longer than it is. */
 const ROUNDING_SECONDS = 0.001;
@@ -13,6 +14,8 @@ const ROUNDING_SECONDS = 0.001;
  */
 export class PartTarget {
   #seconds: number | null = null;
+  /** With rungs, players keep a little further back: a rung comes later than its source. */
+  hasLadder = false;
 
   get seconds(): number | null {
     return this.#seconds;
@@ -20,7 +23,9 @@ export class PartTarget {
 
   /** What playlists say; hold-back is at least three part targets (RFC 8216bis 4.4.3.8). */
   get holdBackSeconds(): number {
-    return this.#seconds === null || this.#seconds === FAST_SECONDS ? 1.01 : this.#seconds * 3 + 0.01;
+    const least = this.hasLadder ? LADDER_HOLD_BACK : 0;
+    const seconds = this.#seconds ?? FAST_SECONDS;
+    return Math.max(least, Math.ceil(seconds * 300 + 0.5) / 100);
   }
 
   decideByFrame(frameSeconds: number): void {

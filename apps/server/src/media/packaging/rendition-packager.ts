@@ -28,6 +28,7 @@ export class RenditionPackager {
   readonly #memory: MediaMemory;
   readonly #allocate: (bytes: number) => Uint8Array;
   readonly #pace: (typeof PACES)[RenditionPace];
+  #mayBeBehind: number;
   readonly #onSegment: (rendition: LiveRendition, segment: LiveSegment) => void;
   #init: InitSegment | null = null;
   #timescale = TICKS_PER_SECOND;
@@ -46,6 +47,7 @@ export class RenditionPackager {
   ) {
     this.#rendition = rendition;
     this.#pace = PACES[pace];
+    this.#mayBeBehind = this.#pace.behind;
     this.#partTarget = partTarget;
     this.#memory = memory;
     this.#allocate = (bytes) => memory.parts.allocate(bytes);
@@ -60,7 +62,7 @@ export class RenditionPackager {
 
   cut(cut: Cut): void {
     this.#pending.push(cut);
-    if (this.#pending.length > this.#pace.behind) this.#skipOldest();
+    if (this.#pending.length > this.#mayBeBehind) this.#skipOldest();
     if (this.#pace.closesAtCut) this.#completeSegment();
   }
 
@@ -75,12 +77,25 @@ export class RenditionPackager {
   /** No sample follows for now: what is open is closed, what was promised is a gap up to `ticks`. */
   pause(ticks: number): void {
     this.#completeSegment();
-    for (let cut = this.#pending.shift(); cut; cut = this.#pending.shift()) this.#gap(cut, this.#pending[0]?.ticks ?? ticks);
+    for (let cut = this.#pending.shift(); cut; cut = this.#pending.shift())
+      this.#gap(cut, this.#pending[0]?.ticks ?? ticks);
   }
 
   /** Publish what has come of the open part: nothing more comes from where it came from. */
   flushPart(): void {
     if (this.#rendition.open) this.#publishPart();
+  }
+
+  /** Where the samples came from is gone: what is open is closed, and further cuts are gaps without delay. */
+  lose(): void {
+    this.#mayBeBehind = 1;
+    this.#completeSegment();
+    while (this.#pending.length > 1) this.#skipOldest();
+  }
+
+  /** Samples come again. */
+  regain(): void {
+    this.#mayBeBehind = this.#pace.behind;
   }
 
   /** No sample came for the oldest cut, and none will. */

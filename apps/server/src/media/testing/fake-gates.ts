@@ -1,4 +1,6 @@
 import type { EventSink, MediaFact, PublishGate, PublishGrant, SessionStart } from "../../ports.ts";
+import type { LadderResources } from "../ladder/live-ladder.ts";
+import { TranscodeAdmission } from "../ladder/transcode-admission.ts";
 import type { PublisherHandle } from "../packet.ts";
 
 /** A publish gate whose answers a test decides. Sessions begin new unless `nextStart` says otherwise. */
@@ -20,7 +22,14 @@ export class FakePublishGate implements PublishGate {
   async begin(): Promise<SessionStart | null> {
     await this.hold;
     if (!this.nextStart) return null;
-    return { sessionId: `session-${++this.#sessions}`, resume: null, record: false, profiles: [], ...this.nextStart };
+    return {
+      sessionId: `session-${++this.#sessions}`,
+      resume: null,
+      record: false,
+      profiles: [],
+      isDefaultLadder: false,
+      ...this.nextStart,
+    };
   }
 }
 
@@ -50,3 +59,16 @@ export class FakePublisher implements PublisherHandle {
     this.closedWith ??= reason;
   }
 }
+
+/** A node that cannot transcode. */
+export const NO_LADDER: LadderResources = {
+  admission: new TranscodeAdmission({ cores: 0, freeBytes: () => 0 }),
+  encoding: { preset: "superfast", encoder: "libx264" },
+  children: {
+    take() {
+      throw new Error("nothing is transcoded here");
+    },
+  },
+};
+
+export const ORCHESTRATOR = { address: "node-1", url: "http://node-1" };

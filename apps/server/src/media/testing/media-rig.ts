@@ -9,7 +9,7 @@ import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
 import type { PlaybackDecision, PlaybackGate, RecordingIndex, RecordingRendition } from "../../ports.ts";
 import { MediaPlane } from "../index.ts";
 import type { Publication } from "../packet.ts";
-import { FactLog, FakePublisher, FakePublishGate } from "./fake-gates.ts";
+import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, ORCHESTRATOR } from "./fake-gates.ts";
 import { AUDIO, type SourceShape, syntheticSource, VIDEO } from "./synthetic-source.ts";
 
 /** Lets everybody watch `playstream1` live and `recording1` as the recording that the facts tell of; denies all else. */
@@ -125,6 +125,8 @@ export class MediaRig implements AsyncDisposable {
       store: this.store,
       spoolDir: join(this.folder, "spool"),
       reconnectWindowMs: 30_000,
+      ladder: NO_LADDER,
+      orchestrator: ORCHESTRATOR,
     });
   }
 }

@@ -1,2 +1,16 @@
 export type { ChildEnd, RunningChild } from "./media-child.ts";
 export { type TestBroadcastJob, TestBroadcasts, TooManyTestBroadcasts } from "./test-broadcast.ts";
+export {
+  type TranscodeChild,
+  type TranscodeChildHandler,
+  type TranscodeChildren,
+  TranscodePool,
+} from "./transcode-child-process.ts";
+export {
+  type EncoderName,
+  type FromChild,
+  frameFromChild,
+  frameToChild,
+  type ToChild,
+  toChildReader,
+} from "./transcode-protocol.ts";

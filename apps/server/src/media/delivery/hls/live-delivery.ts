@@ -29,10 +29,10 @@ export class LiveDelivery {
 
   /** `otherwise` answers where the session has nothing to play. */
   multivariant(res: ServerResponse, session: LiveSession, otherwise: () => void, waitedMs = 0): void {
-    const { renditions } = session.pipeline;
-    if (renditions.length > 0) {
+    const { listed } = session.pipeline;
+    if (listed.length > 0) {
       const base = `s/-/${session.sessionId}/`;
-      return sendText(res, 200, PLAYLIST_TYPE, liveMultivariant(renditions, base), CACHE.fresh);
+      return sendText(res, 200, PLAYLIST_TYPE, liveMultivariant(listed, base), CACHE.fresh);
     }
     if (session.isFinished || waitedMs >= TRACKS_WITHIN_MS) return otherwise();
     this.#clock.after(TRACKS_LOOK_MS, () => this.multivariant(res, session, otherwise, waitedMs + TRACKS_LOOK_MS));

@@ -1,22 +1,29 @@
 import { writeMultivariantPlaylist } from "@weir/formats/hls";
+import type { Track } from "../../packet.ts";
 import type { LiveRendition } from "../live-rendition.ts";
-import type { InitSegment, LiveSegment } from "../live-segment.ts";
+import type { LiveSegment } from "../live-segment.ts";
 
 /** Said before anything was measured. */
 const UNMEASURED_BPS = { video: 2_500_000, audio: 160_000 };
 
+/** A rendition as a viewer is offered it. */
+export interface ListedRendition {
+  readonly rendition: LiveRendition;
+  readonly track: Track;
+  /** Bits per second that it is made with, where we make it. */
+  readonly plannedBps?: number;
+}
+
 /**
- * The multivariant playlist of a live timeline: what each rendition's newest init segment says, and its measured bitrate.
+ * The multivariant playlist of a live timeline: each rendition's track, and its measured bitrate where there is one.
  * `base` is the address of the timeline relative to the playlist, with a slash at its end.
  */
-export function liveMultivariant(renditions: Iterable<LiveRendition>, base: string): string {
+export function liveMultivariant(renditions: Iterable<ListedRendition>, base: string): string {
   const video = [];
   let audio = null;
-  for (const rendition of renditions) {
-    const track = newestInit(rendition)?.track;
-    if (!track) continue;
+  for (const { rendition, track, plannedBps } of renditions) {
     const uri = `${base}${rendition.name}/index.m3u8`;
-    const { peak, average } = bitrates(rendition, UNMEASURED_BPS[track.kind]);
+    const { peak, average } = bitrates(rendition, plannedBps ?? UNMEASURED_BPS[track.kind]);
     if (track.kind === "video") {
       const { codecString, width, height } = track;
       video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate: null });
@@ -25,9 +32,10 @@ export function liveMultivariant(renditions: Iterable<LiveRendition>, base: stri
   return writeMultivariantPlaylist({ video, audio });
 }
 
-function newestInit(rendition: LiveRendition): InitSegment | null {
-  if (rendition.open?.init) return rendition.open.init;
-  return rendition.listed.findLast((segment) => segment.init !== null)?.init ?? null;
+/** The track of a rendition's newest segment that has bytes; null where there is none. */
+export function newestTrack(rendition: LiveRendition): Track | null {
+  if (rendition.open?.init) return rendition.open.init.track;
+  return rendition.listed.findLast((segment) => segment.init !== null)?.init?.track ?? null;
 }
 
 function bitrates(rendition: LiveRendition, unmeasured: number): { peak: number; average: number } {

@@ -1,0 +1,269 @@
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { initOfTrack } from "../packaging/init-of-track.ts";
+import type { RenditionPackager } from "../packaging/rendition-packager.ts";
+import type { VideoTrack } from "../packet.ts";
+import type { Cut, Sample } from "../timeline/timeline-sink.ts";
+import {
+  type EncoderName,
+  type FromChild,
+  frameToChild,
+  type TranscodeChild,
+  type TranscodeChildren,
+} from "../transcode/index.ts";
+import { GopCache } from "./gop-cache.ts";
+import type { Rung } from "./ladder-plan.ts";
+import { RungFeed } from "./rung-feed.ts";
+import { type FinishedSegment, SegmentAttempts } from "./segment-attempts.ts";
+import type { TranscodeAdmission, TranscodeSlot } from "./transcode-admission.ts";
+import { nextTranscodingStatus, type TranscodingInput, type TranscodingStatus } from "./transcoding-status.ts";
+
+const ASK_AGAIN_MS = 10_000;
+const FLUSH_MS = 1500;
+/** More than two seconds of a large source: the child does not keep up, and whole GOPs are left out. */
+const MAX_BACKLOG_BYTES = 6 * 1024 * 1024;
+const ATTEMPTS_A_SEGMENT = 3;
+const RESTART_MS = [0, 250, 1000];
+
+/** How a node encodes. */
+export interface EncodingSettings {
+  /** x264's, `superfast` and the like. */
+  readonly preset: string;
+  readonly encoder: EncoderName;
+}
+
+export interface LadderTranscoderSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly encoding: EncodingSettings;
+  readonly admission: TranscodeAdmission;
+  readonly children: TranscodeChildren;
+  readonly rungs: readonly Rung[];
+  /** One for each rung, in their order. */
+  readonly packagers: readonly RenditionPackager[];
+}
+
+/**
+ * Feeds one session's video to a child process and the rungs that come back to their packagers.
+ *
+ * The child may die at any moment: what it had made stays, a fresh one is brought to the same place from the last IDR and goes on with the
+ * first picture that was not made. What cannot be made is a gap in the rungs; the source is never touched.
+ */
+export class LadderTranscoder {
+  readonly #settings: LadderTranscoderSettings;
+  readonly #feeds: readonly RungFeed[];
+  readonly #gop = new GopCache();
+  readonly #segments = new SegmentAttempts();
+  #status: TranscodingStatus = { state: "off" };
+  #track: VideoTrack | null = null;
+  #slot: TranscodeSlot | null = null;
+  #child: TranscodeChild | null = null;
+  #childNumber = 0;
+  #restart: Timer | null = null;
+  #askAgain: Timer | null = null;
+  #failures = 0;
+  /** The pipe was full: nothing is sent before the next IDR. */
+  #skipsToIdr = false;
+  #flushId = 0;
+  /** A flush that is under way, and what has to wait for it. */
+  #flushing: { readonly id: number; readonly after: (() => void)[]; readonly deadline: Timer } | null = null;
+
+  constructor(settings: LadderTranscoderSettings) {
+    this.#settings = settings;
+    this.#feeds = settings.packagers.map((packager) => new RungFeed(packager));
+  }
+
+  get status(): TranscodingStatus {
+    return this.#status;
+  }
+
+  /** A stretch begins with this video track, or without video. */
+  stretch(track: VideoTrack | null): void {
+    const isSame = track !== null && this.#track !== null && Buffer.compare(track.config, this.#track.config) === 0;
+    this.#track = track;
+    this.#gop.clear();
+    if (isSame && this.#child) return;
+    this.#dropChild();
+    this.#askAgain?.cancel();
+    if (this.#status.state === "starting" || this.#status.state === "running") this.#change({ type: "child-died" });
+    if (track) this.#admit(track);
+  }
+
+  cut(cut: Cut): void {
+    this.#segments.begin(cut.msn);
+    this.#inOrder(() => {
+      for (const feed of this.#feeds) feed.cut(cut);
+    });
+    const frame = frameToChild({ type: "cut", msn: cut.msn, ticks: cut.ticks });
+    this.#gop.cut(frame);
+    this.#child?.send(frame);
+  }
+
+  sample(sample: Sample): void {
+    const { clock } = this.#settings;
+    const { isIndependent, decodeTime: dts, time: pts, data } = sample;
+    const frame = frameToChild({ type: "packet", isIndependent, dts, pts, data });
+    this.#gop.packet(frame, isIndependent);
+    this.#segments.sent(data.byteLength, clock.now(), clock.monotonic());
+    this.#sendPacket(frame, isIndependent);
+  }
+
+  /** Nothing comes for now: everything in flight is made, then the rungs close their open segments at `ticks`. */
+  pause(ticks: number): void {
+    const close = (): void => {
+      for (const feed of this.#feeds) {
+        feed.flush();
+        feed.pause(ticks);
+      }
+    };
+    const child = this.#child;
+    if (!child) return this.#inOrder(close);
+    this.#inOrder(() => {
+      const id = ++this.#flushId;
+      const deadline = this.#settings.clock.after(FLUSH_MS, () => this.#flushed(id));
+      this.#flushing = { id, after: [close], deadline };
+      child.send(frameToChild({ type: "flush", id }));
+    });
+  }
+
+  /** The session is over; `done` is called when the rungs have all they will get. */
+  end(done: () => void): void {
+    this.#inOrder(() => {
+      this.#askAgain?.cancel();
+      this.#dropChild();
+      this.#slot?.release();
+      this.#slot = null;
+      this.#change({ type: "session-ended" });
+      done();
+    });
+  }
+
+  /** A segment is closed in all renditions; `isWhole` says whether every rung has bytes for it. Null where no ladder was asked of it. */
+  segmentClosed(msn: number, isWhole: boolean): FinishedSegment | null {
+    if (isWhole) {
+      this.#failures = 0;
+      if (this.#status.state === "starting" || this.#status.state === "running") this.#change({ type: "segment-done" });
+    }
+    const reason = this.#status.state === "source-only" ? this.#status.reason : "the rungs were not made in time";
+    return this.#segments.finish(msn, this.#childNumber, isWhole ? null : reason, this.#settings.clock.monotonic());
+  }
+
+  #change(input: TranscodingInput): void {
+    this.#status = nextTranscodingStatus(this.#status, input);
+  }
+
+  #admit(track: VideoTrack): void {
+    const { admission, rungs, clock, log } = this.#settings;
+    if (!this.#slot) {
+      const slot = admission.admit(track, rungs);
+      if (typeof slot === "string") {
+        log.warn({ reason: slot }, "a ladder was refused");
+        this.#change({ type: "refused", reason: slot });
+        for (const feed of this.#feeds) feed.lose();
+        this.#askAgain = clock.after(ASK_AGAIN_MS, () => this.#track && this.#admit(this.#track));
+        return;
+      }
+      this.#slot = slot;
+    }
+    if (this.#status.state === "off" || this.#status.state === "source-only") this.#change({ type: "admitted" });
+    this.#startChild(track);
+  }
+
+  #startChild(track: VideoTrack): void {
+    const { children, rungs, encoding } = this.#settings;
+    const child = children.take({
+      message: (message) => this.#child === child && this.#receive(message),
+      exited: (reason) => this.#child === child && this.#died(reason),
+    });
+    for (const feed of this.#feeds) feed.regain();
+    this.#child = child;
+    this.#childNumber = child.pid;
+    this.#skipsToIdr = false;
+    const { codec, width, height } = track;
+    const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
+    child.send(frameToChild({ type: "start", start: { ...encoding, video, rungs } }));
+    const published = Math.max(0, ...this.#feeds.map(({ endTicks }) => endTicks));
+    if (published > 0) child.send(frameToChild({ type: "skip-until", ticks: published }));
+    for (const frame of this.#gop.frames) child.send(frame);
+  }
+
+  #sendPacket(frame: Uint8Array, isIndependent: boolean): void {
+    const child = this.#child;
+    if (!child) return;
+    const isFull = child.backlogBytes > MAX_BACKLOG_BYTES;
+    if (isFull) this.#skipsToIdr = true;
+    else if (isIndependent) this.#skipsToIdr = false;
+    if (!this.#skipsToIdr) child.send(frame);
+  }
+
+  #receive(message: FromChild): void {
+    if (message.type === "packet") this.#feeds[message.rung]?.packet(message, message.isFirstOfSegment);
+    else if (message.type === "ready") this.#ready(message.rungs);
+    else if (message.type === "flushed") this.#flushed(message.id);
+    else if (message.type === "error" && message.isFatal) this.#giveUp(message.message);
+  }
+
+  #ready(made: Extract<FromChild, { type: "ready" }>["rungs"]): void {
+    this.#inOrder(() => {
+      for (const { index, config } of made) {
+        const rung = this.#settings.rungs[index];
+        if (rung) this.#feeds[index]?.useInit(initOf(rung, Buffer.from(config, "base64")));
+      }
+    });
+  }
+
+  #died(reason: string): void {
+    const { clock, log } = this.#settings;
+    log.warn({ reason, child: this.#childNumber }, "a transcoder died; a fresh one goes on from where it was");
+    this.#child = null;
+    for (const feed of this.#feeds) feed.flush();
+    this.#flushed(this.#flushId);
+    this.#failures++;
+    if (this.#segments.failed(this.#childNumber, reason, clock.monotonic()) >= ATTEMPTS_A_SEGMENT) {
+      return this.#giveUp(`The transcoder failed ${ATTEMPTS_A_SEGMENT} times at one segment: ${reason}`, true);
+    }
+    this.#change({ type: "child-died" });
+    const ms = RESTART_MS[Math.min(this.#failures, RESTART_MS.length) - 1] ?? 0;
+    this.#restart = clock.after(ms, () => this.#track && this.#startChild(this.#track));
+  }
+
+  /** No more tries with this source: it plays as source only. `mayHeal` asks again later. */
+  #giveUp(reason: string, mayHeal = false): void {
+    const { clock, log } = this.#settings;
+    log.warn({ reason }, "a stream plays as source only");
+    if (!mayHeal) this.#segments.failed(this.#childNumber, reason, clock.monotonic());
+    this.#dropChild();
+    this.#slot?.release();
+    this.#slot = null;
+    this.#change({ type: "gave-up", reason });
+    for (const feed of this.#feeds) feed.lose();
+    if (mayHeal) this.#askAgain = clock.after(ASK_AGAIN_MS, () => this.#track && this.#admit(this.#track));
+  }
+
+  #dropChild(): void {
+    this.#restart?.cancel();
+    const child = this.#child;
+    this.#child = null;
+    child?.kill();
+    for (const feed of this.#feeds) feed.flush();
+    this.#flushed(this.#flushId);
+  }
+
+  /** Do now, or behind the flush that is under way. */
+  #inOrder(action: () => void): void {
+    if (this.#flushing) this.#flushing.after.push(action);
+    else action();
+  }
+
+  #flushed(id: number): void {
+    const flushing = this.#flushing;
+    if (flushing?.id !== id) return;
+    flushing.deadline.cancel();
+    this.#flushing = null;
+    for (const action of flushing.after) this.#inOrder(action);
+  }
+}
+
+function initOf({ width, height, codecString }: Rung, config: Uint8Array) {
+  return initOfTrack({ kind: "video", codec: "avc", config, codecString, width, height });
+}

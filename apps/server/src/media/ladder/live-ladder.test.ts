@@ -1,0 +1,198 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
+import { silentLog } from "../../platform/log.ts";
+import type { LadderProfile } from "../../ports.ts";
+import { LivePipeline } from "../live-pipeline.ts";
+import { openMediaMemory } from "../memory-pool.ts";
+import { FakeChildren } from "../testing/fake-transcoder.ts";
+import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
+import { play } from "../testing/timeline-rig.ts";
+import type { TranscodedSegment } from "./live-ladder.ts";
+import { TranscodeAdmission } from "./transcode-admission.ts";
+
+const PROFILES: LadderProfile[] = [
+  { name: "240p0", width: 426, height: 240, bitrate: 250_000, fps: 0 },
+  { name: "180p0", width: 320, height: 180, bitrate: 150_000, fps: 0 },
+];
+
+let clock: ManualClock;
+let children: FakeChildren;
+let segments: TranscodedSegment[];
+let admission: TranscodeAdmission;
+let pipeline: LivePipeline;
+
+function open(profiles: readonly LadderProfile[] = PROFILES): void {
+  pipeline = new LivePipeline({
+    clock,
+    memory: openMediaMemory(),
+    resume: null,
+    onSegment: () => {},
+    onUnstable: () => {},
+    ladder: {
+      log: silentLog,
+      admission,
+      children,
+      encoding: { preset: "superfast", encoder: "libx264" },
+      profiles,
+      isDefault: false,
+      onSegment: (segment) => segments.push(segment),
+    },
+  });
+}
+
+beforeEach(() => {
+  clock = new ManualClock();
+  children = new FakeChildren();
+  segments = [];
+  admission = new TranscodeAdmission({ cores: 2, freeBytes: () => 1e12 });
+  open();
+});
+
+function send(
+  shape: SourceShape,
+  change: (arrivals: Arrival[]) => Arrival[] = (same) => same,
+  at: [number, () => void][] = [],
+): void {
+  const { timeline } = pipeline;
+  timeline.track(VIDEO);
+  timeline.track(AUDIO);
+  const todo = [...at];
+  play(
+    clock,
+    change(syntheticSource(shape)),
+    ({ at: now, packet }) => {
+      while (todo[0] && now >= todo[0][0] * 1000) todo.shift()?.[1]();
+      timeline.packet(packet);
+    },
+    () => timeline.tick(),
+  );
+}
+
+const rendition = (name: string) => pipeline.renditions.find((candidate) => candidate.name === name);
+const listed = (name: string) =>
+  rendition(name)?.listed.map(
+    ({ msn, init, durationTicks }) => `${msn}${init ? "" : " gap"} ${durationTicks / 90_000}`,
+  );
+const names = () => pipeline.listed.map(({ rendition: { name } }) => name);
+
+describe("rungs", () => {
+  test("have the source's segments to the tick, and are listed from the first picture on", () => {
+    send({ seconds: 0.1 });
+    expect(names()).toEqual(["source", "audio", "v0", "v1"]);
+    open();
+    send({ seconds: 9, gopSeconds: 1.5 });
+    expect(listed("v0")).toEqual(listed("source"));
+    expect(listed("v1")).toEqual(listed("source"));
+    expect(rendition("v0")?.listed.every(({ parts }) => parts[0]?.isIndependent)).toBe(true);
+    expect(segments.map(({ msn, isWhole }) => [msn, isWhole])).toEqual([
+      [1, true],
+      [2, true],
+    ]);
+    expect(segments[0]?.attempts).toMatchObject([{ error: null }]);
+  });
+
+  test("of a source without profiles are none", () => {
+    open([]);
+    send({ seconds: 3 });
+    expect(names()).toEqual(["source", "audio"]);
+    expect(children.taken).toEqual([]);
+  });
+
+  test("end whole with a clean stop", () => {
+    send({ seconds: 3 });
+    pipeline.end();
+    expect(listed("v0")).toEqual(listed("source"));
+    expect(rendition("v0")?.hasEnded).toBe(true);
+    expect(children.current.isKilled).toBe(true);
+  });
+
+  test("go on in the same child through a jump of the source's clock", () => {
+    send({ seconds: 9 }, (arrivals) =>
+      arrivals.map(({ at, packet }) => {
+        const ticks = at >= 4000 ? 500 * 90_000 : 0;
+        return { at, packet: { ...packet, dts: packet.dts + ticks, pts: packet.pts + ticks } };
+      }),
+    );
+    expect(children.taken.length).toBe(1);
+    const marked = rendition("v0")
+      ?.listed.filter(({ discontinuity }) => discontinuity)
+      .map(({ msn }) => msn);
+    expect(marked).toEqual([3]);
+    expect(listed("v0")).toEqual(listed("source"));
+  });
+});
+
+describe("a child that dies", () => {
+  test("is followed by one that goes on with the first picture that was not made", () => {
+    send({ seconds: 7 }, undefined, [[4.5, () => children.current.die()]]);
+    expect(children.taken.length).toBe(2);
+    expect(children.current.skippedUntil).toBeGreaterThan(4.3 * 90_000);
+    expect(listed("v0")).toEqual(listed("source"));
+    expect(segments.at(2)).toMatchObject({ msn: 3, isWhole: true, attempts: [{ error: "killed" }, { error: null }] });
+  });
+
+  test("three times at one segment leaves the source alone, says why, and is asked again after 10 s", () => {
+    const die = () => children.current.die("out of memory");
+    send({ seconds: 8 }, undefined, [
+      [4.2, die],
+      [4.3, die],
+      [4.9, die],
+    ]);
+    expect(names()).toEqual(["source", "audio"]);
+    expect(segments.at(2)).toMatchObject({ msn: 3, isWhole: false });
+    expect(segments.at(2)?.attempts.length).toBe(3);
+    expect(listed("source")?.length).toBe(3);
+    clock.advance(10_000);
+    expect(children.taken.length).toBe(4);
+    expect(names()).toContain("v0");
+  });
+
+  test("that refuses its input is not asked again while the source stays the same", () => {
+    send({ seconds: 5 }, undefined, [[0.5, () => children.current.fail("4:4:4 10 bit cannot be transcoded")]]);
+    clock.advance(60_000);
+    expect(children.taken.length).toBe(1);
+    expect(segments[0]).toMatchObject({ isWhole: false, attempts: [{ error: "4:4:4 10 bit cannot be transcoded" }] });
+    expect(listed("source")?.length).toBe(2);
+  });
+});
+
+describe("a child that does not answer", () => {
+  test("costs gaps in the rungs and nothing in the source", () => {
+    children.areStuck = true;
+    send({ seconds: 13 });
+    expect(listed("source")?.length).toBe(6);
+    expect(listed("v0")?.slice(0, 3)).toEqual(["1 gap 2", "2 gap 2", "3 gap 2"]);
+    expect(segments[0]?.isWhole).toBe(false);
+  });
+
+  test("does not keep a session from ending", () => {
+    children.areStuck = true;
+    send({ seconds: 3 });
+    pipeline.end();
+    expect(rendition("source")?.hasEnded).toBe(true);
+    clock.advance(1500);
+    expect(rendition("v0")?.hasEnded).toBe(true);
+  });
+});
+
+describe("a full machine", () => {
+  test("plays as source only, with a reason, and lets the ladder in when there is room", () => {
+    admission = new TranscodeAdmission({ cores: 0.2, freeBytes: () => 1e12 });
+    const busy = admission.admit(VIDEO, []);
+    if (typeof busy === "string") throw new Error(busy);
+    open();
+    const blocker = new TranscodeAdmission({ cores: 0, freeBytes: () => 1e12 });
+    expect(blocker.admit(VIDEO, [])).toMatch(/0\.0 of 0\.0 are free: end another stream/);
+    send({ seconds: 5 });
+    expect(names()).toEqual(["source", "audio", "v0", "v1"]);
+  });
+
+  test("is told when its memory is short", () => {
+    admission = new TranscodeAdmission({ cores: 2, freeBytes: () => 1000 });
+    open();
+    send({ seconds: 5 });
+    expect(names()).toEqual(["source", "audio"]);
+    expect(children.taken).toEqual([]);
+    expect(segments[0]?.attempts[0]?.error).toMatch(/not enough free memory/);
+  });
+});

@@ -1,0 +1,135 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { LadderProfile } from "../../ports.ts";
+import type { MediaMemory } from "../memory-pool.ts";
+import { LivePlaylist } from "../packaging/hls/live-playlist.ts";
+import { LiveRendition } from "../packaging/live-rendition.ts";
+import type { LiveSegment } from "../packaging/live-segment.ts";
+import type { PartTarget } from "../packaging/part-target.ts";
+import { RenditionPackager } from "../packaging/rendition-packager.ts";
+import { SegmentLedger } from "../packaging/segment-ledger.ts";
+import { TICKS_PER_SECOND, type VideoTrack } from "../packet.ts";
+import type { Cut, Sample } from "../timeline/timeline-sink.ts";
+import type { TranscodeChildren } from "../transcode/index.ts";
+import { planLadder, type Rung } from "./ladder-plan.ts";
+import { type EncodingSettings, LadderTranscoder } from "./ladder-transcoder.ts";
+import type { FinishedSegment } from "./segment-attempts.ts";
+import type { TranscodeAdmission } from "./transcode-admission.ts";
+import type { TranscodingStatus } from "./transcoding-status.ts";
+
+const LAST_FRAME_TICKS = TICKS_PER_SECOND / 4;
+
+/** What a node has to transcode with. */
+export interface LadderResources {
+  readonly admission: TranscodeAdmission;
+  readonly children: TranscodeChildren;
+  readonly encoding: EncodingSettings;
+}
+
+export interface LiveLadderSettings extends LadderResources {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly memory: MediaMemory;
+  readonly partTarget: PartTarget;
+  readonly discontinuitySequence: number;
+  readonly rungs: readonly Rung[];
+  /** All renditions of the timeline, for their reports to each other. */
+  readonly siblings: () => Iterable<LiveRendition>;
+  readonly onSegment: (segment: TranscodedSegment) => void;
+}
+
+/** What became of one source segment in the rungs. */
+export interface TranscodedSegment extends FinishedSegment {
+  readonly msn: number;
+  readonly isWhole: boolean;
+  readonly seconds: number;
+  readonly renditionBytes: number;
+}
+
+export interface RungBranch {
+  readonly rung: Rung;
+  readonly rendition: LiveRendition;
+  readonly playlist: LivePlaylist;
+}
+
+/** The rungs of one session: a transcoder, and for each rung its packager, live window and playlist. Fixed when the session begins. */
+export class LiveLadder {
+  readonly branches: readonly RungBranch[];
+  readonly #transcoder: LadderTranscoder;
+  readonly #ledger: SegmentLedger;
+  #track: VideoTrack | null = null;
+  /** Where each segment that is not closed in every rung ends, in 90 kHz ticks, once the source has told. */
+  readonly #ends = new Map<number, number>();
+  #newestMsn: number | null = null;
+
+  constructor(settings: LiveLadderSettings) {
+    const { clock, log, memory, partTarget, discontinuitySequence, rungs, siblings, onSegment } = settings;
+    const packagers: RenditionPackager[] = [];
+    this.#ledger = new SegmentLedger((closed) => {
+      const [first] = closed;
+      if (!first) return;
+      const { msn } = first.segment;
+      const end = this.#ends.get(msn);
+      this.#ends.delete(msn);
+      const isWhole = end !== undefined && closed.every(({ segment }) => isWholeUntil(segment, end));
+      const finished = this.#transcoder.segmentClosed(msn, isWhole);
+      const renditionBytes = closed.reduce((bytes, { segment }) => bytes + segment.bytes, 0);
+      if (finished) onSegment({ ...finished, msn, isWhole, seconds: first.segment.seconds, renditionBytes });
+    });
+    this.branches = rungs.map((rung) => {
+      const rendition = new LiveRendition(rung.id, discontinuitySequence, clock);
+      const onClosed = this.#ledger.closed.bind(this.#ledger);
+      packagers.push(new RenditionPackager(rendition, "rung", partTarget, memory, onClosed));
+      return { rung, rendition, playlist: new LivePlaylist(rendition, partTarget, siblings) };
+    });
+    const { admission, children, encoding } = settings;
+    this.#transcoder = new LadderTranscoder({ clock, log, admission, children, encoding, rungs, packagers });
+  }
+
+  /** Rungs of a stream with these profiles; none where it plays as source only. */
+  static plan(profiles: readonly LadderProfile[], isDefault: boolean, source: VideoTrack): Rung[] {
+    return planLadder(profiles, isDefault, source);
+  }
+
+  get status(): TranscodingStatus {
+    return this.#transcoder.status;
+  }
+
+  stretch(track: VideoTrack | null): void {
+    this.#track = track;
+    this.#transcoder.stretch(track);
+  }
+
+  cut(cut: Cut): void {
+    this.#endNewest(cut.ticks);
+    this.#newestMsn = cut.msn;
+    this.#ledger.expect(cut.msn, this.branches.length);
+    this.#transcoder.cut(cut);
+  }
+
+  sample(sample: Sample): void {
+    if (this.#track) this.#transcoder.sample(sample);
+  }
+
+  pause(ticks: number): void {
+    this.#endNewest(ticks);
+    this.#newestMsn = null;
+    this.#transcoder.pause(ticks);
+  }
+
+  /** What is in flight is made, then the rungs' playlists end. */
+  end(): void {
+    this.#transcoder.end(() => {
+      for (const { rendition } of this.branches) rendition.end();
+    });
+  }
+
+  #endNewest(ticks: number): void {
+    if (this.#newestMsn !== null) this.#ends.set(this.#newestMsn, ticks);
+  }
+}
+
+/** True when the rung has bytes for all of the source's segment, a last frame of unknown duration aside. */
+function isWholeUntil({ init, startTicks, durationTicks }: LiveSegment, end: number): boolean {
+  return init !== null && end - startTicks - durationTicks <= LAST_FRAME_TICKS;
+}

@@ -1,0 +1,85 @@
+import type { InitSegment } from "../packaging/live-segment.ts";
+import type { RenditionPackager } from "../packaging/rendition-packager.ts";
+import type { Cut, Sample } from "../timeline/timeline-sink.ts";
+
+/** One encoded picture of a rung. */
+export interface RungPacket {
+  readonly pts: number;
+  readonly isIndependent: boolean;
+  readonly data: Uint8Array;
+}
+
+/**
+ * From a rung's encoded pictures to its packager. Holds one back, because only the next one tells its duration.
+ */
+export class RungFeed {
+  readonly #packager: RenditionPackager;
+  #held: Sample | null = null;
+  #frameTicks = 3000;
+  #init: InitSegment | null = null;
+  /** Parameter sets changed inside a segment: the rest of it cannot be used. */
+  #waitsForCut = false;
+  #endTicks = 0;
+
+  constructor(packager: RenditionPackager) {
+    this.#packager = packager;
+  }
+
+  /** End of what was handed on, in 90 kHz ticks. */
+  get endTicks(): number {
+    return this.#endTicks;
+  }
+
+  useInit(init: InitSegment): void {
+    this.#waitsForCut = this.#init !== null && this.#init.name !== init.name;
+    this.#init = init;
+    this.#packager.useInit(init);
+  }
+
+  cut(cut: Cut): void {
+    this.#packager.cut(cut);
+  }
+
+  packet({ pts, isIndependent, data }: RungPacket, isFirstOfSegment: boolean): void {
+    if (isFirstOfSegment) this.#waitsForCut = false;
+    // Behind what is published already: a restarted child began a little early.
+    if (this.#waitsForCut || pts < this.#endTicks) return;
+    const before = this.#held;
+    if (before) {
+      before.duration = pts - before.time;
+      this.#frameTicks = before.duration;
+      this.#handOn(before);
+    }
+    this.#held = { kind: "video", time: pts, decodeTime: pts, duration: 0, isIndependent, data };
+  }
+
+  /** Nothing comes behind what is held: let it go with the duration before it, and publish the open part. */
+  flush(): void {
+    const held = this.#held;
+    this.#held = null;
+    if (held) {
+      held.duration = this.#frameTicks;
+      this.#handOn(held);
+    }
+    this.#packager.flushPart();
+  }
+
+  /** Nothing comes any more: what follows are gaps. */
+  lose(): void {
+    this.flush();
+    this.#packager.lose();
+  }
+
+  regain(): void {
+    this.#packager.regain();
+  }
+
+  pause(ticks: number): void {
+    this.#packager.pause(ticks);
+  }
+
+  #handOn(sample: Sample): void {
+    this.#endTicks = sample.time + sample.duration;
+    this.#packager.sample(sample);
+  }
+}

@@ -1,0 +1,69 @@
+/** How one try at a segment went; `error` is a sentence, or null. */
+export interface SegmentAttempt {
+  readonly child: number;
+  readonly latencyMs: number;
+  readonly error: string | null;
+}
+
+interface OpenSegment {
+  /** When its last source packet went to the child: wall clock, and monotonic. */
+  sentAt: number;
+  sentMonotonic: number;
+  sourceBytes: number;
+  readonly failed: SegmentAttempt[];
+}
+
+export interface FinishedSegment {
+  readonly startTime: number;
+  readonly latencyMs: number;
+  readonly sourceBytes: number;
+  readonly attempts: readonly SegmentAttempt[];
+}
+
+const MAX_OPEN = 8;
+
+/** Keeps account of the segments that a transcoder works on: when each was handed over whole, and which tries failed. */
+export class SegmentAttempts {
+  readonly #open = new Map<number, OpenSegment>();
+  #current: OpenSegment | null = null;
+
+  begin(msn: number): void {
+    this.#current = { sentAt: 0, sentMonotonic: 0, sourceBytes: 0, failed: [] };
+    this.#open.set(msn, this.#current);
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
+  }
+
+  sent(bytes: number, now: number, monotonic: number): void {
+    if (!this.#current) return;
+    this.#current.sentAt = now;
+    this.#current.sentMonotonic = monotonic;
+    this.#current.sourceBytes += bytes;
+  }
+
+  /** The child died, or gave up: every segment that is not whole has lost a try. Returns how many the worst one lost. */
+  failed(child: number, error: string, monotonic: number): number {
+    let most = 0;
+    for (const { failed, sentMonotonic } of this.#open.values()) {
+      failed.push({ child, latencyMs: Math.max(0, Math.round(monotonic - sentMonotonic)), error });
+      most = Math.max(most, failed.length);
+    }
+    return most;
+  }
+
+  /** The segment is whole in every rung, or listed as a gap. Null for one that was never begun. */
+  finish(msn: number, child: number, error: string | null, monotonic: number): FinishedSegment | null {
+    const segment = this.#open.get(msn);
+    if (!segment) return null;
+    this.#open.delete(msn);
+    const latencyMs = segment.sentMonotonic === 0 ? 0 : Math.max(0, Math.round(monotonic - segment.sentMonotonic));
+    const last = { child, latencyMs, error };
+    return {
+      startTime: segment.sentAt,
+      latencyMs,
+      sourceBytes: segment.sourceBytes,
+      // A failed try that nothing followed is the answer itself.
+      attempts: error !== null && segment.failed.length > 0 ? segment.failed : [...segment.failed, last],
+    };
+  }
+}

@@ -1,0 +1,58 @@
+import type { VideoTrack } from "../packet.ts";
+import type { Rung } from "./ladder-plan.ts";
+
+/** Cores for decoding and for encoding a million pixels at 30 frames a second (H.264, superfast), measured. */
+const DECODE_CORES = 0.155;
+const ENCODE_CORES = 0.5;
+const MEGAPIXEL = 1_000_000;
+/** What a child of 1080p and three rungs holds at its largest, with room. */
+const CHILD_BYTES = 260 * 1024 * 1024;
+
+export interface TranscodeAdmissionSettings {
+  /** Cores that live transcoding may use in all. */
+  readonly cores: number;
+  readonly freeBytes: () => number;
+}
+
+/** Given back when the ladder ends. */
+export interface TranscodeSlot {
+  release(): void;
+}
+
+/**
+ * Lets a ladder in while its cost fits beside those that run. One more than the machine can carry would take real time from all of them,
+ * so it is refused with a reason and its stream plays as source.
+ */
+export class TranscodeAdmission {
+  readonly #settings: TranscodeAdmissionSettings;
+  #used = 0;
+
+  constructor(settings: TranscodeAdmissionSettings) {
+    this.#settings = settings;
+  }
+
+  /** A slot, or a sentence that says why not. */
+  admit(source: VideoTrack, rungs: readonly Rung[]): TranscodeSlot | string {
+    const cost = coresOf(source, rungs);
+    const { cores, freeBytes } = this.#settings;
+    if (this.#used + cost > cores) {
+      const free = Math.max(0, cores - this.#used);
+      return `This ladder needs about ${cost.toFixed(1)} cores and ${free.toFixed(1)} of ${cores.toFixed(1)} are free: end another stream, use fewer or smaller profiles, or add a machine.`;
+    }
+    if (freeBytes() < CHILD_BYTES)
+      return "There is not enough free memory for another ladder: end another stream or add memory.";
+    this.#used += cost;
+    let isHeld = true;
+    return {
+      release: () => {
+        if (isHeld) this.#used -= cost;
+        isHeld = false;
+      },
+    };
+  }
+}
+
+function coresOf(source: VideoTrack, rungs: readonly Rung[]): number {
+  const encoded = rungs.reduce((sum, { width, height }) => sum + width * height, 0);
+  return (source.width * source.height * DECODE_CORES + encoded * ENCODE_CORES) / MEGAPIXEL;
+}

@@ -1,0 +1,43 @@
+/**
+ * Transcoding of one session (docs/lifecycles.md): *off* without a ladder, *starting* until its first rung packets, *running*, or
+ * *source-only* with the reason, which is asked about again.
+ */
+export type TranscodingStatus =
+  | { readonly state: "off" }
+  | { readonly state: "starting" }
+  | { readonly state: "running" }
+  | { readonly state: "source-only"; readonly reason: string };
+
+export type TranscodingInput =
+  | { readonly type: "admitted" }
+  | { readonly type: "refused"; readonly reason: string }
+  | { readonly type: "segment-done" }
+  | { readonly type: "child-died" }
+  | { readonly type: "gave-up"; readonly reason: string }
+  | { readonly type: "session-ended" };
+
+/** The next state. Throws for a pair that cannot be, naming both. */
+export function nextTranscodingStatus(status: TranscodingStatus, input: TranscodingInput): TranscodingStatus {
+  switch (input.type) {
+    case "session-ended":
+      return { state: "off" };
+    case "admitted":
+      if (status.state === "off" || status.state === "source-only") return { state: "starting" };
+      break;
+    case "refused":
+      if (status.state === "off" || status.state === "source-only")
+        return { state: "source-only", reason: input.reason };
+      break;
+    case "segment-done":
+      if (status.state === "starting" || status.state === "running") return { state: "running" };
+      break;
+    case "child-died":
+      if (status.state === "starting" || status.state === "running") return { state: "starting" };
+      break;
+    case "gave-up":
+      if (status.state === "starting" || status.state === "running")
+        return { state: "source-only", reason: input.reason };
+      break;
+  }
+  throw new Error(`transcoding cannot take "${input.type}" while ${status.state}`);
+}

@@ -1,0 +1,12 @@
+import { createHash } from "node:crypto";
+import { initSegment } from "@weir/formats/mp4";
+import { TICKS_PER_SECOND, type Track } from "../packet.ts";
+import type { InitSegment } from "./live-segment.ts";
+
+/** The init segment of a track, under a name made from its bytes. */
+export function initOfTrack(track: Track): InitSegment {
+  const timescale = track.kind === "video" ? TICKS_PER_SECOND : track.sampleRate;
+  const bytes = initSegment({ ...track, timescale });
+  const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 8);
+  return { name: `init-${hash}.mp4`, bytes, track, timescale };
+}

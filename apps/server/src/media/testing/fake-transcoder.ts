@@ -1,0 +1,97 @@
+import {
+  type FromChild,
+  type ToChild,
+  type TranscodeChild,
+  type TranscodeChildHandler,
+  type TranscodeChildren,
+  toChildReader,
+} from "../transcode/index.ts";
+import { VIDEO } from "./synthetic-source.ts";
+
+/** A child that answers at once: each source picture comes back in every rung as one byte, cut where it was told to cut. */
+export class FakeChild implements TranscodeChild {
+  static #nextPid = 1000;
+  readonly pid = FakeChild.#nextPid++;
+  backlogBytes = 0;
+  isKilled = false;
+  skippedUntil = 0;
+  readonly #handler: TranscodeChildHandler;
+  readonly #isStuck: boolean;
+  readonly #read = toChildReader();
+  #rungs: readonly number[] = [];
+  #msn: number | null = null;
+  #cut: { readonly msn: number; readonly ticks: number } | null = null;
+  #wantsIdr = true;
+
+  /** `isStuck`: take what comes, and answer nothing. */
+  constructor(handler: TranscodeChildHandler, isStuck: boolean) {
+    this.#handler = handler;
+    this.#isStuck = isStuck;
+  }
+
+  send(frame: Uint8Array): void {
+    for (const message of this.#read(frame)) if (!this.#isStuck) this.#take(message);
+  }
+
+  kill(): void {
+    this.isKilled = true;
+  }
+
+  die(reason = "killed"): void {
+    this.#handler.exited(reason);
+  }
+
+  fail(message: string): void {
+    this.#handler.message({ type: "error", code: "unsupported-pixel-format", message, isFatal: true });
+  }
+
+  #take(message: ToChild): void {
+    if (message.type === "start") this.#start(message.start.rungs.map(({ index }) => index));
+    else if (message.type === "cut") this.#cut = message;
+    else if (message.type === "skip-until") this.skippedUntil = message.ticks;
+    else if (message.type === "flush") {
+      this.#wantsIdr = true;
+      this.#handler.message({ type: "flushed", id: message.id });
+    } else this.#packet(message.pts, message.data.subarray(0, 1));
+  }
+
+  #start(rungs: readonly number[]): void {
+    this.#rungs = rungs;
+    const config = Buffer.from(VIDEO.config).toString("base64");
+    const ready = rungs.map((index) => ({ index, config, codecString: VIDEO.codecString }));
+    this.#handler.message({ type: "ready", rungs: ready });
+  }
+
+  #packet(pts: number, data: Uint8Array): void {
+    const isCut = this.#cut !== null && pts >= this.#cut.ticks;
+    if (this.#cut && isCut) {
+      this.#msn = this.#cut.msn;
+      this.#cut = null;
+    }
+    if (this.#msn === null || pts < this.skippedUntil) return;
+    const isIndependent = isCut || this.#wantsIdr;
+    this.#wantsIdr = false;
+    for (const rung of this.#rungs) {
+      const packet = { rung, isIndependent, isFirstOfSegment: isCut, msn: this.#msn, dts: pts, pts, data };
+      this.#handler.message({ type: "packet", ...packet } satisfies FromChild);
+    }
+  }
+}
+
+export class FakeChildren implements TranscodeChildren {
+  readonly taken: FakeChild[] = [];
+  /** Children from here on do not answer. */
+  areStuck = false;
+
+  take(handler: TranscodeChildHandler): FakeChild {
+    const child = new FakeChild(handler, this.areStuck);
+    this.taken.push(child);
+    return child;
+  }
+
+  get current(): FakeChild {
+    const child = this.taken.at(-1);
+    if (!child) throw new Error("no child was taken");
+    return child;
+  }
+}

@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Duplex, Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { Log } from "../../platform/log.ts";
+import { type FromChild, fromChildReader } from "./transcode-protocol.ts";
+
+const CHILD = fileURLToPath(new URL("./transcode-child.ts", import.meta.url));
+
+/** What a transcoding child tells. Nothing comes after `exited`. */
+export interface TranscodeChildHandler {
+  message(message: FromChild): void;
+  exited(reason: string): void;
+}
+
+/** One child process, told what to do by frames of the transcode protocol. */
+export interface TranscodeChild {
+  readonly pid: number;
+  /** Bytes that wait to go into its pipe. */
+  readonly backlogBytes: number;
+  send(frame: Uint8Array): void;
+  /** End it at once. `exited` is not called. */
+  kill(): void;
+}
+
+/** Where children come from. */
+export interface TranscodeChildren {
+  take(handler: TranscodeChildHandler): TranscodeChild;
+}
+
+/**
+ * Starts transcoding children, one ahead: loading FFmpeg takes half a second, and a live stream whose child died has no half second to
+ * spare. The spare is made when the first child is taken, so that a server that never transcodes holds none.
+ */
+export class TranscodePool implements TranscodeChildren {
+  readonly #log: Log;
+  readonly #children = new Set<PipedChild>();
+  #spare: PipedChild | null = null;
+  #isClosed = false;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  take(handler: TranscodeChildHandler): TranscodeChild {
+    const spare = this.#spare?.isAlive ? this.#spare : this.#start();
+    this.#spare = this.#start();
+    spare.employ(handler);
+    return spare;
+  }
+
+  /** Children that run, the spare one among them. */
+  get count(): number {
+    return this.#children.size;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const child of this.#children) child.kill();
+  }
+
+  #start(): PipedChild {
+    if (this.#isClosed) throw new Error("the transcode pool is closed");
+    const child = new PipedChild(this.#log, () => this.#children.delete(child));
+    this.#children.add(child);
+    return child;
+  }
+}
+
+class PipedChild implements TranscodeChild {
+  readonly #process: ChildProcess;
+  readonly #input: Writable;
+  readonly #log: Log;
+  #handler: TranscodeChildHandler | null = null;
+  #isAlive = true;
+
+  constructor(log: Log, onGone: () => void) {
+    this.#log = log;
+    this.#process = spawn(process.execPath, [CHILD], {
+      // Nothing of this process's environment, which holds secrets. Glibc's arenas cost a media process tens of megabytes.
+      env: { MALLOC_ARENA_MAX: "2" },
+      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+    });
+    const [, , , input, output] = this.#process.stdio as [null, null, null, Duplex, Readable];
+    this.#input = input;
+    input.on("error", () => {}); // its exit follows and tells
+    const read = fromChildReader();
+    output.on("data", (bytes: Uint8Array) => this.#receive(read, bytes));
+    output.on("error", () => {});
+    this.#process.once("error", (error) => this.#gone(`cannot start a transcoder: ${error.message}`, onGone));
+    this.#process.once("exit", (code, signal) =>
+      this.#gone(`the transcoder ended with ${signal ?? `code ${code}`}`, onGone),
+    );
+  }
+
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
+
+  get backlogBytes(): number {
+    return this.#input.writableLength;
+  }
+
+  employ(handler: TranscodeChildHandler): void {
+    this.#handler = handler;
+  }
+
+  send(frame: Uint8Array): void {
+    if (this.#isAlive) this.#input.write(frame);
+  }
+
+  kill(): void {
+    this.#handler = null;
+    this.#process.kill("SIGKILL");
+  }
+
+  #receive(read: (bytes: Uint8Array) => FromChild[], bytes: Uint8Array): void {
+    try {
+      for (const message of read(bytes)) this.#handler?.message(message);
+    } catch (error) {
+      this.#log.error({ err: error, pid: this.pid }, "a transcoder said what cannot be read; it is ended");
+      this.#process.kill("SIGKILL");
+    }
+  }
+
+  #gone(reason: string, onGone: () => void): void {
+    if (!this.#isAlive) return;
+    this.#isAlive = false;
+    onGone();
+    const handler = this.#handler;
+    this.#handler = null;
+    handler?.exited(reason);
+  }
+}
