@@ -97,8 +97,8 @@ export class MediaPlane {
     return this.#hub.drain();
   }
 
-  close(): void {
-    this.#hub.close();
+  close(): Promise<void> {
+    return this.#hub.close();
   }
 }
 

@@ -118,8 +118,9 @@ export class Hub {
     await Promise.allSettled(this.#sealing);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#ticker.cancel();
+    await Promise.all([...this.#sessions.values()].map((session) => session.close()));
   }
 
   #sessionFor(grant: PublishGrant, start: SessionStart): LiveSession {

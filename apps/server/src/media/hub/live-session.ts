@@ -140,6 +140,12 @@ export class LiveSession {
     for (const rendition of this.pipeline.renditions) rendition.dispose();
   }
 
+  /** Let go of everything, as it is. */
+  async close(): Promise<void> {
+    this.#window?.cancel();
+    await this.#settings.recorder?.abandon();
+  }
+
   /** Resolves when nothing of the session is left outside the object store. */
   async sealed(): Promise<void> {
     await this.#settings.recorder?.finish();

@@ -88,6 +88,13 @@ export class SessionRecorder {
     return this.#queue;
   }
 
+  /** Close the files as they are; the next start seals what they hold. */
+  async abandon(): Promise<void> {
+    await this.#queue;
+    await Promise.all([...this.#spans.values()].map((span) => span.abandon()));
+    this.#spans.clear();
+  }
+
   #enqueue(task: () => Promise<void>): void {
     this.#queue = this.#queue.then(task);
   }

@@ -70,7 +70,7 @@ export class MediaRig implements AsyncDisposable {
 
   /** Forget everything in memory, as a killed process does, and start again on the same disk. */
   async restart(): Promise<void> {
-    this.plane.close();
+    await this.plane.close();
     this.plane = this.#newPlane();
     await this.plane.start();
   }
@@ -109,7 +109,7 @@ export class MediaRig implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.plane.close();
+    await this.plane.close();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
     await rm(this.folder, { recursive: true, force: true });
