@@ -1,6 +1,13 @@
 import type { Session, Stream } from "@weir/contract";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import type { MediaFact, PublishGrant, RecordedSegment, SegmentClosed, SessionStart } from "../ports.ts";
+import type {
+  MediaFact,
+  PublishGrant,
+  RecordedSegment,
+  SegmentClosed,
+  SegmentTranscoded,
+  SessionStart,
+} from "../ports.ts";
 import { startTestDomains, type TestDomains } from "./domain-test-kit.ts";
 import { EventLog } from "./events/index.ts";
 import type { Domains } from "./index.ts";
@@ -85,6 +92,28 @@ export function segment(grant: PublishGrant, sessionId: string, msn: number, spa
     durationSeconds: 2,
     bytes: 2_000,
     recorded: [row("source", "video"), row("audio", "audio")],
+  };
+}
+
+/** What became of a segment of 2 s in the rungs; `error` is why there is none. */
+export function transcoded(
+  grant: PublishGrant,
+  sessionId: string,
+  seqNo: number,
+  error: string | null = null,
+): SegmentTranscoded {
+  return {
+    type: "segment-transcoded",
+    streamId: grant.streamId,
+    epoch: grant.epoch,
+    at: now(),
+    sessionId,
+    segment: { name: `${seqNo}.m4s`, seqNo, duration: 2, byteSize: 2_000 },
+    startTime: now(),
+    latencyMs: 300,
+    success: error === null,
+    attempts: [{ orchestrator: { address: "local", transcodeUri: "local:0" }, latencyMs: 300, error }],
+    renditionBytes: error === null ? 900 : 0,
   };
 }
 

@@ -14,6 +14,7 @@ import {
   states,
   stream,
   tell,
+  transcoded,
   useLiveRig,
 } from "./live-test-rig.ts";
 
@@ -107,6 +108,7 @@ describe("the reconnect window", () => {
       sessionId: start.sessionId,
       record: true,
       profiles: stream.profiles,
+      isDefaultLadder: true,
       resume: { nextMsn: 2 + 16, discontinuitySequence: 0, endTicks: 180_000 + 32 * 90_000 },
     });
     // It dies before its first segment: the next one keeps clear of its names too.
@@ -177,6 +179,54 @@ describe("counters and metrics", () => {
     });
     await tell(kit.domains, ended(grant, "clean-stop"));
     expect(await read()).toMatchObject({ ingestRate: 0, outgoingRate: 0, sourceSegments: 2 });
+  });
+
+  it("segments that went through the transcoder are events and counters, and a failure is the stream's issue until the next success", async () => {
+    const { grant, start } = await publish();
+    const { sessionId } = start;
+    expect(await read()).toMatchObject({ isHealthy: true, issues: [] });
+    await tell(
+      kit.domains,
+      transcoded(grant, sessionId, 1),
+      transcoded(grant, sessionId, 2, "no room on this machine"),
+    );
+    const counters = { transcodedSegments: 1, transcodedSegmentsDuration: 2, transcodedBytes: 900 };
+    const ill = { isHealthy: false, issues: ["transcoding failed: no room on this machine"] };
+    expect(await read()).toMatchObject({ ...counters, ...ill });
+    expect(await readSession(sessionId)).toMatchObject({ ...counters, ...ill });
+    const unhealthy = `filters=${encodeURIComponent(JSON.stringify([{ id: "isHealthy", value: false }]))}`;
+    expect((await kit.call("GET", `/api/stream?${unhealthy}`)).json()).toEqual([await read()]);
+    expect((await events()).slice(1)).toEqual([
+      {
+        type: "transcode",
+        id: expect.any(String),
+        timestamp: now(),
+        streamId: stream.id,
+        v: 1,
+        nodeId: kit.domains.node.id,
+        segment: { name: "1.m4s", seqNo: 1, duration: 2, byteSize: 2_000 },
+        startTime: now(),
+        latencyMs: 300,
+        success: true,
+        attempts: [{ orchestrator: { address: "local", transcodeUri: "local:0" }, latencyMs: 300, error: null }],
+      },
+      expect.objectContaining({ type: "transcode", success: false }),
+    ]);
+    await tell(kit.domains, transcoded(grant, sessionId, 3));
+    expect(await read()).toMatchObject({ isHealthy: true, issues: [], transcodedSegments: 2 });
+    await tell(kit.domains, ended(grant, "source-lost"));
+    expect(await read()).toMatchObject({ isHealthy: false, issues: [expect.stringContaining("no media comes")] });
+  });
+
+  it("the last segment is transcoded when the session has ended and still counts; a replaced publisher's does not", async () => {
+    const first = await publish();
+    const second = await publish();
+    const { sessionId } = second.start;
+    await tell(kit.domains, ended(second.grant, "clean-stop"), transcoded(second.grant, sessionId, 1, "late"));
+    await tell(kit.domains, transcoded(second.grant, sessionId, 2), transcoded(first.grant, sessionId, 3));
+    expect(await read()).toMatchObject({ transcodedSegments: 1, isHealthy: null, issues: null });
+    expect(await readSession(sessionId)).toMatchObject({ transcodedSegments: 1, isHealthy: null, issues: null });
+    expect((await events()).filter((event) => event.type === "transcode")).toHaveLength(2);
   });
 
   it("a session without a recording counts its segments too", async () => {

@@ -19,7 +19,7 @@ const URGENT_MS = 10;
 const GATHER_MS = 500;
 
 const isUrgent = (fact: MediaFact): boolean => fact.type === "source-ended" || fact.type === "source-back";
-const isTelemetry = (fact: MediaFact): boolean => fact.type === "source-metrics";
+const isTelemetry = ({ type }: MediaFact): boolean => type === "source-metrics" || type === "segment-transcoded";
 
 /**
  * Between the media floor, which never waits, and the database, which may be slow or away. Facts wait in one bounded queue in the order

@@ -7,6 +7,7 @@ import { insertSealedSpans, noteFailedRecordings } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams } from "./live-stream.ts";
 import { countSegments } from "./segment-tally.ts";
 import { applyToStream } from "./stream-transition.ts";
+import { countTranscoded, transcodeEvent } from "./transcode-facts.ts";
 
 export interface LiveFactsDeps extends Deps {
   readonly events: EventLog;
@@ -34,6 +35,7 @@ export async function writeLiveFacts(
     await countSegments(trx, ofType("segment-closed"), streams);
     await insertSealedSpans(trx, ofType("span-sealed"));
     await noteFailedRecordings(trx, ofType("recording-failed"));
+    const transcoded = await countTranscoded(trx, ofType("segment-transcoded"), streams);
     const metrics = new Set(ofType("source-metrics").filter((fact) => freshStream(fact)?.sessionId === fact.sessionId));
     await writeRates(trx, [...metrics], streams);
 
@@ -41,6 +43,8 @@ export async function writeLiveFacts(
       gapEvent(streams.get(streamId), count, deps.clock.now()),
     );
     for (const fact of facts) {
+      const known = streams.get(fact.streamId);
+      if (known && fact.type === "segment-transcoded" && transcoded.has(fact)) events.push(transcodeEvent(known, fact));
       const stream = freshStream(fact);
       if (!stream) continue;
       if (fact.type === "source-metrics" && metrics.has(fact)) events.push(metricsEvent(stream, fact));

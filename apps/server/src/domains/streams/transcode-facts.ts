@@ -1,0 +1,85 @@
+import { sql } from "kysely";
+import type { SegmentTranscoded } from "../../ports.ts";
+import type { NewEvent } from "../events/index.ts";
+import type { Trx } from "../schema.ts";
+import { readSessionFences } from "../sessions/index.ts";
+import type { LiveStream } from "./live-stream.ts";
+
+/**
+ * Write what the transcoder made of segments: counters of sessions and streams, and what is wrong with a stream that is live. Returns the
+ * facts that count; the last ones of a session come when it has ended, those of a publisher that was replaced do not count.
+ */
+export async function countTranscoded(
+  trx: Trx,
+  facts: readonly SegmentTranscoded[],
+  streams: ReadonlyMap<string, LiveStream>,
+): Promise<ReadonlySet<SegmentTranscoded>> {
+  if (facts.length === 0) return new Set();
+  const fences = await readSessionFences(
+    trx,
+    facts.map((fact) => fact.sessionId),
+  );
+  const counted = facts.filter((fact) => {
+    const fence = fences.get(fact.sessionId);
+    return fence?.streamId === fact.streamId && fact.epoch >= fence.epoch;
+  });
+  const made = counted.filter((fact) => fact.success);
+  await add(trx, "session", made, (fact) => fact.sessionId);
+  await add(trx, "stream", made, (fact) => fact.streamId);
+  const present = counted.filter((fact) => streams.get(fact.streamId)?.sessionId === fact.sessionId);
+  await noteIssues(trx, new Map(present.map((fact) => [fact.streamId, issueOf(fact)])));
+  return new Set(counted);
+}
+
+/** The event that the public interface names `transcode`. */
+export function transcodeEvent({ id, owner, nodeId }: LiveStream, fact: SegmentTranscoded): NewEvent {
+  const { at, segment, startTime, latencyMs, success, attempts } = fact;
+  return {
+    streamId: id,
+    owner,
+    at,
+    kind: "telemetry",
+    body: {
+      type: "transcode",
+      nodeId: nodeId ?? "",
+      segment,
+      startTime,
+      latencyMs,
+      success,
+      attempts: attempts.map((attempt) => ({ ...attempt })),
+    },
+  };
+}
+
+async function add(
+  trx: Trx,
+  table: "session" | "stream",
+  facts: readonly SegmentTranscoded[],
+  idOf: (fact: SegmentTranscoded) => string,
+): Promise<void> {
+  if (facts.length === 0) return;
+  await sql`
+    update ${sql.table(table)} s set
+      transcoded_segments = s.transcoded_segments + f.segments,
+      transcoded_segments_duration = s.transcoded_segments_duration + f.seconds,
+      transcoded_bytes = s.transcoded_bytes + f.bytes
+    from (
+      select id, count(*) as segments, sum(seconds) as seconds, sum(bytes)::bigint as bytes
+      from unnest(${facts.map(idOf)}::uuid[], ${facts.map((fact) => fact.segment.duration)}::float8[],
+        ${facts.map((fact) => fact.renditionBytes)}::bigint[]) as t(id, seconds, bytes) group by id
+    ) f where s.id = f.id`.execute(trx);
+}
+
+/** Null when the segment is in every rung. */
+function issueOf({ success, attempts }: SegmentTranscoded): string | null {
+  if (success) return null;
+  return `transcoding failed: ${attempts.findLast((attempt) => attempt.error !== null)?.error ?? "no reason is known"}`;
+}
+
+async function noteIssues(trx: Trx, issues: ReadonlyMap<string, string | null>): Promise<void> {
+  if (issues.size === 0) return;
+  await sql`
+    update stream s set transcode_issue = f.issue
+    from unnest(${[...issues.keys()]}::uuid[], ${[...issues.values()]}::text[]) as f(id, issue)
+    where s.id = f.id and s.transcode_issue is distinct from f.issue`.execute(trx);
+}
