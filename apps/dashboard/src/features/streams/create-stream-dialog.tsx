@@ -9,7 +9,7 @@ export function CreateStreamDialog({ opened, onClose }: { readonly opened: boole
   const create = useCreateStream();
   const navigate = useNavigate();
   return (
-    <Modal opened={opened} onClose={onClose} title={strings.streams.dialog.title}>
+    <Modal size="lg" opened={opened} onClose={onClose} title={strings.streams.dialog.title}>
       <StreamForm
         busy={create.isPending}
         error={create.error}

@@ -4,7 +4,7 @@ import type { Stream } from "@weir/contract";
 import { useState } from "react";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { strings } from "../../strings.ts";
-import { useDeleteStream, useTerminateStream } from "./stream-queries.ts";
+import { useDeleteStream, usePatchStream, useTerminateStream } from "./stream-queries.ts";
 
 const text = strings.streams.page;
 
@@ -27,6 +27,33 @@ export function TerminateButton({ stream }: { readonly stream: Stream }) {
         onConfirm={() => terminate.mutate(undefined, { onSuccess: () => setAsking(false) })}
         onClose={() => setAsking(false)}
       />
+    </>
+  );
+}
+
+/** Refuses publishers and viewers, or takes them again; asks once. */
+export function SuspendButton({ stream }: { readonly stream: Stream }) {
+  const [isAsking, setAsking] = useState(false);
+  const patch = usePatchStream(stream.id);
+  const ask = stream.suspended ? strings.streams.selection.unsuspend : strings.streams.selection.suspend;
+  return (
+    <>
+      <Button variant="default" onClick={() => setAsking(true)}>
+        {ask.confirm}
+      </Button>
+      {isAsking && (
+        <ConfirmDialog
+          opened
+          title={ask.title(stream.name)}
+          body={ask.body}
+          confirm={ask.confirm}
+          harmless={stream.suspended}
+          busy={patch.isPending}
+          error={patch.error}
+          onConfirm={() => patch.mutate({ suspended: !stream.suspended }, { onSuccess: () => setAsking(false) })}
+          onClose={() => setAsking(false)}
+        />
+      )}
     </>
   );
 }

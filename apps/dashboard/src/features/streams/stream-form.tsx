@@ -1,24 +1,28 @@
 import { Button, Switch, TextInput } from "@mantine/core";
+import type { NewStream } from "@weir/contract";
 import { type FormEvent, useState } from "react";
 import dialog from "../../components/dialog.module.css";
 import { Note } from "../../components/note.tsx";
 import { strings } from "../../strings.ts";
+import { isValid, NEW_LADDER, wantedProfiles } from "./ladder.ts";
+import { LadderEditor } from "./ladder-editor.tsx";
 
 const text = strings.streams.dialog;
 
 interface Props {
   readonly busy: boolean;
   readonly error: Error | null;
-  readonly onSubmit: (stream: { name: string; record: boolean }) => void;
+  readonly onSubmit: (stream: NewStream) => void;
 }
 
-/** What a new stream needs: a name, and whether it is recorded. */
+/** What a new stream needs: a name, whether it is recorded, and in which qualities it plays. */
 export function StreamForm({ busy, error, onSubmit }: Props) {
   const [name, setName] = useState("");
   const [record, setRecord] = useState(true);
+  const [ladder, setLadder] = useState(NEW_LADDER);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    onSubmit({ name: name.trim(), record });
+    onSubmit({ name: name.trim(), record, profiles: wantedProfiles(ladder) });
   };
   return (
     <form className={dialog.body} onSubmit={submit}>
@@ -37,9 +41,10 @@ export function StreamForm({ busy, error, onSubmit }: Props) {
         checked={record}
         onChange={(event) => setRecord(event.currentTarget.checked)}
       />
+      <LadderEditor ladder={ladder} onLadder={setLadder} />
       {error && <Note tone="failure">{error.message}</Note>}
       <div className={dialog.actions}>
-        <Button type="submit" loading={busy} disabled={name.trim() === ""}>
+        <Button type="submit" loading={busy} disabled={name.trim() === "" || !isValid(ladder)}>
           {text.submit}
         </Button>
       </div>

@@ -10,9 +10,10 @@ import { ValueField } from "../../components/value-field.tsx";
 import { durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { ingestQuery } from "../account/account-queries.ts";
+import { LadderPanel } from "./ladder-panel.tsx";
 import { PublishGuide } from "./publish-guide.tsx";
 import { RenameStreamDialog } from "./rename-stream-dialog.tsx";
-import { DeleteButton } from "./stream-actions.tsx";
+import { DeleteButton, SuspendButton } from "./stream-actions.tsx";
 import classes from "./stream-overview.module.css";
 import { usePatchStream } from "./stream-queries.ts";
 import { TestBroadcastButton } from "./test-broadcast-button.tsx";
@@ -39,6 +40,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
           <ValueField label={text.playbackUrl} value={`${ingest.data.playback}/${stream.playbackId}/index.m3u8`} />
           <ValueField label={text.playbackId} value={stream.playbackId} />
         </Panel>
+        <LadderPanel stream={stream} />
         <Panel title={text.settings}>
           <RecordSwitch stream={stream} />
           <Figures
@@ -52,6 +54,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
             <Button variant="default" onClick={() => setRenaming(true)}>
               {text.rename}
             </Button>
+            <SuspendButton stream={stream} />
             <DeleteButton stream={stream} />
           </div>
         </Panel>

@@ -56,6 +56,11 @@ function StreamRoom({ stream, error }: { readonly stream: Stream; readonly error
         {stream.isActive && <TerminateButton stream={stream} />}
       </header>
       <QueryProblem error={error} />
+      {stream.suspended && (
+        <Note tone="warning" title={text.page.suspended.title}>
+          {text.page.suspended.body}
+        </Note>
+      )}
       {!isOnAir && testBroadcast?.error && (
         <Note tone="failure" title={text.page.failed(text.guide.test)}>
           {testBroadcast.error.message}

@@ -1,0 +1,62 @@
+import { Button } from "@mantine/core";
+import type { Stream } from "@weir/contract";
+import { useState } from "react";
+import { Figures } from "../../components/figures.tsx";
+import { Note } from "../../components/note.tsx";
+import { Panel } from "../../components/panel.tsx";
+import { StateLabel } from "../../components/state-label.tsx";
+import { bitrateText } from "../../lib/quantities.ts";
+import { strings } from "../../strings.ts";
+import { LadderDialog } from "./ladder-dialog.tsx";
+import classes from "./ladder-panel.module.css";
+import { type LadderLine, ladderLines, transcodingOf } from "./renditions.ts";
+
+const text = strings.streams.ladder;
+
+/** The qualities of a stream: what is set, and while it is live how each is doing. */
+export function LadderPanel({ stream }: { readonly stream: Stream }) {
+  const [isChanging, setChanging] = useState(false);
+  const { transcoding } = transcodingOf(stream);
+  return (
+    <Panel title={text.title}>
+      {stream.isActive && transcoding?.state === "source-only" && (
+        <Note tone="warning" title={text.sourceOnlyNow}>
+          {transcoding.reason}
+        </Note>
+      )}
+      {stream.isActive && transcoding?.state === "starting" && <p className="quiet">{text.starting}</p>}
+      <Figures
+        figures={[
+          { name: text.source, value: text.sourceHint },
+          ...ladderLines(stream).map((line) => ({ name: line.name, value: <Line line={line} /> })),
+        ]}
+      />
+      <Button variant="default" disabled={stream.isActive} onClick={() => setChanging(true)}>
+        {text.edit}
+      </Button>
+      <p className="quiet">{stream.isActive ? text.live : text.next}</p>
+      {isChanging && <LadderDialog stream={stream} onClose={() => setChanging(false)} />}
+    </Panel>
+  );
+}
+
+const tones = { running: "live", gap: "warning", off: "quiet" } as const;
+
+function Line({ line: { width, height, bitrate, now } }: { readonly line: LadderLine }) {
+  const size = text.size(now?.width ?? width, now?.height ?? height);
+  return (
+    <span className={classes.line}>
+      <span>{bitrate === undefined ? size : `${size} · ${bitrateText(bitrate / 8)}`}</span>
+      {now && (
+        <span className={classes.now}>
+          {now.state === "running" && now.lagMs !== undefined && (
+            <span className="quiet" title={text.lagHint}>
+              {text.lag((now.lagMs / 1000).toFixed(1))}
+            </span>
+          )}
+          <StateLabel tone={tones[now.state]}>{text.states[now.state]}</StateLabel>
+        </span>
+      )}
+    </span>
+  );
+}
