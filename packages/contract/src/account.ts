@@ -15,5 +15,42 @@ export const DashboardSession = Type.Object({
 });
 export type DashboardSession = Static<typeof DashboardSession>;
 
+/** The account that asks. */
+export const Account = Type.Object({
+  id: Id,
+  kind: Type.Literal("user"),
+  name: Type.String(),
+  createdAt: Milliseconds,
+});
+export type Account = Static<typeof Account>;
+
+/** One setting of the process that answers. */
+export const EffectiveSetting = Type.Object({
+  variable: Type.String(),
+  about: Type.String(),
+  value: Type.Union([Type.String(), Type.Null()], { description: "Null without a value; `[secret]` for a secret" }),
+  isDefault: Type.Boolean(),
+});
+export type EffectiveSetting = Static<typeof EffectiveSetting>;
+
+/** How this server is set up: for the dashboard's settings page. */
+export const ServerSettings = Type.Object({
+  version: Type.String(),
+  settings: Type.Array(EffectiveSetting),
+  nodes: Type.Array(
+    Type.Object({
+      id: Id,
+      name: Type.String(),
+      region: Type.String(),
+      roles: Type.Array(Type.String()),
+      state: Type.Enum(["joining", "serving", "draining", "gone"]),
+      joinedAt: Milliseconds,
+      lastSeen: Milliseconds,
+      isThis: Type.Boolean({ description: "The one that answered" }),
+    }),
+  ),
+});
+export type ServerSettings = Static<typeof ServerSettings>;
+
 /** Header that a state-changing request must carry (value `1`) when it is authenticated by the dashboard's cookie. */
 export const DASHBOARD_REQUEST_HEADER = "x-weir-request";

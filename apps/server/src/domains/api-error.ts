@@ -16,6 +16,13 @@ export class NotFound extends ApiError {
   }
 }
 
+/** Too often; a `Retry-After` header says when to come again. */
+export class TooManyRequests extends ApiError {
+  constructor(message: string) {
+    super(429, "too-many-requests", message);
+  }
+}
+
 /** What was asked fits the schema and still makes no sense; the text is for the caller. */
 export class BadRequest extends ApiError {
   constructor(message: string) {

@@ -1,8 +1,8 @@
 import { ErrorBody, type Route } from "@weir/contract";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
 import { Type } from "typebox";
-import { authenticate, type Principal, Unauthenticated } from "./accounts/index.ts";
+import { answerOnce, IDEMPOTENCY_HEADER, type Principal, principalOf, RequestInProgress } from "./accounts/index.ts";
 import { BadRequest } from "./api-error.ts";
 import type { Deps } from "./deps.ts";
 import type { RawQuery } from "./list-query.ts";
@@ -11,7 +11,7 @@ type BodyOf<Of extends Route> = Of extends { readonly body: infer Body extends T
 
 /** A request that has been authenticated and fits its schema. */
 export interface ApiRequest<Of extends Route> {
-  /** Throws on a route without authentication. */
+  /** Reading it throws on a route without authentication. */
   readonly principal: Principal;
   /** The `:id` of the path. */
   readonly id: string;
@@ -19,6 +19,8 @@ export interface ApiRequest<Of extends Route> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: RawQuery;
   readonly body: BodyOf<Of>;
+  /** Of who sent it. */
+  readonly address: string;
   /** Path and query as they came, for links to other pages. */
   readonly url: string;
 }
@@ -26,9 +28,11 @@ export interface ApiRequest<Of extends Route> {
 export interface RouteOptions {
   /** A request without a body means `{}`. */
   readonly mayBeEmpty?: boolean;
+  /** The answer holds a secret that is kept nowhere, so a second request with the same `Idempotency-Key` cannot have it. */
+  readonly showsSecret?: boolean;
 }
 
-/** Adds operations of the contract to the app: authentication, exact validation and the status of success are the same for all. */
+/** Adds operations of the contract to the app: exact validation, idempotency and the status of success are the same for all. */
 export class ApiRoutes {
   readonly #app: FastifyInstance;
   readonly #deps: Deps;
@@ -41,46 +45,69 @@ export class ApiRoutes {
   on<Of extends Route>(
     route: Of,
     handler: (request: ApiRequest<Of>, reply: FastifyReply) => Promise<unknown>,
-    { mayBeEmpty = false }: RouteOptions = {},
+    { mayBeEmpty = false, showsSecret = false }: RouteOptions = {},
   ): void {
-    const principals = new WeakMap<object, Principal>();
     this.#app.route({
       method: route.method,
       url: route.path,
       schema: { summary: route.summary, ...(route.body ? { body: route.body } : {}), response: responses(route) },
       config: { route },
-      onRequest: async (request) => {
-        if (route.auth === "key") principals.set(request, await authenticate(this.#deps, request));
-      },
       preValidation: async (request) => {
         if (mayBeEmpty) request.body ??= {};
         refuseUnstorableText(request.body);
       },
       handler: async (request, reply) => {
         reply.code(route.success.status);
-        const answer = await handler(
-          {
-            get principal() {
-              const principal = principals.get(request);
-              if (!principal) throw new Unauthenticated();
-              return principal;
-            },
-            id: (request.params as { id?: string }).id ?? "",
-            params: request.params as Readonly<Record<string, string>>,
-            query: request.query as RawQuery,
-            body: request.body as BodyOf<Of>,
-            url: request.url,
-          },
-          reply,
-        );
-        return route.success.body ? answer : reply.send();
+        const answer = () => handler(requestOf(request), reply);
+        const given = isIdempotent(route, request)
+          ? await this.#once(request, reply, showsSecret, answer)
+          : await answer();
+        return route.success.body ? given : reply.send();
       },
     });
   }
+
+  async #once(request: FastifyRequest, reply: FastifyReply, showsSecret: boolean, answer: () => Promise<unknown>) {
+    const { method, url, body } = request;
+    const key = String(request.headers[IDEMPOTENCY_HEADER]);
+    const principal = principalOf(request);
+    try {
+      const content = [method, url, principal.projectId, body];
+      const { status, isReplayed, ...given } = await answerOnce(
+        this.#deps,
+        { principal, key, content, showsSecret },
+        async () => ({ body: await answer(), status: reply.statusCode }),
+      );
+      reply.code(status);
+      if (isReplayed) reply.header("idempotent-replayed", "true");
+      return given.body;
+    } catch (error) {
+      if (error instanceof RequestInProgress) reply.header("retry-after", "1");
+      throw error;
+    }
+  }
+}
+
+/** What succeeds twice by itself (GET, PUT, PATCH, DELETE) needs no key. */
+const isIdempotent = (route: Route, { headers }: FastifyRequest): boolean =>
+  route.method === "POST" && route.auth !== "none" && headers[IDEMPOTENCY_HEADER] !== undefined;
+
+function requestOf<Of extends Route>(request: FastifyRequest): ApiRequest<Of> {
+  return {
+    get principal() {
+      return principalOf(request);
+    },
+    id: (request.params as { id?: string }).id ?? "",
+    params: request.params as Readonly<Record<string, string>>,
+    query: request.query as RawQuery,
+    body: request.body as BodyOf<Of>,
+    address: request.ip,
+    url: request.url,
+  };
 }
 
 function responses(route: Route): Record<number, TSchema> {
-  const failed = [...route.failures, ...(route.auth === "key" ? [401, 403] : [])];
+  const failed = [...route.failures, ...(route.auth === "none" ? [] : [401, 403, 429])];
   return {
     [route.success.status]: route.success.body ?? Type.Null(),
     ...Object.fromEntries(failed.map((status) => [status, ErrorBody])),

@@ -12,7 +12,7 @@ import { startEmbeddedPostgres } from "../platform/postgres/embedded-postgres.ts
 import type { StopReason } from "../ports.ts";
 import { hashSecret } from "./accounts/api-key.ts";
 import { newId } from "./ids.ts";
-import { createDomains, type Domains, type Schema } from "./index.ts";
+import { createDomains, type DomainSettings, type Domains, type Schema } from "./index.ts";
 import type { Db } from "./schema.ts";
 
 const MIGRATIONS = new URL("../../migrations/", import.meta.url);
@@ -34,7 +34,7 @@ export interface TestDomains extends AsyncDisposable {
   readonly apiKey: string;
   /** A request with that key unless told otherwise. */
   call(
-    method: "GET" | "POST" | "PATCH" | "DELETE",
+    method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
     url: string,
     body?: unknown,
     headers?: Record<string, string>,
@@ -43,7 +43,7 @@ export interface TestDomains extends AsyncDisposable {
   another(nodeName: string): Domains;
 }
 
-export async function startTestDomains(): Promise<TestDomains> {
+export async function startTestDomains(settings: Partial<DomainSettings> = {}): Promise<TestDomains> {
   const folder = mkdtempSync(join(tmpdir(), "weir-domains-"));
   const server = await startEmbeddedPostgres({ dataFolder: folder, clock: systemClock, log: silentLog });
   const database = await openDatabase<Schema>(server.address, silentLog, systemClock);
@@ -60,9 +60,12 @@ export async function startTestDomains(): Promise<TestDomains> {
         nodeName,
         region: "local",
         roles: ["api", "media", "worker"],
+        rateLimit: 0,
+        effectiveSettings: [],
         reconnectWindowMs: WINDOW_MS,
         publicUrl: () => "http://weir.test",
         rtmpUrl: () => "rtmp://weir.test:1935/live",
+        ...settings,
       },
       mediaControl: {
         stop: async (streamId, why) => void asked.stops.push({ streamId, why }),

@@ -1,5 +1,5 @@
 import type { Timer } from "../platform/clock.ts";
-import { deleteExpiredDashboardSessions } from "./accounts/index.ts";
+import { deleteExpiredDashboardSessions, forgetOldAnswers } from "./accounts/index.ts";
 import type { NodeMembership } from "./nodes/index.ts";
 import { settleRecordings } from "./sessions/index.ts";
 import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./streams/index.ts";
@@ -51,6 +51,7 @@ export class Housekeeping {
     if (now < this.#hourlyAt) return;
     this.#hourlyAt = now + HOURLY_MS;
     await this.#try("maintain the event log", () => deps.events.partitions.maintain(deps.db, deps.clock.now()));
+    await this.#try("forget old answers", () => forgetOldAnswers(deps.db, deps.clock.now()));
     await this.#try("forget old sign-ins", () => deleteExpiredDashboardSessions(deps.db, deps.clock.now()));
   }
 

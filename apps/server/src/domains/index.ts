@@ -1,18 +1,19 @@
 /** The domain floor: everything that the product sells, behind the ports of the media floor and the routes of the API. */
 import cookie from "@fastify/cookie";
+import type { EffectiveSetting } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import type { Kysely } from "kysely";
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
-import { ensureAccount, newApiKey } from "./accounts/index.ts";
+import { ensureAccount, guardRequests, newApiKey } from "./accounts/index.ts";
 import { EventLog } from "./events/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { addLaterRoutes } from "./later-routes.ts";
 import { targetRoutes } from "./multistream/index.ts";
-import { NodeMembership } from "./nodes/index.ts";
-import { describeApi } from "./openapi.ts";
+import { listNodes, NodeMembership } from "./nodes/index.ts";
+import { describeApi, version } from "./openapi.ts";
 import { ContentGate, playbackRoutes } from "./playback/index.ts";
 import type { Schema } from "./schema.ts";
 import { sessionRoutes } from "./sessions/index.ts";
@@ -27,6 +28,10 @@ export interface DomainSettings {
   readonly region: string;
   readonly roles: readonly string[];
   readonly reconnectWindowMs: number;
+  /** Requests a second that one API key may make; 0 for any number. */
+  readonly rateLimit: number;
+  /** What the process is set to, without secrets. */
+  readonly effectiveSettings: readonly EffectiveSetting[];
   /** Where viewers and browsers reach this server, without a slash at the end. */
   publicUrl(): string;
   /** `rtmp://host:port/live`. */
@@ -78,8 +83,9 @@ export function createDomains(options: DomainOptions): Domains {
     async routes(app) {
       app.setSerializerCompiler(() => JSON.stringify);
       await app.register(cookie);
+      guardRequests(app, deps);
       await describeApi(app);
-      accountRoutes(app, deps);
+      accountRoutes(app, { ...deps, version, listNodes: () => listNodes(deps.db, node.id) });
       streamRoutes(app, { ...deps, mediaControl });
       sessionRoutes(app, deps);
       playbackRoutes(app, deps);

@@ -3,9 +3,11 @@ import swagger from "@fastify/swagger";
 import type { Route } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+export const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
   version: string;
 };
+
+const SECURITY = { key: [{ apiKey: [] }, { dashboard: [] }], dashboard: [{ dashboard: [] }] };
 
 /** Describe the routes that are added after it, as OpenAPI 3.1 at `/api/openapi.json`. */
 export async function describeApi(app: FastifyInstance): Promise<void> {
@@ -13,15 +15,20 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
     openapi: {
       openapi: "3.1.0",
       info: { title: "Weir", version, description: "Streams, sessions and playback of this server." },
-      components: { securitySchemes: { apiKey: { type: "http", scheme: "bearer" } } },
+      components: {
+        securitySchemes: {
+          apiKey: { type: "http", scheme: "bearer" },
+          dashboard: { type: "apiKey", in: "cookie", name: "weir_session" },
+        },
+      },
     },
     // Queries are read by hand, leniently, so their schemas only describe.
     transform: ({ schema, url, route }) => {
       const { route: operation } = (route.config ?? {}) as { route?: Route };
       const query = operation?.query ? { querystring: operation.query } : {};
-      const security = operation?.auth === "key" ? { security: [{ apiKey: [] }] } : {};
+      const security = operation?.auth === "none" ? {} : { security: SECURITY[operation?.auth ?? "key"] };
       return { schema: { ...schema, ...query, ...security }, url };
     },
   });
-  app.get("/api/openapi.json", { schema: { hide: true } }, async () => app.swagger());
+  app.get("/api/openapi.json", { schema: { hide: true }, config: { auth: "none" } }, async () => app.swagger());
 }

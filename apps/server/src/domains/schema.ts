@@ -1,4 +1,4 @@
-import type { NewStream, Profile, RecordingSpec, TargetRef } from "@weir/contract";
+import type { Access, NewStream, Profile, RecordingSpec, TargetRef } from "@weir/contract";
 import type { ColumnType, Generated, Insertable, JSONColumnType, Kysely, Selectable, Transaction } from "kysely";
 import type { RecordingTrack } from "../ports.ts";
 
@@ -38,6 +38,7 @@ interface ProjectTable {
   user_id: string;
   name: string;
   created_at: Int8;
+  deleted_at: Int8OrNull;
 }
 
 interface ApiKeyTable extends Owned {
@@ -45,8 +46,18 @@ interface ApiKeyTable extends Owned {
   name: string;
   prefix: string;
   hash: Buffer;
+  access: JsonOrNull<Access>;
   created_at: Int8;
   last_used_at: Int8OrNull;
+}
+
+interface IdempotentRequestTable extends Owned {
+  api_key_id: string;
+  key: string;
+  fingerprint: Buffer;
+  created_at: Int8;
+  status: number | null;
+  body: string | null;
 }
 
 interface DashboardSessionTable extends Owned {
@@ -174,6 +185,7 @@ export interface Schema {
   project: ProjectTable;
   api_key: ApiKeyTable;
   dashboard_session: DashboardSessionTable;
+  idempotent_request: IdempotentRequestTable;
   node: NodeTable;
   stream: StreamTable;
   multistream_target: MultistreamTargetTable;
@@ -188,6 +200,8 @@ export interface Schema {
 
 export type Db = Kysely<Schema>;
 export type Trx = Transaction<Schema>;
+export type ApiKeyRow = Selectable<ApiKeyTable>;
+export type ProjectRow = Selectable<ProjectTable>;
 export type StreamRow = Selectable<StreamTable>;
 export type NewStreamRow = Insertable<StreamTable>;
 export type TargetRow = Selectable<MultistreamTargetTable>;

@@ -1,3 +1,4 @@
+import type { Access, Account } from "@weir/contract";
 import { sql } from "kysely";
 import { newId } from "../ids.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
@@ -9,6 +10,10 @@ export interface Principal extends Owner {
   readonly keyName: string;
   readonly keyPrefix: string;
   readonly suspended: boolean;
+  /** The project of the key; `projectId` is another one where the dashboard looks into it. */
+  readonly keyProjectId: string;
+  /** What the key may do; null for everything. A dashboard session may what its key may. */
+  readonly access: Access | null;
   /** When the dashboard's cookie ends; null for a request with a key. */
   readonly cookieExpiresAt: number | null;
 }
@@ -20,6 +25,7 @@ interface PrincipalRow {
   name: string;
   prefix: string;
   suspended: boolean;
+  access: Access | null;
   last_used_at: string | null;
   expires_at: string | null;
 }
@@ -35,11 +41,13 @@ const principalOf = (row: PrincipalRow): Principal => ({
   keyId: row.id,
   keyName: row.name,
   keyPrefix: row.prefix,
+  keyProjectId: row.project_id,
   suspended: row.suspended,
+  access: row.access,
   cookieExpiresAt: row.expires_at === null ? null : Number(row.expires_at),
 });
 
-const key = sql`select k.id, k.project_id, k.user_id, k.name, k.prefix, a.suspended, k.last_used_at`;
+const key = sql`select k.id, k.project_id, k.user_id, k.name, k.prefix, k.access, a.suspended, k.last_used_at`;
 
 /** Whose API key this is. */
 export async function findKey(db: Db, apiKey: string, now: number): Promise<Principal | null> {
@@ -48,7 +56,9 @@ export async function findKey(db: Db, apiKey: string, now: number): Promise<Prin
   const [row] = rows;
   if (!row) return null;
   if (Number(row.last_used_at) < now - LAST_USED_MS) {
-    await db.updateTable("api_key").set({ last_used_at: now }).where("id", "=", row.id).execute();
+    // Asked again in the update, so that of many at once one alone writes.
+    await sql`update api_key set last_used_at = ${now}::bigint
+      where id = ${row.id} and coalesce(last_used_at, 0) < ${now - LAST_USED_MS}::bigint`.execute(db);
   }
   return principalOf(row);
 }
@@ -87,6 +97,16 @@ export async function deleteExpiredDashboardSessions(db: Db, now: number): Promi
   await db.deleteFrom("dashboard_session").where("expires_at", "<=", String(now)).execute();
 }
 
+/** The account that asks, as the API shows it. */
+export async function readAccount(db: Db, { userId }: Owner): Promise<Account> {
+  const { id, name, created_at } = await db
+    .selectFrom("account")
+    .select(["id", "name", "created_at"])
+    .where("id", "=", userId)
+    .executeTakeFirstOrThrow();
+  return { id, kind: "user", name, createdAt: Number(created_at) };
+}
+
 /**
  * Make sure that there is an account, a project and, where given, this API key. `newKey` is called for an account without a preset key.
  * Returns the key that was made; null when there was one, or it was preset.
@@ -98,7 +118,12 @@ export async function ensureAccount(
   const { presetKey, newKey, now } = options;
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${FIRST_ACCOUNT_LOCK})`.execute(trx);
-    const project = await trx.selectFrom("project").select(["id", "user_id"]).orderBy("created_at").executeTakeFirst();
+    const project = await trx
+      .selectFrom("project")
+      .select(["id", "user_id"])
+      .where("deleted_at", "is", null)
+      .orderBy("created_at")
+      .executeTakeFirst();
     if (project && presetKey === undefined) return null;
     const owner = project ? { projectId: project.id, userId: project.user_id } : await insertFirstProject(trx, now);
     const made = presetKey ?? newKey();

@@ -1,3 +1,3 @@
 /** The door of the nodes. */
 export { NodeMembership, type NodeSettings } from "./node-membership.ts";
-export { findServingMediaNode } from "./node-store.ts";
+export { findServingMediaNode, listNodes } from "./node-store.ts";

@@ -1,9 +1,12 @@
+import type { ServerSettings } from "@weir/contract";
 import { sql } from "kysely";
 import type { Db, Trx } from "../schema.ts";
 import { type NodeInput, type NodeState, nextNodeStatus } from "./node-status.ts";
 
 /** Heartbeats later than this by the database's clock: the lease is over. */
 export const NODE_LEASE_SECONDS = 8;
+
+const MOST_LISTED = 1000;
 
 export interface NodeRow {
   readonly id: string;
@@ -69,6 +72,29 @@ export async function expireNodes(db: Db, self: string): Promise<string[]> {
     update node set state = 'gone' where state <> 'gone' and id <> ${self}
     and seen_at < now() - make_interval(secs => ${NODE_LEASE_SECONDS}) returning id`.execute(db);
   return rows.map((row) => row.id);
+}
+
+/** All nodes that are not gone, and those that went within a day, by name. */
+export async function listNodes(db: Db, self: string): Promise<ServerSettings["nodes"]> {
+  const rows = await db
+    .selectFrom("node")
+    .selectAll()
+    .where(sql<boolean>`(state <> 'gone' or seen_at > now() - interval '1 day')`)
+    .orderBy("name")
+    .limit(MOST_LISTED)
+    .execute();
+  return rows.map(({ id, name, region, roles, state, joined_at, seen_at }) => {
+    return {
+      id,
+      name,
+      region,
+      roles,
+      state,
+      joinedAt: joined_at.getTime(),
+      lastSeen: seen_at.getTime(),
+      isThis: id === self,
+    };
+  });
 }
 
 /** A node that is serving with role media, the one heard of last; null without one. */

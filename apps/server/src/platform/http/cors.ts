@@ -1,4 +1,4 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 export interface CorsSettings {
   /** Addresses below these answer any page. */
@@ -8,6 +8,8 @@ export interface CorsSettings {
 }
 
 const PREFLIGHT_SECONDS = "7200";
+/** What pages may read besides the body. */
+const EXPOSED = "Link, X-Total-Count, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed";
 
 /** Cross-origin rules: a pre-flight is answered to anyone, the answer itself can be read by our own pages and, where open, by all. */
 export function addCors(app: FastifyInstance, { openPrefixes, ownOrigin }: CorsSettings): void {
@@ -19,8 +21,7 @@ export function addCors(app: FastifyInstance, { openPrefixes, ownOrigin }: CorsS
     const isOpen = openPrefixes.some((prefix) => request.url.startsWith(prefix));
     // Compared whole: `null` and look-alike suffixes are other origins.
     if (!isPreflight && !isOpen && origin !== ownOrigin()) return;
-    reply.header("access-control-allow-origin", origin);
-    reply.header("access-control-expose-headers", "Link, X-Total-Count");
+    exposeTo(reply, origin);
     if (origin === ownOrigin()) reply.header("access-control-allow-credentials", "true");
     if (!isPreflight) return;
     reply.header("access-control-allow-methods", "GET, HEAD, POST, PUT, PATCH, DELETE");
@@ -31,4 +32,18 @@ export function addCors(app: FastifyInstance, { openPrefixes, ownOrigin }: CorsS
     reply.header("access-control-max-age", PREFLIGHT_SECONDS);
     return reply.code(204).send();
   });
+}
+
+/** Let the pages of this origin read the answer. */
+export function exposeTo(reply: FastifyReply, origin: string): void {
+  reply.header("access-control-allow-origin", origin);
+  reply.header("access-control-expose-headers", EXPOSED);
+}
+
+/**
+ * Whether the page that sent this request is ours: of the origin that we are known by, or of the very host that was asked, as a server
+ * without a public address is reached by several names.
+ */
+export function isSameOrigin({ headers }: FastifyRequest, ownOrigin: string): boolean {
+  return headers.origin === ownOrigin || URL.parse(headers.origin ?? "")?.host === headers.host;
 }

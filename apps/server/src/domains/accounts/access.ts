@@ -1,0 +1,92 @@
+import type { Access, AccessRule } from "@weir/contract";
+import { ApiError } from "../api-error.ts";
+
+/** The method in lower case and the parts of the path below `/api`, decoded. */
+export interface Operation {
+  readonly method: string;
+  readonly path: readonly string[];
+}
+
+/** What a key that stands in a web page may call at most, unless it has rules of its own or full access. */
+const PAGE_RULES: readonly AccessRule[] = [
+  { methods: ["get"], resources: ["stream/:id/sessions", "stream/sessions/:parentId", "session/:id", "task/:id"] },
+  { methods: ["get", "patch"], resources: ["stream/:id", "multistream/target/:id", "asset/:id"] },
+  {
+    methods: ["post"],
+    resources: ["stream", "multistream/target", "asset/upload/url", "asset/request-upload", "asset/:id/export"],
+  },
+  {
+    methods: ["get"],
+    resources: ["data/views/:id/total", "data/views/query/total/:id", "data/views/query/creator"],
+  },
+];
+
+/** A key that stands in a web page and was given neither rules nor full access. */
+const isPageKey = (access: Access): boolean =>
+  (access.cors?.allowedOrigins.length ?? 0) > 0 && access.cors?.fullAccess !== true && access.rules === undefined;
+
+/** May do everything, thus also what decides over other keys. */
+export const isUnrestricted = (access: Access | null): boolean =>
+  access === null || (access.rules === undefined && !isPageKey(access));
+
+/** Why this operation is refused; null where it is allowed. The texts are those that clients of this API know. */
+export function refusalOf(access: Access | null, operation: Operation): string | null {
+  if (access === null) return null;
+  if (isPageKey(access))
+    return allows(PAGE_RULES, operation) ? null : "access forbidden for CORS-enabled API key with restricted access";
+  return access.rules === undefined || allows(access.rules, operation) ? null : "credential has insufficent privileges";
+}
+
+/** Whether pages of this origin may use the key. Compared whole: `null` and look-alike suffixes are other origins. */
+export const allowsOrigin = (access: Access | null, origin: string): boolean =>
+  access?.cors?.allowedOrigins.some((allowed) => allowed === "*" || allowed === origin) ?? false;
+
+function allows(rules: readonly AccessRule[], { method, path }: Operation): boolean {
+  const verb = method === "head" ? "get" : method;
+  return rules.some(
+    ({ methods, resources }) =>
+      methods.some((allowed) => allowed === "*" || allowed === verb) &&
+      resources.some((resource) => matches(partsOf(resource), path)),
+  );
+}
+
+function matches(pattern: readonly string[], path: readonly string[]): boolean {
+  const isOpen = pattern.at(-1) === "*";
+  const fixed = isOpen ? pattern.slice(0, -1) : pattern;
+  if (isOpen ? path.length <= fixed.length : path.length !== fixed.length) return false;
+  return fixed.every((part, index) => part.startsWith(":") || part === path[index]);
+}
+
+/** `/api/stream/:id`, `/stream/:id` and `stream/:id` are the same. */
+export const partsOf = (path: string): string[] => path.replace(/^\/*(api(\/|$))?/, "").split("/");
+
+/** An access that a key cannot be given. */
+export class BadAccess extends ApiError {
+  constructor(message: string) {
+    super(422, "bad-access", message);
+  }
+}
+
+const PART = /^(:[A-Za-z]\w*|[\w.~-]+)$/;
+
+/** Throws `BadAccess` for rules and origins that could never match, or are there twice. */
+export function checkAccess({ rules = [], cors }: Access): void {
+  const known = new Set<string>();
+  for (const { methods, resources } of rules) {
+    for (const resource of resources) {
+      const parts = partsOf(resource);
+      const fixed = parts.at(-1) === "*" ? parts.slice(0, -1) : parts;
+      if (!fixed.every((part) => PART.test(part)))
+        throw new BadAccess(`Bad access rules: "${resource}" is no path like stream/:id or stream/*`);
+      for (const method of methods) {
+        const route = `${method} ${parts.map((part) => (part.startsWith(":") ? ":" : part)).join("/")}`;
+        if (known.has(route)) throw new BadAccess(`Bad access rules: ${method} "${resource}" is there twice`);
+        known.add(route);
+      }
+    }
+  }
+  for (const origin of cors?.allowedOrigins ?? []) {
+    if (origin !== "*" && URL.parse(origin)?.origin !== origin)
+      throw new BadAccess(`Bad CORS origin: "${origin}" is neither * nor an origin like https://app.example.com`);
+  }
+}

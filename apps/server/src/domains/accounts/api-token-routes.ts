@@ -1,0 +1,68 @@
+import { type CreatedApiToken, routes } from "@weir/contract";
+import type { FastifyInstance } from "fastify";
+import { sql } from "kysely";
+import { ApiError, BadRequest, NotFound } from "../api-error.ts";
+import { ApiRoutes } from "../api-routes.ts";
+import type { Deps } from "../deps.ts";
+import { answerPage } from "../list-answer.ts";
+import { parseListQuery } from "../list-query.ts";
+import { checkAccess } from "./access.ts";
+import { newApiKey } from "./api-key.ts";
+import {
+  apiTokenFields,
+  countApiTokens,
+  deleteApiToken,
+  findApiToken,
+  insertApiToken,
+  listApiTokens,
+} from "./api-token-store.ts";
+
+const MOST_KEYS = 1000;
+const NEWEST_FIRST = "createdAt-true";
+
+/** Without it nobody could sign in to mend that. */
+class KeyInUse extends ApiError {
+  constructor() {
+    super(409, "key-in-use", "you are signed in with this API key: sign in with another one to delete it");
+  }
+}
+
+export interface ApiTokenRouteDeps extends Deps {
+  publicUrl(): string;
+}
+
+/** API keys, managed by who is signed in at the dashboard. */
+export function apiTokenRoutes(app: FastifyInstance, deps: ApiTokenRouteDeps): void {
+  const { db, clock } = deps;
+  const api = new ApiRoutes(app, deps);
+
+  api.on(
+    routes.createApiToken,
+    async ({ principal, body }): Promise<CreatedApiToken> => {
+      const { name = "API key", access = null } = body;
+      if (access) checkAccess(access);
+      if ((await countApiTokens(db, sql`where project_id = ${principal.projectId}`)) >= MOST_KEYS)
+        throw new BadRequest(`a project has at most ${MOST_KEYS} API keys: delete one first`);
+      const key = newApiKey();
+      return { ...(await insertApiToken(db, principal, { key, name, access, now: clock.now() })), key };
+    },
+    { mayBeEmpty: true, showsSecret: true },
+  );
+
+  api.on(routes.listApiTokens, async ({ principal, query, url }, reply) => {
+    const page = await listApiTokens(db, principal, parseListQuery(query, apiTokenFields, NEWEST_FIRST));
+    return answerPage(reply, page, { origin: deps.publicUrl(), url });
+  });
+
+  api.on(routes.getApiToken, async ({ principal, id }) => {
+    const token = await findApiToken(db, principal, id);
+    if (!token) throw new NotFound();
+    return token;
+  });
+
+  api.on(routes.deleteApiToken, async ({ principal, id }) => {
+    if (!(await findApiToken(db, principal, id))) throw new NotFound();
+    if (id === principal.keyId) throw new KeyInUse();
+    await deleteApiToken(db, principal, id);
+  });
+}

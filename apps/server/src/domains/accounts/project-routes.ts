@@ -1,0 +1,49 @@
+import { routes } from "@weir/contract";
+import type { FastifyInstance } from "fastify";
+import { BadRequest, NotFound } from "../api-error.ts";
+import { ApiRoutes } from "../api-routes.ts";
+import type { Deps } from "../deps.ts";
+import {
+  countProjects,
+  deleteProject,
+  findProject,
+  insertProject,
+  listProjects,
+  MOST_PROJECTS,
+  ProjectInUse,
+  renameProject,
+} from "./project-store.ts";
+
+/** Projects: read by their keys, changed by who is signed in at the dashboard. */
+export function projectRoutes(app: FastifyInstance, deps: Deps): void {
+  const { db, clock } = deps;
+  const api = new ApiRoutes(app, deps);
+
+  api.on(routes.listProjects, async ({ principal }) => listProjects(db, principal));
+
+  api.on(routes.getProject, async ({ principal, id }) => {
+    const project = await findProject(db, principal, id);
+    if (!project) throw new NotFound();
+    return project;
+  });
+
+  api.on(routes.createProject, async ({ principal, body }) => {
+    if ((await countProjects(db, principal)) >= MOST_PROJECTS)
+      throw new BadRequest(`an account has at most ${MOST_PROJECTS} projects: delete one first`);
+    return insertProject(db, principal, body.name, clock.now());
+  });
+
+  api.on(routes.patchProject, async ({ principal, id, body }) => {
+    const project = await findProject(db, principal, id);
+    if (!project || !(await renameProject(db, principal, id, body.name ?? project.name))) throw new NotFound();
+  });
+
+  api.on(routes.deleteProject, async ({ principal, id }) => {
+    if (!(await findProject(db, principal, id))) throw new NotFound();
+    if (id === principal.keyProjectId)
+      throw new ProjectInUse(
+        "the API key that you are signed in with belongs to this project: sign in with another one",
+      );
+    await db.transaction().execute((trx) => deleteProject(trx, principal, id, clock.now()));
+  });
+}

@@ -1,0 +1,82 @@
+import type { Project } from "@weir/contract";
+import { sql } from "kysely";
+import { ApiError } from "../api-error.ts";
+import { isId, newId } from "../ids.ts";
+import type { Db, ProjectRow, Trx } from "../schema.ts";
+import type { Principal } from "./account-store.ts";
+
+/** A project that cannot be deleted yet; the text says what stands in the way. */
+export class ProjectInUse extends ApiError {
+  constructor(message: string) {
+    super(409, "project-in-use", message);
+  }
+}
+
+export const MOST_PROJECTS = 1000;
+
+const projectRecord = (row: ProjectRow): Project => ({
+  id: row.id,
+  userId: row.user_id,
+  name: row.name,
+  createdAt: Number(row.created_at),
+});
+
+/** A key sees the project that it belongs to; who is signed in at the dashboard all projects of the account. */
+function visible(db: Db | Trx, { userId, projectId, cookieExpiresAt }: Principal) {
+  const ofAccount = db.selectFrom("project").selectAll().where("user_id", "=", userId).where("deleted_at", "is", null);
+  return cookieExpiresAt === null ? ofAccount.where("id", "=", projectId) : ofAccount;
+}
+
+export async function listProjects(db: Db, principal: Principal): Promise<Project[]> {
+  const rows = await visible(db, principal).orderBy("created_at").orderBy("id").limit(MOST_PROJECTS).execute();
+  return rows.map(projectRecord);
+}
+
+export async function findProject(db: Db | Trx, principal: Principal, id: string): Promise<Project | null> {
+  const row = isId(id) ? await visible(db, principal).where("id", "=", id).executeTakeFirst() : undefined;
+  return row ? projectRecord(row) : null;
+}
+
+export async function countProjects(db: Db | Trx, principal: Principal): Promise<number> {
+  const { n } = await visible(db, principal)
+    .clearSelect()
+    .select(sql<string>`count(*)`.as("n"))
+    .executeTakeFirstOrThrow();
+  return Number(n);
+}
+
+export async function insertProject(db: Db, { userId }: Principal, name: string, now: number): Promise<Project> {
+  const row = { id: newId(), user_id: userId, name, created_at: now };
+  return projectRecord(await db.insertInto("project").values(row).returningAll().executeTakeFirstOrThrow());
+}
+
+/** False where there is no such project. */
+export async function renameProject(db: Db, principal: Principal, id: string, name: string): Promise<boolean> {
+  const result = await db
+    .updateTable("project")
+    .set({ name })
+    .where("id", "=", id)
+    .where("user_id", "=", principal.userId)
+    .where("deleted_at", "is", null)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Delete a project without streams, and its keys. Throws `ProjectInUse`. What it recorded goes with its streams. */
+export async function deleteProject(trx: Trx, principal: Principal, id: string, now: number): Promise<void> {
+  const stream = await trx
+    .selectFrom("stream")
+    .select("id")
+    .where("project_id", "=", id)
+    .where("deleted_at", "is", null)
+    .limit(1)
+    .executeTakeFirst();
+  if (stream) throw new ProjectInUse("the project still has streams: delete them first");
+  await trx.deleteFrom("api_key").where("project_id", "=", id).where("user_id", "=", principal.userId).execute();
+  await trx
+    .updateTable("project")
+    .set({ deleted_at: now })
+    .where("id", "=", id)
+    .where("user_id", "=", principal.userId)
+    .execute();
+}

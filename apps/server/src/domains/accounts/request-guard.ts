@@ -1,0 +1,101 @@
+import type { Route } from "@weir/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { exposeTo, isSameOrigin } from "../../platform/http/cors.ts";
+import { RateLimit } from "../../platform/http/rate-limit.ts";
+import { BadRequest, NotFound, TooManyRequests } from "../api-error.ts";
+import type { Deps } from "../deps.ts";
+import { allowsOrigin, isUnrestricted, type Operation, partsOf, refusalOf } from "./access.ts";
+import { Forbidden, Unauthenticated } from "./account-errors.ts";
+import type { Principal } from "./account-store.ts";
+import { authenticate } from "./authenticate.ts";
+import { findProject } from "./project-store.ts";
+
+export interface RequestGuardDeps extends Deps {
+  /** Requests a second that one API key may make; 0 for any number. */
+  readonly rateLimit: number;
+  publicUrl(): string;
+}
+
+/** What a route says of itself. Without a word it needs a key, so that one that is forgotten is closed. */
+interface GuardedConfig {
+  readonly route?: Route;
+  readonly auth?: Route["auth"];
+}
+
+const NO_PRIVILEGE = "credential has insufficent privileges";
+const SHOWN_ORIGIN = 300;
+
+const principals = new WeakMap<FastifyRequest, Principal>();
+
+/** Who made this request. Throws `Unauthenticated` on a route that nobody guards. */
+export function principalOf(request: FastifyRequest): Principal {
+  const principal = principals.get(request);
+  if (!principal) throw new Unauthenticated();
+  return principal;
+}
+
+/** What decides over other keys and over the server is for keys that may do everything. Throws `Forbidden`. */
+export function requireUnrestricted(principal: Principal): void {
+  if (!isUnrestricted(principal.access)) throw new Forbidden(NO_PRIVILEGE);
+}
+
+/**
+ * Lets requests to the routes of `app` through: who asks, how often, from which page, and whether the key may do this. A request that
+ * is stopped gets 401, 429, 403 in this order; whose the thing is that it asks for, the stores decide.
+ */
+export function guardRequests(app: FastifyInstance, deps: RequestGuardDeps): void {
+  const limit = new RateLimit({ clock: deps.clock, quota: deps.rateLimit, windowMs: 1_000 });
+  app.addHook("onRequest", async (request, reply) => {
+    const config = request.routeOptions.config as GuardedConfig;
+    const auth = config.auth ?? config.route?.auth ?? "key";
+    if (auth === "none") return;
+    const principal = await authenticate(deps, request);
+    if (limit.quota > 0) countRequest(limit, principal, reply);
+    checkOrigin(principal, request, reply, deps.publicUrl());
+    checkAccess(principal, request, auth);
+    principals.set(request, await inProject(deps, principal, request));
+  });
+}
+
+function countRequest(limit: RateLimit, { keyId }: Principal, reply: FastifyReply): void {
+  const allowance = limit.take(keyId);
+  reply.headers(limit.headers(allowance));
+  if (!allowance.isAllowed)
+    throw new TooManyRequests(`more than ${limit.quota} requests a second with this API key: slow down`);
+}
+
+/** A page may only use a key that was made for its origin; our own pages may use any, and the cookie is for them alone. */
+function checkOrigin(principal: Principal, request: FastifyRequest, reply: FastifyReply, publicUrl: string): void {
+  const { origin } = request.headers;
+  if (!origin || isSameOrigin(request, publicUrl)) return;
+  if (principal.cookieExpiresAt !== null || !allowsOrigin(principal.access, origin))
+    throw new Forbidden(`credential disallows CORS access from origin ${origin.slice(0, SHOWN_ORIGIN)}`);
+  exposeTo(reply, origin);
+}
+
+function checkAccess(principal: Principal, request: FastifyRequest, auth: Route["auth"]): void {
+  const refusal = refusalOf(principal.access, operationOf(request));
+  if (refusal) throw new Forbidden(refusal);
+  if (auth !== "dashboard") return;
+  if (principal.cookieExpiresAt === null) throw new Forbidden("access forbidden for API keys");
+  requireUnrestricted(principal);
+}
+
+/** Built from the route that was found, not from the address as it was written: `%73tream` is `stream`. */
+function operationOf({ method, params, routeOptions }: FastifyRequest): Operation {
+  const values = params as Readonly<Record<string, string>>;
+  const path = partsOf(routeOptions.url ?? "").map((part) =>
+    part.startsWith(":") ? (values[part.slice(1)] ?? "") : part,
+  );
+  return { method: method.toLowerCase(), path };
+}
+
+/** `?projectId=` is for the dashboard, which may look into all projects of its account; a key has one project. */
+async function inProject({ db }: Deps, principal: Principal, request: FastifyRequest): Promise<Principal> {
+  const { projectId } = request.query as { projectId?: unknown };
+  if (projectId === undefined) return principal;
+  if (principal.cookieExpiresAt === null) throw new BadRequest("projectId as query param not supported");
+  const project = await findProject(db, principal, String(projectId));
+  if (!project) throw new NotFound();
+  return { ...principal, projectId: project.id };
+}

@@ -1,0 +1,242 @@
+import type { Access, CreatedApiToken, Stream } from "@weir/contract";
+import { afterAll, describe, expect, it } from "vitest";
+import { addProject, startTestDomains } from "./domain-test-kit.ts";
+
+/*
+ * Walks every operation of the OpenAPI document, so that one that is added is held to the same rules without anybody thinking of it.
+ * Where a new one fails here: its path needs a thing in THINGS or a body in BODIES, and its store a look at the project.
+ */
+
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly minimum?: number;
+}
+interface Described {
+  readonly security?: readonly Readonly<Record<string, unknown>>[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+}
+interface Operation {
+  readonly name: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly described: Described;
+  /** False where the dashboard's cookie alone will do. */
+  readonly takesKey: boolean;
+}
+
+const kit = await startTestDomains();
+afterAll(() => kit[Symbol.asyncDispose]());
+
+const operations = await describedOperations();
+const open = operations.filter(({ described }) => !described.security);
+const closed = operations.filter(({ described }) => described.security);
+
+const owner = { key: kit.apiKey, dashboard: await signIn(kit.apiKey) };
+const stranger = await strangerOf("every-route");
+const world = await makeWorld();
+const readOnly = await makeKey({ rules: [{ resources: ["*"], methods: ["get"] }] });
+const ofPage = await makeKey({ cors: { allowedOrigins: ["https://app.test"] } });
+const suspended = await strangerOf("suspended");
+await kit.db.updateTable("account").set({ suspended: true }).where("id", "=", suspended.userId).execute();
+
+const before = (await kit.call("GET", `/api/stream/${world.stream}`)).json();
+
+/** What stands behind the first parameter of a path; the first that fits. */
+const THINGS: readonly (readonly [RegExp, string])[] = [
+  [/^\/api\/stream\/playback\//, world.playbackId],
+  [/^\/api\/stream\/key\//, world.streamKey],
+  [/^\/api\/stream\/user\//, world.userId],
+  [/^\/(api\/)?(data\/)?stream\//, world.stream],
+  [/^\/api\/session\//, world.session],
+  [/^\/api\/multistream\/target\//, world.target],
+  [/^\/api\/project\//, world.project],
+  [/^\/api\/api-token\//, world.token],
+];
+
+/** Bodies that a schema alone does not give. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  "DELETE /api/stream": { ids: [world.stream] },
+  "POST /api/multistream/target": { url: "rtmp://example.com/live/x" },
+  "PATCH /api/stream/{id}/suspended": { suspended: true },
+  "POST /api/stream/{id}/create-multistream-target": { profile: "source", id: world.target },
+};
+
+/** What anybody may ask. A route belongs here by decision, not by accident. */
+const OPEN = [
+  "DELETE /api/dashboard/sign-in",
+  "GET /api/ingest",
+  "GET /api/playback/{id}",
+  "POST /api/dashboard/sign-in",
+];
+
+/** What a key in a web page may call: the list that clients of this API know. */
+const FOR_PAGES = [
+  "GET /api/stream/{id}/sessions",
+  "GET /api/stream/sessions/{id}",
+  "GET /api/session/{id}",
+  "GET /api/stream/{id}",
+  "PATCH /api/stream/{id}",
+  "GET /api/multistream/target/{id}",
+  "PATCH /api/multistream/target/{id}",
+  "GET /api/asset/{id}",
+  "PATCH /api/asset/{id}",
+  "POST /api/stream",
+  "POST /api/multistream/target",
+  "POST /api/asset/upload/url",
+  "POST /api/asset/request-upload",
+  "POST /api/asset/{id}/export",
+  "GET /api/task/{id}",
+  "GET /api/data/views/{id}/total",
+  "GET /api/data/views/query/total/{id}",
+  "GET /api/data/views/query/creator",
+];
+
+/** Read by who may do everything, or by the dashboard alone. */
+const NOT_FOR_READERS = ["GET /api/dashboard/settings"];
+
+it("what is open is open by decision", () => {
+  expect(open.map(({ name }) => name).sort()).toEqual(OPEN);
+});
+
+describe("without a key", () => {
+  it.each(closed)("$name is 401", async (operation) => {
+    expect((await ask(operation, {})).statusCode).toBe(401);
+  });
+});
+
+describe("with a key of a suspended account", () => {
+  it.each(closed)("$name is 403", async (operation) => {
+    expect((await ask(operation, { authorization: suspended.key })).statusCode).toBe(403);
+  });
+});
+
+describe("with another project's key, or at its dashboard", () => {
+  it.each(closed)("$name tells and changes nothing", async (operation) => {
+    const answer = await ask(operation, credentials(operation, stranger));
+    if (answer.statusCode === 501) return;
+    // Of what was named by its id: 404, or a list without it. Whatever else it is, nothing of the other project is in it.
+    const isEmptyList = answer.statusCode === 200 && answer.body === "[]";
+    if (namesThing(operation)) expect(isEmptyList ? 404 : answer.statusCode).toBe(404);
+    else expect(answer.statusCode).toBeLessThan(500);
+    for (const secret of Object.values(world)) expect(answer.body).not.toContain(secret);
+  });
+
+  it("and the things are there as before", async () => {
+    expect((await kit.call("GET", `/api/stream/${world.stream}`)).json()).toEqual(before);
+    for (const operation of closed.filter(({ method, path }) => method === "GET" && path.endsWith("{id}"))) {
+      const { statusCode } = await ask(operation, credentials(operation, owner));
+      expect([operation.name, [200, 501].includes(statusCode)]).toEqual([operation.name, true]);
+    }
+  });
+});
+
+describe("with a key that may only read", () => {
+  it.each(closed.filter(({ method }) => method !== "GET"))("$name is 403", async (operation) => {
+    expect((await ask(operation, { authorization: readOnly })).statusCode).toBe(403);
+  });
+
+  it.each(closed.filter(({ method, takesKey }) => method === "GET" && takesKey))(
+    "$name is read, unless it is about the server",
+    async (operation) => {
+      const { statusCode } = await ask(operation, { authorization: readOnly });
+      expect(statusCode === 403).toBe(NOT_FOR_READERS.includes(operation.name));
+    },
+  );
+});
+
+describe("with a key that stands in a web page", () => {
+  it.each(closed)("$name is refused, or in the list", async (operation) => {
+    const headers = { authorization: ofPage, origin: "https://app.test" };
+    const { statusCode } = await ask(operation, headers);
+    const name = operation.name.replace(" /data/", " /api/data/");
+    expect([operation.name, statusCode !== 403]).toEqual([operation.name, FOR_PAGES.includes(name)]);
+    if (statusCode === 403) return;
+    expect((await ask(operation, { ...headers, origin: "https://evil.test" })).statusCode).toBe(403);
+  });
+});
+
+async function describedOperations(): Promise<Operation[]> {
+  const { paths } = (await kit.call("GET", "/api/openapi.json", undefined, {})).json<{
+    paths: Record<string, Record<string, Described>>;
+  }>();
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([verb, described]) => {
+      const method = verb.toUpperCase() as Method;
+      const takesKey = described.security?.some((way) => "apiKey" in way) ?? false;
+      return { name: `${method} ${path}`, method, path, described, takesKey };
+    }),
+  );
+}
+
+function ask({ name, method, path, described }: Operation, headers: Record<string, string>) {
+  const thing = THINGS.find(([pattern]) => pattern.test(path))?.[1] ?? "00000000-0000-4000-8000-000000000000";
+  const url = path.replaceAll(/\{\w+\}/g, thing);
+  const schema = described.requestBody?.content["application/json"]?.schema;
+  return kit.call(method, url, BODIES[name] ?? (schema && sample(schema)), headers);
+}
+
+/** Whether the request of `ask` has an id of the world in it. */
+function namesThing({ name, path }: Operation): boolean {
+  const body = JSON.stringify(BODIES[name] ?? null);
+  return path.includes("{") || Object.values(world).some((thing) => body.includes(thing));
+}
+
+/** The least that fits. */
+function sample(schema: Schema): unknown {
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  if (schema.anyOf?.[0]) return sample(schema.anyOf[0]);
+  if (schema.type === "string") return "x";
+  if (schema.type === "integer" || schema.type === "number") return schema.minimum ?? 0;
+  if (schema.type === "array") return [];
+  if (schema.type !== "object") return true;
+  const entries = (schema.required ?? []).map((name) => [name, sample(schema.properties?.[name] ?? {})]);
+  return Object.fromEntries(entries);
+}
+
+function credentials({ takesKey, path }: Operation, who: { key: string; dashboard: Record<string, string> }) {
+  return takesKey && path !== "/api/dashboard/session" ? { authorization: who.key } : who.dashboard;
+}
+
+async function signIn(apiKey: string): Promise<Record<string, string>> {
+  const answer = await kit.call("POST", "/api/dashboard/sign-in", { apiKey }, {});
+  return { cookie: String(answer.headers["set-cookie"]).split(";")[0] ?? "", "x-weir-request": "1" };
+}
+
+async function strangerOf(name: string) {
+  const { apiKey, userId } = await addProject(kit.db, name);
+  return { key: apiKey, userId, dashboard: await signIn(apiKey) };
+}
+
+async function makeKey(access: Access): Promise<string> {
+  const answer = await kit.call("POST", "/api/api-token", { access }, owner.dashboard);
+  return answer.json<CreatedApiToken>().key;
+}
+
+/** One thing of each kind, in the first project. */
+async function makeWorld() {
+  const target = { profile: "source", spec: { url: "rtmp://example.com/live/secret-of-a-target" } };
+  const body = { name: "name-of-a-foreign-stream", record: true, multistream: { targets: [target] } };
+  const stream = (await kit.call("POST", "/api/stream", body)).json<Stream>();
+  const request = { protocol: "rtmp", streamKey: stream.streamKey, remoteAddress: "127.0.0.1" } as const;
+  const decision = await kit.domains.publishGate.authorize(request);
+  const session = decision.ok ? await kit.domains.publishGate.begin(decision.grant, kit.clock.now()) : null;
+  const token = (await kit.call("POST", "/api/api-token", {}, owner.dashboard)).json<CreatedApiToken>();
+  return {
+    stream: stream.id,
+    streamKey: stream.streamKey,
+    playbackId: stream.playbackId,
+    name: stream.name,
+    userId: stream.userId,
+    project: stream.projectId,
+    session: session?.sessionId ?? "",
+    target: stream.multistream.targets[0]?.id ?? "",
+    token: token.id,
+  };
+}

@@ -1,0 +1,78 @@
+import type { Clock } from "../clock.ts";
+
+export interface RateLimitSettings {
+  readonly clock: Clock;
+  /** How many in a window; 0 for no limit. */
+  readonly quota: number;
+  readonly windowMs: number;
+}
+
+export interface Allowance {
+  readonly isAllowed: boolean;
+  readonly remaining: number;
+  /** Whole seconds until the quota is full again, at least 1. */
+  readonly resetSeconds: number;
+}
+
+interface Window {
+  used: number;
+  readonly endsAt: number;
+}
+
+/** Who asks beyond this pushes out whoever began a window first. */
+const MOST_WINDOWS = 10_000;
+
+/** So many in a window of time, for each name. Counts in this process alone; its memory is bounded. */
+export class RateLimit {
+  readonly #settings: RateLimitSettings;
+  /** In the order of their ends, as all are equally long. */
+  readonly #windows = new Map<string, Window>();
+
+  constructor(settings: RateLimitSettings) {
+    this.#settings = settings;
+  }
+
+  get quota(): number {
+    return this.#settings.quota;
+  }
+
+  /** Count one. What is refused is not counted. */
+  take(name: string): Allowance {
+    const now = this.#settings.clock.monotonic();
+    this.#forget(now);
+    const window = this.#windows.get(name) ?? { used: 0, endsAt: now + this.#settings.windowMs };
+    const allowance = this.#allowance(window, now);
+    if (!allowance.isAllowed) return allowance;
+    window.used += 1;
+    this.#windows.set(name, window);
+    return { ...allowance, remaining: allowance.remaining - 1 };
+  }
+
+  /** What was taken last turned out not to count. */
+  giveBack(name: string): void {
+    const window = this.#windows.get(name);
+    if (window && window.used > 0) window.used -= 1;
+  }
+
+  /** RateLimit-Policy and RateLimit of draft-ietf-httpapi-ratelimit-headers-10, and Retry-After where it is used up. */
+  headers({ isAllowed, remaining, resetSeconds }: Allowance): Record<string, string> {
+    const { quota, windowMs } = this.#settings;
+    return {
+      "ratelimit-policy": `"default";q=${quota};w=${Math.ceil(windowMs / 1000)}`,
+      ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
+      ...(isAllowed ? {} : { "retry-after": String(resetSeconds) }),
+    };
+  }
+
+  #allowance({ used, endsAt }: Window, now: number): Allowance {
+    const remaining = Math.max(0, this.#settings.quota - used);
+    return { isAllowed: remaining > 0, remaining, resetSeconds: Math.max(1, Math.ceil((endsAt - now) / 1000)) };
+  }
+
+  #forget(now: number): void {
+    for (const [name, { endsAt }] of this.#windows) {
+      if (endsAt > now && this.#windows.size < MOST_WINDOWS) return;
+      this.#windows.delete(name);
+    }
+  }
+}

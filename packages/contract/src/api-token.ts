@@ -1,0 +1,58 @@
+import { type Static, Type } from "typebox";
+import { exact, Id, Milliseconds } from "./exact.ts";
+
+const Verb = Type.Enum(["get", "post", "put", "patch", "delete", "*"]);
+
+/** What an API key may call: without rules everything, with an empty list nothing, else what one of the rules allows. */
+export const AccessRule = exact({
+  resources: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+    minItems: 1,
+    maxItems: 100,
+    description:
+      "Paths below /api, such as `stream/:id`; `:name` stands for one part, `*` at the end for all that follows",
+  }),
+  methods: Type.Array(Verb, { minItems: 1, maxItems: 6 }),
+});
+export type AccessRule = Static<typeof AccessRule>;
+
+/** What an API key may do, and which web pages may use it. */
+export const Access = exact({
+  rules: Type.Optional(Type.Array(AccessRule, { maxItems: 100 })),
+  cors: Type.Optional(
+    exact({
+      allowedOrigins: Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
+        maxItems: 100,
+        description: 'Such as `https://app.example.com`; `"*"` for any page',
+      }),
+      fullAccess: Type.Optional(
+        Type.Boolean({ description: "Without it a key with origins may only call what is safe to publish in a page" }),
+      ),
+    }),
+  ),
+});
+export type Access = Static<typeof Access>;
+
+/** Body of `POST /api/api-token`. */
+export const NewApiToken = exact({
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: '"API key" if unset' })),
+  access: Type.Optional(Access),
+});
+export type NewApiToken = Static<typeof NewApiToken>;
+
+/** An API key as it can be shown: the key itself is not kept. */
+export const ApiToken = Type.Object({
+  id: Id,
+  kind: Type.Literal("api-token"),
+  userId: Id,
+  projectId: Id,
+  name: Type.String(),
+  keyPrefix: Type.String({ description: "First characters of the API key, to tell keys apart; empty for a short one" }),
+  access: Type.Optional(Access),
+  createdAt: Milliseconds,
+  lastSeen: Type.Optional(Type.Integer({ description: "Time of the last use, exact to a minute" })),
+});
+export type ApiToken = Static<typeof ApiToken>;
+
+/** The answer to `POST /api/api-token`: the only one that has the key. */
+export const CreatedApiToken = Type.Object({ ...ApiToken.properties, key: Type.String({ description: "Shown once" }) });
+export type CreatedApiToken = Static<typeof CreatedApiToken>;

@@ -1,0 +1,16 @@
+import { type Static, Type } from "typebox";
+import { exact, Id, Milliseconds } from "./exact.ts";
+
+const Name = Type.String({ minLength: 1, maxLength: 500 });
+
+/** Body of `POST /api/project`. */
+export const NewProject = exact({ name: Name });
+export type NewProject = Static<typeof NewProject>;
+
+/** Body of `PATCH /api/project/{id}`. */
+export const ProjectPatch = exact({ name: Type.Optional(Name) });
+export type ProjectPatch = Static<typeof ProjectPatch>;
+
+/** What streams, sessions and API keys belong to. */
+export const Project = Type.Object({ id: Id, userId: Id, name: Type.String(), createdAt: Milliseconds });
+export type Project = Static<typeof Project>;
