@@ -65,6 +65,9 @@ export const strings = {
   player: {
     label: "Live picture",
     unmute: "Unmute",
+    quality: "Quality",
+    auto: "Auto",
+    autoAt: (quality: string) => `Auto (${quality})`,
     starting: "Starting the player …",
     behind: (seconds: string) => `${seconds} s behind`,
     retrying: (why: string) => `${why} Trying again …`,

@@ -1,7 +1,8 @@
 import { Button } from "@mantine/core";
 import { IconVolumeOff } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
-import { type PlaybackFigures, playHls } from "../lib/hls-playback.ts";
+import { type PlaybackControl, type PlaybackFigures, playHls } from "../lib/hls-playback.ts";
+import type { Quality } from "../lib/qualities.ts";
 import { strings } from "../strings.ts";
 import classes from "./video-player.module.css";
 
@@ -13,13 +14,17 @@ interface Props {
   readonly onFigures?: (figures: PlaybackFigures) => void;
 }
 
-/** Starts by itself and muted. Says what it waits for, and how far behind it is. */
+/** Starts by itself and muted. Says what it waits for, how far behind it is, and in which quality it plays. */
 export function VideoPlayer({ src, live = false, label, onFigures }: Props) {
   const video = useRef<HTMLVideoElement>(null);
   const [figures, setFigures] = useState<PlaybackFigures>({ latencySeconds: null, stalls: 0 });
   const [problem, setProblem] = useState<string | null>(null);
   const [started, setStarted] = useState(false);
   const [muted, setMuted] = useState(true);
+  const [qualities, setQualities] = useState<readonly Quality[]>([]);
+  const [shown, setShown] = useState<string | null>(null);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const control = useRef<PlaybackControl>(null);
   const report = useRef(onFigures);
   report.current = onFigures;
 
@@ -30,14 +35,19 @@ export function VideoPlayer({ src, live = false, label, onFigures }: Props) {
       setFigures(now);
       report.current?.(now);
     };
-    playHls(video.current, src, live, { onFigures, onProblem: setProblem }, abort.signal).catch(() =>
-      setProblem(strings.player.unreachable),
-    );
+    const listener = { onFigures, onProblem: setProblem, onQualities: setQualities, onShown: setShown };
+    control.current = playHls(video.current, src, live, listener, abort.signal);
+    setChosen(null);
     return () => abort.abort();
   }, [src, live]);
 
   const unmute = (): void => {
     if (video.current) video.current.muted = false;
+  };
+
+  const choose = (quality: string | null): void => {
+    setChosen(quality);
+    control.current?.choose(quality);
   };
 
   return (
@@ -55,17 +65,29 @@ export function VideoPlayer({ src, live = false, label, onFigures }: Props) {
       {figures.latencySeconds !== null && (
         <span className={classes.latency}>{strings.player.behind(figures.latencySeconds.toFixed(1))}</span>
       )}
-      {started && muted && live && (
-        <Button
-          className={classes.unmute ?? ""}
-          size="xs"
-          variant="default"
-          leftSection={<IconVolumeOff size={16} aria-hidden />}
-          onClick={unmute}
-        >
-          {strings.player.unmute}
-        </Button>
-      )}
+      <div className={classes.tools}>
+        {qualities.length > 1 && (
+          <select
+            className={classes.quality}
+            aria-label={strings.player.quality}
+            title={strings.player.quality}
+            value={chosen ?? ""}
+            onChange={(event) => choose(event.currentTarget.value || null)}
+          >
+            <option value="">{shown === null ? strings.player.auto : strings.player.autoAt(shown)}</option>
+            {qualities.map(({ id, label }) => (
+              <option key={id} value={id}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+        {started && muted && live && (
+          <Button size="xs" variant="default" leftSection={<IconVolumeOff size={16} aria-hidden />} onClick={unmute}>
+            {strings.player.unmute}
+          </Button>
+        )}
+      </div>
       {(problem ?? (!started && strings.player.starting)) && (
         <p className={classes.note} role="status">
           {problem ?? strings.player.starting}

@@ -1,6 +1,8 @@
 import type Hls from "hls.js";
 import type { ErrorData } from "hls.js";
 import { strings } from "../strings.ts";
+import { isAnotherPlaying, joinOnePlaying } from "./one-playing.ts";
+import { type Quality, qualitiesOf } from "./qualities.ts";
 
 export interface PlaybackFigures {
   /** Seconds between the server's receiving a picture and its being shown; null before the first and for recordings. */
@@ -12,19 +14,54 @@ export interface PlaybackListener {
   onFigures(figures: PlaybackFigures): void;
   /** A sentence about what keeps the video from playing; null when nothing does. */
   onProblem(problem: string | null): void;
+  /** What there is to choose from; empty where the browser chooses by itself. */
+  onQualities(qualities: readonly Quality[]): void;
+  /** The quality that is on the screen, as the id of one of them. */
+  onShown(quality: string | null): void;
+}
+
+/** What a viewer may ask of a running playback. */
+export interface PlaybackControl {
+  /** From the next segment on; null leaves the choice to the player. */
+  choose(quality: string | null): void;
 }
 
 const RETRY_MS = 2000;
+/** A live picture that was paused for longer than this goes on at the live edge: the window that it was in is gone. */
+const RESUME_MS = 2000;
 
 /**
  * Plays one HLS address in a video element until the signal aborts. A live one that ends or fails is tried again every two seconds,
  * because whoever mounts it believes the stream to be live.
  */
-export async function playHls(
+export function playHls(
   video: HTMLVideoElement,
   src: string,
   live: boolean,
   listener: PlaybackListener,
+  signal: AbortSignal,
+): PlaybackControl {
+  const choice = { quality: null as string | null, apply: (): void => {} };
+  run(video, src, live, listener, choice, signal).catch(() => listener.onProblem(strings.player.unreachable));
+  return {
+    choose: (quality) => {
+      choice.quality = quality;
+      choice.apply();
+    },
+  };
+}
+
+interface Choice {
+  quality: string | null;
+  apply: () => void;
+}
+
+async function run(
+  video: HTMLVideoElement,
+  src: string,
+  live: boolean,
+  listener: PlaybackListener,
+  choice: Choice,
   signal: AbortSignal,
 ): Promise<void> {
   const { default: Hls } = await import("hls.js");
@@ -45,6 +82,7 @@ export async function playHls(
       listener.onProblem(problemOf(data));
       tryAgain();
     });
+    offerQualities(Hls, current, listener, choice);
     current.loadSource(src);
     current.attachMedia(video);
   };
@@ -54,8 +92,14 @@ export async function playHls(
   };
 
   video.addEventListener("playing", () => listener.onProblem(null), { signal });
-  // A browser may refuse to start by itself; the video's own controls are there for that.
-  video.addEventListener("loadeddata", () => void video.play().catch(() => {}), { signal });
+  joinOnePlaying(video, signal);
+  const pauses = keepPauses(video, live, () => current, signal);
+  // A browser may refuse to start by itself; the video's own controls are there for that. A live picture that comes by itself
+  // interrupts nobody who watches a recording.
+  const start = (): void => {
+    if (!pauses.byHand() && !(live && isAnotherPlaying(video))) video.play().catch(() => {});
+  };
+  video.addEventListener("loadeddata", start, { signal });
   if (live) video.addEventListener("ended", tryAgain, { signal });
   signal.addEventListener("abort", () => {
     clearInterval(timer);
@@ -80,6 +124,52 @@ function hlsPlayer(Player: typeof Hls, live: boolean, onFatal: (data: ErrorData)
     if (data.fatal) onFatal(data);
   });
   return hls;
+}
+
+function offerQualities(Player: typeof Hls, hls: Hls, listener: PlaybackListener, choice: Choice): void {
+  let qualities: Quality[] = [];
+  choice.apply = () => {
+    hls.nextLevel = qualities.find(({ id }) => id === choice.quality)?.level ?? -1;
+  };
+  const offer = (): void => {
+    qualities = qualitiesOf(hls.levels);
+    listener.onQualities(qualities);
+  };
+  hls.on(Player.Events.MANIFEST_PARSED, () => {
+    offer();
+    if (choice.quality !== null) choice.apply();
+  });
+  // A level that will not load is taken out, and the others get new places.
+  hls.on(Player.Events.LEVELS_UPDATED, offer);
+  hls.on(Player.Events.LEVEL_SWITCHED, (_event, { level }) => {
+    listener.onShown(qualities.find((quality) => quality.level === level)?.id ?? null);
+  });
+}
+
+/** Remembers that a viewer paused, so that no reload starts the video again, and brings a live one back to the live edge. */
+function keepPauses(
+  video: HTMLVideoElement,
+  live: boolean,
+  player: () => Hls | null,
+  signal: AbortSignal,
+): { byHand(): boolean } {
+  let pausedAt: number | null = null;
+  // Of a video that came to its end, or whose source is taken away, nobody pressed pause.
+  const onPause = (): void => {
+    if (!video.ended) pausedAt = performance.now();
+  };
+  video.addEventListener("pause", onPause, { signal });
+  video.addEventListener(
+    "play",
+    () => {
+      const edge = player()?.liveSyncPosition;
+      const wasLong = pausedAt !== null && performance.now() - pausedAt > RESUME_MS;
+      pausedAt = null;
+      if (live && wasLong && edge != null && edge > video.currentTime) video.currentTime = edge;
+    },
+    { signal },
+  );
+  return { byHand: () => pausedAt !== null };
 }
 
 /** Safari before ManagedMediaSource. It knows neither stalls nor parts as well as hls.js, but it plays. */
