@@ -25,11 +25,6 @@ const STEPS: readonly Step[] = [
   typecheck("tsconfig.json"),
   typecheck("packages/formats/tsconfig.json"),
   typecheck("apps/dashboard/tsconfig.json"),
-  {
-    name: "unused files and dependencies",
-    command: ["knip", "--include", "files,dependencies,unlisted,unresolved"],
-    withinSeconds: 60,
-  },
   ...(existsSync(join(ROOT, "apps/dashboard/dist/index.html"))
     ? []
     : [{ name: "dashboard", command: ["npm", "run", "build"], withinSeconds: 180 } as const]),
