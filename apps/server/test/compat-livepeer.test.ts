@@ -1,0 +1,81 @@
+import { Livepeer } from "livepeer";
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+
+// The public SDK, unmodified: it throws where a status, a content type or a field is not what it knows.
+
+const arena = openArena({ withBrowser: false });
+
+const openSdk = (apiKey = arena.weir.apiKey): Livepeer => new Livepeer({ apiKey, serverURL: `${arena.weir.url}/api` });
+
+test("streams are created, listed, read, changed, terminated and deleted", async () => {
+  const { stream: streams } = openSdk();
+  const created = await streams.create({ name: "by the SDK", record: true, creatorId: "me", userTags: { room: "a" } });
+  const stream = created.stream ?? expect.fail("no stream in the answer");
+  expect(stream).toMatchObject({ name: "by the SDK", record: true, isActive: false, suspended: false });
+  expect(stream.profiles?.map(({ name }) => name)).toEqual(["240p0", "360p0", "480p0", "720p0"]);
+  expect(stream.creatorId).toEqual({ type: "unverified", value: "me" });
+  const id = stream.id ?? "";
+
+  expect((await streams.getAll()).data?.map((one) => one.id)).toContain(id);
+  await streams.update({ name: "renamed", record: false, suspended: true, userTags: { room: "b" }, profiles: [] }, id);
+  const changed = (await streams.get(id)).stream;
+  expect(changed).toMatchObject({ name: "renamed", record: false, suspended: true, profiles: [] });
+
+  await streams.terminate(id);
+  await expect(streams.terminate(id)).rejects.toMatchObject({ statusCode: 429 });
+  expect((await streams.getClips(id)).data).toEqual([]);
+  await streams.delete(id);
+  const error = await streams.get(id).catch((cause: unknown) => cause);
+  expect(error).toMatchObject({ statusCode: 404, body: '{"errors":["not found"]}' });
+});
+
+test("multistream targets are created, listed, read, changed, put on a stream, taken off it and deleted", async () => {
+  const { multistream, stream: streams } = openSdk();
+  const created = await multistream.create({ url: "rtmp://example.com/live/secret-key", name: "elsewhere" });
+  const id = created.multistreamTarget?.id ?? "";
+  expect((await multistream.getAll()).data?.map((target) => target.id)).toContain(id);
+  await multistream.update({ url: "rtmps://example.com/live/other", disabled: true }, id);
+  const target = (await multistream.get(id)).multistreamTarget;
+  expect(target).toMatchObject({ name: "elsewhere", disabled: true });
+  expect(JSON.stringify(target)).not.toContain("example.com");
+
+  const { stream } = await streams.create({ name: "forwarded", multistream: { targets: [{ profile: "source", id }] } });
+  const streamId = stream?.id ?? "";
+  await streams.addMultistreamTarget({ profile: "720p0", spec: { url: "srt://example.com:9000" } }, streamId);
+  const targets = (await streams.get(streamId)).stream?.multistream?.targets ?? [];
+  expect(targets.map(({ profile }) => profile)).toEqual(["source", "720p0"]);
+  await streams.removeMultistreamTarget(streamId, targets[1]?.id ?? "");
+  await multistream.delete(id);
+  expect((await streams.get(streamId)).stream?.multistream?.targets).toEqual([]);
+});
+
+test("sessions, their recordings and playback are read while a broadcast is on and after it", async () => {
+  const { stream: streams, session: sessions, playback } = openSdk();
+  await using broadcast = await startBroadcast(arena.weir, { stream: { record: true, profiles: [] } });
+  const { id, playbackId } = broadcast.stream;
+  await expect.poll(async () => (await broadcast.now()).sourceSegments, { timeout: 15_000 }).toBeGreaterThan(0);
+  expect((await streams.get(id)).stream).toMatchObject({ isActive: true, isHealthy: true, issues: [] });
+  expect((await playback.get(playbackId)).playbackInfo).toMatchObject({ type: "live", meta: { live: 1 } });
+
+  await streams.terminate(id);
+  const { id: sessionId } = await broadcast.recorded();
+  const session = (await sessions.get(sessionId)).session;
+  expect(session).toMatchObject({ parentId: id, recordingStatus: "ready", isHealthy: null });
+  expect(session?.sourceSegmentsDuration).toBeGreaterThan(0);
+  expect((await sessions.getAll()).data?.map((one) => one.id)).toContain(sessionId);
+  expect((await sessions.getRecorded(id, true)).data?.map((one) => one.id)).toEqual([sessionId]);
+  expect((await sessions.getClips(sessionId)).data).toEqual([]);
+  const { playbackInfo } = await playback.get(sessionId);
+  expect(playbackInfo?.type).toBe("recording");
+  expect(playbackInfo?.meta.source.map(({ hrn }) => hrn)).toEqual(["MP4", "HLS (TS)"]);
+});
+
+test("a wrong key, a body that does not fit and what is not there yet are errors with their status", async () => {
+  const { stream: streams, webhook } = openSdk();
+  await expect(openSdk("wrong").stream.getAll()).rejects.toMatchObject({ statusCode: 401 });
+  const profile = { name: "tiny", width: 128, height: 128, bitrate: 1, fps: 0 };
+  await expect(streams.create({ name: "a", profiles: [profile] })).rejects.toMatchObject({ statusCode: 422 });
+  await expect(webhook.getAll()).rejects.toMatchObject({ statusCode: 501 });
+});
