@@ -90,7 +90,7 @@ export function createDomains(options: DomainOptions): Domains {
       sessionRoutes(app, deps);
       playbackRoutes(app, deps);
       targetRoutes(app, deps);
-      addLaterRoutes(app, deps);
+      addLaterRoutes(app);
     },
     ensureFirstAccount: (presetKey) => ensureAccount(deps.db, { presetKey, newKey: newApiKey, now: deps.clock.now() }),
     node: {

@@ -61,7 +61,7 @@ function matches(pattern: readonly string[], path: readonly string[]): boolean {
 export const partsOf = (path: string): string[] => path.replace(/^\/*(api(\/|$))?/, "").split("/");
 
 /** An access that a key cannot be given. */
-export class BadAccess extends ApiError {
+class BadAccess extends ApiError {
   constructor(message: string) {
     super(422, "bad-access", message);
   }

@@ -1,7 +1,5 @@
 /** The door of the accounts: who asks, and what belongs to whom. */
-export { Forbidden, Unauthenticated } from "./account-errors.ts";
 export { deleteExpiredDashboardSessions, ensureAccount, type Principal } from "./account-store.ts";
 export { newApiKey } from "./api-key.ts";
-export { authenticate } from "./authenticate.ts";
 export { answerOnce, forgetOldAnswers, IDEMPOTENCY_HEADER, RequestInProgress } from "./idempotency.ts";
-export { guardRequests, principalOf, type RequestGuardDeps, requireUnrestricted } from "./request-guard.ts";
+export { guardRequests, principalOf } from "./request-guard.ts";
