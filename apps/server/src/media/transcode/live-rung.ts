@@ -1,0 +1,111 @@
+import { Frame } from "node-av/lib";
+import { FatalTranscodeError } from "./fatal-transcode-error.ts";
+import { FrameRateGate } from "./frame-rate-gate.ts";
+import { PictureScaler } from "./picture-scaler.ts";
+import { RungEncoder } from "./rung-encoder.ts";
+import type { FrameSegment } from "./segment-cuts.ts";
+import type { FromChild, ReadyRung, TranscodeRung, TranscodeStart } from "./transcode-protocol.ts";
+
+const MIN_SIDE = 16;
+const MAX_SIDE = 8192;
+
+/** One rung of a live ladder: scales, keeps to its frame rate, and encodes one picture while the caller goes on. */
+export class LiveRung {
+  readonly #rung: TranscodeRung;
+  readonly #encoder: RungEncoder;
+  readonly #scaler: PictureScaler;
+  readonly #gate: FrameRateGate | null;
+  readonly #send: (message: FromChild) => void;
+  readonly #picture = new Frame();
+  /** What was given to the encoder and has not come out. */
+  readonly #inside: { readonly msn: number; readonly isFirstOfSegment: boolean }[] = [];
+  #underWay: Promise<void> = Promise.resolve();
+  #msn = 0;
+  #needsIdr = true;
+  #encodedPts = -Infinity;
+
+  private constructor(rung: TranscodeRung, encoder: RungEncoder, send: (message: FromChild) => void) {
+    this.#rung = rung;
+    this.#encoder = encoder;
+    this.#send = send;
+    this.#scaler = new PictureScaler(rung.width, rung.height, encoder.pixelFormat);
+    this.#gate = rung.frameRate && new FrameRateGate(rung.frameRate);
+    this.#picture.alloc();
+  }
+
+  /** Throws `FatalTranscodeError` for a size that cannot be, and when the encoder does not open. */
+  static async open(rung: TranscodeRung, start: TranscodeStart, send: (message: FromChild) => void): Promise<LiveRung> {
+    const { width, height } = rung;
+    if (
+      width % 2 !== 0 ||
+      height % 2 !== 0 ||
+      Math.min(width, height) < MIN_SIDE ||
+      Math.max(width, height) > MAX_SIDE
+    ) {
+      const rule = `sides are even, and ${MIN_SIDE} to ${MAX_SIDE} pixels long`;
+      throw new FatalTranscodeError("unsupported-size", `No rendition of ${width}x${height} can be made: ${rule}`);
+    }
+    try {
+      return new LiveRung(rung, await RungEncoder.open(rung, start), send);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new FatalTranscodeError("encode", `No rendition of ${width}x${height} can be made: ${reason}`, error);
+    }
+  }
+
+  get ready(): ReadyRung {
+    return this.#encoder.ready;
+  }
+
+  get pixels(): number {
+    return this.#rung.width * this.#rung.height;
+  }
+
+  /** PTS of the last picture that was sent. */
+  get encodedPts(): number {
+    return this.#encodedPts;
+  }
+
+  /** The next picture is an IDR, and nothing is repeated before it. */
+  restart(): void {
+    this.#needsIdr = true;
+  }
+
+  /** Resolves when all that was taken is sent. Rejects with `FatalTranscodeError`. */
+  idle(): Promise<void> {
+    return this.#underWay;
+  }
+
+  /**
+   * Begins to encode `larger`, or `original` where this rung is larger than that. Returns the scaled picture, for the next smaller rung,
+   * or null when the frame rate leaves the frame out.
+   */
+  async take(larger: Frame, original: Frame, pts: number, segment: FrameSegment): Promise<Frame | null> {
+    await this.#underWay;
+    const isIdr = this.#needsIdr || segment.isNew;
+    if (this.#gate) {
+      const repeats = this.#needsIdr ? [] : this.#gate.repeatsBefore(pts, segment.isNew ? segment.ticks : pts);
+      for (const at of repeats) await this.#encode(at, false, false);
+      if (!this.#gate.passes(pts, isIdr)) return null;
+    }
+    const isLargeEnough = larger.width >= this.#rung.width && larger.height >= this.#rung.height;
+    await this.#scaler.scale(isLargeEnough ? larger : original, this.#picture);
+    this.#needsIdr = false;
+    this.#msn = segment.msn;
+    this.#underWay = this.#encode(pts, isIdr, segment.isNew);
+    this.#underWay.catch(() => {}); // whoever waits for it next has the error
+    return this.#picture;
+  }
+
+  async #encode(pts: number, isIdr: boolean, isFirstOfSegment: boolean): Promise<void> {
+    this.#inside.push({ msn: this.#msn, isFirstOfSegment });
+    const encoded = await this.#encoder.encode(this.#picture, pts, isIdr).catch((error: Error) => {
+      const { width, height } = this.#rung;
+      throw new FatalTranscodeError("encode", `The rendition of ${width}x${height} failed: ${error.message}`, error);
+    });
+    const place = encoded && this.#inside.shift();
+    if (!place) return;
+    this.#encodedPts = encoded.pts;
+    this.#send({ type: "packet", rung: this.#rung.index, ...place, ...encoded, dts: encoded.pts });
+  }
+}

@@ -1,0 +1,123 @@
+import { annexBToLengthPrefixed } from "@weir/formats/codecs";
+import {
+  AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_PICTURE_TYPE_I,
+  AV_PICTURE_TYPE_NONE,
+  AVERROR_EAGAIN,
+  type AVPixelFormat,
+  type FFEncoderCodec,
+} from "node-av/constants";
+import { Codec, CodecContext, CodecParameters, Dictionary, type Frame, Packet, Rational } from "node-av/lib";
+import { TICKS_PER_SECOND } from "../packet.ts";
+import { encoderSettings } from "./encoder-settings.ts";
+import { FrameRateMeter } from "./frame-rate-meter.ts";
+import { check } from "./generated-track.ts";
+import type { ReadyRung, TranscodeRung, TranscodeStart } from "./transcode-protocol.ts";
+
+export interface EncodedPicture {
+  readonly pts: number;
+  readonly isIndependent: boolean;
+  /** NAL units behind 4-byte lengths. */
+  readonly data: Uint8Array;
+}
+
+/** What the encoder counts with until the source's rate is measured. */
+const ASSUMED_FRAME_RATE = 30;
+/** A measured rate that is closer to the assumed one changes nothing. */
+const RATE_TOLERANCE = 0.05;
+/** The ceiling of the bitrate holds over one second: an IDR picture is several frames large. */
+const BUFFER_SECONDS = 1;
+
+/** Encodes the pictures of one rung, each as it comes. */
+export class RungEncoder {
+  readonly pixelFormat: AVPixelFormat;
+  readonly ready: ReadyRung;
+  readonly #context: CodecContext;
+  readonly #bitrateBps: number;
+  readonly #packet = new Packet();
+  readonly #meter = new FrameRateMeter();
+  readonly #nominalRate: number;
+  #rate: number;
+
+  private constructor(context: CodecContext, rung: TranscodeRung, nominalRate: number) {
+    this.#context = context;
+    this.pixelFormat = context.pixelFormat;
+    this.#bitrateBps = rung.bitrateBps;
+    this.#nominalRate = nominalRate;
+    this.#rate = nominalRate;
+    this.#packet.alloc();
+    const config = decoderConfig(context);
+    // RFC 6381: profile, constraints and level, as `avcC` has them.
+    const codecString = `avc1.${config.toString("hex", 1, 4)}`;
+    this.ready = { index: rung.index, config: config.toString("base64"), codecString };
+  }
+
+  static async open(rung: TranscodeRung, { video, encoder, preset }: TranscodeStart): Promise<RungEncoder> {
+    const codec = Codec.findEncoderByName(encoder as FFEncoderCodec);
+    if (!codec) throw new Error(`this build of FFmpeg has no encoder ${encoder}`);
+    const { pixelFormat, options } = encoderSettings(encoder, preset, rung);
+    const { num, den } = rung.frameRate ?? { num: ASSUMED_FRAME_RATE, den: 1 };
+    const context = new CodecContext();
+    context.allocContext3(codec);
+    context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER);
+    context.width = rung.width;
+    context.height = rung.height;
+    context.pixelFormat = pixelFormat;
+    context.timeBase = new Rational(1, TICKS_PER_SECOND);
+    context.framerate = new Rational(num, den);
+    context.maxBFrames = 0;
+    // Beyond any segment: IDR pictures come where segments begin.
+    context.gopSize = 100_000;
+    context.threadCount = 1;
+    setBitrate(context, rung.bitrateBps);
+    const opened = await context.open2(codec, Dictionary.fromObject(options));
+    check(
+      opened,
+      `the encoder ${encoder} does not open for ${rung.width}x${rung.height} (source ${video.width}x${video.height})`,
+    );
+    return new RungEncoder(context, rung, num / den);
+  }
+
+  /** Encodes `picture` with the time `pts`; null when the encoder leaves it out. Times rise strictly. */
+  async encode(picture: Frame, pts: number, isForcedIdr: boolean): Promise<EncodedPicture | null> {
+    this.#followRate(this.#meter.add(pts));
+    picture.pts = BigInt(pts);
+    picture.pictType = isForcedIdr ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
+    check(await this.#context.sendFrame(picture), "cannot encode a picture");
+    const received = await this.#context.receivePacket(this.#packet);
+    if (received === AVERROR_EAGAIN) return null;
+    check(received, "cannot encode a picture");
+    const { data, isKeyframe } = this.#packet;
+    const encoded = {
+      pts: Number(this.#packet.pts),
+      isIndependent: isKeyframe,
+      data: annexBToLengthPrefixed(data ?? Buffer.alloc(0)),
+    };
+    this.#packet.unref();
+    return encoded;
+  }
+
+  /** Without lookahead x264 spends its bits by the frame, at the rate that it was opened with; so a source of twice that rate gets half as many for each. */
+  #followRate(measured: number | null): void {
+    if (measured === null || Math.abs(measured / this.#rate - 1) < RATE_TOLERANCE) return;
+    this.#rate = measured;
+    setBitrate(this.#context, (this.#bitrateBps * this.#nominalRate) / measured);
+  }
+}
+
+function setBitrate(context: CodecContext, bitrateBps: number): void {
+  const rate = Math.round(bitrateBps);
+  context.bitRate = BigInt(rate);
+  context.rcMaxRate = BigInt(rate);
+  context.rcBufferSize = rate * BUFFER_SECONDS;
+}
+
+function decoderConfig(context: CodecContext): Buffer {
+  const parameters = new CodecParameters();
+  parameters.alloc();
+  check(parameters.fromContext(context), "cannot describe a rung");
+  const config = parameters.getDecoderConfigurationRecord();
+  parameters.free();
+  if (!config) throw new Error("the encoder gives no parameter sets");
+  return config;
+}

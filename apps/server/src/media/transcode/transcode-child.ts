@@ -1,0 +1,56 @@
+import { once } from "node:events";
+import { Socket } from "node:net";
+import { setPriority } from "node:os";
+import { systemClock } from "../../platform/clock.ts";
+import { FatalTranscodeError } from "./fatal-transcode-error.ts";
+import { TranscodeEngine } from "./transcode-child-engine.ts";
+import { type FromChild, frameFromChild, type ToChild, toChildReader } from "./transcode-protocol.ts";
+
+/**
+ * The process that transcodes one live track. It is loaded and waits from its first moment, so one that was started ahead hides what
+ * starting costs. It works off what the input pipe brings, one message at a time, and ends with that pipe.
+ */
+
+/** A third of a second at 120 frames a second. Above it, what comes stays in the pipe, where the parent sees it. */
+const MAX_WAITING = 40;
+
+/** Ingest and delivery come first. */
+const NICENESS = 5;
+
+setPriority(NICENESS);
+const input = new Socket({ fd: 3, readable: true, writable: false });
+const output = new Socket({ fd: 4, readable: false, writable: true });
+const waiting: ToChild[] = [];
+const read = toChildReader();
+let engine: TranscodeEngine | null = null;
+let isWorking = false;
+
+input.on("data", (bytes) => {
+  waiting.push(...read(bytes));
+  if (waiting.length >= MAX_WAITING) input.pause();
+  if (!isWorking) work().catch(fail);
+});
+for (const pipe of [input, output]) pipe.on("error", () => process.exit(1)).on("close", () => process.exit(0));
+process.on("uncaughtException", fail);
+
+async function work(): Promise<void> {
+  isWorking = true;
+  for (let message = waiting.shift(); message; message = waiting.shift()) {
+    if (waiting.length < MAX_WAITING / 2) input.resume();
+    if (engine) await engine.take(message);
+    else if (message.type === "start") engine = await TranscodeEngine.open(message.start, send, systemClock);
+    else throw new FatalTranscodeError("internal", `The transcoder got "${message.type}" before it was started`);
+    if (output.writableNeedDrain) await once(output, "drain");
+  }
+  isWorking = false;
+}
+
+function send(message: FromChild): void {
+  output.write(frameFromChild(message));
+}
+
+function fail(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof FatalTranscodeError ? error.code : "internal";
+  output.end(frameFromChild({ type: "error", code, message, isFatal: true }), () => process.exit(1));
+}
