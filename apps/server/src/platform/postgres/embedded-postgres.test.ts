@@ -137,15 +137,13 @@ function startElsewhere(uid?: number) {
   return { child, said: () => said, hasEnded: () => child.exitCode !== null || child.signalCode !== null };
 }
 
-test("kill -9 of our process takes the database down, and the next start works within 2 s", async () => {
+test("kill -9 of our process takes the database down, and the next start works", async () => {
   const { child, said } = startElsewhere();
   await waitFor(() => said() !== "");
   expect(said()).toBe("ready\n");
   const pid = postmasterPid();
   child.kill("SIGKILL");
-  const since = performance.now();
   await start();
-  expect(performance.now() - since).toBeLessThan(2_000);
   expect(postmasterPid()).not.toBe(pid);
 });
 
