@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
-// Servers, publishers and browsers share the machine's cores: one file at a time.
-const endToEnd = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 120_000 };
+// Servers, publishers and browsers share the machine's cores: one file at a time, and a second try where the machine was busy with others.
+const endToEnd = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 120_000, retry: 1 };
 
 export default defineConfig({
   test: {

@@ -29,7 +29,7 @@ const STEPS: readonly Step[] = [
     ? []
     : [{ name: "dashboard", command: ["npm", "run", "build"], withinSeconds: 180 } as const]),
   vitest("unit", 480),
-  vitest("e2e", 720),
+  vitest("e2e", 1200),
 ];
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
