@@ -1,3 +1,4 @@
+import { accessStrings } from "./strings/access-strings.ts";
 import { accountStrings } from "./strings/account-strings.ts";
 import { streamStrings } from "./strings/stream-strings.ts";
 
@@ -5,7 +6,7 @@ import { streamStrings } from "./strings/stream-strings.ts";
 export const strings = {
   app: {
     name: "Weir",
-    rooms: { streams: "Streams", sessions: "Sessions", settings: "Settings" },
+    rooms: { streams: "Streams", sessions: "Sessions", access: "Access", settings: "Settings" },
     navigation: "Rooms",
     skip: "Skip to content",
     loading: "Asking the server …",
@@ -33,6 +34,7 @@ export const strings = {
     off: "Off",
     none: "—",
   },
+  access: accessStrings,
   account: accountStrings,
   streams: streamStrings,
   sessions: {

@@ -1,8 +1,8 @@
-import type { DashboardSession } from "@weir/contract";
+import type { DashboardSession, ServerSettings } from "@weir/contract";
 import type { CallOptions, Transport } from "./transport.ts";
 import { WeirError } from "./weir-error.ts";
 
-/** The dashboard's sign-in: an API key, exchanged for a cookie that no script can read. */
+/** What only the dashboard asks: the sign-in, an API key exchanged for a cookie that no script can read, and the server's settings. */
 export class Dashboard {
   readonly #transport: Transport;
 
@@ -27,5 +27,10 @@ export class Dashboard {
       if (error instanceof WeirError && error.status === 401) return null;
       throw error;
     }
+  }
+
+  /** How the server is set up, without secrets: version, settings, nodes. Throws WeirError 403 for a restricted key. */
+  settings(call: CallOptions = {}): Promise<ServerSettings> {
+    return this.#transport.json("GET", "/api/dashboard/settings", call);
   }
 }

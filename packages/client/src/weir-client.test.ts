@@ -121,6 +121,35 @@ test("several streams are deleted with one request, and one is suspended and let
   ]);
 });
 
+test("API keys are made, listed page after page, read and deleted", async () => {
+  const { baseUrl, asked } = await serverThat((request, response) => {
+    if (request.method === "GET" && request.url === "/api/api-token?limit=1")
+      response.setHeader("link", '</api/api-token?limit=1&cursor=skip1>; rel="next"');
+    json(request.url?.includes("?") ? [{ id: request.url }] : { id: "t1", key: "shown-once" })(request, response);
+  });
+  const { apiTokens } = new WeirClient({ baseUrl });
+  const access = { rules: [{ resources: ["*"], methods: ["get" as const] }] };
+  expect((await apiTokens.create({ name: "ci", access })).key).toBe("shown-once");
+  await apiTokens.create();
+  await apiTokens.get("t1");
+  await apiTokens.delete("t/1");
+  for await (const token of apiTokens.each({ limit: 1 })) expect(token.id).toContain("/api/api-token");
+  expect(asked.map(({ method, url, text }) => `${method} ${url} ${text}`.trim())).toEqual([
+    'POST /api/api-token {"name":"ci","access":{"rules":[{"resources":["*"],"methods":["get"]}]}}',
+    "POST /api/api-token {}",
+    "GET /api/api-token/t1",
+    "DELETE /api/api-token/t%2F1",
+    "GET /api/api-token?limit=1",
+    "GET /api/api-token?limit=1&cursor=skip1",
+  ]);
+});
+
+test("the settings are what the server says", async () => {
+  const { baseUrl, asked } = await serverThat(json({ version: "1.2.3", settings: [], nodes: [] }));
+  expect(await new WeirClient({ baseUrl }).dashboard.settings()).toEqual({ version: "1.2.3", settings: [], nodes: [] });
+  expect(asked[0]?.url).toBe("/api/dashboard/settings");
+});
+
 test("an error answer becomes its sentences", async () => {
   const { baseUrl } = await serverThat(json({ errors: ["cannot change 'record' field while stream is active"] }, 400));
   const error = await failureOf(new WeirClient({ baseUrl, apiKey: "k" }).streams.patch("s1", { record: false }));

@@ -1,4 +1,5 @@
 import type { Ingest, PlaybackInfo } from "@weir/contract";
+import { ApiTokens } from "./api-tokens.ts";
 import { Dashboard } from "./dashboard.ts";
 import { Sessions } from "./sessions.ts";
 import { Streams } from "./streams.ts";
@@ -8,6 +9,7 @@ import { type CallOptions, type ClientOptions, Transport } from "./transport.ts"
 export class WeirClient {
   readonly streams: Streams;
   readonly sessions: Sessions;
+  readonly apiTokens: ApiTokens;
   readonly dashboard: Dashboard;
   readonly playback: {
     /** How to watch a stream or a recording by its playback id. Needs no key. */
@@ -20,6 +22,7 @@ export class WeirClient {
     this.#transport = transport;
     this.streams = new Streams(transport);
     this.sessions = new Sessions(transport);
+    this.apiTokens = new ApiTokens(transport);
     this.dashboard = new Dashboard(transport);
     this.playback = {
       get: (playbackId, call = {}) => transport.json("GET", `/api/playback/${encodeURIComponent(playbackId)}`, call),

@@ -1,5 +1,4 @@
-import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
-import { SettingsPage } from "../features/account/settings-page.tsx";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { SignInPage } from "../features/account/sign-in-page.tsx";
 import { SessionsPage } from "../features/sessions/sessions-page.tsx";
 import { StreamPage } from "../features/streams/stream-page.tsx";
@@ -65,10 +64,22 @@ const sessions = createRoute({
   validateSearch: (search: Search) => set({ cursor: text(search.cursor), play: text(search.play) }),
 });
 
-const settings = createRoute({ getParentRoute: () => rooms, path: "/settings", component: SettingsPage });
+// Rooms that are entered seldom are fetched when they are.
+const access = createRoute({
+  getParentRoute: () => rooms,
+  path: "/access",
+  component: lazyRouteComponent(() => import("../features/access/access-page.tsx"), "AccessPage"),
+  validateSearch: (search: Search) => set({ cursor: text(search.cursor) }),
+});
+
+const settings = createRoute({
+  getParentRoute: () => rooms,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("../features/account/settings-page.tsx"), "SettingsPage"),
+});
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, rooms.addChildren([home, streams, stream, sessions, settings])]),
+  routeTree: root.addChildren([signIn, rooms.addChildren([home, streams, stream, sessions, access, settings])]),
   defaultNotFoundComponent: MissingPage,
   defaultErrorComponent: BrokenPage,
   scrollRestoration: true,

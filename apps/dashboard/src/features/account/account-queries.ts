@@ -18,6 +18,13 @@ export const ingestQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** Version, settings and nodes. The settings change only with a restart, the nodes by themselves. */
+export const serverSettingsQuery = queryOptions({
+  queryKey: ["server-settings"],
+  queryFn: ({ signal }) => weir.dashboard.settings({ signal }),
+  refetchInterval: 10_000,
+});
+
 export function useSignIn() {
   const queries = useQueryClient();
   return useMutation({

@@ -7,6 +7,7 @@ import { Panel } from "../../components/panel.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { strings } from "../../strings.ts";
 import { ingestQuery, sessionQuery, useSignOut } from "./account-queries.ts";
+import { ServerPanels } from "./server-panels.tsx";
 import classes from "./settings-page.module.css";
 
 const text = strings.account.settings;
@@ -47,6 +48,7 @@ export function SettingsPage() {
           {text.signOut}
         </Button>
       </Panel>
+      <ServerPanels />
     </div>
   );
 }
