@@ -322,6 +322,17 @@ describe("playback and ingest", () => {
     expect([unknown.statusCode, unknown.json()]).toEqual([404, { errors: [`No playback URL found for ${stream.id}`] }]);
   });
 
+  it("what is for the owner needs the owner's key", async () => {
+    const { playbackId } = await create();
+    const other = await addProject(kit.db, "viewer");
+    const ask = (headers: Record<string, string>) =>
+      kit.call("GET", `/api/playback/${playbackId}?recordings=true`, undefined, headers);
+    expect((await ask({})).statusCode).toBe(401);
+    expect((await ask({ authorization: other.apiKey })).statusCode).toBe(404);
+    const mine = (await ask({ authorization: kit.apiKey })).json();
+    expect(mine.meta.dvrPlayback).toEqual([{ error: expect.stringContaining("when it has ended") }]);
+  });
+
   it("ingest tells where to publish, and OpenAPI 3.1 describes every route", async () => {
     const [ingest] = (await kit.call("GET", "/api/ingest", undefined, {})).json();
     expect(ingest).toMatchObject({ ingests: { rtmp: "rtmp://weir.test:1935/live" }, playback: "http://weir.test/hls" });

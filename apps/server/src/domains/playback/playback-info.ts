@@ -4,14 +4,17 @@ import type { PlayableRow } from "./playback-store.ts";
 
 const hls = (url: string): PlaybackSource => ({ hrn: "HLS (TS)", type: "html5/application/vnd.apple.mpegurl", url });
 
-/** Where a live stream plays. Of its policy the type alone is told. */
-export function livePlayback(row: PlayableRow, publicUrl: string): PlaybackInfo {
+const NO_DVR = "a broadcast cannot be wound back while it is on; its recording plays when it has ended";
+
+/** Where a live stream plays. Of its policy the type alone is told; `withDvr` is for its owner. */
+export function livePlayback(row: PlayableRow, publicUrl: string, withDvr: boolean): PlaybackInfo {
   return {
     type: "live",
     meta: {
       live: row.state === "idle" ? 0 : 1,
       playbackPolicy: policyOf(row),
       source: [hls(`${publicUrl}/hls/${row.playback_id}/index.m3u8`)],
+      ...(withDvr ? { dvrPlayback: [{ error: NO_DVR }] } : {}),
     },
   };
 }

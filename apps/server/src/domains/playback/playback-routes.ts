@@ -1,5 +1,6 @@
 import { type Ingest, type PlaybackInfo, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
+import { authenticate } from "../accounts/index.ts";
 import { ApiError, NotFound } from "../api-error.ts";
 import { ApiRoutes } from "../api-routes.ts";
 import type { Deps } from "../deps.ts";
@@ -21,16 +22,19 @@ class NotReadyForPlayback extends ApiError {
 
 const SHOWN_ID_LENGTH = 100;
 
-/** Public answers: where things play and where to publish. No authentication. */
+/** Public answers: where things play and where to publish. No authentication, but of who asks for the owner's part. */
 export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): void {
   const api = new ApiRoutes(app, deps);
 
-  api.on(routes.getPlayback, async ({ id }): Promise<PlaybackInfo> => {
+  api.on(routes.getPlayback, async ({ id, query }, { request }): Promise<PlaybackInfo> => {
+    const asker = query.recordings === "true" ? await authenticate(deps, request) : null;
     const isPlayback = isPlaybackId(id);
     const row = isPlayback ? await findPlayable(deps.db, id) : await findPlayableSession(deps.db, id);
-    if (row?.kind === "live") return livePlayback(row, deps.publicUrl());
-    if (row?.state === "waiting") throw new NotReadyForPlayback();
-    if (row?.state !== "ready") throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
+    const isAsked = asker === null || asker.projectId === row?.project_id;
+    if (!row || !isAsked) throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
+    if (row.kind === "live") return livePlayback(row, deps.publicUrl(), asker !== null);
+    if (row.state === "waiting") throw new NotReadyForPlayback();
+    if (row.state !== "ready") throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
     const shape = await readRecordingShape(deps.db, row.id, row.seconds);
     return recordingPlayback(row, deps.publicUrl(), shape, isPlayback ? "vod" : "recording");
   });

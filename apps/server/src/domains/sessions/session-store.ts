@@ -42,7 +42,7 @@ export async function findLatestSession(
 ): Promise<SessionWithParent | undefined> {
   const { rows } = await sql<SessionWithParent>`
     select ${columns} where e.stream_id = ${streamId} and e.project_id = ${owner.projectId}
-    order by e.created_at desc, e.id limit 1`.execute(db);
+    order by e.ended_at is null desc, e.created_at desc, e.id limit 1`.execute(db);
   return rows[0];
 }
 
