@@ -7,7 +7,7 @@ import type { LiveRendition } from "../../packaging/live-rendition.ts";
 import type { LiveSegment } from "../../packaging/live-segment.ts";
 import { CACHE, PLAYLIST_TYPE, sendAscii, sendBuffers, sendNotFound, sendText } from "../media-response.ts";
 import { type MediaAddress, parseBlockingQuery } from "./media-address.ts";
-import { furthestMsn, hasMedia, PlaylistWaits } from "./playlist-waits.ts";
+import { furthestMsn, hasMedia, JOIN_WAIT_MS, PlaylistWaits } from "./playlist-waits.ts";
 
 /** A player that joins gets a playlist with at least this many parts, enough for its hold-back. */
 const JOIN_PARTS = 3;
@@ -61,7 +61,8 @@ export class LiveDelivery {
     if (query === "invalid") return sendText(res, 400, "application/json", BAD_DIRECTIVE);
     if (query === null) {
       const isReady = () => rendition.listed.length > 0 || rendition.partCount >= JOIN_PARTS;
-      return this.#waits.until(rendition, isReady, () => sendPlaylist(res, session, playlist, CACHE.fresh));
+      const send = () => sendPlaylist(res, session, playlist, CACHE.fresh);
+      return this.#waits.until(rendition, isReady, send, JOIN_WAIT_MS);
     }
     if (query.msn > furthestMsn(rendition)) return sendText(res, 400, "application/json", TOO_FAR);
     const isMet = () => hasMedia(rendition, query.msn, query.part);

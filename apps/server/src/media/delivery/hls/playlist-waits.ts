@@ -5,6 +5,8 @@ import { TARGET_DURATION_SECONDS } from "../../timeline/cutter.ts";
 /** Blocked requests of the whole server; beyond it the list is sent as it stands. */
 const MAX_WAITS = 20_000;
 const WAIT_MS = 3 * TARGET_DURATION_SECONDS * 1000;
+/** A player that joins gets the list as it is after this long: a rung may have nothing yet. */
+export const JOIN_WAIT_MS = 3000;
 
 /** Holds requests until a rendition has what they ask for, three target durations at most (RFC 8216bis 6.2.5.2). */
 export class PlaylistWaits {
@@ -16,7 +18,7 @@ export class PlaylistWaits {
   }
 
   /** Call `done` once `isMet` holds, the rendition ended or the time is over; at once if it does already. */
-  until(rendition: LiveRendition, isMet: () => boolean, done: () => void): void {
+  until(rendition: LiveRendition, isMet: () => boolean, done: () => void, withinMs = WAIT_MS): void {
     if (isMet() || rendition.hasEnded || this.#waiting >= MAX_WAITS) return done();
     this.#waiting++;
     let timer: Timer;
@@ -29,7 +31,7 @@ export class PlaylistWaits {
     const stop = rendition.onChange(() => {
       if (isMet() || rendition.hasEnded) finish();
     });
-    timer = this.#clock.after(WAIT_MS, finish);
+    timer = this.#clock.after(withinMs, finish);
   }
 }
 
