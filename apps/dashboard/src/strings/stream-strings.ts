@@ -46,6 +46,7 @@ export const streamStrings = {
     source: "source",
     sourceHint: "As it is sent",
     sourceOnlyNow: "Only the source is playing.",
+    running: (running: number, all: number) => `${running} of ${all} running`,
     starting: "The transcoder is starting …",
     states: { running: "Running", gap: "Gap", off: "Off" },
     size: (width: number, height: number) => `${width} × ${height}`,

@@ -2,29 +2,21 @@ import { Button } from "@mantine/core";
 import type { Stream } from "@weir/contract";
 import { useState } from "react";
 import { Figures } from "../../components/figures.tsx";
-import { Note } from "../../components/note.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { StateLabel } from "../../components/state-label.tsx";
 import { bitrateText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { LadderDialog } from "./ladder-dialog.tsx";
 import classes from "./ladder-panel.module.css";
-import { type LadderLine, ladderLines, transcodingOf } from "./renditions.ts";
+import { type LadderLine, ladderLines } from "./renditions.ts";
 
 const text = strings.streams.ladder;
 
 /** The qualities of a stream: what is set, and while it is live how each is doing. */
 export function LadderPanel({ stream }: { readonly stream: Stream }) {
   const [isChanging, setChanging] = useState(false);
-  const { transcoding } = transcodingOf(stream);
   return (
     <Panel title={text.title}>
-      {stream.isActive && transcoding?.state === "source-only" && (
-        <Note tone="warning" title={text.sourceOnlyNow}>
-          {transcoding.reason}
-        </Note>
-      )}
-      {stream.isActive && transcoding?.state === "starting" && <p className="quiet">{text.starting}</p>}
       <Figures
         figures={[
           { name: text.source, value: text.sourceHint },

@@ -7,8 +7,10 @@ import type { PlaybackFigures } from "../../lib/hls-playback.ts";
 import { bitrateText, bytesText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { sessionQuery } from "../sessions/index.ts";
+import { transcodingOf } from "./renditions.ts";
 
 const text = strings.streams.figures;
+const ladder = strings.streams.ladder;
 
 interface Props {
   readonly stream: Stream;
@@ -19,6 +21,7 @@ interface Props {
 export function StreamFigures({ stream, playback }: Props) {
   const { sessionId, state } = stream.status;
   const { data: session } = useQuery({ ...sessionQuery(sessionId ?? ""), enabled: sessionId !== undefined });
+  const { transcoding, renditions = [] } = transcodingOf(stream);
   const latency = playback?.latencySeconds;
   const figures: Figure[] = [
     { name: text.ingest, value: state === "live" ? bitrateText(stream.ingestRate) : strings.actions.none },
@@ -30,6 +33,10 @@ export function StreamFigures({ stream, playback }: Props) {
     },
     { name: text.stalls, hint: text.stallsHint, value: String(playback?.stalls ?? 0) },
   ];
+  if (renditions.length > 0) {
+    const running = renditions.filter((rendition) => rendition.state === "running").length;
+    figures.push({ name: ladder.title, value: ladder.running(running, renditions.length) });
+  }
   if (session) {
     figures.push(
       { name: text.session, value: durationText(session.sourceSegmentsDuration) },
@@ -40,6 +47,12 @@ export function StreamFigures({ stream, playback }: Props) {
   return (
     <Panel title={text.title}>
       {state === "reconnecting" && <Note tone="warning">{text.reconnecting}</Note>}
+      {transcoding?.state === "source-only" && (
+        <Note tone="warning" title={ladder.sourceOnlyNow}>
+          {transcoding.reason}
+        </Note>
+      )}
+      {transcoding?.state === "starting" && <p className="quiet">{ladder.starting}</p>}
       <Figures figures={figures} />
       {session?.recordingError && <Note tone="warning">{session.recordingError}</Note>}
     </Panel>

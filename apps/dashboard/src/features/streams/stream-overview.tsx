@@ -28,19 +28,21 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
   if (!ingest.data) return <p className="quiet">{strings.app.loading}</p>;
   return (
     <div className={classes.columns}>
-      <Panel title={text.publish}>
-        <PublishGuide
-          server={ingest.data.ingests.rtmp}
-          streamKey={stream.streamKey}
-          testBroadcast={<TestBroadcastButton streamId={stream.id} variant="default" />}
-        />
-      </Panel>
+      <div className={classes.column}>
+        <Panel title={text.publish}>
+          <PublishGuide
+            server={ingest.data.ingests.rtmp}
+            streamKey={stream.streamKey}
+            testBroadcast={<TestBroadcastButton streamId={stream.id} variant="default" />}
+          />
+        </Panel>
+        <LadderPanel stream={stream} />
+      </div>
       <div className={classes.column}>
         <Panel title={text.watch}>
           <ValueField label={text.playbackUrl} value={`${ingest.data.playback}/${stream.playbackId}/index.m3u8`} />
           <ValueField label={text.playbackId} value={stream.playbackId} />
         </Panel>
-        <LadderPanel stream={stream} />
         <Panel title={text.settings}>
           <RecordSwitch stream={stream} />
           <Figures
