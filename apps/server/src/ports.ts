@@ -206,6 +206,21 @@ export interface RecordingFailed extends Fact {
   readonly reason: string;
 }
 
+export interface TranscodingReport {
+  readonly state: "off" | "starting" | "running" | "source-only";
+  /** Why it is source only, as a sentence. */
+  readonly reason?: string;
+  readonly renditions: readonly {
+    /** As the profile is called. */
+    readonly name: string;
+    readonly width: number;
+    readonly height: number;
+    readonly state: "running" | "gap" | "off";
+    /** How far the newest encoded picture is behind the newest that was sent. */
+    readonly lagMs: number;
+  }[];
+}
+
 /** Sent every 10 seconds while a publisher is live, and at its first keyframe. */
 export interface SourceMetrics extends Fact {
   readonly type: "source-metrics";
@@ -215,6 +230,8 @@ export interface SourceMetrics extends Fact {
   readonly ingestRate: number;
   /** Bytes per second sent to viewers since the last report. */
   readonly outgoingRate: number;
+  /** How the ladder is doing; null where none was asked for. */
+  readonly transcoding: TranscodingReport | null;
 }
 
 /** What became of one source segment in the rungs of the ladder; interface.md 6.1 `transcode` has the same words. */

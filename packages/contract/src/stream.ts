@@ -107,6 +107,23 @@ export const StreamStatus = Type.Object({
   since: Milliseconds,
   reconnectUntil: Type.Optional(Milliseconds),
   sessionId: Type.Optional(Id),
+  transcoding: Type.Optional(
+    Type.Object({
+      state: Type.Enum(["off", "starting", "running", "source-only"]),
+      reason: Type.Optional(Type.String({ description: "Why it is source only" })),
+    }),
+  ),
+  renditions: Type.Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.String({ description: "As the profile is called" }),
+        width: Type.Integer(),
+        height: Type.Integer(),
+        state: Type.Enum(["running", "gap", "off"]),
+        lagMs: Type.Optional(Type.Integer({ description: "Behind the source, renewed every 10 seconds" })),
+      }),
+    ),
+  ),
 });
 export type StreamStatus = Static<typeof StreamStatus>;
 

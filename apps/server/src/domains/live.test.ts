@@ -154,7 +154,7 @@ describe("counters and metrics", () => {
     const { grant, start } = await publish();
     const { streamId, epoch } = grant;
     const { sessionId } = start;
-    const rates = { mediaTimeMs: 4_000, ingestRate: 1_000, outgoingRate: 50 };
+    const rates = { mediaTimeMs: 4_000, ingestRate: 1_000, outgoingRate: 50, transcoding: null };
     await tell(kit.domains, segment(grant, sessionId, 1), segment(grant, sessionId, 2), {
       type: "source-metrics",
       streamId,

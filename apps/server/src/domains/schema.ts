@@ -1,6 +1,6 @@
 import type { Access, NewStream, Profile, RecordingSpec, TargetRef } from "@weir/contract";
 import type { ColumnType, Generated, Insertable, JSONColumnType, Kysely, Selectable, Transaction } from "kysely";
-import type { RecordingTrack } from "../ports.ts";
+import type { RecordingTrack, TranscodingReport } from "../ports.ts";
 
 /** PostgreSQL's bigint: the driver reads it as text. All of ours stay below 2^53. */
 type Int8 = ColumnType<string, number, number>;
@@ -104,6 +104,7 @@ interface StreamTable extends Owned, Counters {
   node_id: TextOrNull;
   last_seen: Int8Default;
   transcode_issue: TextOrNull;
+  transcoding: ColumnType<TranscodingReport | null, string | null | undefined, string | null>;
 }
 
 interface MultistreamTargetTable extends Owned {

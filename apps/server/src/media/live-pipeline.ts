@@ -17,7 +17,7 @@
  */
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import type { LadderProfile, TimelinePosition } from "../ports.ts";
+import type { LadderProfile, TimelinePosition, TranscodingReport } from "../ports.ts";
 import { type LadderResources, LiveLadder, type TranscodedSegment } from "./ladder/live-ladder.ts";
 import type { MediaMemory } from "./memory-pool.ts";
 import { type ListedRendition, newestTrack } from "./packaging/hls/live-multivariant.ts";
@@ -109,6 +109,15 @@ export class LivePipeline {
       listed.push({ rendition, track: newestTrack(rendition) ?? planned, plannedBps: bitrateBps });
     }
     return listed;
+  }
+
+  /** How the ladder is doing; null where none was asked for. */
+  get transcoding(): TranscodingReport | null {
+    return this.#ladder?.report ?? null;
+  }
+
+  get transcodingState(): string | null {
+    return this.#ladder?.status.state ?? null;
   }
 
   playlist(name: string): LivePlaylist | undefined {

@@ -14,6 +14,7 @@ const metrics = (mediaTimeMs: number): MediaFact => ({
   mediaTimeMs,
   ingestRate: 0,
   outgoingRate: 0,
+  transcoding: null,
 });
 const back: MediaFact = { type: "source-back", ...at };
 

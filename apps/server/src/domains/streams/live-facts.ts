@@ -85,9 +85,12 @@ async function writeRates(
   }
   const rates = sql`unnest(${latest.map((fact) => fact.streamId)}::uuid[], ${latest.map((fact) => fact.sessionId)}::uuid[],
     ${latest.map((fact) => fact.ingestRate)}::float8[], ${latest.map((fact) => fact.outgoingRate)}::float8[],
-    ${latest.map((fact) => fact.at)}::bigint[]) as f(stream_id, session_id, ingest_rate, outgoing_rate, at)`;
+    ${latest.map((fact) => fact.at)}::bigint[], ${latest.map(({ transcoding }) => transcoding && JSON.stringify(transcoding))}::jsonb[])
+    as f(stream_id, session_id, ingest_rate, outgoing_rate, at, transcoding)`;
   const change = sql`ingest_rate = f.ingest_rate, outgoing_rate = f.outgoing_rate, last_seen = greatest(s.last_seen, f.at)`;
-  await sql`update stream s set ${change} from ${rates} where s.id = f.stream_id`.execute(trx);
+  await sql`update stream s set ${change}, transcoding = f.transcoding from ${rates} where s.id = f.stream_id`.execute(
+    trx,
+  );
   await sql`update session s set ${change} from ${rates} where s.id = f.session_id`.execute(trx);
 }
 

@@ -80,7 +80,9 @@ export async function saveLiveStream(trx: Trx, stream: LiveStream, since: number
       reconnect_until: stream.reconnectUntil,
       last_seen: stream.lastSeen,
       ...(since === null ? {} : { state_since: since }),
-      ...(stream.state === "live" ? {} : { ingest_rate: 0, outgoing_rate: 0, transcode_issue: null }),
+      ...(stream.state === "live"
+        ? {}
+        : { ingest_rate: 0, outgoing_rate: 0, transcode_issue: null, transcoding: null }),
     })
     .where("id", "=", stream.id)
     .execute();

@@ -37,5 +37,12 @@ function statusOf(row: StreamRow): StreamStatus {
     since: Number(row.state_since),
     ...(row.reconnect_until === null ? {} : { reconnectUntil: Number(row.reconnect_until) }),
     ...(row.session_id === null ? {} : { sessionId: row.session_id }),
+    ...transcodingOf(row),
   };
+}
+
+function transcodingOf({ transcoding }: StreamRow): Pick<StreamStatus, "transcoding" | "renditions"> {
+  if (!transcoding) return {};
+  const { state, reason, renditions } = transcoding;
+  return { transcoding: { state, ...(reason !== undefined && { reason }) }, renditions: [...renditions] };
 }

@@ -55,6 +55,7 @@ export class LiveSession {
   #bytesReceived = 0;
   #metricsAt: number | null = null;
   #sentAtMetrics = 0;
+  #toldLadder: string | null = null;
 
   constructor(settings: LiveSessionSettings) {
     this.#settings = settings;
@@ -158,11 +159,17 @@ export class LiveSession {
     if (this.#state !== "live") return;
     const now = this.#settings.clock.monotonic();
     if (now - this.#lastHeardAt >= SILENCE_MS) this.sourceLost(this.#epoch, "no packets for 5 s");
-    else if (this.#metricsAt !== null && now - this.#metricsAt >= METRICS_MS) this.#reportMetrics();
+    else if (this.#metricsAt !== null && (now - this.#metricsAt >= METRICS_MS || this.#hasLadderChanged())) {
+      this.#reportMetrics();
+    }
   }
 
   get #lastHeardAt(): number {
     return Math.max(this.#liveSince, this.pipeline.timeline.lastPacketAt);
+  }
+
+  #hasLadderChanged(): boolean {
+    return this.pipeline.transcodingState !== this.#toldLadder;
   }
 
   #goLive(): void {
@@ -254,8 +261,10 @@ export class LiveSession {
       mediaTimeMs: Math.round(ticksToMs(this.pipeline.timeline.position.endTicks, 90_000)),
       ingestRate: rate(this.#bytesReceived),
       outgoingRate: rate(this.bytesSent - this.#sentAtMetrics),
+      transcoding: this.pipeline.transcoding,
     });
     this.#metricsAt = now;
+    this.#toldLadder = this.pipeline.transcodingState;
     this.#bytesReceived = 0;
     this.#sentAtMetrics = this.bytesSent;
   }

@@ -62,6 +62,8 @@ export class LadderTranscoder {
   #restart: Timer | null = null;
   #askAgain: Timer | null = null;
   #failures = 0;
+  #sentPts = 0;
+  #encodedPts = 0;
   /** The pipe was full: nothing is sent before the next IDR. */
   #skipsToIdr = false;
   #flushId = 0;
@@ -75,6 +77,11 @@ export class LadderTranscoder {
 
   get status(): TranscodingStatus {
     return this.#status;
+  }
+
+  /** How far the newest encoded picture is behind the newest that was sent. */
+  get lagMs(): number {
+    return Math.max(0, Math.round((this.#sentPts - this.#encodedPts) / 90));
   }
 
   /** A stretch begins with this video track, or without video. */
@@ -104,6 +111,7 @@ export class LadderTranscoder {
     const { isIndependent, decodeTime: dts, time: pts, data } = sample;
     const frame = frameToChild({ type: "packet", isIndependent, dts, pts, data });
     this.#gop.packet(frame, isIndependent);
+    this.#sentPts = pts;
     this.#segments.sent(data.byteLength, clock.now(), clock.monotonic());
     this.#sendPacket(frame, isIndependent);
   }
@@ -199,6 +207,7 @@ export class LadderTranscoder {
   #receive(message: FromChild): void {
     if (message.type === "packet") this.#feeds[message.rung]?.packet(message, message.isFirstOfSegment);
     else if (message.type === "ready") this.#ready(message.rungs);
+    else if (message.type === "progress") this.#encodedPts = message.encodedPts;
     else if (message.type === "flushed") this.#flushed(message.id);
     else if (message.type === "error" && message.isFatal) this.#giveUp(message.message);
   }

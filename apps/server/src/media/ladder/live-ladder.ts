@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { LadderProfile } from "../../ports.ts";
+import type { LadderProfile, TranscodingReport } from "../../ports.ts";
 import type { MediaMemory } from "../memory-pool.ts";
 import { LivePlaylist } from "../packaging/hls/live-playlist.ts";
 import { LiveRendition } from "../packaging/live-rendition.ts";
@@ -93,6 +93,16 @@ export class LiveLadder {
 
   get status(): TranscodingStatus {
     return this.#transcoder.status;
+  }
+
+  /** How it is doing now. */
+  get report(): TranscodingReport {
+    const { status, lagMs } = this.#transcoder;
+    const renditions = this.branches.map(({ rung: { name, width, height }, rendition }) => {
+      const state = status.state === "source-only" ? "off" : rendition.listed.at(-1)?.init === null ? "gap" : "running";
+      return { name, width, height, state, lagMs } as const;
+    });
+    return { ...status, renditions };
   }
 
   stretch(track: VideoTrack | null): void {
