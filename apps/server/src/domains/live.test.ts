@@ -181,6 +181,26 @@ describe("counters and metrics", () => {
     expect(await read()).toMatchObject({ ingestRate: 0, outgoingRate: 0, sourceSegments: 2 });
   });
 
+  it("the ladder's state and its renditions stand in the stream's status while it is live", async () => {
+    const { grant, start } = await publish();
+    const { streamId, epoch } = grant;
+    const renditions = [{ name: "480p", width: 854, height: 480, state: "running", lagMs: 120 }] as const;
+    await tell(kit.domains, {
+      type: "source-metrics",
+      streamId,
+      epoch,
+      at: now(),
+      sessionId: start.sessionId,
+      mediaTimeMs: 0,
+      ingestRate: 0,
+      outgoingRate: 0,
+      transcoding: { state: "running", renditions },
+    });
+    expect(await read()).toMatchObject({ status: { transcoding: { state: "running" }, renditions } });
+    await tell(kit.domains, ended(grant, "clean-stop"));
+    expect(await read()).toMatchObject({ status: expect.not.objectContaining({ renditions }) });
+  });
+
   it("segments that went through the transcoder are events and counters, and a failure is the stream's issue until the next success", async () => {
     const { grant, start } = await publish();
     const { sessionId } = start;
