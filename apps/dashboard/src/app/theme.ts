@@ -1,4 +1,5 @@
 import { createTheme, type MantineColorsTuple } from "@mantine/core";
+import { strings } from "../strings.ts";
 
 /** Deep water: the one accent. Shade 7 on white and white on shade 7 have a contrast of 6.3 to 1. */
 const water: MantineColorsTuple = [
@@ -51,7 +52,12 @@ export const theme = createTheme({
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
   components: {
     Modal: {
-      defaultProps: { centered: true, shadow: "none", transitionProps: { duration: 100 } },
+      defaultProps: {
+        centered: true,
+        shadow: "none",
+        transitionProps: { duration: 100 },
+        closeButtonProps: { "aria-label": strings.actions.close },
+      },
       styles: {
         content: { background: "var(--w-surface)", border: "1px solid var(--w-border)" },
         header: { background: "var(--w-surface)" },

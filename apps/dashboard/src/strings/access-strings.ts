@@ -9,7 +9,6 @@ export const accessStrings = {
     access: "Access",
     created: "Created",
     lastUsed: "Last used",
-    actions: "Actions",
   },
   kinds: { full: "Full access", read: "Read only", page: "What a web page needs", rules: "Rules of its own" },
   anyOrigin: "From any web page",

@@ -9,7 +9,7 @@ export const streamStrings = {
     created: {
       label: "Created",
       any: "Created",
-      day: "Last 24 hours",
+      day: "Last 24 h",
       week: "Last 7 days",
       month: "Last 30 days",
     },

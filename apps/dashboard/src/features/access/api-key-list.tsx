@@ -30,7 +30,7 @@ function ApiKeyTable({ keys }: { readonly keys: readonly ApiToken[] }) {
           <th scope="col">{text.columns.access}</th>
           <th scope="col">{text.columns.created}</th>
           <th scope="col">{text.columns.lastUsed}</th>
-          <th scope="col" aria-label={text.columns.actions} />
+          <td />
         </tr>
       </thead>
       <tbody>

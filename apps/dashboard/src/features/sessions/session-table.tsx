@@ -40,7 +40,7 @@ function SessionRows({ sessions, withStream, play, onPlay }: Props) {
             {text.columns.size}
           </th>
           <th scope="col">{text.columns.recording}</th>
-          <th scope="col" aria-label={text.columns.actions} />
+          <td />
         </tr>
       </thead>
       <tbody>
