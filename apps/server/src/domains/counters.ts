@@ -31,10 +31,10 @@ export function counterFields(row: Selectable<Counters> & { last_seen: string },
   return {
     lastSeen: Number(row.last_seen),
     sourceSegments: Number(row.source_segments),
-    sourceSegmentsDuration: row.source_segments_duration,
+    sourceSegmentsDuration: seconds(row.source_segments_duration),
     sourceBytes: Number(row.source_bytes),
     transcodedSegments: Number(row.transcoded_segments),
-    transcodedSegmentsDuration: row.transcoded_segments_duration,
+    transcodedSegmentsDuration: seconds(row.transcoded_segments_duration),
     transcodedBytes: Number(row.transcoded_bytes),
     ingestRate: row.ingest_rate,
     outgoingRate: row.outgoing_rate,
@@ -47,4 +47,9 @@ function healthOf({ state, transcodeIssue }: Now): Pick<CounterFields, "isHealth
   if (state === "idle") return { isHealthy: null, issues: null };
   const issues = [...(state === "reconnecting" ? [SOURCE_AWAY] : []), ...(transcodeIssue ? [transcodeIssue] : [])];
   return { isHealthy: issues.length === 0, issues };
+}
+
+/** To the millisecond: the sum of many segments has binary dust behind it. */
+function seconds(sum: number): number {
+  return Math.round(sum * 1000) / 1000;
 }

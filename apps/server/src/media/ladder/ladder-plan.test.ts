@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import type { LadderProfile } from "../../ports.ts";
+import { VIDEO } from "../testing/synthetic-source.ts";
+import { planLadder } from "./ladder-plan.ts";
+
+const profile = (height: number, more: Partial<LadderProfile> = {}): LadderProfile => ({
+  name: `${height}p`,
+  width: Math.round((height * 16) / 9),
+  height,
+  bitrate: height * 2000,
+  fps: 0,
+  ...more,
+});
+
+const sizes = (profiles: LadderProfile[], isDefault: boolean, width: number, height: number) =>
+  planLadder(profiles, isDefault, { ...VIDEO, width, height }).map((rung) => `${rung.id} ${rung.width}x${rung.height}`);
+
+test("of the default ladder only rungs smaller than the source are made, the largest first", () => {
+  expect(sizes([profile(240), profile(360), profile(480), profile(720)], true, 854, 480)).toEqual([
+    "v0 640x360",
+    "v1 428x240",
+  ]);
+});
+
+test("what was asked for is made as asked, larger than the source too", () => {
+  expect(sizes([profile(720)], false, 640, 360)).toEqual(["v0 1280x720"]);
+});
+
+test("a portrait source keeps its shape, with the profile as its short side", () => {
+  expect(sizes([profile(360)], false, 1080, 1920)).toEqual(["v0 360x640"]);
+});
+
+test("odd sources come out even", () => {
+  expect(sizes([profile(240)], false, 853, 479)).toEqual(["v0 428x240"]);
+});
+
+test.each<[Partial<LadderProfile>, string]>([
+  [{}, "avc1.4d401f"],
+  [{ fps: 30 }, "avc1.4d401e"],
+  [{ fps: 30, profile: "H264Baseline" }, "avc1.42c01e"],
+  [{ fps: 30, profile: "H264High" }, "avc1.64001e"],
+])("360p with %o is listed as %s", (more, codecString) => {
+  expect(planLadder([profile(360, more)], false, { ...VIDEO, width: 1280, height: 720 })[0]?.codecString).toBe(
+    codecString,
+  );
+});

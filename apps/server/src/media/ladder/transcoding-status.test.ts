@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { nextTranscodingStatus, type TranscodingInput, type TranscodingStatus } from "./transcoding-status.ts";
+
+const off: TranscodingStatus = { state: "off" };
+const starting: TranscodingStatus = { state: "starting" };
+const running: TranscodingStatus = { state: "running" };
+const sourceOnly: TranscodingStatus = { state: "source-only", reason: "full" };
+
+test.each<[TranscodingStatus, TranscodingInput, TranscodingStatus]>([
+  [off, { type: "admitted" }, starting],
+  [off, { type: "refused", reason: "full" }, sourceOnly],
+  [sourceOnly, { type: "admitted" }, starting],
+  [sourceOnly, { type: "refused", reason: "full" }, sourceOnly],
+  [starting, { type: "segment-done" }, running],
+  [running, { type: "segment-done" }, running],
+  [starting, { type: "child-died" }, starting],
+  [running, { type: "child-died" }, starting],
+  [starting, { type: "gave-up", reason: "full" }, sourceOnly],
+  [running, { type: "gave-up", reason: "full" }, sourceOnly],
+  [off, { type: "session-ended" }, off],
+  [starting, { type: "session-ended" }, off],
+  [running, { type: "session-ended" }, off],
+  [sourceOnly, { type: "session-ended" }, off],
+])("%o with %o is %o", (from, input, to) => {
+  expect(nextTranscodingStatus(from, input)).toEqual(to);
+});
+
+test.each<[TranscodingStatus, TranscodingInput]>([
+  [off, { type: "child-died" }],
+  [off, { type: "segment-done" }],
+  [running, { type: "admitted" }],
+  [sourceOnly, { type: "gave-up", reason: "again" }],
+])("%o with %o cannot be, and both are named", (from, input) => {
+  expect(() => nextTranscodingStatus(from, input)).toThrow(new RegExp(`${input.type}.*${from.state}`));
+});
