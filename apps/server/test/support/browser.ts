@@ -32,6 +32,7 @@ export interface PlayerState {
   readonly audioBytes: number;
   readonly width: number;
   readonly stalls: number;
+  readonly longestStallMs: number;
   /** Every error of hls.js, also those that it helped itself out of. */
   readonly errors: readonly string[];
   readonly fatal: string | null;
@@ -76,6 +77,12 @@ export class TestPlayer {
 
   async seek(seconds: number): Promise<void> {
     await this.#page.evaluate(`player.seek(${seconds})`);
+  }
+
+  /** Makes hls.js go on with the rendition of that width, and resolves when it is shown. */
+  async switchTo(width: number): Promise<PlayerState> {
+    await this.#page.evaluate(`player.switchTo(${width})`);
+    return this.until(`a picture ${width} wide`, (state) => state.width === width && state.isPlaying);
   }
 
   close(): Promise<void> {

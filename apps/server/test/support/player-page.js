@@ -1,17 +1,34 @@
 // What the page of TestBrowser knows: one video element, played by hls.js or by itself. Loaded as it is, so plain JavaScript.
 const video = document.querySelector("video");
-const seen = { stalls: 0, errors: [], fatal: null, hasPlayed: false, levelCodecs: null };
+const seen = {
+  stalls: 0,
+  stalledAt: null,
+  longestStallMs: 0,
+  errors: [],
+  fatal: null,
+  hasPlayed: false,
+  levelCodecs: null,
+};
 let hls = null;
 
 video.addEventListener("playing", () => {
   seen.hasPlayed = true;
+  seen.longestStallMs = longestStallMs();
+  seen.stalledAt = null;
 });
 video.addEventListener("waiting", () => {
-  if (seen.hasPlayed && !video.seeking) seen.stalls++;
+  if (!seen.hasPlayed || video.seeking) return;
+  seen.stalls++;
+  seen.stalledAt ??= performance.now();
 });
 video.addEventListener("error", () => {
   seen.fatal = video.error?.message ?? "unknown";
 });
+
+function longestStallMs() {
+  const now = seen.stalledAt === null ? 0 : performance.now() - seen.stalledAt;
+  return Math.max(seen.longestStallMs, now);
+}
 
 window.player = {
   playHls(url) {
@@ -32,6 +49,10 @@ window.player = {
   speed(rate) {
     video.playbackRate = rate;
   },
+  // At the next segment, not at once: nothing that is shown may be missed.
+  switchTo(width) {
+    hls.nextLevel = hls.levels.findIndex((level) => level.width === width);
+  },
   seek(seconds) {
     video.currentTime = seconds;
   },
@@ -49,6 +70,7 @@ window.player = {
       audioBytes: video.webkitAudioDecodedByteCount,
       width: video.videoWidth,
       stalls: seen.stalls,
+      longestStallMs: longestStallMs(),
       errors: seen.errors,
       fatal: seen.fatal,
     };

@@ -1,0 +1,97 @@
+import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
+
+const TICKS_PER_SECOND = 90_000;
+
+/** A whole segment, as a media playlist lists it. */
+export interface ListedSegment {
+  readonly msn: number;
+  readonly seconds: number;
+  readonly dateMs: number;
+  readonly isGap: boolean;
+  readonly url: string;
+  readonly initUrl: string;
+}
+
+export interface ListedRendition {
+  /** `source`, `audio`, `v0` … */
+  readonly name: string;
+  readonly url: string;
+}
+
+/** What an independent reader finds in a segment. */
+export interface ReadSegment {
+  /** Of the first frame, in 90 kHz ticks. */
+  readonly firstTicks: number;
+  readonly beginsWithIdr: boolean;
+  readonly frames: number;
+}
+
+/** Every rendition that a multivariant playlist has, the video ones in its order. */
+export async function listedRenditions(hlsUrl: string): Promise<ListedRendition[]> {
+  const addresses = (await fetchText(hlsUrl)).matchAll(
+    /^[^#\n]*?([^/\n]+)\/index\.m3u8$|URI="([^"]*?([^/"]+)\/index\.m3u8)"/gm,
+  );
+  return Array.from(addresses, ([line, video, audioAddress, audio]) => ({
+    name: video ?? audio ?? "",
+    url: new URL(audioAddress ?? line, hlsUrl).href,
+  }));
+}
+
+/** The whole segments that a media playlist lists now. */
+export async function listedSegments(playlistUrl: string): Promise<ListedSegment[]> {
+  const segments: ListedSegment[] = [];
+  let initUrl = "";
+  let dateMs = Number.NaN;
+  let seconds = Number.NaN;
+  let isGap = false;
+  for (const line of (await fetchText(playlistUrl)).split("\n")) {
+    const [, tag = "", value = ""] = /^#(EXT[^:]*):?(.*)$/.exec(line) ?? [];
+    if (tag === "EXT-X-MAP") initUrl = new URL(/URI="([^"]*)"/.exec(value)?.[1] ?? "", playlistUrl).href;
+    else if (tag === "EXT-X-PROGRAM-DATE-TIME") dateMs = Date.parse(value);
+    else if (tag === "EXT-X-GAP") isGap = true;
+    else if (tag === "EXTINF") seconds = Number.parseFloat(value);
+    else if (line !== "" && tag === "") {
+      const url = new URL(line, playlistUrl).href;
+      segments.push({ msn: Number.parseInt(line, 10), seconds, dateMs, isGap, url, initUrl });
+      isGap = false;
+    }
+  }
+  return segments;
+}
+
+/** Demuxes a video segment with a reader that is not ours. */
+export async function readSegment({ initUrl, url }: ListedSegment): Promise<ReadSegment> {
+  const [init, media] = await Promise.all([initUrl, url].map(fetchBytes));
+  const bytes = Buffer.concat([init ?? Buffer.alloc(0), media ?? Buffer.alloc(0)]);
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(bytes) });
+  const track = await input.getPrimaryVideoTrack();
+  if (!track) throw new Error(`${url} has no video`);
+  const first = await new EncodedPacketSink(track).getFirstPacket();
+  if (!first) throw new Error(`${url} has no frame`);
+  return {
+    firstTicks: Math.round(first.timestamp * TICKS_PER_SECOND),
+    beginsWithIdr: nalTypes(first.data).find((type) => type === IDR || type === NON_IDR) === IDR,
+    frames: (await track.computePacketStats()).packetCount,
+  };
+}
+
+/** ITU-T H.264 table 7-1. */
+const NON_IDR = 1;
+const IDR = 5;
+
+function nalTypes(accessUnit: Uint8Array): number[] {
+  const bytes = Buffer.from(accessUnit.buffer, accessUnit.byteOffset, accessUnit.byteLength);
+  const types: number[] = [];
+  for (let at = 0; at + 4 < bytes.length; at += 4 + bytes.readUInt32BE(at)) types.push(bytes.readUInt8(at + 4) & 0x1f);
+  return types;
+}
+
+async function fetchText(url: string): Promise<string> {
+  return (await fetchBytes(url)).toString();
+}
+
+async function fetchBytes(url: string): Promise<Buffer> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url} was answered ${response.status}`);
+  return Buffer.from(await response.arrayBuffer());
+}

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { NewStream, TranscodeEvent } from "@weir/contract";
+import pg from "pg";
+import { expect } from "vitest";
+import { openRunFolder } from "../../src/platform/data-folder.ts";
+import type { WeirProcess } from "./weir-process.ts";
+
+/** Two rungs that cost little: 426x240 and 320x180. */
+export const SMALL_LADDER: NonNullable<NewStream["profiles"]> = [
+  { name: "240p0", width: 426, height: 240, bitrate: 250_000, fps: 0 },
+  { name: "180p0", width: 320, height: 180, bitrate: 150_000, fps: 0 },
+];
+
+/** Kills the transcoding child of the ladder that was begun last. */
+export function killTranscoder(weir: WeirProcess): void {
+  process.kill(newestTranscoder(weir), "SIGKILL");
+}
+
+/** The process that transcodes the ladder that was begun last: the newest but for the one that waits for work. */
+export function newestTranscoder(weir: WeirProcess): number {
+  return transcoderPids(weir).at(-2) ?? expect.fail("nothing is transcoded");
+}
+
+/** From the oldest to the newest. Linux only. */
+export function transcoderPids({ pid }: WeirProcess): number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").trim().split(" ").map(Number),
+  );
+  return children.filter(isTranscoder).sort((a, b) => startedAt(a) - startedAt(b));
+}
+
+/** Of a stream, in their order. Read where the server keeps them. */
+export async function transcodeEvents(weir: WeirProcess, streamId: string): Promise<TranscodeEvent[]> {
+  const database = new pg.Client({ host: openRunFolder(weir.dataFolder), user: "weir", database: "postgres" });
+  await database.connect();
+  try {
+    const query = "select data from event_telemetry where stream_id = $1 and type = 'transcode' order by seq";
+    return (await database.query<{ data: TranscodeEvent }>(query, [streamId])).rows.map(({ data }) => data);
+  } finally {
+    await database.end();
+  }
+}
+
+function isTranscoder(pid: number): boolean {
+  return pid > 0 && readProc(pid, "cmdline").includes("transcode-child.ts");
+}
+
+/** Clock ticks since the machine started: the 20th word behind the name, which may hold anything. */
+function startedAt(pid: number): number {
+  const stat = readProc(pid, "stat");
+  return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19]);
+}
+
+/** Empty for a process that is gone. */
+function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}
