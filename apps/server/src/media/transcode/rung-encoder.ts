@@ -1,8 +1,11 @@
-import { annexBToLengthPrefixed } from "@weir/formats/codecs";
+import { annexBToLengthPrefixed, describeAvc } from "@weir/formats/codecs";
 import {
   AV_CODEC_FLAG_GLOBAL_HEADER,
   AV_PICTURE_TYPE_I,
   AV_PICTURE_TYPE_NONE,
+  AVCOL_PRI_BT709,
+  AVCOL_SPC_BT709,
+  AVCOL_TRC_BT709,
   AVERROR_EAGAIN,
   type AVPixelFormat,
   type FFEncoderCodec,
@@ -12,7 +15,7 @@ import { TICKS_PER_SECOND } from "../packet.ts";
 import { encoderSettings } from "./encoder-settings.ts";
 import { FrameRateMeter } from "./frame-rate-meter.ts";
 import { check } from "./generated-track.ts";
-import type { ReadyRung, TranscodeRung, TranscodeStart } from "./transcode-protocol.ts";
+import type { ReadyRung, TranscodeRung, TranscodeSource, TranscodeStart } from "./transcode-protocol.ts";
 
 export interface EncodedPicture {
   readonly pts: number;
@@ -70,6 +73,7 @@ export class RungEncoder {
     context.gopSize = 100_000;
     context.threadCount = 1;
     setBitrate(context, rung.bitrateBps);
+    describePicture(context, video);
     const opened = await context.open2(codec, Dictionary.fromObject(options));
     check(
       opened,
@@ -103,6 +107,22 @@ export class RungEncoder {
     this.#rate = measured;
     setBitrate(this.#context, (this.#bitrateBps * this.#nominalRate) / measured);
   }
+}
+
+/** Where players tell the colours of untagged video by its height, a smaller rung would look unlike its source. */
+const HD_HEIGHT = 720;
+
+/** The shape of the source's pictures, and their colours as far as its size tells them. */
+function describePicture(context: CodecContext, { codec, config, width, height }: TranscodeSource): void {
+  if (Math.min(width, height) >= HD_HEIGHT) {
+    context.colorPrimaries = AVCOL_PRI_BT709;
+    context.colorTrc = AVCOL_TRC_BT709;
+    context.colorSpace = AVCOL_SPC_BT709;
+  }
+  const samples = codec === "avc" ? describeAvc(Buffer.from(config, "base64")).sampleAspect : null;
+  if (!samples) return;
+  const shape = (width * samples[0] * context.height) / (height * samples[1] * context.width);
+  context.sampleAspectRatio = new Rational(Math.round(shape * 1000), 1000);
 }
 
 function setBitrate(context: CodecContext, bitrateBps: number): void {

@@ -37,7 +37,8 @@ export interface SourceOptions {
   /** Frames from one IDR to the next. */
   readonly gopFrames?: number;
   readonly bFrames?: number;
-  readonly isOpenGop?: boolean;
+  /** Width to height of one sample. */
+  readonly sampleAspect?: readonly [number, number];
   readonly pixelFormat?: { readonly name: string; readonly format: AVPixelFormat };
 }
 
@@ -66,7 +67,7 @@ export async function makeSource(options: SourceOptions): Promise<Source> {
   const encoderCodec = Codec.findEncoderByName(ENCODERS[codec]);
   if (!pictures || !encoderCodec) throw new Error("no test source");
 
-  const structure = `keyint=${options.isOpenGop ? "infinite" : gopFrames}:scenecut=0:open-gop=0:bframes=${bFrames}:b-adapt=0`;
+  const structure = `keyint=${gopFrames}:scenecut=0:open-gop=0:bframes=${bFrames}:b-adapt=0`;
   const settings: Record<string, string> = {
     avc: { preset: "ultrafast", "forced-idr": "1", "x264-params": structure },
     hevc: { preset: "ultrafast", "forced-idr": "1", "x265-params": `${structure}:log-level=none:pools=none` },
@@ -79,6 +80,7 @@ export async function makeSource(options: SourceOptions): Promise<Source> {
   encoder.timeBase = new Rational(1, TICKS_PER_SECOND);
   encoder.framerate = new Rational(30, 1);
   encoder.gopSize = gopFrames;
+  if (options.sampleAspect) encoder.sampleAspectRatio = new Rational(...options.sampleAspect);
   encoder.bitRate = 300_000n;
   check(await encoder.open2(encoderCodec, Dictionary.fromObject(settings)), "no encoder");
 

@@ -1,4 +1,4 @@
-import { isIdrAccessUnit } from "@weir/formats/codecs";
+import { describeAvc, isIdrAccessUnit } from "@weir/formats/codecs";
 import { AV_PIX_FMT_YUV420P10LE, AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUV444P10LE } from "node-av/constants";
 import { afterEach, expect, test } from "vitest";
 import {
@@ -195,6 +195,18 @@ test.each([15, 30, 60])("the bitrate is kept at %i frames a second", async (rate
   const bitrateBps = (packets.reduce((bytes, { data }) => bytes + data.length, 0) * 8) / 4;
   expect(bitrateBps).toBeGreaterThan(250_000 * 0.6);
   expect(bitrateBps).toBeLessThan(250_000 * 1.25);
+});
+
+test("samples that are not square give rungs of the same shape", async () => {
+  // 720x576 samples of 16:11 are 20:11 wide; so are 160x90 samples of 45:44.
+  const { video } = await makeSource({ times: timesOf(1, 30), width: 720, height: 576, sampleAspect: [16, 11] });
+  child = startChild();
+  child.send({ type: "start", start: { video, rungs: RUNGS, preset: "superfast", encoder: "libx264" } });
+  const { rungs } = await child.next("ready");
+  const described = rungs.map(({ index, config }) => ({ index, ...describeAvc(Buffer.from(config, "base64")) }));
+  const { width, height, sampleAspect } = described.find(({ index }) => index === 0) ?? described[0] ?? {};
+  expect([width, height]).toEqual([160, 90]);
+  expect((sampleAspect?.[0] ?? 0) / (sampleAspect?.[1] ?? 1)).toBeCloseTo(45 / 44, 2);
 });
 
 test("a child without a start waits, and is gone when its pipe closes", async () => {
