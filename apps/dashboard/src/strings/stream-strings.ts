@@ -51,7 +51,8 @@ export const streamStrings = {
     states: { running: "Running", gap: "Gap", off: "Off" },
     size: (width: number, height: number) => `${width} × ${height}`,
     lag: (seconds: string) => `${seconds} s lag`,
-    lagHint: "From the source's picture reaching the server to this rung's being ready",
+    lagHint: "How far the newest encoded picture is behind the newest that was sent",
+    leftOut: "Left out: not smaller than the source",
   },
   selection: {
     label: "Selected streams",

@@ -39,6 +39,7 @@ function Line({ line: { width, height, bitrate, now } }: { readonly line: Ladder
   return (
     <span className={classes.line}>
       <span>{bitrate === undefined ? size : `${size} · ${bitrateText(bitrate / 8)}`}</span>
+      {now === null && <span className="quiet">{text.leftOut}</span>}
       {now && (
         <span className={classes.now}>
           {now.state === "running" && now.lagMs !== undefined && (

@@ -7,7 +7,6 @@ import type { PlaybackFigures } from "../../lib/hls-playback.ts";
 import { bitrateText, bytesText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { sessionQuery } from "../sessions/index.ts";
-import { transcodingOf } from "./renditions.ts";
 
 const text = strings.streams.figures;
 const ladder = strings.streams.ladder;
@@ -21,7 +20,7 @@ interface Props {
 export function StreamFigures({ stream, playback }: Props) {
   const { sessionId, state } = stream.status;
   const { data: session } = useQuery({ ...sessionQuery(sessionId ?? ""), enabled: sessionId !== undefined });
-  const { transcoding, renditions = [] } = transcodingOf(stream);
+  const { transcoding, renditions = [] } = stream.status;
   const latency = playback?.latencySeconds;
   const figures: Figure[] = [
     { name: text.ingest, value: state === "live" ? bitrateText(stream.ingestRate) : strings.actions.none },
