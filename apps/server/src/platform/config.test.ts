@@ -20,6 +20,7 @@ test("an empty environment gives the documented defaults", () => {
     rateLimit: 100,
     transcodeCores: null,
     transcodePreset: "superfast",
+    encoder: "x264",
     logLevel: "info",
     databaseUrl: null,
   });

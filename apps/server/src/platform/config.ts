@@ -182,6 +182,14 @@ const SETTINGS = {
     oneOf(["ultrafast", "superfast", "veryfast", "faster", "fast", "medium"]),
     "superfast",
   ),
+  encoder: setting(
+    {
+      variable: "WEIR_ENCODER",
+      about: "Encoder of live rungs; hardware is tried at the start, and x264 is used where it does not work.",
+    },
+    oneOf(["x264", "auto", "nvenc", "qsv"]),
+    "x264",
+  ),
   logLevel: setting({ variable: "WEIR_LOG_LEVEL", about: "Least level that is logged." }, oneOf(LOG_LEVELS), "info"),
   databaseUrl: optional(
     {

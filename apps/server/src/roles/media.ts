@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Domains, Schema } from "../domains/index.ts";
 import { MediaPlane, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
 import { RtmpServer } from "../media/ingest/rtmp/index.ts";
-import { TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
+import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import type { Database } from "../platform/database.ts";
@@ -67,7 +67,7 @@ export async function startMedia({
         freeBytes: freemem,
       }),
       children: transcoders,
-      encoding: { preset: config.transcodePreset, encoder: "libx264" },
+      encoding: { preset: config.transcodePreset, encoder: await chooseEncoder(config.encoder, clock, log) },
     },
     orchestrator: { address: domains.node.id, url: publicUrl() },
   });

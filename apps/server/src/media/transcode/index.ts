@@ -1,3 +1,4 @@
+export { chooseEncoder } from "./encoder-probe.ts";
 export type { ChildEnd, RunningChild } from "./media-child.ts";
 export { type TestBroadcastJob, TestBroadcasts, TooManyTestBroadcasts } from "./test-broadcast.ts";
 export {

@@ -1,0 +1,40 @@
+import { fork } from "node:child_process";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { EncoderName } from "./transcode-protocol.ts";
+
+/** What a node may be told to encode with; `auto` is the first hardware that works. */
+export type EncoderChoice = "x264" | "auto" | "nvenc" | "qsv";
+
+/** Drivers that hang are taken for missing ones. */
+const PROBE_MS = 15_000;
+
+/** The encoder of live rungs. Hardware is tried first; where it does not work, the log says so and it is x264. */
+export async function chooseEncoder(choice: EncoderChoice, clock: Clock, log: Log): Promise<EncoderName> {
+  if (choice === "x264") return "libx264";
+  const found = await probeHardware(clock);
+  const encoder = choice === "auto" ? found[0] : found.find((name) => name === `h264_${choice}`);
+  if (encoder) log.info({ encoder }, "live transcoding uses this machine's encoder");
+  else log.warn({ asked: choice, found }, "the encoder that was asked for does not work here; using x264");
+  return encoder ?? "libx264";
+}
+
+/** The hardware encoders that encode a picture on this machine, best first; tried in a child, for a driver may crash. Never rejects. */
+function probeHardware(clock: Clock): Promise<readonly EncoderName[]> {
+  const child = fork(new URL("./encoder-probe-child.ts", import.meta.url), [], {
+    env: { MALLOC_ARENA_MAX: "2" },
+    execArgv: [],
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  const found: EncoderName[] = [];
+  child.on("message", (name: EncoderName) => found.push(name));
+  const deadline = clock.after(PROBE_MS, () => child.kill("SIGKILL"));
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      deadline.cancel();
+      resolve(found);
+    };
+    child.once("error", settle);
+    child.once("close", settle);
+  });
+}
