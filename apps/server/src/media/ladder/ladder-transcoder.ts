@@ -20,7 +20,8 @@ import { nextTranscodingStatus, type TranscodingInput, type TranscodingStatus } 
 
 const ASK_AGAIN_MS = 10_000;
 const FLUSH_MS = 1500;
-/** More than two seconds of a large source: the child does not keep up, and whole GOPs are left out. */
+/** Beyond either the child does not keep up, and whole GOPs are left out until it does. */
+const MAX_LAG_MS = 2000;
 const MAX_BACKLOG_BYTES = 6 * 1024 * 1024;
 const ATTEMPTS_A_SEGMENT = 3;
 const RESTART_MS = [0, 250, 1000];
@@ -63,7 +64,10 @@ export class LadderTranscoder {
   #askAgain: Timer | null = null;
   #failures = 0;
   #sentPts = 0;
-  #encodedPts = 0;
+  /** Null until this child told. */
+  #encodedPts: number | null = null;
+  /** Where sending began, or began again: null until the next packet tells. */
+  #begunAtPts: number | null = null;
   /** The pipe was full: nothing is sent before the next IDR. */
   #skipsToIdr = false;
   #flushId = 0;
@@ -81,7 +85,9 @@ export class LadderTranscoder {
 
   /** How far the newest encoded picture is behind the newest that was sent. */
   get lagMs(): number {
-    return Math.max(0, Math.round((this.#sentPts - this.#encodedPts) / 90));
+    if (this.#encodedPts === null) return 0;
+    const doneUntil = Math.max(this.#encodedPts, this.#begunAtPts ?? this.#sentPts);
+    return Math.max(0, Math.round((this.#sentPts - doneUntil) / 90));
   }
 
   /** A stretch begins with this video track, or without video. */
@@ -111,9 +117,8 @@ export class LadderTranscoder {
     const { isIndependent, decodeTime: dts, time: pts, data } = sample;
     const frame = frameToChild({ type: "packet", isIndependent, dts, pts, data });
     this.#gop.packet(frame, isIndependent);
-    this.#sentPts = pts;
     this.#segments.sent(data.byteLength, clock.now(), clock.monotonic());
-    this.#sendPacket(frame, isIndependent);
+    this.#sendPacket(frame, isIndependent, pts);
   }
 
   /** Nothing comes for now: everything in flight is made, then the rungs close their open segments at `ticks`. */
@@ -187,6 +192,8 @@ export class LadderTranscoder {
     this.#child = child;
     this.#childNumber = child.pid;
     this.#skipsToIdr = false;
+    this.#begunAtPts = null;
+    this.#encodedPts = null;
     const { codec, width, height } = track;
     const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
     child.send(frameToChild({ type: "start", start: { ...encoding, video, rungs } }));
@@ -195,13 +202,19 @@ export class LadderTranscoder {
     for (const frame of this.#gop.frames) child.send(frame);
   }
 
-  #sendPacket(frame: Uint8Array, isIndependent: boolean): void {
+  #sendPacket(frame: Uint8Array, isIndependent: boolean, pts: number): void {
     const child = this.#child;
     if (!child) return;
-    const isFull = child.backlogBytes > MAX_BACKLOG_BYTES;
+    const isFull = child.backlogBytes > MAX_BACKLOG_BYTES || this.lagMs > MAX_LAG_MS;
     if (isFull) this.#skipsToIdr = true;
-    else if (isIndependent) this.#skipsToIdr = false;
-    if (!this.#skipsToIdr) child.send(frame);
+    else if (isIndependent && this.#skipsToIdr) {
+      this.#skipsToIdr = false;
+      this.#begunAtPts = pts;
+    }
+    if (this.#skipsToIdr) return;
+    this.#begunAtPts ??= pts;
+    this.#sentPts = pts;
+    child.send(frame);
   }
 
   #receive(message: FromChild): void {

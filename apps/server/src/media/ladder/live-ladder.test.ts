@@ -165,6 +165,17 @@ describe("a child that does not answer", () => {
     expect(segments[0]?.isWhole).toBe(false);
   });
 
+  test("in time is sent no more than two seconds ahead, and whole pictures groups are left out", () => {
+    send({ seconds: 12 }, undefined, [
+      [2.5, () => children.current.tell(90_000)],
+      [8.5, () => children.current.tell(3.4 * 90_000)],
+    ]);
+    const times = children.current.taken.map((pts) => Math.floor(pts / 90_000));
+    expect([...new Set(times)]).toEqual([0, 1, 2, 3, 10, 11]);
+    expect(listed("source")?.length).toBe(5);
+    expect(segments.find(({ msn }) => msn === 3)?.isWhole).toBe(false);
+  });
+
   test("does not keep a session from ending", () => {
     children.areStuck = true;
     send({ seconds: 3 });

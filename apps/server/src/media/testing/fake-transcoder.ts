@@ -15,6 +15,8 @@ export class FakeChild implements TranscodeChild {
   backlogBytes = 0;
   isKilled = false;
   skippedUntil = 0;
+  /** PTS of what came. */
+  readonly taken: number[] = [];
   readonly #handler: TranscodeChildHandler;
   readonly #isStuck: boolean;
   readonly #read = toChildReader();
@@ -45,6 +47,11 @@ export class FakeChild implements TranscodeChild {
     this.#handler.message({ type: "error", code: "unsupported-pixel-format", message, isFatal: true });
   }
 
+  /** Say how far it has come. */
+  tell(encodedPts: number): void {
+    this.#handler.message({ type: "progress", decodedPts: encodedPts, encodedPts });
+  }
+
   #take(message: ToChild): void {
     if (message.type === "start") this.#start(message.start.rungs.map(({ index }) => index));
     else if (message.type === "cut") this.#cut = message;
@@ -63,6 +70,7 @@ export class FakeChild implements TranscodeChild {
   }
 
   #packet(pts: number, data: Uint8Array): void {
+    this.taken.push(pts);
     const isCut = this.#cut !== null && pts >= this.#cut.ticks;
     if (this.#cut && isCut) {
       this.#msn = this.#cut.msn;

@@ -87,7 +87,8 @@ class PipedChild implements TranscodeChild {
     output.on("data", (bytes: Uint8Array) => this.#receive(read, bytes));
     output.on("error", () => {});
     this.#process.once("error", (error) => this.#gone(`cannot start a transcoder: ${error.message}`, onGone));
-    this.#process.once("exit", (code, signal) =>
+    // Not "exit": its last words may still be in the pipe.
+    this.#process.once("close", (code, signal) =>
       this.#gone(`the transcoder ended with ${signal ?? `code ${code}`}`, onGone),
     );
   }
