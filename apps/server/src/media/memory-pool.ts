@@ -1,7 +1,7 @@
 const SMALLEST = 256;
 const LARGEST = 1024 * 1024;
-/** Steps between two powers of two: at most an eighth of a buffer is left unused. */
-const STEPS_LOG2 = 3;
+/** Steps between two powers of two: at most a sixteenth of a buffer is left unused. */
+const STEPS_LOG2 = 4;
 const MAX_FREE_BYTES = 64 * 1024 * 1024;
 
 /** A buffer of a pool. Marked while it is handed out, so that releasing twice, or something foreign, does nothing. */
