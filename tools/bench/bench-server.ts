@@ -12,6 +12,9 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const API_KEY = "the-key-of-a-bench-run";
 const READY_WITHIN_MS = 30_000;
 
+/** The rungs of a stream. */
+export type Profiles = NonNullable<Parameters<WeirClient["streams"]["create"]>[0]["profiles"]>;
+
 /** The server as `npm start` runs it, on loopback and a folder of its own. */
 export class BenchServer {
   readonly pid: number;
@@ -63,9 +66,12 @@ export class BenchServer {
     return new BenchServer(child, startMs, banner);
   }
 
-  /** A new stream, not recorded and without a ladder. */
-  async createStream(name: string): Promise<{ publishUrl: string; hlsUrl: string; streamKey: string }> {
-    const { streamKey, playbackId } = await this.client.streams.create({ name, profiles: [] });
+  /** A new stream that is not recorded, without a ladder unless told. */
+  async createStream(
+    name: string,
+    profiles: Profiles = [],
+  ): Promise<{ publishUrl: string; hlsUrl: string; streamKey: string }> {
+    const { streamKey, playbackId } = await this.client.streams.create({ name, profiles });
     return {
       streamKey,
       publishUrl: `${this.#rtmpUrl}/${streamKey}`,

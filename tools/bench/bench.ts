@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { measureDelivery } from "./bench-delivery.ts";
 import { type IngestTarget, measureIngest, peerTarget, weirTarget } from "./bench-ingest.ts";
+import { measureLadder } from "./bench-ladder.ts";
 import { measureFirstPart, measurePartAge } from "./bench-latency.ts";
 import { measurePlayer } from "./bench-player.ts";
 import { withDataFolder, withServer } from "./bench-server.ts";
@@ -9,9 +10,10 @@ import { formatRow, machine, type Row } from "./report.ts";
 
 const HELP = `npm run bench -- [options]
 
-  --only startup,first,age,delivery,player,ingest   what to measure; all by default
+  --only startup,first,age,delivery,player,ladder,ingest   what to measure; all by default
   --streams 1,10,50                                 how many publishers at once
   --seconds 8                                       how long ingest is watched
+  --ladder-seconds 60                               how long a ladder is watched, more than 20
   --peer NAME=rtmp://127.0.0.1:port/app/{n},pid     another server that runs already, beside ours in the ingest rows
 
 Prints Markdown rows as they come, and all of them as JSON on the last line. Loopback only; Linux only.
@@ -29,10 +31,11 @@ const LONGEST_RUN_MS = 20 * 60_000;
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: "string", default: "startup,first,age,delivery,player,ingest" },
+    only: { type: "string", default: "startup,first,age,delivery,player,ladder,ingest" },
     streams: { type: "string", default: "1,10,50" },
     seconds: { type: "string", default: "8" },
     peer: { type: "string", multiple: true, default: [] },
+    "ladder-seconds": { type: "string", default: "60" },
     help: { type: "boolean", default: false },
   },
 });
@@ -64,6 +67,11 @@ async function run(): Promise<void> {
     tell({ what: "what each publisher sends", value: clip.bitrateBps / 1e6, unit: "Mbit/s" });
     for (const [name, measure] of Object.entries(MEASUREMENTS)) {
       if (chosen.has(name)) await withServer(folder, async (server) => tell(...(await measure(server, clip))));
+    }
+    if (chosen.has("ladder")) {
+      const reordered = await makeClip(2);
+      const seconds = Number(options["ladder-seconds"]);
+      await withServer(folder, async (server) => tell(...(await measureLadder(server, reordered, seconds))));
     }
     if (!chosen.has("ingest")) return;
     for (const count of options.streams.split(",").map(Number)) {

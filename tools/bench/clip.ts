@@ -25,11 +25,12 @@ export interface Clip {
 }
 
 /** A moving picture of 1280x720 at 30 frames a second, a keyframe every 2 s, and a tone; encoded once for a run. Takes its own length. */
-export async function makeClip(): Promise<Clip> {
+export async function makeClip(bFrames = 0): Promise<Clip> {
   const folder = await mkdtemp(join(tmpdir(), "weir-bench-clip-"));
   try {
     const url = join(folder, "clip.flv");
-    const encoder = await startPublisher({ url, seconds: SECONDS, width: 1280, height: 720, bitrateBps: 2_000_000 });
+    const size = { width: 1280, height: 720, bitrateBps: 2_000_000 };
+    const encoder = await startPublisher({ url, seconds: SECONDS, bFrames, ...size });
     const failure = await encoder.ended;
     if (failure) throw new Error(`the clip could not be made: ${failure}`);
     const messages = readTags(await readFile(url)).filter(({ timeMs }) => timeMs < SECONDS * 1000);
