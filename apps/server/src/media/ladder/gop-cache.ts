@@ -20,7 +20,7 @@ export class GopCache {
   /** The frame of a cut, which is sent before the packet it concerns. */
   cut(frame: Uint8Array): void {
     this.#cut = frame;
-    this.#frames.push(frame);
+    if (!this.#isBroken) this.#add(frame);
   }
 
   packet(frame: Uint8Array, isIndependent: boolean): void {
@@ -29,6 +29,10 @@ export class GopCache {
       this.#bytes = 0;
       this.#isBroken = false;
     }
+    if (!this.#isBroken) this.#add(frame);
+  }
+
+  #add(frame: Uint8Array): void {
     this.#frames.push(frame);
     this.#bytes += frame.byteLength;
     if (this.#bytes > MAX_BYTES) this.clear();

@@ -4,9 +4,9 @@ export function recordingKey(projectId: string, sessionId: string, rendition: st
   return `v1/${projectId}/rec/${sessionId}/${rendition}/${file}`;
 }
 
-/** Rows of one publisher epoch, sealed beside the spans, from which an index can be rebuilt without the database. */
-export function recordingIndexKey(projectId: string, sessionId: string, epoch: number): string {
-  return `v1/${projectId}/rec/${sessionId}/index-${epoch}.json`;
+/** Rows of one publisher epoch from `firstMsn` on, sealed beside the spans: from them an index can be rebuilt without the database. */
+export function recordingIndexKey(projectId: string, sessionId: string, epoch: number, firstMsn: number): string {
+  return `v1/${projectId}/rec/${sessionId}/index-${epoch}-${String(firstMsn).padStart(10, "0")}.json`;
 }
 
 export function spanName(epoch: number, firstMsn: number): string {

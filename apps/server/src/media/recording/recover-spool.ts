@@ -68,7 +68,9 @@ async function recoverSession(
         bytes,
       });
     }
-    await store.put(recordingIndexKey(projectId, sessionId, epoch), Buffer.from(JSON.stringify(ofEpoch)));
+    const [first] = ofEpoch;
+    if (first)
+      await store.put(recordingIndexKey(projectId, sessionId, epoch, first.msn), Buffer.from(JSON.stringify(ofEpoch)));
   }
   if (await eventSink.settle()) await rm(folder, { recursive: true, force: true });
   log.info({ sessionId, segments: facts.length }, "sealed a recording that an earlier run left open");

@@ -13,6 +13,9 @@ import { SpanWriter } from "./span-writer.ts";
 /** Segments held in memory while the disk is slow. Beyond it the recording stops, never the broadcast. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 
+/** Rows held until they are sealed: about 15 minutes of two renditions. */
+const MAX_ROWS = 1000;
+
 export interface SessionRecorderSettings {
   readonly clock: Clock;
   readonly log: Log;
@@ -111,6 +114,7 @@ export class SessionRecorder {
     this.#rows.push(...recorded);
     this.#settings.eventSink.report(whole);
     for (const [rendition, span] of this.#spans) if (span.isFull) await this.#seal(rendition, span);
+    if (this.#rows.length >= MAX_ROWS) await this.#sealRows();
   }
 
   async #beginEpoch(fact: ClosedFact): Promise<void> {
@@ -161,9 +165,15 @@ export class SessionRecorder {
   async #sealAll(): Promise<void> {
     if (this.#failed) return;
     for (const [rendition, span] of this.#spans) await this.#seal(rendition, span);
-    if (this.#rows.length === 0) return;
+    await this.#sealRows();
+  }
+
+  async #sealRows(): Promise<void> {
+    const [first] = this.#rows;
+    if (!first) return;
     const { store, projectId, sessionId } = this.#settings;
-    await store.put(recordingIndexKey(projectId, sessionId, this.#epoch), Buffer.from(JSON.stringify(this.#rows)));
+    const key = recordingIndexKey(projectId, sessionId, first.epoch, first.msn);
+    await store.put(key, Buffer.from(JSON.stringify(this.#rows)));
     this.#rows = [];
   }
 
