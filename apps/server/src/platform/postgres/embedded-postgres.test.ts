@@ -138,11 +138,12 @@ function startElsewhere(uid?: number) {
 }
 
 test("kill -9 of our process takes the database down, and the next start works", async () => {
-  const { child, said } = startElsewhere();
+  const { child, said, hasEnded } = startElsewhere();
   await waitFor(() => said() !== "");
   expect(said()).toBe("ready\n");
   const pid = postmasterPid();
   child.kill("SIGKILL");
+  await waitFor(hasEnded);
   await start();
   expect(postmasterPid()).not.toBe(pid);
 });
