@@ -74,19 +74,54 @@ export interface PublishGate {
 
 // ── Who may watch ──────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** Who asks to watch, as the customer's webhook is told (public-interface 6). Without credentials: `url` has no query. */
+export interface ViewerDetails {
+  readonly protocol: "hls" | "mp4" | "whep";
+  readonly address: string;
+  readonly url: string;
+  readonly host: string;
+  readonly userAgent: string;
+  readonly referer: string;
+  /** Null where the request names none. */
+  readonly origin: string | null;
+}
+
 export interface PlaybackRequest {
   readonly playbackId: string;
-  readonly jwt?: string;
-  readonly accessKey?: string;
-  readonly origin?: string;
+  /** The distinct signed tokens that came with the request, by header and by query: none, one, or two that differ. */
+  readonly tokens: readonly string[];
+  /** The distinct access keys, in the same way. */
+  readonly accessKeys: readonly string[];
+  readonly viewer: ViewerDetails;
 }
+
+/**
+ * What a viewer session rests on. The media floor seals it into the session's token, so that any node can go on with the session, also
+ * after a restart, and asks `recheck` with it from time to time.
+ */
+export type ViewerPass =
+  | {
+      readonly kind: "jwt";
+      readonly signingKeyId: string /** Milliseconds since the Unix epoch. */;
+      readonly expiresAt: number;
+    }
+  | { readonly kind: "webhook"; readonly accessKey: string };
 
 export type PlaybackContent =
   | { readonly kind: "live"; readonly streamId: string; readonly projectId: string }
   | { readonly kind: "recording"; readonly sessionId: string; readonly projectId: string };
 
 export type PlaybackDecision =
-  | { readonly ok: true; readonly content: PlaybackContent }
+  | {
+      readonly ok: true;
+      readonly content: PlaybackContent;
+      /** Null for public content, which needs no viewer session. */
+      readonly pass: ViewerPass | null;
+      /** How long the answer stands, in milliseconds; then `recheck` (or, for public content, `open`) is asked again. */
+      readonly standsMs: number;
+      /** The account has as many viewers as it may have: who watches goes on, nobody new begins. */
+      readonly isFull: boolean;
+    }
   | { readonly ok: false; readonly reason: "denied" };
 
 /** One rendition of a recording: init segments, spans and the segments inside them, in order. */
@@ -134,8 +169,13 @@ export interface RecordingIndex {
 }
 
 export interface PlaybackGate {
-  /** One answer for unknown, deleted, suspended and gated content: `denied`. */
+  /** An access request. One answer for unknown, deleted and suspended content and for a wrong credential: `denied`. */
   open(request: PlaybackRequest): Promise<PlaybackDecision>;
+  /**
+   * Whether who was let in on this pass may go on. Reads what changed since (policy, signing key, suspension) and calls the customer's
+   * webhook only when the refresh interval is over; a webhook that does not answer then stops nobody (lifecycles.md, viewer session).
+   */
+  recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision>;
   /** The index of a recording that is ready; null otherwise. */
   recording(sessionId: string): Promise<RecordingIndex | null>;
 }
@@ -147,6 +187,8 @@ export type StopReason = "terminated" | "suspended" | "deleted";
 export interface MediaControl {
   /** Close the stream's publisher wherever it is. `terminated` leaves viewers to finish the playlist; the others refuse them at once. */
   stop(streamId: string, why: StopReason): Promise<void>;
+  /** Keys or policies changed: every kept answer about this playback id, or about all of them, is asked for again at once. */
+  accessChanged(playbackId: string | "all"): Promise<void>;
   /** Send a generated picture and tone to the stream by its own ingest, for `seconds`. */
   startTestBroadcast(streamKey: string, seconds: number): Promise<void>;
 }
@@ -269,7 +311,22 @@ export type MediaFact =
   | SourceMetrics
   | SegmentTranscoded;
 
+/** Who watches one playback id through this node. Told every 10 s while somebody does, and once more when nobody does any longer. */
+export interface ViewerCount {
+  readonly playbackId: string;
+  /** Viewers right now. */
+  readonly now: number;
+  /** Viewers that began since the last count. */
+  readonly begun: number;
+  /** Ids of those that began, the first thousand of them. */
+  readonly newViewers: readonly string[];
+  /** Watched since the last count by all together, in milliseconds. */
+  readonly watchedMs: number;
+}
+
 export interface EventSink {
+  /** Takes the counts of this node and returns at once; under pressure counts are lost before facts are. */
+  countViewers(counts: readonly ViewerCount[]): void;
   /** Takes a fact and returns at once. Order per stream is kept; lifecycle facts are never dropped, metrics are when the queue is full. */
   report(fact: MediaFact): void;
   /** Resolves with whether everything reported so far is durable; false when the database does not take it for now. */

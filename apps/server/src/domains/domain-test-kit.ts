@@ -9,7 +9,7 @@ import { createApp } from "../platform/http/app.ts";
 import { silentLog } from "../platform/log.ts";
 import { migrate } from "../platform/migrate.ts";
 import { startEmbeddedPostgres } from "../platform/postgres/embedded-postgres.ts";
-import type { StopReason } from "../ports.ts";
+import type { PlaybackRequest, StopReason } from "../ports.ts";
 import { hashSecret } from "./accounts/api-key.ts";
 import { newId } from "./ids.ts";
 import { createDomains, type DomainSettings, type Domains, type Schema } from "./index.ts";
@@ -22,6 +22,8 @@ export const WINDOW_MS = 30_000;
 export interface Asked {
   readonly stops: { readonly streamId: string; readonly why: StopReason }[];
   readonly broadcasts: { readonly streamKey: string; readonly seconds: number }[];
+  /** Playback ids about which kept answers were to be asked for again. */
+  readonly accessChanges: (string | "all")[];
 }
 
 /** A domain floor over a real, empty database and a clock that stands still, with its API in memory. */
@@ -50,10 +52,11 @@ export async function startTestDomains(settings: Partial<DomainSettings> = {}): 
   const { db } = database;
   await migrate(db, fileURLToPath(MIGRATIONS), silentLog);
   const clock = new ManualClock();
-  const asked: Asked = { stops: [], broadcasts: [] };
+  const asked: Asked = { stops: [], broadcasts: [], accessChanges: [] };
   const build = (nodeName: string) =>
     createDomains({
       db,
+      channels: database,
       clock,
       log: silentLog,
       settings: {
@@ -69,6 +72,7 @@ export async function startTestDomains(settings: Partial<DomainSettings> = {}): 
       },
       mediaControl: {
         stop: async (streamId, why) => void asked.stops.push({ streamId, why }),
+        accessChanged: async (playbackId) => void asked.accessChanges.push(playbackId),
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
       },
     });
@@ -114,4 +118,18 @@ export async function addProject(db: Db, name: string): Promise<{ apiKey: string
   const key = { id: newId(), project_id: projectId, user_id: userId, prefix: "", hash: hashSecret(apiKey), ...row };
   await db.insertInto("api_key").values(key).execute();
   return { apiKey, userId };
+}
+
+/** An access request of somebody who brings nothing. */
+export function viewerOf(playbackId: string, credentials: Partial<PlaybackRequest> = {}): PlaybackRequest {
+  const viewer = {
+    protocol: "hls",
+    address: "127.0.0.1",
+    url: "",
+    host: "",
+    userAgent: "",
+    referer: "",
+    origin: null,
+  } as const;
+  return { playbackId, tokens: [], accessKeys: [], viewer, ...credentials };
 }

@@ -4,6 +4,7 @@ import type { EffectiveSetting } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import type { Kysely } from "kysely";
 import type { Clock } from "../platform/clock.ts";
+import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
 import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
@@ -40,6 +41,8 @@ export interface DomainSettings {
 
 export interface DomainOptions {
   readonly db: Kysely<Schema>;
+  /** What processes on the same database tell each other. */
+  readonly channels: Pick<Database<Schema>, "listen" | "notify">;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: DomainSettings;
@@ -79,7 +82,11 @@ export function createDomains(options: DomainOptions): Domains {
   return {
     publishGate: new StreamPublishGate({ ...deps, node, settleFacts: () => facts.flush() }),
     playbackGate: new ContentGate(deps),
-    eventSink: facts,
+    eventSink: {
+      report: (fact) => facts.report(fact),
+      settle: () => facts.settle(),
+      countViewers: () => {},
+    },
     async routes(app) {
       app.setSerializerCompiler(() => JSON.stringify);
       await app.register(cookie);

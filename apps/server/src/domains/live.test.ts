@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { WINDOW_MS } from "./domain-test-kit.ts";
+import { viewerOf, WINDOW_MS } from "./domain-test-kit.ts";
 import {
   authorize,
   ended,
@@ -89,7 +89,7 @@ describe("publishing", () => {
     expect(await read()).toMatchObject({ isActive: false, suspended: true });
     await expect(authorize()).rejects.toThrow("suspended");
     const { playbackId } = stream;
-    expect(await kit.domains.playbackGate.open({ playbackId })).toEqual({ ok: false, reason: "denied" });
+    expect(await kit.domains.playbackGate.open(viewerOf(playbackId))).toEqual({ ok: false, reason: "denied" });
     expect((await kit.call("GET", `/api/playback/${playbackId}`)).statusCode).toBe(404);
   });
 });

@@ -1,6 +1,6 @@
 import type { Stream } from "@weir/contract";
 import { describe, expect, it } from "vitest";
-import { WINDOW_MS } from "./domain-test-kit.ts";
+import { viewerOf, WINDOW_MS } from "./domain-test-kit.ts";
 import {
   authorize,
   disposable,
@@ -42,7 +42,7 @@ describe("recordings", () => {
     expect(session).toMatchObject({ recordingStatus: "ready", sourceSegmentsDuration: 4 });
     const playbackId = /\/asset\/hls\/([^/]+)\/index.m3u8$/.exec(session.recordingUrl ?? "")?.[1] ?? "";
     expect(session.mp4Url).toBe(`http://weir.test/asset/hls/${playbackId}/staticsource.mp4`);
-    expect(await kit.domains.playbackGate.open({ playbackId })).toMatchObject({
+    expect(await kit.domains.playbackGate.open(viewerOf(playbackId))).toMatchObject({
       ok: true,
       content: { kind: "recording", sessionId },
     });
@@ -91,12 +91,12 @@ describe("recordings", () => {
     const denied = { ok: false, reason: "denied" };
     for (const type of ["jwt", "webhook"]) {
       const gated: Stream = (await kit.call("POST", "/api/stream", { name: "gated", playbackPolicy: { type } })).json();
-      expect(await kit.domains.playbackGate.open({ playbackId: gated.playbackId })).toEqual(denied);
+      expect(await kit.domains.playbackGate.open(viewerOf(gated.playbackId))).toEqual(denied);
     }
     for (const playbackId of ["0000000000000000", "", "a\0", stream.id]) {
-      expect(await kit.domains.playbackGate.open({ playbackId })).toEqual(denied);
+      expect(await kit.domains.playbackGate.open(viewerOf(playbackId))).toEqual(denied);
     }
-    expect(await kit.domains.playbackGate.open({ playbackId: stream.playbackId })).toMatchObject({ ok: true });
+    expect(await kit.domains.playbackGate.open(viewerOf(stream.playbackId))).toMatchObject({ ok: true });
   });
 });
 

@@ -87,6 +87,11 @@ export class MediaPlane {
   }
 
   /** Close a stream's publisher and end its session on this node. */
+  /** Kept answers of the playback gate are asked for again: of one playback id, or of all. */
+  accessChanged(_playbackId: string | "all"): void {
+    this.#hls.forgetAccess();
+  }
+
   stop(streamId: string, why: StopReason): void {
     this.#hub.stop(streamId, why);
     this.#hls.forgetAccess();

@@ -8,6 +8,7 @@ const CHANNEL = "media_control";
 
 type Command =
   | { readonly type: "stop"; readonly streamId: string; readonly why: StopReason }
+  | { readonly type: "access-changed"; readonly playbackId: string | "all" }
   | { readonly type: "test-broadcast"; readonly nodeId: string; readonly streamKey: string; readonly seconds: number };
 
 /** No process with role media is serving, so nothing can be broadcast. */
@@ -31,6 +32,10 @@ export class NotifyMediaControl implements MediaControl {
     await this.#send({ type: "stop", streamId, why });
   }
 
+  async accessChanged(playbackId: string | "all"): Promise<void> {
+    await this.#send({ type: "access-changed", playbackId });
+  }
+
   /** Throws `NoMediaNode`. */
   async startTestBroadcast(streamKey: string, seconds: number): Promise<void> {
     // Of several nodes one alone must send it, or they would take the stream from each other.
@@ -47,6 +52,7 @@ export class NotifyMediaControl implements MediaControl {
 /** What a media node can be told. */
 export interface MediaCommands {
   stop(streamId: string, why: StopReason): void;
+  accessChanged(playbackId: string | "all"): void;
   startTestBroadcast(streamKey: string, seconds: number): void;
 }
 
@@ -62,9 +68,13 @@ export function obeyMediaControl(
       // Who may send here may do anything with the database: what arrives is ours, though a newer process may send new kinds.
       const command = JSON.parse(payload) as Command;
       if (command.type === "stop") commands.stop(command.streamId, command.why);
+      else if (command.type === "access-changed") commands.accessChanged(command.playbackId);
       else if (command.type !== "test-broadcast") log.warn("a media command of an unknown kind was ignored");
       else if (command.nodeId === nodeId()) commands.startTestBroadcast(command.streamKey, command.seconds);
     },
-    reconnected: () => log.warn("media commands may have been missed while the database was away"),
+    reconnected: () => {
+      log.warn("media commands may have been missed while the database was away");
+      commands.accessChanged("all");
+    },
   });
 }

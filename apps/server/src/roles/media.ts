@@ -95,6 +95,7 @@ export async function startMedia({
     () => domains.node.id,
     {
       stop: (streamId, why) => plane.stop(streamId, why),
+      accessChanged: (playbackId) => plane.accessChanged(playbackId),
       startTestBroadcast: (streamKey, seconds) =>
         broadcasts.start({ url: `rtmp://${self}:${rtmpPort}/live/${streamKey}`, seconds }),
     },

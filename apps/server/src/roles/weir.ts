@@ -66,6 +66,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   const rtmpUrl = () => `rtmp://${new URL(publicUrl()).hostname}:${rtmpPort}/live`;
   const domains = createDomains({
     db: database.db,
+    channels: database,
     clock,
     log,
     settings: {

@@ -7,6 +7,8 @@ import { findPlayable, type PlayableRow } from "./playback-store.ts";
 /** How late a changed policy or a suspension may be noticed. */
 const DECISION_MS = 1_000;
 const DECISIONS = 10_000;
+/** How long the media floor may keep an answer about public content. */
+const STANDS_MS = 5_000;
 /** An index of a day is some 10 MB; it never changes once the recording is ready. */
 const INDEX_MS = 30_000;
 const INDEXES = 8;
@@ -24,9 +26,13 @@ export class ContentGate implements PlaybackGate {
     this.#indexes = new DecisionCache(deps.clock, INDEX_MS, INDEXES);
   }
 
-  async open({ playbackId }: PlaybackRequest): Promise<PlaybackDecision> {
+  async open({ playbackId }: Pick<PlaybackRequest, "playbackId">): Promise<PlaybackDecision> {
     const key = playbackId.slice(0, LONGEST_PLAYBACK_ID);
     return this.#decisions.get(key, async () => decide(await findPlayable(this.#deps.db, key)));
+  }
+
+  async recheck(playbackId: string): Promise<PlaybackDecision> {
+    return this.open({ playbackId });
   }
 
   async recording(sessionId: string): Promise<RecordingIndex | null> {
@@ -41,7 +47,9 @@ function decide(row: PlayableRow | undefined): PlaybackDecision {
   const isPublic = row && (row.policy?.type ?? "public") === "public";
   if (!isPublic || (row.kind === "recording" && row.state !== "ready")) return { ok: false, reason: "denied" };
   const { id, project_id: projectId } = row;
-  return row.kind === "live"
-    ? { ok: true, content: { kind: "live", streamId: id, projectId } }
-    : { ok: true, content: { kind: "recording", sessionId: id, projectId } };
+  const content =
+    row.kind === "live"
+      ? ({ kind: "live", streamId: id, projectId } as const)
+      : ({ kind: "recording", sessionId: id, projectId } as const);
+  return { ok: true, content, pass: null, standsMs: STANDS_MS, isFull: false };
 }

@@ -27,7 +27,7 @@ const isTelemetry = ({ type }: MediaFact): boolean => type === "source-metrics" 
  * that it refuses for good is found by writing one at a time, and dropped with an error in the log. When the queue is full, telemetry goes
  * first (and a gap event will say so), then the oldest facts that change no publisher's state.
  */
-export class FactQueue implements EventSink {
+export class FactQueue implements Pick<EventSink, "report" | "settle"> {
   readonly #options: Required<FactQueueOptions>;
   readonly #backOff = new BackOff(100, 5_000);
   #waiting: MediaFact[] = [];

@@ -1,8 +1,17 @@
 import type { Clock } from "../../platform/clock.ts";
-import type { PlaybackDecision, PlaybackGate } from "../../ports.ts";
+import type { PlaybackDecision, PlaybackGate, ViewerDetails } from "../../ports.ts";
 
 const KEEP_MS = 5000;
 const MAX_KEPT = 20_000;
+const NOBODY: ViewerDetails = {
+  protocol: "hls",
+  address: "",
+  url: "",
+  host: "",
+  userAgent: "",
+  referer: "",
+  origin: null,
+};
 
 /**
  * The gate's answers, asked for once and kept for 5 s, so that a segment request costs a look-up and a withdrawn permission ends within
@@ -29,7 +38,7 @@ export class PlaybackAccess {
     const asked = this.#asked.get(playbackId);
     if (asked) return asked;
     const question = this.#gate
-      .open({ playbackId })
+      .open({ playbackId, tokens: [], accessKeys: [], viewer: NOBODY })
       .then((decision) => this.#keep(playbackId, decision))
       .finally(() => this.#asked.delete(playbackId));
     this.#asked.set(playbackId, question);

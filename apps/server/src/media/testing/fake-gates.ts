@@ -1,4 +1,4 @@
-import type { EventSink, MediaFact, PublishGate, PublishGrant, SessionStart } from "../../ports.ts";
+import type { EventSink, MediaFact, PublishGate, PublishGrant, SessionStart, ViewerCount } from "../../ports.ts";
 import type { LadderResources } from "../ladder/live-ladder.ts";
 import { TranscodeAdmission } from "../ladder/transcode-admission.ts";
 import type { PublisherHandle } from "../packet.ts";
@@ -37,8 +37,14 @@ export class FakePublishGate implements PublishGate {
 export class FactLog implements EventSink {
   readonly facts: MediaFact[] = [];
 
+  readonly viewerCounts: ViewerCount[] = [];
+
   report(fact: MediaFact): void {
     this.facts.push(fact);
+  }
+
+  countViewers(counts: readonly ViewerCount[]): void {
+    this.viewerCounts.push(...counts);
   }
 
   async settle(): Promise<boolean> {

@@ -24,10 +24,15 @@ class FakePlaybackGate implements PlaybackGate {
   async open({ playbackId }: { playbackId: string }): Promise<PlaybackDecision> {
     this.asked++;
     const projectId = "project-1";
-    if (playbackId === "playstream1") return { ok: true, content: { kind: "live", streamId: "stream-1", projectId } };
+    const open = { ok: true, pass: null, standsMs: 5000, isFull: false } as const;
+    if (playbackId === "playstream1") return { ...open, content: { kind: "live", streamId: "stream-1", projectId } };
     if (playbackId === "recording1")
-      return { ok: true, content: { kind: "recording", sessionId: "session-1", projectId } };
+      return { ...open, content: { kind: "recording", sessionId: "session-1", projectId } };
     return { ok: false, reason: "denied" };
+  }
+
+  async recheck(playbackId: string): Promise<PlaybackDecision> {
+    return this.open({ playbackId });
   }
 
   async recording(sessionId: string): Promise<RecordingIndex | null> {

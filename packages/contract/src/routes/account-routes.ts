@@ -1,0 +1,127 @@
+import { Type } from "typebox";
+import { Account, DashboardSession, ServerSettings, SignIn } from "../account.ts";
+import { ApiToken, CreatedApiToken, NewApiToken } from "../api-token.ts";
+import { ListQuery } from "../list.ts";
+import { NewProject, Project, ProjectPatch } from "../project.ts";
+import { none, ok, type Route } from "../route.ts";
+
+/** Who asks: the dashboard, the account, projects and API keys. */
+export const accountRoutes = {
+  signIn: {
+    method: "POST",
+    path: "/api/dashboard/sign-in",
+    summary: "Exchange an API key for the dashboard's cookie",
+    auth: "none",
+    body: SignIn,
+    success: none,
+    failures: [401, 422],
+  },
+  signOut: {
+    method: "DELETE",
+    path: "/api/dashboard/sign-in",
+    summary: "Forget the dashboard's cookie",
+    auth: "none",
+    success: none,
+    failures: [],
+  },
+  getDashboardSession: {
+    method: "GET",
+    path: "/api/dashboard/session",
+    summary: "Who is signed in",
+    auth: "key",
+    success: ok(DashboardSession),
+    failures: [],
+  },
+  getServerSettings: {
+    method: "GET",
+    path: "/api/dashboard/settings",
+    summary: "How this server is set up, without secrets",
+    auth: "key",
+    success: ok(ServerSettings),
+    failures: [],
+  },
+  getAccount: {
+    method: "GET",
+    path: "/api/user/me",
+    summary: "The account that asks",
+    auth: "key",
+    success: ok(Account),
+    failures: [],
+  },
+  listProjects: {
+    method: "GET",
+    path: "/api/project",
+    summary: "List projects: a key sees its own, the dashboard all of the account",
+    auth: "key",
+    success: ok(Type.Array(Project)),
+    failures: [],
+  },
+  getProject: {
+    method: "GET",
+    path: "/api/project/:id",
+    summary: "Get a project",
+    auth: "key",
+    success: ok(Project),
+    failures: [404],
+  },
+  createProject: {
+    method: "POST",
+    path: "/api/project",
+    summary: "Create a project",
+    auth: "dashboard",
+    body: NewProject,
+    success: { status: 201, body: Project },
+    failures: [400, 422],
+  },
+  patchProject: {
+    method: "PATCH",
+    path: "/api/project/:id",
+    summary: "Rename a project",
+    auth: "dashboard",
+    body: ProjectPatch,
+    success: none,
+    failures: [400, 404, 422],
+  },
+  deleteProject: {
+    method: "DELETE",
+    path: "/api/project/:id",
+    summary: "Delete a project that has no streams, and its API keys",
+    auth: "dashboard",
+    success: none,
+    failures: [404, 409],
+  },
+  createApiToken: {
+    method: "POST",
+    path: "/api/api-token",
+    summary: "Create an API key; its text is in this answer alone",
+    auth: "dashboard",
+    body: NewApiToken,
+    success: { status: 201, body: CreatedApiToken },
+    failures: [400, 422],
+  },
+  listApiTokens: {
+    method: "GET",
+    path: "/api/api-token",
+    summary: "List API keys",
+    auth: "dashboard",
+    query: ListQuery,
+    success: ok(Type.Array(ApiToken)),
+    failures: [400],
+  },
+  getApiToken: {
+    method: "GET",
+    path: "/api/api-token/:id",
+    summary: "Get an API key's record",
+    auth: "dashboard",
+    success: ok(ApiToken),
+    failures: [404],
+  },
+  deleteApiToken: {
+    method: "DELETE",
+    path: "/api/api-token/:id",
+    summary: "Delete an API key; it is refused from then on",
+    auth: "dashboard",
+    success: none,
+    failures: [404, 409],
+  },
+} as const satisfies Record<string, Route>;

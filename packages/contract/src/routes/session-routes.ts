@@ -1,0 +1,60 @@
+import { Type } from "typebox";
+import { ListQuery } from "../list.ts";
+import { clipList, flag, ok, type Route } from "../route.ts";
+import { Session } from "../session.ts";
+
+const forceUrl = { forceUrl: flag("Anything but `false`: `recordingUrl` and `mp4Url` before the recording is ready") };
+
+const sessionList = Type.Object({
+  ...ListQuery.properties,
+  ...forceUrl,
+  record: Type.Optional(Type.Enum(["true", "false", "1", "0"])),
+});
+
+/** Sessions: of a stream, of all, one. */
+export const sessionRoutes = {
+  listStreamSessions: {
+    method: "GET",
+    path: "/api/stream/:id/sessions",
+    summary: "List the sessions of a stream that have media",
+    auth: "key",
+    query: sessionList,
+    success: ok(Type.Array(Session)),
+    failures: [400, 404],
+  },
+  listChildSessions: {
+    method: "GET",
+    path: "/api/stream/sessions/:id",
+    summary: "The same at its older address",
+    auth: "key",
+    query: sessionList,
+    success: ok(Type.Array(Session)),
+    failures: [400, 404],
+  },
+  listSessions: {
+    method: "GET",
+    path: "/api/session",
+    summary: "List sessions",
+    auth: "key",
+    query: Type.Object({ ...ListQuery.properties, ...forceUrl, parentId: Type.Optional(Type.String()) }),
+    success: ok(Type.Array(Session)),
+    failures: [400],
+  },
+  getSession: {
+    method: "GET",
+    path: "/api/session/:id",
+    summary: "Get a session",
+    auth: "key",
+    query: Type.Object({ ...forceUrl, sourceRecording: flag("`true`: with `sourceRecordingUrl`") }),
+    success: ok(Session),
+    failures: [404],
+  },
+  listSessionClips: {
+    method: "GET",
+    path: "/api/session/:id/clips",
+    summary: "List the clips of a session",
+    auth: "key",
+    success: ok(clipList),
+    failures: [404],
+  },
+} as const satisfies Record<string, Route>;
