@@ -17,7 +17,7 @@ export let kit: TestDomains;
 export let stream: Stream;
 
 /** Call once in a test file: the helpers below speak to its domain floor, as a media floor would. */
-export function useLiveRig(): void {
+export function setUpLiveRig(): void {
   beforeAll(async () => {
     kit = await startTestDomains();
   });
@@ -51,7 +51,7 @@ export async function publish(domains: Domains = kit.domains): Promise<{ grant: 
 /** Report, and wait until it is in the rows. */
 export async function tell(domains: Domains, ...facts: MediaFact[]): Promise<void> {
   for (const fact of facts) domains.eventSink.report(fact);
-  await (domains.eventSink as unknown as { flush(): Promise<void> }).flush();
+  await domains.eventSink.settle();
 }
 
 export function ended(grant: PublishGrant, why: "clean-stop" | "source-lost"): MediaFact {

@@ -15,10 +15,10 @@ import {
   stream,
   tell,
   transcoded,
-  useLiveRig,
+  setUpLiveRig,
 } from "./live-test-rig.ts";
 
-useLiveRig();
+setUpLiveRig();
 
 describe("publishing", () => {
   it("a first keyframe makes the stream live, with a session and one event", async () => {

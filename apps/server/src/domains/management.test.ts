@@ -13,12 +13,12 @@ import {
   segment,
   stream,
   tell,
-  useLiveRig,
+  setUpLiveRig,
 } from "./live-test-rig.ts";
 import { sessionFields } from "./sessions/session-store.ts";
 import { streamFields } from "./streams/stream-store.ts";
 
-useLiveRig();
+setUpLiveRig();
 
 const get = async <Body>(path: string): Promise<Body> => {
   const answer = await kit.call("GET", path);

@@ -16,10 +16,10 @@ import {
   states,
   stream,
   tell,
-  useLiveRig,
+  setUpLiveRig,
 } from "./live-test-rig.ts";
 
-useLiveRig();
+setUpLiveRig();
 
 describe("recordings", () => {
   it("is ready when the session has ended and every span is sealed, and plays by its own id", async () => {
