@@ -11,11 +11,11 @@ import {
   read,
   readSession,
   segment,
+  setUpLiveRig,
   states,
   stream,
   tell,
   transcoded,
-  setUpLiveRig,
 } from "./live-test-rig.ts";
 
 setUpLiveRig();

@@ -11,9 +11,9 @@ import {
   readSession,
   sealed,
   segment,
+  setUpLiveRig,
   stream,
   tell,
-  setUpLiveRig,
 } from "./live-test-rig.ts";
 import { sessionFields } from "./sessions/session-store.ts";
 import { streamFields } from "./streams/stream-store.ts";

@@ -13,10 +13,10 @@ import {
   readSession,
   sealed,
   segment,
+  setUpLiveRig,
   states,
   stream,
   tell,
-  setUpLiveRig,
 } from "./live-test-rig.ts";
 
 setUpLiveRig();
