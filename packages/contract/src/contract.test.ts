@@ -1,12 +1,30 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { EventGapEvent, MediaServerMetricsEvent, routes, StreamStateEvent, TranscodeEvent } from "./index.ts";
+import {
+  EventGapEvent,
+  MediaServerMetricsEvent,
+  routes,
+  StreamIssueEvent,
+  StreamStateEvent,
+  TranscodeEvent,
+  WebhookEvent,
+} from "./index.ts";
 
 const SNAPSHOT = new URL("./contract.snap", import.meta.url);
 
 /** Everything that is promised, as plain JSON. */
 const contract = JSON.parse(
-  JSON.stringify({ routes, events: { StreamStateEvent, MediaServerMetricsEvent, TranscodeEvent, EventGapEvent } }),
+  JSON.stringify({
+    routes,
+    events: {
+      StreamStateEvent,
+      MediaServerMetricsEvent,
+      TranscodeEvent,
+      WebhookEvent,
+      StreamIssueEvent,
+      EventGapEvent,
+    },
+  }),
 );
 
 const kept = existsSync(SNAPSHOT) ? JSON.parse(readFileSync(SNAPSHOT, "utf8")) : {};

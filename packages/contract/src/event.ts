@@ -71,5 +71,35 @@ export const EventGapEvent = Type.Object({
 });
 export type EventGapEvent = Static<typeof EventGapEvent>;
 
-export const StreamEvent = Type.Union([StreamStateEvent, MediaServerMetricsEvent, TranscodeEvent, EventGapEvent]);
+/** Something that webhooks can be about and that no other type says: recordings, multistream targets. */
+export const WebhookEvent = Type.Object({
+  type: Type.Literal("webhook_event"),
+  ...base,
+  event: Type.String({ description: "As webhooks name it: `recording.ready`, `multistream.connected` …" }),
+  userId: Id,
+  sessionId: Type.Optional(Id),
+  payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+export type WebhookEvent = Static<typeof WebhookEvent>;
+
+/** Something is wrong with the stream, or no longer (ours). The same `code` is open at most once per stream. */
+export const StreamIssueEvent = Type.Object({
+  type: Type.Literal("stream_issue"),
+  ...base,
+  code: Type.String({ description: "Stable, for programs" }),
+  sentence: Type.String({ description: "What is wrong" }),
+  evidence: Type.String({ description: "What was measured" }),
+  remedy: Type.String({ description: "What to change" }),
+  state: Type.Union([Type.Literal("opened"), Type.Literal("closed")]),
+});
+export type StreamIssueEvent = Static<typeof StreamIssueEvent>;
+
+export const StreamEvent = Type.Union([
+  StreamStateEvent,
+  MediaServerMetricsEvent,
+  TranscodeEvent,
+  WebhookEvent,
+  StreamIssueEvent,
+  EventGapEvent,
+]);
 export type StreamEvent = Static<typeof StreamEvent>;
