@@ -119,6 +119,8 @@ export type PlaybackDecision =
       readonly pass: ViewerPass | null;
       /** How long the answer stands, in milliseconds; then `recheck` (or, for public content, `open`) is asked again. */
       readonly standsMs: number;
+      /** The policy lists origins, so the answer is about `viewer` alone: not even a public one may be kept by the playback id. */
+      readonly perOrigin: boolean;
       /** The account has as many viewers as it may have: who watches goes on, nobody new begins. */
       readonly isFull: boolean;
     }

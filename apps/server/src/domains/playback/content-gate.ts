@@ -51,5 +51,5 @@ function decide(row: PlayableRow | undefined): PlaybackDecision {
     row.kind === "live"
       ? ({ kind: "live", streamId: id, projectId } as const)
       : ({ kind: "recording", sessionId: id, projectId } as const);
-  return { ok: true, content, pass: null, standsMs: STANDS_MS, isFull: false };
+  return { ok: true, content, pass: null, standsMs: STANDS_MS, perOrigin: false, isFull: false };
 }

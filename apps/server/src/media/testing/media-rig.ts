@@ -24,7 +24,7 @@ class FakePlaybackGate implements PlaybackGate {
   async open({ playbackId }: { playbackId: string }): Promise<PlaybackDecision> {
     this.asked++;
     const projectId = "project-1";
-    const open = { ok: true, pass: null, standsMs: 5000, isFull: false } as const;
+    const open = { ok: true, pass: null, standsMs: 5000, perOrigin: false, isFull: false } as const;
     if (playbackId === "playstream1") return { ...open, content: { kind: "live", streamId: "stream-1", projectId } };
     if (playbackId === "recording1")
       return { ...open, content: { kind: "recording", sessionId: "session-1", projectId } };
