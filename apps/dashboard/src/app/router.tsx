@@ -2,6 +2,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { SignInPage } from "../features/account/sign-in-page.tsx";
 import { SessionsPage } from "../features/sessions/sessions-page.tsx";
 import { StreamPage } from "../features/streams/stream-page.tsx";
+import { streamPageSearch } from "../features/streams/stream-page-search.ts";
 import { streamSearch, textOf } from "../features/streams/stream-search.ts";
 import { StreamsPage } from "../features/streams/streams-page.tsx";
 import { BrokenPage, MissingPage } from "./fallback-pages.tsx";
@@ -49,12 +50,7 @@ const stream = createRoute({
   component: StreamPage,
   // Another stream is another page: no state of the last one's player, dialogs or lists may be left.
   remountDeps: ({ params }) => params,
-  validateSearch: (search: Search) =>
-    set({
-      tab: search.tab === "sessions" ? ("sessions" as const) : undefined,
-      cursor: text(search.cursor),
-      play: text(search.play),
-    }),
+  validateSearch: streamPageSearch,
 });
 
 const sessions = createRoute({

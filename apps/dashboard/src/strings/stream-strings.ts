@@ -121,7 +121,11 @@ export const streamStrings = {
     testStarting: "Test broadcast is starting …",
   },
   page: {
-    tabs: { overview: "Overview", sessions: "Sessions" },
+    tabs: {
+      overview: "Overview",
+      sessions: "Sessions",
+      access: "Access",
+    },
     live: (clock: string) => `Live ${clock}`,
     reconnecting: (seconds: number) => `Reconnecting, ${seconds} s left`,
     idleSince: (when: string) => `Idle, last seen ${when}`,
@@ -143,6 +147,14 @@ export const streamStrings = {
       confirm: "Delete stream",
     },
     failed: (what: string) => `${what} did not work.`,
+  },
+  access: {
+    title: "Who may watch",
+    policies: {
+      public: "Everybody who has the address.",
+      jwt: "Who brings a signed token.",
+      webhook: "Whom your webhook lets in.",
+    },
   },
   waiting: {
     titleNew: "Waiting for the first packet",

@@ -1,4 +1,3 @@
-import { Tabs } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
@@ -10,13 +9,12 @@ import { QueryProblem } from "../../components/query-problem.tsx";
 import { VideoPlayer } from "../../components/video-player.tsx";
 import type { PlaybackFigures } from "../../lib/hls-playback.ts";
 import { strings } from "../../strings.ts";
-import { SessionList } from "../sessions/index.ts";
 import { TerminateButton } from "./stream-actions.tsx";
 import { StreamClock } from "./stream-clock.tsx";
 import { StreamFigures } from "./stream-figures.tsx";
-import { StreamOverview } from "./stream-overview.tsx";
 import classes from "./stream-page.module.css";
 import { streamQuery, useTestBroadcastOf } from "./stream-queries.ts";
+import { StreamTabs } from "./stream-tabs.tsx";
 import { SilenceCauses, WaitingForVideo } from "./waiting-for-video.tsx";
 
 const text = strings.streams;
@@ -37,8 +35,6 @@ export function StreamPage() {
 }
 
 function StreamRoom({ stream, error }: { readonly stream: Stream; readonly error: Error | null }) {
-  const { tab = "overview", cursor, play } = route.useSearch();
-  const navigate = route.useNavigate();
   const [figures, setFigures] = useState<PlaybackFigures | null>(null);
   const testBroadcast = useTestBroadcastOf(stream.id);
   const isOnAir = stream.status.state !== "idle";
@@ -79,27 +75,7 @@ function StreamRoom({ stream, error }: { readonly stream: Stream; readonly error
         )}
         {isOnAir ? <StreamFigures stream={stream} playback={figures} /> : <SilenceCauses />}
       </div>
-      <Tabs
-        value={tab}
-        keepMounted={false}
-        onChange={(value) => navigate({ search: value === "sessions" ? { tab: "sessions" } : {}, replace: true })}
-      >
-        <Tabs.List>
-          <Tabs.Tab value="overview">{text.page.tabs.overview}</Tabs.Tab>
-          <Tabs.Tab value="sessions">{text.page.tabs.sessions}</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="overview" pt={16}>
-          <StreamOverview stream={stream} />
-        </Tabs.Panel>
-        <Tabs.Panel value="sessions" pt={16}>
-          <SessionList
-            streamId={stream.id}
-            cursor={cursor}
-            play={play}
-            onSearch={(search) => navigate({ search: { tab: "sessions", ...search } })}
-          />
-        </Tabs.Panel>
-      </Tabs>
+      <StreamTabs stream={stream} />
     </article>
   );
 }
