@@ -64,6 +64,11 @@ export class Streams {
     await this.#transport.send("DELETE", `${pathOf(id)}/terminate`, call);
   }
 
+  /** Gives the stream a new key: the answer has it. Who publishes with the old one is disconnected, and may go on with the new one. */
+  rotateKey(id: string, call: CallOptions = {}): Promise<Stream> {
+    return this.#transport.json("POST", `${pathOf(id)}/rotate-key`, call);
+  }
+
   /** Lets the server itself publish a moving picture with a clock and a tone to the stream. */
   async testBroadcast(id: string, options: CallOptions & { readonly seconds?: number } = {}): Promise<void> {
     const { seconds, ...call } = options;

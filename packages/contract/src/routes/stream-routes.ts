@@ -133,6 +133,14 @@ export const streamRoutes = {
     success: none,
     failures: [404, 429],
   },
+  rotateStreamKey: {
+    method: "POST",
+    path: "/api/stream/:id/rotate-key",
+    summary: "Give a stream a new stream key; who publishes with the old one is disconnected",
+    auth: "key",
+    success: ok(Stream),
+    failures: [404],
+  },
   testBroadcast: {
     method: "POST",
     path: "/api/stream/:id/test-broadcast",

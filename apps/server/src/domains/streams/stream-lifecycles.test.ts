@@ -9,6 +9,7 @@ const rows: [StreamState, StreamInput, StreamState, SessionEffect][] = [
   ["idle", "terminated", "idle", "none"],
   ["idle", "suspended", "idle", "none"],
   ["idle", "deleted", "idle", "none"],
+  ["idle", "key-rotated", "idle", "none"],
   ["live", "clean-stop", "idle", "end"],
   ["live", "source-lost", "reconnecting", "hold"],
   ["live", "second-publisher", "live", "resume"],
@@ -16,6 +17,7 @@ const rows: [StreamState, StreamInput, StreamState, SessionEffect][] = [
   ["live", "suspended", "idle", "end"],
   ["live", "deleted", "idle", "end"],
   ["live", "node-lost", "reconnecting", "hold"],
+  ["live", "key-rotated", "reconnecting", "hold"],
   ["reconnecting", "publish-accepted", "live", "resume"],
   ["reconnecting", "source-back", "live", "none"],
   ["reconnecting", "clean-stop", "idle", "end"],
@@ -25,6 +27,7 @@ const rows: [StreamState, StreamInput, StreamState, SessionEffect][] = [
   ["reconnecting", "suspended", "idle", "end"],
   ["reconnecting", "deleted", "idle", "end"],
   ["reconnecting", "node-lost", "reconnecting", "none"],
+  ["reconnecting", "key-rotated", "reconnecting", "none"],
 ];
 
 const illegal: [StreamState, StreamInput][] = [

@@ -51,6 +51,7 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRouteDeps): void 
     mayBeEmpty: true,
   });
   api.on(routes.terminateStream, async ({ principal, id }) => streams.terminate(principal, id));
+  api.on(routes.rotateStreamKey, async ({ principal, id }) => streams.rotateKey(principal, id));
   api.on(routes.addStreamTarget, async ({ principal, id, body }) => streams.addTarget(principal, id, body));
   api.on(routes.removeStreamTarget, async ({ principal, id, params }) =>
     streams.removeTarget(principal, id, params.targetId ?? ""),

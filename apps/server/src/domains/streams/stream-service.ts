@@ -160,6 +160,19 @@ export class StreamService {
     await this.#tellMedia([id], "terminated");
   }
 
+  /** From then on the old key is refused. Who publishes with it is let go; within the reconnect window the session goes on with the new one. */
+  async rotateKey(owner: Owner, id: string): Promise<Stream> {
+    const row = await this.#deps.db.transaction().execute(async (trx) => {
+      if (!(await findStreamForUpdate(trx, owner, id))) throw new NotFound();
+      await this.#stop(trx, [id], "key-rotated");
+      await updateStream(trx, owner, id, { stream_key: newStreamKey(id) });
+      return findStream(trx, owner, id);
+    });
+    if (!row) throw new NotFound();
+    await this.#tellMedia([id], "key-rotated");
+    return streamRecord(row);
+  }
+
   async testBroadcast(owner: Owner, id: string, { seconds }: TestBroadcast): Promise<void> {
     const row = await this.#find(owner, id);
     if (row.suspended) throw new TestBroadcastRefused();
@@ -214,7 +227,7 @@ export class StreamService {
     if (Object.keys(change).length > 0) await updateStream(trx, owner, row.id, change);
   }
 
-  /** End the sessions and take the leases of these streams. */
+  /** Take the leases of these streams, and end their sessions unless they wait for a new key. */
   async #stop(trx: Trx, ids: readonly string[], why: StopReason): Promise<void> {
     const { clock, events, reconnectWindowMs } = this.#deps;
     const changes = [];

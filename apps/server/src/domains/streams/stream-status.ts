@@ -14,6 +14,7 @@ export type StreamInput =
   | "clean-stop"
   | "window-over"
   | "node-lost"
+  | "key-rotated"
   | "terminated"
   | "suspended"
   | "deleted";
@@ -36,6 +37,7 @@ const table: Record<StreamState, Partial<Record<StreamInput, StreamTransition>>>
     // Before the first keyframe: no session was made.
     "clean-stop": nothing,
     "source-lost": nothing,
+    "key-rotated": nothing,
     terminated: nothing,
     suspended: nothing,
     deleted: nothing,
@@ -44,6 +46,7 @@ const table: Record<StreamState, Partial<Record<StreamInput, StreamTransition>>>
     "second-publisher": to("live", "resume"),
     "source-lost": to("reconnecting", "hold"),
     "node-lost": to("reconnecting", "hold"),
+    "key-rotated": to("reconnecting", "hold"),
     "clean-stop": ended,
     terminated: ended,
     suspended: ended,
@@ -55,6 +58,7 @@ const table: Record<StreamState, Partial<Record<StreamInput, StreamTransition>>>
     // The window that began first goes on.
     "source-lost": to("reconnecting", "none"),
     "node-lost": to("reconnecting", "none"),
+    "key-rotated": to("reconnecting", "none"),
     "window-over": ended,
     "clean-stop": ended,
     terminated: ended,

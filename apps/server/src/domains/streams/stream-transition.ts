@@ -7,6 +7,14 @@ import { isActive, nextStreamStatus, type StreamInput } from "./stream-status.ts
 /** The inputs that take a publisher away; those that bring one are `publish-gate.ts`. */
 export type LeavingInput = Exclude<StreamInput, "publish-accepted" | "second-publisher">;
 
+const TAKES_LEASE: ReadonlySet<LeavingInput> = new Set([
+  "terminated",
+  "suspended",
+  "deleted",
+  "key-rotated",
+  "node-lost",
+]);
+
 export interface TransitionTime {
   /** When it happened, for `status.since` and the event. */
   readonly at: number;
@@ -30,8 +38,7 @@ export async function applyToStream(
   stream.state = next.state;
   if (before !== "idle" && time.lastPacketAt !== undefined)
     stream.lastSeen = Math.max(stream.lastSeen, time.lastPacketAt);
-  if (input === "terminated" || input === "suspended" || input === "deleted" || input === "node-lost")
-    stream.epoch += 1;
+  if (TAKES_LEASE.has(input)) stream.epoch += 1;
   if (input === "node-lost" && stream.sessionId) await markSessionLost(trx, stream.sessionId, time.at);
   // The window counts from the last packet, so that after a restart nothing is active longer than that.
   if (next.session === "hold") stream.reconnectUntil = stream.lastSeen + time.reconnectWindowMs;

@@ -193,6 +193,18 @@ describe("a stream that is stopped", () => {
     expect(session()?.isFinished).toBe(true);
   });
 
+  test("for a new key goes on with its session when the broadcaster is back", async () => {
+    const broadcast = publish();
+    await send(broadcast, { seconds: 3 });
+    const before = session();
+    hub.stop("stream-1", "key-rotated");
+    expect(broadcast.publisher.closedWith).toMatch(/new stream key/);
+    expect(before?.isFinished).toBe(false);
+    gate.nextStart = { sessionId: before?.sessionId ?? "" };
+    await send(publish(), { seconds: 3, clockAt: 500 });
+    expect(session() === before && (lastMsn() ?? 0) > 1).toBe(true);
+  });
+
   test("by deletion is gone at once", async () => {
     await send(publish(), { seconds: 3 });
     hub.stop("stream-1", "deleted");

@@ -16,6 +16,7 @@ const STOP_SENTENCES: Record<StopReason, string> = {
   terminated: "The stream was terminated by its owner. It may be published again at once.",
   suspended: "The stream was suspended by its owner.",
   deleted: "The stream was deleted by its owner.",
+  "key-rotated": "The stream has a new stream key. Publish again with that one.",
 };
 
 export interface HubSettings {
@@ -96,13 +97,17 @@ export class Hub {
     return this.#byPlaybackId.get(playbackId);
   }
 
-  /** Close the stream's publisher and end its session. Suspended and deleted streams leave no playlist behind. */
+  /** Close the stream's publisher and end its session, or let it wait for a new key. Suspended and deleted streams leave no playlist behind. */
   stop(streamId: string, why: StopReason): void {
     const publication = this.#publications.get(streamId);
     this.#publications.delete(streamId);
     publication?.refuse(STOP_SENTENCES[why]);
     for (const session of this.#sessions.values()) {
       if (session.streamId !== streamId) continue;
+      if (why === "key-rotated") {
+        session.sourceLost(session.epoch, why);
+        continue;
+      }
       session.cleanStop(session.epoch, why);
       if (why !== "terminated") this.#forget(session);
     }
