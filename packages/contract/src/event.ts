@@ -26,7 +26,13 @@ export const MediaServerMetricsEvent = Type.Object({
   ...base,
   nodeId: Type.String(),
   region: Type.Optional(Type.String()),
-  stats: Type.Object({ mediaTimeMs: Type.Union([Type.Number(), Type.Null()]) }),
+  stats: Type.Object({
+    mediaTimeMs: Type.Union([Type.Number(), Type.Null()]),
+    ingestRate: Type.Optional(Type.Number({ description: "Bytes per second received since the last of these events" })),
+    outgoingRate: Type.Optional(Type.Number({ description: "Bytes per second sent to viewers since then" })),
+    frameRate: Type.Optional(Type.Number({ description: "Pictures per second of the source" })),
+    keyframeIntervalMs: Type.Optional(Type.Number({ description: "From one keyframe of the source to the next" })),
+  }),
   multistream: Type.Array(
     Type.Object({
       target: Type.Object({ id: Type.String(), name: Type.String(), profile: Type.String() }),

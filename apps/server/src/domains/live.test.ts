@@ -174,7 +174,7 @@ describe("counters and metrics", () => {
     expect(await readSession(sessionId)).toMatchObject(expected);
     expect((await events()).at(-1)).toMatchObject({
       type: "media_server_metrics",
-      stats: { mediaTimeMs: 4_000 },
+      stats: { mediaTimeMs: 4_000, ingestRate: 1_000, outgoingRate: 50 },
       multistream: [],
     });
     await tell(kit.domains, ended(grant, "clean-stop"));

@@ -94,7 +94,7 @@ async function writeRates(
   await sql`update session s set ${change} from ${rates} where s.id = f.session_id`.execute(trx);
 }
 
-function metricsEvent(stream: LiveStream, { at, mediaTimeMs }: SourceMetrics): NewEvent {
+function metricsEvent(stream: LiveStream, { at, mediaTimeMs, ingestRate, outgoingRate }: SourceMetrics): NewEvent {
   const region = stream.region ? { region: stream.region } : {};
   return {
     streamId: stream.id,
@@ -105,7 +105,7 @@ function metricsEvent(stream: LiveStream, { at, mediaTimeMs }: SourceMetrics): N
       type: "media_server_metrics",
       nodeId: stream.nodeId ?? "",
       ...region,
-      stats: { mediaTimeMs },
+      stats: { mediaTimeMs, ingestRate, outgoingRate },
       multistream: [],
     },
   };
