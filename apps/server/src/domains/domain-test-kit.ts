@@ -8,6 +8,7 @@ import { openDatabase } from "../platform/database.ts";
 import { createApp } from "../platform/http/app.ts";
 import { silentLog } from "../platform/log.ts";
 import { migrate } from "../platform/migrate.ts";
+import { Outbound } from "../platform/outbound/outbound.ts";
 import { startEmbeddedPostgres } from "../platform/postgres/embedded-postgres.ts";
 import type { PlaybackRequest, StopReason } from "../ports.ts";
 import { hashSecret } from "./accounts/api-key.ts";
@@ -75,6 +76,12 @@ export async function startTestDomains(settings: Partial<DomainSettings> = {}): 
         accessChanged: async (playbackId) => void asked.accessChanges.push(playbackId),
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
       },
+      // Time limits of calls are real, as the receivers of tests are.
+      outbound: new Outbound({
+        clock: systemClock,
+        allowPrivate: true,
+        own: () => ({ ports: [], publicUrl: "http://weir.test" }),
+      }),
     });
   const domains = build("one");
   const apiKey = (await domains.ensureFirstAccount()) ?? "";

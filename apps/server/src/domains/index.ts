@@ -6,6 +6,7 @@ import type { Kysely } from "kysely";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
+import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, newApiKey } from "./accounts/index.ts";
@@ -47,6 +48,8 @@ export interface DomainOptions {
   readonly log: Log;
   readonly settings: DomainSettings;
   readonly mediaControl: MediaControl;
+  /** The only way to addresses that customers give. */
+  readonly outbound: Outbound;
 }
 
 export interface Domains {

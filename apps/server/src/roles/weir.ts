@@ -13,6 +13,7 @@ import { addHealthRoutes } from "../platform/http/health-routes.ts";
 import { createHttpServer, type HttpHandler } from "../platform/http/http-server.ts";
 import type { Log } from "../platform/log.ts";
 import { migrate } from "../platform/migrate.ts";
+import { Outbound } from "../platform/outbound/outbound.ts";
 import { startEmbeddedPostgres } from "../platform/postgres/embedded-postgres.ts";
 import { Readiness } from "../platform/readiness.ts";
 import { StartupError } from "../platform/startup-error.ts";
@@ -77,6 +78,11 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
       rtmpUrl,
     },
     mediaControl: new NotifyMediaControl(database),
+    outbound: new Outbound({
+      clock,
+      allowPrivate: config.allowPrivateUrls,
+      own: () => ({ ports: [httpPort, rtmpPort], publicUrl: publicUrl() }),
+    }),
   });
   opened.defer(() => domains.close());
   await domains.node.join();

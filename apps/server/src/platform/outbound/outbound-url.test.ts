@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { refusalOfAddress, refusalOfUrl } from "./outbound-url.ts";
+
+const open = { allowPrivate: false, ownHosts: ["weir.example:443"] };
+const closed = { ...open, allowPrivate: true };
+
+describe("a URL's text", () => {
+  it.each([
+    "https://example.com/hook?x=1",
+    "http://8.8.8.8:8080/",
+    "https://[2606:4700::1111]/",
+    "http://xn--mller-kva.example/",
+  ])("%s may be called as far as it tells", (url) => expect(refusalOfUrl(url, open)).toBeNull());
+
+  it.each([
+    "",
+    "example.com",
+    "file:///etc/passwd",
+    "ftp://example.com",
+    "gopher://example.com",
+    "http://",
+    `http://example.com/${"a".repeat(2048)}`,
+    "http://user:pass@example.com/",
+    "http://example.com@10.0.0.1/",
+    "http://example.com./",
+    "http://localhost./",
+    "http://2130706433/",
+    "http://134744072/",
+    "http://0x7f.1/",
+    "http://017700000001/",
+    "http://127.1/",
+    "http://８.８.８.８/",
+    "http://127.0.0.1/",
+    "http://0.0.0.0/",
+    "http://[::]/",
+    "http://[::1]/",
+    "http://10.1.2.3/",
+    "http://172.16.0.1/",
+    "http://192.168.0.1/",
+    "http://169.254.169.254/latest",
+    "http://100.64.0.1/",
+    "http://[fc00::1]/",
+    "http://[fe80::1]/",
+    "http://[::ffff:10.0.0.1]/",
+    "http://[::10.0.0.1]/",
+    "http://[64:ff9b::a00:1]/",
+    "http://[2002:a00:1::]/",
+    "http://224.0.0.1/",
+    "http://255.255.255.255/",
+    "http://example.com:22/",
+    "http://example.com:6379/",
+    "https://example.com:11434/",
+    "https://weir.example/api/stream",
+  ])("%j is refused", (url) => expect(refusalOfUrl(url, open)).toEqual(expect.any(String)));
+
+  it.each(["http://127.0.0.1:9000/", "http://[::1]/", "http://10.1.2.3/", "http://[::ffff:10.0.0.1]/"])(
+    "%s may be called in a closed network",
+    (url) => expect(refusalOfUrl(url, closed)).toBeNull(),
+  );
+
+  it.each([
+    "http://127.1/",
+    "http://0.0.0.0/",
+    "http://127.0.0.1:5432/",
+    "https://weir.example/",
+    "http://[64:ff9b::a00:1]/",
+  ])("%s is refused there as well", (url) => expect(refusalOfUrl(url, closed)).toEqual(expect.any(String)));
+});
+
+it.each(["127.0.0.1", "::ffff:192.168.1.1", "fe80::1%eth0", "not an address"])(
+  "a name that leads to %s is refused",
+  (address) => expect(refusalOfAddress(address, false)).toEqual(expect.any(String)),
+);

@@ -1,0 +1,52 @@
+import { isIP } from "node:net";
+import { reachOf } from "./outbound-address.ts";
+
+/**
+ * Ports that no customer's URL may lead to: those that browsers refuse (WHATWG Fetch, "bad port") and those of databases, queues and
+ * control planes, which take orders from whoever reaches them.
+ */
+const DENIED_PORTS = new Set([
+  1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+  111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 445, 465, 512, 513, 514, 515, 526, 530, 531,
+  532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1433, 1521, 1719, 1720, 1723, 2049, 2181, 2375, 2376,
+  2379, 2380, 3306, 3659, 4045, 4190, 4222, 5060, 5061, 5432, 5672, 5984, 6000, 6379, 6443, 6566, 6665, 6666, 6667,
+  6668, 6669, 6679, 6697, 8500, 9042, 9092, 9200, 9300, 10080, 10250, 11211, 11434, 27017,
+]);
+
+const LONGEST_URL = 2048;
+
+export interface UrlRules {
+  /** Loopback, private and link-local addresses are allowed: tests and closed networks. */
+  readonly allowPrivate: boolean;
+  /** `host:port` of our own listeners as people name them. */
+  readonly ownHosts: readonly string[];
+}
+
+/** What a URL's text alone says against it, as a sentence; null when only its host's addresses are left to be looked at. */
+export function refusalOfUrl(text: string, { allowPrivate, ownHosts }: UrlRules): string | null {
+  const url = text.length <= LONGEST_URL ? URL.parse(text) : null;
+  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") return "it is not an http:// or https:// address";
+  if (url.username || url.password) return "it must not hold a user name or password";
+  const host = hostOf(url);
+  if (host.endsWith(".")) return "its host must not end with a dot";
+  // `2130706433`, `0x7f.1`, `127.1` and digits of other scripts are ways to write an address so that a reader takes it for another.
+  if (isIP(host) === 4 && !text.includes(`//${host}`)) return "its host is an address in an unusual spelling";
+  const port = portOf(url);
+  if (DENIED_PORTS.has(port)) return `port ${port} is not one that calls may go to`;
+  if (ownHosts.includes(`${host}:${port}`)) return "it leads back to this server";
+  return isIP(host) ? refusalOfAddress(host, allowPrivate) : null;
+}
+
+/** What speaks against one resolved address, as a sentence; null for nothing. */
+export function refusalOfAddress(address: string, allowPrivate: boolean): string | null {
+  const reach = reachOf(address);
+  if (reach === "public" || (reach === "private" && allowPrivate)) return null;
+  return reach === "private"
+    ? "its host is a loopback, private or link-local address"
+    : "its host is an address that calls may not go to";
+}
+
+/** Without the brackets of IPv6. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, "$1");
+
+export const portOf = (url: URL): number => Number(url.port) || (url.protocol === "https:" ? 443 : 80);

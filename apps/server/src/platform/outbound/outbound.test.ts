@@ -1,0 +1,160 @@
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { afterEach, expect, it } from "vitest";
+import { systemClock } from "../clock.ts";
+import { Outbound, type OutboundPost, type OutboundSettings } from "./outbound.ts";
+
+const cleanup: (() => unknown)[] = [];
+afterEach(() => Promise.all(cleanup.splice(0).map((close) => close())));
+
+const settings: OutboundSettings = {
+  clock: systemClock,
+  allowPrivate: true,
+  own: () => ({ ports: [], publicUrl: "http://localhost:8080" }),
+};
+const outbound = new Outbound(settings);
+const wanted = (url: string, more: Partial<OutboundPost> = {}): OutboundPost => {
+  return { url, body: '{"a":"ü"}', headers: {}, timeoutMs: 5_000, maxResponseBytes: 1024, ...more };
+};
+
+async function receive(answer: RequestListener): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanup.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** A server that does with the connection what an HTTP server never would. */
+async function behave(how: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket.on("error", () => {}));
+    how(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanup.push(() => {
+    for (const socket of sockets) socket.destroy();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+it("posts the body as it is and gives status and body of the answer", async () => {
+  let got = "";
+  const url = await receive(async (request, response) => {
+    got = `${request.method} ${request.headers["x-a"]} ${Buffer.concat(await request.toArray())}`;
+    response.writeHead(202).end("thanks");
+  });
+  const answer = await outbound.post(wanted(url, { headers: { "x-a": "b" } }));
+  expect(answer).toMatchObject({ ok: true, status: 202, statusText: "Accepted", body: Buffer.from("thanks") });
+  expect(got).toBe('POST b {"a":"ü"}');
+});
+
+it("a redirect is an answer like any other", async () => {
+  const url = await receive((_request, response) => response.writeHead(302, { location: "http://10.0.0.1/" }).end());
+  expect(await outbound.post(wanted(url))).toMatchObject({ ok: true, status: 302 });
+});
+
+it("reads no more of an endless body than asked for, and nothing of one that is not wanted", async () => {
+  const url = await receive((_request, response) => {
+    response.writeHead(200);
+    const more = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536, "x")));
+    };
+    response.on("drain", more);
+    more();
+  });
+  const [some, none] = await Promise.all([0, 1].map((n) => outbound.post(wanted(url, { maxResponseBytes: n * 1024 }))));
+  expect([some?.ok && some.body.length, none?.ok && none.body.length]).toEqual([0, 1024]);
+});
+
+it("a body that trickles is what came of it before the deadline", async () => {
+  const url = await receive((_request, response) => {
+    response.writeHead(200).write("begun");
+  });
+  expect(await outbound.post(wanted(url, { timeoutMs: 200 }))).toMatchObject({
+    ok: true,
+    status: 200,
+    body: Buffer.from("begun"),
+  });
+});
+
+it.each([
+  ["nothing", (_socket: Socket) => {}],
+  ["half a status line", (socket: Socket) => void socket.write("HTTP/1.1 2")],
+])("a server that says %s runs into the deadline", async (_what, how) => {
+  const url = await behave(how);
+  const answer = await outbound.post(wanted(url, { timeoutMs: 200 }));
+  expect(answer).toMatchObject({ ok: false, reason: "timeout", message: "no answer within 0.2 s" });
+});
+
+it.each([
+  ["resets", (socket: Socket) => void socket.resetAndDestroy()],
+  ["hangs up", (socket: Socket) => void socket.end()],
+  ["does not speak HTTP", (socket: Socket) => void socket.end("SSH-2.0-x\r\n")],
+  ["sends endless headers", (socket: Socket) => void socket.write(`HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(10_000)}`)],
+  [
+    "upgrades",
+    (socket: Socket) =>
+      void socket.write("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"),
+  ],
+])("a server that %s is a network error that names no address", async (_what, how) => {
+  const answer = await outbound.post(wanted(await behave(how)));
+  expect(answer).toMatchObject({ ok: false, reason: "network" });
+  expect(JSON.stringify(answer)).not.toContain("127.0.0.1");
+});
+
+it("an unknown host is a network error", async () => {
+  const lost = new Outbound({
+    ...settings,
+    resolve: () => Promise.reject(Object.assign(new Error("x"), { code: "ENOTFOUND" })),
+  });
+  expect(await lost.post(wanted("http://nowhere.example/"))).toMatchObject({
+    ok: false,
+    reason: "network",
+    message: "the host name is not known",
+  });
+});
+
+it("a name with one public and one private address is refused, and nothing is connected to", async () => {
+  let calls = 0;
+  const url = new URL(await receive((_request, response) => response.end(String(calls++))));
+  url.hostname = "both.example";
+  const strict = new Outbound({ ...settings, allowPrivate: false, resolve: async () => ["8.8.8.8", "127.0.0.1"] });
+  expect(await strict.post(wanted(String(url)))).toMatchObject({
+    ok: false,
+    reason: "refused",
+    message: "its host is a loopback, private or link-local address",
+  });
+  expect(calls).toBe(0);
+});
+
+it("the address that was checked is the one connected to, whatever the name says a moment later", async () => {
+  const url = new URL(await receive((_request, response) => response.end()));
+  url.hostname = "changing.example";
+  const answers = [["127.0.0.1"], ["10.0.0.1"]];
+  let looked = 0;
+  const pinned = new Outbound({ ...settings, resolve: async () => answers[looked++] ?? [] });
+  expect(await pinned.post(wanted(String(url)))).toMatchObject({ ok: true, status: 200 });
+  expect(looked).toBe(1);
+});
+
+it("our own listener is refused by number and by name, in a closed network too", async () => {
+  const url = new URL(await receive((_request, response) => response.end()));
+  const ports = [Number(url.port)];
+  const self = new Outbound({
+    ...settings,
+    own: () => ({ ports, publicUrl: "http://localhost:8080" }),
+    resolve: async () => ["127.0.0.1"],
+  });
+  expect(self.refusalOf(String(url))).toBe("it leads back to this server");
+  url.hostname = "alias.example";
+  expect(await self.post(wanted(String(url)))).toMatchObject({
+    reason: "refused",
+    message: "it leads back to this server",
+  });
+  expect(self.refusalOf("http://localhost:8080/api/webhook")).toBe("it leads back to this server");
+});

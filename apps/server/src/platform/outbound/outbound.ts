@@ -1,0 +1,200 @@
+import { lookup, Resolver } from "node:dns/promises";
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import type { Clock } from "../clock.ts";
+import { isOfThisMachine } from "./outbound-address.ts";
+import { hostOf, portOf, refusalOfAddress, refusalOfUrl } from "./outbound-url.ts";
+
+export interface OutboundSettings {
+  readonly clock: Clock;
+  readonly allowPrivate: boolean;
+  /** Ports that this process listens on, and the address that people know it by. Asked at every call: ports may be picked late. */
+  readonly own: () => { readonly ports: readonly number[]; readonly publicUrl: string };
+  /** Addresses of a host name. Rejects where there are none. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+}
+
+export interface OutboundPost {
+  readonly url: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** For everything from the look-up of the name to the last byte read. */
+  readonly timeoutMs: number;
+  /** How much of the answer's body is read; 0 to stop at its status. */
+  readonly maxResponseBytes: number;
+}
+
+export type OutboundAnswer =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      readonly statusText: string;
+      /** What came before the limit, the deadline or the end. */
+      readonly body: Buffer;
+      readonly durationMs: number;
+    }
+  | {
+      readonly ok: false;
+      /** `refused`: we do not call this address. `network`: no answer that makes sense, an unknown host among them. */
+      readonly reason: "refused" | "timeout" | "network";
+      /** A sentence without the address. */
+      readonly message: string;
+      readonly durationMs: number;
+    };
+
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** The name leads somewhere we do not go. */
+class AddressRefused extends Error {}
+
+/**
+ * The one way to a URL that a customer gave. Where it leads is checked inside the connection attempt, against the very addresses that
+ * are connected to, so a name that changes between check and connect gains nothing. No redirect is followed, no connection kept.
+ */
+export class Outbound {
+  readonly #settings: OutboundSettings;
+  readonly #resolve: (host: string) => Promise<readonly string[]>;
+
+  constructor(settings: OutboundSettings) {
+    this.#settings = settings;
+    this.#resolve = settings.resolve ?? (settings.allowPrivate ? resolveAsSystem : resolveByDns);
+  }
+
+  /** Why calls to this URL would be refused, as a sentence; null as far as its text tells. For when it is registered. */
+  refusalOf(url: string): string | null {
+    const { allowPrivate, own } = this.#settings;
+    const text = refusalOfUrl(url, { allowPrivate, ownHosts: [hostAndPort(own().publicUrl)] });
+    if (text !== null) return text;
+    const parsed = new URL(url);
+    return isIP(hostOf(parsed)) ? this.#refusalOfTarget(hostOf(parsed), portOf(parsed)) : null;
+  }
+
+  /** One POST. Never rejects. */
+  post({ url, body, headers, timeoutMs, maxResponseBytes }: OutboundPost): Promise<OutboundAnswer> {
+    const { clock } = this.#settings;
+    const startedAt = clock.monotonic();
+    const passed = () => Math.round(clock.monotonic() - startedAt);
+    const refusal = this.refusalOf(url);
+    if (refusal !== null) return Promise.resolve({ ok: false, reason: "refused", message: refusal, durationMs: 0 });
+
+    return new Promise((resolve) => {
+      const target = new URL(url);
+      const settle = (answer: OutboundAnswer) => {
+        deadline.cancel();
+        request.destroy();
+        resolve(answer);
+      };
+      const fail = (reason: "refused" | "timeout" | "network", message: string) =>
+        settle({ ok: false, reason, message, durationMs: passed() });
+      const deadline = clock.after(timeoutMs, () => fail("timeout", `no answer within ${timeoutMs / 1000} s`));
+      const request: ClientRequest = (target.protocol === "https:" ? httpsRequest : httpRequest)(target, {
+        method: "POST",
+        agent: false,
+        headers: { ...headers, "content-length": Buffer.byteLength(body), "accept-encoding": "identity" },
+        maxHeaderSize: MAX_HEADER_BYTES,
+        lookup: this.#lookupFor(portOf(target)),
+      });
+      request.once("response", (response) => {
+        deadline.cancel();
+        void this.#readBody(response, maxResponseBytes, timeoutMs - passed()).then((bytes) => {
+          const { statusCode: status = 0, statusMessage: statusText = "" } = response;
+          settle({ ok: true, status, statusText, body: bytes, durationMs: passed() });
+        });
+      });
+      request.on("error", (error) => {
+        if (error instanceof AddressRefused) fail("refused", error.message);
+        else fail("network", networkSentence(error));
+      });
+      request.once("close", () => fail("network", "the connection was closed without an answer"));
+      request.end(body);
+    });
+  }
+
+  /** Whatever comes before the limit, the end, a cut or the deadline: the answer was its status. */
+  #readBody(response: IncomingMessage, limit: number, withinMs: number): Promise<Buffer> {
+    return new Promise((resolve) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      const done = () => {
+        deadline.cancel();
+        resolve(Buffer.concat(chunks).subarray(0, limit));
+      };
+      const deadline = this.#settings.clock.after(Math.max(0, withinMs), done);
+      response.on("error", done).on("close", done);
+      response.on("data", (chunk: Buffer) => {
+        if (bytes < limit) chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes >= limit) done();
+      });
+      if (limit === 0) done();
+    });
+  }
+
+  /** For `net.connect`: gives only addresses that may be called, or none at all when the name leads to any other as well. */
+  #lookupFor(port: number): LookupFunction {
+    return (host, options, callback) => {
+      this.#resolve(host).then(
+        (found) => {
+          const refusal = found.map((address) => this.#refusalOfTarget(address, port)).find((text) => text !== null);
+          const addresses = found.map((address) => ({ address, family: isIP(address) }));
+          const [first] = addresses;
+          if (refusal != null) callback(new AddressRefused(refusal), "");
+          else if (!first) callback(new Error("ENOTFOUND"), "");
+          else if (options.all) callback(null, addresses);
+          else callback(null, first.address, first.family);
+        },
+        (error: Error) => callback(error, ""),
+      );
+    };
+  }
+
+  #refusalOfTarget(address: string, port: number): string | null {
+    const { allowPrivate, own } = this.#settings;
+    if (own().ports.includes(port) && isOfThisMachine(address)) return "it leads back to this server";
+    return refusalOfAddress(address, allowPrivate);
+  }
+}
+
+/** In a closed network names come from anywhere the system looks: hosts file, search domains, mDNS. */
+async function resolveAsSystem(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+/** Asks DNS by itself: the system's look-up blocks one of the four threads that files are written by for as long as a name server likes. */
+async function resolveByDns(host: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 });
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+  const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+  if (found.length === 0 && answers[0].status === "rejected") throw answers[0].reason;
+  return found;
+}
+
+function hostAndPort(address: string): string {
+  const url = new URL(address);
+  return `${hostOf(url)}:${portOf(url)}`;
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  ENOTFOUND: "the host name is not known",
+  ENODATA: "the host name has no address",
+  ESERVFAIL: "the host name could not be looked up",
+  EAI_AGAIN: "the host name could not be looked up",
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was reset before an answer came",
+  EPIPE: "the connection was reset before an answer came",
+  ETIMEDOUT: "the host did not answer",
+  EHOSTUNREACH: "the host cannot be reached",
+  ENETUNREACH: "the host cannot be reached",
+  HPE_HEADER_OVERFLOW: "the answer's headers are too long",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "the host's certificate is signed by nobody we trust",
+  SELF_SIGNED_CERT_IN_CHAIN: "the host's certificate is signed by nobody we trust",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the host's certificate is signed by nobody we trust",
+  CERT_HAS_EXPIRED: "the host's certificate has expired",
+  ERR_TLS_CERT_ALTNAME_INVALID: "the host's certificate is for another name",
+};
+
+/** Node's own messages name the address. */
+function networkSentence({ code = "", message }: NodeJS.ErrnoException): string {
+  return SENTENCES[code] ?? SENTENCES[message] ?? `the call failed (${code || "no code"})`;
+}
