@@ -1,4 +1,5 @@
 /** What goes over the wire: schemas (TypeBox, so JSON Schema), the types inferred from them, and the table of routes. */
+export * from "./access-control.ts";
 export * from "./account.ts";
 export * from "./api-token.ts";
 export * from "./errors.ts";
@@ -15,5 +16,6 @@ export * from "./project.ts";
 export type { Route } from "./route.ts";
 export * from "./routes.ts";
 export * from "./session.ts";
+export * from "./signing-key.ts";
 export * from "./stream.ts";
 export * from "./stream-info.ts";

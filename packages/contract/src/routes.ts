@@ -1,5 +1,6 @@
 import { ErrorBody } from "./errors.ts";
 import type { Route } from "./route.ts";
+import { accessControlRoutes } from "./routes/access-control-routes.ts";
 import { accountRoutes } from "./routes/account-routes.ts";
 import { multistreamRoutes } from "./routes/multistream-routes.ts";
 import { playbackRoutes } from "./routes/playback-routes.ts";
@@ -13,6 +14,7 @@ export const routes = {
   ...multistreamRoutes,
   ...playbackRoutes,
   ...accountRoutes,
+  ...accessControlRoutes,
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof routes;

@@ -1,0 +1,18 @@
+import { type Static, Type } from "typebox";
+import { exact } from "./exact.ts";
+
+/** Body of `POST /api/access-control/try`: what a viewer would bring. */
+export const AccessTrial = exact({
+  playbackId: Type.String({ minLength: 1, maxLength: 100 }),
+  jwt: Type.Optional(Type.String({ maxLength: 20_000 })),
+  accessKey: Type.Optional(Type.String({ maxLength: 5_000 })),
+  origin: Type.Optional(Type.String({ maxLength: 500, description: "Of the web page with the player" })),
+});
+export type AccessTrial = Static<typeof AccessTrial>;
+
+/** What became of it. */
+export const AccessTrialResult = Type.Object({
+  allowed: Type.Boolean(),
+  reason: Type.String({ description: "A sentence for people: why, and what to change" }),
+});
+export type AccessTrialResult = Static<typeof AccessTrialResult>;
