@@ -1,7 +1,8 @@
-import type { Ingest, PlaybackInfo } from "@weir/contract";
+import type { AccessTrial, AccessTrialResult, Ingest, PlaybackInfo } from "@weir/contract";
 import { ApiTokens } from "./api-tokens.ts";
 import { Dashboard } from "./dashboard.ts";
 import { Sessions } from "./sessions.ts";
+import { SigningKeys } from "./signing-keys.ts";
 import { Streams } from "./streams.ts";
 import { type CallOptions, type ClientOptions, Transport } from "./transport.ts";
 
@@ -10,6 +11,7 @@ export class WeirClient {
   readonly streams: Streams;
   readonly sessions: Sessions;
   readonly apiTokens: ApiTokens;
+  readonly signingKeys: SigningKeys;
   readonly dashboard: Dashboard;
   readonly playback: {
     /** How to watch a stream or a recording by its playback id. Needs no key. */
@@ -23,10 +25,16 @@ export class WeirClient {
     this.streams = new Streams(transport);
     this.sessions = new Sessions(transport);
     this.apiTokens = new ApiTokens(transport);
+    this.signingKeys = new SigningKeys(transport);
     this.dashboard = new Dashboard(transport);
     this.playback = {
       get: (playbackId, call = {}) => transport.json("GET", `/api/playback/${encodeURIComponent(playbackId)}`, call),
     };
+  }
+
+  /** What a viewer with this token or access key would be told, and why. Lets nobody in. */
+  tryAccess(trial: AccessTrial, call: CallOptions = {}): Promise<AccessTrialResult> {
+    return this.#transport.json("POST", "/api/access-control/try", { ...call, body: trial });
   }
 
   /** Where to publish to and to watch from: one entry per region. */
