@@ -1,0 +1,66 @@
+import { type Static, Type } from "typebox";
+import { exact, Id } from "./exact.ts";
+
+const dimensions = {
+  playbackId: Type.Optional(Type.String({ description: "Where it was asked to be broken down by it, or about one" })),
+  creatorId: Type.Optional(Type.String()),
+};
+
+/** Who watches at the moment: one element, or one for each value that it is broken down by. */
+export const ViewsNow = Type.Object({
+  ...dimensions,
+  viewCount: Type.Integer({ description: "Viewers that were seen within the last 30 s" }),
+  errorRate: Type.Number({
+    description: "Share of the views that began within the last hour whose player told an error",
+  }),
+});
+export type ViewsNow = Static<typeof ViewsNow>;
+
+/** Views of a stretch of time: one element, or one for each step and value that it is broken down by. */
+export const Viewership = Type.Object({
+  ...dimensions,
+  timestamp: Type.Optional(Type.Integer({ description: "Begin of the step, milliseconds since the Unix epoch, UTC" })),
+  viewCount: Type.Integer({ description: "Views that began" }),
+  playtimeMins: Type.Number(),
+  errorRate: Type.Number({ description: "Share of the views whose player told an error, 0 to 1" }),
+});
+export type Viewership = Static<typeof Viewership>;
+
+/** All views of one playback id; zeros for one that is unknown or was never watched. */
+export const TotalViews = Type.Object({
+  playbackId: Type.String(),
+  viewCount: Type.Integer(),
+  playtimeMins: Type.Number(),
+  legacyViewCount: Type.Integer({ description: "Always 0: there is no older count" }),
+});
+export type TotalViews = Static<typeof TotalViews>;
+
+const breakdownBy = Type.Optional(
+  Type.Array(Type.Enum(["playbackId", "creatorId"]), {
+    description: "Also as `breakdownBy[]`, repeated or with commas",
+  }),
+);
+
+/** Query of `GET /data/views/now`. */
+export const ViewsNowQuery = exact({
+  playbackId: Type.Optional(Type.String()),
+  creatorId: Type.Optional(Type.String()),
+  breakdownBy,
+});
+export type ViewsNowQuery = Static<typeof ViewsNowQuery>;
+
+export const TimeStep = Type.Enum(["hour", "day", "week", "month", "year"]);
+export type TimeStep = Static<typeof TimeStep>;
+
+/** Query of `GET /data/views/query`. Times are milliseconds since the Unix epoch or RFC 3339; counts are kept by the hour. */
+export const ViewsQuery = exact({
+  playbackId: Type.Optional(Type.String()),
+  streamId: Type.Optional(Id),
+  assetId: Type.Optional(Id),
+  creatorId: Type.Optional(Type.String()),
+  from: Type.Optional(Type.String({ description: "Inclusive, down to its hour; the beginning if unset" })),
+  to: Type.Optional(Type.String({ description: "Exclusive; now if unset" })),
+  timeStep: Type.Optional(TimeStep),
+  breakdownBy,
+});
+export type ViewsQuery = Static<typeof ViewsQuery>;
