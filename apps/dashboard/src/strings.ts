@@ -1,6 +1,7 @@
 import { accessStrings } from "./strings/access-strings.ts";
 import { accountStrings } from "./strings/account-strings.ts";
 import { streamStrings } from "./strings/stream-strings.ts";
+import { viewerStrings } from "./strings/viewer-strings.ts";
 
 /** Every text of the dashboard, by room. A sentence says what happened, to which thing, and what to do. */
 export const strings = {
@@ -35,9 +36,15 @@ export const strings = {
     off: "Off",
     none: "—",
   },
+  chart: {
+    empty: "Nothing measured yet",
+    summary: (what: string, now: string, least: string, most: string) =>
+      `${what}: now ${now}, from ${least} to ${most}`,
+  },
   access: accessStrings,
   account: accountStrings,
   streams: streamStrings,
+  viewers: viewerStrings,
   sessions: {
     title: "Sessions",
     columns: {
