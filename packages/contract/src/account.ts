@@ -5,12 +5,20 @@ import { exact, Id, Milliseconds } from "./exact.ts";
 export const SignIn = exact({ apiKey: Type.String({ minLength: 1, maxLength: 500 }) });
 export type SignIn = Static<typeof SignIn>;
 
+/** Body of `POST /api/dashboard/log-in`: the same for a person. */
+export const LogIn = exact({
+  name: Type.String({ minLength: 1, maxLength: 254 }),
+  password: Type.String({ minLength: 1, maxLength: 200 }),
+});
+export type LogIn = Static<typeof LogIn>;
+
 /** Who is signed in at the dashboard. */
 export const DashboardSession = Type.Object({
   userId: Id,
   projectId: Id,
-  keyName: Type.String(),
-  keyPrefix: Type.String({ description: "First characters of the API key, to tell keys apart" }),
+  keyName: Type.String({ description: "Of the API key that signed in, or the name of the person" }),
+  keyPrefix: Type.String({ description: "First characters of the API key, to tell keys apart; empty for a person" }),
+  personId: Type.Optional(Id),
   expiresAt: Milliseconds,
 });
 export type DashboardSession = Static<typeof DashboardSession>;

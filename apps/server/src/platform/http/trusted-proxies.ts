@@ -1,0 +1,92 @@
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIP } from "node:net";
+
+/** What a request says of where it comes from. */
+type Request = Pick<IncomingMessage, "headers" | "socket">;
+
+const MOST_HOPS = 20;
+
+/**
+ * The proxies in front of this server. What a request says of its way (`X-Forwarded-For`, `-Proto`, `-Host`) counts only where one of
+ * them said it; without any, the address is that of the connection.
+ */
+export class TrustedProxies {
+  readonly #list = new BlockList();
+  readonly #isEmpty: boolean;
+
+  /** `networks` are addresses, or networks such as `10.0.0.0/8`. Throws for anything else. */
+  constructor(networks: readonly string[]) {
+    this.#isEmpty = networks.length === 0;
+    for (const text of networks) {
+      const network = networkOf(text);
+      if (!network) throw new TypeError(`${JSON.stringify(text)} is neither an address nor a network`);
+      this.#list.addSubnet(network.address, network.bits, network.family);
+    }
+  }
+
+  has(address: string): boolean {
+    if (this.#isEmpty) return false;
+    const plain = plainAddress(address);
+    const family = isIP(plain);
+    return family !== 0 && this.#list.check(plain, family === 6 ? "ipv6" : "ipv4");
+  }
+
+  /** Of who sent the request: the last address on its way that is no trusted proxy. */
+  addressOf({ headers, socket }: Request): string {
+    let address = plainAddress(socket.remoteAddress ?? "");
+    if (this.#isEmpty || !this.has(address)) return address;
+    const hops = String(headers["x-forwarded-for"] ?? "")
+      .split(",")
+      .slice(-MOST_HOPS);
+    for (const hop of hops.reverse()) {
+      const named = plainAddress(hop.trim());
+      // What is no address was made up, or hides one: the last that is known counts.
+      if (isIP(named) === 0) return address;
+      address = named;
+      if (!this.has(address)) return address;
+    }
+    return address;
+  }
+
+  /** The host that was asked for, as the nearest proxy tells it where it is trusted. */
+  hostOf(request: Request): string {
+    return this.#told(request, "x-forwarded-host") ?? request.headers.host ?? "";
+  }
+
+  /** Whether the request came by TLS to the nearest proxy; this server itself speaks none. */
+  isSecure(request: Request): boolean {
+    return this.#told(request, "x-forwarded-proto")?.toLowerCase() === "https";
+  }
+
+  #told({ headers, socket }: Request, name: string): string | undefined {
+    if (this.#isEmpty || !this.has(socket.remoteAddress ?? "")) return undefined;
+    return (
+      String(headers[name] ?? "")
+        .split(",")
+        .at(-1)
+        ?.trim() || undefined
+    );
+  }
+}
+
+interface Network {
+  readonly address: string;
+  readonly bits: number;
+  readonly family: "ipv4" | "ipv6";
+}
+
+/** `10.0.0.0/8`, or one address; undefined for anything else. */
+export function networkOf(text: string): Network | undefined {
+  const [address = "", bits, ...rest] = text.split("/");
+  const family = isIP(address);
+  const most = family === 6 ? 128 : 32;
+  if (family === 0 || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined;
+  const length = bits === undefined ? most : Number(bits);
+  return length <= most ? { address, bits: length, family: family === 6 ? "ipv6" : "ipv4" } : undefined;
+}
+
+/** A listener on `::` shows IPv4 addresses as `::ffff:1.2.3.4`; zones and ports of some proxies are left out. */
+function plainAddress(address: string): string {
+  const mapped = address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
+  return /^\d+\.\d+\.\d+\.\d+:\d+$/.test(mapped) ? mapped.slice(0, mapped.lastIndexOf(":")) : mapped;
+}
