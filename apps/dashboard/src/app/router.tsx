@@ -65,7 +65,8 @@ const access = createRoute({
   getParentRoute: () => rooms,
   path: "/access",
   component: lazyRouteComponent(() => import("../features/access/access-page.tsx"), "AccessPage"),
-  validateSearch: (search: Search) => set({ cursor: text(search.cursor) }),
+  validateSearch: (search: Search) =>
+    set({ tab: search.tab === "signing" ? ("signing" as const) : undefined, cursor: text(search.cursor) }),
 });
 
 const settings = createRoute({

@@ -119,6 +119,12 @@ export const streamStrings = {
     testBody: "No encoder at hand? Weir sends this stream a moving picture with a clock and a tone, for 60 seconds.",
     testSend: "Send a test broadcast",
     testStarting: "Test broadcast is starting …",
+    rotate: "New stream key",
+    rotateAsk: {
+      title: (name: string) => `Give ${name} a new stream key?`,
+      body: "The old key is refused from now on. Who publishes with it is disconnected; back in time with the new key, the session and its recording go on. Viewers stay.",
+      confirm: "New stream key",
+    },
   },
   page: {
     tabs: {
@@ -147,14 +153,6 @@ export const streamStrings = {
       confirm: "Delete stream",
     },
     failed: (what: string) => `${what} did not work.`,
-  },
-  access: {
-    title: "Who may watch",
-    policies: {
-      public: "Everybody who has the address.",
-      jwt: "Who brings a signed token.",
-      webhook: "Whom your webhook lets in.",
-    },
   },
   waiting: {
     titleNew: "Waiting for the first packet",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { accessOf, kindOf, parseOrigins } from "./api-key-access.ts";
+import { accessOf, kindOf } from "./api-key-access.ts";
 
 const page = ["https://app.example.com"];
 
@@ -21,18 +21,4 @@ test("rules of another making are called rules", () => {
 
 test("the server may tell a rule's fields in another order", () => {
   expect(kindOf({ rules: [{ methods: ["get"], resources: ["*"] }] })).toBe("read");
-});
-
-test.each([
-  ["", [], null],
-  [
-    " https://a.example,http://localhost:5173  https://a.example ",
-    ["https://a.example", "http://localhost:5173"],
-    null,
-  ],
-  ["*", ["*"], null],
-  ["https://a.example/path", ["https://a.example/path"], "https://a.example/path"],
-  ["a.example", ["a.example"], "a.example"],
-])("origins typed as %j are %j, wrong is %j", (typed, origins, wrong) => {
-  expect(parseOrigins(typed)).toEqual({ origins, wrong });
 });

@@ -12,7 +12,7 @@ import page from "./access-page.module.css";
 import { kindOf } from "./api-key-access.ts";
 import { useDeleteApiKey } from "./api-key-queries.ts";
 
-const text = strings.access;
+const text = strings.access.apiKeys;
 
 /** A table on wide screens, cards on phones. */
 export function ApiKeyList({ keys }: { readonly keys: readonly ApiToken[] }) {

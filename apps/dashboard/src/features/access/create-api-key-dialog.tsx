@@ -4,11 +4,12 @@ import { type FormEvent, useState } from "react";
 import dialog from "../../components/dialog.module.css";
 import { Note } from "../../components/note.tsx";
 import { ValueField } from "../../components/value-field.tsx";
+import { parseOrigins } from "../../lib/origins.ts";
 import { strings } from "../../strings.ts";
-import { accessOf, KINDS, type Kind, parseOrigins } from "./api-key-access.ts";
+import { accessOf, KINDS, type Kind } from "./api-key-access.ts";
 import { useCreateApiKey } from "./api-key-queries.ts";
 
-const text = strings.access.dialog;
+const text = strings.access.apiKeys.dialog;
 
 /** Two steps: what the key is for, then the key itself, once. A click beside the dialog does not close the second. */
 export function CreateApiKeyDialog({ onClose }: { readonly onClose: () => void }) {
@@ -53,14 +54,14 @@ function ApiKeyForm({ create }: { readonly create: ReturnType<typeof useCreateAp
         label={text.access}
         description={text.hints[kind]}
         value={kind}
-        data={KINDS.map((value) => ({ value, label: strings.access.kinds[value] }))}
+        data={KINDS.map((value) => ({ value, label: strings.access.apiKeys.kinds[value] }))}
         onChange={(event) => setKind(event.currentTarget.value as Kind)}
       />
       <TextInput
         label={kind === "page" ? text.origins : text.originsOptional}
         description={text.originsHint}
         placeholder="https://app.example.com"
-        error={wrong !== null && text.wrongOrigin(wrong)}
+        error={wrong !== null && strings.access.wrongOrigin(wrong)}
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
       />

@@ -1,10 +1,17 @@
 import type { Stream } from "@weir/contract";
-import { Panel } from "../../components/panel.tsx";
-import { strings } from "../../strings.ts";
+import { TokenSample } from "../access/token-sample.tsx";
+import { TryAccessPanel } from "../access/try-access-panel.tsx";
+import classes from "./stream-overview.module.css";
 
-const text = strings.streams.access;
-
-/** Who may watch a stream. */
+/** Who may watch a stream, and why somebody may not. */
 export function StreamAccess({ stream }: { readonly stream: Stream }) {
-  return <Panel title={text.title}>{text.policies[stream.playbackPolicy?.type ?? "public"]}</Panel>;
+  const policy = stream.playbackPolicy?.type ?? "public";
+  return (
+    <div className={classes.columns}>
+      <div className={classes.column}>
+        <TryAccessPanel key={policy} playbackId={stream.playbackId} policy={policy} />
+        {policy === "jwt" && <TokenSample playbackId={stream.playbackId} />}
+      </div>
+    </div>
+  );
 }

@@ -4,7 +4,7 @@ import type { Stream } from "@weir/contract";
 import { useState } from "react";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { strings } from "../../strings.ts";
-import { useDeleteStream, usePatchStream, useTerminateStream } from "./stream-queries.ts";
+import { useDeleteStream, usePatchStream, useRotateStreamKey, useTerminateStream } from "./stream-queries.ts";
 
 const text = strings.streams.page;
 
@@ -51,6 +51,32 @@ export function SuspendButton({ stream }: { readonly stream: Stream }) {
           busy={patch.isPending}
           error={patch.error}
           onConfirm={() => patch.mutate({ suspended: !stream.suspended }, { onSuccess: () => setAsking(false) })}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Gives the stream a new key, for when somebody has the old one who should not; asks once. */
+export function RotateKeyButton({ stream }: { readonly stream: Stream }) {
+  const [isAsking, setAsking] = useState(false);
+  const rotate = useRotateStreamKey(stream.id);
+  const ask = strings.streams.guide.rotateAsk;
+  return (
+    <>
+      <Button variant="default" onClick={() => setAsking(true)}>
+        {strings.streams.guide.rotate}
+      </Button>
+      {isAsking && (
+        <ConfirmDialog
+          opened
+          title={ask.title(stream.name)}
+          body={ask.body}
+          confirm={ask.confirm}
+          busy={rotate.isPending}
+          error={rotate.error}
+          onConfirm={() => rotate.mutate(undefined, { onSuccess: () => setAsking(false) })}
           onClose={() => setAsking(false)}
         />
       )}

@@ -13,7 +13,7 @@ import { ingestQuery } from "../account/account-queries.ts";
 import { LadderPanel } from "./ladder-panel.tsx";
 import { PublishGuide } from "./publish-guide.tsx";
 import { RenameStreamDialog } from "./rename-stream-dialog.tsx";
-import { DeleteButton, SuspendButton } from "./stream-actions.tsx";
+import { DeleteButton, RotateKeyButton, SuspendButton } from "./stream-actions.tsx";
 import classes from "./stream-overview.module.css";
 import { usePatchStream } from "./stream-queries.ts";
 import { TestBroadcastButton } from "./test-broadcast-button.tsx";
@@ -35,6 +35,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
             streamKey={stream.streamKey}
             testBroadcast={<TestBroadcastButton streamId={stream.id} variant="default" />}
           />
+          <RotateKeyButton stream={stream} />
         </Panel>
         <LadderPanel stream={stream} />
       </div>

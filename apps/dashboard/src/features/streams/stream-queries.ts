@@ -69,6 +69,14 @@ export function useTerminateStream(id: string) {
   return useMutation({ mutationFn: () => weir.streams.terminate(id), onSettled: () => refresh(id) });
 }
 
+export function useRotateStreamKey(id: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: () => weir.streams.rotateKey(id),
+    onSuccess: (stream) => queries.setQueryData(streamQuery(id).queryKey, stream),
+  });
+}
+
 export function useDeleteStream(id: string) {
   const queries = useQueryClient();
   const refresh = useRefresh();

@@ -1,0 +1,80 @@
+import { Button, Modal, TextInput } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import type { CreatedSigningKey } from "@weir/contract";
+import { type FormEvent, useState } from "react";
+import dialog from "../../components/dialog.module.css";
+import { Note } from "../../components/note.tsx";
+import { ValueField } from "../../components/value-field.tsx";
+import { downloadText } from "../../lib/download.ts";
+import { strings } from "../../strings.ts";
+import { useCreateSigningKey } from "./signing-key-queries.ts";
+
+const text = strings.access.signingKeys;
+
+/** Two steps: a name, then the two halves, the private one once. Only its own button closes the second. */
+export function CreateSigningKeyDialog({ onClose }: { readonly onClose: () => void }) {
+  const create = useCreateSigningKey();
+  const created = create.data;
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={created ? text.dialog.created(created.name) : text.dialog.title}
+      closeOnClickOutside={!created}
+      closeOnEscape={!created}
+      withCloseButton={!created}
+    >
+      {created ? <NewKey created={created} onClose={onClose} /> : <SigningKeyForm create={create} />}
+    </Modal>
+  );
+}
+
+function SigningKeyForm({ create }: { readonly create: ReturnType<typeof useCreateSigningKey> }) {
+  const [name, setName] = useState("");
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    create.mutate(name.trim());
+  };
+  return (
+    <form className={dialog.body} onSubmit={submit}>
+      <TextInput
+        label={text.name}
+        description={text.nameHint}
+        placeholder={text.placeholder}
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        data-autofocus
+      />
+      {create.error && <Note tone="failure">{create.error.message}</Note>}
+      <div className={dialog.actions}>
+        <Button type="submit" loading={create.isPending} disabled={name.trim() === ""}>
+          {text.dialog.submit}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function NewKey({ created, onClose }: { readonly created: CreatedSigningKey; readonly onClose: () => void }) {
+  return (
+    <div className={dialog.body}>
+      <Note tone="warning">{text.dialog.once}</Note>
+      <ValueField label={text.dialog.privateKey} value={created.privateKey} secret />
+      <ValueField label={text.dialog.publicKey} value={created.publicKey} />
+      <p className="quiet">{text.dialog.sampleHint}</p>
+      <div className={dialog.actions}>
+        <Button
+          variant="default"
+          leftSection={<IconDownload size={16} aria-hidden />}
+          onClick={() => downloadText(`${created.name}.pem`, atob(created.privateKey))}
+        >
+          {text.dialog.download}
+        </Button>
+        <Button onClick={onClose} data-autofocus>
+          {text.dialog.done}
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+export interface SampleKeys {
+  readonly playbackId: string;
+  /** Base64 of the PEM text, as the API tells it. */
+  readonly publicKey: string;
+}
+
+/** What a server in Node.js runs to let one viewer watch one playback id for an hour; nothing to install. */
+export const nodeSample = ({
+  playbackId,
+  publicKey,
+}: SampleKeys): string => `import { createPrivateKey, sign } from "node:crypto";
+
+// The private key as it was shown when the signing key was made.
+const privateKey = createPrivateKey(Buffer.from(process.env.SIGNING_KEY, "base64"));
+const publicKey = "${publicKey}";
+
+export function tokenFor(playbackId, seconds = 3600) {
+  const now = Math.floor(Date.now() / 1000);
+  const unsigned = [
+    { alg: "ES256", typ: "JWT" },
+    { sub: playbackId, pub: publicKey, iat: now, exp: now + seconds },
+  ].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+  const signature = sign("sha256", Buffer.from(unsigned), { key: privateKey, dsaEncoding: "ieee-p1363" });
+  return \`\${unsigned}.\${signature.toString("base64url")}\`;
+}
+
+console.log(tokenFor("${playbackId}"));
+`;

@@ -1,0 +1,89 @@
+import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import type { AccessTrial } from "@weir/contract";
+import { type FormEvent, useState } from "react";
+import { Note } from "../../components/note.tsx";
+import { Panel } from "../../components/panel.tsx";
+import { StateLabel } from "../../components/state-label.tsx";
+import { parseOrigins } from "../../lib/origins.ts";
+import { weir } from "../../lib/weir.ts";
+import { strings } from "../../strings.ts";
+import classes from "./try-access-panel.module.css";
+
+const text = strings.viewers.try;
+
+const KINDS = ["jwt", "accessKey", "none"] as const;
+type Kind = (typeof KINDS)[number];
+
+/** What a viewer with this token or key would be told, and why. */
+export function TryAccessPanel({ playbackId, policy }: { readonly playbackId: string; readonly policy: string }) {
+  const [kind, setKind] = useState<Kind>(policy === "webhook" ? "accessKey" : "jwt");
+  const [credential, setCredential] = useState("");
+  const [origin, setOrigin] = useState("");
+  const trial = useMutation({ mutationFn: (wanted: AccessTrial) => weir.tryAccess(wanted) });
+  const { wrong } = parseOrigins(origin);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    trial.mutate({
+      playbackId,
+      ...(kind !== "none" && { [kind]: credential.trim() }),
+      ...(origin.trim() !== "" && { origin: origin.trim() }),
+    });
+  };
+  // An answer is about what was asked; with the next letter it is no longer about what stands there.
+  const change = <T,>(set: (value: T) => void) => {
+    return (value: T): void => {
+      set(value);
+      trial.reset();
+    };
+  };
+  return (
+    <Panel title={text.title} hint={text.hint}>
+      <form className={classes.form} onSubmit={submit}>
+        <NativeSelect
+          label={text.kind}
+          value={kind}
+          data={KINDS.map((value) => ({ value, label: text.kinds[value] }))}
+          onChange={(event) => change(setKind)(event.currentTarget.value as Kind)}
+        />
+        {kind !== "none" && (
+          <Textarea
+            label={text[kind]}
+            classNames={{ input: classes.credential ?? "" }}
+            rows={3}
+            spellCheck={false}
+            autoComplete="off"
+            value={credential}
+            onChange={(event) => change(setCredential)(event.currentTarget.value)}
+          />
+        )}
+        <TextInput
+          label={text.origin}
+          description={text.originHint}
+          placeholder="https://app.example.com"
+          error={wrong !== null && strings.access.wrongOrigin(wrong)}
+          value={origin}
+          onChange={(event) => change(setOrigin)(event.currentTarget.value)}
+        />
+        <div className={classes.verdict}>
+          <Button
+            type="submit"
+            loading={trial.isPending}
+            disabled={wrong !== null || (kind !== "none" && credential.trim() === "")}
+          >
+            {text.submit}
+          </Button>
+          {trial.data && (
+            <p role="status">
+              <StateLabel tone={trial.data.allowed ? "live" : "failure"}>
+                {trial.data.allowed ? text.allowed : text.refused}
+              </StateLabel>{" "}
+              {trial.data.reason}
+            </p>
+          )}
+        </div>
+        {trial.error && <Note tone="failure">{trial.error.message}</Note>}
+      </form>
+    </Panel>
+  );
+}
