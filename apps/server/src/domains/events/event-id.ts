@@ -19,8 +19,17 @@ function streamBits(streamId: string): bigint {
  * UUIDv7 (RFC 9562, 5.7) that carries the milliseconds, 34 bits of the stream and the per-stream sequence number, so that resuming
  * after an id finds its partition and place without a look-up.
  */
-export function eventId(streamId: string, { at, seq }: EventPosition): string {
+export function eventId(streamId: string, position: EventPosition): string {
+  return idWith(streamBits(streamId), position);
+}
+
+/** The same for many events of one stream. */
+export function eventIdsOf(streamId: string): (position: EventPosition) => string {
   const bits = streamBits(streamId);
+  return (position) => idWith(bits, position);
+}
+
+function idWith(bits: bigint, { at, seq }: EventPosition): string {
   const low = (0b10n << 62n) | ((bits & 0x3f_ffffn) << SEQ_BITS) | (BigInt(seq) & SEQ_MASK);
   const high = (BigInt(at) << 16n) | (7n << 12n) | (bits >> 22n);
   const hex = high.toString(16).padStart(16, "0") + low.toString(16).padStart(16, "0");

@@ -1,7 +1,8 @@
 import type { StreamEvent } from "@weir/contract";
 import { sql } from "kysely";
 import type { Db, Owner, Trx } from "../schema.ts";
-import { eventId } from "./event-id.ts";
+import { notifyEvents } from "./event-channel.ts";
+import { type EventPosition, eventIdsOf } from "./event-id.ts";
 import { type EventKind, EventPartitions } from "./event-partitions.ts";
 
 type Body<Event> = Event extends StreamEvent ? Omit<Event, "id" | "timestamp" | "streamId" | "v"> : never;
@@ -21,8 +22,15 @@ export interface LoggedEvent {
   readonly event: StreamEvent;
 }
 
+/** Only events of this time, in milliseconds since the Unix epoch. */
+export interface EventRange {
+  /** Exclusive. */
+  readonly after?: number;
+  /** Inclusive. */
+  readonly until?: number;
+}
+
 interface EventRow {
-  stream_id: string;
   seq: string;
   at: string;
   type: string;
@@ -63,24 +71,49 @@ export class EventLog {
         trx,
       );
     }
+    await notifyEvents(trx, [...next.keys()]);
   }
 
   /** Events of a stream after a sequence number, oldest first. The caller has checked that the stream is the asker's. */
-  async since(db: Db, streamId: string, afterSeq: number, limit: number): Promise<LoggedEvent[]> {
+  async since(
+    db: Db,
+    streamId: string,
+    afterSeq: number,
+    limit: number,
+    { after = 0, until = Number.MAX_SAFE_INTEGER }: EventRange = {},
+  ): Promise<LoggedEvent[]> {
     const { rows } = await sql<EventRow>`
-      (select stream_id, seq, at, type, v, data from event_lifecycle
-        where stream_id = ${streamId} and seq > ${afterSeq} order by seq limit ${limit})
+      (select seq, at, type, v, data from event_lifecycle
+        where stream_id = ${streamId} and seq > ${afterSeq} and at > ${after} and at <= ${until} order by seq limit ${limit})
       union all
-      (select stream_id, seq, at, type, v, data from event_telemetry
-        where stream_id = ${streamId} and seq > ${afterSeq} order by seq limit ${limit})
+      (select seq, at, type, v, data from event_telemetry
+        where stream_id = ${streamId} and seq > ${afterSeq} and at > ${after} and at <= ${until} order by seq limit ${limit})
       order by seq limit ${limit}`.execute(db);
-    return rows.map((row) => {
-      const seq = Number(row.seq);
-      const timestamp = Number(row.at);
-      const id = eventId(row.stream_id, { at: timestamp, seq });
-      const event = { type: row.type, id, timestamp, streamId: row.stream_id, v: row.v, ...row.data };
-      return { seq, event: event as StreamEvent };
+    const idOf = eventIdsOf(streamId);
+    return rows.map(({ seq: text, at, type, v, data }) => {
+      const seq = Number(text);
+      const timestamp = Number(at);
+      const id = idOf({ at: timestamp, seq });
+      return { seq, event: { type, id, timestamp, streamId, v, ...data } as StreamEvent };
     });
+  }
+
+  /** Sequence number of the newest event; 0 for a stream that never had one. Everything up to it can be read. */
+  async head(db: Db, streamId: string): Promise<number> {
+    const { rows } = await sql<{ seq: string }>`select seq from stream_sequence where stream_id = ${streamId}`.execute(
+      db,
+    );
+    return Number(rows[0]?.seq ?? 0);
+  }
+
+  /** Whether the event at this position is still kept. */
+  async has(db: Db, streamId: string, { at, seq }: EventPosition): Promise<boolean> {
+    const { rows } = await sql`
+      select 1 from event_lifecycle where stream_id = ${streamId} and seq = ${seq} and at = ${at}
+      union all select 1 from event_telemetry where stream_id = ${streamId} and seq = ${seq} and at = ${at}`.execute(
+      db,
+    );
+    return rows.length > 0;
   }
 
   /** First free sequence number of each stream; locks their rows in the order of the ids. */
