@@ -35,13 +35,6 @@ export const laterRoutes: readonly LaterRoute[] = [
     "GET /webhook/:id/log/:logId",
     "POST /webhook/:id/log/:logId/resend",
   ]),
-  ...later("signing keys", [
-    "POST /access-control/signing-key",
-    "GET /access-control/signing-key",
-    "GET /access-control/signing-key/:id",
-    "PATCH /access-control/signing-key/:id",
-    "DELETE /access-control/signing-key/:id",
-  ]),
   ...later("assets", [
     "POST /asset/request-upload",
     "POST /asset/upload/url",

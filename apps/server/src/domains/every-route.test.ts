@@ -1,4 +1,4 @@
-import type { Access, CreatedApiToken, Stream } from "@weir/contract";
+import type { Access, CreatedApiToken, SigningKey, Stream } from "@weir/contract";
 import { afterAll, describe, expect, it } from "vitest";
 import { addProject, startTestDomains } from "./domain-test-kit.ts";
 
@@ -56,6 +56,7 @@ const THINGS: readonly (readonly [RegExp, string])[] = [
   [/^\/api\/session\//, world.session],
   [/^\/api\/multistream\/target\//, world.target],
   [/^\/api\/project\//, world.project],
+  [/^\/api\/access-control\/signing-key\//, world.signingKey],
   [/^\/api\/api-token\//, world.token],
 ];
 
@@ -228,6 +229,7 @@ async function makeWorld() {
   const decision = await kit.domains.publishGate.authorize(request);
   const session = decision.ok ? await kit.domains.publishGate.begin(decision.grant, kit.clock.now()) : null;
   const token = (await kit.call("POST", "/api/api-token", {}, owner.dashboard)).json<CreatedApiToken>();
+  const signingKey = (await kit.call("POST", "/api/access-control/signing-key")).json<SigningKey>();
   return {
     stream: stream.id,
     streamKey: stream.streamKey,
@@ -238,5 +240,6 @@ async function makeWorld() {
     session: session?.sessionId ?? "",
     target: stream.multistream.targets[0]?.id ?? "",
     token: token.id,
+    signingKey: signingKey.id,
   };
 }

@@ -8,6 +8,7 @@ import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports.ts";
+import { signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, newApiKey } from "./accounts/index.ts";
 import { EventLog } from "./events/index.ts";
@@ -100,6 +101,7 @@ export function createDomains(options: DomainOptions): Domains {
       sessionRoutes(app, deps);
       playbackRoutes(app, deps);
       targetRoutes(app, deps);
+      signingKeyRoutes(app, { ...deps, mediaControl });
       addLaterRoutes(app);
     },
     ensureFirstAccount: (presetKey) => ensureAccount(deps.db, { presetKey, newKey: newApiKey, now: deps.clock.now() }),

@@ -166,6 +166,15 @@ interface RecordingSpanTable extends Owned {
   sealed_at: Int8;
 }
 
+interface SigningKeyTable extends Owned {
+  id: string;
+  name: string;
+  public_key: string;
+  disabled: Bool;
+  created_at: Int8;
+  last_seen: Int8OrNull;
+}
+
 interface StreamSequenceTable {
   stream_id: string;
   seq: Int8Default;
@@ -190,6 +199,7 @@ export interface Schema {
   node: NodeTable;
   stream: StreamTable;
   multistream_target: MultistreamTargetTable;
+  signing_key: SigningKeyTable;
   session: SessionTable;
   recording_rendition: RecordingRenditionTable;
   recording_segment: RecordingSegmentTable;
@@ -207,6 +217,7 @@ export type StreamRow = Selectable<StreamTable>;
 export type NewStreamRow = Insertable<StreamTable>;
 export type TargetRow = Selectable<MultistreamTargetTable>;
 export type NewTargetRow = Insertable<MultistreamTargetTable>;
+export type SigningKeyRow = Selectable<SigningKeyTable>;
 export type SessionRow = Selectable<SessionTable>;
 
 /** Who asks: nothing outside the project is visible. */

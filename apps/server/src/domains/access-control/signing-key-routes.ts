@@ -1,0 +1,86 @@
+import { type CreatedSigningKey, routes } from "@weir/contract";
+import type { FastifyInstance } from "fastify";
+import type { MediaControl } from "../../ports.ts";
+import { ApiError, NotFound } from "../api-error.ts";
+import { ApiRoutes } from "../api-routes.ts";
+import type { Deps } from "../deps.ts";
+import { answerPage } from "../list-answer.ts";
+import { parseListQuery } from "../list-query.ts";
+import { newSigningKeyPair } from "./signing-key-pair.ts";
+import {
+  countSigningKeysForUpdate,
+  deleteSigningKey,
+  findSigningKey,
+  insertSigningKey,
+  listSigningKeys,
+  signingKeyFields,
+  updateSigningKey,
+} from "./signing-key-store.ts";
+
+/** public-interface 2.8: refused when more than ten exist. */
+const MANY_KEYS = 10;
+const NEWEST_FIRST = "createdAt-true";
+
+class TooManySigningKeys extends ApiError {
+  constructor() {
+    super(403, "too-many-signing-keys", `the project has more than ${MANY_KEYS} signing keys: delete one first`);
+  }
+}
+
+export interface SigningKeyRouteDeps extends Deps {
+  readonly mediaControl: MediaControl;
+  publicUrl(): string;
+}
+
+/** The keys that sign playback tokens. What makes a key worthless is told to the media floor once it is in the rows. */
+export function signingKeyRoutes(app: FastifyInstance, deps: SigningKeyRouteDeps): void {
+  const { db, clock } = deps;
+  const api = new ApiRoutes(app, deps);
+
+  api.on(
+    routes.createSigningKey,
+    async ({ principal, body }): Promise<CreatedSigningKey> => {
+      if (body.projectId !== undefined && body.projectId !== principal.projectId) throw new NotFound();
+      const { publicKey, privateKey } = await newSigningKeyPair();
+      const record = await db.transaction().execute(async (trx) => {
+        const count = await countSigningKeysForUpdate(trx, principal);
+        if (count > MANY_KEYS) throw new TooManySigningKeys();
+        const name = body.name ?? `Signing Key ${count + 1}`;
+        return insertSigningKey(trx, principal, { name, publicKey, now: clock.now() });
+      });
+      return { ...record, privateKey };
+    },
+    { mayBeEmpty: true, showsSecret: true },
+  );
+
+  api.on(routes.listSigningKeys, async ({ principal, query, url }, reply) => {
+    const page = await listSigningKeys(db, principal, parseListQuery(query, signingKeyFields, NEWEST_FIRST));
+    return answerPage(reply, page, { origin: deps.publicUrl(), url });
+  });
+
+  api.on(routes.getSigningKey, async ({ principal, id }) => {
+    const key = await findSigningKey(db, principal, id);
+    if (!key) throw new NotFound();
+    return key;
+  });
+
+  api.on(routes.patchSigningKey, async ({ principal, id, body }) => {
+    if (!(await updateSigningKey(db, principal, id, body))) throw new NotFound();
+    if (body.disabled !== undefined) await tellMedia(deps);
+  });
+
+  api.on(routes.deleteSigningKey, async ({ principal, id }) => {
+    if (!(await deleteSigningKey(db, principal, id))) throw new NotFound();
+    await tellMedia(deps);
+  });
+}
+
+/** Whatever the key opened may be anywhere, so every kept answer is asked for again. */
+async function tellMedia({ mediaControl, log }: SigningKeyRouteDeps): Promise<void> {
+  try {
+    await mediaControl.accessChanged("all");
+  } catch (error) {
+    // The rows say it already: answers that are kept end by themselves within seconds.
+    log.error({ err: error }, "the media floor could not be told of a changed signing key");
+  }
+}
