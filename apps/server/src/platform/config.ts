@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
+import { networkOf } from "./http/trusted-proxies.ts";
 import { Secret } from "./secret.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -90,6 +91,14 @@ const origin: Kind<string> = {
   },
 };
 
+const networks: Kind<readonly string[]> = {
+  allowed: "IP addresses or networks such as 10.0.0.0/8, with commas between",
+  parse(text) {
+    const list = text.split(",").map((network) => network.trim());
+    return list.every(networkOf) ? list : undefined;
+  },
+};
+
 const apiKey: Kind<Secret> = {
   allowed: "16 to 200 visible ASCII characters, without spaces",
   parse: (text) => (/^[!-~]{16,200}$/.test(text) ? new Secret(text) : undefined),
@@ -168,6 +177,30 @@ const SETTINGS = {
     },
     integer(0, 100_000),
     "100",
+  ),
+  trustedProxies: optional(
+    {
+      variable: "WEIR_TRUSTED_PROXIES",
+      about:
+        "Proxies in front of Weir, whose `X-Forwarded-For`, `-Proto` and `-Host` count for limits and viewers. None where unset.",
+    },
+    networks,
+  ),
+  viewerLimit: setting(
+    {
+      variable: "WEIR_VIEWER_LIMIT",
+      about: "Viewers that one account may have at a time; nobody new begins beyond them. 0 for any number.",
+    },
+    integer(0, 100_000_000),
+    "0",
+  ),
+  viewersPerCredential: setting(
+    {
+      variable: "WEIR_VIEWERS_PER_CREDENTIAL",
+      about: "Viewers that one access key or token may have at a time on one node. 0 for any number.",
+    },
+    integer(0, 1_000_000),
+    "0",
   ),
   transcodeCores: optional(
     {

@@ -11,6 +11,7 @@ import { takeLock } from "../platform/folder-lock.ts";
 import { createApp } from "../platform/http/app.ts";
 import { addHealthRoutes } from "../platform/http/health-routes.ts";
 import { createHttpServer, type HttpHandler } from "../platform/http/http-server.ts";
+import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import type { Log } from "../platform/log.ts";
 import { migrate } from "../platform/migrate.ts";
 import { Outbound } from "../platform/outbound/outbound.ts";
@@ -94,7 +95,8 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   if (media) opened.defer(() => media.close());
   rtmpPort = media?.rtmpPort ?? rtmpPort;
 
-  const app = createApp({ log, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
+  const proxies = new TrustedProxies(config.trustedProxies ?? []);
+  const app = createApp({ log, proxies, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
   addHealthRoutes(app, readiness);
   if (config.roles.includes("api")) await addApi(app, domains);
   const http = await createHttpServer({

@@ -3,6 +3,7 @@ import type { Log } from "../log.ts";
 import { answerError } from "./app-errors.ts";
 import { addCors, type CorsSettings } from "./cors.ts";
 import { parseJson } from "./json-body.ts";
+import type { TrustedProxies } from "./trusted-proxies.ts";
 
 const LARGEST_BODY = 1024 * 1024;
 const LONGEST_PARAMETER = 500;
@@ -16,13 +17,16 @@ const SECURITY_HEADERS = {
 
 export interface AppSettings extends CorsSettings {
   readonly log: Log;
+  /** Who may tell where a request comes from; nobody where absent. */
+  readonly proxies?: TrustedProxies;
 }
 
 /** A Fastify app with this house's rules: exact validation, errors as `{"errors": […]}`, bounded bodies. Routes are added by their owners. */
-export function createApp({ log, ...cors }: AppSettings): FastifyInstance {
+export function createApp({ log, proxies, ...cors }: AppSettings): FastifyInstance {
   const app = fastify({
     // Requests are logged by route, as addresses may hold tokens.
     logger: false,
+    ...(proxies ? { trustProxy: (address: string) => proxies.has(address) } : {}),
     bodyLimit: LARGEST_BODY,
     routerOptions: { maxParamLength: LONGEST_PARAMETER },
     // An address that cannot be decoded, or has a part that is too long.

@@ -42,8 +42,8 @@ export function exposeTo(reply: FastifyReply, origin: string): void {
 
 /**
  * Whether the page that sent this request is ours: of the origin that we are known by, or of the very host that was asked, as a server
- * without a public address is reached by several names.
+ * without a public address is reached by several names. What a proxy says was asked counts only where it is trusted.
  */
-export function isSameOrigin({ headers }: FastifyRequest, ownOrigin: string): boolean {
-  return headers.origin === ownOrigin || URL.parse(headers.origin ?? "")?.host === headers.host;
+export function isSameOrigin({ headers, host }: FastifyRequest, ownOrigin: string): boolean {
+  return headers.origin === ownOrigin || URL.parse(headers.origin ?? "")?.host === host;
 }
