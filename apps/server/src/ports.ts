@@ -257,6 +257,8 @@ export interface TranscodingReport {
   readonly state: "off" | "starting" | "running" | "source-only";
   /** Why it is source only, as a sentence. */
   readonly reason?: string;
+  /** Why it is source only: the machine is full, the source cannot be transcoded, or the transcoder failed again and again. */
+  readonly cause?: "machine-full" | "unsupported-source" | "transcoder-failed";
   readonly renditions: readonly {
     /** As the profile is called. */
     readonly name: string;
@@ -268,10 +270,30 @@ export interface TranscodingReport {
   }[];
 }
 
-/** Sent every 10 seconds while a publisher is live, and at its first keyframe. */
+/** `none`: there is no such track; `stopped`: there is one, and nothing came of it for 2 seconds. */
+export type TrackFlow = "none" | "flowing" | "stopped";
+
+/** What the source sends, measured once a second over the last ten. */
+export interface SourceMeasure {
+  /** Frames per second of media time; null while unknown, and without video. */
+  readonly frameRate: number | null;
+  /** Media time between the last two keyframes, or since the last one where that is longer; null without video. */
+  readonly keyframeIntervalMs: number | null;
+  readonly video: TrackFlow;
+  readonly audio: TrackFlow;
+  /** How many of the last ten seconds brought less than half a second of media. */
+  readonly starvedSeconds: number;
+  /** Jumps of the source's clock in the last minute. */
+  readonly clockJumps: number;
+}
+
+/** Sent every 10 seconds while a publisher is live, at its first keyframe, and within a second of a change for the better or the worse. */
 export interface SourceMetrics extends Fact {
   readonly type: "source-metrics";
   readonly sessionId: string;
+  readonly source: SourceMeasure;
+  /** Room for recordings on this node; null where the session is not recorded. */
+  readonly diskFreeBytes: number | null;
   readonly mediaTimeMs: number;
   /** Bytes per second received since the last report. */
   readonly ingestRate: number;
@@ -298,6 +320,8 @@ export interface SegmentTranscoded extends Fact {
   readonly latencyMs: number;
   /** True when every rung has the segment. */
   readonly success: boolean;
+  /** Why it has not: too late, no room for the ladder or a source that cannot be transcoded, or a transcoder that died. Null on success. */
+  readonly missed: "late" | "source-only" | "died" | null;
   readonly attempts: readonly {
     readonly orchestrator: { readonly address: string; readonly transcodeUri: string };
     readonly latencyMs: number;

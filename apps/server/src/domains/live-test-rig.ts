@@ -7,6 +7,8 @@ import type {
   SegmentClosed,
   SegmentTranscoded,
   SessionStart,
+  SourceMeasure,
+  SourceMetrics,
 } from "../ports.ts";
 import { startTestDomains, type TestDomains } from "./domain-test-kit.ts";
 import { EventLog } from "./events/index.ts";
@@ -95,6 +97,34 @@ export function segment(grant: PublishGrant, sessionId: string, msn: number, spa
   };
 }
 
+/** What a source without fault sends. */
+export const GOOD_SOURCE: SourceMeasure = {
+  frameRate: 30,
+  keyframeIntervalMs: 2_000,
+  video: "flowing",
+  audio: "flowing",
+  starvedSeconds: 0,
+  clockJumps: 0,
+};
+
+/** What the media floor measures of a source and of its ladder. */
+export function measured(grant: PublishGrant, sessionId: string, change: Partial<SourceMetrics> = {}): SourceMetrics {
+  return {
+    type: "source-metrics",
+    streamId: grant.streamId,
+    epoch: grant.epoch,
+    at: now(),
+    sessionId,
+    source: GOOD_SOURCE,
+    diskFreeBytes: null,
+    mediaTimeMs: 0,
+    ingestRate: 0,
+    outgoingRate: 0,
+    transcoding: null,
+    ...change,
+  };
+}
+
 /** What became of a segment of 2 s in the rungs; `error` is why there is none. */
 export function transcoded(
   grant: PublishGrant,
@@ -112,6 +142,7 @@ export function transcoded(
     startTime: now(),
     latencyMs: 300,
     success: error === null,
+    missed: error === null ? null : "died",
     attempts: [{ orchestrator: { address: "local", transcodeUri: "local:0" }, latencyMs: 300, error }],
     renditionBytes: error === null ? 900 : 0,
   };

@@ -5,6 +5,7 @@ import {
   ended,
   events,
   kit,
+  measured,
   now,
   pass,
   publish,
@@ -152,17 +153,10 @@ describe("the reconnect window", () => {
 describe("counters and metrics", () => {
   it("segments add up on session and stream, and metrics set rates and become events", async () => {
     const { grant, start } = await publish();
-    const { streamId, epoch } = grant;
     const { sessionId } = start;
     const rates = { mediaTimeMs: 4_000, ingestRate: 1_000, outgoingRate: 50, transcoding: null };
-    await tell(kit.domains, segment(grant, sessionId, 1), segment(grant, sessionId, 2), {
-      type: "source-metrics",
-      streamId,
-      epoch,
-      at: now(),
-      sessionId,
-      ...rates,
-    });
+    const segments = [segment(grant, sessionId, 1), segment(grant, sessionId, 2)];
+    await tell(kit.domains, ...segments, measured(grant, sessionId, rates));
     const expected = {
       sourceSegments: 2,
       sourceSegmentsDuration: 4,
@@ -183,19 +177,8 @@ describe("counters and metrics", () => {
 
   it("the ladder's state and its renditions stand in the stream's status while it is live", async () => {
     const { grant, start } = await publish();
-    const { streamId, epoch } = grant;
     const renditions = [{ name: "480p", width: 854, height: 480, state: "running", lagMs: 120 }] as const;
-    await tell(kit.domains, {
-      type: "source-metrics",
-      streamId,
-      epoch,
-      at: now(),
-      sessionId: start.sessionId,
-      mediaTimeMs: 0,
-      ingestRate: 0,
-      outgoingRate: 0,
-      transcoding: { state: "running", renditions },
-    });
+    await tell(kit.domains, measured(grant, start.sessionId, { transcoding: { state: "running", renditions } }));
     expect(await read()).toMatchObject({ status: { transcoding: { state: "running" }, renditions } });
     await tell(kit.domains, ended(grant, "clean-stop"));
     expect(await read()).toMatchObject({ status: expect.not.objectContaining({ renditions }) });

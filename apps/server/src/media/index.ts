@@ -30,6 +30,8 @@ export interface MediaPlaneSettings {
   readonly ladder: LadderResources;
   /** This node as a transcoder: its id, and where it is reached. */
   readonly orchestrator: { readonly address: string; readonly url: string };
+  /** Room where the spool and the recordings lie. */
+  readonly diskFreeBytes: () => number;
 }
 
 /** Everything that moves media on one node, behind one door: what ingest servers publish into, and what answers viewers. */
@@ -51,6 +53,7 @@ export class MediaPlane {
       reconnectWindowMs,
       ladder: settings.ladder,
       orchestrator: settings.orchestrator,
+      diskFreeBytes: settings.diskFreeBytes,
       createRecorder: ({ projectId, streamId }, { sessionId }) =>
         new SessionRecorder({
           clock,

@@ -116,6 +116,11 @@ export class LivePipeline {
     return this.#ladder?.report ?? null;
   }
 
+  /** How far the rungs are behind the source; 0 without any. */
+  get transcodingLagMs(): number {
+    return this.#ladder?.lagMs ?? 0;
+  }
+
   get transcodingState(): string | null {
     return this.#ladder?.status.state ?? null;
   }

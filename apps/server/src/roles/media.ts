@@ -6,6 +6,7 @@ import { RtmpServer } from "../media/ingest/rtmp/index.ts";
 import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
+import { freeBytesOf } from "../platform/data-folder.ts";
 import type { Database } from "../platform/database.ts";
 import type { HttpHandler } from "../platform/http/http-server.ts";
 import { explainListen } from "../platform/listen-error.ts";
@@ -70,6 +71,7 @@ export async function startMedia({
       encoding: { preset: config.transcodePreset, encoder: await chooseEncoder(config.encoder, clock, log) },
     },
     orchestrator: { address: domains.node.id, url: publicUrl() },
+    diskFreeBytes: () => freeBytesOf(dataFolder),
   });
   opened.defer(() => plane.close());
   await plane.start();

@@ -28,6 +28,7 @@ beforeEach(() => {
     reconnectWindowMs: WINDOW_MS,
     ladder: NO_LADDER,
     orchestrator: ORCHESTRATOR,
+    diskFreeBytes: () => 2 ** 40,
     createRecorder: () => {
       throw new Error("not recorded here");
     },

@@ -28,6 +28,7 @@ export interface HubSettings {
   readonly reconnectWindowMs: number;
   readonly ladder: LadderResources;
   readonly orchestrator: { readonly address: string; readonly url: string };
+  readonly diskFreeBytes: () => number;
   readonly createRecorder: (grant: PublishGrant, start: SessionStart) => SessionRecorder;
 }
 
@@ -140,6 +141,7 @@ export class Hub {
       ladder: this.#settings.ladder,
       log: this.#settings.log,
       orchestrator: this.#settings.orchestrator,
+      diskFreeBytes: this.#settings.diskFreeBytes,
       streamId: grant.streamId,
       playbackId: grant.playbackId,
       start,

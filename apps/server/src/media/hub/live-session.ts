@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { EventSink, SessionStart, TimelinePosition } from "../../ports.ts";
+import type { EventSink, SessionStart, SourceMeasure, TimelinePosition } from "../../ports.ts";
 import type { LadderResources, TranscodedSegment } from "../ladder/live-ladder.ts";
 import { LivePipeline } from "../live-pipeline.ts";
 import type { MediaMemory } from "../memory-pool.ts";
@@ -8,10 +8,13 @@ import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import type { PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
 import { ticksToMs } from "../timeline/ticks.ts";
+import { newsOf, SourceMeter } from "./source-meter.ts";
 
 /** A connection that stays open but sends nothing for this long counts as a lost source. */
 const SILENCE_MS = 5000;
 const METRICS_MS = 10_000;
+/** A ladder further behind than this is told at once; it is spared pictures from 2 s on. */
+const LATE_LADDER_MS = 1500;
 
 export interface LiveSessionSettings {
   readonly clock: Clock;
@@ -26,6 +29,8 @@ export interface LiveSessionSettings {
   readonly start: SessionStart;
   /** What the node transcodes with. */
   readonly ladder: LadderResources;
+  /** Room for recordings. */
+  readonly diskFreeBytes: () => number;
   /** Null where the session is not recorded. */
   readonly recorder: SessionRecorder | null;
   /** The session is over; its playlists stay up for those who still watch. */
@@ -53,9 +58,12 @@ export class LiveSession {
   /** When the session last went live, on the monotonic clock. */
   #liveSince = 0;
   #bytesReceived = 0;
+  readonly #meter = new SourceMeter();
   #metricsAt: number | null = null;
   #sentAtMetrics = 0;
+  #receivedAtMetrics = 0;
   #toldLadder: string | null = null;
+  #toldNews = "";
 
   constructor(settings: LiveSessionSettings) {
     this.#settings = settings;
@@ -86,16 +94,33 @@ export class LiveSession {
     return this.#epoch;
   }
 
+  get isLive(): boolean {
+    return this.#state === "live";
+  }
+
+  /** Of all its publishers. */
+  get bytesReceived(): number {
+    return this.#bytesReceived;
+  }
+
+  /** What the source sends. */
+  get source(): SourceMeasure {
+    return this.#meter.measure(this.#settings.clock.monotonic());
+  }
+
   /** A publisher begins to feed the session, or takes over from the one before. */
   attach(epoch: number, publisher: PublisherHandle): void {
     this.#epoch = epoch;
     this.#publisher = publisher;
     this.#goLive();
     this.#metricsAt = null;
+    this.#receivedAtMetrics = this.#bytesReceived;
     this.pipeline.timeline.publisher();
+    this.#meter.restart(this.pipeline.timeline.clockJumps);
   }
 
   track(track: Track): void {
+    this.#meter.track(track);
     this.pipeline.timeline.track(track);
   }
 
@@ -108,6 +133,7 @@ export class LiveSession {
       eventSink.report({ type: "source-back", streamId: this.streamId, epoch: this.#epoch, at: clock.now() });
     }
     this.pipeline.timeline.packet(packet);
+    this.#meter.packet(packet, this.pipeline.timeline.lastPacketAt);
     if (this.#metricsAt === null) this.#reportMetrics();
   }
 
@@ -159,9 +185,10 @@ export class LiveSession {
     if (this.#state !== "live") return;
     const now = this.#settings.clock.monotonic();
     if (now - this.#lastHeardAt >= SILENCE_MS) this.sourceLost(this.#epoch, "no packets for 5 s");
-    else if (this.#metricsAt !== null && (now - this.#metricsAt >= METRICS_MS || this.#hasLadderChanged())) {
-      this.#reportMetrics();
-    }
+    const isSecond = this.#meter.tick(now, this.pipeline.timeline.clockJumps);
+    if (this.#metricsAt === null || this.#state !== "live") return;
+    const hasNews = this.#hasLadderChanged() || (isSecond && this.#news() !== this.#toldNews);
+    if (hasNews || now - this.#metricsAt >= METRICS_MS) this.#reportMetrics();
   }
 
   get #lastHeardAt(): number {
@@ -170,6 +197,12 @@ export class LiveSession {
 
   #hasLadderChanged(): boolean {
     return this.pipeline.transcodingState !== this.#toldLadder;
+  }
+
+  /** What is told at once when it changes. */
+  #news(): string {
+    const isLadderLate = this.pipeline.transcodingLagMs >= LATE_LADDER_MS;
+    return `${newsOf(this.source)},${isLadderLate}`;
   }
 
   #goLive(): void {
@@ -209,6 +242,7 @@ export class LiveSession {
     startTime,
     latencyMs,
     attempts,
+    missed,
     renditionBytes,
   }: TranscodedSegment): void {
     const { clock, eventSink, orchestrator } = this.#settings;
@@ -222,6 +256,7 @@ export class LiveSession {
       startTime,
       latencyMs,
       success: isWhole,
+      missed,
       attempts: attempts.map(({ child, latencyMs, error }) => ({
         orchestrator: { address: orchestrator.address, transcodeUri: `${orchestrator.url}/transcode/${child}` },
         latencyMs,
@@ -248,7 +283,7 @@ export class LiveSession {
   }
 
   #reportMetrics(): void {
-    const { clock, eventSink } = this.#settings;
+    const { clock, eventSink, recorder, diskFreeBytes } = this.#settings;
     const now = clock.monotonic();
     const seconds = this.#metricsAt === null ? 0 : (now - this.#metricsAt) / 1000;
     const rate = (bytes: number) => (seconds > 0 ? Math.round(bytes / seconds) : 0);
@@ -258,14 +293,17 @@ export class LiveSession {
       epoch: this.#epoch,
       at: clock.now(),
       sessionId: this.sessionId,
+      source: this.source,
+      diskFreeBytes: recorder ? diskFreeBytes() : null,
       mediaTimeMs: Math.round(ticksToMs(this.pipeline.timeline.position.endTicks, 90_000)),
-      ingestRate: rate(this.#bytesReceived),
+      ingestRate: rate(this.#bytesReceived - this.#receivedAtMetrics),
       outgoingRate: rate(this.bytesSent - this.#sentAtMetrics),
       transcoding: this.pipeline.transcoding,
     });
     this.#metricsAt = now;
     this.#toldLadder = this.pipeline.transcodingState;
-    this.#bytesReceived = 0;
+    this.#toldNews = this.#news();
+    this.#receivedAtMetrics = this.#bytesReceived;
     this.#sentAtMetrics = this.bytesSent;
   }
 }

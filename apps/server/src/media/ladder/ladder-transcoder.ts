@@ -157,8 +157,11 @@ export class LadderTranscoder {
       this.#failures = 0;
       if (this.#status.state === "starting" || this.#status.state === "running") this.#change({ type: "segment-done" });
     }
-    const reason = this.#status.state === "source-only" ? this.#status.reason : "the rungs were not made in time";
-    return this.#segments.finish(msn, this.#childNumber, isWhole ? null : reason, this.#settings.clock.monotonic());
+    const status = this.#status;
+    const isOff = !isWhole && status.state === "source-only";
+    const error = isWhole ? null : isOff ? status.reason : "the rungs were not made in time";
+    const finished = this.#segments.finish(msn, this.#childNumber, error, this.#settings.clock.monotonic());
+    return finished && isOff ? { ...finished, missed: "source-only" } : finished;
   }
 
   #change(input: TranscodingInput): void {
@@ -257,7 +260,7 @@ export class LadderTranscoder {
     this.#dropChild();
     this.#slot?.release();
     this.#slot = null;
-    this.#change({ type: "gave-up", reason });
+    this.#change({ type: "gave-up", reason, cause: mayHeal ? "transcoder-failed" : "unsupported-source" });
     for (const feed of this.#feeds) feed.lose();
     if (mayHeal) this.#askAgain = clock.after(ASK_AGAIN_MS, () => this.#track && this.#admit(this.#track));
   }

@@ -95,6 +95,11 @@ export class LiveLadder {
     return this.#transcoder.status;
   }
 
+  /** How far the newest encoded picture is behind the newest that was sent. */
+  get lagMs(): number {
+    return this.#transcoder.lagMs;
+  }
+
   /** How it is doing now. */
   get report(): TranscodingReport {
     const { status, lagMs } = this.#transcoder;

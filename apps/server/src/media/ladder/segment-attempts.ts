@@ -1,3 +1,5 @@
+import type { SegmentTranscoded } from "../../ports.ts";
+
 /** How one try at a segment went; `error` is a sentence, or null. */
 export interface SegmentAttempt {
   readonly child: number;
@@ -18,6 +20,8 @@ export interface FinishedSegment {
   readonly latencyMs: number;
   readonly sourceBytes: number;
   readonly attempts: readonly SegmentAttempt[];
+  /** Why it is not in every rung; null where it is. */
+  readonly missed: SegmentTranscoded["missed"];
 }
 
 const MAX_OPEN = 8;
@@ -64,6 +68,7 @@ export class SegmentAttempts {
       sourceBytes: segment.sourceBytes,
       // A failed try that nothing followed is the answer itself.
       attempts: error !== null && segment.failed.length > 0 ? segment.failed : [...segment.failed, last],
+      missed: error === null ? null : segment.failed.length > 0 ? "died" : "late",
     };
   }
 }

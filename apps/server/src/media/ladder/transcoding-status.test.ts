@@ -4,7 +4,9 @@ import { nextTranscodingStatus, type TranscodingInput, type TranscodingStatus } 
 const off: TranscodingStatus = { state: "off" };
 const starting: TranscodingStatus = { state: "starting" };
 const running: TranscodingStatus = { state: "running" };
-const sourceOnly: TranscodingStatus = { state: "source-only", reason: "full" };
+const sourceOnly: TranscodingStatus = { state: "source-only", reason: "full", cause: "machine-full" };
+const gaveUp = { type: "gave-up", reason: "4:4:4", cause: "unsupported-source" } as const;
+const unsupported: TranscodingStatus = { state: "source-only", reason: "4:4:4", cause: "unsupported-source" };
 
 test.each<[TranscodingStatus, TranscodingInput, TranscodingStatus]>([
   [off, { type: "admitted" }, starting],
@@ -15,8 +17,8 @@ test.each<[TranscodingStatus, TranscodingInput, TranscodingStatus]>([
   [running, { type: "segment-done" }, running],
   [starting, { type: "child-died" }, starting],
   [running, { type: "child-died" }, starting],
-  [starting, { type: "gave-up", reason: "full" }, sourceOnly],
-  [running, { type: "gave-up", reason: "full" }, sourceOnly],
+  [starting, gaveUp, unsupported],
+  [running, gaveUp, unsupported],
   [off, { type: "session-ended" }, off],
   [starting, { type: "session-ended" }, off],
   [running, { type: "session-ended" }, off],
@@ -29,7 +31,7 @@ test.each<[TranscodingStatus, TranscodingInput]>([
   [off, { type: "child-died" }],
   [off, { type: "segment-done" }],
   [running, { type: "admitted" }],
-  [sourceOnly, { type: "gave-up", reason: "again" }],
+  [sourceOnly, gaveUp],
 ])("%o with %o cannot be, and both are named", (from, input) => {
   expect(() => nextTranscodingStatus(from, input)).toThrow(new RegExp(`${input.type}.*${from.state}`));
 });

@@ -1,3 +1,7 @@
+import type { TranscodingReport } from "../../ports.ts";
+
+export type SourceOnlyCause = NonNullable<TranscodingReport["cause"]>;
+
 /**
  * Transcoding of one session (docs/lifecycles.md): *off* without a ladder, *starting* until its first rung packets, *running*, or
  * *source-only* with the reason, which is asked about again.
@@ -6,14 +10,14 @@ export type TranscodingStatus =
   | { readonly state: "off" }
   | { readonly state: "starting" }
   | { readonly state: "running" }
-  | { readonly state: "source-only"; readonly reason: string };
+  | { readonly state: "source-only"; readonly reason: string; readonly cause: SourceOnlyCause };
 
 export type TranscodingInput =
   | { readonly type: "admitted" }
   | { readonly type: "refused"; readonly reason: string }
   | { readonly type: "segment-done" }
   | { readonly type: "child-died" }
-  | { readonly type: "gave-up"; readonly reason: string }
+  | { readonly type: "gave-up"; readonly reason: string; readonly cause: SourceOnlyCause }
   | { readonly type: "session-ended" };
 
 /** The next state. Throws for a pair that cannot be, naming both. */
@@ -26,7 +30,7 @@ export function nextTranscodingStatus(status: TranscodingStatus, input: Transcod
       break;
     case "refused":
       if (status.state === "off" || status.state === "source-only")
-        return { state: "source-only", reason: input.reason };
+        return { state: "source-only", reason: input.reason, cause: "machine-full" };
       break;
     case "segment-done":
       if (status.state === "starting" || status.state === "running") return { state: "running" };
@@ -36,7 +40,7 @@ export function nextTranscodingStatus(status: TranscodingStatus, input: Transcod
       break;
     case "gave-up":
       if (status.state === "starting" || status.state === "running")
-        return { state: "source-only", reason: input.reason };
+        return { state: "source-only", reason: input.reason, cause: input.cause };
       break;
   }
   throw new Error(`transcoding cannot take "${input.type}" while ${status.state}`);

@@ -132,6 +132,7 @@ export class MediaRig implements AsyncDisposable {
       reconnectWindowMs: 30_000,
       ladder: NO_LADDER,
       orchestrator: ORCHESTRATOR,
+      diskFreeBytes: () => 2 ** 40,
     });
   }
 }

@@ -61,6 +61,7 @@ export class Timeline {
   #discontinuities: number;
   #hasBegun: boolean;
   #recentStretches: number[] = [];
+  #clockJumps = 0;
 
   constructor({ clock, sink, resume, onUnstable }: TimelineSettings) {
     this.#clock = clock;
@@ -81,6 +82,11 @@ export class Timeline {
   /** Arrival of the newest packet, on the monotonic clock. */
   get lastPacketAt(): number {
     return this.#lastPacketAt;
+  }
+
+  /** How often the source's clock jumped, since the session began here. */
+  get clockJumps(): number {
+    return this.#clockJumps;
   }
 
   get corrections(): { timestamps: number; silentFrames: number; droppedFrames: number } {
@@ -207,7 +213,9 @@ export class Timeline {
 
   #followJump(now: number): void {
     const packets = this.#source.jumped(now);
-    if (packets) this.#restart(packets);
+    if (!packets) return;
+    this.#clockJumps++;
+    this.#restart(packets);
   }
 
   #placeVideo(packet: SourcePacket): void {

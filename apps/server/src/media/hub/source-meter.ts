@@ -1,0 +1,151 @@
+import type { SourceMeasure, TrackFlow } from "../../ports.ts";
+import { type SourcePacket, TICKS_PER_SECOND, type Track } from "../packet.ts";
+
+const SECOND_MS = 1000;
+const WINDOW_SECONDS = 10;
+const STOPPED_MS = 2000;
+const JUMP_MEMORY_MS = 60_000;
+/** A longer way from one packet to the next of its track is a jump of the clock, not a frame. */
+const LONGEST_STEP_TICKS = TICKS_PER_SECOND;
+/** Below this rate a second without a picture is no sign of anything. */
+const LEAST_FRAME_RATE = 4;
+
+/** What one second brought. */
+interface Second {
+  frames: number;
+  videoTicks: number;
+  /** Of the track that brought most. */
+  mediaTicks: number;
+}
+
+interface Flow {
+  isAnnounced: boolean;
+  lastAt: number;
+  lastDts: number | null;
+  ticks: number;
+}
+
+/**
+ * Measures what a publisher sends. On the way of a packet it only adds; once a second the sums are moved into a ring of ten. It says
+ * numbers and judges nothing.
+ */
+export class SourceMeter {
+  #dueAt = 0;
+  #hasStarted = false;
+  readonly #video: Flow = newFlow();
+  readonly #audio: Flow = newFlow();
+  #frames = 0;
+  #lastKeyframeTicks: number | null = null;
+  #videoTicks = 0;
+  #keyframeInterval: number | null = null;
+  #seconds: Second[] = [];
+  #jumpsSeen = 0;
+  #jumps: number[] = [];
+
+  /** Another publisher: nothing is known of it. `jumps` is what the timeline has counted so far. */
+  restart(jumps: number): void {
+    Object.assign(this.#video, newFlow());
+    Object.assign(this.#audio, newFlow());
+    this.#hasStarted = false;
+    this.#frames = 0;
+    this.#videoTicks = 0;
+    this.#lastKeyframeTicks = null;
+    this.#keyframeInterval = null;
+    this.#seconds = [];
+    this.#jumps = [];
+    this.#jumpsSeen = jumps;
+  }
+
+  track({ kind }: Track): void {
+    (kind === "video" ? this.#video : this.#audio).isAnnounced = true;
+  }
+
+  packet({ kind, dts, isIndependent }: SourcePacket, now: number): void {
+    if (!this.#hasStarted) this.#start(now);
+    const flow = kind === "video" ? this.#video : this.#audio;
+    const step = flow.lastDts === null ? 0 : dts - flow.lastDts;
+    const ticks = step > 0 && step <= LONGEST_STEP_TICKS ? step : 0;
+    flow.ticks += ticks;
+    flow.lastDts = dts;
+    flow.lastAt = now;
+    if (kind === "audio") return;
+    if (ticks > 0) this.#frames++;
+    this.#videoTicks += ticks;
+    if (!isIndependent) return;
+    if (this.#lastKeyframeTicks !== null) this.#keyframeInterval = this.#videoTicks - this.#lastKeyframeTicks;
+    this.#lastKeyframeTicks = this.#videoTicks;
+  }
+
+  /** True once a second, when it has moved the sums on. */
+  tick(now: number, jumps: number): boolean {
+    if (!this.#hasStarted || now < this.#dueAt) return false;
+    const [video, audio] = [this.#video, this.#audio];
+    const mediaTicks = Math.max(video.ticks, audio.ticks);
+    // Looked at too late, as after a source was away, a second is no second.
+    const isWhole = now - this.#dueAt < SECOND_MS;
+    if (isWhole) this.#seconds.push({ frames: this.#frames, videoTicks: video.ticks, mediaTicks });
+    if (this.#seconds.length > WINDOW_SECONDS) this.#seconds.shift();
+    this.#frames = 0;
+    video.ticks = 0;
+    audio.ticks = 0;
+    this.#dueAt = isWhole ? this.#dueAt + SECOND_MS : now + SECOND_MS;
+    for (; this.#jumpsSeen < jumps; this.#jumpsSeen++) this.#jumps.push(now);
+    while ((this.#jumps[0] ?? now) <= now - JUMP_MEMORY_MS) this.#jumps.shift();
+    return true;
+  }
+
+  /** The measure at this moment, of the last ten whole seconds. */
+  measure(now: number): SourceMeasure {
+    const video = this.#flowOf(this.#video, now);
+    const frames = sum(this.#seconds, (second) => second.frames);
+    const videoTicks = sum(this.#seconds, (second) => second.videoTicks);
+    const frameRate = videoTicks > 0 ? Math.round((frames / videoTicks) * TICKS_PER_SECOND * 100) / 100 : null;
+    const isDense = this.#audio.isAnnounced || (frameRate ?? 0) >= LEAST_FRAME_RATE;
+    return {
+      frameRate,
+      keyframeIntervalMs: this.#keyframeIntervalMs(),
+      video,
+      audio: this.#flowOf(this.#audio, now),
+      starvedSeconds: isDense ? this.#seconds.filter((s) => s.mediaTicks < TICKS_PER_SECOND / 2).length : 0,
+      clockJumps: this.#jumps.length,
+    };
+  }
+
+  #start(now: number): void {
+    this.#hasStarted = true;
+    this.#dueAt = now + SECOND_MS;
+    this.#video.lastAt = now;
+    this.#audio.lastAt = now;
+  }
+
+  #flowOf({ isAnnounced, lastAt }: Flow, now: number): TrackFlow {
+    if (!isAnnounced) return "none";
+    return now - lastAt >= STOPPED_MS ? "stopped" : "flowing";
+  }
+
+  #keyframeIntervalMs(): number | null {
+    if (!this.#video.isAnnounced) return null;
+    const since = this.#videoTicks - (this.#lastKeyframeTicks ?? 0);
+    return Math.round(Math.max(this.#keyframeInterval ?? 0, since) / (TICKS_PER_SECOND / 1000));
+  }
+}
+
+function newFlow(): Flow {
+  return { isAnnounced: false, lastAt: 0, lastDts: null, ticks: 0 };
+}
+
+function sum(seconds: readonly Second[], of: (second: Second) => number): number {
+  return seconds.reduce((total, second) => total + of(second), 0);
+}
+
+/** A segment is cut at 4 s without a keyframe; from here on it is certain that one did not come in time. */
+const LATE_KEYFRAME_MS = 4500;
+const NO_KEYFRAME_MS = 20_000;
+const MANY_STARVED = 3;
+
+/** What is worth telling at once when it changes. Coarse on purpose: who is told the numbers judges them. */
+export function newsOf({ video, audio, keyframeIntervalMs, starvedSeconds, clockJumps }: SourceMeasure): string {
+  const interval = keyframeIntervalMs ?? 0;
+  const keyframes = interval >= NO_KEYFRAME_MS ? "none" : interval >= LATE_KEYFRAME_MS ? "late" : "timely";
+  return [video, audio, keyframes, starvedSeconds >= MANY_STARVED, clockJumps].join();
+}
