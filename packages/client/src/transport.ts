@@ -19,7 +19,7 @@ export interface Call extends CallOptions {
   readonly body?: unknown;
 }
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** One HTTP exchange with the server: address, credentials, deadline, errors. The resources above it only name paths. */
 export class Transport {

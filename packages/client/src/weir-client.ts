@@ -5,6 +5,7 @@ import { Sessions } from "./sessions.ts";
 import { SigningKeys } from "./signing-keys.ts";
 import { Streams } from "./streams.ts";
 import { type CallOptions, type ClientOptions, Transport } from "./transport.ts";
+import { Webhooks } from "./webhooks.ts";
 
 /** A Weir server, typed: `new WeirClient({ baseUrl, apiKey })`. Every call throws WeirError when it does not succeed. */
 export class WeirClient {
@@ -12,6 +13,7 @@ export class WeirClient {
   readonly sessions: Sessions;
   readonly apiTokens: ApiTokens;
   readonly signingKeys: SigningKeys;
+  readonly webhooks: Webhooks;
   readonly dashboard: Dashboard;
   readonly playback: {
     /** How to watch a stream or a recording by its playback id. Needs no key. */
@@ -26,6 +28,7 @@ export class WeirClient {
     this.sessions = new Sessions(transport);
     this.apiTokens = new ApiTokens(transport);
     this.signingKeys = new SigningKeys(transport);
+    this.webhooks = new Webhooks(transport);
     this.dashboard = new Dashboard(transport);
     this.playback = {
       get: (playbackId, call = {}) => transport.json("GET", `/api/playback/${encodeURIComponent(playbackId)}`, call),

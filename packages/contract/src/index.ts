@@ -21,3 +21,4 @@ export * from "./signing-key.ts";
 export * from "./stream.ts";
 export * from "./stream-info.ts";
 export * from "./views.ts";
+export * from "./webhook.ts";
