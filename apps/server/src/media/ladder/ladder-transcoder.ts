@@ -15,6 +15,7 @@ import { GopCache } from "./gop-cache.ts";
 import type { Rung } from "./ladder-plan.ts";
 import { RungFeed } from "./rung-feed.ts";
 import { type FinishedSegment, SegmentAttempts } from "./segment-attempts.ts";
+import { TooSlow } from "./too-slow.ts";
 import type { TranscodeAdmission, TranscodeSlot } from "./transcode-admission.ts";
 import { nextTranscodingStatus, type TranscodingInput, type TranscodingStatus } from "./transcoding-status.ts";
 
@@ -55,6 +56,7 @@ export class LadderTranscoder {
   readonly #feeds: readonly RungFeed[];
   readonly #gop = new GopCache();
   readonly #segments = new SegmentAttempts();
+  readonly #tooSlow: TooSlow;
   #status: TranscodingStatus = { state: "off" };
   #track: VideoTrack | null = null;
   #slot: TranscodeSlot | null = null;
@@ -77,6 +79,7 @@ export class LadderTranscoder {
   constructor(settings: LadderTranscoderSettings) {
     this.#settings = settings;
     this.#feeds = settings.packagers.map((packager) => new RungFeed(packager));
+    this.#tooSlow = new TooSlow(settings.rungs);
   }
 
   get status(): TranscodingStatus {
@@ -88,6 +91,11 @@ export class LadderTranscoder {
     if (this.#encodedPts === null) return 0;
     const doneUntil = Math.max(this.#encodedPts, this.#begunAtPts ?? this.#sentPts);
     return Math.max(0, Math.round((this.#sentPts - doneUntil) / 90));
+  }
+
+  /** Whether the rung of this index is still made; one is left out for good where the machine turned out too slow for it. */
+  isMade(index: number): boolean {
+    return !this.#tooSlow.leftOut.has(index);
   }
 
   /** A stretch begins with this video track, or without video. */
@@ -151,17 +159,35 @@ export class LadderTranscoder {
     });
   }
 
-  /** A segment is closed in all renditions; `isWhole` says whether every rung has bytes for it. Null where no ladder was asked of it. */
-  segmentClosed(msn: number, isWhole: boolean): FinishedSegment | null {
+  /**
+   * A segment of `seconds` is closed in all renditions; `isWhole` says whether every rung that is still made has bytes for it. Null where
+   * no ladder was asked of it.
+   */
+  segmentClosed(msn: number, isWhole: boolean, seconds: number): FinishedSegment | null {
+    const isMaking = this.#status.state === "starting" || this.#status.state === "running";
     if (isWhole) {
       this.#failures = 0;
-      if (this.#status.state === "starting" || this.#status.state === "running") this.#change({ type: "segment-done" });
+      if (isMaking) this.#change({ type: "segment-done" });
     }
     const status = this.#status;
     const isOff = !isWhole && status.state === "source-only";
-    const error = isWhole ? null : isOff ? status.reason : "the rungs were not made in time";
+    const error = isOff ? status.reason : isWhole ? this.#tooSlow.reason : "the rungs were not made in time";
     const finished = this.#segments.finish(msn, this.#childNumber, error, this.#settings.clock.monotonic());
+    // A child that died is no slow one.
+    const isLate = finished !== null && (finished.latencyMs > seconds * 1000 || (!isWhole && this.#failures === 0));
+    if (isMaking) this.#leaveOut(this.#tooSlow.segment(isLate));
     return finished && isOff ? { ...finished, missed: "source-only" } : finished;
+  }
+
+  /** A fresh child goes on with the smaller rungs. */
+  #leaveOut(rung: Rung | null): void {
+    if (!rung) return;
+    this.#settings.log.warn({ rung: rung.name }, "a rung is left out: this machine does not keep up with it");
+    this.#feeds[rung.index]?.lose();
+    // One that is about to be started will know.
+    if (!this.#child || !this.#track) return;
+    this.#dropChild();
+    this.#startChild(this.#track);
   }
 
   #change(input: TranscodingInput): void {
@@ -191,7 +217,7 @@ export class LadderTranscoder {
       message: (message) => this.#child === child && this.#receive(message),
       exited: (reason) => this.#child === child && this.#died(reason),
     });
-    for (const feed of this.#feeds) feed.regain();
+    for (const [index, feed] of this.#feeds.entries()) if (this.isMade(index)) feed.regain();
     this.#child = child;
     this.#childNumber = child.pid;
     this.#skipsToIdr = false;
@@ -199,7 +225,8 @@ export class LadderTranscoder {
     this.#encodedPts = null;
     const { codec, width, height } = track;
     const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
-    child.send(frameToChild({ type: "start", start: { ...encoding, video, rungs } }));
+    const made = rungs.filter(({ index }) => this.isMade(index));
+    child.send(frameToChild({ type: "start", start: { ...encoding, video, rungs: made } }));
     const published = Math.max(0, ...this.#feeds.map(({ endTicks }) => endTicks));
     if (published > 0) child.send(frameToChild({ type: "skip-until", ticks: published }));
     for (const frame of this.#gop.frames) child.send(frame);

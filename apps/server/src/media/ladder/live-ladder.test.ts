@@ -75,6 +75,30 @@ const listed = (name: string) =>
   );
 const names = () => pipeline.listed.map(({ rendition: { name } }) => name);
 
+test("a machine that is behind for ten segments goes on without the largest rung, and says so", () => {
+  children.areStuck = true;
+  send({ seconds: 40 }, undefined, [
+    [15, () => expect(children.taken).toHaveLength(1)],
+    [
+      20,
+      () => {
+        children.areStuck = false;
+      },
+    ],
+  ]);
+  expect(children.taken).toHaveLength(2);
+  expect(rendition("v0")?.listed.every(({ init }) => init === null)).toBe(true);
+  expect(listed("v1")).toEqual(listed("source"));
+  expect(segments.at(-1)).toMatchObject({
+    isWhole: false,
+    attempts: [{ error: expect.stringContaining("240p0 is left out") }],
+  });
+  expect(pipeline.transcoding?.renditions.map(({ name, state }) => [name, state])).toEqual([
+    ["240p0", "off"],
+    ["180p0", "running"],
+  ]);
+});
+
 describe("rungs", () => {
   test("have the source's segments to the tick, and are listed from the first picture on", () => {
     send({ seconds: 0.1 });

@@ -71,10 +71,19 @@ export class LiveLadder {
       const { msn } = first.segment;
       const end = this.#ends.get(msn);
       this.#ends.delete(msn);
-      const isWhole = end !== undefined && closed.every(({ segment }) => isWholeUntil(segment, end));
-      const finished = this.#transcoder.segmentClosed(msn, isWhole);
+      const { seconds } = first.segment;
+      const isThere = (segment: LiveSegment) => end !== undefined && isWholeUntil(segment, end);
+      const isMade = (name: string) =>
+        this.branches.some(({ rung }) => rung.id === name && this.#transcoder.isMade(rung.index));
+      const missing = closed.filter(({ segment }) => !isThere(segment));
+      const isWhole = missing.length === 0;
+      const finished = this.#transcoder.segmentClosed(
+        msn,
+        !missing.some(({ rendition }) => isMade(rendition.name)),
+        seconds,
+      );
       const renditionBytes = closed.reduce((bytes, { segment }) => bytes + segment.bytes, 0);
-      if (finished) onSegment({ ...finished, msn, isWhole, seconds: first.segment.seconds, renditionBytes });
+      if (finished) onSegment({ ...finished, msn, isWhole, seconds, renditionBytes });
     });
     this.branches = rungs.map((rung) => {
       const rendition = new LiveRendition(rung.id, discontinuitySequence, clock);
@@ -103,8 +112,9 @@ export class LiveLadder {
   /** How it is doing now. */
   get report(): TranscodingReport {
     const { status, lagMs } = this.#transcoder;
-    const renditions = this.branches.map(({ rung: { name, width, height }, rendition }) => {
-      const state = status.state === "source-only" ? "off" : rendition.listed.at(-1)?.init === null ? "gap" : "running";
+    const renditions = this.branches.map(({ rung: { index, name, width, height }, rendition }) => {
+      const isOff = status.state === "source-only" || !this.#transcoder.isMade(index);
+      const state = isOff ? "off" : rendition.listed.at(-1)?.init === null ? "gap" : "running";
       return { name, width, height, state, lagMs } as const;
     });
     return { ...status, renditions };

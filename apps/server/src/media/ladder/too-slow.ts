@@ -1,0 +1,38 @@
+import type { Rung } from "./ladder-plan.ts";
+
+/** Segments in a row behind real time, about 20 s, until a machine counts as too slow rather than busy (lifecycles.md, transcoding). */
+const SEGMENTS_BEHIND = 10;
+
+/** Which rungs a session goes on without because the machine does not keep up with them: the largest first, the last one never. */
+export class TooSlow {
+  readonly #leftOut = new Set<number>();
+  readonly #largestFirst: readonly Rung[];
+  #behind = 0;
+
+  constructor(rungs: readonly Rung[]) {
+    this.#largestFirst = rungs.toSorted((a, b) => b.width * b.height - a.width * a.height);
+  }
+
+  /** Indices of rungs. */
+  get leftOut(): ReadonlySet<number> {
+    return this.#leftOut;
+  }
+
+  /** A sentence while a rung is left out, else null. */
+  get reason(): string | null {
+    const names = this.#largestFirst.filter(({ index }) => this.#leftOut.has(index)).map(({ name }) => name);
+    if (names.length === 0) return null;
+    return `${names.join(", ")} ${names.length === 1 ? "is" : "are"} left out until the session ends, because this machine does not keep up: use fewer or smaller profiles, or add a machine`;
+  }
+
+  /** A segment was made, in time or not; returns the rung that is left out from now on. */
+  segment(isBehind: boolean): Rung | null {
+    this.#behind = isBehind ? this.#behind + 1 : 0;
+    const made = this.#largestFirst.filter(({ index }) => !this.#leftOut.has(index));
+    const [largest] = made;
+    if (this.#behind < SEGMENTS_BEHIND || !largest || made.length === 1) return null;
+    this.#behind = 0;
+    this.#leftOut.add(largest.index);
+    return largest;
+  }
+}
