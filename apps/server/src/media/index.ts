@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Clock } from "../platform/clock.ts";
+import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import type { Log } from "../platform/log.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason } from "../ports.ts";
@@ -24,6 +25,9 @@ export interface MediaPlaneSettings {
   readonly playbackGate: PlaybackGate;
   readonly eventSink: EventSink;
   readonly store: ObjectStore;
+  /** 32 bytes that viewer tokens are sealed with; the same on every node and after a restart. */
+  readonly viewerSecret: Uint8Array;
+  readonly proxies: TrustedProxies;
   /** Spool of recordings: must survive the process, needs no backup. */
   readonly spoolDir: string;
   readonly reconnectWindowMs: number;
@@ -42,7 +46,7 @@ export class MediaPlane {
   readonly #hls: HlsDelivery;
 
   constructor(settings: MediaPlaneSettings) {
-    const { clock, log, publishGate, playbackGate, eventSink, store, spoolDir, reconnectWindowMs } = settings;
+    const { clock, log, publishGate, eventSink, store, spoolDir, reconnectWindowMs } = settings;
     this.#settings = settings;
     this.#hub = new Hub({
       clock,
@@ -66,7 +70,7 @@ export class MediaPlane {
           sessionId,
         }),
     });
-    this.#hls = new HlsDelivery({ clock, log, hub: this.#hub, playbackGate, store });
+    this.#hls = new HlsDelivery({ ...settings, hub: this.#hub });
   }
 
   /** Seal what an earlier run left in the spool; to be awaited before anything is published. */
@@ -89,15 +93,15 @@ export class MediaPlane {
     this.#hls.handle(req, res);
   }
 
-  /** Close a stream's publisher and end its session on this node. */
   /** Kept answers of the playback gate are asked for again: of one playback id, or of all. */
-  accessChanged(_playbackId: string | "all"): void {
-    this.#hls.forgetAccess();
+  accessChanged(playbackId: string | "all"): void {
+    this.#hls.accessChanged(playbackId);
   }
 
+  /** Close a stream's publisher and end its session on this node. */
   stop(streamId: string, why: StopReason): void {
     this.#hub.stop(streamId, why);
-    this.#hls.forgetAccess();
+    this.#hls.accessChanged("all");
   }
 
   /** End every session cleanly and seal its recording. */
@@ -106,6 +110,7 @@ export class MediaPlane {
   }
 
   close(): Promise<void> {
+    this.#hls.close();
     return this.#hub.close();
   }
 }

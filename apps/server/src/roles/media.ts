@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { availableParallelism, freemem } from "node:os";
 import { join } from "node:path";
 import type { Domains, Schema } from "../domains/index.ts";
@@ -9,6 +10,7 @@ import type { Config } from "../platform/config.ts";
 import { freeBytesOf } from "../platform/data-folder.ts";
 import type { Database } from "../platform/database.ts";
 import type { HttpHandler } from "../platform/http/http-server.ts";
+import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { explainListen } from "../platform/listen-error.ts";
 import type { Log } from "../platform/log.ts";
 import { LocalObjectStore } from "../platform/storage/local-object-store.ts";
@@ -27,6 +29,7 @@ export interface MediaRoleSettings {
   readonly domains: Domains;
   readonly clock: Clock;
   readonly log: Log;
+  readonly proxies: TrustedProxies;
   readonly publicUrl: () => string;
 }
 
@@ -46,6 +49,7 @@ export async function startMedia({
   domains,
   clock,
   log,
+  proxies,
   publicUrl,
 }: MediaRoleSettings): Promise<MediaRole> {
   await using opened = new AsyncDisposableStack();
@@ -60,6 +64,9 @@ export async function startMedia({
     playbackGate: domains.playbackGate,
     eventSink: domains.eventSink,
     store,
+    // Of this process alone: after a restart, players of gated content ask for access again.
+    viewerSecret: randomBytes(32),
+    proxies,
     spoolDir: spoolDirOf(dataFolder),
     reconnectWindowMs: config.reconnectWindowMs,
     ladder: {
@@ -97,7 +104,11 @@ export async function startMedia({
     () => domains.node.id,
     {
       stop: (streamId, why) => plane.stop(streamId, why),
-      accessChanged: (playbackId) => plane.accessChanged(playbackId),
+      accessChanged: (playbackId) => {
+        // First the gate, so that what the plane asks anew is read anew.
+        domains.accessChanged(playbackId);
+        plane.accessChanged(playbackId);
+      },
       startTestBroadcast: (streamKey, seconds) =>
         broadcasts.start({ url: `rtmp://${self}:${rtmpPort}/live/${streamKey}`, seconds }),
     },

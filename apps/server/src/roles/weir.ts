@@ -89,13 +89,13 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   await domains.node.join();
   opened.defer(() => domains.node.leave());
 
+  const proxies = new TrustedProxies(config.trustedProxies ?? []);
   const media = config.roles.includes("media")
-    ? await startMedia({ config, dataFolder, database, domains, clock, log, publicUrl })
+    ? await startMedia({ config, dataFolder, database, domains, clock, log, proxies, publicUrl })
     : null;
   if (media) opened.defer(() => media.close());
   rtmpPort = media?.rtmpPort ?? rtmpPort;
 
-  const proxies = new TrustedProxies(config.trustedProxies ?? []);
   const app = createApp({ log, proxies, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
   addHealthRoutes(app, readiness);
   if (config.roles.includes("api")) await addApi(app, domains);

@@ -7,12 +7,34 @@ import { parseRange } from "./byte-range.ts";
 export const PLAYLIST_TYPE = "application/vnd.apple.mpegurl";
 
 /** How long caches may keep an answer. Segments never change; a blocked playlist is final for its address; errors are soon over. */
-export const CACHE = {
+export interface Caching {
+  readonly immutable: string;
+  readonly blocked: string;
+  readonly fresh: string;
+  readonly multivariant: string;
+  readonly error: string;
+}
+
+/** For whoever has the address. */
+export const SHARED: Caching = {
   immutable: "public, max-age=31536000, immutable",
   blocked: "public, max-age=24",
   fresh: "public, max-age=0, must-revalidate",
+  multivariant: "public, max-age=0, must-revalidate",
   error: "public, max-age=1",
-} as const;
+};
+
+/** For who asked, because of what they brought beside the address. */
+export const PERSONAL: Caching = {
+  immutable: "private, max-age=31536000, immutable",
+  blocked: "private, max-age=24",
+  fresh: "private, max-age=0, must-revalidate",
+  multivariant: "private, no-store",
+  error: "private, no-store",
+};
+
+/** Credentials may stand in the address of a player's page or of a file: nobody is told of them. */
+const REFERRER_POLICY = "no-referrer";
 
 const EXPOSED = "Content-Length, Content-Range, Location, Link, Playhead-UTC";
 
@@ -27,6 +49,8 @@ export function sendAscii(res: ServerResponse, status: number, type: string, cac
     cache,
     "access-control-allow-origin",
     "*",
+    "referrer-policy",
+    REFERRER_POLICY,
   ]);
   res.end(text, "latin1");
 }
@@ -36,13 +60,14 @@ export function sendText(
   status: number,
   type: string,
   text: string,
-  cache: string = CACHE.error,
+  cache: string = SHARED.error,
 ): void {
   sendAscii(res, status, type, cache, text);
 }
 
 export function sendNotFound(res: ServerResponse): void {
-  sendText(res, 404, "application/json", '{"errors":["not found"]}');
+  // Of gated content even that something is missing is for nobody else.
+  sendText(res, 404, "application/json", '{"errors":["not found"]}', PERSONAL.error);
 }
 
 export function sendPreflight(res: ServerResponse): void {
@@ -62,11 +87,12 @@ export function sendBuffers(
   req: IncomingMessage,
   res: ServerResponse,
   type: string,
+  cache: string,
   buffers: readonly Uint8Array[],
 ): number {
   let size = 0;
   for (const buffer of buffers) size += buffer.byteLength;
-  const range = startBytes(req, res, type, size);
+  const range = startBytes(req, res, type, cache, size);
   if (!range) return 0;
   res.cork();
   let at = 0;
@@ -86,24 +112,31 @@ export async function sendStored(
   req: IncomingMessage,
   res: ServerResponse,
   type: string,
+  cache: string,
   size: number,
   read: (range: ByteRange) => AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const range = startBytes(req, res, type, size);
+  const range = startBytes(req, res, type, cache, size);
   if (!range) return;
   // A viewer that leaves early is no error: the pipeline closes the source and there is nobody left to tell.
   await pipeline(Readable.from(read(range), { objectMode: false }), res).catch(() => res.destroy());
 }
 
 /** Write the head for `size` bytes. Null when there is nothing more to send: HEAD, or a range that cannot be had. */
-function startBytes(req: IncomingMessage, res: ServerResponse, type: string, size: number): ByteRange | null {
+function startBytes(
+  req: IncomingMessage,
+  res: ServerResponse,
+  type: string,
+  cache: string,
+  size: number,
+): ByteRange | null {
   const range = parseRange(req.headers.range, size);
   if (range === "unsatisfiable") {
     res.writeHead(416, [
       "content-range",
       `bytes */${size}`,
       "cache-control",
-      CACHE.error,
+      PERSONAL.error,
       "access-control-allow-origin",
       "*",
     ]);
@@ -117,11 +150,13 @@ function startBytes(req: IncomingMessage, res: ServerResponse, type: string, siz
     "content-length",
     String(end - start + 1),
     "cache-control",
-    CACHE.immutable,
+    cache,
     "access-control-allow-origin",
     "*",
     "accept-ranges",
     "bytes",
+    "referrer-policy",
+    REFERRER_POLICY,
   ];
   if (range) head.push("content-range", `bytes ${start}-${end}/${size}`, "access-control-expose-headers", EXPOSED);
   res.writeHead(range ? 206 : 200, head);

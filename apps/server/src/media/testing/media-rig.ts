@@ -4,48 +4,17 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock } from "../../platform/clock.ts";
+import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../platform/log.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
-import type { PlaybackDecision, PlaybackGate, RecordingIndex, RecordingRendition } from "../../ports.ts";
 import { MediaPlane } from "../index.ts";
 import type { Publication } from "../packet.ts";
 import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, ORCHESTRATOR } from "./fake-gates.ts";
+import { FakePlaybackGate } from "./fake-playback-gate.ts";
 import { AUDIO, type SourceShape, syntheticSource, VIDEO } from "./synthetic-source.ts";
 
-/** Lets everybody watch `playstream1` live and `recording1` as the recording that the facts tell of; denies all else. */
-class FakePlaybackGate implements PlaybackGate {
-  asked = 0;
-  readonly #facts: FactLog;
-
-  constructor(facts: FactLog) {
-    this.#facts = facts;
-  }
-
-  async open({ playbackId }: { playbackId: string }): Promise<PlaybackDecision> {
-    this.asked++;
-    const projectId = "project-1";
-    const open = { ok: true, pass: null, standsMs: 5000, perOrigin: false, isFull: false } as const;
-    if (playbackId === "playstream1") return { ...open, content: { kind: "live", streamId: "stream-1", projectId } };
-    if (playbackId === "recording1")
-      return { ...open, content: { kind: "recording", sessionId: "session-1", projectId } };
-    return { ok: false, reason: "denied" };
-  }
-
-  async recheck(playbackId: string): Promise<PlaybackDecision> {
-    return this.open({ playbackId });
-  }
-
-  async recording(sessionId: string): Promise<RecordingIndex | null> {
-    const rows = this.#facts.of("segment-closed").flatMap(({ recorded }) => recorded);
-    const renditions = new Map<string, RecordingRendition & { segments: typeof rows }>();
-    for (const row of rows) {
-      const { rendition, track } = row;
-      if (!renditions.has(rendition)) renditions.set(rendition, { rendition, track, segments: [] });
-      renditions.get(rendition)?.segments.push(row);
-    }
-    return renditions.size === 0 ? null : { sessionId, projectId: "project-1", renditions: [...renditions.values()] };
-  }
-}
+/** Outlives a restart of the plane, as the database's does. */
+const VIEWER_SECRET = Buffer.alloc(32, 7);
 
 /** A media plane behind a real HTTP server on loopback, on a clock that a test moves, with everything it needs faked but the disk. */
 export class MediaRig implements AsyncDisposable {
@@ -128,6 +97,8 @@ export class MediaRig implements AsyncDisposable {
       playbackGate: this.playbackGate,
       eventSink: this.facts,
       store: this.store,
+      viewerSecret: VIEWER_SECRET,
+      proxies: new TrustedProxies(["127.0.0.1"]),
       spoolDir: join(this.folder, "spool"),
       reconnectWindowMs: 30_000,
       ladder: NO_LADDER,

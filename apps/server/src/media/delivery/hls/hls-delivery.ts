@@ -1,47 +1,73 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
+import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
-import type { PlaybackDecision, PlaybackGate } from "../../../ports.ts";
+import type { EventSink, PlaybackGate } from "../../../ports.ts";
 import type { Hub } from "../../hub/hub.ts";
-import { CACHE, PLAYLIST_TYPE, sendNotFound, sendPreflight, sendText } from "../media-response.ts";
-import { PlaybackAccess } from "../playback-access.ts";
+import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
+import { LongResponses } from "../long-responses.ts";
+import { PERSONAL, PLAYLIST_TYPE, SHARED, sendNotFound, sendPreflight, sendText } from "../media-response.ts";
+import { type Admission, PlaybackAccess, type Refusal, tknOf } from "../playback-access.ts";
 import { LiveDelivery } from "./live-delivery.ts";
 import { type MediaAddress, parseMediaAddress } from "./media-address.ts";
 import { RecordingDelivery } from "./recording-delivery.ts";
 
 /** The phrase that public players read as "not allowed" (their keyword list). */
 const DENIED = "Shutting down since this session is not allowed to view this stream";
-/** Token slot of content that anybody may watch. */
-const PUBLIC_TOKEN = "-";
+/** Where an edge asks whether it may answer a request by itself; the request's own address is in the header. */
+const AUTHORIZE = "/hls/authorize";
+const ORIGINAL_URI = "x-original-uri";
+/** How long an edge may go on without asking again. */
+const AUTHORIZED = "private, max-age=3";
 
 export interface HlsDeliverySettings {
   readonly clock: Clock;
   readonly log: Log;
   readonly hub: Hub;
   readonly playbackGate: PlaybackGate;
+  readonly eventSink: EventSink;
   readonly store: ObjectStore;
+  /** 32 bytes, the same on every node. */
+  readonly viewerSecret: Uint8Array;
+  readonly proxies: TrustedProxies;
 }
 
-/** HLS and MP4 over plain `node:http`: finds what an address means, asks the gate, and hands over to live or recorded delivery. */
+/** A request as its address is understood. `url` is the viewer's, also where an edge asks in their stead. */
+interface MediaRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly url: string;
+  readonly address: MediaAddress;
+}
+
+/** HLS and MP4 over plain `node:http`: finds what an address means, who may have it, and hands over to live or recorded delivery. */
 export class HlsDelivery {
   readonly #log: Log;
   readonly #hub: Hub;
   readonly #access: PlaybackAccess;
   readonly #live: LiveDelivery;
   readonly #recordings: RecordingDelivery;
+  readonly #longResponses: LongResponses;
 
-  constructor({ clock, log, hub, playbackGate, store }: HlsDeliverySettings) {
+  constructor({ playbackGate, ...settings }: HlsDeliverySettings) {
+    const { clock, log, hub, store } = settings;
     this.#log = log;
     this.#hub = hub;
-    this.#access = new PlaybackAccess(playbackGate, clock);
+    this.#access = new PlaybackAccess({ ...settings, gate: playbackGate });
     this.#live = new LiveDelivery(clock);
     this.#recordings = new RecordingDelivery({ clock, playbackGate, store });
+    this.#longResponses = new LongResponses(clock);
   }
 
-  /** A stream's rules changed: kept answers are asked for again. */
-  forgetAccess(): void {
-    this.#access.forget();
+  /** Rules changed: kept answers about this playback id, or about all, are asked for again. */
+  accessChanged(playbackId: string | "all"): void {
+    this.#access.accessChanged(playbackId);
+  }
+
+  close(): void {
+    this.#access.close();
+    this.#longResponses.close();
   }
 
   handle(req: IncomingMessage, res: ServerResponse): void {
@@ -50,54 +76,111 @@ export class HlsDelivery {
       res.setHeader("allow", "GET, HEAD, OPTIONS");
       return sendText(res, 405, "application/json", '{"errors":["method not allowed"]}');
     }
-    const address = parseMediaAddress(req.url ?? "");
+    const isQuestion = req.url === AUTHORIZE;
+    const url = (isQuestion ? textOf(req.headers[ORIGINAL_URI]) : req.url) ?? "";
+    const address = parseMediaAddress(url);
     if (!address) return sendNotFound(res);
-    const known = this.#access.known(address.playbackId);
-    if (known) this.#serve(req, res, address, known);
-    else void this.#askThenServe(req, res, address);
+    const asked: MediaRequest = { req, res, url, address };
+    const known = this.#access.known(req, address);
+    if (known) this.#answer(asked, known, isQuestion);
+    else void this.#askThenAnswer(asked, isQuestion);
   }
 
-  async #askThenServe(req: IncomingMessage, res: ServerResponse, address: MediaAddress): Promise<void> {
+  async #askThenAnswer(asked: MediaRequest, isQuestion: boolean): Promise<void> {
     try {
-      this.#serve(req, res, address, await this.#access.ask(address.playbackId));
+      this.#answer(asked, await this.#access.ask(asked.req, asked.url, asked.address), isQuestion);
     } catch (error) {
-      this.#fail(res, error);
+      this.#fail(asked.res, error);
     }
   }
 
-  #serve(req: IncomingMessage, res: ServerResponse, address: MediaAddress, decision: PlaybackDecision): void {
-    if (!decision.ok) return deny(res, address);
-    const { content } = decision;
-    if (content.kind === "live") return this.#serveLive(req, res, address);
-    this.#recordings.serve(req, res, address, content.sessionId).catch((error: unknown) => this.#fail(res, error));
+  #answer(asked: MediaRequest, found: Admission | Refusal, isQuestion: boolean): void {
+    if (typeof found === "string") refuse(asked, found);
+    else if (isQuestion) this.#authorize(asked, found);
+    else if (found.content.kind === "live") this.#serveLive(asked, found);
+    else this.#serveRecording(asked, found, found.content.sessionId);
   }
 
-  #serveLive(req: IncomingMessage, res: ServerResponse, address: MediaAddress): void {
+  #serveLive(asked: MediaRequest, admission: Admission): void {
+    const { req, res, url, address } = asked;
+    const caching = admission.isShared ? SHARED : PERSONAL;
     if (address.kind === "mp4") return sendNotFound(res);
-    if (address.kind === "multivariant") {
-      const session = this.#hub.sessionOf(address.playbackId);
-      const offline = () => sendText(res, 200, PLAYLIST_TYPE, errorPlaylist("Stream is offline"));
-      return session ? this.#live.multivariant(res, session, offline) : offline();
+    if (address.kind === "file") {
+      const session = this.#hub.session(address.timeline);
+      if (session?.playbackId !== address.playbackId) return sendNotFound(res);
+      if (!this.#access.arrive(req, url, address, admission)) return refuse(asked, "denied");
+      return this.#live.file(req, res, session, address, caching);
     }
-    const session = this.#hub.session(address.timeline);
-    if (session?.playbackId !== address.playbackId || address.token !== PUBLIC_TOKEN) return sendNotFound(res);
-    this.#live.file(req, res, session, address);
+    const session = this.#hub.sessionOf(address.playbackId);
+    const offline = () => sendText(res, 200, PLAYLIST_TYPE, errorPlaylist("Stream is offline"), caching.error);
+    if (!session) return offline();
+    this.#live.multivariant(session, (listed) => {
+      if (!listed) return offline();
+      if (!this.#access.arrive(req, url, address, admission)) return refuse(asked, "denied");
+      const playlist = liveMultivariant(listed, this.#addresses(asked, admission, session.sessionId));
+      sendText(res, 200, PLAYLIST_TYPE, playlist, caching.multivariant);
+    });
+  }
+
+  #serveRecording(asked: MediaRequest, admission: Admission, sessionId: string): void {
+    const { req, res, url, address } = asked;
+    if (!this.#access.arrive(req, url, address, admission)) return refuse(asked, "denied");
+    const caching = admission.isShared ? SHARED : PERSONAL;
+    if (address.kind === "mp4") this.#longResponses.watch(res, () => this.#access.goesOn(req, url, address, admission));
+    const addressOf = this.#addresses(asked, admission, sessionId);
+    this.#recordings
+      .serve(sessionId, { req, res, address, caching, addressOf })
+      .catch((error: unknown) => this.#fail(res, error));
+  }
+
+  /** An edge asks: it has the bytes, or takes them from us. */
+  #authorize(asked: MediaRequest, admission: Admission): void {
+    const { req, res, url, address } = asked;
+    if (!this.#access.arrive(req, url, address, admission)) return refuse(asked, "denied");
+    res.writeHead(204, ["cache-control", AUTHORIZED]).end();
+  }
+
+  /** Addresses of renditions, relative to the multivariant playlist: with the viewer's token, and the id that their player gave itself. */
+  #addresses({ url }: MediaRequest, admission: Admission, timeline: string): (rendition: string) => string {
+    let slot: string | null = null;
+    const tkn = admission.session ? null : tknOf(url);
+    const query = tkn === null ? "" : `?tkn=${tkn}`;
+    return (rendition) => {
+      slot ??= this.#access.slot(admission);
+      return `s/${slot}/${timeline}/${rendition}/index.m3u8${query}`;
+    };
   }
 
   #fail(res: ServerResponse, error: unknown): void {
     this.#log.error({ error }, "a media request failed");
     if (res.headersSent) res.destroy();
-    else sendText(res, 503, "application/json", '{"errors":["the content cannot be read right now, try again"]}');
+    else
+      sendText(
+        res,
+        503,
+        "application/json",
+        '{"errors":["the content cannot be read right now, try again"]}',
+        PERSONAL.error,
+      );
   }
 }
 
 /** Unknown, deleted and gated content answer alike, so that nobody can find out which ids exist. */
-function deny(res: ServerResponse, address: MediaAddress): void {
+function refuse({ res, address }: MediaRequest, refusal: Refusal): void {
+  if (refusal === "invalid-credential")
+    return sendText(res, 400, "application/json", INVALID_CREDENTIAL, PERSONAL.error);
   const isPlaylist = address.kind === "multivariant" || (address.kind === "file" && address.file.endsWith(".m3u8"));
-  if (isPlaylist) sendText(res, 401, PLAYLIST_TYPE, errorPlaylist(DENIED), CACHE.error);
-  else sendText(res, 401, "application/json", `{"errors":["${DENIED}"]}`, CACHE.error);
+  if (isPlaylist) sendText(res, 401, PLAYLIST_TYPE, errorPlaylist(DENIED), PERSONAL.error);
+  else sendText(res, 401, "application/json", `{"errors":["${DENIED}"]}`, PERSONAL.error);
 }
+
+const INVALID_CREDENTIAL =
+  '{"errors":["the token or access key has characters that cannot be passed on: give visible characters in UTF-8"]}';
 
 function errorPlaylist(phrase: string): string {
   return `#EXTM3U\n#EXT-X-ERROR: ${phrase}\n#EXT-X-ENDLIST\n`;
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return typeof header === "string" ? header : header?.[0];
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import type { LiveSession } from "../../hub/live-session.ts";
-import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
+import type { ListedRendition } from "../../packaging/hls/live-multivariant.ts";
 import type { LivePlaylist } from "../../packaging/hls/live-playlist.ts";
 import type { LiveRendition } from "../../packaging/live-rendition.ts";
 import type { LiveSegment } from "../../packaging/live-segment.ts";
-import { CACHE, PLAYLIST_TYPE, sendAscii, sendBuffers, sendNotFound, sendText } from "../media-response.ts";
+import { type Caching, PLAYLIST_TYPE, sendAscii, sendBuffers, sendNotFound, sendText } from "../media-response.ts";
 import { type MediaAddress, parseBlockingQuery } from "./media-address.ts";
 import { furthestMsn, hasMedia, JOIN_WAIT_MS, PlaylistWaits } from "./playlist-waits.ts";
 
@@ -17,6 +17,14 @@ const TRACKS_LOOK_MS = 50;
 const INIT_NAME = /^init-[0-9a-f]{8}\.mp4$/;
 const MEDIA_NAME = /^(\d{1,15})(?:\.(\d{1,6}))?\.m4s$/;
 
+/** A request for a file of a session's live window. */
+interface Asked {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly session: LiveSession;
+  readonly caching: Caching;
+}
+
 /** Serves the live window of a session from memory. Everything but a wait happens within the request's own turn. */
 export class LiveDelivery {
   readonly #clock: Clock;
@@ -27,15 +35,12 @@ export class LiveDelivery {
     this.#waits = new PlaylistWaits(clock);
   }
 
-  /** `otherwise` answers where the session has nothing to play. */
-  multivariant(res: ServerResponse, session: LiveSession, otherwise: () => void, waitedMs = 0): void {
+  /** `send` gets what can be played, or null where the session has nothing. */
+  multivariant(session: LiveSession, send: (listed: readonly ListedRendition[] | null) => void, waitedMs = 0): void {
     const { listed } = session.pipeline;
-    if (listed.length > 0) {
-      const base = `s/-/${session.sessionId}/`;
-      return sendText(res, 200, PLAYLIST_TYPE, liveMultivariant(listed, base), CACHE.fresh);
-    }
-    if (session.isFinished || waitedMs >= TRACKS_WITHIN_MS) return otherwise();
-    this.#clock.after(TRACKS_LOOK_MS, () => this.multivariant(res, session, otherwise, waitedMs + TRACKS_LOOK_MS));
+    if (listed.length > 0) return send(listed);
+    if (session.isFinished || waitedMs >= TRACKS_WITHIN_MS) return send(null);
+    this.#clock.after(TRACKS_LOOK_MS, () => this.multivariant(session, send, waitedMs + TRACKS_LOOK_MS));
   }
 
   file(
@@ -43,43 +48,37 @@ export class LiveDelivery {
     res: ServerResponse,
     session: LiveSession,
     address: MediaAddress & { kind: "file" },
+    caching: Caching,
   ): void {
     const playlist = session.pipeline.playlist(address.rendition);
     if (!playlist) return sendNotFound(res);
-    if (address.file === "index.m3u8") return this.#playlist(req, res, session, playlist);
-    if (INIT_NAME.test(address.file)) return sendInit(req, res, playlist.rendition, address.file);
+    const asked: Asked = { req, res, session, caching };
+    if (address.file === "index.m3u8") return this.#playlist(asked, playlist);
+    if (INIT_NAME.test(address.file)) return sendInit(asked, playlist.rendition, address.file);
     const name = MEDIA_NAME.exec(address.file);
     if (!name) return sendNotFound(res);
     const msn = Number(name[1]);
-    if (name[2] === undefined) sendSegment(req, res, session, playlist.rendition, msn);
-    else this.#part(req, res, session, playlist.rendition, msn, Number(name[2]));
+    if (name[2] === undefined) sendSegment(asked, playlist.rendition, msn);
+    else this.#part(asked, playlist.rendition, msn, Number(name[2]));
   }
 
-  #playlist(req: IncomingMessage, res: ServerResponse, session: LiveSession, playlist: LivePlaylist): void {
+  #playlist(asked: Asked, playlist: LivePlaylist): void {
     const { rendition } = playlist;
+    const { req, res, caching } = asked;
     const query = parseBlockingQuery(req.url ?? "");
     if (query === "invalid") return sendText(res, 400, "application/json", BAD_DIRECTIVE);
     if (query === null) {
       const isReady = () => rendition.listed.length > 0 || rendition.partCount >= JOIN_PARTS;
-      const send = () => sendPlaylist(res, session, playlist, CACHE.fresh);
+      const send = () => sendPlaylist(asked, playlist, caching.fresh);
       return this.#waits.until(rendition, isReady, send, JOIN_WAIT_MS);
     }
     if (query.msn > furthestMsn(rendition)) return sendText(res, 400, "application/json", TOO_FAR);
     const isMet = () => hasMedia(rendition, query.msn, query.part);
-    this.#waits.until(rendition, isMet, () =>
-      sendPlaylist(res, session, playlist, isMet() ? CACHE.blocked : CACHE.fresh),
-    );
+    this.#waits.until(rendition, isMet, () => sendPlaylist(asked, playlist, isMet() ? caching.blocked : caching.fresh));
   }
 
   /** A hinted part may be asked for before it exists: the answer waits for it. */
-  #part(
-    req: IncomingMessage,
-    res: ServerResponse,
-    session: LiveSession,
-    rendition: LiveRendition,
-    msn: number,
-    part: number,
-  ): void {
+  #part({ req, res, session, caching }: Asked, rendition: LiveRendition, msn: number, part: number): void {
     const found = () => rendition.segment(msn)?.parts[part];
     const isNext = rendition.open?.msn === msn && rendition.open.parts.length === part;
     const isDecided = () => found() !== undefined || rendition.open?.msn !== msn;
@@ -88,7 +87,7 @@ export class LiveDelivery {
       const bytes = found()?.bytes;
       if (!segment || !bytes) return sendNotFound(res);
       holdWhileSending(res, segment);
-      session.bytesSent += sendBuffers(req, res, mediaType(rendition), [bytes]);
+      session.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, [bytes]);
     };
     if (isNext) this.#waits.until(rendition, isDecided, send);
     else send();
@@ -98,26 +97,20 @@ export class LiveDelivery {
 const BAD_DIRECTIVE = '{"errors":["_HLS_msn and _HLS_part must be whole numbers, _HLS_part only beside _HLS_msn"]}';
 const TOO_FAR = '{"errors":["_HLS_msn is more than two segments ahead of the stream"]}';
 
-function sendPlaylist(res: ServerResponse, session: LiveSession, playlist: LivePlaylist, cache: string): void {
+function sendPlaylist({ res, session }: Asked, playlist: LivePlaylist, cache: string): void {
   const text = playlist.text();
   session.bytesSent += text.length;
   sendAscii(res, 200, PLAYLIST_TYPE, cache, text);
 }
 
-function sendInit(req: IncomingMessage, res: ServerResponse, rendition: LiveRendition, name: string): void {
+function sendInit({ req, res, caching }: Asked, rendition: LiveRendition, name: string): void {
   const open = rendition.open?.init;
   const init = open?.name === name ? open : rendition.listed.find((segment) => segment.init?.name === name)?.init;
-  if (init) sendBuffers(req, res, mediaType(rendition), [init.bytes]);
+  if (init) sendBuffers(req, res, mediaType(rendition), caching.immutable, [init.bytes]);
   else sendNotFound(res);
 }
 
-function sendSegment(
-  req: IncomingMessage,
-  res: ServerResponse,
-  session: LiveSession,
-  rendition: LiveRendition,
-  msn: number,
-): void {
+function sendSegment({ req, res, session, caching }: Asked, rendition: LiveRendition, msn: number): void {
   const segment = rendition.segment(msn);
   if (!segment || segment.init === null || !rendition.isComplete(segment)) return sendNotFound(res);
   holdWhileSending(res, segment);
@@ -125,6 +118,7 @@ function sendSegment(
     req,
     res,
     mediaType(rendition),
+    caching.immutable,
     segment.parts.map(({ bytes }) => bytes),
   );
 }

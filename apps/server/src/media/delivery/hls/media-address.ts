@@ -1,3 +1,5 @@
+import { MAX_TOKEN_LENGTH } from "../viewer-token.ts";
+
 /** What a media request asks for. Names are matched, never joined to a path. */
 export type MediaAddress =
   | { readonly kind: "multivariant"; readonly playbackId: string }
@@ -11,7 +13,7 @@ export type MediaAddress =
       readonly file: string;
     };
 
-const MAX_PATH = 512;
+const MAX_PATH = MAX_TOKEN_LENGTH + 512;
 const PLAYBACK_ID = /^[a-z0-9]{4,64}$/;
 
 /**

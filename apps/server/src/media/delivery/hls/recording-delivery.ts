@@ -3,7 +3,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { ByteRange, ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { PlaybackGate, RecordingIndex } from "../../../ports.ts";
 import { recordingKey } from "../../recording/recording-keys.ts";
-import { CACHE, PLAYLIST_TYPE, sendNotFound, sendStored, sendText } from "../media-response.ts";
+import { type Caching, PLAYLIST_TYPE, sendNotFound, sendStored, sendText } from "../media-response.ts";
 import type { MediaAddress } from "./media-address.ts";
 import { RecordingMp4 } from "./recording-mp4.ts";
 import { recordingMultivariant, recordingPlaylist } from "./recording-playlists.ts";
@@ -19,6 +19,15 @@ interface OpenRecording {
   mp4: RecordingMp4 | null;
 }
 
+export interface RecordingRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly address: MediaAddress;
+  readonly caching: Caching;
+  /** Address of a rendition's playlist in the multivariant one. */
+  readonly addressOf: (rendition: string) => string;
+}
+
 /** Serves recordings from the object store: playlists rendered from the index, byte ranges of spans, and the MP4 made of them. */
 export class RecordingDelivery {
   readonly #clock: Clock;
@@ -32,32 +41,32 @@ export class RecordingDelivery {
     this.#store = store;
   }
 
-  async serve(req: IncomingMessage, res: ServerResponse, address: MediaAddress, sessionId: string): Promise<void> {
+  async serve(sessionId: string, { req, res, address, caching, addressOf }: RecordingRequest): Promise<void> {
     const recording = await this.#recording(sessionId);
     if (!recording) return sendNotFound(res);
     const { index } = recording;
     if (address.kind === "multivariant") {
-      return sendText(res, 200, PLAYLIST_TYPE, recordingMultivariant(index, `s/-/${sessionId}/`), CACHE.fresh);
+      return sendText(res, 200, PLAYLIST_TYPE, recordingMultivariant(index, addressOf), caching.multivariant);
     }
-    if (address.kind === "mp4") return this.#mp4(req, res, recording);
+    if (address.kind === "mp4") return this.#mp4(req, res, recording, caching);
     const rendition = index.renditions.find((candidate) => candidate.rendition === address.rendition);
     if (address.timeline !== sessionId || !rendition) return sendNotFound(res);
     if (address.file === "index.m3u8")
-      return sendText(res, 200, PLAYLIST_TYPE, recordingPlaylist(rendition), CACHE.fresh);
+      return sendText(res, 200, PLAYLIST_TYPE, recordingPlaylist(rendition), caching.fresh);
     if (!recording.files.has(`${address.rendition}/${address.file}`)) return sendNotFound(res);
     const key = recordingKey(index.projectId, sessionId, address.rendition, address.file);
     const size = await this.#store.size(key);
     if (size === null) return sendNotFound(res);
     const type = rendition.track.kind === "audio" ? "audio/mp4" : "video/mp4";
-    await sendStored(req, res, type, size, (range) => this.#read(key, range));
+    await sendStored(req, res, type, caching.immutable, size, (range) => this.#read(key, range));
   }
 
-  async #mp4(req: IncomingMessage, res: ServerResponse, recording: OpenRecording): Promise<void> {
+  async #mp4(req: IncomingMessage, res: ServerResponse, recording: OpenRecording, caching: Caching): Promise<void> {
     recording.mp4 ??= new RecordingMp4(recording.index);
     const { mp4, index } = recording;
     const readSpan = (rendition: string, span: string, range: ByteRange) =>
       this.#read(recordingKey(index.projectId, index.sessionId, rendition, span), range);
-    await sendStored(req, res, "video/mp4", mp4.size, (range) => mp4.read(range, readSpan));
+    await sendStored(req, res, "video/mp4", caching.immutable, mp4.size, (range) => mp4.read(range, readSpan));
   }
 
   async *#read(key: string, range: ByteRange): AsyncIterable<Uint8Array> {

@@ -1,13 +1,13 @@
 import { writeMediaPlaylist, writeMultivariantPlaylist } from "@weir/formats/hls";
 import type { RecordingIndex, RecordingRendition } from "../../../ports.ts";
 
-/** The multivariant playlist of a recording; `base` leads from it to the renditions, with a slash at its end. */
-export function recordingMultivariant(index: RecordingIndex, base: string): string {
+/** The multivariant playlist of a recording; `addressOf` a rendition is that of its playlist. */
+export function recordingMultivariant(index: RecordingIndex, addressOf: (rendition: string) => string): string {
   const video = [];
   let audio = null;
   for (const rendition of index.renditions) {
     const { track } = rendition;
-    const uri = `${base}${rendition.rendition}/index.m3u8`;
+    const uri = addressOf(rendition.rendition);
     const { peak, average } = bitrates(rendition);
     if (track.kind === "video") {
       const { codecString, width = 0, height = 0 } = track;

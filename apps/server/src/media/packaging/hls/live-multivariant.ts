@@ -16,13 +16,16 @@ export interface ListedRendition {
 
 /**
  * The multivariant playlist of a live timeline: each rendition's track, and its measured bitrate where there is one.
- * `base` is the address of the timeline relative to the playlist, with a slash at its end.
+ * `addressOf` a rendition is that of its playlist.
  */
-export function liveMultivariant(renditions: Iterable<ListedRendition>, base: string): string {
+export function liveMultivariant(
+  renditions: Iterable<ListedRendition>,
+  addressOf: (rendition: string) => string,
+): string {
   const video = [];
   let audio = null;
   for (const { rendition, track, plannedBps } of renditions) {
-    const uri = `${base}${rendition.name}/index.m3u8`;
+    const uri = addressOf(rendition.name);
     const { peak, average } = bitrates(rendition, plannedBps ?? UNMEASURED_BPS[track.kind]);
     if (track.kind === "video") {
       const { codecString, width, height } = track;

@@ -1,0 +1,37 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { PlaybackContent } from "../../ports.ts";
+import type { Grant } from "./viewer-sessions.ts";
+
+const MAX_KEPT = 20_000;
+
+/** An answer about content that anybody may watch. */
+export interface PublicAnswer {
+  readonly content: PlaybackContent;
+  readonly isFull: boolean;
+}
+
+/** The gate's answers about public content, kept for as long as they stand, so that a segment costs a look-up. */
+export class PublicAnswers {
+  readonly #clock: Clock;
+  readonly #kept = new Map<string, PublicAnswer & { readonly until: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  find(key: string): PublicAnswer | null {
+    const kept = this.#kept.get(key);
+    return kept && this.#clock.monotonic() < kept.until ? kept : null;
+  }
+
+  keep(key: string, { content, isFull, standsMs }: Grant): PublicAnswer {
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+    const answer = { content, isFull, until: this.#clock.monotonic() + standsMs };
+    this.#kept.set(key, answer);
+    return answer;
+  }
+
+  clear(): void {
+    this.#kept.clear();
+  }
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from "node:crypto";
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { EventSink, ViewerCount } from "../../ports.ts";
+
+/** Who was not seen for so long has left. */
+const LEFT_AFTER_MS = 30_000;
+const TELL_MS = 10_000;
+/** Beyond it nobody new is counted; everybody watches. */
+const MAX_WATCHING = 100_000;
+const MAX_NEW_NAMED = 1000;
+
+/** What one playback id has had since it was last told of. */
+interface Tally {
+  readonly playbackId: string;
+  now: number;
+  begun: number;
+  newViewers: string[];
+  watchedMs: number;
+}
+
+/** Somebody's player, as long as it keeps asking. */
+export interface Viewer {
+  readonly id: string;
+  readonly playbackId: string;
+  /** False until it was counted as new, wherever that was. */
+  hasBegun: boolean;
+  /** Monotonic milliseconds. */
+  seenAt: number;
+  /** Null while it does not watch. */
+  tally: Tally | null;
+  /** Called when it has not been seen for 30 s. */
+  readonly onLeft?: () => void;
+}
+
+/** Counts viewers by their requests and tells the event sink every 10 s. One request costs a subtraction. */
+export class ViewerCounts {
+  readonly #clock: Clock;
+  readonly #sink: EventSink;
+  readonly #watching = new Set<Viewer>();
+  readonly #tallies = new Map<string, Tally>();
+  readonly #timer: Timer;
+
+  constructor(clock: Clock, sink: EventSink) {
+    this.#clock = clock;
+    this.#sink = sink;
+    this.#timer = clock.every(TELL_MS, () => this.#tell());
+  }
+
+  /** Somebody who has not been seen yet; with an `id` of old, somebody who began elsewhere. */
+  viewer(playbackId: string, { id, onLeft }: { id?: string; onLeft?: () => void } = {}): Viewer {
+    const begun = { id: id ?? randomUUID(), playbackId, hasBegun: id !== undefined, seenAt: 0, tally: null };
+    return onLeft ? { ...begun, onLeft } : begun;
+  }
+
+  /** A request of theirs came. */
+  see(viewer: Viewer): void {
+    const now = this.#clock.monotonic();
+    if (viewer.tally) viewer.tally.watchedMs += Math.min(now - viewer.seenAt, LEFT_AFTER_MS);
+    else this.#arrive(viewer);
+    viewer.seenAt = now;
+  }
+
+  close(): void {
+    this.#timer.cancel();
+  }
+
+  #arrive(viewer: Viewer): void {
+    if (this.#watching.size >= MAX_WATCHING) return;
+    const { playbackId } = viewer;
+    const tally = this.#tallies.get(playbackId) ?? { playbackId, now: 0, begun: 0, newViewers: [], watchedMs: 0 };
+    this.#tallies.set(playbackId, tally);
+    this.#watching.add(viewer);
+    viewer.tally = tally;
+    tally.now++;
+    if (viewer.hasBegun) return;
+    viewer.hasBegun = true;
+    tally.begun++;
+    if (tally.newViewers.length < MAX_NEW_NAMED) tally.newViewers.push(viewer.id);
+  }
+
+  #tell(): void {
+    const gone = this.#clock.monotonic() - LEFT_AFTER_MS;
+    for (const viewer of this.#watching) if (viewer.seenAt < gone) this.#leave(viewer);
+    if (this.#tallies.size === 0) return;
+    const counts: ViewerCount[] = [];
+    for (const tally of this.#tallies.values()) {
+      counts.push({ ...tally, watchedMs: Math.round(tally.watchedMs) });
+      // Told once with nobody, then no more.
+      if (tally.now === 0) this.#tallies.delete(tally.playbackId);
+      tally.begun = 0;
+      tally.newViewers = [];
+      tally.watchedMs = 0;
+    }
+    this.#sink.countViewers(counts);
+  }
+
+  #leave(viewer: Viewer): void {
+    this.#watching.delete(viewer);
+    if (viewer.tally) viewer.tally.now--;
+    viewer.tally = null;
+    viewer.onLeft?.();
+  }
+}

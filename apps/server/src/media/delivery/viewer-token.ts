@@ -1,0 +1,64 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import type { ViewerPass } from "../../ports.ts";
+
+const VERSION = 1;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const LEAST_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
+/** An access key of 1 KiB, every byte of it escaped in JSON, and in base64. */
+export const MAX_TOKEN_LENGTH = 3000;
+
+/** What a viewer session's token holds: enough for any node to go on with it. */
+export interface SealedViewer {
+  readonly viewerId: string;
+  readonly pass: ViewerPass;
+}
+
+type Sealed =
+  | readonly [viewerId: string, "jwt", keyId: string, expiresAt: number]
+  | readonly [string, "webhook", string];
+
+/**
+ * Tokens in the addresses of gated content: AES-256-GCM with a random nonce, for the playback id as associated data, so that under another id
+ * the token is worthless. `secret` (32 bytes) is the same in all nodes. What is inside, such as the viewer's access key, nobody outside reads.
+ */
+export class ViewerTokens {
+  readonly #secret: Uint8Array;
+
+  constructor(secret: Uint8Array) {
+    this.#secret = secret;
+  }
+
+  seal(playbackId: string, { viewerId, pass }: SealedViewer): string {
+    const sealed: Sealed =
+      pass.kind === "jwt"
+        ? [viewerId, pass.kind, pass.signingKeyId, pass.expiresAt]
+        : [viewerId, pass.kind, pass.accessKey];
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv("aes-256-gcm", this.#secret, nonce).setAAD(Buffer.from(playbackId));
+    const body = [cipher.update(JSON.stringify(sealed), "utf8"), cipher.final()];
+    return Buffer.concat([Buffer.of(VERSION), nonce, ...body, cipher.getAuthTag()]).toString("base64url");
+  }
+
+  /** Null for what this installation never sealed for that playback id. */
+  open(playbackId: string, token: string): SealedViewer | null {
+    if (token.length > MAX_TOKEN_LENGTH) return null;
+    const bytes = Buffer.from(token, "base64url");
+    // One spelling for one token: other characters, padding and loose last bits are not ours.
+    if (bytes.length <= LEAST_BYTES || bytes[0] !== VERSION || bytes.toString("base64url") !== token) return null;
+    const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
+    const decipher = createDecipheriv("aes-256-gcm", this.#secret, nonce, { authTagLength: TAG_BYTES })
+      .setAAD(Buffer.from(playbackId))
+      .setAuthTag(bytes.subarray(-TAG_BYTES));
+    let text: string;
+    try {
+      text = decipher.update(bytes.subarray(1 + NONCE_BYTES, -TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+    } catch {
+      return null;
+    }
+    const sealed = JSON.parse(text) as Sealed;
+    const viewerId = sealed[0];
+    if (sealed[1] === "webhook") return { viewerId, pass: { kind: "webhook", accessKey: sealed[2] } };
+    return { viewerId, pass: { kind: "jwt", signingKeyId: sealed[2], expiresAt: sealed[3] } };
+  }
+}

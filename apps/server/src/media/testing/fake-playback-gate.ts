@@ -1,0 +1,80 @@
+import type {
+  PlaybackContent,
+  PlaybackDecision,
+  PlaybackGate,
+  PlaybackRequest,
+  RecordingIndex,
+  RecordingRendition,
+  ViewerDetails,
+  ViewerPass,
+} from "../../ports.ts";
+import type { FactLog } from "./fake-gates.ts";
+
+const PROJECT = "project-1";
+const CONTENT: Readonly<Record<string, PlaybackContent>> = {
+  playstream1: { kind: "live", streamId: "stream-1", projectId: PROJECT },
+  recording1: { kind: "recording", sessionId: "session-1", projectId: PROJECT },
+};
+
+/**
+ * Knows `playstream1`, which is live, and `recording1`, which is the recording that the facts tell of; denies all else. Both are public until
+ * `policy` says otherwise; then whoever has one token or access key of `allowed` is let in.
+ */
+export class FakePlaybackGate implements PlaybackGate {
+  policy: "public" | ViewerPass["kind"] = "public";
+  readonly allowed = new Set<string>(["good"]);
+  /** Origins that may watch; null for any. */
+  origins: readonly string[] | null = null;
+  standsMs = 5000;
+  isFull = false;
+  expiresAt = Date.UTC(2031, 0, 1);
+  /** Set to make `recheck` wait. */
+  hold: Promise<void> = Promise.resolve();
+  readonly opened: PlaybackRequest[] = [];
+  readonly rechecked: { readonly pass: ViewerPass; readonly viewer: ViewerDetails }[] = [];
+  readonly #facts: FactLog;
+
+  constructor(facts: FactLog) {
+    this.#facts = facts;
+  }
+
+  async open(request: PlaybackRequest): Promise<PlaybackDecision> {
+    this.opened.push(request);
+    const { playbackId, viewer } = request;
+    const isOrigin = this.origins === null || this.origins.includes(viewer.origin ?? "");
+    if (this.policy === "public") return this.#answer(playbackId, null, isOrigin);
+    const [credential, ...others] = this.policy === "jwt" ? request.tokens : request.accessKeys;
+    const isAllowed = credential !== undefined && others.length === 0 && this.allowed.has(credential) && isOrigin;
+    return this.#answer(playbackId, passOf(this.policy, credential ?? "", this.expiresAt), isAllowed);
+  }
+
+  async recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision> {
+    this.rechecked.push({ pass, viewer });
+    await this.hold;
+    const credential = pass.kind === "jwt" ? pass.signingKeyId : pass.accessKey;
+    return this.#answer(playbackId, pass, this.policy === pass.kind && this.allowed.has(credential));
+  }
+
+  async recording(sessionId: string): Promise<RecordingIndex | null> {
+    const rows = this.#facts.of("segment-closed").flatMap(({ recorded }) => recorded);
+    const renditions = new Map<string, RecordingRendition & { segments: typeof rows }>();
+    for (const row of rows) {
+      const { rendition, track } = row;
+      if (!renditions.has(rendition)) renditions.set(rendition, { rendition, track, segments: [] });
+      renditions.get(rendition)?.segments.push(row);
+    }
+    return renditions.size === 0 ? null : { sessionId, projectId: PROJECT, renditions: [...renditions.values()] };
+  }
+
+  #answer(playbackId: string, pass: ViewerPass | null, isAllowed: boolean): PlaybackDecision {
+    const content = CONTENT[playbackId];
+    if (!content || !isAllowed) return { ok: false, reason: "denied" };
+    const { standsMs, isFull } = this;
+    return { ok: true, content, pass, standsMs, perOrigin: this.origins !== null, isFull };
+  }
+}
+
+/** The credential stands in for the signing key. */
+function passOf(kind: ViewerPass["kind"], credential: string, expiresAt: number): ViewerPass {
+  return kind === "jwt" ? { kind, signingKeyId: credential, expiresAt } : { kind, accessKey: credential };
+}
