@@ -5,7 +5,7 @@ import type { BenchServer, Profiles } from "./bench-server.ts";
 import type { Clip } from "./clip.ts";
 import { fetchBytes, newestPart, videoPlaylistUrl } from "./hls-reader.ts";
 import { costOf, processTree } from "./process-cost.ts";
-import { median, type Row } from "./report.ts";
+import { median, percentile, type Row } from "./report.ts";
 import { RtmpSender } from "./rtmp-sender.ts";
 
 const PROFILES: Profiles = [
@@ -13,15 +13,17 @@ const PROFILES: Profiles = [
   { name: "360p0", width: 640, height: 360, bitrate: 800_000, fps: 0 },
 ];
 const RUNGS = ["v0", "v1"];
+const SETTLED_MS = 3000;
+/** More than any machine at hand carries. */
+const MOST_LADDERS = 40;
 
 /** A ladder of two rungs, watched for `seconds`: how far the rungs are behind the source, gaps, what a viewer sees, what it costs. */
 export async function measureLadder(server: BenchServer, clip: Clip, seconds: number): Promise<Row[]> {
   const { publishUrl, hlsUrl } = await server.createStream("ladder", PROFILES);
   const sender = await RtmpSender.start(publishUrl, clip);
   try {
-    const source = await videoPlaylistUrl(hlsUrl);
-    const playlists = ["source", ...RUNGS].map((name) => source.replace("/source/", `/${name}/`));
-    await wait(3000);
+    const playlists = await playlistsOf(hlsUrl);
+    await wait(SETTLED_MS);
     const until = performance.now() + seconds * 1000;
     const transcoder = processTree(server.pid).filter(isTranscoder);
     const before = costOf(transcoder).cpuSeconds;
@@ -30,14 +32,15 @@ export async function measureLadder(server: BenchServer, clip: Clip, seconds: nu
       ...playlists.map((url) => followParts(url, until)),
     ]);
     const cpu = (costOf(transcoder).cpuSeconds - before) / seconds;
-    const lags = ofRungs.flatMap(({ parts }) =>
-      Array.from(parts, ([name, at]) => at - (ofSource?.parts.get(name) ?? Number.NaN)),
-    );
-    // The first and the last part may be known of one rendition alone.
-    const known = lags.filter((lag) => !Number.isNaN(lag));
+    const lags = lagsOf(ofSource, ofRungs);
     return [
-      { what: "ladder, part of a rung listed after the source's, median", value: median(known), unit: "ms" },
-      { what: "ladder, part of a rung listed after the source's, worst", value: Math.max(...known), unit: "ms" },
+      { what: "ladder, part of a rung listed after the source's, median", value: median(lags), unit: "ms" },
+      {
+        what: "ladder, part of a rung listed after the source's, 99 of 100",
+        value: percentile(lags, 0.99),
+        unit: "ms",
+      },
+      { what: "ladder, part of a rung listed after the source's, worst", value: Math.max(...lags), unit: "ms" },
       { what: "ladder, gaps in all rungs", value: ofRungs.reduce((sum, { gaps }) => sum + gaps, 0), unit: "" },
       { what: "ladder, hls.js, picture behind its arrival, median", value: median(player.behind), unit: "ms" },
       { what: "ladder, hls.js, stalls", value: player.stalls, unit: "" },
@@ -48,8 +51,61 @@ export async function measureLadder(server: BenchServer, clip: Clip, seconds: nu
   }
 }
 
+/** As many ladders as fit, and one more: it plays as source alone, and those that run do not suffer. */
+export async function measureFullMachine(server: BenchServer, clip: Clip, seconds: number): Promise<Row[]> {
+  const senders: RtmpSender[] = [];
+  try {
+    const running: string[][] = [];
+    for (let count = 1; count <= MOST_LADDERS; count++) {
+      const { id, publishUrl, hlsUrl } = await server.createStream(`ladder ${count}`, PROFILES);
+      senders.push(await RtmpSender.start(publishUrl, clip));
+      const playlists = await playlistsOf(hlsUrl);
+      await wait(SETTLED_MS);
+      const [refusal] = (await server.client.streams.get(id)).issues ?? [];
+      if (refusal !== undefined) {
+        process.stdout.write(`${refusal}\n`);
+        break;
+      }
+      running.push(playlists);
+    }
+    const until = performance.now() + seconds * 1000;
+    const watched = await Promise.all(
+      running.map((playlists) => Promise.all(playlists.map((url) => followParts(url, until)))),
+    );
+    const lags = watched.flatMap(([ofSource, ...ofRungs]) => lagsOf(ofSource, ofRungs));
+    const gaps = watched.flat().reduce((sum, { gaps: some }) => sum + some, 0);
+    return [
+      { what: "full machine, ladders that run", value: running.length, unit: "" },
+      { what: "full machine, ladders refused", value: senders.length - running.length, unit: "" },
+      { what: "full machine, part of a rung listed after the source's, median", value: median(lags), unit: "ms" },
+      { what: "full machine, the same, 99 of 100", value: percentile(lags, 0.99), unit: "ms" },
+      { what: "full machine, gaps in those that run", value: gaps, unit: "" },
+    ];
+  } finally {
+    for (const sender of senders) await sender.stop();
+  }
+}
+
+/** The source's video playlist and those of the rungs. */
+async function playlistsOf(hlsUrl: string): Promise<string[]> {
+  const source = await videoPlaylistUrl(hlsUrl);
+  return ["source", ...RUNGS].map((name) => source.replace("/source/", `/${name}/`));
+}
+
+/** How long after the source's each part of the rungs was listed. The first and the last may be known of one rendition alone. */
+function lagsOf(ofSource: Followed | undefined, ofRungs: readonly Followed[]): number[] {
+  return ofRungs
+    .flatMap(({ parts }) => Array.from(parts, ([name, at]) => at - (ofSource?.parts.get(name) ?? Number.NaN)))
+    .filter((lag) => !Number.isNaN(lag));
+}
+
+interface Followed {
+  readonly parts: ReadonlyMap<string, number>;
+  readonly gaps: number;
+}
+
 /** When each part of a rendition was first listed, asked for in requests that wait; and how many gaps there were. */
-async function followParts(url: string, until: number): Promise<{ parts: Map<string, number>; gaps: number }> {
+async function followParts(url: string, until: number): Promise<Followed> {
   const parts = new Map<string, number>();
   const gaps = new Set<string>();
   let next = newestPart((await fetchBytes(url)).body.toString());

@@ -70,9 +70,10 @@ export class BenchServer {
   async createStream(
     name: string,
     profiles: Profiles = [],
-  ): Promise<{ publishUrl: string; hlsUrl: string; streamKey: string }> {
-    const { streamKey, playbackId } = await this.client.streams.create({ name, profiles });
+  ): Promise<{ id: string; publishUrl: string; hlsUrl: string; streamKey: string }> {
+    const { id, streamKey, playbackId } = await this.client.streams.create({ name, profiles });
     return {
+      id,
       streamKey,
       publishUrl: `${this.#rtmpUrl}/${streamKey}`,
       hlsUrl: `${this.url}/hls/${playbackId}/index.m3u8`,

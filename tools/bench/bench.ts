@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { measureDelivery } from "./bench-delivery.ts";
 import { type IngestTarget, measureIngest, peerTarget, weirTarget } from "./bench-ingest.ts";
-import { measureLadder } from "./bench-ladder.ts";
+import { measureFullMachine, measureLadder } from "./bench-ladder.ts";
 import { measureFirstPart, measurePartAge } from "./bench-latency.ts";
 import { measurePlayer } from "./bench-player.ts";
 import { withDataFolder, withServer } from "./bench-server.ts";
@@ -72,6 +72,7 @@ async function run(): Promise<void> {
       const reordered = await makeClip(2);
       const seconds = Number(options["ladder-seconds"]);
       await withServer(folder, async (server) => tell(...(await measureLadder(server, reordered, seconds))));
+      await withServer(folder, async (server) => tell(...(await measureFullMachine(server, reordered, seconds))));
     }
     if (!chosen.has("ingest")) return;
     for (const count of options.streams.split(",").map(Number)) {
