@@ -2,12 +2,19 @@ import { accessStrings } from "./strings/access-strings.ts";
 import { accountStrings } from "./strings/account-strings.ts";
 import { streamStrings } from "./strings/stream-strings.ts";
 import { viewerStrings } from "./strings/viewer-strings.ts";
+import { webhookStrings } from "./strings/webhook-strings.ts";
 
 /** Every text of the dashboard, by room. A sentence says what happened, to which thing, and what to do. */
 export const strings = {
   app: {
     name: "Weir",
-    rooms: { streams: "Streams", sessions: "Sessions", access: "Access", settings: "Settings" },
+    rooms: {
+      streams: "Streams",
+      sessions: "Sessions",
+      access: "Access",
+      webhooks: "Webhooks",
+      settings: "Settings",
+    },
     navigation: "Rooms",
     skip: "Skip to content",
     loading: "Asking the server …",
@@ -45,6 +52,7 @@ export const strings = {
   account: accountStrings,
   streams: streamStrings,
   viewers: viewerStrings,
+  webhooks: webhookStrings,
   sessions: {
     title: "Sessions",
     columns: {

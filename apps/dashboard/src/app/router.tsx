@@ -69,6 +69,22 @@ const access = createRoute({
     set({ tab: search.tab === "signing" ? ("signing" as const) : undefined, cursor: text(search.cursor) }),
 });
 
+const webhooks = createRoute({
+  getParentRoute: () => rooms,
+  path: "/webhooks",
+  component: lazyRouteComponent(() => import("../features/webhooks/webhooks-page.tsx"), "WebhooksPage"),
+  validateSearch: (search: Search) => set({ cursor: text(search.cursor) }),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => rooms,
+  path: "/webhooks/$webhookId",
+  component: lazyRouteComponent(() => import("../features/webhooks/webhook-page.tsx"), "WebhookPage"),
+  remountDeps: ({ params }) => params,
+  validateSearch: (search: Search) =>
+    set({ failed: search.failed === true ? (true as const) : undefined, cursor: text(search.cursor) }),
+});
+
 const settings = createRoute({
   getParentRoute: () => rooms,
   path: "/settings",
@@ -76,7 +92,10 @@ const settings = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, rooms.addChildren([home, streams, stream, sessions, access, settings])]),
+  routeTree: root.addChildren([
+    signIn,
+    rooms.addChildren([home, streams, stream, sessions, access, webhooks, webhook, settings]),
+  ]),
   defaultNotFoundComponent: MissingPage,
   defaultErrorComponent: BrokenPage,
   scrollRestoration: true,

@@ -1,4 +1,4 @@
-import { IconBroadcast, IconHistory, IconKey, IconSettings } from "@tabler/icons-react";
+import { IconBroadcast, IconHistory, IconKey, IconSettings, IconWebhook } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
@@ -16,6 +16,7 @@ const rooms = [
   { to: "/streams", label: text.rooms.streams, Icon: IconBroadcast },
   { to: "/sessions", label: text.rooms.sessions, Icon: IconHistory },
   { to: "/access", label: text.rooms.access, Icon: IconKey },
+  { to: "/webhooks", label: text.rooms.webhooks, Icon: IconWebhook },
   { to: "/settings", label: text.rooms.settings, Icon: IconSettings },
 ] as const;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { relativeMoment } from "./moments.ts";
+import { localInput, readLocalInput, relativeMoment } from "./moments.ts";
 
 const NOW = 1_700_000_000_000;
 
@@ -14,4 +14,11 @@ test.each([
   [-3 * 31_536_000_000, "3 years ago"],
 ])("a moment %d ms from now is %s", (distance, text) => {
   expect(relativeMoment(NOW + distance, NOW)).toBe(text);
+});
+
+test("what an input for a moment says is what was put into it, to the minute", () => {
+  const at = Date.UTC(2026, 10, 21, 4, 2);
+  expect(localInput(at)).toMatch(/^2026-11-2[012]T\d\d:\d\d$/);
+  expect(readLocalInput(localInput(at + 59_999))).toBe(at);
+  expect(readLocalInput("")).toBeNaN();
 });

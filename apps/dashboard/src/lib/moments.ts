@@ -23,3 +23,14 @@ export function relativeMoment(at: number, now: number): string {
 export function absoluteMoment(at: number): string {
   return absolute.format(at);
 }
+
+/** A moment as an input of the type `datetime-local` has it, in the reader's own time zone and to the minute. */
+export function localInput(at: number): string {
+  const shifted = at - new Date(at).getTimezoneOffset() * 60_000;
+  return new Date(shifted).toISOString().slice(0, 16);
+}
+
+/** The moment that such an input says; NaN for an empty one. */
+export function readLocalInput(text: string): number {
+  return new Date(text).getTime();
+}

@@ -1,6 +1,7 @@
 import type { Stream } from "@weir/contract";
 import { TokenSample } from "../access/token-sample.tsx";
 import { TryAccessPanel } from "../access/try-access-panel.tsx";
+import { PolicyPanel } from "./policy-panel.tsx";
 import classes from "./stream-overview.module.css";
 
 /** Who may watch a stream, and why somebody may not. */
@@ -8,6 +9,9 @@ export function StreamAccess({ stream }: { readonly stream: Stream }) {
   const policy = stream.playbackPolicy?.type ?? "public";
   return (
     <div className={classes.columns}>
+      <div className={classes.column}>
+        <PolicyPanel stream={stream} />
+      </div>
       <div className={classes.column}>
         <TryAccessPanel key={policy} playbackId={stream.playbackId} policy={policy} />
         {policy === "jwt" && <TokenSample playbackId={stream.playbackId} />}

@@ -1,0 +1,48 @@
+import { Button } from "@mantine/core";
+import type { Stream } from "@weir/contract";
+import { type FormEvent, useState } from "react";
+import { Note } from "../../components/note.tsx";
+import { Panel } from "../../components/panel.tsx";
+import { strings } from "../../strings.ts";
+import { draftOf, policyOf, problemsOf } from "./policy.ts";
+import { PolicyFields } from "./policy-fields.tsx";
+import classes from "./policy-panel.module.css";
+import { usePatchStream } from "./stream-queries.ts";
+
+const text = strings.viewers.policy;
+
+/** The stream's playback policy, changed in place. While nothing is typed it follows what the server says. */
+export function PolicyPanel({ stream }: { readonly stream: Stream }) {
+  const saved = draftOf(stream.playbackPolicy);
+  const [typed, setTyped] = useState<typeof saved | null>(null);
+  const patch = usePatchStream(stream.id);
+  const draft = typed ?? saved;
+  const isChanged = typed !== null && JSON.stringify(typed) !== JSON.stringify(saved);
+  const problems = problemsOf(draft);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    patch.mutate({ playbackPolicy: policyOf(draft) }, { onSuccess: () => setTyped(null) });
+  };
+  return (
+    <Panel title={text.title}>
+      <form className={classes.form} onSubmit={submit}>
+        <PolicyFields draft={draft} problems={problems} onDraft={setTyped} />
+        {patch.error && <Note tone="failure">{patch.error.message}</Note>}
+        <p className="quiet">
+          {text.live} {text.recordings}
+        </p>
+        <div className={classes.actions}>
+          <Button type="submit" loading={patch.isPending} disabled={!isChanged || Object.keys(problems).length > 0}>
+            {text.save}
+          </Button>
+          {isChanged && (
+            <Button variant="default" onClick={() => setTyped(null)}>
+              {text.undo}
+            </Button>
+          )}
+          {patch.isSuccess && !isChanged && <span role="status">{text.saved}</span>}
+        </div>
+      </form>
+    </Panel>
+  );
+}

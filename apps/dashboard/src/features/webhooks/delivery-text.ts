@@ -1,0 +1,23 @@
+import type { WebhookLog } from "@weir/contract";
+import { strings } from "../../strings.ts";
+
+const text = strings.webhooks.deliveries;
+
+/** What came of a call: `200 OK`, or why there was no answer. */
+export function outcomeText({ response, error }: WebhookLog): string {
+  return response ? text.answer(response.status, response.statusText) : (error ?? text.noAnswer);
+}
+
+/** JSON set out in lines; anything else as it is. */
+export function readableBody(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}
+
+/** The text that is stored as base64. It may end within a letter: only its beginning is kept. */
+export function storedText(base64: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)));
+}

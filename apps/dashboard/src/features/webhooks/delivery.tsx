@@ -1,0 +1,73 @@
+import { Button } from "@mantine/core";
+import { IconChevronRight } from "@tabler/icons-react";
+import type { WebhookLog } from "@weir/contract";
+import { useId, useState } from "react";
+import { CodeBlock } from "../../components/code-block.tsx";
+import { Moment } from "../../components/moment.tsx";
+import { Note } from "../../components/note.tsx";
+import { StateLabel } from "../../components/state-label.tsx";
+import { ValueField } from "../../components/value-field.tsx";
+import { strings } from "../../strings.ts";
+import classes from "./delivery-list.module.css";
+import { outcomeText, readableBody, storedText } from "./delivery-text.ts";
+import { useResend } from "./webhook-queries.ts";
+
+const text = strings.webhooks.deliveries;
+
+/** One call on one line, which opens to what was sent and answered. */
+export function Delivery({ delivery }: { readonly delivery: WebhookLog }) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  return (
+    <li>
+      <button
+        type="button"
+        className={classes.line}
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <IconChevronRight size={16} className={classes.chevron} aria-hidden />
+        <code className={classes.event}>{delivery.event}</code>
+        <StateLabel tone={delivery.success ? "quiet" : "failure"}>{outcomeText(delivery)}</StateLabel>
+        {delivery.attempt > 1 && <span className="quiet">{text.attempt(delivery.attempt)}</span>}
+        <span className="quiet">{text.took((delivery.duration * 1000).toFixed(0))}</span>
+        <span className="quiet">
+          <Moment at={delivery.createdAt} />
+        </span>
+      </button>
+      <div id={id} hidden={!isOpen}>
+        {isOpen && <DeliveryDetails delivery={delivery} />}
+      </div>
+    </li>
+  );
+}
+
+function DeliveryDetails({ delivery }: { readonly delivery: WebhookLog }) {
+  const { id, webhookId, request, response } = delivery;
+  const resend = useResend(webhookId);
+  const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
+  return (
+    <div className={classes.details}>
+      <CodeBlock
+        title={text.headers}
+        code={[`${request.method} ${request.url}`, ...headers].join("\n")}
+        what={text.headers.toLowerCase()}
+      />
+      <CodeBlock title={text.request} code={readableBody(request.body)} what={text.sentBody} />
+      {response && (
+        <CodeBlock
+          title={`${text.response} ${outcomeText(delivery)}`}
+          code={storedText(response.body) || text.emptyBody}
+          what={text.answeredBody}
+        />
+      )}
+      <ValueField label={text.logId} value={id} />
+      {resend.error && <Note tone="failure">{resend.error.message}</Note>}
+      {resend.data && <p role="status">{text.resent(outcomeText(resend.data))}</p>}
+      <Button variant="default" loading={resend.isPending} onClick={() => resend.mutate(id)}>
+        {text.resend}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import { Button, Modal, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import dialog from "../../components/dialog.module.css";
+import { Note } from "../../components/note.tsx";
+import { localInput, readLocalInput } from "../../lib/moments.ts";
+import { useNow } from "../../lib/now.ts";
+import { strings } from "../../strings.ts";
+import { useReplay } from "./webhook-queries.ts";
+
+const text = strings.webhooks.replay;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+interface Props {
+  readonly webhookId: string;
+  readonly onClose: () => void;
+}
+
+/** Sends the events of a stretch of time once more; the last hour to begin with. */
+export function ReplayDialog({ webhookId, onClose }: Props) {
+  const now = useNow();
+  const [from, setFrom] = useState(() => localInput(now - HOUR_MS));
+  const [to, setTo] = useState(() => localInput(now + MINUTE_MS));
+  const replay = useReplay(webhookId);
+  const range = { from: readLocalInput(from), to: readLocalInput(to) };
+  const isBackwards = range.from >= range.to;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    replay.mutate(range);
+  };
+  return (
+    <Modal opened onClose={onClose} title={text.title}>
+      <form className={dialog.body} onSubmit={submit}>
+        <p>
+          {text.body} {text.most}
+        </p>
+        <TextInput
+          type="datetime-local"
+          label={text.from}
+          value={from}
+          required
+          withAsterisk={false}
+          onChange={(event) => setFrom(event.currentTarget.value)}
+        />
+        <TextInput
+          type="datetime-local"
+          label={text.to}
+          value={to}
+          required
+          withAsterisk={false}
+          error={isBackwards && text.backwards}
+          onChange={(event) => setTo(event.currentTarget.value)}
+        />
+        {replay.error && <Note tone="failure">{replay.error.message}</Note>}
+        {replay.data && <p role="status">{replay.data.events === 0 ? text.none : text.done(replay.data.events)}</p>}
+        <div className={dialog.actions}>
+          <Button variant="default" onClick={onClose}>
+            {strings.actions.close}
+          </Button>
+          <Button type="submit" loading={replay.isPending} disabled={!(range.from < range.to)}>
+            {text.submit}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

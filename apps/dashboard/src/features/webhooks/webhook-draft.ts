@@ -1,0 +1,82 @@
+import {
+  type NewWebhook,
+  WEBHOOK_EVENTS,
+  type Webhook,
+  type WebhookEventName,
+  type WebhookPatch,
+} from "@weir/contract";
+
+/** A webhook as it is typed. */
+export interface WebhookDraft {
+  readonly name: string;
+  readonly url: string;
+  readonly events: readonly WebhookEventName[];
+  /** Empty for none, or for the one that it has. */
+  readonly sharedSecret: string;
+  /** Empty for all streams. */
+  readonly streamId: string;
+}
+
+export const EMPTY_DRAFT: WebhookDraft = { name: "", url: "", events: [], sharedSecret: "", streamId: "" };
+
+export function draftOf({ name, url, events, streamId = "" }: Webhook): WebhookDraft {
+  return { name, url, events, sharedSecret: "", streamId };
+}
+
+export function isAddress(url: string): boolean {
+  return /^https?:\/\/./.test(url.trim()) && URL.canParse(url.trim());
+}
+
+export function isComplete({ name, url, events }: WebhookDraft): boolean {
+  return name.trim() !== "" && isAddress(url) && events.length > 0;
+}
+
+export function newWebhookOf({ name, url, events, sharedSecret, streamId }: WebhookDraft): NewWebhook {
+  return {
+    name: name.trim(),
+    url: url.trim(),
+    events: [...events],
+    ...(sharedSecret !== "" && { sharedSecret }),
+    ...(streamId.trim() !== "" && { streamId: streamId.trim() }),
+  };
+}
+
+/** Only what differs: what nobody has touched is not overwritten. */
+export function patchOf(webhook: Webhook, draft: WebhookDraft): WebhookPatch {
+  const { name, url, events, sharedSecret } = newWebhookOf(draft);
+  const streamId = draft.streamId.trim();
+  const areSame = events.length === webhook.events.length && events.every((event) => webhook.events.includes(event));
+  return {
+    ...(name !== webhook.name && { name }),
+    ...(url !== webhook.url && { url }),
+    ...(!areSame && { events }),
+    ...(sharedSecret !== undefined && { sharedSecret }),
+    ...(streamId !== (webhook.streamId ?? "") && { streamId }),
+  };
+}
+
+/** The events by what comes before their first dot, in the order of the API. */
+export const EVENT_GROUPS = Object.entries(Object.groupBy(WEBHOOK_EVENTS, groupOf)) as [
+  EventGroup,
+  readonly WebhookEventName[],
+][];
+
+export type EventGroup = "stream" | "recording" | "multistream" | "playback" | "asset" | "task";
+
+function groupOf(event: WebhookEventName): EventGroup {
+  return event.slice(0, event.indexOf(".")) as EventGroup;
+}
+
+/** With these events, or without them; in the order of the API. */
+export function withEvents(
+  chosen: readonly WebhookEventName[],
+  events: readonly WebhookEventName[],
+  isWanted: boolean,
+): WebhookEventName[] {
+  return WEBHOOK_EVENTS.filter((event) => (events.includes(event) ? isWanted : chosen.includes(event)));
+}
+
+/** A secret that nobody guesses: 32 random bytes. */
+export function inventSecret(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

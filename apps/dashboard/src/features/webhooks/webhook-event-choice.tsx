@@ -1,0 +1,49 @@
+import { Checkbox } from "@mantine/core";
+import type { WebhookEventName } from "@weir/contract";
+import { strings } from "../../strings.ts";
+import { EVENT_GROUPS, withEvents } from "./webhook-draft.ts";
+import classes from "./webhook-form.module.css";
+
+const text = strings.webhooks.form;
+
+interface Props {
+  readonly events: readonly WebhookEventName[];
+  readonly onEvents: (events: WebhookEventName[]) => void;
+}
+
+/** Ticks for all events, by group; the tick of a group is for all of it. */
+export function WebhookEventChoice({ events: chosen, onEvents }: Props) {
+  return (
+    <fieldset className={classes.events}>
+      <legend>{text.events}</legend>
+      <p className="quiet">{text.eventsHint}</p>
+      <div className={classes.groups}>
+        {EVENT_GROUPS.map(([group, events]) => {
+          const count = events.filter((event) => chosen.includes(event)).length;
+          return (
+            <div key={group} className={classes.group}>
+              <Checkbox
+                size="xs"
+                label={<strong>{strings.webhooks.groups[group]}</strong>}
+                checked={count === events.length}
+                indeterminate={count > 0 && count < events.length}
+                onChange={() => onEvents(withEvents(chosen, events, count < events.length))}
+              />
+              {events.map((event) => (
+                <Checkbox
+                  key={event}
+                  size="xs"
+                  label={<code>{event}</code>}
+                  checked={chosen.includes(event)}
+                  onChange={({ currentTarget }) => onEvents(withEvents(chosen, [event], currentTarget.checked))}
+                />
+              ))}
+            </div>
+          );
+        })}
+      </div>
+      {chosen.includes("playback.accessControl") && <p>{text.gate}</p>}
+      {chosen.includes("stream.detection") && <p className="quiet">{text.never}</p>}
+    </fieldset>
+  );
+}

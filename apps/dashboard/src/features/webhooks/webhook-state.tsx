@@ -1,0 +1,16 @@
+import type { Webhook } from "@weir/contract";
+import { StateLabel } from "../../components/state-label.tsx";
+import { strings } from "../../strings.ts";
+
+const text = strings.webhooks.states;
+const tones = { active: "quiet", failing: "failure", paused: "warning" } as const;
+
+export function stateOf({ status }: Webhook): "active" | "failing" | "paused" {
+  if (status.pausedAt !== undefined) return "paused";
+  return status.failuresInARow > 0 ? "failing" : "active";
+}
+
+export function WebhookState({ webhook }: { readonly webhook: Webhook }) {
+  const state = stateOf(webhook);
+  return <StateLabel tone={tones[state]}>{text[state]}</StateLabel>;
+}

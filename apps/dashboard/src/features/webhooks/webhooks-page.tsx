@@ -1,0 +1,46 @@
+import { Button } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { IconPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { PageLinks } from "../../components/page-links.tsx";
+import { QueryProblem } from "../../components/query-problem.tsx";
+import { strings } from "../../strings.ts";
+import { CreateWebhookDialog } from "./create-webhook-dialog.tsx";
+import { WebhookList } from "./webhook-list.tsx";
+import { webhooksQuery } from "./webhook-queries.ts";
+import classes from "./webhooks-page.module.css";
+
+const text = strings.webhooks;
+const route = getRouteApi("/rooms/webhooks");
+
+/** Who is called when something happens. */
+export function WebhooksPage() {
+  const { cursor } = route.useSearch();
+  const navigate = route.useNavigate();
+  const webhooks = useQuery(webhooksQuery(cursor));
+  const [isCreating, setCreating] = useState(false);
+  useDocumentTitle(`${text.title} · ${strings.app.name}`);
+  return (
+    <div className={classes.page}>
+      <header className={classes.header}>
+        <h1>{text.title}</h1>
+        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+          {text.create}
+        </Button>
+      </header>
+      <p className="quiet">{text.lead}</p>
+      <QueryProblem error={webhooks.error} />
+      {!webhooks.data && !webhooks.error && <p className="quiet">{strings.app.loading}</p>}
+      {webhooks.data?.items.length === 0 && cursor === undefined && <p>{text.empty}</p>}
+      {webhooks.data && webhooks.data.items.length > 0 && <WebhookList webhooks={webhooks.data.items} />}
+      <PageLinks
+        cursor={cursor}
+        nextCursor={webhooks.data?.nextCursor}
+        onCursor={(next) => navigate({ search: next === undefined ? {} : { cursor: next } })}
+      />
+      {isCreating && <CreateWebhookDialog onClose={() => setCreating(false)} />}
+    </div>
+  );
+}
