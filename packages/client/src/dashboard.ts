@@ -1,4 +1,4 @@
-import type { DashboardSession, ServerSettings } from "@weir/contract";
+import type { DashboardSession, LogIn, ServerSettings } from "@weir/contract";
 import type { CallOptions, Transport } from "./transport.ts";
 import { WeirError } from "./weir-error.ts";
 
@@ -13,6 +13,11 @@ export class Dashboard {
   /** Throws WeirError 401 when the key is unknown. */
   async signIn(apiKey: string, call: CallOptions = {}): Promise<void> {
     await this.#transport.send("POST", "/api/dashboard/sign-in", { ...call, body: { apiKey } });
+  }
+
+  /** The same for a person. Throws WeirError 401 when name and password do not belong together. */
+  async logIn(who: LogIn, call: CallOptions = {}): Promise<void> {
+    await this.#transport.send("POST", "/api/dashboard/log-in", { ...call, body: who });
   }
 
   async signOut(call: CallOptions = {}): Promise<void> {

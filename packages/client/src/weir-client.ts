@@ -1,6 +1,7 @@
 import type { AccessTrial, AccessTrialResult, Ingest, PlaybackInfo } from "@weir/contract";
 import { ApiTokens } from "./api-tokens.ts";
 import { Dashboard } from "./dashboard.ts";
+import { People } from "./people.ts";
 import { Sessions } from "./sessions.ts";
 import { SigningKeys } from "./signing-keys.ts";
 import { Streams } from "./streams.ts";
@@ -15,6 +16,7 @@ export class WeirClient {
   readonly signingKeys: SigningKeys;
   readonly webhooks: Webhooks;
   readonly dashboard: Dashboard;
+  readonly people: People;
   readonly playback: {
     /** How to watch a stream or a recording by its playback id. Needs no key. */
     get(playbackId: string, call?: CallOptions): Promise<PlaybackInfo>;
@@ -30,6 +32,7 @@ export class WeirClient {
     this.signingKeys = new SigningKeys(transport);
     this.webhooks = new Webhooks(transport);
     this.dashboard = new Dashboard(transport);
+    this.people = new People(transport);
     this.playback = {
       get: (playbackId, call = {}) => transport.json("GET", `/api/playback/${encodeURIComponent(playbackId)}`, call),
     };
