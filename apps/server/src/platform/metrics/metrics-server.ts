@@ -1,0 +1,53 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Log } from "../log.ts";
+import type { Metrics } from "./metrics.ts";
+
+export interface MetricsServer {
+  /** Null where the port could not be had. */
+  readonly port: number | null;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `/metrics` on a port of its own. A server without metrics is better than none: a port that is taken is a warning.
+ */
+export async function serveMetrics(metrics: Metrics, host: string, port: number, log: Log): Promise<MetricsServer> {
+  const server = createServer({ maxHeaderSize: 8 * 1024, headersTimeout: 5_000, requestTimeout: 5_000 });
+  server.maxConnections = 50;
+  server.on("request", (request, response) => {
+    if (request.url !== "/metrics") return void response.writeHead(404).end();
+    if (request.method !== "GET") return void response.writeHead(405, { allow: "GET" }).end();
+    metrics.text().then(
+      (text) => response.writeHead(200, { "content-type": metrics.contentType }).end(text),
+      (error: unknown) => {
+        log.error({ err: error }, "metrics could not be read");
+        response.writeHead(500).end();
+      },
+    );
+  });
+  const problem = await listen(server, host, port);
+  if (problem) {
+    log.warn(`no metrics are served: ${host}:${port} cannot be listened on (${problem}); set WEIR_METRICS_PORT`);
+    return { port: null, close: async () => {} };
+  }
+  let closing: Promise<void> | null = null;
+  return {
+    port: (server.address() as AddressInfo).port,
+    close() {
+      closing ??= new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      return closing;
+    },
+  };
+}
+
+/** Resolves with what is in the way, or null. */
+function listen(server: Server, host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host, port }, () => resolve(null));
+  });
+}

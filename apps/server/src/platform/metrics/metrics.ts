@@ -1,0 +1,94 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/** A label's values are ours, never a stranger's words; should one slip through, what is beyond this becomes `other`. */
+const MOST_SERIES = 300;
+
+/** A count by labels, the labels in the order in which they were named. */
+export interface LabelledCounter {
+  add(labels: readonly string[], by?: number): void;
+}
+
+/** Something measured by what was seen of it. */
+export interface Distribution {
+  observe(value: number): void;
+}
+
+/**
+ * What this process counts and measures, for Prometheus and OpenTelemetry alike. What moves often is a plain number that is read when
+ * somebody looks: `gauge` and `total` take a function.
+ */
+export class Metrics {
+  readonly #registry = new Registry();
+
+  /** A value that goes up and down. */
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  /** A number that only grows while the process lives. By convention its name ends with `_total`. */
+  total(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
+  /** As `total`, by one label: `read` gives all its values. */
+  totals(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
+    new Counter({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        for (const [value, count] of Object.entries(read())) this.inc({ [label]: value }, count);
+      },
+    });
+  }
+
+  counter(name: string, help: string, labelNames: readonly string[]): LabelledCounter {
+    const counter = new Counter({ name, help, labelNames: [...labelNames], registers: [this.#registry] });
+    const series = new Set<string>();
+    return {
+      add(labels, by = 1) {
+        const key = labels.join("\0");
+        if (!series.has(key) && series.size >= MOST_SERIES) counter.labels(...labels.map(() => "other")).inc(by);
+        else {
+          series.add(key);
+          counter.labels(...labels).inc(by);
+        }
+      },
+    };
+  }
+
+  distribution(name: string, help: string, buckets: readonly number[]): Distribution {
+    return new Histogram({ name, help, buckets: [...buckets], registers: [this.#registry] });
+  }
+
+  /** Everything, in the text format of Prometheus. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** Everything, as values. */
+  values(): ReturnType<Registry["getMetricsAsJSON"]> {
+    return this.#registry.getMetricsAsJSON();
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+}
