@@ -172,9 +172,14 @@ export class PlaybackAccess {
       if (asked === this.#sessions.changes) this.#publicAnswers.keep(key, decision);
       return { content, session: null, isFull, isShared: !perOrigin };
     }
-    const isWatching = identity !== undefined && this.#sessions.find(identity)?.viewer.tally;
-    if (isFull && !isWatching) return "denied";
-    const session = this.#sessions.begin(playbackId, decision, viewer, asked);
+    const known = identity === undefined ? undefined : this.#sessions.find(identity)?.viewer;
+    if (isFull && !known?.tally) return "denied";
+    const session = this.#sessions.begin(playbackId, decision, {
+      details: viewer,
+      asked,
+      // Players ask for the beginning of a file more than once.
+      viewer: address.kind === "mp4" ? known : undefined,
+    });
     if (identity !== undefined) this.#sessions.remember(identity, session);
     return { content, session, isFull, isShared: false };
   }
@@ -187,8 +192,7 @@ export class PlaybackAccess {
 
   /** Who asks, for requests that bring their credential each time. */
   #identity(req: IncomingMessage, { playbackId }: MediaAddress, { tokens, accessKeys }: PlaybackCredentials): string {
-    const from = this.#proxies.addressOf(req);
-    const who = [playbackId, from, req.headers["user-agent"] ?? "", tokens, accessKeys];
+    const who = [playbackId, this.#proxies.addressOf(req), req.headers["user-agent"], tokens, accessKeys];
     return hash("sha256", JSON.stringify(who), "base64url");
   }
 }

@@ -60,8 +60,11 @@ export class ViewerCounts {
     viewer.seenAt = now;
   }
 
+  /** Everybody leaves, and that is told. */
   close(): void {
     this.#timer.cancel();
+    for (const viewer of this.#watching) this.#leave(viewer);
+    this.#tell();
   }
 
   #arrive(viewer: Viewer): void {

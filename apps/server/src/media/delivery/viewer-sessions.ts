@@ -16,7 +16,8 @@ import type { ViewerTokens } from "./viewer-token.ts";
 
 /** Longer than a customer's webhook may take (5 s), so that its slowness holds up nobody who watches. */
 const STALE_MS = 10_000;
-const MAX_SESSIONS = 20_000;
+/** Of tokens and identities together; who is forgotten goes on from their token. */
+const MAX_SESSIONS = 40_000;
 const IDLE_MS = 10 * 60_000;
 const SWEEP_MS = 60_000;
 
@@ -69,11 +70,15 @@ export class ViewerSessions {
     return this.#sessions.get(key);
   }
 
-  /** A session for what the gate granted. It is remembered from `remember` or `seal` on. */
-  begin(playbackId: string, grant: Grant & { pass: ViewerPass }, details: ViewerDetails, askedAt: number) {
-    const session = this.#session(playbackId, grant.pass, details, this.#counts.viewer(playbackId));
+  /** A session for what the gate granted, of somebody new or of a known viewer. It is remembered from `remember` or `seal` on. */
+  begin(
+    playbackId: string,
+    grant: Grant & { pass: ViewerPass },
+    { details, asked, viewer }: { details: ViewerDetails; asked: number; viewer?: Viewer | undefined },
+  ): ViewerSession {
+    const session = this.#session(playbackId, grant.pass, details, viewer ?? this.#counts.viewer(playbackId));
     session.content = grant.content;
-    if (askedAt === this.#changes) session.standsUntil = this.#clock.monotonic() + grant.standsMs;
+    if (asked === this.#changes) session.standsUntil = this.#clock.monotonic() + grant.standsMs;
     return session;
   }
 

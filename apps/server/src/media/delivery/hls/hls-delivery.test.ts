@@ -60,7 +60,7 @@ describe("a live stream", () => {
     expect((await rig.fetch(`${AUDIO}/${init}`)).headers.get("content-type")).toBe("audio/mp4");
   });
 
-  test("answers one range of a segment, and says 416 where there is none", async () => {
+  test("77: answers one range of a segment, and says 416 where there is none", async () => {
     await broadcast(5);
     const whole = await rig.bytes(`${SOURCE}/1.m4s`);
     const middle = await rig.fetch(`${SOURCE}/1.m4s`, { headers: { range: "bytes=500-2499" } });
@@ -123,7 +123,7 @@ describe("a live stream", () => {
     ["_HLS_msn=0", 200],
     ["_HLS_msn=1", 200],
     ["tkn=abcdefghijklmnopqrstuv&unknown=1", 200],
-  ])("answers ?%s with %i", async (query, status) => {
+  ])("78: answers ?%s with %i", async (query, status) => {
     await broadcast(3);
     expect((await rig.fetch(`${SOURCE}/index.m3u8?${query}`)).status).toBe(status);
   });
@@ -182,7 +182,7 @@ describe("what may not be had", () => {
     "/hls/playstream1/s/-/session-1/source/01e5.m4s",
     "/hls/playstream1/s/-/session-1/nothing/index.m3u8",
     "/hls/playstream1/s/-/other-session/source/index.m3u8",
-  ])("%s is not found", async (path) => {
+  ])("75: %s is not found", async (path) => {
     await broadcast(3);
     expect((await raw(path)).status).toBe(404);
   });

@@ -1,0 +1,441 @@
+import { Readable } from "node:stream";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { MediaRig, until } from "../../testing/media-rig.ts";
+
+let rig: MediaRig;
+beforeEach(async () => {
+  rig = await MediaRig.open();
+  rig.playbackGate.policy = "jwt";
+});
+afterEach(() => rig[Symbol.asyncDispose]());
+
+const LIVE = "/hls/playstream1";
+const RECORDING = "/asset/hls/recording1";
+const DENIED = "Shutting down since this session is not allowed to view this stream";
+
+async function broadcast(seconds = 5, record = false) {
+  rig.publishGate.nextStart = { record };
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds });
+  return publication;
+}
+
+/** A recording as long as one of these tests needs. */
+async function recorded(): Promise<void> {
+  const publication = await broadcast(5, true);
+  publication.end("clean-stop", "FCUnpublish");
+  await until(() => rig.facts.of("span-sealed").length === 2, "both spans");
+}
+
+/** Folder of the source rendition, as a multivariant playlist names it. */
+async function sourceOf(path: string, headers: Record<string, string> = {}): Promise<string> {
+  const answer = await rig.fetch(path, { headers });
+  const [address] = /^s\/.*\/source(?=\/index\.m3u8)/m.exec(await answer.text()) ?? [];
+  if (!address) throw new Error(`${path} has no source rendition: ${answer.status}`);
+  return new URL(address, rig.url(path)).pathname;
+}
+
+const status = async (path: string, headers: Record<string, string> = {}) =>
+  (await rig.fetch(path, { headers })).status;
+
+describe("gated content", () => {
+  test("66: its playlists lead to everything else by the addresses alone; those without the token are refused", async () => {
+    await broadcast();
+    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    const playlist = await rig.text(`${source}/index.m3u8`);
+    const init = /init-[0-9a-f]+\.mp4/.exec(playlist)?.[0];
+    for (const file of [init, "1.m4s", "1.0.m4s", "index.m3u8?_HLS_msn=1&_HLS_part=0"])
+      expect(await status(`${source}/${file}`)).toBe(200);
+    const bare = source.replace(/\/s\/[^/]+/, "/s/-");
+    for (const file of ["index.m3u8", init, "1.m4s", "1.0.m4s"]) expect(await status(`${bare}/${file}`)).toBe(401);
+    expect(rig.playbackGate.opened.filter(({ tokens }) => tokens.length > 0).length).toBe(1);
+  });
+
+  test("one body serves all: media playlists do not differ between two viewers, nor from a public one's", async () => {
+    await broadcast();
+    const [one, other] = [await sourceOf(`${LIVE}/index.m3u8?jwt=good`), await sourceOf(`${LIVE}/index.m3u8?jwt=good`)];
+    expect(one).not.toBe(other);
+    const playlist = await rig.text(`${one}/index.m3u8`);
+    expect(await rig.text(`${other}/index.m3u8`)).toBe(playlist);
+    rig.playbackGate.policy = "public";
+    rig.plane.accessChanged("all");
+    expect(await rig.text(`${await sourceOf(`${LIVE}/index.m3u8`)}/index.m3u8`)).toBe(playlist);
+  });
+
+  test.each([
+    ["jwt", "service-jwt"],
+    ["jwt", "livepeer-jwt"],
+    ["webhook", "service-access-key"],
+    ["webhook", "livepeer-access-key"],
+  ] as const)(
+    "plays by %s with the header %s on every request, at addresses without a token",
+    async (policy, header) => {
+      await broadcast();
+      rig.playbackGate.policy = policy;
+      const headers = { [header]: "good" };
+      const source = await sourceOf(`${LIVE}/index.m3u8`, headers);
+      expect(await status(`${source}/index.m3u8`, headers)).toBe(200);
+      const bare = source.replace(/\/s\/[^/]+/, "/s/-");
+      const before = rig.playbackGate.opened.length;
+      const answers = ["index.m3u8", "1.m4s", "1.0.m4s", "1.1.m4s"].map((file) => status(`${bare}/${file}`, headers));
+      expect(await Promise.all(answers)).toEqual([200, 200, 200, 200]);
+      expect(rig.playbackGate.opened.length - before).toBeLessThanOrEqual(1);
+      expect(await status(`${bare}/1.m4s`, { [header]: "bad" })).toBe(401);
+    },
+  );
+
+  test("its session goes on with one look-up per request, and is asked about again in the background", async () => {
+    await broadcast();
+    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    await Promise.all(Array.from({ length: 20 }, () => rig.bytes(`${source}/1.m4s`)));
+    expect(rig.playbackGate.rechecked.length).toBe(0);
+    let release = (): void => {};
+    rig.playbackGate.hold = new Promise((resolve) => {
+      release = resolve;
+    });
+    rig.clock.advance(5001);
+    // The answer is late, the segments are not.
+    for (let i = 0; i < 5; i++) expect(await status(`${source}/1.m4s`)).toBe(200);
+    expect(rig.playbackGate.rechecked.length).toBe(1);
+    release();
+  });
+
+  test("67: a token is good for its own playback id and session alone, as it is", async () => {
+    await recorded();
+    const live = await sourceOf(`${RECORDING}/index.m3u8?jwt=good`);
+    expect(await status(`${live}/index.m3u8`)).toBe(200);
+    expect(await status(live.replace("recording1", "playstream1").concat("/index.m3u8"))).toBe(401);
+    expect(await status(live.replace("recording1", "unknownid1").concat("/index.m3u8"))).toBe(401);
+    expect(await status(live.replace("session-1", "session-2").concat("/index.m3u8"))).toBe(404);
+    expect(await status(live.replace(/\/s\/.{5}/, "/s/AAAAA").concat("/index.m3u8"))).toBe(401);
+  });
+
+  test("67: a session ends with the token that began it", async () => {
+    await broadcast();
+    rig.playbackGate.expiresAt = rig.clock.now() + 3000;
+    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    rig.clock.advance(2999);
+    expect(await status(`${source}/1.m4s`)).toBe(200);
+    rig.clock.advance(1);
+    expect(await status(`${source}/1.m4s`)).toBe(401);
+  });
+
+  test("67: a withdrawn session is refused from then on, by its token and by its headers", async () => {
+    await broadcast();
+    const headers = { "service-jwt": "good" };
+    const source = await sourceOf(`${LIVE}/index.m3u8`, headers);
+    const bare = source.replace(/\/s\/[^/]+/, "/s/-");
+    expect(await status(`${bare}/1.m4s`, headers)).toBe(200);
+    rig.playbackGate.allowed.clear();
+    rig.plane.accessChanged("playstream1");
+    expect(await status(`${source}/1.m4s`)).toBe(401);
+    expect(await status(`${bare}/1.m4s`, headers)).toBe(401);
+    const denied = await rig.fetch(`${source}/index.m3u8`);
+    expect([denied.status, await denied.text()]).toEqual([401, `#EXTM3U\n#EXT-X-ERROR: ${DENIED}\n#EXT-X-ENDLIST\n`]);
+    rig.playbackGate.allowed.add("good");
+    rig.plane.accessChanged("all");
+    expect(await status(`${source}/1.m4s`)).toBe(401);
+    expect(await status(`${LIVE}/index.m3u8`, headers)).toBe(200);
+  });
+
+  test("72: who watches when it becomes gated is refused, also without being told of the change", async () => {
+    await broadcast();
+    rig.playbackGate.policy = "public";
+    rig.plane.accessChanged("all");
+    const source = await sourceOf(`${LIVE}/index.m3u8`);
+    expect(await status(`${source}/1.m4s`)).toBe(200);
+    rig.playbackGate.policy = "jwt";
+    rig.clock.advance(5001);
+    expect(await status(`${source}/1.m4s`)).toBe(401);
+  });
+
+  test("72: a key that is gone is noticed while watching, also without being told of it", async () => {
+    await broadcast();
+    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    rig.playbackGate.allowed.clear();
+    rig.clock.advance(5001);
+    await until(async () => (await status(`${source}/1.m4s`)) === 401, "a refusal");
+    expect(rig.playbackGate.rechecked.length).toBe(1);
+  });
+
+  test("an old session waits for the gate's answer", async () => {
+    await broadcast();
+    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    rig.playbackGate.allowed.clear();
+    rig.clock.advance(15_001);
+    expect(await status(`${source}/1.m4s`)).toBe(401);
+  });
+
+  test("an answer to a question from before a change does not stand", async () => {
+    await broadcast();
+    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    let release = (): void => {};
+    rig.playbackGate.hold = new Promise((resolve) => {
+      release = resolve;
+    });
+    rig.clock.advance(5001);
+    expect(await status(`${source}/1.m4s`)).toBe(200);
+    rig.plane.accessChanged("playstream1");
+    release();
+    await until(() => rig.playbackGate.rechecked.length === 1, "the question");
+    rig.playbackGate.hold = Promise.resolve();
+    rig.playbackGate.allowed.clear();
+    await until(async () => (await status(`${source}/1.m4s`)) === 401, "a refusal");
+  });
+
+  test("a session goes on from its token after a restart", async () => {
+    await recorded();
+    const source = await sourceOf(`${RECORDING}/index.m3u8?jwt=good`);
+    await rig.restart();
+    const answers = await Promise.all([1, 2, 3].map(() => status(`${source}/index.m3u8`)));
+    expect(answers).toEqual([200, 200, 200]);
+    expect(rig.playbackGate.rechecked.length).toBe(1);
+    expect(rig.playbackGate.rechecked[0]?.viewer.url).toContain("/recording1/s/-/session-1/source/index.m3u8");
+    rig.playbackGate.allowed.clear();
+    await rig.restart();
+    expect(await status(`${source}/index.m3u8`)).toBe(401);
+  });
+
+  test("that is offline says so to who may watch it, and to nobody else", async () => {
+    expect(await rig.text(`${LIVE}/index.m3u8?jwt=good`)).toContain("#EXT-X-ERROR: Stream is offline");
+    expect(await rig.text(`${LIVE}/index.m3u8?jwt=bad`)).toContain(DENIED);
+  });
+
+  test("73: an MP4 asks once from its beginning, and its other ranges go on with that", async () => {
+    await recorded();
+    const mp4 = `${RECORDING}/staticsource.mp4`;
+    expect(await status(mp4)).toBe(401);
+    expect(await status(`${mp4}?jwt=bad`)).toBe(401);
+    const before = rig.playbackGate.opened.length;
+    expect(await status(`${mp4}?jwt=good`, { range: "bytes=0-99" })).toBe(206);
+    for (const range of ["bytes=100-199", "bytes=5000-5099", "bytes=-10"])
+      expect(await status(`${mp4}?jwt=good`, { range })).toBe(206);
+    expect(rig.playbackGate.opened.length - before).toBe(1);
+    expect(await status(`${mp4}?jwt=good`)).toBe(200);
+    expect(rig.playbackGate.opened.length - before).toBe(2);
+  });
+
+  test.each(["jwt", "public"] as const)(
+    "73: an MP4 of %s content that runs is cut when it may not be watched any longer",
+    async (policy) => {
+      await recorded();
+      rig.playbackGate.policy = policy;
+      // The store takes for ever, so the answer cannot end by itself.
+      vi.spyOn(rig.store, "read").mockImplementation(async () => new Readable({ read() {} }));
+      const answer = await rig.fetch(`${RECORDING}/staticsource.mp4?jwt=good`);
+      expect(answer.status).toBe(200);
+      let isOver = false;
+      const body = answer.arrayBuffer().finally(() => {
+        isOver = true;
+      });
+      const cut = expect(body).rejects.toThrow();
+      rig.clock.advance(8000);
+      await rig.text(`${LIVE}/index.m3u8`);
+      expect(isOver).toBe(false);
+      rig.playbackGate.policy = "webhook";
+      rig.plane.accessChanged("all");
+      rig.clock.advance(4000);
+      await cut;
+    },
+  );
+
+  test("74: unknown ids, ids of others and wrong credentials are one and the same answer", async () => {
+    const answers = [];
+    for (const path of ["playstream1/index.m3u8?jwt=bad", "unknownid1/index.m3u8?jwt=bad", "playstream1/index.m3u8"]) {
+      const answer = await rig.fetch(`/hls/${path}`);
+      const headers = [...answer.headers].filter(([name]) => name !== "date");
+      answers.push({ status: answer.status, headers, body: await answer.text() });
+    }
+    expect(answers[0]?.status).toBe(401);
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[2]).toEqual(answers[0]);
+  });
+
+  test.each(["index.m3u8", "staticsource.mp4", "s/-/session-1/source/1.m4s"])(
+    "71: an access key with control characters is a bad request at %s",
+    async (path) => {
+      rig.playbackGate.policy = "webhook";
+      const answer = await rig.fetch(`${LIVE}/${path}?accessKey=a%00b`);
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).not.toContain("a\u0000b");
+      expect(rig.playbackGate.opened.length).toBe(0);
+    },
+  );
+
+  test("65: the gate hears of values that differ", async () => {
+    await broadcast(1);
+    expect(await status(`${LIVE}/index.m3u8?jwt=good`, { "service-jwt": "other" })).toBe(401);
+    expect(rig.playbackGate.opened[0]?.tokens).toEqual(["good", "other"]);
+  });
+
+  test("68: who asks is told without credentials, and what is answered names no referrer", async () => {
+    await broadcast();
+    const headers = { origin: "https://site.test", referer: "https://site.test/page", "user-agent": "player" };
+    const answer = await rig.fetch(`${LIVE}/index.m3u8?jwt=good`, {
+      headers: { ...headers, "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https" },
+    });
+    expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
+    const host = new URL(rig.url("/")).host;
+    expect(rig.playbackGate.opened[0]?.viewer).toEqual({
+      protocol: "hls",
+      address: "203.0.113.7",
+      url: `https://${host}/hls/playstream1/index.m3u8`,
+      host,
+      userAgent: "player",
+      referer: "https://site.test/page",
+      origin: "https://site.test",
+    });
+  });
+
+  test("81: answers never allow credentials, whatever the origin", async () => {
+    await broadcast();
+    for (const origin of ["null", "https://evil-example.com", "https://site.test"]) {
+      for (const method of ["GET", "OPTIONS"]) {
+        const answer = await rig.fetch(`${LIVE}/index.m3u8?jwt=good`, { method, headers: { origin } });
+        expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+        expect(answer.headers.get("access-control-allow-credentials")).toBe(null);
+      }
+    }
+    const allowed = (await rig.fetch(`${LIVE}/index.m3u8`, { method: "OPTIONS" })).headers.get(
+      "access-control-allow-headers",
+    );
+    for (const name of ["Range", "Service-Jwt", "Livepeer-Jwt", "Service-Access-Key", "Livepeer-Access-Key"])
+      expect(allowed).toContain(name);
+  });
+
+  test("81: an answer for one origin is none for another, also of public content", async () => {
+    await broadcast();
+    rig.playbackGate.policy = "public";
+    rig.playbackGate.origins = ["https://example.com"];
+    const from = async (origin: string) => status(`${LIVE}/index.m3u8`, { origin });
+    expect(await from("https://example.com")).toBe(200);
+    for (const origin of [
+      "https://evil-example.com",
+      "https://example.com.evil.test",
+      "null",
+      "https://example.com:81",
+    ])
+      expect(await from(origin)).toBe(401);
+    expect(await status(`${LIVE}/s/-/session-1/source/1.m4s`)).toBe(401);
+    const own = await rig.fetch(`${LIVE}/s/-/session-1/source/1.m4s`, { headers: { origin: "https://example.com" } });
+    expect([own.status, own.headers.get("cache-control")]).toEqual([200, expect.stringMatching(/^private/)]);
+  });
+
+  test("82: a cache may keep what the address alone admits to, and nothing that headers admitted to", async () => {
+    await broadcast();
+    const cacheOf = async (path: string, headers: Record<string, string> = {}) =>
+      (await rig.fetch(path, { headers })).headers.get("cache-control");
+    const headers = { "service-jwt": "good" };
+    const source = await sourceOf(`${LIVE}/index.m3u8`, headers);
+    const bare = source.replace(/\/s\/[^/]+/, "/s/-");
+    expect(await cacheOf(`${LIVE}/index.m3u8?jwt=good`)).toBe("private, no-store");
+    expect(await cacheOf(`${LIVE}/index.m3u8?jwt=bad`)).toBe("private, no-store");
+    expect(await cacheOf(`${source}/1.m4s`)).toMatch(/^public, .*immutable/);
+    for (const file of ["1.m4s", "1.0.m4s", "index.m3u8", "index.m3u8?_HLS_msn=1", "9.m4s"])
+      expect(await cacheOf(`${bare}/${file}`, headers)).toMatch(/^private/);
+  });
+});
+
+describe("an edge's question", () => {
+  const ask = async (uri: string, headers: Record<string, string> = {}) => {
+    const answer = await rig.fetch("/hls/authorize", { headers: { "x-original-uri": uri, ...headers } });
+    return { status: answer.status, cache: answer.headers.get("cache-control"), body: await answer.text() };
+  };
+
+  test("is answered with 204 for a while where the address may be had, else with 401", async () => {
+    await broadcast();
+    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    const bare = source.replace(/\/s\/[^/]+/, "/s/-");
+    expect(await ask(`${source}/1.m4s`)).toEqual({ status: 204, cache: "private, max-age=3", body: "" });
+    expect((await ask(`${bare}/1.m4s`)).status).toBe(401);
+    expect((await ask(`${bare}/1.m4s`, { "service-jwt": "good" })).status).toBe(204);
+    rig.playbackGate.allowed.clear();
+    rig.plane.accessChanged("all");
+    expect((await ask(`${source}/1.m4s`)).status).toBe(401);
+  });
+
+  test.each(["", "/", "/api/stream", "/hls/authorize", "/hls/playstream1/../../x"])(
+    "%j is about nothing",
+    async (uri) => {
+      expect((await ask(uri)).status).toBe(404);
+    },
+  );
+});
+
+describe("viewers", () => {
+  const told = () => {
+    rig.clock.advance(10_000);
+    return rig.facts.viewerCounts.splice(0);
+  };
+  const from = (address: string) => ({ "x-forwarded-for": address });
+
+  test("of gated content are counted by session", async () => {
+    await broadcast();
+    const [one, other] = [await sourceOf(`${LIVE}/index.m3u8?jwt=good`), await sourceOf(`${LIVE}/index.m3u8?jwt=good`)];
+    await rig.bytes(`${one}/1.m4s`);
+    await rig.bytes(`${other}/1.m4s`);
+    const [count] = told();
+    expect(count).toMatchObject({ playbackId: "playstream1", now: 2, begun: 2 });
+    expect(new Set(count?.newViewers).size).toBe(2);
+  });
+
+  test("of public content are counted by address and player, or by the id that the player gives itself", async () => {
+    await broadcast();
+    rig.playbackGate.policy = "public";
+    for (const [path, headers] of [
+      ["/index.m3u8", from("203.0.113.1")],
+      ["/s/-/session-1/source/index.m3u8", from("203.0.113.1")],
+      ["/s/-/session-1/source/1.m4s", from("203.0.113.1")],
+      ["/index.m3u8", { ...from("203.0.113.1"), "user-agent": "another" }],
+      ["/index.m3u8", from("203.0.113.2")],
+      ["/index.m3u8?tkn=one", from("203.0.113.3")],
+      ["/s/-/session-1/source/index.m3u8?tkn=one", from("203.0.113.3")],
+      ["/index.m3u8?tkn=two", from("203.0.113.3")],
+      ["/s/-/session-1/source/1.m4s", from("203.0.113.4")],
+    ] as const)
+      await rig.bytes(`${LIVE}${path}`, { headers });
+    expect(told()).toMatchObject([{ playbackId: "playstream1", now: 5, begun: 5 }]);
+  });
+
+  test("keep the id that their player gave itself in the addresses of public playlists", async () => {
+    await broadcast();
+    rig.playbackGate.policy = "public";
+    expect(await rig.text(`${LIVE}/index.m3u8?tkn=abc-1_2`)).toContain("/source/index.m3u8?tkn=abc-1_2\n");
+    expect(await rig.text(`${LIVE}/index.m3u8?tkn=%22%0a`)).toContain("/source/index.m3u8\n");
+  });
+
+  test("that only fetch segments of a recording go on watching", async () => {
+    await recorded();
+    rig.playbackGate.policy = "public";
+    const source = await sourceOf(`${RECORDING}/index.m3u8`);
+    const span = /^\S+\.m4s$/m.exec(await rig.text(`${source}/index.m3u8`))?.[0];
+    for (let at = 0; at < 60; at += 20) {
+      rig.clock.advance(20_000);
+      await rig.bytes(`${source}/${span}`, { headers: { range: "bytes=0-9" } });
+    }
+    expect(rig.facts.viewerCounts.every(({ now }) => now === 1)).toBe(true);
+    expect(rig.facts.viewerCounts.reduce((sum, { watchedMs }) => sum + watchedMs, 0)).toBe(40_000);
+  });
+
+  test("are not made by asking for what is offline, or for the head alone", async () => {
+    rig.playbackGate.policy = "public";
+    await rig.text(`${LIVE}/index.m3u8`);
+    await broadcast(3);
+    await rig.fetch(`${LIVE}/index.m3u8`, { method: "HEAD" });
+    expect(told()).toEqual([]);
+  });
+
+  test.each(["public", "jwt"] as const)("of %s content begin no more when it is full, and go on", async (policy) => {
+    await broadcast();
+    rig.playbackGate.policy = policy;
+    const query = policy === "jwt" ? "?jwt=good" : "";
+    const headers = from("203.0.113.1");
+    const source = await sourceOf(`${LIVE}/index.m3u8${query}`, headers);
+    rig.playbackGate.isFull = true;
+    rig.plane.accessChanged("all");
+    const refused = await rig.fetch(`${LIVE}/index.m3u8${query}`, { headers: from("203.0.113.2") });
+    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("#EXT-X-ERROR")]);
+    expect(await status(`${source}/index.m3u8`, headers)).toBe(200);
+    expect(await status(`${LIVE}/index.m3u8${query}`, headers)).toBe(200);
+  });
+});

@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
+import { FactLog } from "../testing/fake-gates.ts";
+import { ViewerCounts } from "./viewer-counts.ts";
+
+function start() {
+  const clock = new ManualClock();
+  const log = new FactLog();
+  const counts = new ViewerCounts(clock, log);
+  return { clock, counts, told: () => log.viewerCounts.splice(0) };
+}
+
+test("who keeps asking is counted once as new, as watching, and with the time between their requests", () => {
+  const { clock, counts, told } = start();
+  const viewer = counts.viewer("playback1");
+  for (let second = 0; second < 10; second++) {
+    counts.see(viewer);
+    clock.advance(1000);
+  }
+  expect(told()).toEqual([{ playbackId: "playback1", now: 1, begun: 1, newViewers: [viewer.id], watchedMs: 9000 }]);
+  counts.see(viewer);
+  clock.advance(10_000);
+  expect(told()).toEqual([{ playbackId: "playback1", now: 1, begun: 0, newViewers: [], watchedMs: 1000 }]);
+});
+
+test("who was not seen for thirty seconds has left; that nobody watches is told once", () => {
+  const { clock, counts, told } = start();
+  const left: string[] = [];
+  const viewer = counts.viewer("playback1", { onLeft: () => left.push("left") });
+  counts.see(viewer);
+  clock.advance(30_000);
+  expect(told().map(({ now }) => now)).toEqual([1, 1, 1]);
+  expect(left).toEqual([]);
+  clock.advance(10_000);
+  expect(told()).toEqual([{ playbackId: "playback1", now: 0, begun: 0, newViewers: [], watchedMs: 0 }]);
+  expect(left).toEqual(["left"]);
+  clock.advance(60_000);
+  expect(told()).toEqual([]);
+});
+
+test("who comes back after that watches again, and is not new", () => {
+  const { clock, counts, told } = start();
+  const viewer = counts.viewer("playback1");
+  counts.see(viewer);
+  clock.advance(50_000);
+  told();
+  counts.see(viewer);
+  clock.advance(10_000);
+  expect(told()).toEqual([{ playbackId: "playback1", now: 1, begun: 0, newViewers: [], watchedMs: 0 }]);
+});
+
+test("who began on another node is not new here", () => {
+  const { clock, counts, told } = start();
+  counts.see(counts.viewer("playback1", { id: "of-old" }));
+  clock.advance(10_000);
+  expect(told()).toMatchObject([{ now: 1, begun: 0 }]);
+});
+
+test("names of new viewers stop at a thousand, their number does not", () => {
+  const { clock, counts, told } = start();
+  for (let i = 0; i < 1200; i++) counts.see(counts.viewer("playback1"));
+  clock.advance(10_000);
+  const [count] = told();
+  expect([count?.begun, count?.now, count?.newViewers.length]).toEqual([1200, 1200, 1000]);
+});
+
+test("at the end everybody leaves, and that is told", () => {
+  const { clock, counts, told } = start();
+  const viewer = counts.viewer("playback1");
+  counts.see(viewer);
+  clock.advance(4000);
+  counts.see(viewer);
+  counts.close();
+  expect(told()).toEqual([{ playbackId: "playback1", now: 0, begun: 1, newViewers: [viewer.id], watchedMs: 4000 }]);
+});
