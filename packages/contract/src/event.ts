@@ -109,3 +109,12 @@ export const StreamEvent = Type.Union([
   EventGapEvent,
 ]);
 export type StreamEvent = Static<typeof StreamEvent>;
+
+/** A page of the event feed, as a client gets it that asks for `application/json`. */
+export const EventPage = Type.Object({
+  events: Type.Array(StreamEvent),
+  gap: Type.Optional(
+    Type.Literal(true, { description: "Events before these, after the one that was named, are not kept any longer" }),
+  ),
+});
+export type EventPage = Static<typeof EventPage>;

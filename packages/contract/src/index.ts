@@ -5,6 +5,7 @@ export * from "./api-token.ts";
 export * from "./errors.ts";
 export * from "./event.ts";
 export * from "./exact.ts";
+export * from "./health.ts";
 export * from "./ingest.ts";
 export * from "./later-routes.ts";
 export * from "./list.ts";

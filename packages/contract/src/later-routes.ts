@@ -61,8 +61,6 @@ export const laterRoutes: readonly LaterRoute[] = [
     "PUT /room/:id/user/:userId",
     "DELETE /room/:id/user/:userId",
   ]),
-  ...laterData("stream health", ["GET /data/stream/:id/health"]),
-  ...laterData("event feed (the events are kept)", ["GET /data/stream/:id/events"]),
   ...laterData("viewership figures", [
     "GET /data/views/now",
     "GET /data/views/query",

@@ -8,6 +8,8 @@ export interface Route {
   readonly summary: string;
   /** `key`: an API key or the dashboard's cookie; `dashboard`: the cookie alone. */
   readonly auth: "key" | "dashboard" | "none";
+  /** Pages of every origin may call it with a key that names no origins; the cookie stays with our own. */
+  readonly anyOrigin?: boolean;
   readonly query?: TSchema;
   readonly body?: TSchema;
   /** Status of success and the schema of its body; null where there is none. */

@@ -2,6 +2,7 @@ import { ErrorBody } from "./errors.ts";
 import type { Route } from "./route.ts";
 import { accessControlRoutes } from "./routes/access-control-routes.ts";
 import { accountRoutes } from "./routes/account-routes.ts";
+import { dataRoutes } from "./routes/data-routes.ts";
 import { multistreamRoutes } from "./routes/multistream-routes.ts";
 import { playbackRoutes } from "./routes/playback-routes.ts";
 import { sessionRoutes } from "./routes/session-routes.ts";
@@ -15,6 +16,7 @@ export const routes = {
   ...playbackRoutes,
   ...accountRoutes,
   ...accessControlRoutes,
+  ...dataRoutes,
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof routes;

@@ -66,6 +66,7 @@ export async function startTestDomains(settings: Partial<DomainSettings> = {}): 
         roles: ["api", "media", "worker"],
         rateLimit: 0,
         effectiveSettings: [],
+        sseEventName: "service_event",
         reconnectWindowMs: WINDOW_MS,
         publicUrl: () => "http://weir.test",
         rtmpUrl: () => "rtmp://weir.test:1935/live",

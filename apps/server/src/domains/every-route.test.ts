@@ -68,6 +68,9 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /api/stream/{id}/create-multistream-target": { profile: "source", id: world.target },
 };
 
+/** Of an address that would answer for ever without. */
+const QUERIES: readonly (readonly [RegExp, string])[] = [[/\/events$/, "?from=1600000000000&to=1600000000001"]];
+
 /** What anybody may ask. A route belongs here by decision, not by accident. */
 const OPEN = [
   "DELETE /api/dashboard/sign-in",
@@ -177,7 +180,8 @@ async function describedOperations(): Promise<Operation[]> {
 
 function ask({ name, method, path, described }: Operation, headers: Record<string, string>) {
   const thing = THINGS.find(([pattern]) => pattern.test(path))?.[1] ?? "00000000-0000-4000-8000-000000000000";
-  const url = path.replaceAll(/\{\w+\}/g, thing);
+  const query = QUERIES.find(([pattern]) => pattern.test(path))?.[1] ?? "";
+  const url = path.replaceAll(/\{\w+\}/g, thing) + query;
   const schema = described.requestBody?.content["application/json"]?.schema;
   return kit.call(method, url, BODIES[name] ?? (schema && sample(schema)), headers);
 }

@@ -11,7 +11,8 @@ import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../port
 import { signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, newApiKey } from "./accounts/index.ts";
-import { EventLog } from "./events/index.ts";
+import { EventFeed, EventLog, eventRoutes } from "./events/index.ts";
+import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { addLaterRoutes } from "./later-routes.ts";
 import { targetRoutes } from "./multistream/index.ts";
@@ -33,6 +34,8 @@ export interface DomainSettings {
   readonly reconnectWindowMs: number;
   /** Requests a second that one API key may make; 0 for any number. */
   readonly rateLimit: number;
+  /** What server-sent events are called. */
+  readonly sseEventName: string;
   /** What the process is set to, without secrets. */
   readonly effectiveSettings: readonly EffectiveSetting[];
   /** Where viewers and browsers reach this server, without a slash at the end. */
@@ -80,6 +83,7 @@ export function createDomains(options: DomainOptions): Domains {
   const { settings, mediaControl } = options;
   const events = new EventLog();
   const deps = { ...options, ...settings, events };
+  const feed = new EventFeed(deps);
   const node = new NodeMembership(deps, { ...settings, name: settings.nodeName });
   const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(deps, batch, dropped) });
   const housekeeping = new Housekeeping(deps, node);
@@ -101,6 +105,8 @@ export function createDomains(options: DomainOptions): Domains {
       sessionRoutes(app, deps);
       playbackRoutes(app, deps);
       targetRoutes(app, deps);
+      healthRoutes(app, deps);
+      eventRoutes(app, { ...deps, feed });
       signingKeyRoutes(app, { ...deps, mediaControl });
       addLaterRoutes(app);
     },
@@ -122,6 +128,7 @@ export function createDomains(options: DomainOptions): Domains {
     housekeeping,
     async close() {
       node.close();
+      await feed.close();
       await housekeeping.close();
       await facts.close();
     },

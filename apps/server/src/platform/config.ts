@@ -202,6 +202,14 @@ const SETTINGS = {
     integer(0, 1_000_000),
     "0",
   ),
+  sseEventName: setting(
+    {
+      variable: "WEIR_SSE_EVENT_NAME",
+      about: "What the event feed calls its server-sent events; some clients listen to `lp_event`.",
+    },
+    matching(/^[A-Za-z0-9_.-]{1,64}$/, "1 to 64 of A-Z, a-z, 0-9, _, . and -"),
+    "service_event",
+  ),
   transcodeCores: optional(
     {
       variable: "WEIR_TRANSCODE_CORES",

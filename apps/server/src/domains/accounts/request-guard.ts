@@ -51,7 +51,10 @@ export function guardRequests(app: FastifyInstance, deps: RequestGuardDeps): voi
     if (auth === "none") return;
     const principal = await authenticate(deps, request);
     if (limit.quota > 0) countRequest(limit, principal, reply);
-    checkOrigin(principal, request, reply, deps.publicUrl());
+    checkOrigin(principal, request, reply, {
+      publicUrl: deps.publicUrl(),
+      isAnyAllowed: config.route?.anyOrigin === true,
+    });
     checkAccess(principal, request, auth);
     principals.set(request, await inProject(deps, principal, request));
   });
@@ -64,11 +67,24 @@ function countRequest(limit: RateLimit, { keyId }: Principal, reply: FastifyRepl
     throw new TooManyRequests(`more than ${limit.quota} requests a second with this API key: slow down`);
 }
 
+interface OriginRules {
+  readonly publicUrl: string;
+  /** Of this route: a key that names no origins may be used from every page. */
+  readonly isAnyAllowed: boolean;
+}
+
 /** A page may only use a key that was made for its origin; our own pages may use any, and the cookie is for them alone. */
-function checkOrigin(principal: Principal, request: FastifyRequest, reply: FastifyReply, publicUrl: string): void {
+function checkOrigin(
+  principal: Principal,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { publicUrl, isAnyAllowed }: OriginRules,
+): void {
   const { origin } = request.headers;
   if (!origin || isSameOrigin(request, publicUrl)) return;
-  if (principal.cookieExpiresAt !== null || !allowsOrigin(principal.access, origin))
+  const { access, cookieExpiresAt } = principal;
+  const isAllowed = allowsOrigin(access, origin) || (isAnyAllowed && !access?.cors?.allowedOrigins.length);
+  if (cookieExpiresAt !== null || !isAllowed)
     throw new Forbidden(`credential disallows CORS access from origin ${origin.slice(0, SHOWN_ORIGIN)}`);
   exposeTo(reply, origin);
 }

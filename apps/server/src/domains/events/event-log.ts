@@ -17,18 +17,32 @@ export interface NewEvent {
   readonly body: Body<StreamEvent>;
 }
 
+/** An event that has its place, before anybody can see it. */
+export interface PlacedEvent {
+  readonly event: NewEvent;
+  readonly seq: number;
+}
+
+/** Told of what is appended, in the same transaction and last in it: what it writes is there if the events are. */
+export type EventOutbox = (trx: Trx, events: readonly PlacedEvent[]) => Promise<void>;
+
 export interface LoggedEvent {
   readonly seq: number;
   readonly event: StreamEvent;
 }
 
-/** Only events of this time, in milliseconds since the Unix epoch. */
+/** Which of the events are wanted; times in milliseconds since the Unix epoch. */
 export interface EventRange {
   /** Exclusive. */
   readonly after?: number;
   /** Inclusive. */
   readonly until?: number;
+  /** When the event was after which is read: partitions of days long before it are not looked at. */
+  readonly lastAt?: number;
 }
+
+/** An event gets its place when it is written, which may be this much after its time at most: while the database was away. */
+const LATEST_MS = 2 * 86_400_000;
 
 interface EventRow {
   seq: string;
@@ -43,6 +57,11 @@ const EVENT_VERSION = 1;
 /** One ordered log per stream. What `append` wrote is in the order of commits, because the sequence row is locked until then. */
 export class EventLog {
   readonly partitions = new EventPartitions();
+  readonly #outbox: EventOutbox;
+
+  constructor(outbox: EventOutbox = async () => {}) {
+    this.#outbox = outbox;
+  }
 
   /** Append in the given order. Call once and last in a transaction: it takes the locks of the streams' sequences. */
   async append(trx: Trx, events: readonly NewEvent[]): Promise<void> {
@@ -72,6 +91,7 @@ export class EventLog {
       );
     }
     await notifyEvents(trx, [...next.keys()]);
+    await this.#outbox(trx, numbered);
   }
 
   /** Events of a stream after a sequence number, oldest first. The caller has checked that the stream is the asker's. */
@@ -80,14 +100,15 @@ export class EventLog {
     streamId: string,
     afterSeq: number,
     limit: number,
-    { after = 0, until = Number.MAX_SAFE_INTEGER }: EventRange = {},
+    { after = 0, until = Number.MAX_SAFE_INTEGER, lastAt = 0 }: EventRange = {},
   ): Promise<LoggedEvent[]> {
+    const earliest = Math.max(after, lastAt - LATEST_MS);
     const { rows } = await sql<EventRow>`
       (select seq, at, type, v, data from event_lifecycle
-        where stream_id = ${streamId} and seq > ${afterSeq} and at > ${after} and at <= ${until} order by seq limit ${limit})
+        where stream_id = ${streamId} and seq > ${afterSeq} and at > ${earliest} and at <= ${until} order by seq limit ${limit})
       union all
       (select seq, at, type, v, data from event_telemetry
-        where stream_id = ${streamId} and seq > ${afterSeq} and at > ${after} and at <= ${until} order by seq limit ${limit})
+        where stream_id = ${streamId} and seq > ${afterSeq} and at > ${earliest} and at <= ${until} order by seq limit ${limit})
       order by seq limit ${limit}`.execute(db);
     const idOf = eventIdsOf(streamId);
     return rows.map(({ seq: text, at, type, v, data }) => {

@@ -8,7 +8,8 @@ import type { TrustedProxies } from "./trusted-proxies.ts";
 const LARGEST_BODY = 1024 * 1024;
 const LONGEST_PARAMETER = 500;
 
-const SECURITY_HEADERS = {
+/** On every answer. Who answers past the framework adds them. */
+export const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
   "referrer-policy": "no-referrer",

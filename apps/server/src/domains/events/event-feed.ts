@@ -1,0 +1,146 @@
+import type { StreamEvent } from "@weir/contract";
+import type { Subscription } from "../../platform/channel-listener.ts";
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database.ts";
+import type { Log } from "../../platform/log.ts";
+import { ApiError } from "../api-error.ts";
+import type { Db, Schema } from "../schema.ts";
+import { EVENT_CHANNEL, streamsIn } from "./event-channel.ts";
+import type { EventLog } from "./event-log.ts";
+import { StreamTail } from "./stream-tail.ts";
+
+export interface EventFeedDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventLog;
+  readonly channels: Pick<Database<Schema>, "listen">;
+  /** What server-sent events are called. */
+  readonly sseEventName: string;
+}
+
+/** A tail that stays open until it is given back. */
+export interface HeldTail {
+  readonly tail: StreamTail;
+  release(): void;
+}
+
+interface Watched {
+  readonly tail: StreamTail;
+  readonly started: Promise<void>;
+  holders: number;
+}
+
+export interface FeedCounts {
+  /** Connected now. */
+  readonly readers: number;
+  /** Streams that they read. */
+  readonly streams: number;
+  /** Connections closed since the start because they took too little. */
+  readonly tooSlow: number;
+}
+
+/** The process has as many readers of feeds as it may have. */
+class FeedFull extends ApiError {
+  constructor() {
+    super(503, "feed-full", "this server has too many readers of event feeds: try again later");
+  }
+}
+
+const PING_MS = 20_000;
+const MOST_READERS = 5_000;
+
+/**
+ * The ends of the logs that somebody in this process follows. Off until the first reader; then it listens to what every process tells of
+ * the logs it wrote, until it is closed.
+ */
+export class EventFeed {
+  readonly #deps: EventFeedDeps;
+  readonly #watched = new Map<string, Watched>();
+  #subscription: Promise<Subscription> | null = null;
+  #ping: Timer | null = null;
+  #holders = 0;
+  #tooSlow = 0;
+  #isClosed = false;
+
+  constructor(deps: EventFeedDeps) {
+    this.#deps = deps;
+  }
+
+  get counts(): FeedCounts {
+    return { readers: this.#holders, streams: this.#watched.size, tooSlow: this.#tooSlow };
+  }
+
+  countTooSlow(): void {
+    this.#tooSlow += 1;
+  }
+
+  /** The stream's tail, and what gives it back. Throws `FeedFull`; rejects when the database does not answer. */
+  async hold(streamId: string): Promise<HeldTail> {
+    if (this.#holders >= MOST_READERS) throw new FeedFull();
+    await this.#listen();
+    const watched = this.#watched.get(streamId) ?? this.#watch(streamId);
+    watched.holders += 1;
+    this.#holders += 1;
+    let isHeld = true;
+    const release = () => {
+      if (!isHeld) return;
+      isHeld = false;
+      watched.holders -= 1;
+      this.#holders -= 1;
+      if (watched.holders > 0) return;
+      watched.tail.close();
+      if (this.#watched.get(streamId) === watched) this.#watched.delete(streamId);
+    };
+    try {
+      await watched.started;
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return { tail: watched.tail, release };
+  }
+
+  /** One event as its lines in the feed. */
+  readonly render = (event: StreamEvent): Buffer =>
+    Buffer.from(`id: ${event.id}\nevent: ${this.#deps.sseEventName}\ndata: ${JSON.stringify(event)}\n\n`);
+
+  /** Closes every reader. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#ping?.cancel();
+    for (const { tail } of [...this.#watched.values()]) tail.close();
+    await (await this.#subscription?.catch(() => null))?.close();
+  }
+
+  #watch(streamId: string): Watched {
+    const { db, clock, log, events } = this.#deps;
+    const tail = new StreamTail({ db, clock, log, events, streamId, render: this.render });
+    const watched = { tail, started: tail.start(), holders: 0 };
+    this.#watched.set(streamId, watched);
+    return watched;
+  }
+
+  /** Before a log's end is looked up, so that nothing falls between the two. */
+  async #listen(): Promise<void> {
+    if (this.#isClosed) throw new Error("the event feed is closed");
+    this.#ping ??= this.#deps.clock.every(PING_MS, () => {
+      for (const { tail } of this.#watched.values()) for (const reader of tail.readers) reader.ping();
+    });
+    this.#subscription ??= this.#deps.channels.listen(EVENT_CHANNEL, {
+      message: (payload) => {
+        const streamIds = streamsIn(payload);
+        for (const streamId of streamIds ?? this.#watched.keys()) this.#watched.get(streamId)?.tail.wake();
+      },
+      reconnected: () => {
+        for (const { tail } of this.#watched.values()) tail.wake();
+      },
+    });
+    try {
+      await this.#subscription;
+    } catch (error) {
+      this.#subscription = null;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { routes } from "@weir/contract";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { SECURITY_HEADERS } from "../../platform/http/app.ts";
+import { NotFound } from "../api-error.ts";
+import { type ApiRequest, ApiRoutes } from "../api-routes.ts";
+import type { Deps } from "../deps.ts";
+import type { EventFeed } from "./event-feed.ts";
+import type { EventLog } from "./event-log.ts";
+import { pollFeed } from "./feed-poll.ts";
+import { FeedPosition } from "./feed-position.ts";
+import { parseFeedRequest } from "./feed-request.ts";
+import { FeedStream } from "./feed-stream.ts";
+import { ownsStreamLog } from "./stream-owner.ts";
+
+export interface EventRouteDeps extends Deps {
+  readonly events: EventLog;
+  readonly feed: EventFeed;
+}
+
+type FeedRouteRequest = Pick<ApiRequest<typeof routes.getStreamEvents>, "principal" | "id" | "query">;
+
+/** The event feed at both addresses of the data API: server-sent events, or JSON where that alone is accepted. */
+export function eventRoutes(app: FastifyInstance, deps: EventRouteDeps): void {
+  const api = new ApiRoutes(app, deps);
+  for (const route of [routes.getStreamEvents, routes.getStreamEventsOutsideApi])
+    api.on(route, (request, reply) => serveFeed(deps, request, reply));
+}
+
+async function serveFeed(deps: EventRouteDeps, asked: FeedRouteRequest, reply: FastifyReply) {
+  const { db, clock, feed } = deps;
+  const { principal, id: streamId, query } = asked;
+  const { headers } = reply.request;
+  const lastEventId = headers["last-event-id"];
+  const request = parseFeedRequest(query, lastEventId?.toString(), clock.now());
+  if (!(await ownsStreamLog(db, principal, streamId))) throw new NotFound("stream not found");
+  const { tail, release } = await feed.hold(streamId);
+  let isStreaming = false;
+  try {
+    const position = await FeedPosition.find(deps, { streamId, tail, request });
+    if (wantsJson(headers.accept)) {
+      const onGone = (stop: () => void) => void reply.raw.once("close", stop);
+      return await pollFeed({ clock, tail, position, maxWaitMs: request.maxWaitMs, onGone });
+    }
+    const response = beginStream(reply);
+    if (reply.request.method === "HEAD") return void response.end();
+    isStreaming = true;
+    new FeedStream({ clock, tail, position, response, render: feed.render, onTooSlow: () => feed.countTooSlow() })
+      .run()
+      .catch((error: unknown) => deps.log.warn({ err: error, streamId }, "the event feed of a reader ended"))
+      .finally(release);
+  } finally {
+    if (!isStreaming) release();
+  }
+}
+
+/** The headers, past the framework, which would collect the whole answer first. */
+function beginStream(reply: FastifyReply): ServerResponse {
+  reply.hijack();
+  return reply.raw.writeHead(200, {
+    ...SECURITY_HEADERS,
+    ...(reply.getHeaders() as OutgoingHttpHeaders),
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache, no-transform",
+    // Proxies of the nginx kind would hold events back.
+    "x-accel-buffering": "no",
+  });
+}
+
+const wantsJson = (accept = ""): boolean =>
+  accept.includes("application/json") && !accept.includes("text/event-stream");

@@ -1,0 +1,101 @@
+import { NotFound } from "../api-error.ts";
+import type { Db } from "../schema.ts";
+import { parseEventId } from "./event-id.ts";
+import type { EventLog, EventRange, LoggedEvent } from "./event-log.ts";
+import type { FeedRequest } from "./feed-request.ts";
+import type { FeedItem, StreamTail } from "./stream-tail.ts";
+
+/** Events may be written this long after their time; then what was asked for until `to` is all there. */
+const SETTLED_MS = 2_000;
+
+export interface FeedPositionDeps {
+  readonly db: Db;
+  readonly events: EventLog;
+}
+
+export interface FeedPage {
+  readonly events: readonly LoggedEvent[];
+  /** Events before the first of these, which the reader has not had, are not kept. */
+  readonly isGap: boolean;
+}
+
+/** Where one reader is in a stream's log, from its request on until it has caught up with the tail. */
+export class FeedPosition {
+  /** When everything until `to` is in the log; null for a reader that stays. */
+  readonly endsAt: number | null;
+  readonly #deps: FeedPositionDeps;
+  readonly #tail: StreamTail;
+  readonly #streamId: string;
+  readonly #range: EventRange;
+  /** Whether a missing sequence number means a lost event: every event after the first is asked for. */
+  readonly #isWhole: boolean;
+  #seq: number;
+  #at: number;
+  #isGap: boolean;
+
+  private constructor(
+    deps: FeedPositionDeps,
+    { streamId, tail, request }: FeedStart,
+    start: { seq: number; at: number; isGap: boolean },
+  ) {
+    const { from, to, lastEventId } = request;
+    this.#deps = deps;
+    this.#tail = tail;
+    this.#streamId = streamId;
+    this.#range = {
+      ...(lastEventId === null && from !== null ? { after: from } : {}),
+      ...(to === null ? {} : { until: to }),
+    };
+    this.#isWhole = lastEventId !== null && to === null && !start.isGap;
+    this.#seq = start.seq;
+    this.#at = start.at;
+    this.#isGap = start.isGap;
+    this.endsAt = to === null ? null : to + SETTLED_MS;
+  }
+
+  /** Throws `NotFound` for a last event that is not there, where it must be. */
+  static async find(deps: FeedPositionDeps, start: FeedStart): Promise<FeedPosition> {
+    const { streamId, tail, request } = start;
+    const { from, lastEventId, mustFindLast } = request;
+    if (lastEventId === null)
+      return new FeedPosition(deps, start, { seq: from === null ? tail.seq : 0, at: from ?? 0, isGap: false });
+    const last = parseEventId(streamId, lastEventId);
+    if (last && (await deps.events.has(deps.db, streamId, last)))
+      return new FeedPosition(deps, start, { ...last, isGap: false });
+    if (mustFindLast) throw new NotFound("event not found");
+    return new FeedPosition(deps, start, { seq: 0, at: 0, isGap: true });
+  }
+
+  get hasCaughtUp(): boolean {
+    return !this.#isGap && this.#seq >= this.#tail.seq;
+  }
+
+  /** Those events of the tail that were asked for. A reader that came from elsewhere may be ahead of this tail. */
+  chosen(items: readonly FeedItem[]): readonly FeedItem[] {
+    const { after = 0, until = Number.MAX_SAFE_INTEGER } = this.#range;
+    const isChosen = ({ seq, event: { timestamp } }: FeedItem) =>
+      seq > this.#seq && timestamp > after && timestamp <= until;
+    return items.every(isChosen) ? items : items.filter(isChosen);
+  }
+
+  /** The next events, `limit` at most, on the way to the tail. */
+  async next(limit: number): Promise<FeedPage> {
+    const { db, events } = this.#deps;
+    const end = this.#tail.seq;
+    const page = await events.since(db, this.#streamId, this.#seq, limit, { ...this.#range, lastAt: this.#at });
+    const last = page.at(-1);
+    const isGap = this.#isGap || (this.#isWhole && (last?.seq ?? end) > this.#seq + page.length);
+    this.#isGap = false;
+    this.#seq = last?.seq ?? this.#seq;
+    this.#at = Math.max(this.#at, last?.event.timestamp ?? 0);
+    // The rest up to where the tail was before is not asked for, or not kept.
+    if (page.length < limit) this.#seq = Math.max(this.#seq, end);
+    return { events: page, isGap };
+  }
+}
+
+export interface FeedStart {
+  readonly streamId: string;
+  readonly tail: StreamTail;
+  readonly request: FeedRequest;
+}

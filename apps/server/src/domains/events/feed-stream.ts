@@ -1,0 +1,110 @@
+import type { ServerResponse } from "node:http";
+import type { StreamEvent } from "@weir/contract";
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { FeedPosition } from "./feed-position.ts";
+import type { FeedItem, StreamTail, TailReader } from "./stream-tail.ts";
+
+export interface FeedStreamSettings {
+  readonly clock: Clock;
+  readonly tail: StreamTail;
+  readonly position: FeedPosition;
+  readonly response: ServerResponse;
+  readonly render: (event: StreamEvent) => Buffer;
+  /** A connection that took too little was closed; its client resumes. */
+  readonly onTooSlow: () => void;
+}
+
+/** Of a page of the log; about 50 kB. */
+const PAGE = 100;
+/** What may wait for one reader while live: beyond, it is closed. */
+const MOST_WAITING_BYTES = 256 * 1024;
+
+const RETRY = Buffer.from("retry: 10000\n\n");
+const PING = Buffer.from(": ping\n\n");
+const GAP = Buffer.from(": gap\n\n");
+
+/**
+ * One reader of the feed as server-sent events. *Catching up* it reads the log page by page, each when the one before is taken; when it has
+ * read as far as the tail it *follows* that; it *ends* when all until `to` is sent, the connection is gone, the feed closes, or too much
+ * waits for it. Nothing is ever left out: who was closed resumes after the last id it has.
+ */
+export class FeedStream implements TailReader {
+  readonly #settings: FeedStreamSettings;
+  #end: Timer | null = null;
+
+  constructor(settings: FeedStreamSettings) {
+    this.#settings = settings;
+  }
+
+  /** Resolves when the connection is closed; rejects, with it closed, when the log cannot be read. */
+  async run(): Promise<void> {
+    const { response, tail } = this.#settings;
+    if (response.destroyed) return;
+    const closed = new Promise<void>((resolve) => response.once("close", resolve));
+    try {
+      response.write(RETRY);
+      await this.#catchUp();
+      await closed;
+    } catch (error) {
+      response.destroy();
+      throw error;
+    } finally {
+      this.#end?.cancel();
+      tail.readers.delete(this);
+    }
+  }
+
+  take(items: readonly FeedItem[], lines: Buffer): void {
+    const chosen = this.#settings.position.chosen(items);
+    if (chosen === items) this.#write(lines);
+    else if (chosen.length > 0) this.#write(Buffer.concat(chosen.map((item) => item.lines)));
+  }
+
+  ping(): void {
+    this.#write(PING);
+  }
+
+  close(): void {
+    this.#settings.tail.readers.delete(this);
+    this.#settings.response.end();
+  }
+
+  async #catchUp(): Promise<void> {
+    const { clock, tail, position, response, render } = this.#settings;
+    while (!position.hasCaughtUp) {
+      const { events, isGap } = await position.next(PAGE);
+      if (response.destroyed) return;
+      const lines = events.map(({ event }) => render(event));
+      if (!response.write(Buffer.concat(isGap ? [GAP, ...lines] : lines))) await this.#taken();
+      if (response.destroyed) return;
+    }
+    if (position.endsAt === null) return void tail.readers.add(this);
+    const ms = position.endsAt - clock.now();
+    if (ms <= 0) return this.close();
+    tail.readers.add(this);
+    this.#end = clock.after(ms, () => this.close());
+  }
+
+  /** When what was written has left, or the connection is gone. Who takes nothing at all the server closes. */
+  #taken(): Promise<void> {
+    const { response } = this.#settings;
+    return new Promise((resolve) => {
+      const done = () => {
+        response.off("drain", done);
+        response.off("close", done);
+        resolve();
+      };
+      response.on("drain", done);
+      response.on("close", done);
+    });
+  }
+
+  #write(bytes: Buffer): void {
+    const { response, tail, onTooSlow } = this.#settings;
+    response.write(bytes);
+    if (response.writableLength <= MOST_WAITING_BYTES) return;
+    tail.readers.delete(this);
+    response.destroy();
+    onTooSlow();
+  }
+}

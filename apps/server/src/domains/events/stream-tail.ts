@@ -1,0 +1,116 @@
+import type { StreamEvent } from "@weir/contract";
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { BackOff } from "../../platform/retry.ts";
+import type { Db } from "../schema.ts";
+import type { EventLog } from "./event-log.ts";
+
+/** An event and its lines in the feed, rendered once for all who read them. */
+export interface FeedItem {
+  readonly seq: number;
+  readonly event: StreamEvent;
+  readonly lines: Buffer;
+}
+
+/** Who is told of new events, in their order. None of these may wait or throw. */
+export interface TailReader {
+  /** `lines` are those of all `items`, one after the other. */
+  take(items: readonly FeedItem[], lines: Buffer): void;
+  ping(): void;
+  /** The feed closes. */
+  close(): void;
+}
+
+export interface StreamTailSettings {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventLog;
+  readonly streamId: string;
+  readonly render: (event: StreamEvent) => Buffer;
+}
+
+const PAGE = 500;
+
+/**
+ * The end of one stream's log, read once for all in this process who follow it. It knows up to where it has read (`seq`): who has read as
+ * far joins in the same turn, and misses and repeats nothing.
+ */
+export class StreamTail {
+  readonly readers = new Set<TailReader>();
+  readonly #settings: StreamTailSettings;
+  readonly #backOff = new BackOff(100, 5_000);
+  #seq = 0;
+  #at = 0;
+  #hasNews = false;
+  #isReading = true;
+  #retry: Timer | null = null;
+  #isClosed = false;
+
+  constructor(settings: StreamTailSettings) {
+    this.#settings = settings;
+  }
+
+  /** Everything up to here has been told to the readers. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Begin at the log's end. Rejects when the database does not answer. */
+  async start(): Promise<void> {
+    const { db, clock, events, streamId } = this.#settings;
+    this.#at = clock.now();
+    this.#seq = await events.head(db, streamId);
+    this.#isReading = false;
+    this.#read();
+  }
+
+  /** The log has grown, or may have. */
+  wake(): void {
+    this.#hasNews = true;
+    this.#read();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#retry?.cancel();
+    for (const reader of this.readers) reader.close();
+  }
+
+  #read(): void {
+    if (this.#isReading || !this.#hasNews || this.#isClosed) return;
+    this.#isReading = true;
+    this.#hasNews = false;
+    this.#readToEnd()
+      .then(() => this.#backOff.reset())
+      .catch((error: unknown) => this.#readLater(error))
+      .finally(() => {
+        this.#isReading = false;
+        this.#read();
+      });
+  }
+
+  async #readToEnd(): Promise<void> {
+    const { db, events, streamId, render } = this.#settings;
+    for (;;) {
+      const page = await events.since(db, streamId, this.#seq, PAGE, { lastAt: this.#at });
+      const last = page.at(-1);
+      if (!last) return;
+      this.#seq = last.seq;
+      this.#at = Math.max(this.#at, last.event.timestamp);
+      if (this.readers.size > 0) {
+        const items = page.map(({ seq, event }) => ({ seq, event, lines: render(event) }));
+        const lines = Buffer.concat(items.map((item) => item.lines));
+        for (const reader of this.readers) reader.take(items, lines);
+      }
+      if (page.length < PAGE) return;
+    }
+  }
+
+  #readLater(error: unknown): void {
+    const { clock, log, streamId } = this.#settings;
+    log.warn({ err: error, streamId }, "the event feed could not read the log; trying again");
+    this.#retry?.cancel();
+    this.#retry = clock.after(this.#backOff.next(), () => this.wake());
+  }
+}

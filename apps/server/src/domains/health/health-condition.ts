@@ -1,0 +1,68 @@
+import type { Condition } from "@weir/contract";
+
+const MINUTE_MS = 60_000;
+const LONGEST_MS = 60 * MINUTE_MS;
+/** Twice what a live stream tells in an hour; of more, the oldest are forgotten. */
+const MOST_READINGS = 4096;
+
+/** One question about a stream, its last answer and those of an hour before it. */
+export class HealthCondition {
+  status: boolean | null = null;
+  #probedAt: number | null = null;
+  #changedAt: number | null = null;
+  /** In the order they came, each as one number, for there are thousands: twice the time, and 1 if it was good. */
+  #readings: number[] = [];
+
+  probe(isGood: boolean, at: number): void {
+    if (isGood !== this.status) this.#changedAt = at;
+    this.status = isGood;
+    this.#probedAt = at;
+    this.#readings.push(at * 2 + Number(isGood));
+    if (this.#readings.length > MOST_READINGS) this.#forget(at - LONGEST_MS);
+  }
+
+  clear(): void {
+    this.status = null;
+    this.#probedAt = null;
+    this.#changedAt = null;
+    this.#readings = [];
+  }
+
+  /** As the API shows it. */
+  record(): Condition {
+    const { status } = this;
+    return {
+      status,
+      ...(status === null ? {} : { frequency: this.#frequency() }),
+      lastProbeTime: this.#probedAt,
+      lastTransitionTime: this.#changedAt,
+      lastTransitionsTime: this.#changedAt,
+    };
+  }
+
+  #frequency(): NonNullable<Condition["frequency"]> {
+    return {
+      "1m": this.#goodShare(MINUTE_MS),
+      "10m": this.#goodShare(10 * MINUTE_MS),
+      "60m": this.#goodShare(LONGEST_MS),
+    };
+  }
+
+  /** Of the readings in the time up to the last one, its beginning left out. Exact. */
+  #goodShare(lengthMs: number): number {
+    const last = this.#probedAt ?? 0;
+    let all = 0;
+    let good = 0;
+    for (const reading of this.#readings) {
+      const at = Math.floor(reading / 2);
+      if (at <= last - lengthMs || at > last) continue;
+      all += 1;
+      good += reading % 2;
+    }
+    return good / all;
+  }
+
+  #forget(until: number): void {
+    this.#readings = this.#readings.filter((reading) => reading / 2 > until).slice(-MOST_READINGS / 2);
+  }
+}

@@ -1,0 +1,143 @@
+import type {
+  ConditionType,
+  HealthMetric,
+  MediaServerMetricsEvent,
+  StreamEvent,
+  StreamHealth,
+  StreamStateEvent,
+  TranscodeEvent,
+  WebhookEvent,
+} from "@weir/contract";
+import { CONDITION_TYPES } from "@weir/contract";
+import { HealthCondition } from "./health-condition.ts";
+import { HealthTargets } from "./health-targets.ts";
+
+/**
+ * How a stream is, from its events in their order and from nothing else: who applies the same events has the same record. Becoming active
+ * begins everything anew but the history of being active. What is inactive is not healthy; the other conditions keep their last reading.
+ */
+export class HealthReducer {
+  readonly #streamId: string;
+  readonly #healthy = new HealthCondition();
+  readonly #conditions: Readonly<Record<ConditionType, HealthCondition>>;
+  readonly #targets = new HealthTargets();
+  readonly #metrics = new Map<string, HealthMetric>();
+  #place: { readonly nodeId: string; readonly region: string } | null = null;
+  #activeSince = 0;
+
+  constructor(streamId: string) {
+    this.#streamId = streamId;
+    this.#conditions = {
+      Active: new HealthCondition(),
+      Transcoding: new HealthCondition(),
+      TranscodeRealTime: new HealthCondition(),
+      TranscodeNoErrors: new HealthCondition(),
+      Multistreaming: new HealthCondition(),
+    };
+  }
+
+  apply(event: StreamEvent): void {
+    switch (event.type) {
+      case "stream_state":
+        this.#state(event);
+        break;
+      case "transcode":
+        if (!this.#transcode(event)) return;
+        break;
+      case "media_server_metrics":
+        this.#measured(event);
+        break;
+      case "webhook_event":
+        if (!this.#told(event)) return;
+        break;
+      default:
+        return;
+    }
+    this.#healthy.probe(this.#isHealthy(), event.timestamp);
+  }
+
+  record(): StreamHealth {
+    const { Active } = this.#conditions;
+    return {
+      id: this.#streamId,
+      healthy: this.#healthy.record(),
+      conditions: CONDITION_TYPES.map((type) => ({
+        type,
+        ...this.#conditions[type].record(),
+        ...(type === "Active" && this.#place ? { extraData: this.#place } : {}),
+      })),
+      metrics: Object.fromEntries(Map.groupBy(this.#metrics.values(), ({ name }) => name)),
+      multistream: this.#targets.record(Active.status === true),
+    };
+  }
+
+  #state({ state, nodeId, region = "", timestamp }: StreamStateEvent): void {
+    const { Active, ...others } = this.#conditions;
+    Active.probe(state.active, timestamp);
+    if (!state.active) return;
+    this.#place = { nodeId, region };
+    this.#activeSince = timestamp;
+    for (const condition of [this.#healthy, ...Object.values(others)]) condition.clear();
+    this.#targets.clear();
+    this.#metrics.clear();
+  }
+
+  /** The last segments of a session may be told when the next one has begun: those are no news. */
+  #transcode({ startTime, timestamp, success, latencyMs, segment, attempts, nodeId }: TranscodeEvent): boolean {
+    if ((startTime || timestamp) < this.#activeSince) return false;
+    const { Transcoding, TranscodeRealTime, TranscodeNoErrors } = this.#conditions;
+    const ratio = latencyMs > 0 ? (segment.duration * 1000) / latencyMs : 0;
+    Transcoding.probe(success, timestamp);
+    // What failed may have failed fast.
+    TranscodeRealTime.probe(success && ratio >= 1, timestamp);
+    TranscodeNoErrors.probe(
+      attempts.every(({ error }) => error === null),
+      timestamp,
+    );
+    if (success && ratio > 0) this.#measure("TranscodeRealtimeRatio", { nodeId }, timestamp, ratio);
+    return true;
+  }
+
+  #measured({ stats, nodeId, region = "", timestamp, multistream }: MediaServerMetricsEvent): void {
+    if (stats.mediaTimeMs !== null) this.#measure("MediaTimeMillis", { nodeId, region }, timestamp, stats.mediaTimeMs);
+    this.#targets.measured(multistream, timestamp);
+    for (const { target, metrics } of multistream) {
+      if (!metrics) continue;
+      const dimensions = {
+        nodeId,
+        region,
+        targetId: target.id,
+        targetName: target.name,
+        targetProfile: target.profile,
+      };
+      this.#measure("MultistreamActiveSec", dimensions, timestamp, metrics.activeSec);
+      this.#measure("MultistreamBytes", dimensions, timestamp, metrics.bytes);
+      this.#measure("MultistreamMediaTimeMillis", dimensions, timestamp, metrics.mediaTimeMs);
+    }
+    this.#probeTargets(timestamp);
+  }
+
+  #told(event: WebhookEvent): boolean {
+    if (!this.#targets.told(event)) return false;
+    this.#probeTargets(event.timestamp);
+    return true;
+  }
+
+  #probeTargets(at: number): void {
+    const { areConnected } = this.#targets;
+    if (areConnected === null) this.#conditions.Multistreaming.clear();
+    else this.#conditions.Multistreaming.probe(areConnected, at);
+  }
+
+  /** Active, and nothing that was asked is answered with no: where nothing is transcoded or forwarded, nothing is asked. */
+  #isHealthy(): boolean {
+    const { Active, Transcoding, TranscodeRealTime, Multistreaming } = this.#conditions;
+    return (
+      Active.status === true && [Transcoding, TranscodeRealTime, Multistreaming].every(({ status }) => status !== false)
+    );
+  }
+
+  #measure(name: string, dimensions: Readonly<Record<string, string>>, at: number, value: number): void {
+    this.#metrics.set([name, ...Object.values(dimensions)].join("\n"), { name, dimensions, last: [at, value] });
+  }
+}

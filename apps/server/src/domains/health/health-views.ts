@@ -1,0 +1,87 @@
+import type { StreamHealth } from "@weir/contract";
+import { sql } from "kysely";
+import type { EventLog } from "../events/index.ts";
+import type { Db } from "../schema.ts";
+import { HealthReducer } from "./health-reducer.ts";
+
+interface View {
+  readonly reducer: HealthReducer;
+  /** What was applied last. */
+  seq: number;
+  at: number;
+  /** Readers of one stream's log follow one another, or an event would be applied twice. */
+  reading: Promise<void>;
+}
+
+export interface HealthViewsDeps {
+  readonly db: Db;
+  readonly events: EventLog;
+}
+
+/** About 60 kB each for a stream that is live all day. */
+const MOST_VIEWS = 256;
+const PAGE = 2000;
+/** Longest window of a condition. */
+const WINDOW_MS = 3_600_000;
+
+/** Health of streams as this process has read it from their logs. What is forgotten is read again, and comes out the same. */
+export class HealthViews {
+  readonly #deps: HealthViewsDeps;
+  /** The one asked for last stands last. */
+  readonly #views = new Map<string, View>();
+
+  constructor(deps: HealthViewsDeps) {
+    this.#deps = deps;
+  }
+
+  /** As of the log's newest event. The caller has checked that the stream is the asker's. */
+  async of(streamId: string): Promise<StreamHealth> {
+    const view = this.#viewOf(streamId);
+    const reading = view.reading.then(() => this.#catchUp(streamId, view));
+    view.reading = reading.catch(() => {});
+    await reading;
+    return view.reducer.record();
+  }
+
+  #viewOf(streamId: string): View {
+    const view = this.#views.get(streamId) ?? {
+      reducer: new HealthReducer(streamId),
+      seq: 0,
+      at: 0,
+      reading: Promise.resolve(),
+    };
+    this.#views.delete(streamId);
+    this.#views.set(streamId, view);
+    const [oldest] = this.#views.keys();
+    if (this.#views.size > MOST_VIEWS && oldest !== undefined) this.#views.delete(oldest);
+    return view;
+  }
+
+  async #catchUp(streamId: string, view: View): Promise<void> {
+    const { db, events } = this.#deps;
+    if (view.seq === 0) view.seq = await beginningOf(db, streamId);
+    for (;;) {
+      const page = await events.since(db, streamId, view.seq, PAGE, { lastAt: view.at });
+      for (const { seq, event } of page) {
+        view.reducer.apply(event);
+        view.seq = seq;
+        view.at = Math.max(view.at, event.timestamp);
+      }
+      if (page.length < PAGE) return;
+    }
+  }
+}
+
+/**
+ * The place in the log before which nothing matters: becoming active begins everything anew but the history of being active, and of
+ * that an hour is told.
+ */
+async function beginningOf(db: Db, streamId: string): Promise<number> {
+  const { rows } = await sql<{ seq: string }>`
+    select seq from event_lifecycle
+    where stream_id = ${streamId} and type = 'stream_state' and (data->'state'->>'active')::boolean
+      and at <= ${WINDOW_MS}::bigint * -1
+        + (select max(at) from event_lifecycle where stream_id = ${streamId} and type = 'stream_state')
+    order by seq desc limit 1`.execute(db);
+  return Math.max(0, Number(rows[0]?.seq ?? 1) - 1);
+}

@@ -1,0 +1,3 @@
+/** The door of stream health. */
+
+export { healthRoutes } from "./health-routes.ts";
