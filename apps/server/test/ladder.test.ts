@@ -76,6 +76,28 @@ test("a transcoder that is killed costs one segment at most, and the source noth
   await player.close();
 });
 
+test.each(["hevc", "av1"] as const)("a source of %s gets rungs of H.264, which play", async (codec) => {
+  await using broadcast = await startBroadcast(arena.weir, { codec, width: 480, height: 270, stream });
+  await untilSegments(broadcast, 2);
+  expect((await wholeSegments(broadcast, "v0")).every(({ read }) => read.beginsWithIdr)).toBe(true);
+  const player = await arena.browser.playHls(await playlistOf(broadcast, "v1"));
+  expect((await player.untilMoving(30)).width).toBe(320);
+  await player.close();
+});
+
+test("a source that changes its size keeps its rungs, and who watches one goes on", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream });
+  const player = await arena.browser.playHls(broadcast.hlsUrl);
+  await player.untilMoving(30);
+  await player.switchTo(320);
+  await broadcast.publish({ width: 854, height: 480, frameRate: 25 });
+  await player.untilMoving(150);
+  const state = await player.switchTo(854);
+  expect(state.fatal).toBe(null);
+  expect((await listedRenditions(broadcast.hlsUrl)).map(({ name }) => name)).toEqual(["audio", "source", ...RUNGS]);
+  await player.close();
+});
+
 test("a session with a ladder ends cleanly, and its recording plays", async () => {
   await using broadcast = await startBroadcast(arena.weir, { seconds: 5, stream: { ...stream, record: true } });
   const transcoder = newestTranscoder(arena.weir);
