@@ -6,6 +6,7 @@ import { Sessions } from "./sessions.ts";
 import { SigningKeys } from "./signing-keys.ts";
 import { Streams } from "./streams.ts";
 import { type CallOptions, type ClientOptions, Transport } from "./transport.ts";
+import { Views } from "./views.ts";
 import { Webhooks } from "./webhooks.ts";
 
 /** A Weir server, typed: `new WeirClient({ baseUrl, apiKey })`. Every call throws WeirError when it does not succeed. */
@@ -15,6 +16,7 @@ export class WeirClient {
   readonly apiTokens: ApiTokens;
   readonly signingKeys: SigningKeys;
   readonly webhooks: Webhooks;
+  readonly views: Views;
   readonly dashboard: Dashboard;
   readonly people: People;
   readonly playback: {
@@ -31,6 +33,7 @@ export class WeirClient {
     this.apiTokens = new ApiTokens(transport);
     this.signingKeys = new SigningKeys(transport);
     this.webhooks = new Webhooks(transport);
+    this.views = new Views(transport);
     this.dashboard = new Dashboard(transport);
     this.people = new People(transport);
     this.playback = {
