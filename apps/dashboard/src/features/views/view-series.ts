@@ -1,0 +1,35 @@
+import type { Viewership } from "@weir/contract";
+import type { TimeSeries } from "../../components/time-chart.tsx";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The stretches of time that one can look back on, each in steps of its own. */
+export const RANGES = {
+  day: { steps: 24, stepMs: HOUR_MS, timeStep: "hour" },
+  month: { steps: 30, stepMs: DAY_MS, timeStep: "day" },
+} as const;
+export type Range = keyof typeof RANGES;
+
+/** Where a range that ends now begins: at a full step, as the server counts them. Milliseconds since the epoch. */
+export function beginOf(range: Range, now: number): number {
+  const { steps, stepMs } = RANGES[range];
+  return now - (now % stepMs) - (steps - 1) * stepMs;
+}
+
+/** One value for each step of the range; of those that the server does not tell nobody has watched. */
+export function viewSeries(range: Range, now: number, told: readonly Viewership[]): TimeSeries {
+  const { steps, stepMs } = RANGES[range];
+  const begin = beginOf(range, now);
+  const counts = new Map(told.map(({ timestamp, viewCount }) => [timestamp, viewCount]));
+  const times = Array.from({ length: steps }, (_, i) => begin + i * stepMs);
+  return { times, values: times.map((time) => counts.get(time) ?? 0) };
+}
+
+/** Of all steps together. */
+export function totalOf(told: readonly Viewership[]): { readonly views: number; readonly minutes: number } {
+  return {
+    views: told.reduce((sum, { viewCount }) => sum + viewCount, 0),
+    minutes: told.reduce((sum, { playtimeMins }) => sum + playtimeMins, 0),
+  };
+}
