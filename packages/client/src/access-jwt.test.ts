@@ -1,5 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
-import { compactVerify, importSPKI } from "jose";
+import { generateKeyPairSync, verify } from "node:crypto";
 import { expect, it } from "vitest";
 import { signAccessJwt } from "./access-jwt.ts";
 
@@ -12,14 +11,17 @@ const privateKey = Buffer.from(pair.privateKey).toString("base64");
 const publicKey = Buffer.from(pair.publicKey).toString("base64");
 const wanted = { privateKey, publicKey, playbackId: "abcd1234abcd1234" };
 
-async function claimsOf(token: string): Promise<Record<string, unknown>> {
-  const { payload, protectedHeader } = await compactVerify(token, await importSPKI(pair.publicKey, "ES256"));
-  expect(protectedHeader).toEqual({ alg: "ES256", typ: "JWT" });
-  return JSON.parse(new TextDecoder().decode(payload));
+function claimsOf(token: string): Record<string, unknown> {
+  const [header = "", claims = "", signature = ""] = token.split(".");
+  const key = { key: pair.publicKey, dsaEncoding: "ieee-p1363" } as const;
+  const isGenuine = verify("sha256", Buffer.from(`${header}.${claims}`), key, Buffer.from(signature, "base64url"));
+  expect(isGenuine).toBe(true);
+  expect(JSON.parse(Buffer.from(header, "base64url").toString())).toEqual({ alg: "ES256", typ: "JWT" });
+  return JSON.parse(Buffer.from(claims, "base64url").toString());
 }
 
 it("signs the claims that public clients sign, in their order, for a day", async () => {
-  const claims = await claimsOf(await signAccessJwt({ ...wanted, issuer: "https://ex.test", custom: { name: "Zoë" } }));
+  const claims = claimsOf(await signAccessJwt({ ...wanted, issuer: "https://ex.test", custom: { name: "Zoë" } }));
   expect(Object.keys(claims)).toEqual(["action", "iss", "pub", "sub", "video", "exp", "iat", "custom"]);
   expect(claims).toMatchObject({
     iss: "https://ex.test",
@@ -41,7 +43,7 @@ it.each([
   ["7d", 604_800],
   ["1 Day", 86_400],
 ])("an expiration of %j is %i seconds", async (expiration, seconds) => {
-  const { exp, iat } = await claimsOf(await signAccessJwt({ ...wanted, expiration }));
+  const { exp, iat } = claimsOf(await signAccessJwt({ ...wanted, expiration }));
   expect(Number(exp) - Number(iat)).toBe(seconds);
 });
 

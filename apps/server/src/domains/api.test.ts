@@ -36,7 +36,7 @@ describe("streams", () => {
     const given = {
       creatorId: "me",
       userTags: { room: "a", floors: [1, "two"] },
-      playbackPolicy: { type: "webhook", webhookId: "w", webhookContext: { a: { b: 1 } } },
+      playbackPolicy: { type: "jwt", webhookId: "w", webhookContext: { a: { b: 1 } }, refreshInterval: 60 },
       profiles: [],
       record: true,
       recordingSpec: { profiles: null },

@@ -8,7 +8,7 @@ import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports.ts";
-import { signingKeyRoutes } from "./access-control/index.ts";
+import { type FindAccessWebhook, signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, newApiKey } from "./accounts/index.ts";
 import { EventFeed, EventLog, eventRoutes } from "./events/index.ts";
@@ -18,7 +18,7 @@ import { addLaterRoutes } from "./later-routes.ts";
 import { targetRoutes } from "./multistream/index.ts";
 import { listNodes, NodeMembership } from "./nodes/index.ts";
 import { describeApi, version } from "./openapi.ts";
-import { ContentGate, playbackRoutes } from "./playback/index.ts";
+import { accessTrialRoutes, ContentGate, playbackRoutes } from "./playback/index.ts";
 import type { Schema } from "./schema.ts";
 import { sessionRoutes } from "./sessions/index.ts";
 import { FactQueue, releaseStreamsOfNode, StreamPublishGate, streamRoutes, writeLiveFacts } from "./streams/index.ts";
@@ -60,6 +60,8 @@ export interface Domains {
   readonly publishGate: PublishGate;
   readonly playbackGate: PlaybackGate;
   readonly eventSink: EventSink;
+  /** Rows have changed that say who may watch this, or anything: the gate reads them anew. */
+  accessChanged(playbackId: string | "all"): void;
   /** Fastify plugin with every route of the API. */
   routes(app: FastifyInstance): Promise<void>;
   /** Make the first account and its key; returns the key once, null when it existed or was preset. */
@@ -86,10 +88,15 @@ export function createDomains(options: DomainOptions): Domains {
   const feed = new EventFeed(deps);
   const node = new NodeMembership(deps, { ...settings, name: settings.nodeName });
   const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(deps, batch, dropped) });
+  // No webhooks and no limits yet.
+  const findAccessWebhook: FindAccessWebhook = async () => undefined;
+  const limits = { isFull: async () => false, admits: () => true, goesOn: () => {} };
+  const playbackGate = new ContentGate({ ...deps, findAccessWebhook, limits });
   const housekeeping = new Housekeeping(deps, node);
   return {
     publishGate: new StreamPublishGate({ ...deps, node, settleFacts: () => facts.flush() }),
-    playbackGate: new ContentGate(deps),
+    playbackGate,
+    accessChanged: (playbackId) => playbackGate.forget(playbackId),
     eventSink: {
       report: (fact) => facts.report(fact),
       settle: () => facts.settle(),
@@ -101,9 +108,10 @@ export function createDomains(options: DomainOptions): Domains {
       guardRequests(app, deps);
       await describeApi(app);
       accountRoutes(app, { ...deps, version, listNodes: () => listNodes(deps.db, node.id) });
-      streamRoutes(app, { ...deps, mediaControl });
+      streamRoutes(app, { ...deps, mediaControl, findAccessWebhook });
       sessionRoutes(app, deps);
       playbackRoutes(app, deps);
+      accessTrialRoutes(app, { ...deps, access: playbackGate.access });
       targetRoutes(app, deps);
       healthRoutes(app, deps);
       eventRoutes(app, { ...deps, feed });

@@ -1,2 +1,8 @@
 /** The door of access control: who may watch what a policy guards. */
+export { AccessCheck, type GuardedContent, type Verdict } from "./access-check.ts";
+export type { AccessWebhook, FindAccessWebhook } from "./access-webhook.ts";
+export { hasOriginList } from "./allowed-origin.ts";
+export { checkPolicy } from "./policy-rules.ts";
 export { signingKeyRoutes } from "./signing-key-routes.ts";
+export { SigningKeyUse } from "./signing-key-use.ts";
+export type { KeyState } from "./token-check.ts";

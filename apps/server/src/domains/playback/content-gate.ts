@@ -1,38 +1,84 @@
-import type { PlaybackDecision, PlaybackGate, PlaybackRequest, RecordingIndex } from "../../ports.ts";
+import type {
+  PlaybackDecision,
+  PlaybackGate,
+  PlaybackRequest,
+  RecordingIndex,
+  ViewerDetails,
+  ViewerPass,
+} from "../../ports.ts";
+import {
+  AccessCheck,
+  type FindAccessWebhook,
+  hasOriginList,
+  SigningKeyUse,
+  type Verdict,
+} from "../access-control/index.ts";
+import { DecisionCache } from "../decision-cache.ts";
 import type { Deps } from "../deps.ts";
 import { readRecordingIndex } from "../sessions/index.ts";
-import { DecisionCache } from "./decision-cache.ts";
+import { contentOf, guardedContentOf, whyNotPlayable } from "./playable.ts";
 import { findPlayable, type PlayableRow } from "./playback-store.ts";
 
-/** How late a changed policy or a suspension may be noticed. */
-const DECISION_MS = 1_000;
-const DECISIONS = 10_000;
-/** How long the media floor may keep an answer about public content. */
-const STANDS_MS = 5_000;
+/** How late a changed policy, key or suspension may be noticed where nobody tells of it. */
+const CONTENT_MS = 1_000;
+const CONTENTS = 10_000;
 /** An index of a day is some 10 MB; it never changes once the recording is ready. */
 const INDEX_MS = 30_000;
 const INDEXES = 8;
 const LONGEST_PLAYBACK_ID = 64;
 
-/** Decides who may watch, by the policy of what the playback id leads to. */
+export interface ContentGateDeps extends Deps {
+  readonly outbound: ConstructorParameters<typeof AccessCheck>[0]["outbound"];
+  readonly findAccessWebhook: FindAccessWebhook;
+  readonly limits: ViewerLimits;
+}
+
+/** How many may watch at a time; who counts them is no matter of the gate's. */
+export interface ViewerLimits {
+  /** Whether the project has as many viewers as it may have. */
+  isFull(projectId: string): Promise<boolean>;
+  /** Whether one more may watch with this token or access key. */
+  admits(credential: string, playbackId: string, viewer: ViewerDetails): boolean;
+  /** A viewer that was admitted goes on. */
+  goesOn(playbackId: string, viewer: ViewerDetails): void;
+}
+
+/** Decides who may watch, by what the playback id leads to and its policy. A decision about what is known already asks nobody. */
 export class ContentGate implements PlaybackGate {
-  readonly #deps: Deps;
-  readonly #decisions: DecisionCache<PlaybackDecision>;
+  readonly access: AccessCheck;
+  readonly #deps: ContentGateDeps;
+  readonly #keyUse: SigningKeyUse;
+  readonly #contents: DecisionCache<PlayableRow | undefined>;
   readonly #indexes: DecisionCache<RecordingIndex | null>;
 
-  constructor(deps: Deps) {
+  constructor(deps: ContentGateDeps) {
     this.#deps = deps;
-    this.#decisions = new DecisionCache(deps.clock, DECISION_MS, DECISIONS);
+    this.access = new AccessCheck(deps);
+    this.#keyUse = new SigningKeyUse(deps);
+    this.#contents = new DecisionCache(deps.clock, CONTENT_MS, CONTENTS);
     this.#indexes = new DecisionCache(deps.clock, INDEX_MS, INDEXES);
   }
 
-  async open({ playbackId }: Pick<PlaybackRequest, "playbackId">): Promise<PlaybackDecision> {
-    const key = playbackId.slice(0, LONGEST_PLAYBACK_ID);
-    return this.#decisions.get(key, async () => decide(await findPlayable(this.#deps.db, key)));
+  async open({ playbackId, ...request }: PlaybackRequest): Promise<PlaybackDecision> {
+    const row = await this.#find(playbackId);
+    if (!row || whyNotPlayable(row) !== null) return DENIED;
+    const verdict = await this.access.open(guardedContentOf(row), request);
+    if (!verdict.ok) return DENIED;
+    const { limits } = this.#deps;
+    const { pass } = verdict;
+    const credential = pass?.kind === "webhook" ? pass.accessKey : pass && request.tokens[0];
+    if (credential && !limits.admits(credential, playbackId, request.viewer)) return DENIED;
+    if (pass?.kind === "jwt") this.#keyUse.note(pass.signingKeyId);
+    return decisionOf(row, verdict, await limits.isFull(row.project_id));
   }
 
-  async recheck(playbackId: string): Promise<PlaybackDecision> {
-    return this.open({ playbackId });
+  async recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision> {
+    const row = await this.#find(playbackId);
+    if (!row || whyNotPlayable(row) !== null) return DENIED;
+    const verdict = await this.access.recheck(guardedContentOf(row), pass, viewer);
+    if (!verdict.ok) return DENIED;
+    this.#deps.limits.goesOn(playbackId, viewer);
+    return decisionOf(row, verdict, false);
   }
 
   async recording(sessionId: string): Promise<RecordingIndex | null> {
@@ -40,16 +86,27 @@ export class ContentGate implements PlaybackGate {
     // "Not yet" is no lasting answer.
     return index ?? readRecordingIndex(this.#deps.db, sessionId);
   }
+
+  /** Rows have changed that say who may watch this, or anything. */
+  forget(playbackId: string | "all"): void {
+    if (playbackId === "all") this.#contents.clear();
+    else this.#contents.forget(playbackId);
+    this.access.webhooks.forget();
+  }
+
+  #find(playbackId: string): Promise<PlayableRow | undefined> {
+    const key = playbackId.slice(0, LONGEST_PLAYBACK_ID);
+    return this.#contents.get(key, () => findPlayable(this.#deps.db, key));
+  }
 }
 
-function decide(row: PlayableRow | undefined): PlaybackDecision {
-  // Tokens and webhooks are not checked yet, so what asks for them stays closed.
-  const isPublic = row && (row.policy?.type ?? "public") === "public";
-  if (!isPublic || (row.kind === "recording" && row.state !== "ready")) return { ok: false, reason: "denied" };
-  const { id, project_id: projectId } = row;
-  const content =
-    row.kind === "live"
-      ? ({ kind: "live", streamId: id, projectId } as const)
-      : ({ kind: "recording", sessionId: id, projectId } as const);
-  return { ok: true, content, pass: null, standsMs: STANDS_MS, perOrigin: false, isFull: false };
+const DENIED: PlaybackDecision = { ok: false, reason: "denied" };
+
+function decisionOf(
+  row: PlayableRow,
+  { pass, standsMs }: Extract<Verdict, { ok: true }>,
+  isFull: boolean,
+): PlaybackDecision {
+  const perOrigin = hasOriginList(row.policy?.allowedOrigins);
+  return { ok: true, content: contentOf(row), pass, standsMs, perOrigin, isFull };
 }

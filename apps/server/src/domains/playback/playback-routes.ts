@@ -31,7 +31,8 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
     const isPlayback = isPlaybackId(id);
     const row = isPlayback ? await findPlayable(deps.db, id) : await findPlayableSession(deps.db, id);
     const isAsked = asker === null || asker.projectId === row?.project_id;
-    if (!row || !isAsked) throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
+    if (!row || row.suspended || !isAsked)
+      throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
     if (row.kind === "live") return livePlayback(row, deps.publicUrl(), asker !== null);
     if (row.state === "waiting") throw new NotReadyForPlayback();
     if (row.state !== "ready") throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);

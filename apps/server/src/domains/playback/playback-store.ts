@@ -1,5 +1,6 @@
 import type { PlaybackPolicy } from "@weir/contract";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
+import type { KeyState } from "../access-control/index.ts";
 import { isId, isPlaybackId } from "../ids.ts";
 import type { Db } from "../schema.ts";
 
@@ -9,35 +10,49 @@ export interface PlayableRow {
   /** Of the stream, or of the session. */
   id: string;
   project_id: string;
+  user_id: string;
   playback_id: string;
   policy: PlaybackPolicy | null;
+  /** Of the project, where the policy asks for tokens. */
+  signing_keys: KeyState[];
+  /** The stream or its account: it is there, and nobody watches it. */
+  suspended: boolean;
   state: string;
   seconds: number;
 }
 
-const recording = sql`
-  select 'recording' as kind, e.id, e.project_id, e.recording_playback_id as playback_id, s.playback_policy as policy,
-    e.recording as state, e.source_segments_duration as seconds
-  from session e join stream s on s.id = e.stream_id join account a on a.id = e.user_id`;
+// The keys come along, so that content with a policy takes no longer to look up than what is not there.
+const guard = sql`
+  s.project_id, s.user_id, s.playback_policy as policy, (s.suspended or a.suspended) as suspended,
+  case when s.playback_policy->>'type' = 'jwt' then (
+    select coalesce(json_agg(json_build_object('id', k.id, 'publicKey', k.public_key, 'disabled', k.disabled)), '[]')
+    from signing_key k where k.project_id = s.project_id
+  ) else '[]' end as signing_keys`;
 
-/** A stream or a recording by its playback id. Deleted streams and what is suspended are not found; recordings outlive their stream. */
+const recordings = sql`
+  select 'recording' as kind, e.id, e.recording_playback_id as playback_id, e.recording as state,
+    e.source_segments_duration as seconds, ${guard}
+  from session e join stream s on s.id = e.stream_id join account a on a.id = s.user_id`;
+
+/** A stream or a recording by its playback id. Deleted streams are not found; recordings outlive their stream, with its policy. */
 export async function findPlayable(db: Db, playbackId: string): Promise<PlayableRow | undefined> {
   if (!isPlaybackId(playbackId)) return undefined;
-  const { rows } = await sql<PlayableRow>`
-    select 'live' as kind, s.id, s.project_id, s.playback_id, s.playback_policy as policy, s.state, 0::float8 as seconds
-    from stream s join account a on a.id = s.user_id
-    where s.playback_id = ${playbackId} and s.deleted_at is null and not s.suspended and not a.suspended
-    union all
-    ${recording} where e.recording_playback_id = ${playbackId} and not s.suspended and not a.suspended`.execute(db);
-  return rows[0];
+  return firstOf(
+    db,
+    sql`select 'live' as kind, s.id, s.playback_id, s.state, 0::float8 as seconds, ${guard}
+      from stream s join account a on a.id = s.user_id
+      where s.playback_id = ${playbackId} and s.deleted_at is null
+      union all
+      ${recordings} where e.recording_playback_id = ${playbackId}`,
+  );
 }
 
 /** The recording of a session by the session's id. */
 export async function findPlayableSession(db: Db, sessionId: string): Promise<PlayableRow | undefined> {
   if (!isId(sessionId)) return undefined;
-  const { rows } = await sql<PlayableRow>`
-    ${recording} where e.id = ${sessionId} and e.recording <> 'none' and not s.suspended and not a.suspended`.execute(
-    db,
-  );
-  return rows[0];
+  return firstOf(db, sql`${recordings} where e.id = ${sessionId} and e.recording <> 'none'`);
+}
+
+async function firstOf(db: Db, query: RawBuilder<unknown>): Promise<PlayableRow | undefined> {
+  return (await sql<PlayableRow>`${query}`.execute(db)).rows[0];
 }

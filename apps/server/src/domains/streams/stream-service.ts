@@ -8,6 +8,7 @@ import {
   type TestBroadcast,
 } from "@weir/contract";
 import type { MediaControl, StopReason } from "../../ports.ts";
+import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
 import type { Principal } from "../accounts/index.ts";
 import { BadRequest, NotFound } from "../api-error.ts";
 import type { Deps } from "../deps.ts";
@@ -37,6 +38,7 @@ export interface StreamServiceDeps extends Deps {
   readonly events: EventLog;
   readonly mediaControl: MediaControl;
   readonly reconnectWindowMs: number;
+  readonly findAccessWebhook: FindAccessWebhook;
 }
 
 const TERMINATE_INTERVAL_MS = 5_000;
@@ -58,6 +60,7 @@ export class StreamService {
     checkUserTags(input.userTags);
     checkRecordingSpec(input.recordingSpec, input.record ?? false);
     checkTargets(targets, profiles);
+    await checkPolicy(this.#deps.findAccessWebhook, principal.projectId, input.playbackPolicy);
     const id = newId();
     const row = await this.#deps.db.transaction().execute(async (trx) =>
       insertStream(trx, {
@@ -99,6 +102,8 @@ export class StreamService {
   }
 
   async patch(owner: Owner, id: string, patch: StreamPatch): Promise<void> {
+    const { playback_id: playbackId } = await this.#find(owner, id);
+    await checkPolicy(this.#deps.findAccessWebhook, owner.projectId, patch.playbackPolicy);
     const stops = await this.#deps.db.transaction().execute(async (trx) => {
       const row = await findStreamForUpdate(trx, owner, id);
       if (!row) throw new NotFound();
@@ -107,6 +112,9 @@ export class StreamService {
       await this.#stop(trx, [id], "suspended");
       return true;
     });
+    if (patch.playbackPolicy !== undefined || patch.suspended !== undefined) {
+      await this.#tryToTell(id, () => this.#deps.mediaControl.accessChanged(playbackId));
+    }
     if (stops) await this.#tellMedia([id], "suspended");
   }
 
@@ -238,13 +246,15 @@ export class StreamService {
   }
 
   async #tellMedia(ids: readonly string[], why: StopReason): Promise<void> {
-    for (const id of ids) {
-      try {
-        await this.#deps.mediaControl.stop(id, why);
-      } catch (error) {
-        // The rows say it already: the publisher's lease is gone, and its next question is refused.
-        this.#deps.log.error({ err: error, streamId: id, why }, "the media floor could not be told to stop a stream");
-      }
+    for (const id of ids) await this.#tryToTell(id, () => this.#deps.mediaControl.stop(id, why));
+  }
+
+  async #tryToTell(streamId: string, tell: () => Promise<void>): Promise<void> {
+    try {
+      await tell();
+    } catch (error) {
+      // The rows say it already: a publisher's lease is gone, and the next question of a publisher or a viewer is refused.
+      this.#deps.log.error({ err: error, streamId }, "the media floor could not be told what became of a stream");
     }
   }
 }

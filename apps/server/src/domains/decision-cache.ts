@@ -1,4 +1,4 @@
-import type { Clock } from "../../platform/clock.ts";
+import type { Clock } from "../platform/clock.ts";
 
 interface Entry<Value> {
   readonly value: Promise<Value>;
@@ -33,5 +33,14 @@ export class DecisionCache<Value> {
       if (this.#entries.get(key) === entry) this.#entries.delete(key);
     });
     return entry.value;
+  }
+
+  /** The next question about it is asked anew; one that waits already gets what it asked for. */
+  forget(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
   }
 }

@@ -1,0 +1,126 @@
+import type { PlaybackPolicy } from "@weir/contract";
+import type { Clock } from "../../platform/clock.ts";
+import type { PlaybackRequest, ViewerDetails, ViewerPass } from "../../ports.ts";
+import type { Refused } from "./access-token.ts";
+import { type AccessQuestion, AccessWebhooks, type AccessWebhooksDeps } from "./access-webhook.ts";
+import { isOriginAllowed } from "./allowed-origin.ts";
+import { checkToken, type KeyState } from "./token-check.ts";
+import { TokenVerifier } from "./token-verifier.ts";
+
+/** Something that plays, as its policy guards it. */
+export interface GuardedContent {
+  readonly playbackId: string;
+  readonly projectId: string;
+  readonly policy: PlaybackPolicy | null;
+  /** Of the project; empty where the policy asks for no tokens. */
+  readonly signingKeys: readonly KeyState[];
+}
+
+export type Verdict =
+  | {
+      readonly ok: true;
+      readonly pass: ViewerPass | null;
+      /** How long it stands at most. */
+      readonly standsMs: number;
+      /** A sentence for the content's owner. */
+      readonly why: string;
+    }
+  | Refused;
+
+const LONGEST_ACCESS_KEY_BYTES = 1_024;
+/** How late what changes may be noticed where nobody tells. */
+const STANDS_MS = 5_000;
+const SHORTEST_STAND_MS = 1_000;
+const REFRESH_SECONDS = 600;
+
+/** Decides by the policy of what shall be played: the one place that does. Keeps what has been verified, so that it is dear only once. */
+export class AccessCheck {
+  readonly tokens = new TokenVerifier();
+  readonly webhooks: AccessWebhooks;
+  readonly #clock: Clock;
+
+  constructor(deps: AccessWebhooksDeps) {
+    this.#clock = deps.clock;
+    this.webhooks = new AccessWebhooks(deps);
+  }
+
+  /** Somebody new, with what they bring. */
+  async open(content: GuardedContent, request: Omit<PlaybackRequest, "playbackId">): Promise<Verdict> {
+    const { policy } = content;
+    if (!isOriginAllowed(policy?.allowedOrigins, request.viewer)) return NOT_FROM_THERE;
+    if (policy?.type === "jwt") return this.#openByToken(content, request.tokens);
+    if (policy?.type === "webhook") return this.#openByWebhook(content, policy, request);
+    return { ok: true, pass: null, standsMs: STANDS_MS, why: "the content is public" };
+  }
+
+  /** Somebody who was let in on this pass. Content that has become public stays open to them. */
+  async recheck(content: GuardedContent, pass: ViewerPass, viewer: ViewerDetails): Promise<Verdict> {
+    const { policy, signingKeys } = content;
+    if (!isOriginAllowed(policy?.allowedOrigins, viewer)) return NOT_FROM_THERE;
+    if (policy === null || policy.type === "public") return letIn(pass, STANDS_MS, "the content is public");
+    if (policy.type !== pass.kind) return refused("the policy is of another kind now");
+    if (pass.kind === "jwt") {
+      const isStanding = signingKeys.some(({ id, disabled }) => id === pass.signingKeyId && !disabled);
+      return isStanding ? this.#untilExpiry(pass) : refused("the signing key is disabled or deleted");
+    }
+    const question = questionOf(content, policy, pass.accessKey);
+    const refreshMs = refreshMsOf(policy);
+    const isAllowed = await this.webhooks.recheck(question, viewer, refreshMs);
+    return isAllowed ? letIn(pass, standsFor(refreshMs), "") : refused("the webhook refuses");
+  }
+
+  async #openByToken(content: GuardedContent, tokens: readonly string[]): Promise<Verdict> {
+    const [token] = tokens;
+    if (token === undefined) return refused("the content needs a signed token, and none was given");
+    if (tokens.length > 1) return refused("two tokens were given, and they differ");
+    const grant = await checkToken(this.tokens, token, content, this.#clock.now());
+    if (!grant.ok) return grant;
+    return this.#untilExpiry({ kind: "jwt", signingKeyId: grant.signingKeyId, expiresAt: grant.expiresAt });
+  }
+
+  #untilExpiry(pass: Extract<ViewerPass, { kind: "jwt" }>): Verdict {
+    const leftMs = pass.expiresAt - this.#clock.now();
+    if (leftMs <= 0) return refused("the token has expired");
+    return letIn(pass, Math.min(STANDS_MS, leftMs), "the token is valid");
+  }
+
+  async #openByWebhook(
+    content: GuardedContent,
+    policy: PlaybackPolicy,
+    { accessKeys, viewer }: Omit<PlaybackRequest, "playbackId">,
+  ): Promise<Verdict> {
+    // Empty counts as absent.
+    const given = accessKeys.filter((key) => key !== "");
+    const [accessKey] = given;
+    if (accessKey === undefined) return refused("the content needs an access key, and none was given");
+    if (given.length > 1) return refused("two access keys were given, and they differ");
+    if (Buffer.byteLength(accessKey) > LONGEST_ACCESS_KEY_BYTES) {
+      return refused(`the access key is longer than ${LONGEST_ACCESS_KEY_BYTES} bytes`);
+    }
+    const refreshMs = refreshMsOf(policy);
+    const { verdict, why } = await this.webhooks.ask(questionOf(content, policy, accessKey), viewer, refreshMs);
+    if (verdict !== "allowed") return refused(why);
+    return letIn({ kind: "webhook", accessKey }, standsFor(refreshMs), why);
+  }
+}
+
+const NOT_FROM_THERE = refused("the web page's origin is not among the policy's allowedOrigins");
+
+function refused(why: string): Refused {
+  return { ok: false, why };
+}
+
+function letIn(pass: ViewerPass, standsMs: number, why: string): Verdict {
+  return { ok: true, pass, standsMs, why };
+}
+
+const refreshMsOf = ({ refreshInterval = REFRESH_SECONDS }: PlaybackPolicy): number =>
+  Math.max(SHORTEST_STAND_MS, refreshInterval * 1_000);
+
+const standsFor = (refreshMs: number): number => Math.min(STANDS_MS, refreshMs);
+
+const questionOf = (
+  { projectId, playbackId }: GuardedContent,
+  { webhookId = "", webhookContext = {} }: PlaybackPolicy,
+  accessKey: string,
+): AccessQuestion => ({ projectId, playbackId, webhookId, context: webhookContext, accessKey });

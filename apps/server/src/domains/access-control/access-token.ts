@@ -1,0 +1,105 @@
+import { parseJson } from "../../platform/http/json-body.ts";
+
+/** A playback token as its text says, not verified yet. Times in milliseconds since the Unix epoch. */
+export interface AccessToken {
+  readonly text: string;
+  readonly playbackId: string;
+  /** As the signing key's record has it. */
+  readonly publicKey: string;
+  readonly expiresAt: number;
+  /** The later of `nbf` and `iat`; 0 without either. */
+  readonly startsAt: number;
+}
+
+/** An expected answer: `why` is a sentence for whoever made the token, without anything of it that is secret. */
+export type ParsedToken = { readonly ok: true; readonly token: AccessToken } | Refused;
+export interface Refused {
+  readonly ok: false;
+  readonly why: string;
+}
+
+const LONGEST_TOKEN = 8_192;
+/** ECDSA on P-256 as JWS has it: r and s side by side (RFC 7518 3.4). */
+const SIGNATURE_BYTES = 64;
+const HEADERS = new Set(["alg", "typ", "kid"]);
+
+class Unacceptable extends Error {}
+
+/**
+ * Reads a signed token (RFC 7515 compact, RFC 7519 claims) as strictly as can be before any cryptography: one spelling of each part, no
+ * key twice, no header that could choose an algorithm or bring a key along.
+ */
+export function parseAccessToken(text: string): ParsedToken {
+  try {
+    return { ok: true, token: parse(text) };
+  } catch (error) {
+    if (error instanceof Unacceptable) return { ok: false, why: error.message };
+    throw error;
+  }
+}
+
+function parse(text: string): AccessToken {
+  if (text.length > LONGEST_TOKEN) throw new Unacceptable(`the token is longer than ${LONGEST_TOKEN} characters`);
+  const parts = text.split(".");
+  const [header = "", claims = "", signature = ""] = parts;
+  if (parts.length !== 3) throw new Unacceptable("the token does not have three parts with dots between them");
+  checkHeader(objectOf(header, "header"));
+  if (bytesOf(signature, "signature").length !== SIGNATURE_BYTES) {
+    throw new Unacceptable("the token's signature does not have the 64 bytes of ES256");
+  }
+  return { text, ...readClaims(objectOf(claims, "claims")) };
+}
+
+/** The algorithm is the key's, whatever the token says; one that says anything else was not made for us. */
+function checkHeader(header: Readonly<Record<string, unknown>>): void {
+  const { alg, typ = "JWT", kid = "" } = header;
+  if (alg !== "ES256") throw new Unacceptable("the token's header must have alg ES256");
+  if (typeof typ !== "string" || typ.toUpperCase() !== "JWT") throw new Unacceptable("the token's typ must be JWT");
+  if (typeof kid !== "string") throw new Unacceptable("the token's kid must be a text");
+  if (!Object.keys(header).every((name) => HEADERS.has(name))) {
+    throw new Unacceptable("the token's header may have alg, typ and kid, and nothing else");
+  }
+}
+
+function readClaims(claims: Readonly<Record<string, unknown>>): Omit<AccessToken, "text"> {
+  const { sub, pub, exp, nbf = 0, iat = 0 } = claims;
+  if (typeof sub !== "string") throw new Unacceptable("the token has no sub, which must be the playback id");
+  if (typeof pub !== "string")
+    throw new Unacceptable("the token has no pub, which must be the signing key's public key");
+  if (exp === undefined) throw new Unacceptable("the token has no exp, which says when it ends");
+  return {
+    playbackId: sub,
+    publicKey: pub,
+    expiresAt: millisecondsOf(exp, "exp"),
+    startsAt: Math.max(millisecondsOf(nbf, "nbf"), millisecondsOf(iat, "iat")),
+  };
+}
+
+/** RFC 7519 NumericDate. */
+function millisecondsOf(seconds: unknown, claim: string): number {
+  if (typeof seconds !== "number") throw new Unacceptable(`the token's ${claim} must be a number of seconds`);
+  return seconds * 1_000;
+}
+
+function objectOf(part: string, what: string): Readonly<Record<string, unknown>> {
+  const bytes = bytesOf(part, what);
+  let value: unknown;
+  try {
+    value = parseJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    throw new Unacceptable(`the token's ${what} is not JSON, or has a name twice`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new Unacceptable(`the token's ${what} is not a JSON object`);
+  }
+  return value as Readonly<Record<string, unknown>>;
+}
+
+/** Base64url has more than one spelling of the same bytes; the one without padding and stray bits is taken (RFC 7515 2). */
+function bytesOf(part: string, what: string): Buffer {
+  const bytes = Buffer.from(part, "base64url");
+  if (part === "" || bytes.toString("base64url") !== part) {
+    throw new Unacceptable(`the token's ${what} is not base64url without padding`);
+  }
+  return bytes;
+}

@@ -1,0 +1,176 @@
+import type { Clock } from "../../platform/clock.ts";
+import { signBody } from "../../platform/outbound/body-signature.ts";
+import type { Outbound, OutboundAnswer } from "../../platform/outbound/outbound.ts";
+import type { ViewerDetails } from "../../ports.ts";
+import { DecisionCache } from "../decision-cache.ts";
+import { CallLanes } from "./call-lanes.ts";
+
+/** A webhook of a project that is registered for `playback.accessControl`. */
+export interface AccessWebhook {
+  readonly url: string;
+  readonly sharedSecret: string | null;
+}
+
+export type FindAccessWebhook = (projectId: string, webhookId: string) => Promise<AccessWebhook | undefined>;
+
+/** What a customer is asked: may who brings this key watch this? */
+export interface AccessQuestion {
+  readonly projectId: string;
+  readonly playbackId: string;
+  readonly webhookId: string;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly accessKey: string;
+}
+
+export interface WebhookAnswer {
+  /** `unanswered`: no answer in time, none at all, or a failure of the receiver's own. */
+  readonly verdict: "allowed" | "refused" | "unanswered";
+  /** A sentence for the receiver's owner. */
+  readonly why: string;
+}
+
+interface Standing {
+  readonly isAllowed: boolean;
+  /** By the monotonic clock: when it is asked again. */
+  readonly until: number;
+}
+
+export interface AccessWebhooksDeps {
+  readonly clock: Clock;
+  readonly outbound: Pick<Outbound, "post">;
+  readonly findAccessWebhook: FindAccessWebhook;
+}
+
+/** From the request to the status, the wait for a turn included. */
+const CALL_MS = 5_000;
+const CALLS_AT_ONCE = 100;
+const WAITING_CALLS = 5_000;
+/** How soon a receiver that did not answer at a refresh is asked again. */
+const AGAIN_MS = 10_000;
+const STANDINGS = 100_000;
+const WEBHOOK_MS = 2_000;
+const WEBHOOKS = 1_000;
+
+/**
+ * Asks customers' access webhooks (interface.md 4.5). The status alone decides; the answer's body is never read. Only who waits at the
+ * same moment for the same question shares a call. What an answer says of viewers who watch already stands until the refresh interval
+ * is over, for all who came with the same key.
+ */
+export class AccessWebhooks {
+  readonly #deps: AccessWebhooksDeps;
+  readonly #lanes = new CallLanes({ atOnce: CALLS_AT_ONCE, mostWaiting: WAITING_CALLS });
+  readonly #asking = new Map<string, Promise<WebhookAnswer>>();
+  readonly #standings = new Map<string, Standing>();
+  readonly #webhooks: DecisionCache<AccessWebhook | undefined>;
+  #calls = 0;
+
+  constructor(deps: AccessWebhooksDeps) {
+    this.#deps = deps;
+    this.#webhooks = new DecisionCache(deps.clock, WEBHOOK_MS, WEBHOOKS);
+  }
+
+  /** How many calls have been made. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** For somebody new. */
+  async ask(question: AccessQuestion, viewer: ViewerDetails, refreshMs: number): Promise<WebhookAnswer> {
+    const key = keyOf(question);
+    const answer = await this.#share(key, question, viewer);
+    // A newcomer who is refused, as one device too many may be, says nothing of those who watch.
+    if (answer.verdict === "allowed") this.#stand(key, true, refreshMs);
+    return answer;
+  }
+
+  /** For somebody who watches: whether that may go on. Who does not answer now stops nobody. */
+  async recheck(question: AccessQuestion, viewer: ViewerDetails, refreshMs: number): Promise<boolean> {
+    const key = keyOf(question);
+    const standing = this.#standings.get(key);
+    if (standing && standing.until > this.#deps.clock.monotonic()) return standing.isAllowed;
+    const { verdict } = await this.#share(`again ${key}`, question, viewer);
+    const isAllowed = verdict !== "refused";
+    this.#stand(key, isAllowed, verdict === "unanswered" ? Math.min(AGAIN_MS, refreshMs) : refreshMs);
+    return isAllowed;
+  }
+
+  /** Webhooks may have been changed. */
+  forget(): void {
+    this.#webhooks.clear();
+  }
+
+  #share(key: string, question: AccessQuestion, viewer: ViewerDetails): Promise<WebhookAnswer> {
+    const asked = this.#asking.get(key);
+    if (asked) return asked;
+    const deadline = this.#deps.clock.monotonic() + CALL_MS;
+    const answer = this.#lanes
+      .run(question.webhookId, () => this.#call(question, viewer, deadline))
+      .then((given) => given ?? unanswered("too many calls to the webhook are waiting already"))
+      .finally(() => this.#asking.delete(key));
+    this.#asking.set(key, answer);
+    return answer;
+  }
+
+  async #call(question: AccessQuestion, viewer: ViewerDetails, deadline: number): Promise<WebhookAnswer> {
+    const { clock, outbound } = this.#deps;
+    const webhook = await this.#find(question);
+    if (!webhook)
+      return { verdict: "refused", why: "the policy's webhook is gone, or is not for playback.accessControl" };
+    const timeoutMs = deadline - clock.monotonic();
+    if (timeoutMs <= 0) return unanswered("the webhook is too slow for the viewers that come");
+    const timestamp = clock.now();
+    const body = bodyOf(question, viewer, timestamp);
+    const signature = webhook.sharedSecret ? signBody(webhook.sharedSecret, body, timestamp) : {};
+    this.#calls += 1;
+    const headers = { "content-type": "application/json", ...signature };
+    return judge(await outbound.post({ url: webhook.url, body, headers, timeoutMs, maxResponseBytes: 0 }));
+  }
+
+  #find({ projectId, webhookId }: AccessQuestion): Promise<AccessWebhook | undefined> {
+    return this.#webhooks.get(`${projectId} ${webhookId}`, () => this.#deps.findAccessWebhook(projectId, webhookId));
+  }
+
+  #stand(key: string, isAllowed: boolean, forMs: number): void {
+    this.#standings.delete(key);
+    for (const oldest of this.#standings.keys()) {
+      if (this.#standings.size < STANDINGS) break;
+      this.#standings.delete(oldest);
+    }
+    this.#standings.set(key, { isAllowed, until: this.#deps.clock.monotonic() + forMs });
+  }
+}
+
+/** Another webhook or context is another question. */
+const keyOf = ({ playbackId, webhookId, accessKey, context }: AccessQuestion): string =>
+  JSON.stringify([playbackId, webhookId, accessKey, context]);
+
+/** The three fields of interface.md 4.5 first; what public receivers look for comes after (public-interface 6). */
+function bodyOf({ accessKey, context }: AccessQuestion, viewer: ViewerDetails, timestamp: number): string {
+  const protocol = viewer.url.slice(0, Math.max(0, viewer.url.indexOf(":")));
+  return JSON.stringify({
+    accessKey,
+    context,
+    timestamp,
+    userIP: viewer.address,
+    playDomain: viewer.host,
+    playURL: viewer.url,
+    headers: {
+      "User-Agent": viewer.userAgent,
+      Referer: viewer.referer,
+      "X-Forwarded-Proto": protocol,
+      Host: viewer.host,
+      Origin: viewer.origin ?? "",
+    },
+  });
+}
+
+function judge(answer: OutboundAnswer): WebhookAnswer {
+  if (!answer.ok) return unanswered(`the webhook could not be asked: ${answer.message}`);
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { verdict: "allowed", why: `the webhook answered ${status}` };
+  const why = `the webhook answered ${status}, and only a 2xx lets a viewer in`;
+  // A failure of the receiver, or one that has no time (RFC 6585 4), is no opinion about the viewer.
+  return { verdict: status >= 500 || status === 429 ? "unanswered" : "refused", why };
+}
+
+const unanswered = (why: string): WebhookAnswer => ({ verdict: "unanswered", why });

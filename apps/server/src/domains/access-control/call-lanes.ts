@@ -1,0 +1,42 @@
+interface Lane {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+/** Bounds calls per receiver: so many at once, so many that wait in their order. One slow receiver holds up nobody else's. */
+export class CallLanes {
+  readonly #atOnce: number;
+  readonly #mostWaiting: number;
+  readonly #lanes = new Map<string, Lane>();
+
+  constructor({ atOnce, mostWaiting }: { atOnce: number; mostWaiting: number }) {
+    this.#atOnce = atOnce;
+    this.#mostWaiting = mostWaiting;
+  }
+
+  /** Runs `call` when it is its turn; null, at once, where too many wait already. */
+  async run<Value>(receiver: string, call: () => Promise<Value>): Promise<Value | null> {
+    const lane = this.#lanes.get(receiver) ?? { running: 0, waiting: [] };
+    this.#lanes.set(receiver, lane);
+    if (lane.running < this.#atOnce) lane.running += 1;
+    else if (lane.waiting.length < this.#mostWaiting) await this.#turn(lane);
+    else return null;
+    try {
+      return await call();
+    } finally {
+      this.#leave(receiver, lane);
+    }
+  }
+
+  #turn({ waiting }: Lane): Promise<void> {
+    return new Promise((resolve) => waiting.push(resolve));
+  }
+
+  /** Whoever waits first takes the place that is left. */
+  #leave(receiver: string, lane: Lane): void {
+    const next = lane.waiting.shift();
+    if (next) return next();
+    lane.running -= 1;
+    if (lane.running === 0) this.#lanes.delete(receiver);
+  }
+}

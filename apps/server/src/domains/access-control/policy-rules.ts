@@ -1,0 +1,21 @@
+import type { PlaybackPolicy } from "@weir/contract";
+import { BadRequest } from "../api-error.ts";
+import type { FindAccessWebhook } from "./access-webhook.ts";
+
+/** It goes with every call to the webhook. */
+const LONGEST_CONTEXT = 16_384;
+
+/** What a policy may say beyond its schema. Throws `BadRequest`; the first text is the one that clients know. */
+export async function checkPolicy(
+  findAccessWebhook: FindAccessWebhook,
+  projectId: string,
+  policy: PlaybackPolicy | null | undefined,
+): Promise<void> {
+  if (!policy) return;
+  if (policy.type === "webhook" && !(await findAccessWebhook(projectId, policy.webhookId ?? ""))) {
+    throw new BadRequest("webhook ID not found");
+  }
+  if (policy.webhookContext && JSON.stringify(policy.webhookContext).length > LONGEST_CONTEXT) {
+    throw new BadRequest(`webhookContext must be at most ${LONGEST_CONTEXT} characters as JSON`);
+  }
+}

@@ -1,0 +1,36 @@
+import { type AccessTrialResult, routes } from "@weir/contract";
+import type { FastifyInstance } from "fastify";
+import type { AccessCheck } from "../access-control/index.ts";
+import { NotFound } from "../api-error.ts";
+import { ApiRoutes } from "../api-routes.ts";
+import type { Deps } from "../deps.ts";
+import { guardedContentOf, whyNotPlayable } from "./playable.ts";
+import { findPlayable } from "./playback-store.ts";
+
+export interface AccessTrialDeps extends Deps {
+  readonly access: AccessCheck;
+  publicUrl(): string;
+}
+
+/** Lets owners try what a viewer would bring. It is decided as for a viewer, webhook included, from the rows as they are now. */
+export function accessTrialRoutes(app: FastifyInstance, deps: AccessTrialDeps): void {
+  const api = new ApiRoutes(app, deps);
+
+  api.on(routes.tryAccess, async ({ principal, body, address }): Promise<AccessTrialResult> => {
+    const { playbackId, jwt, accessKey, origin = null } = body;
+    const row = await findPlayable(deps.db, playbackId);
+    if (!row || row.project_id !== principal.projectId) throw new NotFound();
+    const hindrance = whyNotPlayable(row);
+    if (hindrance !== null) return { allowed: false, reason: sentence(hindrance) };
+    const url = `${deps.publicUrl()}/hls/${row.playback_id}/index.m3u8`;
+    const { host } = new URL(url);
+    const verdict = await deps.access.open(guardedContentOf(row), {
+      tokens: jwt === undefined ? [] : [jwt],
+      accessKeys: accessKey === undefined ? [] : [accessKey],
+      viewer: { protocol: "hls", address, url, host, userAgent: "", referer: "", origin },
+    });
+    return { allowed: verdict.ok, reason: sentence(verdict.why) };
+  });
+}
+
+const sentence = (why: string): string => `${why.charAt(0).toUpperCase()}${why.slice(1)}.`;

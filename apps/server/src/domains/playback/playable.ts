@@ -1,0 +1,22 @@
+import type { PlaybackContent } from "../../ports.ts";
+import type { GuardedContent } from "../access-control/index.ts";
+import type { PlayableRow } from "./playback-store.ts";
+
+/** Why nobody can watch it, whatever they bring, as a sentence for its owner; null where somebody can. */
+export function whyNotPlayable({ kind, state, suspended }: PlayableRow): string | null {
+  if (suspended) return "the stream or its account is suspended";
+  if (kind === "recording" && state !== "ready") return "the recording is not ready, or there is none";
+  return null;
+}
+
+/** As the media floor knows it. */
+export const contentOf = ({ kind, id, project_id: projectId }: PlayableRow): PlaybackContent =>
+  kind === "live" ? { kind, streamId: id, projectId } : { kind, sessionId: id, projectId };
+
+/** As access control knows it. */
+export const guardedContentOf = (row: PlayableRow): GuardedContent => ({
+  playbackId: row.playback_id,
+  projectId: row.project_id,
+  policy: row.policy,
+  signingKeys: row.signing_keys,
+});
