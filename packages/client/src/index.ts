@@ -1,4 +1,5 @@
 export { type AccessJwt, signAccessJwt } from "./access-jwt.ts";
+export type { EventOptions } from "./events.ts";
 export type { ListOptions, Page } from "./page.ts";
 export type { StreamListOptions } from "./streams.ts";
 export type { CallOptions, ClientOptions } from "./transport.ts";

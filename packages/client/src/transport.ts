@@ -17,6 +17,10 @@ export interface CallOptions {
 export interface Call extends CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
+  /** Media type of the answer; JSON when not given. */
+  readonly accept?: string;
+  /** The answer goes on for as long as it likes: the deadline is for its beginning. */
+  readonly isEndless?: boolean;
 }
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -35,10 +39,13 @@ export class Transport {
   }
 
   /** Resolves for a 2xx answer. Throws WeirError for any other and for none, and the signal's reason when it was aborted. */
-  async send(method: Method, path: string, { query, body, signal }: Call = {}): Promise<Response> {
+  async send(method: Method, path: string, call: Call = {}): Promise<Response> {
+    const { query, body, signal, accept = "application/json", isEndless = false } = call;
     const { apiKey, baseUrl, timeoutMs = 15_000, fetch = globalThis.fetch } = this.#options;
-    const deadline = AbortSignal.timeout(timeoutMs);
-    const headers: Record<string, string> = { accept: "application/json" };
+    const beginning = new AbortController();
+    const deadline = isEndless ? beginning.signal : AbortSignal.timeout(timeoutMs);
+    const timer = isEndless ? setTimeout(() => beginning.abort(), timeoutMs) : undefined;
+    const headers: Record<string, string> = { accept };
     if (body !== undefined) headers["content-type"] = "application/json";
     // A foreign page cannot set this header without a pre-flight: it is what makes the cookie safe to act on.
     if (apiKey === undefined) headers["x-weir-request"] = "1";
@@ -58,6 +65,8 @@ export class Transport {
       signal?.throwIfAborted();
       const why = deadline.aborted ? `did not answer within ${timeoutMs / 1000} s` : "could not be reached";
       throw new WeirError(0, [`${baseUrl || "The server"} ${why} (${request})`], { cause });
+    } finally {
+      clearTimeout(timer);
     }
     if (!response.ok) throw await errorOf(request, response);
     return response;

@@ -1,6 +1,7 @@
-import type { AccessTrial, AccessTrialResult, Ingest, PlaybackInfo } from "@weir/contract";
+import type { AccessTrial, AccessTrialResult, Ingest, PlaybackInfo, StreamEvent, StreamHealth } from "@weir/contract";
 import { ApiTokens } from "./api-tokens.ts";
 import { Dashboard } from "./dashboard.ts";
+import { type EventOptions, readEvents } from "./events.ts";
 import { People } from "./people.ts";
 import { Sessions } from "./sessions.ts";
 import { SigningKeys } from "./signing-keys.ts";
@@ -44,6 +45,16 @@ export class WeirClient {
   /** What a viewer with this token or access key would be told, and why. Lets nobody in. */
   tryAccess(trial: AccessTrial, call: CallOptions = {}): Promise<AccessTrialResult> {
     return this.#transport.json("POST", "/api/access-control/try", { ...call, body: trial });
+  }
+
+  /** How a stream is: conditions with their history, metrics, multistream targets. */
+  health(streamId: string, call: CallOptions = {}): Promise<StreamHealth> {
+    return this.#transport.json("GET", `/api/data/stream/${encodeURIComponent(streamId)}/health`, call);
+  }
+
+  /** The events of a stream, in order, none twice and none lost: goes on by itself where the connection is lost. */
+  events(streamId: string, options: EventOptions = {}): AsyncGenerator<StreamEvent, void> {
+    return readEvents(this.#transport, streamId, options);
   }
 
   /** Where to publish to and to watch from: one entry per region. */

@@ -1,0 +1,92 @@
+import type { StreamEvent } from "@weir/contract";
+import { readServerSent } from "./server-sent.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+import { WeirError } from "./weir-error.ts";
+
+export interface EventOptions extends CallOptions {
+  /** Events after this time, in milliseconds since the epoch, then live ones. Without it and `lastEventId`, live ones alone. */
+  readonly from?: number | undefined;
+  /** With `from`: events until this time, then the end. */
+  readonly to?: number | undefined;
+  /** Events after the one with this id, in place of `from`. */
+  readonly lastEventId?: string | undefined;
+  /** Called where events are missing that the server does not keep any longer. */
+  readonly onGap?: (() => void) | undefined;
+  /** Called when the feed is connected, and when the connection is lost. */
+  readonly onConnection?: ((isConnected: boolean) => void) | undefined;
+}
+
+/** The server sends something every 20 s. */
+const SILENCE_MS = 50_000;
+const FIRST_RETRY_MS = 250;
+const LONGEST_RETRY_MS = 10_000;
+
+/**
+ * The events of a stream in their order, each once, until `to`, until the loop is left or until `signal` is aborted. Where the connection
+ * is lost or the server is away it connects again, with growing waits, and goes on after the last event. Throws WeirError for what trying
+ * again cannot mend.
+ */
+export async function* readEvents(
+  transport: Transport,
+  streamId: string,
+  { to, signal, onGap, onConnection, ...start }: EventOptions = {},
+): AsyncGenerator<StreamEvent, void> {
+  let { from, lastEventId } = start;
+  let retryMs = FIRST_RETRY_MS;
+  const left = new AbortController();
+  const query = () => ({ to, ...(lastEventId === undefined ? { from } : { lastEventId }) });
+  try {
+    for (;;) {
+      let isConnected = false;
+      try {
+        const response = await transport.send("GET", `/api/data/stream/${encodeURIComponent(streamId)}/events`, {
+          query: query(),
+          accept: "text/event-stream",
+          isEndless: true,
+          signal: signal ? AbortSignal.any([signal, left.signal]) : left.signal,
+        });
+        // Live from here on, also where the connection is lost before the first event.
+        if (lastEventId === undefined) from ??= Date.parse(response.headers.get("date") ?? "") || Date.now();
+        isConnected = true;
+        onConnection?.(true);
+        retryMs = FIRST_RETRY_MS;
+        if (!response.body) throw new Error("the answer has no body");
+        for await (const sent of readServerSent(response.body, SILENCE_MS)) {
+          if ("comment" in sent) {
+            if (sent.comment === "gap") onGap?.();
+            continue;
+          }
+          const event = JSON.parse(sent.data) as StreamEvent;
+          lastEventId = event.id;
+          yield event;
+        }
+        if (to !== undefined) return;
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (error instanceof WeirError && isFinal(error.status)) throw error;
+      }
+      if (isConnected) onConnection?.(false);
+      await wait(retryMs * (0.5 + Math.random() / 2), signal);
+      retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+    }
+  } finally {
+    left.abort();
+  }
+}
+
+/** Refused for what was asked or who asks. */
+const isFinal = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
+
+function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}
