@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { TimeSeries } from "./time-chart.tsx";
+import type { TimeSeries } from "../lib/time-series.ts";
 
 interface Props {
   readonly series: TimeSeries;

@@ -1,18 +1,12 @@
 import { useComputedColorScheme } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
 import { absoluteMoment } from "../lib/moments.ts";
+import type { TimeSeries } from "../lib/time-series.ts";
 import { strings } from "../strings.ts";
 import classes from "./time-chart.module.css";
 
 // uPlot is fetched when the first chart is looked at.
 const Drawing = lazy(async () => ({ default: (await import("./time-chart-drawing.tsx")).TimeChartDrawing }));
-
-/** Values over time: two lists of one length. Null is a gap. */
-export interface TimeSeries {
-  /** Milliseconds since the epoch, rising. */
-  readonly times: readonly number[];
-  readonly values: readonly (number | null)[];
-}
 
 interface Props {
   readonly title: string;

@@ -1,5 +1,5 @@
 import type { Viewership } from "@weir/contract";
-import type { TimeSeries } from "../../components/time-chart.tsx";
+import type { TimeSeries } from "../../lib/time-series.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
