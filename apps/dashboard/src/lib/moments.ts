@@ -34,3 +34,11 @@ export function localInput(at: number): string {
 export function readLocalInput(text: string): number {
   return new Date(text).getTime();
 }
+
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+const DAY_MS = 86_400_000;
+
+/** The time of day to the second, for lists in which most is of today: `16:02:10`. What is older than a day has its date as well. */
+export function clockMoment(at: number, now: number): string {
+  return now - at < DAY_MS ? clock.format(at) : absoluteMoment(at);
+}

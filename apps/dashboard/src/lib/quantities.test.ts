@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bitrateText, bytesText, clockText, durationText } from "./quantities.ts";
+import { bitrateText, bytesText, clockText, durationText, frameRateText, ratioText, shareText } from "./quantities.ts";
 
 test.each([
   [0, "00:00:00"],
@@ -35,4 +35,21 @@ test.each([
   [1_400_000_000, "1.4 GB"],
 ])("%d bytes read %s", (bytes, text) => {
   expect(bytesText(bytes)).toBe(text);
+});
+
+test("a frame rate keeps the digits that it has", () => {
+  expect([25, 29.97, 30000 / 1001, 59.9401].map(frameRateText)).toEqual([
+    "25 fps",
+    "29.97 fps",
+    "29.97 fps",
+    "59.94 fps",
+  ]);
+});
+
+test("a ratio is as exact as it matters", () => {
+  expect([0.854, 1, 1.44, 12.3].map(ratioText)).toEqual(["0.85×", "1.0×", "1.4×", "12×"]);
+});
+
+test("a share is never rounded to all or to nothing", () => {
+  expect([0, 0.001, 0.5, 0.999, 1].map(shareText)).toEqual(["0 %", "< 1 %", "50 %", "> 99 %", "100 %"]);
 });

@@ -30,3 +30,25 @@ export function bytesText(bytes: number): string {
   if (bytes < 1e9) return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
   return `${(bytes / 1e9).toFixed(1)} GB`;
 }
+
+/** `29.97 fps`, without digits that say nothing. */
+export function frameRateText(framesPerSecond: number): string {
+  return `${Number(framesPerSecond.toFixed(2))} fps`;
+}
+
+/** How many times as fast as it plays: `12×`, `1.4×`, `0.85×`. */
+export function ratioText(ratio: number): string {
+  return `${ratio >= 10 ? Math.round(ratio) : ratio.toFixed(ratio < 1 ? 2 : 1)}×`;
+}
+
+/** Milliseconds as seconds: `2.0 s`. */
+export function secondsText(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/** A share of one as `99 %`. It says 100 and 0 only where they are exact. */
+export function shareText(share: number): string {
+  const percent = Math.round(share * 100);
+  if (percent === 100 && share < 1) return "> 99 %";
+  return percent === 0 && share > 0 ? "< 1 %" : `${percent} %`;
+}

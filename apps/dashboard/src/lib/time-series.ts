@@ -1,0 +1,6 @@
+/** Values over time: two lists of one length. Null is a gap. */
+export interface TimeSeries {
+  /** Milliseconds since the epoch, rising. */
+  readonly times: readonly number[];
+  readonly values: readonly (number | null)[];
+}
