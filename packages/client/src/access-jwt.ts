@@ -10,6 +10,8 @@ export interface AccessJwt {
   readonly expiration?: number | string;
   /** Anything else that your own systems want to read from it. Whoever has the token can read it too. */
   readonly custom?: Readonly<Record<string, unknown>>;
+  /** Milliseconds since the Unix epoch; the clock's when not given. */
+  readonly now?: number;
 }
 
 const DAY = 86_400;
@@ -23,10 +25,10 @@ const CURVE = { name: "ECDSA", namedCurve: "P-256" } as const;
  * Node and anything else with Web Crypto. Throws TypeError for a private key or an expiration that cannot be.
  */
 export async function signAccessJwt(wanted: AccessJwt): Promise<string> {
-  const { publicKey, playbackId, issuer = "", expiration = DAY, custom } = wanted;
-  const now = Math.floor(Date.now() / 1000);
-  const exp = now + secondsOf(expiration);
-  const claims = { action: "pull", iss: issuer, pub: publicKey, sub: playbackId, video: "none", exp, iat: now };
+  const { publicKey, playbackId, issuer = "", expiration = DAY, custom, now = Date.now() } = wanted;
+  const iat = Math.floor(now / 1000);
+  const exp = iat + secondsOf(expiration);
+  const claims = { action: "pull", iss: issuer, pub: publicKey, sub: playbackId, video: "none", exp, iat };
   const parts = [{ alg: "ES256", typ: "JWT" }, custom === undefined ? claims : { ...claims, custom }];
   const signed = parts.map((part) => base64url(new TextEncoder().encode(JSON.stringify(part)))).join(".");
   const key = await importPrivateKey(wanted.privateKey);

@@ -97,10 +97,10 @@ export async function deleteSigningKey(db: Db, { projectId }: Owner, id: string)
   return numDeletedRows > 0n;
 }
 
-/** `staleBefore`: a key that was seen since then is left as it is, so that of many processes one alone writes. */
-export async function markSigningKeySeen(db: Db, id: string, now: number, staleBefore: number): Promise<void> {
+/** `staleAt`: a key that was seen since then is left as it is, so that of many processes one alone writes. */
+export async function markSigningKeySeen(db: Db, id: string, now: number, staleAt: number): Promise<void> {
   await sql`update signing_key set last_seen = ${now}::bigint
-    where id = ${id} and coalesce(last_seen, 0) < ${staleBefore}::bigint`.execute(db);
+    where id = ${id} and coalesce(last_seen, 0) <= ${staleAt}::bigint`.execute(db);
 }
 
 async function countSigningKeys(db: Db | Trx, where: ReturnType<typeof sql>): Promise<number> {
