@@ -8,6 +8,17 @@ export default defineConfig({
     // The server's content security policy allows no inline script, and data: only for images.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
+    // The page uses the contract's types and two of its lists. Making its schemas has no effect, so they and TypeBox stay out: 21 kB.
+    rolldownOptions: {
+      output: {
+        // One file that changes seldom, in place of twenty; without what only some rooms need and is large.
+        codeSplitting: { groups: [{ name: "packages", test: /\/node_modules\/(?!hls\.js|uplot)/ }] },
+      },
+      treeshake: {
+        moduleSideEffects: (id) => !id.includes("/packages/contract/") && !id.includes("/typebox/"),
+        manualPureFunctions: ["Type", "exact"],
+      },
+    },
   },
   server: {
     // `npx vite` beside a running server, for work on the dashboard alone.

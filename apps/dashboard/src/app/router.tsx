@@ -1,7 +1,4 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
-import { SignInPage } from "../features/account/sign-in-page.tsx";
-import { SessionsPage } from "../features/sessions/sessions-page.tsx";
-import { StreamPage } from "../features/streams/stream-page.tsx";
 import { streamPageSearch } from "../features/streams/stream-page-search.ts";
 import { streamSearch, textOf } from "../features/streams/stream-search.ts";
 import { StreamsPage } from "../features/streams/streams-page.tsx";
@@ -22,9 +19,11 @@ const root = createRootRoute();
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  component: SignInPage,
+  component: lazyRouteComponent(() => import("../features/account/sign-in-page.tsx"), "SignInPage"),
   validateSearch: (search: Search) => set({ to: text(search.to) }),
 });
+
+// Every room but the first is fetched when it is entered.
 
 /** Everything that needs a sign-in; the shell sees to that. */
 const rooms = createRoute({ getParentRoute: () => root, id: "rooms", component: Shell });
@@ -47,7 +46,7 @@ const streams = createRoute({
 const stream = createRoute({
   getParentRoute: () => rooms,
   path: "/streams/$streamId",
-  component: StreamPage,
+  component: lazyRouteComponent(() => import("../features/streams/stream-page.tsx"), "StreamPage"),
   // Another stream is another page: no state of the last one's player, dialogs or lists may be left.
   remountDeps: ({ params }) => params,
   validateSearch: streamPageSearch,
@@ -56,11 +55,10 @@ const stream = createRoute({
 const sessions = createRoute({
   getParentRoute: () => rooms,
   path: "/sessions",
-  component: SessionsPage,
+  component: lazyRouteComponent(() => import("../features/sessions/sessions-page.tsx"), "SessionsPage"),
   validateSearch: (search: Search) => set({ cursor: text(search.cursor), play: text(search.play) }),
 });
 
-// Rooms that are entered seldom are fetched when they are.
 const access = createRoute({
   getParentRoute: () => rooms,
   path: "/access",
