@@ -102,7 +102,8 @@ export class TestBrowser {
     const { executablePath, env } = await unpackChromium();
     const browser = await chromium.launch({ executablePath, args: FLAGS, env: { ...process.env, ...env } });
     const viewport = { width: 1280, height: 900 };
-    return new TestBrowser(await browser.newContext({ viewport }));
+    // Of its own accord it takes the machine's, which may be none that a browser knows.
+    return new TestBrowser(await browser.newContext({ viewport, locale: "en-US" }));
   }
 
   /** Plays an HLS address with hls.js, in a page of a foreign origin. */
