@@ -65,6 +65,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "DELETE /api/stream": { ids: [world.stream] },
   "POST /api/multistream/target": { url: "rtmp://example.com/live/x" },
   "PATCH /api/stream/{id}/suspended": { suspended: true },
+  "POST /api/access-control/try": { playbackId: world.playbackId },
   "POST /api/stream/{id}/create-multistream-target": { profile: "source", id: world.target },
 };
 

@@ -1,0 +1,101 @@
+import { signAccessJwt } from "@weir/client";
+import type { AccessTrialResult, CreatedSigningKey, Stream } from "@weir/contract";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { addProject, startTestDomains } from "../domain-test-kit.ts";
+
+const PATH = "/api/access-control/try";
+
+const kit = await startTestDomains();
+afterAll(() => kit[Symbol.asyncDispose]());
+
+const key = (await kit.call("POST", "/api/access-control/signing-key")).json<CreatedSigningKey>();
+const { privateKey, publicKey } = key;
+let stream: Stream;
+beforeEach(async () => {
+  const body = { name: "stage", playbackPolicy: { type: "jwt" } };
+  stream = (await kit.call("POST", "/api/stream", body)).json();
+});
+
+const tokenFor = (playbackId: string, age = 0) =>
+  signAccessJwt({ privateKey, publicKey, playbackId, expiration: "1h", now: kit.clock.now() - age });
+const attempt = async (body: object): Promise<AccessTrialResult> =>
+  (await kit.call("POST", PATH, { playbackId: stream.playbackId, ...body })).json();
+const patch = (body: object) => kit.call("PATCH", `/api/stream/${stream.id}`, body);
+
+describe("trying what a viewer brings", () => {
+  it("says that a good token opens, and why another one would not", async () => {
+    const jwt = await tokenFor(stream.playbackId);
+    expect(await attempt({ jwt })).toEqual({ allowed: true, reason: "The token is valid." });
+    const reasons = {
+      nothing: await attempt({}),
+      key: await attempt({ accessKey: "x" }),
+      other: await attempt({ jwt: await tokenFor("zzzz000000000000") }),
+      old: await attempt({ jwt: await tokenFor(stream.playbackId, 3_600_000) }),
+      broken: await attempt({ jwt: `${jwt}=` }),
+    };
+    expect(reasons).toEqual({
+      nothing: { allowed: false, reason: "The content needs a signed token, and none was given." },
+      key: { allowed: false, reason: "The content needs a signed token, and none was given." },
+      other: { allowed: false, reason: "The token's sub is another playback id." },
+      old: { allowed: false, reason: "The token has expired." },
+      broken: { allowed: false, reason: "The token's signature is not base64url without padding." },
+    });
+  });
+
+  it("goes by the rows as they are now", async () => {
+    const jwt = await tokenFor(stream.playbackId);
+    const setDisabled = (disabled: boolean) =>
+      kit.call("PATCH", `/api/access-control/signing-key/${key.id}`, { disabled });
+    await setDisabled(true);
+    expect(await attempt({ jwt })).toEqual({ allowed: false, reason: "The token's signing key is disabled." });
+    await setDisabled(false);
+    await patch({ playbackPolicy: { type: "jwt", allowedOrigins: ["https://page.test"] } });
+    expect(await attempt({ jwt, origin: "https://page.test" })).toMatchObject({ allowed: true });
+    expect(await attempt({ jwt, origin: "https://evil.test" })).toMatchObject({
+      allowed: false,
+      reason: expect.stringContaining("allowedOrigins"),
+    });
+    await patch({ playbackPolicy: null });
+    expect(await attempt({})).toEqual({ allowed: true, reason: "The content is public." });
+    await patch({ suspended: true });
+    expect(await attempt({})).toMatchObject({ allowed: false, reason: expect.stringContaining("suspended") });
+  });
+
+  it("is for what is one's own", async () => {
+    const { apiKey } = await addProject(kit.db, "trial");
+    const body = { playbackId: stream.playbackId, jwt: await tokenFor(stream.playbackId) };
+    expect((await kit.call("POST", PATH, body, { authorization: apiKey })).statusCode).toBe(404);
+    for (const playbackId of ["zzzz000000000000", "nope"]) {
+      expect((await kit.call("POST", PATH, { playbackId })).statusCode).toBe(404);
+    }
+    expect((await kit.call("POST", PATH, {})).statusCode).toBe(422);
+    await kit.call("DELETE", `/api/stream/${stream.id}`);
+    expect((await kit.call("POST", PATH, body)).statusCode).toBe(404);
+  });
+});
+
+describe("policies of streams", () => {
+  const create = (playbackPolicy: object) => kit.call("POST", "/api/stream", { name: "stage", playbackPolicy });
+
+  it("are kept as they were given", async () => {
+    const playbackPolicy = { type: "jwt", refreshInterval: 30, allowedOrigins: ["https://page.test"] };
+    expect((await create(playbackPolicy)).json()).toMatchObject({ playbackPolicy });
+    expect((await patch({ playbackPolicy })).statusCode).toBe(204);
+    expect((await kit.call("GET", `/api/stream/${stream.id}`)).json()).toMatchObject({ playbackPolicy });
+  });
+
+  it.each([[{}], [{ webhookId: "nope" }], [{ webhookId: "00000000-0000-4000-8000-000000000000" }]])(
+    "of type webhook need a webhook of the project: %j is none",
+    async (policy) => {
+      const playbackPolicy = { type: "webhook", ...policy };
+      for (const answer of [await create(playbackPolicy), await patch({ playbackPolicy })]) {
+        expect([answer.statusCode, answer.json()]).toEqual([400, { errors: ["webhook ID not found"] }]);
+      }
+    },
+  );
+
+  it("have a context of 16 KiB at most, for it goes with every call", async () => {
+    const answer = await create({ type: "jwt", webhookContext: { a: "x".repeat(16_384) } });
+    expect([answer.statusCode, answer.json().errors[0]]).toEqual([400, expect.stringContaining("webhookContext")]);
+  });
+});
