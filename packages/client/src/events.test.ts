@@ -35,11 +35,13 @@ const lines = (id: string) =>
 const sse = (response: ServerResponse, text: string) =>
   response.writeHead(200, { "content-type": "text/event-stream" }).write(`retry: 10000\n\n${text}`);
 
-async function idsOf(events: AsyncIterable<StreamEvent>): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { id } of events) ids.push(id);
-  return ids;
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
 }
+
+const idsOf = async (events: AsyncIterable<StreamEvent>) => (await all(events)).map(({ id }) => id);
 
 test("a connection that is cut, in the middle of an event too, is gone on with after the last whole event", async () => {
   const { client, asked } = await feedOf(
@@ -112,7 +114,7 @@ test("lines may be split and ended in any way, and several lines of data are one
         controller.close();
       },
     });
-    expect(await Array.fromAsync(readServerSent(body, 1000))).toEqual([
+    expect(await all(readServerSent(body, 1000))).toEqual([
       { comment: "a comment" },
       { data: "one\ntwo" },
       { data: "ü" },
@@ -121,6 +123,6 @@ test("lines may be split and ended in any way, and several lines of data are one
 });
 
 test("a connection over which nothing comes is given up", async () => {
-  const reading = Array.fromAsync(readServerSent(new ReadableStream(), 20));
+  const reading = all(readServerSent(new ReadableStream(), 20));
   await expect(reading).rejects.toThrow("nothing came for 0.02 s");
 });

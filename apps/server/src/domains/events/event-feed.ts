@@ -32,7 +32,7 @@ interface Watched {
 }
 
 export interface FeedCounts {
-  /** Connected now. */
+  /** That follow live events now. */
   readonly readers: number;
   /** Streams that they read. */
   readonly streams: number;
@@ -68,7 +68,9 @@ export class EventFeed {
   }
 
   get counts(): FeedCounts {
-    return { readers: this.#holders, streams: this.#watched.size, tooSlow: this.#tooSlow };
+    let readers = 0;
+    for (const { tail } of this.#watched.values()) readers += tail.readers.size;
+    return { readers, streams: this.#watched.size, tooSlow: this.#tooSlow };
   }
 
   countTooSlow(): void {
