@@ -2,7 +2,7 @@
 export interface LaterRoute {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
-  /** What is missing, as in "this server has no webhooks yet". */
+  /** What is missing, as in "this server has no clips yet". */
   readonly what: string;
 }
 
@@ -22,19 +22,6 @@ const laterData = (what: string, operations: Operations): LaterRoute[] =>
 export const laterRoutes: readonly LaterRoute[] = [
   ...later("pulled streams", ["PUT /stream/pull", "POST /stream/:id/start-pull"]),
   ...later("clips", ["POST /clip", "GET /clip/:id"]),
-  ...later("webhooks", [
-    "POST /webhook",
-    "GET /webhook",
-    "DELETE /webhook",
-    "GET /webhook/:id",
-    "PUT /webhook/:id",
-    "PATCH /webhook/:id",
-    "DELETE /webhook/:id",
-    "GET /webhook/subscribed/:event",
-    "GET /webhook/:id/log",
-    "GET /webhook/:id/log/:logId",
-    "POST /webhook/:id/log/:logId/resend",
-  ]),
   ...later("assets", [
     "POST /asset/request-upload",
     "POST /asset/upload/url",

@@ -268,7 +268,12 @@ describe("another project's things", () => {
   const bodies: Record<string, object> = {
     record: { record: false },
     suspended: { suspended: true },
+    replay: { from: 0, to: 1 },
     "create-multistream-target": { profile: "source", spec: { url: "rtmp://example.com/live/key" } },
+  };
+  const byMethod: Record<string, object> = {
+    PATCH: { name: "stolen" },
+    PUT: { name: "stolen", url: "https://example.com/", events: [] },
   };
   const withId = Object.entries(routes).filter(([, route]) => route.path.includes(":id") && route.auth === "key");
 
@@ -277,8 +282,7 @@ describe("another project's things", () => {
     const other = await addProject(kit.db, `${route.method}${route.path}`);
     const session = await liveSession(stream);
     const id = route.path.startsWith("/api/session") ? session : stream.id;
-    const body =
-      bodies[route.path.split("/").at(-1) ?? ""] ?? (route.method === "PATCH" ? { name: "stolen" } : undefined);
+    const body = bodies[route.path.split("/").at(-1) ?? ""] ?? byMethod[route.method];
     for (const target of [id, "00000000-0000-4000-8000-000000000000", "nope", "%00", `${id}x`]) {
       const answer = await kit.call(route.method, route.path.replace(":id", target), body, {
         authorization: other.apiKey,

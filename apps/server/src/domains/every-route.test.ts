@@ -1,4 +1,4 @@
-import type { Access, CreatedApiToken, SigningKey, Stream } from "@weir/contract";
+import type { Access, CreatedApiToken, SigningKey, Stream, Webhook } from "@weir/contract";
 import { afterAll, describe, expect, it } from "vitest";
 import { addProject, startTestDomains } from "./domain-test-kit.ts";
 
@@ -30,6 +30,8 @@ interface Operation {
   readonly takesKey: boolean;
 }
 
+const WEBHOOK = { name: "hook", url: "https://example.com/", events: ["stream.started"] };
+
 const kit = await startTestDomains();
 afterAll(() => kit[Symbol.asyncDispose]());
 
@@ -55,6 +57,8 @@ const THINGS: readonly (readonly [RegExp, string])[] = [
   [/^\/(api\/)?(data\/)?stream\//, world.stream],
   [/^\/api\/session\//, world.session],
   [/^\/api\/multistream\/target\//, world.target],
+  [/^\/api\/webhook\/subscribed\//, "asset.failed"],
+  [/^\/api\/webhook\//, world.webhook],
   [/^\/api\/project\//, world.project],
   [/^\/api\/access-control\/signing-key\//, world.signingKey],
   [/^\/api\/api-token\//, world.token],
@@ -63,6 +67,9 @@ const THINGS: readonly (readonly [RegExp, string])[] = [
 /** Bodies that a schema alone does not give. */
 const BODIES: Readonly<Record<string, unknown>> = {
   "DELETE /api/stream": { ids: [world.stream] },
+  "DELETE /api/webhook": { ids: [world.webhook] },
+  "POST /api/webhook": WEBHOOK,
+  "PUT /api/webhook/{id}": WEBHOOK,
   "POST /api/multistream/target": { url: "rtmp://example.com/live/x" },
   "PATCH /api/stream/{id}/suspended": { suspended: true },
   "POST /api/access-control/try": { playbackId: world.playbackId },
@@ -234,6 +241,7 @@ async function makeWorld() {
   const decision = await kit.domains.publishGate.authorize(request);
   const session = decision.ok ? await kit.domains.publishGate.begin(decision.grant, kit.clock.now()) : null;
   const token = (await kit.call("POST", "/api/api-token", {}, owner.dashboard)).json<CreatedApiToken>();
+  const webhook = (await kit.call("POST", "/api/webhook", WEBHOOK)).json<Webhook>();
   const signingKey = (await kit.call("POST", "/api/access-control/signing-key")).json<SigningKey>();
   return {
     stream: stream.id,
@@ -245,6 +253,7 @@ async function makeWorld() {
     session: session?.sessionId ?? "",
     target: stream.multistream.targets[0]?.id ?? "",
     token: token.id,
+    webhook: webhook.id,
     signingKey: signingKey.id,
   };
 }

@@ -1,8 +1,11 @@
 import type { Timer } from "../platform/clock.ts";
 import { deleteExpiredDashboardSessions, forgetOldAnswers } from "./accounts/index.ts";
 import type { NodeMembership } from "./nodes/index.ts";
-import { settleRecordings } from "./sessions/index.ts";
+import { type FinaliserDeps, settleRecordings } from "./sessions/index.ts";
 import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./streams/index.ts";
+import { forgetOldCalls, forgetOldDeliveries } from "./webhooks/index.ts";
+
+type HousekeepingDeps = StreamHousekeepingDeps & FinaliserDeps;
 
 const TICK_MS = 1_000;
 const HOURLY_MS = 3_600_000;
@@ -12,13 +15,13 @@ const HOURLY_MS = 3_600_000;
  * hourly, partitions of the event log are made and dropped. Works by the rows and the clock alone, and any number of processes may do it.
  */
 export class Housekeeping {
-  readonly #deps: StreamHousekeepingDeps;
+  readonly #deps: HousekeepingDeps;
   readonly #node: NodeMembership;
   #timer: Timer | null = null;
   #running: Promise<void> | null = null;
   #hourlyAt = 0;
 
-  constructor(deps: StreamHousekeepingDeps, node: NodeMembership) {
+  constructor(deps: HousekeepingDeps, node: NodeMembership) {
     this.#deps = deps;
     this.#node = node;
   }
@@ -52,6 +55,8 @@ export class Housekeeping {
     this.#hourlyAt = now + HOURLY_MS;
     await this.#try("maintain the event log", () => deps.events.partitions.maintain(deps.db, deps.clock.now()));
     await this.#try("forget old answers", () => forgetOldAnswers(deps.db, deps.clock.now()));
+    await this.#try("forget old calls of webhooks", () => forgetOldCalls(deps.db, deps.clock.now()));
+    await this.#try("forget old deliveries", () => forgetOldDeliveries(deps.db, deps.clock.now()));
     await this.#try("forget old sign-ins", () => deleteExpiredDashboardSessions(deps.db, deps.clock.now()));
   }
 

@@ -8,7 +8,7 @@ import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports.ts";
-import { type FindAccessWebhook, signingKeyRoutes } from "./access-control/index.ts";
+import { signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, newApiKey } from "./accounts/index.ts";
 import { EventFeed, EventLog, eventRoutes } from "./events/index.ts";
@@ -20,8 +20,22 @@ import { listNodes, NodeMembership } from "./nodes/index.ts";
 import { describeApi, version } from "./openapi.ts";
 import { accessTrialRoutes, ContentGate, playbackRoutes } from "./playback/index.ts";
 import type { Schema } from "./schema.ts";
-import { sessionRoutes } from "./sessions/index.ts";
-import { FactQueue, releaseStreamsOfNode, StreamPublishGate, streamRoutes, writeLiveFacts } from "./streams/index.ts";
+import { readSession, sessionRoutes } from "./sessions/index.ts";
+import {
+  FactQueue,
+  readStream,
+  releaseStreamsOfNode,
+  StreamPublishGate,
+  streamRoutes,
+  writeLiveFacts,
+} from "./streams/index.ts";
+
+import {
+  DeliveryWorker,
+  findAccessWebhook as findProjectAccessWebhook,
+  queueDeliveries,
+  webhookRoutes,
+} from "./webhooks/index.ts";
 
 export { findServingMediaNode } from "./nodes/index.ts";
 export type { Schema } from "./schema.ts";
@@ -76,6 +90,8 @@ export interface Domains {
     leave(): Promise<void>;
   };
   readonly housekeeping: Pick<Housekeeping, "start" | "tick">;
+  /** Calls webhooks. */
+  readonly deliveries: Pick<DeliveryWorker, "start" | "run">;
   /** Writes what is still queued. Idempotent. The database stays open: it is its opener's. */
   close(): Promise<void>;
 }
@@ -83,15 +99,23 @@ export interface Domains {
 /** Build the domain floor over an open, migrated database. Nothing runs until `node.join` and `housekeeping.start`. */
 export function createDomains(options: DomainOptions): Domains {
   const { settings, mediaControl } = options;
-  const events = new EventLog();
+  const events = new EventLog((trx, placed) => queueDeliveries(trx, placed, options.clock.now()));
   const deps = { ...options, ...settings, events };
   const feed = new EventFeed(deps);
   const node = new NodeMembership(deps, { ...settings, name: settings.nodeName });
   const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(deps, batch, dropped) });
-  // No webhooks and no limits yet.
-  const findAccessWebhook: FindAccessWebhook = async () => undefined;
+  // No limits yet.
+  const findAccessWebhook = (projectId: string, id: string) => findProjectAccessWebhook(deps.db, projectId, id);
   const limits = { isFull: async () => false, admits: () => true, goesOn: () => {} };
   const playbackGate = new ContentGate({ ...deps, findAccessWebhook, limits });
+  const deliveries = new DeliveryWorker({
+    ...deps,
+    node,
+    snapshots: {
+      stream: (id) => readStream(deps.db, id),
+      session: (owner, id) => readSession(deps.db, owner, id, settings.publicUrl()),
+    },
+  });
   const housekeeping = new Housekeeping(deps, node);
   return {
     publishGate: new StreamPublishGate({ ...deps, node, settleFacts: () => facts.flush() }),
@@ -116,6 +140,7 @@ export function createDomains(options: DomainOptions): Domains {
       healthRoutes(app, deps);
       eventRoutes(app, { ...deps, feed });
       signingKeyRoutes(app, { ...deps, mediaControl });
+      webhookRoutes(app, deps);
       addLaterRoutes(app);
     },
     ensureFirstAccount: (presetKey) => ensureAccount(deps.db, { presetKey, newKey: newApiKey, now: deps.clock.now() }),
@@ -134,10 +159,12 @@ export function createDomains(options: DomainOptions): Domains {
       },
     },
     housekeeping,
+    deliveries,
     async close() {
       node.close();
       await feed.close();
       await housekeeping.close();
+      await deliveries.close();
       await facts.close();
     },
   };

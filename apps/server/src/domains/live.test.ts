@@ -22,7 +22,7 @@ import {
 setUpLiveRig();
 
 describe("publishing", () => {
-  it("a first keyframe makes the stream live, with a session and one event", async () => {
+  it("a first keyframe makes the stream live, with a session and its events", async () => {
     const { start } = await publish();
     expect(start).toMatchObject({ resume: null, record: true, profiles: stream.profiles });
     expect(await read()).toMatchObject({ isActive: true, status: { state: "live", sessionId: start.sessionId } });
@@ -34,6 +34,7 @@ describe("publishing", () => {
         region: "local",
         state: { active: true },
       }),
+      expect.objectContaining({ type: "webhook_event", event: "recording.started", sessionId: start.sessionId }),
     ]);
   });
 
@@ -199,7 +200,7 @@ describe("counters and metrics", () => {
     expect(await readSession(sessionId)).toMatchObject({ ...counters, ...ill });
     const unhealthy = `filters=${encodeURIComponent(JSON.stringify([{ id: "isHealthy", value: false }]))}`;
     expect((await kit.call("GET", `/api/stream?${unhealthy}`)).json()).toEqual([await read()]);
-    expect((await events()).slice(1)).toEqual([
+    expect((await events()).slice(2)).toEqual([
       {
         type: "transcode",
         id: expect.any(String),

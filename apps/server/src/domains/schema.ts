@@ -1,5 +1,14 @@
-import type { Access, NewStream, Profile, RecordingSpec, TargetRef } from "@weir/contract";
-import type { ColumnType, Generated, Insertable, JSONColumnType, Kysely, Selectable, Transaction } from "kysely";
+import type { Access, NewStream, Profile, RecordingSpec, TargetRef, Webhook, WebhookEventName } from "@weir/contract";
+import type {
+  ColumnType,
+  Generated,
+  GeneratedAlways,
+  Insertable,
+  JSONColumnType,
+  Kysely,
+  Selectable,
+  Transaction,
+} from "kysely";
 import type { RecordingTrack, TranscodingReport } from "../ports.ts";
 
 /** PostgreSQL's bigint: the driver reads it as text. All of ours stay below 2^53. */
@@ -189,6 +198,61 @@ export interface EventTable extends Owned {
   data: JSONColumnType<Record<string, unknown>>;
 }
 
+interface WebhookTable extends Owned {
+  id: string;
+  name: string;
+  url: string;
+  events: WebhookEventName[];
+  stream_id: TextOrNull;
+  shared_secret: TextOrNull;
+  created_at: Int8;
+  paused_at: Int8OrNull;
+  pause_reason: TextOrNull;
+  failures: Generated<number>;
+  last_triggered_at: Int8OrNull;
+  last_failure: JsonOrNull<NonNullable<Webhook["status"]["lastFailure"]>>;
+}
+
+interface WebhookDeliveryTable {
+  id: GeneratedAlways<string>;
+  webhook_id: string;
+  stream_id: string;
+  lane: Int8Default;
+  seq: Int8;
+  event_at: Int8;
+  event: WebhookEventName;
+  created_at: Int8;
+  attempts: Generated<number>;
+  first_tried_at: Int8OrNull;
+}
+
+interface WebhookQueueTable {
+  webhook_id: string;
+  stream_id: string;
+  lane: Int8Default;
+  due_at: Int8;
+  claimed_by: TextOrNull;
+  claimed_until: Int8Default;
+}
+
+interface WebhookLogTable {
+  id: string;
+  webhook_id: string;
+  project_id: string;
+  event: WebhookEventName;
+  created_at: Int8;
+  duration_ms: number;
+  attempt: number;
+  success: boolean;
+  url: string;
+  headers: JSONColumnType<Record<string, string>>;
+  body: string;
+  status: number | null;
+  status_text: TextOrNull;
+  response: Buffer | null;
+  error: TextOrNull;
+}
+
 /** Every table, as `apps/server/migrations` makes them. */
 export interface Schema {
   account: AccountTable;
@@ -207,6 +271,10 @@ export interface Schema {
   stream_sequence: StreamSequenceTable;
   event_lifecycle: EventTable;
   event_telemetry: EventTable;
+  webhook: WebhookTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_queue: WebhookQueueTable;
+  webhook_log: WebhookLogTable;
 }
 
 export type Db = Kysely<Schema>;
@@ -219,6 +287,10 @@ export type TargetRow = Selectable<MultistreamTargetTable>;
 export type NewTargetRow = Insertable<MultistreamTargetTable>;
 export type SigningKeyRow = Selectable<SigningKeyTable>;
 export type SessionRow = Selectable<SessionTable>;
+export type WebhookRow = Selectable<WebhookTable>;
+export type NewWebhookRow = Insertable<WebhookTable>;
+export type WebhookLogRow = Selectable<WebhookLogTable>;
+export type NewWebhookLogRow = Insertable<WebhookLogTable>;
 
 /** Who asks: nothing outside the project is visible. */
 export interface Owner {

@@ -1,5 +1,6 @@
 /** The door of the sessions. */
-export { settleRecordings } from "./recording-finaliser.ts";
+export { recordingEvent } from "./recording-event.ts";
+export { type FinaliserDeps, settleRecordings } from "./recording-finaliser.ts";
 export { type RecordingShape, readRecordingIndex, readRecordingShape } from "./recording-store.ts";
 export {
   addToSessions,
@@ -12,4 +13,5 @@ export {
 export { beginSession, endSession, markSessionLost, resumeSession } from "./session-live-store.ts";
 export { sessionRecord } from "./session-record.ts";
 export { sessionRoutes } from "./session-routes.ts";
+export { readSession } from "./session-snapshot.ts";
 export { findLatestSession, findSession } from "./session-store.ts";

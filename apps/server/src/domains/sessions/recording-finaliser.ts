@@ -1,13 +1,25 @@
 import { sql } from "kysely";
+import type { MediaControl } from "../../ports.ts";
 import type { Deps } from "../deps.ts";
+import type { EventLog } from "../events/index.ts";
+import { recordingEvent } from "./recording-event.ts";
 import { judgeRecording, nextRecordingStatus } from "./recording-status.ts";
 
 /** When to look again at a recording that is not durable yet. */
 const LOOK_AGAIN_MS = 5_000;
 const BATCH = 50;
 
+export interface FinaliserDeps extends Deps {
+  readonly events: EventLog;
+  readonly mediaControl: Pick<MediaControl, "accessChanged">;
+}
+
 interface WaitingRow {
   id: string;
+  stream_id: string;
+  project_id: string;
+  user_id: string;
+  recording_playback_id: string;
   ended_at: string;
   recording_error: string | null;
   sealed: string;
@@ -15,10 +27,10 @@ interface WaitingRow {
 }
 
 /** Look at every ended session whose recording waits and is due: it becomes ready, failed with a reason, or is looked at again later. */
-export async function settleRecordings({ db, clock, log }: Deps): Promise<void> {
+export async function settleRecordings({ db, clock, log, events, mediaControl }: FinaliserDeps): Promise<void> {
   const now = clock.now();
   const { rows } = await sql<WaitingRow>`
-    select s.id, s.ended_at, s.recording_error, g.sealed, g.unsealed
+    select s.id, s.stream_id, s.project_id, s.user_id, s.recording_playback_id, s.ended_at, s.recording_error, g.sealed, g.unsealed
     from (select * from session where recording = 'waiting' and ended_at is not null and settle_at <= ${now}::bigint
       order by id limit ${BATCH}) s,
     lateral (
@@ -57,8 +69,15 @@ export async function settleRecordings({ db, clock, log }: Deps): Promise<void> 
         delete from recording_segment r where r.session_id = ${row.id} and not r.gap and not exists (
           select 1 from recording_span p where p.session_id = r.session_id and p.rendition = r.rendition and p.span = r.span
         )`.execute(trx);
+      if (recording === "ready") {
+        const owner = { projectId: row.project_id, userId: row.user_id };
+        const moment = { streamId: row.stream_id, owner, sessionId: row.id, at: clock.now() };
+        await events.append(trx, [recordingEvent("recording.ready", moment)]);
+      }
       log.info({ sessionId: row.id, recording, ...(reason ? { reason } : {}) }, "a recording is settled");
     });
+    // Who asked for it a moment ago was told that there is nothing, and whoever hears of the event may ask at once.
+    if (recording === "ready") await mediaControl.accessChanged(row.recording_playback_id);
   }
 }
 

@@ -92,11 +92,11 @@ export async function markSessionLost(trx: Trx, id: string, now: number): Promis
     .execute();
 }
 
-/** End an open session at its last packet. Throws `IllegalTransition` when it has ended. */
-export async function endSession(trx: Trx, id: string, endedAt: number, now: number): Promise<void> {
+/** End an open session at its last packet; whether its recording waits to be settled now. Throws `IllegalTransition` when it has ended. */
+export async function endSession(trx: Trx, id: string, endedAt: number, now: number): Promise<boolean> {
   const row = await trx
     .selectFrom("session")
-    .select("ended_at")
+    .select(["ended_at", "recording"])
     .where("id", "=", id)
     .forUpdate()
     .executeTakeFirstOrThrow();
@@ -112,4 +112,5 @@ export async function endSession(trx: Trx, id: string, endedAt: number, now: num
     })
     .where("id", "=", id)
     .execute();
+  return row.recording === "waiting";
 }

@@ -9,3 +9,4 @@ export {
   type StreamHousekeepingDeps,
 } from "./stream-housekeeping.ts";
 export { streamRoutes } from "./stream-routes.ts";
+export { readStream } from "./stream-snapshot.ts";

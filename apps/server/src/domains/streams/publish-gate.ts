@@ -12,7 +12,7 @@ import type {
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { isStreamKey } from "../ids.ts";
-import { beginSession, resumeSession } from "../sessions/index.ts";
+import { beginSession, recordingEvent, resumeSession } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
 import { nextPublishAttempt } from "./publish-attempt.ts";
 import { isActive, nextStreamStatus } from "./stream-status.ts";
@@ -80,8 +80,13 @@ export class StreamPublishGate implements PublishGate {
       Object.assign(stream, { state: next.state, sessionId: session.id, reconnectUntil: null });
       stream.lastSeen = Math.max(stream.lastSeen, at);
       await saveLiveStream(trx, stream, before === next.state ? null : at);
-      await events.append(trx, isActive(before) ? ended : [...ended, stateEvent(stream, at)]);
       const { id: sessionId, position: resume, record, profiles } = session;
+      const { id: streamId, owner } = stream;
+      const begun = [
+        ...(isActive(before) ? [] : [stateEvent(stream, at)]),
+        ...(resume === null && record ? [recordingEvent("recording.started", { streamId, owner, sessionId, at })] : []),
+      ];
+      await events.append(trx, [...ended, ...begun]);
       return { sessionId, resume, record, profiles, isDefaultLadder: isDefaultLadder(profiles) };
     });
   }

@@ -1,6 +1,6 @@
 import type { NewEvent } from "../events/index.ts";
 import type { Trx } from "../schema.ts";
-import { endSession, markSessionLost } from "../sessions/index.ts";
+import { endSession, markSessionLost, recordingEvent } from "../sessions/index.ts";
 import { type LiveStream, saveLiveStream } from "./live-stream.ts";
 import { isActive, nextStreamStatus, type StreamInput } from "./stream-status.ts";
 
@@ -43,12 +43,15 @@ export async function applyToStream(
   // The window counts from the last packet, so that after a restart nothing is active longer than that.
   if (next.session === "hold") stream.reconnectUntil = stream.lastSeen + time.reconnectWindowMs;
   else if (next.state !== "reconnecting") stream.reconnectUntil = null;
+  const waiting: NewEvent[] = [];
   if (next.session === "end" && stream.sessionId) {
-    await endSession(trx, stream.sessionId, stream.lastSeen, time.at);
+    const { id: streamId, owner, sessionId } = stream;
+    const hasRecording = await endSession(trx, sessionId, stream.lastSeen, time.at);
+    if (hasRecording) waiting.push(recordingEvent("recording.waiting", { streamId, owner, sessionId, at: time.at }));
     stream.sessionId = null;
   }
   await saveLiveStream(trx, stream, before === next.state ? null : time.at);
-  return isActive(before) === isActive(next.state) ? [] : [stateEvent(stream, time.at)];
+  return isActive(before) === isActive(next.state) ? [] : [stateEvent(stream, time.at), ...waiting];
 }
 
 /** The `stream_state` event of the stream as it is now. */

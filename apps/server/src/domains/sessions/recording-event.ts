@@ -1,0 +1,23 @@
+import type { NewEvent } from "../events/index.ts";
+import type { Owner } from "../schema.ts";
+
+export interface RecordingMoment {
+  readonly streamId: string;
+  readonly owner: Owner;
+  readonly sessionId: string;
+  readonly at: number;
+}
+
+/** What webhooks are told of a session's recording: it begins, its session has ended, it plays. */
+export function recordingEvent(
+  event: "recording.started" | "recording.waiting" | "recording.ready",
+  { streamId, owner, sessionId, at }: RecordingMoment,
+): NewEvent {
+  return {
+    streamId,
+    owner,
+    at,
+    kind: "lifecycle",
+    body: { type: "webhook_event", event, userId: owner.userId, sessionId },
+  };
+}

@@ -1,0 +1,78 @@
+import { type RawBuilder, sql } from "kysely";
+import type { PlacedEvent } from "../events/index.ts";
+import type { Db, Trx } from "../schema.ts";
+
+/** The channel on which a worker hears that deliveries are due. */
+export const WEBHOOK_CHANNEL = "webhook_due";
+
+const MOST_REPLAYED = 10_000;
+
+/**
+ * Queue one delivery for each event and each webhook of the project that is about it. In the transaction of the events, so that either
+ * both are there or neither; last in it, as it takes the locks of queues. Workers hear of it when the transaction is committed.
+ */
+export async function queueDeliveries(trx: Trx, events: readonly PlacedEvent[], now: number): Promise<void> {
+  const named = events.flatMap(({ event, seq }) => {
+    const name = webhookEventOf(event.body);
+    return name === null ? [] : [{ ...event, seq, name }];
+  });
+  if (named.length === 0) return;
+  const found = sql`
+    select w.id as webhook_id, f.stream_id, f.seq, f.at, f.name
+    from unnest(${named.map(({ streamId }) => streamId)}::uuid[], ${named.map(({ owner }) => owner.projectId)}::uuid[],
+      ${named.map(({ seq }) => seq)}::bigint[], ${named.map(({ at }) => at)}::bigint[],
+      ${named.map(({ name }) => name)}::text[]) as f(stream_id, project_id, seq, at, name)
+    join webhook w on w.project_id = f.project_id and f.name = any(w.events)
+      and (w.stream_id is null or w.stream_id = f.stream_id::text)`;
+  await insertDeliveries(trx, found, now);
+}
+
+/** What webhooks call an event of the log; null for one that they cannot be about. `queueReplay` has the same in SQL. */
+function webhookEventOf(body: PlacedEvent["event"]["body"]): string | null {
+  if (body.type === "stream_state") return body.state.active ? "stream.started" : "stream.idle";
+  return body.type === "webhook_event" ? body.event : null;
+}
+
+export interface ReplayRange {
+  readonly webhookId: string;
+  readonly projectId: string;
+  /** Milliseconds since the Unix epoch; both ends belong to it. */
+  readonly from: number;
+  readonly to: number;
+  readonly now: number;
+}
+
+/** Queue the events of the range that the webhook is about once more; how many they are. */
+export async function queueReplay(db: Db, { webhookId, projectId, from, to, now }: ReplayRange): Promise<number> {
+  const placed = (table: string, types: RawBuilder<unknown>) => sql`
+    select stream_id, seq, at, case type when 'webhook_event' then data->>'event'
+      else case when (data->'state'->>'active')::boolean then 'stream.started' else 'stream.idle' end end as name
+    from ${sql.table(table)} where project_id = ${projectId} and at between ${from}::bigint and ${to}::bigint and ${types}`;
+  const found = sql`
+    select w.id as webhook_id, f.stream_id, f.seq, f.at, f.name
+    from (${placed("event_lifecycle", sql`type in ('stream_state', 'webhook_event')`)}
+      union all ${placed("event_telemetry", sql`type = 'webhook_event'`)}) as f
+    join webhook w on w.id = ${webhookId} and f.name = any(w.events)
+      and (w.stream_id is null or w.stream_id = f.stream_id::text)
+    order by f.at, f.stream_id, f.seq limit ${MOST_REPLAYED}`;
+  return db.transaction().execute((trx) => insertDeliveries(trx, found, now));
+}
+
+/** Rows are inserted, and so locked, in the order of their keys, as everywhere. */
+async function insertDeliveries(trx: Trx, found: RawBuilder<unknown>, now: number): Promise<number> {
+  const { rows } = await sql<{ deliveries: string }>`
+    with found as (${found}), added as (
+      insert into webhook_delivery (webhook_id, stream_id, seq, event_at, event, created_at)
+      select webhook_id, stream_id, seq, at, name, ${now}::bigint from found order by webhook_id, stream_id, seq
+      returning webhook_id, stream_id
+    ), queued as (
+      insert into webhook_queue (webhook_id, stream_id, lane, due_at)
+      select webhook_id, stream_id, 0, ${now}::bigint from added group by webhook_id, stream_id order by 1, 2
+      on conflict (webhook_id, stream_id, lane) do update set due_at = webhook_queue.due_at
+      returning webhook_id
+    )
+    select (select count(*) from added) as deliveries, pg_notify(${WEBHOOK_CHANNEL}, '') from queued limit 1`.execute(
+    trx,
+  );
+  return Number(rows[0]?.deliveries ?? 0);
+}

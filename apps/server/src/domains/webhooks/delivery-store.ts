@@ -1,0 +1,224 @@
+import type { WebhookEventName } from "@weir/contract";
+import { sql } from "kysely";
+import type { Db, NewWebhookLogRow, Trx } from "../schema.ts";
+import { insertWebhookLog } from "./webhook-log-store.ts";
+
+const KEPT_MS = 7 * 86_400_000;
+/** A claim that a call and its record fit in; who died with it is found out after this long, or when the node starts again. */
+export const CLAIM_MS = 60_000;
+
+/** Deliveries of one webhook about one stream, in one lane. */
+export interface QueueKey {
+  readonly webhookId: string;
+  readonly streamId: string;
+  readonly lane: string;
+}
+
+/** The first delivery of a queue, with all that its call is made from. */
+export interface QueueHead {
+  readonly id: string;
+  readonly event: WebhookEventName;
+  readonly seq: number;
+  readonly eventAt: number;
+  readonly attempts: number;
+  readonly firstTriedAt: number | null;
+  readonly isLate: boolean;
+  /** Null when it was deleted. */
+  readonly webhook: {
+    readonly id: string;
+    readonly projectId: string;
+    readonly userId: string;
+    readonly url: string;
+    readonly sharedSecret: string | null;
+    readonly isPaused: boolean;
+  } | null;
+  /** What the event says; null when the log has dropped it. */
+  readonly data: Readonly<Record<string, unknown>> | null;
+}
+
+const at = ({ webhookId, streamId, lane }: QueueKey) =>
+  sql`webhook_id = ${webhookId} and stream_id = ${streamId} and lane = ${lane}::bigint`;
+
+export interface ClaimRequest {
+  readonly nodeId: string;
+  readonly now: number;
+  readonly limit: number;
+  readonly limitOfOne: number;
+  /** How many queues of a webhook are being worked on already. */
+  readonly busy: ReadonlyMap<string, number>;
+}
+
+/** Take queues whose first delivery is due, some of each webhook, so that one that hangs holds up itself alone. */
+export async function claimQueues(db: Db, { nodeId, now, limit, limitOfOne, busy }: ClaimRequest): Promise<QueueKey[]> {
+  const isDue = sql`q.due_at <= ${now}::bigint and q.claimed_until <= ${now}::bigint`;
+  const { rows } = await sql<QueueKey>`
+    with due as (
+      select distinct q.webhook_id from webhook_queue q left join webhook w on w.id = q.webhook_id
+      where ${isDue} and w.paused_at is null
+    ), taken as (
+      select t.webhook_id, t.stream_id, t.lane from due d
+      left join unnest(${[...busy.keys()]}::uuid[], ${[...busy.values()]}::int[]) as b(id, n) on b.id = d.webhook_id
+      cross join lateral (
+        select q.webhook_id, q.stream_id, q.lane from webhook_queue q where q.webhook_id = d.webhook_id and ${isDue}
+        order by q.due_at limit greatest(0, ${limitOfOne}::int - coalesce(b.n, 0)) for update skip locked
+      ) t limit ${limit}
+    )
+    update webhook_queue q set claimed_by = ${nodeId}, claimed_until = ${now + CLAIM_MS}::bigint from taken t
+    where (q.webhook_id, q.stream_id, q.lane) = (t.webhook_id, t.stream_id, t.lane)
+    returning q.webhook_id as "webhookId", q.stream_id as "streamId", q.lane`.execute(db);
+  return rows;
+}
+
+/** Give back what a node had claimed when its process ended. */
+export async function releaseClaims(db: Db, nodeId: string): Promise<void> {
+  await sql`update webhook_queue set claimed_by = null, claimed_until = 0 where claimed_by = ${nodeId}`.execute(db);
+}
+
+export async function readHead(db: Db, key: QueueKey): Promise<QueueHead | undefined> {
+  const { rows } = await sql<{
+    id: string;
+    event: WebhookEventName;
+    seq: string;
+    event_at: string;
+    attempts: number;
+    first_tried_at: string | null;
+    webhook: QueueHead["webhook"];
+    data: Record<string, unknown> | null;
+  }>`
+    select d.id, d.event, d.seq, d.event_at, d.attempts, d.first_tried_at, e.data,
+      case when w.id is not null then jsonb_build_object('id', w.id, 'projectId', w.project_id, 'userId', w.user_id, 'url', w.url,
+        'sharedSecret', w.shared_secret, 'isPaused', w.paused_at is not null) end as webhook
+    from (select * from webhook_delivery where ${at(key)} order by seq, id limit 1) d
+    left join webhook w on w.id = d.webhook_id
+    left join lateral (
+      select data from event_lifecycle where stream_id = d.stream_id and seq = d.seq and at = d.event_at
+      union all select data from event_telemetry where stream_id = d.stream_id and seq = d.seq and at = d.event_at
+    ) e on true`.execute(db);
+  const row = rows[0];
+  if (!row) return undefined;
+  return {
+    id: row.id,
+    event: row.event,
+    seq: Number(row.seq),
+    eventAt: Number(row.event_at),
+    attempts: row.attempts,
+    firstTriedAt: row.first_tried_at === null ? null : Number(row.first_tried_at),
+    isLate: key.lane !== "0",
+    webhook: row.webhook,
+    data: row.data,
+  };
+}
+
+/** What becomes of the first delivery of a queue. */
+export type HeadFate =
+  | { readonly is: "gone" }
+  | {
+      readonly is: "due";
+      readonly at: number;
+      readonly attempts: number;
+      readonly firstTriedAt: number;
+      /** It leaves the lane of the others. */
+      readonly leavesLane: boolean;
+    };
+
+export interface Recorded {
+  readonly key: QueueKey;
+  readonly deliveryId: string;
+  readonly fate: HeadFate;
+  readonly nodeId: string;
+  readonly now: number;
+}
+
+/**
+ * Write what became of the first delivery and of its queue; whether there is another one to send at once, for which the claim is kept.
+ * A claim that has passed to somebody else in the meantime is left to them.
+ */
+export async function settleHead(trx: Trx, { key, deliveryId, fate, nodeId, now }: Recorded): Promise<boolean> {
+  // The lock first: whoever adds a delivery holds it until it can be seen.
+  const queue = await sql<{ is_ours: boolean }>`
+    select coalesce(claimed_by = ${nodeId}, false) as is_ours from webhook_queue where ${at(key)} for update`.execute(
+    trx,
+  );
+  const isOurs = queue.rows[0]?.is_ours ?? false;
+  const delivery = sql`where id = ${deliveryId}::bigint`;
+  if (fate.is === "gone") {
+    await sql`delete from webhook_delivery ${delivery}`.execute(trx);
+  } else {
+    const lane = fate.leavesLane ? sql`id` : sql`lane`;
+    await sql`update webhook_delivery set attempts = ${fate.attempts}, first_tried_at = ${fate.firstTriedAt}::bigint,
+      lane = ${lane} ${delivery}`.execute(trx);
+    if (fate.leavesLane) {
+      await sql`insert into webhook_queue (webhook_id, stream_id, lane, due_at)
+        values (${key.webhookId}, ${key.streamId}, ${deliveryId}::bigint, ${fate.at}::bigint)
+        on conflict do nothing`.execute(trx);
+    } else if (isOurs) {
+      await sql`update webhook_queue set due_at = ${fate.at}::bigint, claimed_by = null, claimed_until = 0
+        where ${at(key)}`.execute(trx);
+      return false;
+    }
+  }
+  if (!isOurs) return false;
+  const { rows } = await sql<{ id: string }>`
+    select id from webhook_delivery where ${at(key)} order by seq, id limit 1`.execute(trx);
+  if (rows.length === 0) await sql`delete from webhook_queue where ${at(key)}`.execute(trx);
+  else
+    await sql`update webhook_queue set due_at = ${now}::bigint, claimed_until = ${now + CLAIM_MS}::bigint where ${at(key)}`.execute(
+      trx,
+    );
+  return rows.length > 0;
+}
+
+/** Forget the whole queue: its webhook is gone. */
+export async function dropQueue(trx: Trx, key: QueueKey): Promise<void> {
+  await sql`select from webhook_queue where ${at(key)} for update`.execute(trx);
+  await sql`delete from webhook_delivery where ${at(key)}`.execute(trx);
+  await sql`delete from webhook_queue where ${at(key)}`.execute(trx);
+}
+
+/** Give a claim back; what is first in the queue stays due. */
+export async function releaseQueue(db: Db, key: QueueKey): Promise<void> {
+  await sql`update webhook_queue set claimed_by = null, claimed_until = 0 where ${at(key)}`.execute(db);
+}
+
+export interface CallNote {
+  readonly webhookId: string;
+  readonly log: NewWebhookLogRow;
+  readonly failure: object | null;
+  /** At this many failures in a row the webhook pauses. */
+  readonly pauseAfter: number;
+}
+
+/** Write a call to the log and to its webhook's status; whether it paused the webhook. */
+export async function noteCall(trx: Trx, { webhookId, log, failure, pauseAfter }: CallNote): Promise<boolean> {
+  await insertWebhookLog(trx, log);
+  const at = log.created_at;
+  if (failure === null) {
+    await sql`update webhook set last_triggered_at = ${at}::bigint, failures = 0 where id = ${webhookId}`.execute(trx);
+    return false;
+  }
+  const isTooMany = sql`failures + 1 >= ${pauseAfter} and paused_at is null`;
+  const { rows } = await sql<{ failures: number; paused: boolean }>`
+    update webhook set last_triggered_at = ${at}::bigint, failures = failures + 1, last_failure = ${JSON.stringify(failure)}::jsonb,
+      paused_at = case when ${isTooMany} then ${at}::bigint else paused_at end,
+      pause_reason = case when ${isTooMany} then ${`${pauseAfter} calls in a row failed`} else pause_reason end
+    where id = ${webhookId} returning failures, paused_at = ${at}::bigint as paused`.execute(trx);
+  return rows[0]?.failures === pauseAfter && rows[0].paused;
+}
+
+/** A webhook goes on after its pause: everything that waits is due now, and has all its time before it. */
+export async function resumeQueues(db: Db, webhookId: string, now: number): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await sql`select from webhook_queue where webhook_id = ${webhookId} order by stream_id, lane for update`.execute(
+      trx,
+    );
+    await sql`update webhook_delivery set attempts = 0, first_tried_at = null
+      where webhook_id = ${webhookId} and first_tried_at is not null`.execute(trx);
+    await sql`update webhook_queue set due_at = ${now}::bigint where webhook_id = ${webhookId}`.execute(trx);
+    await sql`select pg_notify('webhook_due', '')`.execute(trx);
+  });
+}
+
+/** Deliveries that waited for 7 days, which only those of paused webhooks do. Their queues go when they are next looked at. */
+export async function forgetOldDeliveries(db: Db, now: number): Promise<void> {
+  await sql`delete from webhook_delivery where created_at < ${now - KEPT_MS}::bigint`.execute(db);
+}

@@ -1,0 +1,210 @@
+import type { Session, Stream } from "@weir/contract";
+import type { Timer } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database.ts";
+import { until } from "../../platform/retry.ts";
+import type { Deps } from "../deps.ts";
+import { eventId } from "../events/index.ts";
+import type { Owner, Schema } from "../schema.ts";
+import { WEBHOOK_CHANNEL } from "./delivery-outbox.ts";
+import { nextDelivery } from "./delivery-status.ts";
+import {
+  claimQueues,
+  dropQueue,
+  type HeadFate,
+  noteCall,
+  type QueueHead,
+  type QueueKey,
+  readHead,
+  releaseClaims,
+  releaseQueue,
+  settleHead,
+} from "./delivery-store.ts";
+import { webhookBody } from "./webhook-body.ts";
+import { callWebhook, type WebhookCallDeps } from "./webhook-call.ts";
+
+export interface DeliveryWorkerDeps extends Deps, WebhookCallDeps {
+  readonly channels: Pick<Database<Schema>, "listen">;
+  readonly node: { readonly id: string };
+  /** Streams and sessions as their owner sees them, deleted ones too; null where there is none. */
+  readonly snapshots: {
+    stream(id: string): Promise<Stream | null>;
+    session(owner: Owner, id: string): Promise<Session | null>;
+  };
+  /** From 0 to 1. */
+  readonly random?: () => number;
+}
+
+const CALL_TIMEOUT_MS = 30_000;
+const MOST_AT_ONCE = 64;
+const MOST_OF_ONE_WEBHOOK = 16;
+const PAUSE_AFTER = 100;
+/** Notifications make it prompt; this finds what is due again, and what a lost connection did not tell. */
+const POLL_MS = 1_000;
+/** Deliveries of one queue before others have their turn. */
+const TURN = 20;
+const CLOSE_WITHIN_MS = 2_000;
+
+/**
+ * Delivers what the outbox holds, in the worker role; any number of processes may do it. A queue (one webhook, one stream) is claimed by
+ * one of them at a time and sent in order; what is being sent when the process dies is sent again under the same id.
+ */
+export class DeliveryWorker {
+  readonly #deps: DeliveryWorkerDeps;
+  readonly #working = new Map<string, number>();
+  #inFlight = 0;
+  #timer: Timer | null = null;
+  #claiming: Promise<void> | null = null;
+  #claimAgain = false;
+  #isClosed = false;
+  #stopListening: Promise<{ close(): Promise<void> }> | null = null;
+
+  constructor(deps: DeliveryWorkerDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    if (this.#timer || this.#isClosed) return;
+    const { db, clock, channels, log, node } = this.#deps;
+    this.#timer = clock.every(POLL_MS, () => this.wake());
+    const wake = () => this.wake();
+    this.#stopListening = channels.listen(WEBHOOK_CHANNEL, { message: wake, reconnected: wake });
+    this.#stopListening.catch((err) =>
+      log.warn({ err }, "webhooks are delivered by looking once a second: LISTEN failed"),
+    );
+    releaseClaims(db, node.id).then(wake, (err) => log.warn({ err }, "old claims of webhooks run out by themselves"));
+  }
+
+  /** Look for what is due. Many calls at once are one look, and one more after it. */
+  wake(): void {
+    this.#claimAgain = true;
+    this.#claiming ??= this.#claimAll().finally(() => {
+      this.#claiming = null;
+      if (this.#claimAgain && !this.#isClosed && this.#inFlight < MOST_AT_ONCE) this.wake();
+    });
+  }
+
+  /** Deliver everything that is due and resolve when nothing is being sent any more. For tests, whose clocks stand still. */
+  async run(): Promise<void> {
+    do {
+      this.wake();
+      while (this.#claiming || this.#inFlight > 0) {
+        await this.#claiming;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    } while (this.#claimAgain);
+  }
+
+  /** What is being sent may end within 2 s; then the next worker, or this one after its restart, sends it again. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    const subscription = await this.#stopListening?.catch(() => null);
+    await subscription?.close();
+    await this.#claiming;
+    const isQuiet = await until(this.#deps.clock, CLOSE_WITHIN_MS, () => this.#inFlight === 0);
+    if (!isQuiet)
+      this.#deps.log.info({ calls: this.#inFlight }, "webhooks that did not answer yet will be called again");
+    if (this.#timer) await releaseClaims(this.#deps.db, this.#deps.node.id).catch(() => {});
+  }
+
+  async #claimAll(): Promise<void> {
+    this.#claimAgain = false;
+    const limit = MOST_AT_ONCE - this.#inFlight;
+    if (limit <= 0 || this.#isClosed) return;
+    const { db, clock, node, log } = this.#deps;
+    try {
+      const claim = { nodeId: node.id, now: clock.now(), limit, limitOfOne: MOST_OF_ONE_WEBHOOK, busy: this.#working };
+      for (const key of await claimQueues(db, claim)) this.#begin(key);
+    } catch (err) {
+      log.warn({ err }, "could not look for webhooks to deliver; trying again in a second");
+    }
+  }
+
+  #begin(key: QueueKey): void {
+    const count = (change: number) => {
+      this.#inFlight += change;
+      const working = (this.#working.get(key.webhookId) ?? 0) + change;
+      if (working > 0) this.#working.set(key.webhookId, working);
+      else this.#working.delete(key.webhookId);
+    };
+    count(1);
+    this.#deliverQueue(key)
+      .catch((err) => {
+        // The claim runs out; then whoever looks sends it again.
+        this.#deps.log.warn({ err, webhookId: key.webhookId }, "a webhook's delivery was interrupted; it comes again");
+      })
+      .finally(() => {
+        count(-1);
+        if (!this.#isClosed) this.wake();
+      });
+  }
+
+  async #deliverQueue(key: QueueKey): Promise<void> {
+    const { db } = this.#deps;
+    for (let turn = 0; turn < TURN && !this.#isClosed; turn++) {
+      const head = await readHead(db, key);
+      if (head?.webhook?.isPaused) break;
+      if (head && !head.webhook) return db.transaction().execute((trx) => dropQueue(trx, key));
+      if (!(await this.#deliver(key, head))) return;
+    }
+    await releaseQueue(db, key);
+  }
+
+  /** Whether there is another one to send. */
+  async #deliver(key: QueueKey, head: QueueHead | undefined): Promise<boolean> {
+    const { db, clock, node, log, random = Math.random } = this.#deps;
+    const settled = (fate: HeadFate) => ({ key, deliveryId: head?.id ?? "0", fate, nodeId: node.id, now: clock.now() });
+    if (!head?.webhook || !head.data) {
+      if (head)
+        log.warn({ webhookId: key.webhookId }, "an event was dropped from the log before its webhook could be called");
+      return db.transaction().execute((trx) => settleHead(trx, settled({ is: "gone" })));
+    }
+    const { webhook, attempts, firstTriedAt, isLate } = head;
+    const sentAt = clock.now();
+    const sending = nextDelivery({ state: "due", attempts, firstTriedAt, isLate }, { type: "send" }, sentAt);
+    if (sending.state !== "sending") throw new Error(`a delivery that is sent is ${sending.state}`);
+    const body = await this.#render(key, head, webhook, sentAt);
+    const call = { webhook, event: head.event, body, sentAt, attempt: sending.attempts, timeoutMs: CALL_TIMEOUT_MS };
+    const called = await callWebhook(this.#deps, call);
+    const input = { type: "outcome", outcome: called.outcome, jitter: random() } as const;
+    const next = nextDelivery(sending, input, clock.now());
+    const fate: HeadFate =
+      next.state === "due" && next.firstTriedAt !== null
+        ? {
+            ...next,
+            is: "due",
+            at: next.at ?? sentAt,
+            firstTriedAt: next.firstTriedAt,
+            leavesLane: next.isLate && !isLate,
+          }
+        : { is: "gone" };
+    const { hasMore, isPaused } = await db.transaction().execute(async (trx) => ({
+      hasMore: await settleHead(trx, settled(fate)),
+      isPaused: await noteCall(trx, { ...called, webhookId: webhook.id, pauseAfter: PAUSE_AFTER }),
+    }));
+    if (next.state === "given-up")
+      log.warn({ webhookId: webhook.id, why: next.why }, "a webhook's delivery was given up");
+    if (isPaused) log.warn({ webhookId: webhook.id }, `a webhook is paused: ${PAUSE_AFTER} calls in a row failed`);
+    return hasMore;
+  }
+
+  async #render(key: QueueKey, head: QueueHead, webhook: Owner & { id: string }, timestamp: number): Promise<string> {
+    const { snapshots } = this.#deps;
+    const { sessionId, payload } = head.data as { sessionId?: string; payload?: Record<string, unknown> };
+    const session =
+      sessionId !== undefined && head.event.startsWith("recording.")
+        ? await snapshots.session(webhook, sessionId)
+        : null;
+    return webhookBody({
+      id: eventId(key.streamId, { at: head.eventAt, seq: head.seq }),
+      webhookId: webhook.id,
+      createdAt: head.eventAt,
+      timestamp,
+      event: head.event,
+      isLate: head.isLate,
+      stream: await snapshots.stream(key.streamId),
+      session,
+      payload: payload ?? null,
+    });
+  }
+}

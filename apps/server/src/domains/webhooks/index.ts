@@ -1,0 +1,7 @@
+/** The door of the webhooks. */
+export { queueDeliveries } from "./delivery-outbox.ts";
+export { forgetOldDeliveries } from "./delivery-store.ts";
+export { DeliveryWorker } from "./delivery-worker.ts";
+export { forgetOldCalls } from "./webhook-log-store.ts";
+export { webhookRoutes } from "./webhook-routes.ts";
+export { type AccessWebhook, findAccessWebhook } from "./webhook-store.ts";

@@ -1,0 +1,50 @@
+import type { Session, Stream, WebhookDelivery, WebhookEventName } from "@weir/contract";
+
+/** What the rest of a body is made from, as it is when the call is sent. */
+export interface BodyParts {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly createdAt: number;
+  readonly timestamp: number;
+  readonly event: WebhookEventName;
+  readonly isLate: boolean;
+  readonly stream: Stream | null;
+  readonly session: Session | null;
+  /** What the event itself says. */
+  readonly payload: Readonly<Record<string, unknown>> | null;
+}
+
+/** The body of a call as public-interface 2.5 has it: the stream without what would let somebody publish or pull. */
+export function webhookBody(parts: BodyParts): string {
+  const { id, webhookId, createdAt, timestamp, event, isLate, stream } = parts;
+  const payload = payloadOf(parts);
+  const body: WebhookDelivery = {
+    id,
+    webhookId,
+    createdAt,
+    timestamp,
+    event,
+    ...(isLate ? { late: true } : {}),
+    ...(stream ? { stream: withoutSecrets(stream) } : {}),
+    ...(Object.keys(payload).length > 0 ? { payload } : {}),
+  };
+  return JSON.stringify(body);
+}
+
+/** The same body at another time, for a call that is made once more. */
+export function withTimestamp(body: string, timestamp: number): string {
+  return JSON.stringify({ ...(JSON.parse(body) as object), timestamp });
+}
+
+function payloadOf({ event, session, payload }: BodyParts): Record<string, unknown> {
+  const { recordingUrl, mp4Url } = session ?? {};
+  return {
+    ...(event === "recording.ready" && recordingUrl ? { recordingUrl, mp4Url } : {}),
+    ...(session ? { session: event === "recording.ready" ? { ...session, assetId: session.id } : session } : {}),
+    ...payload,
+  };
+}
+
+function withoutSecrets({ streamKey: _, pull: __, ...stream }: Stream): Record<string, unknown> {
+  return stream;
+}

@@ -1,0 +1,113 @@
+import { sql, type UpdateObject } from "kysely";
+import { isId } from "../ids.ts";
+import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
+import type { Db, NewWebhookRow, Owner, Schema, Trx, WebhookRow } from "../schema.ts";
+
+/** What a list or a look at one also knows: how many deliveries wait, counted up to 1000. */
+export interface WebhookWithQueue extends WebhookRow {
+  readonly waiting: string;
+}
+
+/** What the call that lets viewers in needs to know. */
+export interface AccessWebhook {
+  readonly id: string;
+  readonly url: string;
+  readonly sharedSecret: string | null;
+}
+
+export const webhookFields: ListFields = {
+  id: { kind: "id", column: sql.ref("id") },
+  name: { kind: "search", column: sql.ref("name") },
+  url: { kind: "search", column: sql.ref("url") },
+  streamId: { kind: "text", column: sql.ref("stream_id") },
+  userId: { kind: "id", column: sql.ref("user_id") },
+  projectId: { kind: "id", column: sql.ref("project_id") },
+  createdAt: { kind: "int", column: sql.ref("created_at") },
+};
+
+const columns = sql`*, (select count(*) from (
+  select from webhook_delivery d where d.webhook_id = webhook.id limit 1000) n) as waiting`;
+
+export async function insertWebhook(db: Db, row: NewWebhookRow): Promise<WebhookRow> {
+  return db.insertInto("webhook").values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export async function countWebhooks(db: Db, owner: Owner): Promise<number> {
+  const { rows } = await sql<{ n: string }>`
+    select count(*) as n from webhook where project_id = ${owner.projectId}`.execute(db);
+  return Number(rows[0]?.n);
+}
+
+export async function findWebhook(db: Db, owner: Owner, id: string): Promise<WebhookWithQueue | undefined> {
+  if (!isId(id)) return undefined;
+  const { rows } = await sql<WebhookWithQueue>`
+    select ${columns} from webhook where id = ${id} and project_id = ${owner.projectId}`.execute(db);
+  return rows[0];
+}
+
+/** The project's webhook of this id, if it is one that is asked who may watch. */
+export async function findAccessWebhook(
+  db: Db | Trx,
+  projectId: string,
+  id: string,
+): Promise<AccessWebhook | undefined> {
+  if (!isId(id)) return undefined;
+  const { rows } = await sql<AccessWebhook>`
+    select id, url, shared_secret as "sharedSecret" from webhook
+    where id = ${id} and project_id = ${projectId} and 'playback.accessControl' = any(events)`.execute(db);
+  return rows[0];
+}
+
+/** `event` narrows the list to those that are about it. */
+export async function listWebhooks(
+  db: Db,
+  owner: Owner,
+  list: ListRequest,
+  event: string | null,
+): Promise<Page<WebhookWithQueue>> {
+  const where = sql`where project_id = ${owner.projectId} and ${list.where}
+    and ${event === null ? sql`true` : sql`${event} = any(events)`}`;
+  const { rows } = await sql<WebhookWithQueue>`
+    select ${columns} from webhook ${where} order by ${list.order} limit ${list.limit + 1} offset ${list.skip}`.execute(
+    db,
+  );
+  const count = list.wantsCount
+    ? Number((await sql<{ n: string }>`select count(*) as n from webhook ${where}`.execute(db)).rows[0]?.n)
+    : null;
+  return pageOf(list, rows, count);
+}
+
+/** Whether there was one to change. */
+export async function updateWebhook(
+  db: Db,
+  owner: Owner,
+  id: string,
+  change: UpdateObject<Schema, "webhook">,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable("webhook")
+    .set(change)
+    .where("id", "=", id)
+    .where("project_id", "=", owner.projectId)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Delete all of these with their logs, or none where one is not the owner's. What waits for them is swept by who delivers. */
+export async function deleteWebhooks(trx: Trx, owner: Owner, ids: readonly string[]): Promise<boolean> {
+  const { rows } = await sql`
+    select id from webhook where id = any(${ids}::uuid[]) and project_id = ${owner.projectId} order by id for update`.execute(
+    trx,
+  );
+  if (rows.length !== ids.length) return false;
+  await sql`delete from webhook where id = any(${ids}::uuid[])`.execute(trx);
+  await sql`delete from webhook_log where webhook_id = any(${ids}::uuid[])`.execute(trx);
+  return true;
+}
+
+export async function ownsStream(db: Db, owner: Owner, id: string): Promise<boolean> {
+  if (!isId(id)) return false;
+  const { rows } = await sql`
+    select from stream where id = ${id} and project_id = ${owner.projectId} and deleted_at is null`.execute(db);
+  return rows.length > 0;
+}

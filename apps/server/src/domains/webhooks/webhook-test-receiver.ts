@@ -1,0 +1,42 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { WebhookDelivery } from "@weir/contract";
+
+export interface ReceivedCall {
+  readonly at: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly text: string;
+  readonly body: WebhookDelivery;
+}
+
+export interface TestReceiver extends AsyncDisposable {
+  readonly url: string;
+  /** Every call whose body came in whole, in order. */
+  readonly calls: ReceivedCall[];
+  /** How it answers from now on; 200 at first. */
+  answer: (response: ServerResponse, call: ReceivedCall) => void;
+}
+
+/** A customer's server, on loopback. */
+export async function startTestReceiver(port = 0): Promise<TestReceiver> {
+  const calls: ReceivedCall[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    const call = { at: performance.now(), headers: request.headers, text, body: JSON.parse(text) as WebhookDelivery };
+    calls.push(call);
+    receiver.answer(response, call);
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const receiver: TestReceiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    calls,
+    answer: (response) => void response.end(),
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return receiver;
+}
