@@ -44,6 +44,7 @@ export class BenchServer {
         WEIR_DATA_DIR: folder,
         WEIR_HOST: "127.0.0.1",
         WEIR_HTTP_PORT: "0",
+        WEIR_METRICS_PORT: "off",
         WEIR_RTMP_PORT: "0",
         WEIR_API_KEY: API_KEY,
         WEIR_LOG_LEVEL: "error",

@@ -41,6 +41,7 @@ function start(env: Record<string, string> = {}, uid?: number): Run {
       WEIR_DATA_DIR: dataFolder,
       WEIR_HOST: "127.0.0.1",
       WEIR_HTTP_PORT: "0",
+      WEIR_METRICS_PORT: "off",
       WEIR_RTMP_PORT: "0",
       ...env,
     },

@@ -11,7 +11,7 @@ import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../port
 import { signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, newApiKey } from "./accounts/index.ts";
-import { EventFeed, EventLog, eventRoutes } from "./events/index.ts";
+import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { addLaterRoutes } from "./later-routes.ts";
@@ -92,6 +92,8 @@ export interface Domains {
   readonly housekeeping: Pick<Housekeeping, "start" | "tick">;
   /** Calls webhooks. */
   readonly deliveries: Pick<DeliveryWorker, "start" | "run">;
+  /** What an operator watches. */
+  figures(): { readonly factsWaiting: number; readonly factsDropped: number; readonly feed: FeedCounts };
   /** Writes what is still queued. Idempotent. The database stays open: it is its opener's. */
   close(): Promise<void>;
 }
@@ -160,6 +162,7 @@ export function createDomains(options: DomainOptions): Domains {
     },
     housekeeping,
     deliveries,
+    figures: () => ({ factsWaiting: facts.waiting, factsDropped: facts.dropped, feed: feed.counts }),
     async close() {
       node.close();
       await feed.close();

@@ -7,7 +7,7 @@ import type { Log } from "../platform/log.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason } from "../ports.ts";
 import { HlsDelivery } from "./delivery/hls/hls-delivery.ts";
-import { Hub } from "./hub/hub.ts";
+import { Hub, type HubFigures } from "./hub/hub.ts";
 import type { LadderResources } from "./ladder/live-ladder.ts";
 import { type MediaMemory, openMediaMemory } from "./memory-pool.ts";
 import type { Publication, PublisherHandle } from "./packet.ts";
@@ -44,6 +44,7 @@ export class MediaPlane {
   readonly #settings: MediaPlaneSettings;
   readonly #hub: Hub;
   readonly #hls: HlsDelivery;
+  #requests = 0;
 
   constructor(settings: MediaPlaneSettings) {
     const { clock, log, publishGate, eventSink, store, spoolDir, reconnectWindowMs } = settings;
@@ -88,8 +89,13 @@ export class MediaPlane {
     return this.#hub.publisherCount;
   }
 
+  get figures(): HubFigures & { readonly requests: number } {
+    return { ...this.#hub.figures, requests: this.#requests };
+  }
+
   /** Answers everything under `/hls/` and `/asset/hls/`. */
   handleHttp(req: IncomingMessage, res: ServerResponse): void {
+    this.#requests++;
     this.#hls.handle(req, res);
   }
 

@@ -11,6 +11,10 @@ test("an empty environment gives the documented defaults", () => {
     host: "0.0.0.0",
     httpPort: 8080,
     rtmpPort: 1935,
+    metricsPort: 9464,
+    metricsHost: "127.0.0.1",
+    otlpEndpoint: null,
+    sseEventName: "service_event",
     publicUrl: null,
     apiKey: null,
     roles: ["api", "media", "worker"],
@@ -36,6 +40,10 @@ test("an empty variable counts as absent", () => {
 describe("values that are taken", () => {
   test.each([
     ["WEIR_HTTP_PORT", "0", { httpPort: 0 }],
+    ["WEIR_METRICS_PORT", "0", { metricsPort: 0 }],
+    ["WEIR_METRICS_PORT", "off", { metricsPort: null }],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318/", { otlpEndpoint: "http://collector:4318" }],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "https://c.example/otlp", { otlpEndpoint: "https://c.example/otlp" }],
     ["WEIR_RTMP_PORT", "65535", { rtmpPort: 65_535 }],
     ["WEIR_HOST", "::1", { host: "::1" }],
     ["WEIR_PUBLIC_URL", "https://video.example.com/", { publicUrl: "https://video.example.com" }],
@@ -54,6 +62,12 @@ describe("values that stop the start", () => {
   test.each([
     ["WEIR_HTTP_PORT", "80a", "a whole number from 0 to 65535"],
     ["WEIR_HTTP_PORT", "65536", "a whole number from 0 to 65535"],
+    ["WEIR_METRICS_PORT", "no", "a whole number from 0 to 65535, or off"],
+    [
+      "OTEL_EXPORTER_OTLP_ENDPOINT",
+      "http://user:secret@host",
+      "an http:// or https:// address without user and password, for example http://localhost:4318",
+    ],
     ["WEIR_RTMP_PORT", "-1", "a whole number from 0 to 65535"],
     ["WEIR_RECONNECT_WINDOW_MS", "1e3", "a whole number from 0 to 600000"],
     ["WEIR_TRUSTED_PROXIES", "10.0.0.0/8,proxy.example.com", "IP addresses or networks"],

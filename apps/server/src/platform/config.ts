@@ -57,6 +57,11 @@ function matching(pattern: RegExp, allowed: string): Kind<string> {
 
 const port = integer(0, 65_535);
 
+const portOrOff: Kind<number | null> = {
+  allowed: `${port.allowed}, or off`,
+  parse: (text) => (text === "off" ? null : port.parse(text)),
+};
+
 const flag: Kind<boolean> = {
   allowed: "1 or 0",
   parse: (text) => (text === "1" ? true : text === "0" ? false : undefined),
@@ -96,6 +101,15 @@ const networks: Kind<readonly string[]> = {
   parse(text) {
     const list = text.split(",").map((network) => network.trim());
     return list.every(networkOf) ? list : undefined;
+  },
+};
+
+const collector: Kind<string> = {
+  allowed: "an http:// or https:// address without user and password, for example http://localhost:4318",
+  parse(text) {
+    const url = URL.parse(text);
+    const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
+    return isPlain ? url.href.replace(/\/$/, "") : undefined;
   },
 };
 
@@ -230,6 +244,30 @@ const SETTINGS = {
     },
     oneOf(["x264", "auto", "nvenc", "qsv"]),
     "x264",
+  ),
+  metricsPort: setting(
+    {
+      variable: "WEIR_METRICS_PORT",
+      about: "TCP port of `/metrics` for Prometheus. 0 picks a free one, `off` serves none.",
+    },
+    portOrOff,
+    "9464",
+  ),
+  metricsHost: setting(
+    {
+      variable: "WEIR_METRICS_HOST",
+      about: "Address that `/metrics` binds to. It asks for no key: keep it where only your Prometheus reaches it.",
+    },
+    bindAddress,
+    "127.0.0.1",
+  ),
+  otlpEndpoint: optional(
+    {
+      variable: "OTEL_EXPORTER_OTLP_ENDPOINT",
+      about:
+        "OpenTelemetry collector that traces and metrics go to, over HTTP. `OTEL_EXPORTER_OTLP_HEADERS` and the other `OTEL_` variables count as well.",
+    },
+    collector,
   ),
   logLevel: setting({ variable: "WEIR_LOG_LEVEL", about: "Least level that is logged." }, oneOf(LOG_LEVELS), "info"),
   databaseUrl: optional(

@@ -26,6 +26,8 @@ export interface Database<Schema> {
   listen(channel: string, handler: ChannelHandler): Promise<Subscription>;
   /** Send up to 7999 bytes to everybody who listens on the channel, in any process. */
   notify(channel: string, payload: string): Promise<void>;
+  /** The pool's connections, and how many statements wait for one. */
+  connections(): { readonly open: number; readonly idle: number; readonly waiting: number };
   /** Rejects while the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -64,6 +66,7 @@ export async function openDatabase<Schema>(
         throw new RangeError(`a notification on ${channel} is ${bytes} bytes, of ${LONGEST_PAYLOAD} at most`);
       await sql`select pg_notify(${channel}, ${payload})`.execute(db);
     },
+    connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async ping() {
       await sql`select 1`.execute(db);
     },

@@ -36,6 +36,8 @@ export interface MediaRoleSettings {
 export interface MediaRole {
   readonly handleHttp: HttpHandler;
   readonly rtmpPort: number;
+  /** What an operator watches. */
+  figures(): MediaPlane["figures"] & { readonly transcodeChildren: number; readonly diskFreeBytes: number };
   /** End every session cleanly; publishers are told why. */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -120,6 +122,7 @@ export async function startMedia({
   return {
     handleHttp: (request, response) => plane.handleHttp(request, response),
     rtmpPort,
+    figures: () => ({ ...plane.figures, transcodeChildren: transcoders.count, diskFreeBytes: freeBytesOf(dataFolder) }),
     async drain() {
       rtmp.stopListening();
       await plane.drain();

@@ -13,8 +13,9 @@ import { addHealthRoutes } from "../platform/http/health-routes.ts";
 import { createHttpServer, type HttpHandler } from "../platform/http/http-server.ts";
 import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import type { Log } from "../platform/log.ts";
+import { Metrics } from "../platform/metrics/metrics.ts";
+import { serveMetrics } from "../platform/metrics/metrics-server.ts";
 import { migrate } from "../platform/migrate.ts";
-import { Outbound } from "../platform/outbound/outbound.ts";
 import { startEmbeddedPostgres } from "../platform/postgres/embedded-postgres.ts";
 import { Readiness } from "../platform/readiness.ts";
 import { StartupError } from "../platform/startup-error.ts";
@@ -23,6 +24,17 @@ import type { BannerFacts } from "./banner.ts";
 import { MEDIA_PREFIXES, startMedia } from "./media.ts";
 import { NotifyMediaControl } from "./media-control.ts";
 import { nodeNameOf } from "./node-name.ts";
+import { observePorts } from "./observe-ports.ts";
+import { ObservedOutbound } from "./observed-outbound.ts";
+import { startTracing } from "./tracing.ts";
+import {
+  measureDatabase,
+  measureDomains,
+  measureMedia,
+  measureProcess,
+  outboundCounter,
+  requestCounter,
+} from "./weir-metrics.ts";
 import { startWorker } from "./worker.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
@@ -45,7 +57,9 @@ export interface WeirSettings {
 export async function startWeir({ config, clock, log }: WeirSettings): Promise<Weir> {
   await using opened = new AsyncDisposableStack();
   const readiness = new Readiness(clock);
-  opened.adopt(watchEventLoop(clock, log), (watch) => watch.close());
+  const eventLoop = opened.adopt(watchEventLoop(clock, log), (watch) => watch.close());
+  const metrics = new Metrics();
+  measureProcess(metrics, eventLoop);
 
   const dataFolder = openDataFolder(config.dataDir);
   readiness.add("disk", () => (freeBytesOf(dataFolder) < LEAST_FREE_BYTES ? "almost full" : null));
@@ -61,9 +75,14 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   const database = await openDatabase<Schema>(connection, log, clock);
   opened.defer(() => database.close());
   readiness.add("database", () => database.ping().then(() => null));
+  measureDatabase(metrics, database);
   await migrate(database.db, MIGRATIONS, log);
 
+  const tracing = await startTracing(config, clock, log, metrics);
+  opened.defer(() => tracing.close());
+
   let { httpPort, rtmpPort } = config;
+  let metricsPort = config.metricsPort;
   const publicUrl = () => config.publicUrl ?? `http://localhost:${httpPort}`;
   const rtmpUrl = () => `rtmp://${new URL(publicUrl()).hostname}:${rtmpPort}/live`;
   const domains = createDomains({
@@ -79,24 +98,40 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
       rtmpUrl,
     },
     mediaControl: new NotifyMediaControl(database),
-    outbound: new Outbound({
-      clock,
-      allowPrivate: config.allowPrivateUrls,
-      own: () => ({ ports: [httpPort, rtmpPort], publicUrl: publicUrl() }),
-    }),
+    outbound: new ObservedOutbound(
+      {
+        clock,
+        allowPrivate: config.allowPrivateUrls,
+        own: () => ({ ports: [httpPort, rtmpPort, metricsPort ?? 0], publicUrl: publicUrl() }),
+      },
+      outboundCounter(metrics),
+      tracing,
+    ),
   });
   opened.defer(() => domains.close());
   await domains.node.join();
+  measureDomains(metrics, domains);
   opened.defer(() => domains.node.leave());
 
   const proxies = new TrustedProxies(config.trustedProxies ?? []);
   const media = config.roles.includes("media")
-    ? await startMedia({ config, dataFolder, database, domains, clock, log, proxies, publicUrl })
+    ? await startMedia({
+        config,
+        dataFolder,
+        database,
+        domains: { ...domains, ...observePorts(domains, metrics, tracing) },
+        clock,
+        log,
+        proxies,
+        publicUrl,
+      })
     : null;
+  if (media) measureMedia(metrics, media);
   if (media) opened.defer(() => media.close());
   rtmpPort = media?.rtmpPort ?? rtmpPort;
 
-  const app = createApp({ log, proxies, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
+  const observer = { tracing, requests: requestCounter(metrics) };
+  const app = createApp({ log, proxies, observer, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
   addHealthRoutes(app, readiness);
   if (config.roles.includes("api")) await addApi(app, domains);
   const http = await createHttpServer({
@@ -110,6 +145,11 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   opened.defer(() => http.close());
   opened.adopt(closeSlowReaders(http.server, clock), (timer) => timer.cancel());
   httpPort = http.port;
+  if (config.metricsPort !== null) {
+    const served = await serveMetrics(metrics, config.metricsHost, config.metricsPort, log);
+    opened.defer(() => served.close());
+    metricsPort = served.port;
+  }
   if (config.roles.includes("worker")) startWorker(domains);
 
   // Last, so that no key is made that a failing start would never show.

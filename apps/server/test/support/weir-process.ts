@@ -88,6 +88,7 @@ export class WeirProcess {
         WEIR_DATA_DIR: this.dataFolder,
         WEIR_HOST: "127.0.0.1",
         WEIR_HTTP_PORT: String(this.httpPort),
+        WEIR_METRICS_PORT: "off",
         WEIR_RTMP_PORT: String(this.rtmpPort),
         WEIR_PUBLIC_URL: this.url,
         WEIR_API_KEY: API_KEY,

@@ -38,6 +38,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle"> {
   #singly = 0;
   #notBefore = 0;
   #closed = false;
+  #droppedInAll = 0;
 
   constructor(options: FactQueueOptions) {
     this.#options = { capacity: CAPACITY, ...options };
@@ -48,6 +49,15 @@ export class FactQueue implements Pick<EventSink, "report" | "settle"> {
     this.#waiting.push(fact);
     if (this.#waiting.length > this.#options.capacity) this.#makeRoom();
     this.#schedule(isUrgent(fact) ? URGENT_MS : GATHER_MS);
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Facts that there was no room for, since the start. */
+  get dropped(): number {
+    return this.#droppedInAll;
   }
 
   /** Write what is waiting now. Resolves when it is written, or when one attempt has failed. */
@@ -145,6 +155,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle"> {
     const telemetry = this.#waiting.filter(isTelemetry);
     const victims = telemetry.length > 0 ? telemetry : this.#waiting.filter((fact) => !isUrgent(fact)).slice(0, BATCH);
     for (const { streamId } of victims) this.#countDropped(streamId, 1);
+    this.#droppedInAll += victims.length;
     this.#remove(new Set(victims));
     this.#options.log.warn(
       { dropped: victims.length, telemetry: telemetry.length > 0 },

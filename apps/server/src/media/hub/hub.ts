@@ -32,6 +32,17 @@ export interface HubSettings {
   readonly createRecorder: (grant: PublishGrant, start: SessionStart) => SessionRecorder;
 }
 
+export interface HubFigures {
+  readonly publishers: number;
+  /** That have not ended, those whose source is away among them. */
+  readonly sessions: number;
+  readonly bytesReceived: number;
+  readonly bytesSent: number;
+  /** Whose rungs are being made. */
+  readonly ladders: number;
+  readonly transcodeLagMs: number;
+}
+
 /** Who publishes what on this node: one publisher a stream, the newest grant wins; and the sessions that viewers find here. */
 export class Hub {
   readonly #settings: HubSettings;
@@ -40,6 +51,8 @@ export class Hub {
   readonly #byPlaybackId = new Map<string, LiveSession>();
   readonly #ticker: Timer;
   readonly #sealing = new Set<Promise<void>>();
+  /** Of sessions that are forgotten. */
+  readonly #past = { bytesReceived: 0, bytesSent: 0 };
 
   constructor(settings: HubSettings) {
     this.#settings = settings;
@@ -50,6 +63,20 @@ export class Hub {
 
   get publisherCount(): number {
     return this.#publications.size;
+  }
+
+  /** What moves through this node now, and what did since its start. */
+  get figures(): HubFigures {
+    const sessions = [...this.#sessions.values()];
+    const sum = (value: (session: LiveSession) => number) => sessions.reduce((total, one) => total + value(one), 0);
+    return {
+      publishers: this.publisherCount,
+      sessions: sum((session) => (session.isFinished ? 0 : 1)),
+      bytesReceived: this.#past.bytesReceived + sum((session) => session.bytesReceived),
+      bytesSent: this.#past.bytesSent + sum((session) => session.bytesSent),
+      ladders: sum(({ pipeline }) => (pipeline.transcodingState === "running" ? 1 : 0)),
+      transcodeLagMs: Math.max(0, ...sessions.map(({ pipeline }) => pipeline.transcodingLagMs)),
+    };
   }
 
   /** Give a publisher its place. An older one of the same stream is let go at once. */
@@ -162,6 +189,8 @@ export class Hub {
   #forget(session: LiveSession): void {
     if (this.#sessions.get(session.sessionId) !== session) return;
     this.#sessions.delete(session.sessionId);
+    this.#past.bytesReceived += session.bytesReceived;
+    this.#past.bytesSent += session.bytesSent;
     session.dispose();
     if (this.#byPlaybackId.get(session.playbackId) === session) this.#byPlaybackId.delete(session.playbackId);
   }

@@ -3,6 +3,7 @@ import type { Log } from "../log.ts";
 import { answerError } from "./app-errors.ts";
 import { addCors, type CorsSettings } from "./cors.ts";
 import { parseJson } from "./json-body.ts";
+import { observeRequests, type RequestObserver } from "./request-observer.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 
 const LARGEST_BODY = 1024 * 1024;
@@ -20,10 +21,11 @@ export interface AppSettings extends CorsSettings {
   readonly log: Log;
   /** Who may tell where a request comes from; nobody where absent. */
   readonly proxies?: TrustedProxies;
+  readonly observer?: RequestObserver;
 }
 
 /** A Fastify app with this house's rules: exact validation, errors as `{"errors": […]}`, bounded bodies. Routes are added by their owners. */
-export function createApp({ log, proxies, ...cors }: AppSettings): FastifyInstance {
+export function createApp({ log, proxies, observer, ...cors }: AppSettings): FastifyInstance {
   const app = fastify({
     // Requests are logged by route, as addresses may hold tokens.
     logger: false,
@@ -42,6 +44,7 @@ export function createApp({ log, proxies, ...cors }: AppSettings): FastifyInstan
   app.setErrorHandler(answerError(log));
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ errors: ["not found"] }));
   addCors(app, cors);
+  if (observer) observeRequests(app, observer);
   app.addHook("onSend", async (_request, reply) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
   });

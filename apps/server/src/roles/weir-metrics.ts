@@ -1,0 +1,93 @@
+import type { Domains, Schema } from "../domains/index.ts";
+import type { Database } from "../platform/database.ts";
+import type { EventLoopWatch } from "../platform/event-loop.ts";
+import type { LabelledCounter, Metrics } from "../platform/metrics/metrics.ts";
+import type { MediaRole } from "./media.ts";
+
+/** Gauges of the process itself, from its start on. */
+export function measureProcess(metrics: Metrics, eventLoop: EventLoopWatch): void {
+  metrics.total("process_cpu_seconds_total", "CPU time of the main process", () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+  metrics.gauge("process_resident_memory_bytes", "Resident memory of the main process", () =>
+    process.memoryUsage.rss(),
+  );
+  metrics.gauge("process_heap_bytes", "JavaScript heap in use", () => process.memoryUsage().heapUsed);
+  metrics.gauge("process_start_time_seconds", "Start of the process since the Unix epoch", () =>
+    Math.round(performance.timeOrigin / 1000),
+  );
+  metrics.gauge(
+    "weir_event_loop_delay_p99_seconds",
+    "Delay of the event loop, 99th percentile of the last 10 s",
+    () => eventLoop.p99Ms() / 1000,
+  );
+}
+
+export function measureDatabase(metrics: Metrics, database: Database<Schema>): void {
+  metrics.gauge("weir_database_connections", "Connections of the pool", () => database.connections().open);
+  metrics.gauge("weir_database_connections_idle", "Connections that nobody uses", () => database.connections().idle);
+  metrics.gauge("weir_database_waiting", "Statements that wait for a connection", () => database.connections().waiting);
+}
+
+export function measureDomains(metrics: Metrics, { figures }: Domains): void {
+  metrics.gauge(
+    "weir_facts_waiting",
+    "Facts of the media floor on their way to the database",
+    () => figures().factsWaiting,
+  );
+  metrics.total("weir_facts_dropped_total", "Facts that the queue had no room for", () => figures().factsDropped);
+  metrics.gauge("weir_feed_readers", "Readers of event feeds", () => figures().feed.readers);
+  metrics.gauge("weir_feed_streams", "Streams whose event feed is read", () => figures().feed.streams);
+  metrics.total(
+    "weir_feed_readers_too_slow_total",
+    "Readers of event feeds that were let go because they took too little",
+    () => figures().feed.tooSlow,
+  );
+}
+
+export function measureMedia(metrics: Metrics, { figures }: MediaRole): void {
+  metrics.gauge(
+    "weir_streams_live",
+    "Streams with a session on this node, those that reconnect among them",
+    () => figures().sessions,
+  );
+  metrics.gauge("weir_publishers", "Publishers connected", () => figures().publishers);
+  metrics.total("weir_ingest_bytes_total", "Bytes of media received", () => figures().bytesReceived);
+  metrics.total(
+    "weir_sent_bytes_total",
+    "Bytes of live media and playlists sent to viewers",
+    () => figures().bytesSent,
+  );
+  metrics.total(
+    "weir_media_requests_total",
+    "Requests for playlists, parts, segments and recordings",
+    () => figures().requests,
+  );
+  metrics.gauge("weir_ladders", "Streams whose renditions are being made", () => figures().ladders);
+  metrics.gauge(
+    "weir_transcode_children",
+    "Transcoder processes, the spare one among them",
+    () => figures().transcodeChildren,
+  );
+  metrics.gauge(
+    "weir_transcode_lag_seconds",
+    "How far the rungs that are furthest behind are behind their source",
+    () => figures().transcodeLagMs / 1000,
+  );
+  metrics.gauge("weir_disk_free_bytes", "Room on the disk of the data folder", () => figures().diskFreeBytes);
+}
+
+/** Requests to the API and the dashboard. */
+export function requestCounter(metrics: Metrics): LabelledCounter {
+  return metrics.counter("weir_http_requests_total", "Requests to the API and the dashboard", [
+    "method",
+    "route",
+    "status",
+  ]);
+}
+
+export function outboundCounter(metrics: Metrics): LabelledCounter {
+  const help = "Calls of customers' addresses, webhooks and access checks, by class of status or what was in the way";
+  return metrics.counter("weir_outbound_calls_total", help, ["outcome"]);
+}
