@@ -1,6 +1,7 @@
 import classes from "./state-label.module.css";
 
-export type Tone = "live" | "warning" | "failure" | "quiet";
+/** `warning` turns: something is being waited for. `held` stands still until somebody does something. */
+export type Tone = "live" | "warning" | "held" | "failure" | "quiet";
 
 /** A dot and a word. The dot's shape differs too, for whoever does not see the colours. */
 export function StateLabel({ tone, children }: { readonly tone: Tone; readonly children: string }) {

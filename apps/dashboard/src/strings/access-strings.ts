@@ -81,7 +81,7 @@ export const accessStrings = {
       privateKey: "Private key",
       publicKey: "Public key",
       download: "Download the private key (PEM)",
-      sampleHint: "Your server signs tokens with these two; how is shown below the list of keys.",
+      sampleHint: "Your server signs tokens with the private key; how is shown below the list of keys.",
       done: "I have kept it",
     },
   },
@@ -94,7 +94,6 @@ export const accessStrings = {
     address: "the address",
     token: "<token>",
     anyPlaybackId: "<playback id>",
-    noKey: "<public key>",
   },
   wrongOrigin: (origin: string) => `“${origin}” is no origin. It looks like https://app.example.com, without a path.`,
 } as const;

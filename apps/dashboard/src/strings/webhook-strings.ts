@@ -62,8 +62,9 @@ export const webhookStrings = {
     testFailed: (why: string) => `The test was not taken: ${why}.`,
     paused: "This webhook is paused.",
     kept: "Events are kept for 7 days and sent, in order, when it is resumed.",
-    failing: (count: number) => (count === 1 ? "The last call failed." : `The last ${count} calls failed.`),
-    failingBody: "They are tried again, further and further apart. After 100 in a row the webhook pauses.",
+    failing: (count: number, why: string) =>
+      count === 1 ? `The last call failed: ${why}.` : `The last ${count} calls failed: ${why}.`,
+    failingBody: "What can heal is tried again, further and further apart. After 100 in a row the webhook pauses.",
     waiting: "Waiting to be sent",
     waitingCount: (count: number) =>
       count >= 1000 ? "1000 events or more" : count === 1 ? "1 event" : `${count} events`,

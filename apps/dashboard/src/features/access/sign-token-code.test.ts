@@ -11,7 +11,7 @@ test("the sample as it is shown signs a token that the public key verifies", asy
   const publicKey = Buffer.from(pair.publicKey).toString("base64");
   vi.stubEnv("SIGNING_KEY", Buffer.from(pair.privateKey).toString("base64"));
   const print = vi.spyOn(console, "log").mockImplementation(() => {});
-  const code = nodeSample({ playbackId: "abcd1234", publicKey });
+  const code = nodeSample("abcd1234");
   await import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(code)}`);
 
   const [header = "", claims = "", signature = ""] = String(print.mock.calls[0]?.[0]).split(".");

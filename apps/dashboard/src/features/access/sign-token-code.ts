@@ -1,18 +1,12 @@
-export interface SampleKeys {
-  readonly playbackId: string;
-  /** Base64 of the PEM text, as the API tells it. */
-  readonly publicKey: string;
-}
-
 /** What a server in Node.js runs to let one viewer watch one playback id for an hour; nothing to install. */
-export const nodeSample = ({
-  playbackId,
-  publicKey,
-}: SampleKeys): string => `import { createPrivateKey, sign } from "node:crypto";
+export const nodeSample = (
+  playbackId: string,
+): string => `import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 
 // The private key as it was shown when the signing key was made.
 const privateKey = createPrivateKey(Buffer.from(process.env.SIGNING_KEY, "base64"));
-const publicKey = "${publicKey}";
+const publicPem = createPublicKey(privateKey).export({ type: "spki", format: "pem" });
+const publicKey = Buffer.from(publicPem).toString("base64");
 
 export function tokenFor(playbackId, seconds = 3600) {
   const now = Math.floor(Date.now() / 1000);

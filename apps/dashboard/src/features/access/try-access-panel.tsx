@@ -1,6 +1,6 @@
 import { Button, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import type { AccessTrial } from "@weir/contract";
+import type { AccessTrial, PlaybackPolicy } from "@weir/contract";
 import { type FormEvent, useState } from "react";
 import { Note } from "../../components/note.tsx";
 import { Panel } from "../../components/panel.tsx";
@@ -15,9 +15,17 @@ const text = strings.viewers.try;
 const KINDS = ["jwt", "accessKey", "none"] as const;
 type Kind = (typeof KINDS)[number];
 
+/** What a viewer of such a stream should bring. */
+const BROUGHT: Record<PlaybackPolicy["type"], Kind> = { public: "none", jwt: "jwt", webhook: "accessKey" };
+
+interface Props {
+  readonly playbackId: string;
+  readonly policy: PlaybackPolicy["type"];
+}
+
 /** What a viewer with this token or key would be told, and why. */
-export function TryAccessPanel({ playbackId, policy }: { readonly playbackId: string; readonly policy: string }) {
-  const [kind, setKind] = useState<Kind>(policy === "webhook" ? "accessKey" : "jwt");
+export function TryAccessPanel({ playbackId, policy }: Props) {
+  const [kind, setKind] = useState(BROUGHT[policy]);
   const [credential, setCredential] = useState("");
   const [origin, setOrigin] = useState("");
   const trial = useMutation({ mutationFn: (wanted: AccessTrial) => weir.tryAccess(wanted) });

@@ -28,12 +28,16 @@ export function Delivery({ delivery }: { readonly delivery: WebhookLog }) {
         onClick={() => setOpen(!isOpen)}
       >
         <IconChevronRight size={16} className={classes.chevron} aria-hidden />
-        <code className={classes.event}>{delivery.event}</code>
-        <StateLabel tone={delivery.success ? "quiet" : "failure"}>{outcomeText(delivery)}</StateLabel>
-        {delivery.attempt > 1 && <span className="quiet">{text.attempt(delivery.attempt)}</span>}
-        <span className="quiet">{text.took((delivery.duration * 1000).toFixed(0))}</span>
+        <code>{delivery.event}</code>
         <span className="quiet">
           <Moment at={delivery.createdAt} />
+        </span>
+        <span className={classes.outcome}>
+          <StateLabel tone={delivery.success ? "quiet" : "failure"}>{outcomeText(delivery)}</StateLabel>
+        </span>
+        <span className="quiet">
+          {delivery.attempt > 1 && `${text.attempt(delivery.attempt)} · `}
+          {text.took((delivery.duration * 1000).toFixed(0))}
         </span>
       </button>
       <div id={id} hidden={!isOpen}>

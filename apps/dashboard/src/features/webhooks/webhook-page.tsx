@@ -69,8 +69,8 @@ function Trouble({ webhook }: { readonly webhook: Webhook }) {
       );
     case "failing":
       return (
-        <Note tone="failure" title={text.failing(failuresInARow)}>
-          {lastFailure?.error} {text.failingBody}
+        <Note tone="failure" title={text.failing(failuresInARow, lastFailure?.error ?? "")}>
+          {text.failingBody}
         </Note>
       );
   }

@@ -3,7 +3,7 @@ import { StateLabel } from "../../components/state-label.tsx";
 import { strings } from "../../strings.ts";
 
 const text = strings.webhooks.states;
-const tones = { active: "quiet", failing: "failure", paused: "warning" } as const;
+const tones = { active: "quiet", failing: "failure", paused: "held" } as const;
 
 export function stateOf({ status }: Webhook): "active" | "failing" | "paused" {
   if (status.pausedAt !== undefined) return "paused";
