@@ -105,7 +105,7 @@ describe("public content", () => {
         ok: true,
         content: { kind: "live", streamId, projectId },
         pass: null,
-        standsMs: 5_000,
+        standsMs: 4_000,
         perOrigin: false,
         isFull: false,
       });
@@ -127,7 +127,7 @@ describe("content with tokens", () => {
   it("opens to a token of its project, until the token ends", async () => {
     const decision = await openBy(tokenFor());
     const pass = { kind: "jwt", signingKeyId: key.id, expiresAt: expect.any(Number) };
-    expect(decision).toMatchObject({ ok: true, pass, standsMs: 5_000, content: { kind: "live", streamId: stream.id } });
+    expect(decision).toMatchObject({ ok: true, pass, standsMs: 4_000, content: { kind: "live", streamId: stream.id } });
     expect(await openBy(tokenFor(stream.playbackId, 3))).toMatchObject({
       ok: true,
       standsMs: 3_000,
@@ -215,7 +215,7 @@ describe("content with a webhook", () => {
     expect(await openWith("the key")).toMatchObject({
       ok: true,
       pass: { kind: "webhook", accessKey: "the key" },
-      standsMs: 5_000,
+      standsMs: 4_000,
     });
     expect(receiver.asked).toEqual([expect.objectContaining({ accessKey: "the key", context: { room: 7 } })]);
     await setPolicy({ type: "webhook", webhookId: "hook" });
