@@ -18,6 +18,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: "e2e", include: ["apps/server/test/**/*.test.ts"], ...endToEnd } },
+      { extends: true, test: { name: "peers", include: ["apps/server/test/**/*.peers.ts"], ...endToEnd } },
       {
         extends: true,
         test: { name: "crash", include: ["apps/server/test/**/*.crash.ts"], ...endToEnd, testTimeout: 900_000 },

@@ -136,7 +136,8 @@ export class WeirProcess {
   }
 }
 
-async function freePort(): Promise<number> {
+/** A TCP port on loopback that nobody has right now. */
+export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
   const address = probe.address();

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Broadcast } from "./support/broadcast.ts";
+import { startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
+import { NginxEdge } from "./support/nginx-edge.ts";
+import { WatchedProxy } from "./support/watched-proxy.ts";
+import { WeirProcess } from "./support/weir-process.ts";
+
+let weir: WeirProcess;
+let behind: WatchedProxy;
+let edge: NginxEdge;
+let started: Promise<Broadcast> | null = null;
+let signer: TokenSigner;
+
+beforeAll(async () => {
+  weir = await WeirProcess.start({ env: { WEIR_TRUSTED_PROXIES: "127.0.0.1" } });
+  behind = await WatchedProxy.start(weir.httpPort);
+  edge = await NginxEdge.start(behind.port);
+  signer = await TokenSigner.create(weir);
+});
+afterAll(async () => {
+  await (await started)?.[Symbol.asyncDispose]();
+  await edge?.[Symbol.asyncDispose]();
+  await behind?.[Symbol.asyncDispose]();
+  await weir?.[Symbol.asyncDispose]();
+});
+
+/** The one broadcast of all tests, from the first one on. */
+function live(): Promise<Broadcast> {
+  started ??= startGatedBroadcast(weir, { seconds: 240 });
+  return started;
+}
+
+/** Address of the source rendition's folder through the edge, for one more viewer. */
+async function startViewer(by = signer): Promise<string> {
+  const { playbackId } = (await live()).stream;
+  const jwt = await by.sign(playbackId);
+  const multivariant = `${edge.url}/hls/${playbackId}/index.m3u8`;
+  const source = async () => {
+    const text = await fetch(`${multivariant}?jwt=${jwt}`).then((answer) => answer.text());
+    return /^s\/.*\/source\//m.exec(text)?.[0];
+  };
+  await expect.poll(source, { timeout: 15_000 }).toBeDefined();
+  return new URL((await source()) ?? "", multivariant).href;
+}
+
+/** Name of a whole segment that the edge has never asked for. */
+async function newSegment(folder: string): Promise<string> {
+  let name = "";
+  const isNew = async () => {
+    // Number 0 only fills the list.
+    name = (await textOf(`${folder}index.m3u8`)).match(/^[1-9]\d*\.m4s$/gm)?.at(-1) ?? "";
+    return name !== "" && behind.timesAskedFor(`/${name}`) === 0;
+  };
+  await expect.poll(isNew, { timeout: 15_000, interval: 200 }).toBe(true);
+  return name;
+}
+
+const textOf = (url: string) => fetch(url).then((answer) => answer.text());
+async function bytesOf(url: string): Promise<Buffer> {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
+  return Buffer.from(await answer.arrayBuffer());
+}
+
+test("a segment is fetched once for viewers with different tokens, and is the same for all, ranges and all", async () => {
+  const [one, other] = [await startViewer(), await startViewer()];
+  expect(one).not.toBe(other);
+  const name = await newSegment(one);
+  const bytes = await bytesOf(one + name);
+  expect(bytes.subarray(4, 8).toString()).toBe("moof");
+  expect((await bytesOf(other + name)).equals(bytes)).toBe(true);
+  const range = await fetch(other + name, { headers: { range: "bytes=100-199" } });
+  expect([range.status, Buffer.from(await range.arrayBuffer()).equals(bytes.subarray(100, 200))]).toEqual([206, true]);
+  expect(behind.timesAskedFor(`/${name}`)).toBe(1);
+});
+
+test("viewers that ask for a segment at the same moment wait for one fetch", async () => {
+  const viewers = await Promise.all(Array.from({ length: 20 }, () => startViewer()));
+  // By somebody else: Weir's answer about each of them is not known to the edge yet.
+  const name = await newSegment(await startViewer());
+  let letGo = (): void => {};
+  behind.hold = { path: new RegExp(`/${name}$`), until: new Promise((resolve) => (letGo = resolve)) };
+  const answers = Promise.allSettled(viewers.map((viewer) => bytesOf(viewer + name)));
+  const asksAbout = () => behind.asked.filter((url) => url.startsWith("?") && url.endsWith(`/${name}`)).length;
+  await expect.poll(asksAbout, { timeout: 10_000 }).toBe(viewers.length);
+  letGo();
+  const bodies = (await answers).map((answer) =>
+    answer.status === "fulfilled" ? answer.value.toString("base64") : "",
+  );
+  behind.hold = null;
+  expect(bodies[0]?.length).toBeGreaterThan(1000);
+  expect(new Set(bodies).size).toBe(1);
+  expect(behind.timesAskedFor(`/${name}`)).toBe(1);
+});
+
+test("a playlist that waits for the next part is passed on, and kept for who asks later", async () => {
+  const [one, other] = [await startViewer(), await startViewer()];
+  const playlist = await textOf(`${one}index.m3u8`);
+  const parts = [...playlist.matchAll(/URI="(\d+)\.(\d+)\.m4s"/g)];
+  const [, msn, part] = parts.filter(([line]) => !line.includes("HINT")).at(-1) ?? [];
+  const query = `index.m3u8?_HLS_msn=${msn}&_HLS_part=${part}`;
+  const waited = await textOf(one + query);
+  expect(waited).toContain(`URI="${msn}.${part}.m4s"`);
+  expect(await textOf(other + query)).toBe(waited);
+  expect(behind.timesAskedFor(query)).toBe(1);
+});
+
+test("who has no token, or one of another's making, is refused what the edge has, in words that players understand", async () => {
+  const viewer = await startViewer();
+  const name = await newSegment(viewer);
+  await bytesOf(viewer + name);
+  const token = /\/s\/([^/]+)\//.exec(viewer)?.[1] ?? "";
+  for (const instead of ["-", "AQ", `${token}A`, token.toLowerCase()]) {
+    const answer = await fetch((viewer + name).replace(token, instead), { headers: { origin: "https://site.test" } });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+  }
+  const playlist = await fetch(`${viewer}index.m3u8`.replace(token, "-"));
+  expect([playlist.status, await playlist.text()]).toEqual([
+    401,
+    expect.stringContaining("#EXT-X-ERROR: Shutting down"),
+  ]);
+});
+
+test("credentials in headers work through the edge, for who brings them alone", async () => {
+  const viewer = await startViewer();
+  const url = (viewer + (await newSegment(viewer))).replace(/\/s\/[^/]+\//, "/s/-/");
+  const headers = { "service-jwt": await signer.sign((await live()).stream.playbackId) };
+  expect((await fetch(url, { headers })).status).toBe(200);
+  expect((await fetch(url)).status).toBe(401);
+  const preflight = await fetch(url, { method: "OPTIONS", headers: { origin: "https://site.test" } });
+  expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
+});
+
+test("a viewer whose key was disabled is refused within ten seconds what the edge has", async () => {
+  const another = await TokenSigner.create(weir);
+  const [viewer, bystander] = [await startViewer(another), await startViewer()];
+  const name = await newSegment(viewer);
+  const status = async (folder: string) => (await fetch(folder + name)).status;
+  expect([await status(viewer), await status(bystander)]).toEqual([200, 200]);
+  await another.disable();
+  await expect.poll(() => status(viewer), { timeout: 10_000, interval: 200 }).toBe(401);
+  expect(await status(bystander)).toBe(200);
+});
+
+test("viewers behind the edge are counted", async () => {
+  const { playbackId } = (await live()).stream;
+  await startViewer();
+  const watching = async () => {
+    const answer = await fetch(`${weir.url}/data/views/now?playbackId=${playbackId}`, {
+      headers: { authorization: `Bearer ${weir.apiKey}` },
+    });
+    const [views] = (await answer.json()) as { viewCount: number }[];
+    return views?.viewCount ?? 0;
+  };
+  await expect.poll(watching, { timeout: 20_000 }).toBeGreaterThan(0);
+});

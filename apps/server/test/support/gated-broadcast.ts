@@ -1,0 +1,34 @@
+import { signAccessJwt } from "@weir/client";
+import type { CreatedSigningKey } from "@weir/contract";
+import { type Broadcast, type BroadcastOptions, startBroadcast } from "./broadcast.ts";
+import type { WeirProcess } from "./weir-process.ts";
+
+/** A signing key, and the tokens that a customer's server makes with it. */
+export class TokenSigner {
+  readonly key: CreatedSigningKey;
+  readonly #weir: WeirProcess;
+
+  private constructor(weir: WeirProcess, key: CreatedSigningKey) {
+    this.#weir = weir;
+    this.key = key;
+  }
+
+  static async create(weir: WeirProcess): Promise<TokenSigner> {
+    return new TokenSigner(weir, await weir.client.signingKeys.create());
+  }
+
+  sign(playbackId: string): Promise<string> {
+    const { privateKey, publicKey } = this.key;
+    return signAccessJwt({ privateKey, publicKey, playbackId, expiration: "10m" });
+  }
+
+  /** What it signed is good for nothing from now on. */
+  disable(): Promise<void> {
+    return this.#weir.client.signingKeys.patch(this.key.id, { disabled: true });
+  }
+}
+
+/** A live stream that is watched with a token alone. */
+export function startGatedBroadcast(weir: WeirProcess, options: BroadcastOptions = {}): Promise<Broadcast> {
+  return startBroadcast(weir, { ...options, stream: { ...options.stream, playbackPolicy: { type: "jwt" } } });
+}

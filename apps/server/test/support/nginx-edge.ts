@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { vi } from "vitest";
+import { freePort } from "./weir-process.ts";
+
+const NGINX = process.env.WEIR_TEST_NGINX ?? "/usr/sbin/nginx";
+const SHIPPED = new URL("../../../../deploy/nginx/weir.conf", import.meta.url);
+const LOG_CHARACTERS_KEPT = 20_000;
+
+/** The distribution's nginx with the configuration that the repository ships, on loopback and in a folder of its own. */
+export class NginxEdge {
+  readonly url: string;
+  readonly #child: ChildProcess;
+  readonly #folder: string;
+
+  private constructor(child: ChildProcess, folder: string, port: number) {
+    this.#child = child;
+    this.#folder = folder;
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  /** In front of the server on `originPort`. */
+  static async start(originPort: number): Promise<NginxEdge> {
+    if (!existsSync(NGINX))
+      throw new Error(
+        `there is no nginx at ${NGINX}: install it (apt-get install nginx), or name it in WEIR_TEST_NGINX`,
+      );
+    const folder = await mkdtemp(join(tmpdir(), "weir-nginx-"));
+    const port = await freePort();
+    await mkdir(join(folder, "cache"));
+    await writeFile(join(folder, "weir.conf"), await configuration({ folder, port, originPort }));
+    await writeFile(join(folder, "nginx.conf"), surroundings(folder));
+    const child = spawn(NGINX, ["-p", folder, "-c", join(folder, "nginx.conf")], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let log = "";
+    child.stderr?.on("data", (chunk) => {
+      log = (log + chunk).slice(-LOG_CHARACTERS_KEPT);
+    });
+    const edge = new NginxEdge(child, folder, port);
+    const answers = () =>
+      fetch(`${edge.url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    try {
+      await vi.waitUntil(async () => child.exitCode !== null || (await answers()), { timeout: 10_000, interval: 50 });
+    } catch (error) {
+      await edge[Symbol.asyncDispose]();
+      throw error;
+    }
+    if (child.exitCode !== null) throw new Error(`nginx did not start: ${log}`);
+    return edge;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const exited = new Promise((resolve) => this.#child.once("exit", resolve));
+      this.#child.kill("SIGTERM");
+      await exited;
+    }
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** The shipped file, with what an operator would change changed. */
+async function configuration({ folder, port, originPort }: { folder: string; port: number; originPort: number }) {
+  let text = await readFile(SHIPPED, "utf8");
+  for (const [shipped, here] of [
+    ["server 127.0.0.1:8080;", `server 127.0.0.1:${originPort};`],
+    ["listen 80;", `listen 127.0.0.1:${port};`],
+    ["/var/cache/nginx/", `${folder}/cache/`],
+  ] as const) {
+    if (!text.includes(shipped)) throw new Error(`deploy/nginx/weir.conf has no ${JSON.stringify(shipped)}`);
+    text = text.replaceAll(shipped, here);
+  }
+  return text;
+}
+
+function surroundings(folder: string): string {
+  // Root's workers would become a user that may not read the folder.
+  const user = process.getuid?.() === 0 ? "user root;" : "";
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
+  return `${user} daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log stderr;
+events { worker_connections 512; }
+http { ${temporary.join(" ")} include ${folder}/weir.conf; }
+`;
+}
