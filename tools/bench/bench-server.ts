@@ -22,10 +22,13 @@ export class BenchServer {
   readonly startMs: number;
   readonly url: string;
   readonly client: WeirClient;
+  readonly apiKey = API_KEY;
+  readonly folder: string;
   readonly #child: ChildProcess;
   readonly #rtmpUrl: string;
 
-  private constructor(child: ChildProcess, startMs: number, banner: string) {
+  private constructor(child: ChildProcess, startMs: number, banner: string, folder: string) {
+    this.folder = folder;
     this.#child = child;
     this.pid = child.pid ?? 0;
     this.startMs = startMs;
@@ -64,7 +67,7 @@ export class BenchServer {
       child.kill("SIGKILL");
       throw new Error(`the server was not ready within ${READY_WITHIN_MS} ms`);
     }
-    return new BenchServer(child, startMs, banner);
+    return new BenchServer(child, startMs, banner, folder);
   }
 
   /** A new stream that is not recorded, without a ladder unless told. */

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { measureDelivery } from "./bench-delivery.ts";
+import { measureEvents } from "./bench-events.ts";
 import { type IngestTarget, measureIngest, peerTarget, weirTarget } from "./bench-ingest.ts";
 import { measureFullMachine, measureLadder } from "./bench-ladder.ts";
 import { measureFirstPart, measurePartAge } from "./bench-latency.ts";
@@ -10,7 +11,7 @@ import { formatRow, machine, type Row } from "./report.ts";
 
 const HELP = `npm run bench -- [options]
 
-  --only startup,first,age,delivery,player,ladder,ingest   what to measure; all by default
+  --only startup,first,age,delivery,player,events,ladder,ingest   what to measure; all by default
   --streams 1,10,50                                 how many publishers at once
   --seconds 8                                       how long ingest is watched
   --ladder-seconds 60                               how long a ladder is watched, more than 20
@@ -24,6 +25,7 @@ const MEASUREMENTS = {
   age: measurePartAge,
   delivery: measureDelivery,
   player: measurePlayer,
+  events: measureEvents,
 };
 
 /** Whatever hangs, a run ends. */
@@ -31,7 +33,7 @@ const LONGEST_RUN_MS = 20 * 60_000;
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: "string", default: "startup,first,age,delivery,player,ladder,ingest" },
+    only: { type: "string", default: "startup,first,age,delivery,player,events,ladder,ingest" },
     streams: { type: "string", default: "1,10,50" },
     seconds: { type: "string", default: "8" },
     peer: { type: "string", multiple: true, default: [] },
