@@ -62,7 +62,7 @@ it("the call says who asks for what: the documented fields first, in order, the 
   const { posts, ask, clock } = rig();
   await ask();
   expect(posts[0]).toMatchObject({ url: "https://hook.test/in", timeoutMs: 5_000, maxResponseBytes: 0 });
-  expect(posts[0]?.headers).toEqual({ "content-type": "application/json" });
+  expect(posts[0]?.headers).toEqual({ "content-type": "application/json", "user-agent": "weir" });
   expect(posts[0]?.body).toBe(
     JSON.stringify({
       accessKey: "Schlüssel/ä=&?",

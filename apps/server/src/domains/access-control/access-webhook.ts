@@ -122,7 +122,7 @@ export class AccessWebhooks {
     const body = bodyOf(question, viewer, timestamp);
     const signature = webhook.sharedSecret ? signBody(webhook.sharedSecret, body, timestamp) : {};
     this.#calls += 1;
-    const headers = { "content-type": "application/json", ...signature };
+    const headers = { "content-type": "application/json", "user-agent": "weir", ...signature };
     return judge(await outbound.post({ url: webhook.url, body, headers, timeoutMs, maxResponseBytes: 0 }));
   }
 

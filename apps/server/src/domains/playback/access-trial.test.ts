@@ -1,7 +1,9 @@
-import { signAccessJwt } from "@weir/client";
-import type { AccessTrialResult, CreatedSigningKey, Stream } from "@weir/contract";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { signAccessJwt, verifyWebhook } from "@weir/client";
+import type { AccessTrialResult, CreatedSigningKey, Stream, Webhook } from "@weir/contract";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { addProject, startTestDomains } from "../domain-test-kit.ts";
+import { addProject, startTestDomains, viewerOf } from "../domain-test-kit.ts";
 
 const PATH = "/api/access-control/try";
 
@@ -93,6 +95,56 @@ describe("policies of streams", () => {
       }
     },
   );
+
+  it("take a webhook that is registered for it, which is then asked, also in a trial", async () => {
+    const asked: { body: string; signature: string | undefined }[] = [];
+    const receiver = createServer(async (request, response) => {
+      let body = "";
+      for await (const chunk of request) body += chunk;
+      asked.push({ body, signature: String(request.headers["service-signature"]) });
+      response.writeHead(JSON.parse(body).accessKey === "good" ? 200 : 403).end();
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const make = async (...events: string[]) => {
+      const body = { name: "gate", url, events, sharedSecret: "shared" };
+      return (await kit.call("POST", "/api/webhook", body)).json<Webhook>().id;
+    };
+
+    const deaf = await make("stream.started");
+    expect((await create({ type: "webhook", webhookId: deaf })).statusCode).toBe(400);
+    const webhookId = await make("stream.started", "playback.accessControl");
+    const foreign = await addProject(kit.db, "webhooks");
+    const body = { name: "stage", playbackPolicy: { type: "webhook", webhookId } };
+    expect((await kit.call("POST", "/api/stream", body, { authorization: foreign.apiKey })).statusCode).toBe(400);
+
+    await patch({ playbackPolicy: { type: "webhook", webhookId, webhookContext: { b: 1, a: [] } } });
+    expect(await attempt({ accessKey: "good" })).toEqual({ allowed: true, reason: "The webhook answered 200." });
+    expect(await attempt({ accessKey: "bad" })).toMatchObject({
+      allowed: false,
+      reason: expect.stringContaining("403"),
+    });
+    const { playbackId } = stream;
+    const open = (accessKey: string) =>
+      kit.domains.playbackGate.open(viewerOf(playbackId, { accessKeys: [accessKey] }));
+    expect((await open("good")).ok).toBe(true);
+    expect((await open("bad")).ok).toBe(false);
+    for (const { body, signature } of asked) {
+      const call = await verifyWebhook({ body, signature, sharedSecret: "shared", now: kit.clock.now() });
+      expect(call).toMatchObject({ context: { b: 1, a: [] } });
+    }
+    expect(asked).toHaveLength(4);
+
+    await kit.call("DELETE", `/api/webhook/${webhookId}`);
+    kit.clock.advance(2_000);
+    expect((await open("good")).ok).toBe(false);
+    expect(await attempt({ accessKey: "good" })).toMatchObject({
+      allowed: false,
+      reason: expect.stringContaining("gone"),
+    });
+    receiver.closeAllConnections();
+    await new Promise((resolve) => receiver.close(resolve));
+  });
 
   it("have a context of 16 KiB at most, for it goes with every call", async () => {
     const answer = await create({ type: "jwt", webhookContext: { a: "x".repeat(16_384) } });

@@ -1,15 +1,14 @@
 import { type Ingest, type PlaybackInfo, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { authenticate } from "../accounts/index.ts";
+import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
 import { ApiError, NotFound } from "../api-error.ts";
 import { ApiRoutes } from "../api-routes.ts";
-import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
 import { readRecordingShape } from "../sessions/index.ts";
 import { livePlayback, recordingPlayback } from "./playback-info.ts";
 import { findPlayable, findPlayableSession } from "./playback-store.ts";
 
-export interface PlaybackRouteDeps extends Deps {
+export interface PlaybackRouteDeps extends AuthenticateDeps {
   publicUrl(): string;
   rtmpUrl(): string;
 }
