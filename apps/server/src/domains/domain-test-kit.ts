@@ -65,6 +65,8 @@ export async function startTestDomains(settings: Partial<DomainSettings> = {}): 
         region: "local",
         roles: ["api", "media", "worker"],
         rateLimit: 0,
+        viewerLimit: 0,
+        viewersPerCredential: 0,
         effectiveSettings: [],
         sseEventName: "service_event",
         reconnectWindowMs: WINDOW_MS,

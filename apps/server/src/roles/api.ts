@@ -7,10 +7,14 @@ import { MEDIA_PREFIXES } from "./media.ts";
 const DASHBOARD = fileURLToPath(new URL("../../../dashboard/dist", import.meta.url));
 
 /** Addresses below these are answers for programs, never a page of the dashboard. */
-const RESERVED_PREFIXES = ["/api/", "/data/", ...MEDIA_PREFIXES];
+const RESERVED_PREFIXES = ["/api/", "/data/", "/analytics/", ...MEDIA_PREFIXES];
 
 /** Any page may read these: players are embedded everywhere. */
-export const OPEN_PREFIXES = ["/api/playback/"];
+export const OPEN_PREFIXES = [
+  "/api/playback/",
+  "/analytics/",
+  ...["/api/data", "/data"].flatMap((data) => [`${data}/analytics/`, `${data}/views/query/total/`]),
+];
 
 /** The HTTP API and the dashboard. */
 export async function addApi(app: FastifyInstance, domains: Domains): Promise<void> {

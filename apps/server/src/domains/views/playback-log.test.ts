@@ -1,0 +1,72 @@
+import type { Stream, ViewsNow } from "@weir/contract";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
+
+let kit: TestDomains;
+let stream: Stream;
+beforeAll(async () => {
+  kit = await startTestDomains();
+});
+afterAll(() => kit[Symbol.asyncDispose]());
+beforeEach(async () => {
+  kit.clock.advance(60_000);
+  stream = (await kit.call("POST", "/api/stream", { name: "stage" })).json();
+});
+
+const send = (body: unknown, headers: Record<string, string> = {}, path = "/analytics/log") =>
+  kit.call("POST", path, typeof body === "string" ? body : JSON.stringify(body), {
+    "content-type": "text/plain",
+    ...headers,
+  });
+const beacon = (session: string, ...types: string[]) => ({
+  playback_id: stream.playbackId,
+  session_id: session,
+  protocol: "video/mp4",
+  user_agent: "x",
+  events: types.map((type) => ({ type, timestamp: 1, anything: {} })),
+});
+
+async function errorRate(): Promise<number | undefined> {
+  kit.clock.advance(1_000);
+  const path = `/data/views/now?playbackId=${stream.playbackId}`;
+  return (await kit.call("GET", path)).json<ViewsNow[]>()[0]?.errorRate;
+}
+
+describe("what a player tells of itself", () => {
+  it("is taken from any page without a key, as text or JSON, at three addresses", async () => {
+    for (const path of ["/analytics/log", "/data/analytics/log", "/api/data/analytics/log"])
+      expect((await send(beacon("a", "heartbeat"), { origin: "https://any.test" }, path)).statusCode).toBe(204);
+    const json = await send(beacon("a", "heartbeat"), { "content-type": "application/json" });
+    expect(json.statusCode).toBe(204);
+  });
+
+  it("counts one error of each player", async () => {
+    kit.domains.eventSink.countViewers([
+      { playbackId: stream.playbackId, now: 4, begun: 4, watchedMs: 0, newViewers: [] },
+    ]);
+    await send(beacon("a", "error", "heartbeat", "error"));
+    await send(beacon("a", "error"));
+    await expect.poll(errorRate).toBe(0.25);
+    await send(beacon("b", "error"));
+    await expect.poll(errorRate).toBe(0.5);
+  });
+
+  it.each<[string, unknown, number]>([
+    ["no JSON", "{", 400],
+    ["no object", "[]", 400],
+    ["null", "null", 400],
+    ["nothing", "", 400],
+    ["no playback id", { playback_id: "../x", events: [] }, 400],
+    ["too many events", { playback_id: "abcd000000000000", events: Array(201).fill({}) }, 400],
+    ["no list of events", { playback_id: "abcd000000000000", events: {} }, 400],
+    ["events of any shape", { playback_id: "abcd000000000000", events: [null, 1, "x", { type: {} }] }, 204],
+    ["70 kB", JSON.stringify({ playback_id: "x".repeat(70_000) }), 413],
+  ])("%s: %i", async (_situation, body, status) => expect((await send(body)).statusCode).toBe(status));
+
+  it("comes 1,200 times a minute from an address and no more", async () => {
+    kit.clock.advance(60_000);
+    for (let i = 0; i < 1_200; i++) await send(beacon("a"));
+    const refused = await send(beacon("a"));
+    expect([refused.statusCode, Number(refused.headers["retry-after"]) > 0]).toEqual([429, true]);
+  });
+});

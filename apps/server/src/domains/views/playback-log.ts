@@ -1,0 +1,90 @@
+import { routes } from "@weir/contract";
+import type { FastifyInstance } from "fastify";
+import { RateLimit } from "../../platform/http/rate-limit.ts";
+import { BadRequest, TooManyRequests } from "../api-error.ts";
+import type { Deps } from "../deps.ts";
+import { isPlaybackId } from "../ids.ts";
+import type { ViewCounter } from "./view-counter.ts";
+
+export interface PlaybackLogDeps extends Deps {
+  readonly viewCounter: ViewCounter;
+}
+
+/** Where players send to depends on the base address that they know. */
+const ROUTES = [routes.logPlayback, routes.logPlaybackOutsideApi, routes.logPlaybackAtRoot];
+const LARGEST_BODY = 64 * 1024;
+const MOST_EVENTS = 200;
+/** A player tells every 5 s; many viewers may share an address. */
+const QUOTA = 1_200;
+const MINUTE_MS = 60_000;
+/** Players of which an error was counted; the oldest is forgotten first. */
+const MOST_FAILED = 10_000;
+
+interface PlaybackLog {
+  readonly playbackId: string;
+  readonly sessionId: string;
+  readonly errors: number;
+  readonly heartbeats: number;
+}
+
+/** What players tell of themselves, from any page and without a key: counted, never stored as it came. */
+export function playbackLogRoutes(app: FastifyInstance, { clock, viewCounter }: PlaybackLogDeps): void {
+  const limit = new RateLimit({ clock, quota: QUOTA, windowMs: MINUTE_MS });
+  const failed = new Set<string>();
+
+  void app.register(async (scope) => {
+    // A page that sends without asking first can only send text.
+    scope.removeContentTypeParser(["text/plain", "application/json"]);
+    scope.addContentTypeParser(
+      ["text/plain", "application/json"],
+      { parseAs: "string" },
+      async (_: unknown, text: string) => text,
+    );
+    for (const route of ROUTES) {
+      scope.post(
+        route.path,
+        { bodyLimit: LARGEST_BODY, config: { route }, schema: { summary: route.summary } },
+        async (request, reply) => {
+          const allowance = limit.take(request.ip);
+          if (!allowance.isAllowed) {
+            reply.headers(limit.headers(allowance));
+            throw new TooManyRequests("too much from this address: send less often");
+          }
+          const told = parsePlaybackLog(String(request.body ?? ""));
+          const isNews = told.errors > 0 && !failed.has(told.sessionId);
+          if (isNews) remember(failed, told.sessionId);
+          viewCounter.countBeacon(told.playbackId, { errors: isNews ? 1 : 0, heartbeats: told.heartbeats });
+          return reply.code(204).send();
+        },
+      );
+    }
+  });
+}
+
+/** Reads what it needs and ignores the rest. Throws `BadRequest`. */
+function parsePlaybackLog(text: string): PlaybackLog {
+  const body = parse(text);
+  const { playback_id: playbackId, session_id: sessionId, events } = body;
+  if (typeof playbackId !== "string" || !isPlaybackId(playbackId))
+    throw new BadRequest("playback_id is no playback id");
+  if (!Array.isArray(events) || events.length > MOST_EVENTS)
+    throw new BadRequest(`events is a list of at most ${MOST_EVENTS}`);
+  const count = (type: string) =>
+    events.filter((event: unknown) => (event as { type?: unknown } | null)?.type === type).length;
+  const id = typeof sessionId === "string" ? sessionId.slice(0, 100) : "";
+  return { playbackId, sessionId: `${playbackId} ${id}`, errors: count("error"), heartbeats: count("heartbeat") };
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === "object" && body !== null) return body as Record<string, unknown>;
+  } catch {}
+  throw new BadRequest("the body is no JSON object");
+}
+
+function remember(failed: Set<string>, sessionId: string): void {
+  const [oldest] = failed;
+  if (oldest !== undefined && failed.size >= MOST_FAILED) failed.delete(oldest);
+  failed.add(sessionId);
+}

@@ -1,0 +1,65 @@
+import { routes, type TotalViews, type Viewership, type ViewsNow } from "@weir/contract";
+import type { FastifyInstance } from "fastify";
+import { BadRequest, NotFound } from "../api-error.ts";
+import { ApiRoutes } from "../api-routes.ts";
+import type { Deps } from "../deps.ts";
+import { isPlaybackId } from "../ids.ts";
+import type { RawQuery } from "../list-query.ts";
+import type { Owner } from "../schema.ts";
+import { playbackLogRoutes } from "./playback-log.ts";
+import type { ViewCounter } from "./view-counter.ts";
+import { parseDimensions, parseStretch, parseViewsOf } from "./view-query.ts";
+import { isWatchable, MOST_ROWS, readTotalViews, readViewership, readViewsNow, type ViewsOf } from "./view-store.ts";
+
+const LONGEST_SHOWN = 100;
+
+export interface ViewRouteDeps extends Deps {
+  readonly viewCounter: ViewCounter;
+}
+
+/** Who watches and who watched: figures of the project, totals for anybody, and what players tell. */
+export function viewRoutes(app: FastifyInstance, deps: ViewRouteDeps): void {
+  const api = new ApiRoutes(app, deps);
+
+  for (const route of [routes.getViewsNow, routes.getViewsNowOutsideApi])
+    api.on(route, async ({ principal, query }): Promise<ViewsNow[]> => {
+      for (const name of ["from", "to", "timeStep"])
+        if (query[name] !== undefined) throw new BadRequest(`${name} is for views/query: these are the viewers of now`);
+      const of = parseViewsOf(query);
+      const by = parseDimensions(query);
+      return whole(await readViewsNow(deps.db, principal, { of, by, now: deps.clock.now() }));
+    });
+
+  for (const route of [routes.getViews, routes.getViewsOutsideApi])
+    api.on(route, async ({ principal, query }) => viewership(principal, query, parseViewsOf(query)));
+
+  for (const route of [routes.getViewsOfCreator, routes.getViewsOfCreatorOutsideApi])
+    api.on(route, async ({ principal, query }) => {
+      const { playbackId: _ignored, ...of } = parseViewsOf(query);
+      if ((of.assetId === undefined) === (of.streamId === undefined))
+        throw new BadRequest("must provide exactly 1 of assetId or streamId for creator query");
+      return viewership(principal, query, of);
+    });
+
+  for (const route of [routes.getTotalViews, routes.getTotalViewsOutsideApi])
+    api.on(route, async ({ id }, reply): Promise<TotalViews> => {
+      reply.header("cache-control", "public, max-age=60, s-maxage=300");
+      if (isPlaybackId(id)) return readTotalViews(deps.db, id);
+      return { playbackId: id.slice(0, LONGEST_SHOWN), viewCount: 0, playtimeMins: 0, legacyViewCount: 0 };
+    });
+
+  playbackLogRoutes(app, deps);
+
+  async function viewership(owner: Owner, query: RawQuery, of: ViewsOf): Promise<Viewership[]> {
+    const by = parseDimensions(query);
+    const stretch = parseStretch(query, deps.clock.now());
+    const isNamed = of.streamId !== undefined || of.assetId !== undefined;
+    if (isNamed && !(await isWatchable(deps.db, owner, of))) throw new NotFound();
+    return whole(await readViewership(deps.db, owner, { of, by, ...stretch }));
+  }
+}
+
+function whole<Row>(rows: Row[]): Row[] {
+  if (rows.length <= MOST_ROWS) return rows;
+  throw new BadRequest(`more than ${MOST_ROWS} rows: ask for a shorter time, longer steps or one playbackId`);
+}

@@ -1,0 +1,101 @@
+import type { ViewerDetails } from "../../ports.ts";
+import type { Deps } from "../deps.ts";
+import { readViewersOfAccounts } from "./view-store.ts";
+
+export interface ViewerLimitDeps extends Deps {
+  /** Viewers of one account, on all nodes; 0 for any number. */
+  readonly viewerLimit: number;
+  /** Viewers of one access key or token, on this node; 0 for any number. */
+  readonly viewersPerCredential: number;
+}
+
+/** The counts themselves are told every 10 s. */
+const REFRESH_MS = 2_000;
+/** Whoever was not seen for so long has left. */
+const GONE_MS = 30_000;
+/** Viewers by credential that are remembered; the one that was seen longest ago is forgotten first. */
+const MOST_VIEWERS = 100_000;
+
+interface Seen {
+  readonly credential: string;
+  readonly at: number;
+}
+
+/** How many may watch at a time. Without limits it asks nothing and keeps nothing. */
+export class ViewerLimit {
+  readonly #deps: ViewerLimitDeps;
+  #viewers: Promise<ReadonlyMap<string, number>> = Promise.resolve(new Map());
+  #staleAt = Number.NEGATIVE_INFINITY;
+  /** By viewer and playback id, in the order in which they were last seen. */
+  readonly #seen = new Map<string, Seen>();
+  readonly #perCredential = new Map<string, number>();
+
+  constructor(deps: ViewerLimitDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether the account of this project has as many viewers as it may have; nobody new should begin. Not exact: counts come every 10 s. */
+  async isFull(projectId: string): Promise<boolean> {
+    const { viewerLimit, clock } = this.#deps;
+    if (viewerLimit === 0) return false;
+    if (clock.monotonic() >= this.#staleAt) {
+      this.#staleAt = clock.monotonic() + REFRESH_MS;
+      this.#viewers = this.#read(this.#viewers);
+    }
+    return ((await this.#viewers).get(projectId) ?? 0) >= viewerLimit;
+  }
+
+  /** Whether one more may watch with this access key or token. Who watches already may; who is let in counts from here on. */
+  admits(credential: string, playbackId: string, viewer: ViewerDetails): boolean {
+    const { viewersPerCredential } = this.#deps;
+    if (viewersPerCredential === 0) return true;
+    this.#forget();
+    const name = nameOf(playbackId, viewer);
+    const isNew = this.#seen.get(name)?.credential !== credential;
+    if (isNew && (this.#perCredential.get(credential) ?? 0) >= viewersPerCredential) return false;
+    this.#remove(name);
+    this.#seen.set(name, { credential, at: this.#deps.clock.monotonic() });
+    this.#perCredential.set(credential, (this.#perCredential.get(credential) ?? 0) + 1);
+    return true;
+  }
+
+  /** A viewer that was admitted goes on. */
+  goesOn(playbackId: string, viewer: ViewerDetails): void {
+    if (this.#deps.viewersPerCredential === 0) return;
+    const name = nameOf(playbackId, viewer);
+    const seen = this.#seen.get(name);
+    if (!seen) return;
+    this.#seen.delete(name);
+    this.#seen.set(name, { ...seen, at: this.#deps.clock.monotonic() });
+  }
+
+  /** Without an answer of the database the last one stands. */
+  async #read(before: Promise<ReadonlyMap<string, number>>): Promise<ReadonlyMap<string, number>> {
+    try {
+      return await readViewersOfAccounts(this.#deps.db, this.#deps.clock.now());
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, "viewers of accounts could not be counted; the last count stands");
+      return before;
+    }
+  }
+
+  #forget(): void {
+    const before = this.#deps.clock.monotonic() - GONE_MS;
+    for (const [name, { at }] of this.#seen) {
+      if (at > before && this.#seen.size < MOST_VIEWERS) return;
+      this.#remove(name);
+    }
+  }
+
+  #remove(name: string): void {
+    const seen = this.#seen.get(name);
+    if (!seen) return;
+    this.#seen.delete(name);
+    const left = (this.#perCredential.get(seen.credential) ?? 1) - 1;
+    if (left > 0) this.#perCredential.set(seen.credential, left);
+    else this.#perCredential.delete(seen.credential);
+  }
+}
+
+/** A viewer is told from others by address and player, as elsewhere. */
+const nameOf = (playbackId: string, { address, userAgent }: ViewerDetails) => `${playbackId} ${address} ${userAgent}`;

@@ -1,0 +1,57 @@
+import { Type } from "typebox";
+import { none, ok, type Route } from "../route.ts";
+import { TotalViews, Viewership, ViewsNow, ViewsNowQuery, ViewsQuery } from "../views.ts";
+
+const viewsNow = {
+  method: "GET",
+  summary: "Viewers at the moment",
+  auth: "key",
+  query: ViewsNowQuery,
+  success: ok(Type.Array(ViewsNow)),
+  failures: [400],
+} as const;
+
+const views = {
+  method: "GET",
+  summary: "Views and playtime of a stretch of time",
+  auth: "key",
+  query: ViewsQuery,
+  success: ok(Type.Array(Viewership)),
+  failures: [400, 404],
+} as const;
+
+const viewsOfCreator = {
+  ...views,
+  summary: "Views and playtime of one asset or stream; for keys in web pages as well",
+} as const;
+
+const totalViews = {
+  method: "GET",
+  summary: "All views of a playback id",
+  auth: "none",
+  success: ok(TotalViews),
+  failures: [],
+} as const;
+
+const logPlayback = {
+  method: "POST",
+  summary: "What a player tells of itself, as JSON or as JSON in text/plain",
+  auth: "none",
+  success: none,
+  failures: [400, 413, 429],
+} as const;
+
+/** Who watches and who watched, at the two addresses of the data API; players know a third one to tell to. */
+export const viewsRoutes = {
+  getViewsNow: { ...viewsNow, path: "/api/data/views/now" },
+  getViewsNowOutsideApi: { ...viewsNow, path: "/data/views/now" },
+  getViews: { ...views, path: "/api/data/views/query" },
+  getViewsOutsideApi: { ...views, path: "/data/views/query" },
+  getViewsOfCreator: { ...viewsOfCreator, path: "/api/data/views/query/creator" },
+  getViewsOfCreatorOutsideApi: { ...viewsOfCreator, path: "/data/views/query/creator" },
+  getTotalViews: { ...totalViews, path: "/api/data/views/query/total/:id" },
+  getTotalViewsOutsideApi: { ...totalViews, path: "/data/views/query/total/:id" },
+  logPlayback: { ...logPlayback, path: "/api/data/analytics/log" },
+  logPlaybackOutsideApi: { ...logPlayback, path: "/data/analytics/log" },
+  logPlaybackAtRoot: { ...logPlayback, path: "/analytics/log" },
+} as const satisfies Record<string, Route>;
