@@ -275,6 +275,8 @@ export type TrackFlow = "none" | "flowing" | "stopped";
 
 /** What the source sends, measured once a second over the last ten. */
 export interface SourceMeasure {
+  /** How many whole seconds of this publisher are behind the other numbers: 10 at most. */
+  readonly measuredSeconds: number;
   /** Frames per second of media time; null while unknown, and without video. */
   readonly frameRate: number | null;
   /** Media time between the last two keyframes, or since the last one where that is longer; null without video. */

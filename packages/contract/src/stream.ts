@@ -98,6 +98,17 @@ export type SuspendedPatch = Static<typeof SuspendedPatch>;
 /** Body of `DELETE /api/stream`. Absent or empty `ids` are refused by name (422). */
 export const StreamIds = exact({ ids: Type.Optional(Type.Array(Id, { maxItems: 1000 })) });
 
+/** Something that is wrong with a live stream (an addition of ours), as its `stream_issue` event told. */
+export const OpenIssue = Type.Object({
+  code: Type.String({ description: "Stable, for programs" }),
+  sentence: Type.String({ description: "What is wrong" }),
+  evidence: Type.String({ description: "What was measured" }),
+  remedy: Type.String({ description: "What to change" }),
+  isHarmful: Type.Boolean({ description: "False for what may be meant: the stream still counts as healthy" }),
+  since: Milliseconds,
+});
+export type OpenIssue = Static<typeof OpenIssue>;
+
 /**
  * The stream's "now" (an addition of ours). `since` is when this state began; while reconnecting, `reconnectUntil` is when the session
  * ends unless the broadcaster is back. `isActive` is true when live or reconnecting.
@@ -124,6 +135,7 @@ export const StreamStatus = Type.Object({
       }),
     ),
   ),
+  issues: Type.Optional(Type.Array(OpenIssue, { description: "What is wrong while it is live, the oldest first" })),
 });
 export type StreamStatus = Static<typeof StreamStatus>;
 

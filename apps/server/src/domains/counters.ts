@@ -1,6 +1,6 @@
 import type { Stream } from "@weir/contract";
 import type { Selectable } from "kysely";
-import type { Counters } from "./schema.ts";
+import type { Counters, StreamIssues } from "./schema.ts";
 
 type CounterFields = Pick<
   Stream,
@@ -20,11 +20,10 @@ type CounterFields = Pick<
 /** What health is judged by. */
 export interface Now {
   readonly state: "idle" | "live" | "reconnecting";
-  /** What is wrong with its transcoding, as a sentence. */
-  readonly transcodeIssue: string | null;
+  readonly issues: StreamIssues | null;
 }
 
-const SOURCE_AWAY = "no media comes from the broadcaster; its session stays open for it to come back";
+const SOURCE_AWAY = "No media comes from the broadcaster; its session stays open for it to come back.";
 
 /** The counters of a stream or session row as the API shows them. */
 export function counterFields(row: Selectable<Counters> & { last_seen: string }, now: Now): CounterFields {
@@ -43,10 +42,11 @@ export function counterFields(row: Selectable<Counters> & { last_seen: string },
 }
 
 /** Absent before the first broadcast, null when there is none now. */
-function healthOf({ state, transcodeIssue }: Now): Pick<CounterFields, "isHealthy" | "issues"> {
+function healthOf({ state, issues }: Now): Pick<CounterFields, "isHealthy" | "issues"> {
   if (state === "idle") return { isHealthy: null, issues: null };
-  const issues = [...(state === "reconnecting" ? [SOURCE_AWAY] : []), ...(transcodeIssue ? [transcodeIssue] : [])];
-  return { isHealthy: issues.length === 0, issues };
+  const harmful = issues?.open.filter((issue) => issue.isHarmful).map(({ sentence }) => sentence) ?? [];
+  const sentences = state === "reconnecting" ? [SOURCE_AWAY] : harmful;
+  return { isHealthy: sentences.length === 0, issues: sentences };
 }
 
 /** To the millisecond: the sum of many segments has binary dust behind it. */

@@ -99,6 +99,7 @@ export function segment(grant: PublishGrant, sessionId: string, msn: number, spa
 
 /** What a source without fault sends. */
 export const GOOD_SOURCE: SourceMeasure = {
+  measuredSeconds: 10,
   frameRate: 30,
   keyframeIntervalMs: 2_000,
   video: "flowing",

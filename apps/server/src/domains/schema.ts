@@ -112,8 +112,39 @@ interface StreamTable extends Owned, Counters {
   epoch: Int8Default;
   node_id: TextOrNull;
   last_seen: Int8Default;
-  transcode_issue: TextOrNull;
+  issues: JsonOrNull<StreamIssues>;
   transcoding: ColumnType<TranscodingReport | null, string | null | undefined, string | null>;
+}
+
+/** What can be wrong with a live stream. */
+export type IssueCode =
+  | "keyframe-interval-too-long"
+  | "no-keyframes"
+  | "audio-missing"
+  | "video-missing"
+  | "bitrate-unstable"
+  | "clock-jumps"
+  | "disk-nearly-full"
+  | "admission-refused"
+  | "unsupported-source"
+  | "transcoder-failed"
+  | "transcoder-behind";
+
+/** One of them that is open. Without harm it is told, and the stream still counts as healthy. */
+export interface OpenIssue {
+  readonly code: IssueCode;
+  readonly sentence: string;
+  readonly evidence: string;
+  readonly remedy: string;
+  readonly isHarmful: boolean;
+  /** Milliseconds since the Unix epoch. */
+  readonly since: number;
+}
+
+export interface StreamIssues {
+  readonly open: readonly OpenIssue[];
+  /** Segments in a row that the transcoder got right, while an issue waits for that. */
+  readonly wellSegments: number;
 }
 
 interface MultistreamTargetTable extends Owned {

@@ -1,11 +1,11 @@
-import type { Domains, Schema } from "../domains/index.ts";
+import type { Domains } from "../domains/index.ts";
 import type { Database } from "../platform/database.ts";
 import type { EventLoopWatch } from "../platform/event-loop.ts";
 import type { LabelledCounter, Metrics } from "../platform/metrics/metrics.ts";
 import type { MediaRole } from "./media.ts";
 
 /** Gauges of the process itself, from its start on. */
-export function measureProcess(metrics: Metrics, eventLoop: EventLoopWatch): void {
+export function measureProcess(metrics: Metrics, eventLoop: Pick<EventLoopWatch, "p99Ms">): void {
   metrics.total("process_cpu_seconds_total", "CPU time of the main process", () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
@@ -24,13 +24,13 @@ export function measureProcess(metrics: Metrics, eventLoop: EventLoopWatch): voi
   );
 }
 
-export function measureDatabase(metrics: Metrics, database: Database<Schema>): void {
+export function measureDatabase(metrics: Metrics, database: Pick<Database<unknown>, "connections">): void {
   metrics.gauge("weir_database_connections", "Connections of the pool", () => database.connections().open);
   metrics.gauge("weir_database_connections_idle", "Connections that nobody uses", () => database.connections().idle);
   metrics.gauge("weir_database_waiting", "Statements that wait for a connection", () => database.connections().waiting);
 }
 
-export function measureDomains(metrics: Metrics, { figures }: Domains): void {
+export function measureDomains(metrics: Metrics, { figures }: Pick<Domains, "figures">): void {
   metrics.gauge(
     "weir_facts_waiting",
     "Facts of the media floor on their way to the database",
@@ -46,7 +46,7 @@ export function measureDomains(metrics: Metrics, { figures }: Domains): void {
   );
 }
 
-export function measureMedia(metrics: Metrics, { figures }: MediaRole): void {
+export function measureMedia(metrics: Metrics, { figures }: Pick<MediaRole, "figures">): void {
   metrics.gauge(
     "weir_streams_live",
     "Streams with a session on this node, those that reconnect among them",

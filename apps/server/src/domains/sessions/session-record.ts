@@ -5,7 +5,7 @@ import type { SessionRow, StreamRow } from "../schema.ts";
 export interface SessionWithParent extends SessionRow {
   stream_playback_id: string;
   stream_state: StreamRow["state"];
-  transcode_issue: string | null;
+  stream_issues: StreamRow["issues"];
 }
 
 export interface SessionView {
@@ -31,7 +31,7 @@ export function sessionRecord(row: SessionWithParent, view: SessionView): Sessio
     userId: row.user_id,
     projectId: row.project_id,
     createdAt: Number(row.created_at),
-    ...counterFields(row, { state, transcodeIssue: row.transcode_issue }),
+    ...counterFields(row, { state, issues: row.stream_issues }),
     profiles: row.profiles,
     record: row.record,
     ...(row.recording_spec ? { recordingSpec: row.recording_spec } : {}),

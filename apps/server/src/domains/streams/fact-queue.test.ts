@@ -12,6 +12,7 @@ const metrics = (mediaTimeMs: number): MediaFact => ({
   ...at,
   sessionId: "s",
   source: {
+    measuredSeconds: 10,
     frameRate: 30,
     keyframeIntervalMs: 2_000,
     video: "flowing",

@@ -1,10 +1,11 @@
 import { sql } from "kysely";
-import type { MediaFact, SourceMetrics } from "../../ports.ts";
+import type { MediaFact, SegmentTranscoded, SourceMetrics } from "../../ports.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
+import { issueEvents, nextIssues } from "../issues/index.ts";
 import type { Trx } from "../schema.ts";
 import { insertSealedSpans, noteFailedRecordings } from "../sessions/index.ts";
-import { type LiveStream, lockLiveStreams } from "./live-stream.ts";
+import { type LiveStream, lockLiveStreams, saveIssues } from "./live-stream.ts";
 import { countSegments } from "./segment-tally.ts";
 import { applyToStream } from "./stream-transition.ts";
 import { countTranscoded, transcodeEvent } from "./transcode-facts.ts";
@@ -35,23 +36,40 @@ export async function writeLiveFacts(
     await countSegments(trx, ofType("segment-closed"), streams);
     await insertSealedSpans(trx, ofType("span-sealed"));
     await noteFailedRecordings(trx, ofType("recording-failed"));
-    const transcoded = await countTranscoded(trx, ofType("segment-transcoded"), streams);
+    const transcoded = await countTranscoded(trx, ofType("segment-transcoded"));
     const metrics = new Set(ofType("source-metrics").filter((fact) => freshStream(fact)?.sessionId === fact.sessionId));
     await writeRates(trx, [...metrics], streams);
 
+    const issues = new Map([...streams.values()].map((stream) => [stream, stream.issues]));
     const events = [...dropped].flatMap(([streamId, count]) =>
       gapEvent(streams.get(streamId), count, deps.clock.now()),
     );
     for (const fact of facts) {
       const known = streams.get(fact.streamId);
-      if (known && fact.type === "segment-transcoded" && transcoded.has(fact)) events.push(transcodeEvent(known, fact));
+      if (known && fact.type === "segment-transcoded" && transcoded.has(fact)) {
+        events.push(transcodeEvent(known, fact));
+        if (known.sessionId === fact.sessionId) events.push(...judgeStream(known, fact));
+      }
       const stream = freshStream(fact);
       if (!stream) continue;
-      if (fact.type === "source-metrics" && metrics.has(fact)) events.push(metricsEvent(stream, fact));
-      else events.push(...(await moveStream(trx, stream, fact, deps.reconnectWindowMs)));
+      if (fact.type === "source-metrics" && metrics.has(fact)) {
+        events.push(metricsEvent(stream, fact), ...judgeStream(stream, fact));
+      } else events.push(...(await moveStream(trx, stream, fact, deps.reconnectWindowMs)));
     }
+    await saveIssues(
+      trx,
+      [...issues].filter(([stream, before]) => stream.issues !== before).map(([stream]) => stream),
+    );
     await deps.events.append(trx, events);
   });
+}
+
+/** What the fact says is wrong with the stream, or no longer. */
+function judgeStream(stream: LiveStream, fact: SourceMetrics | SegmentTranscoded): NewEvent[] {
+  if (stream.state !== "live") return [];
+  const before = stream.issues;
+  stream.issues = nextIssues(before, fact);
+  return issueEvents(stream, before, stream.issues, fact.at);
 }
 
 /** What the fact says of the publisher, if anything. A source that counts as present already is no news. */
@@ -94,7 +112,11 @@ async function writeRates(
   await sql`update session s set ${change} from ${rates} where s.id = f.session_id`.execute(trx);
 }
 
-function metricsEvent(stream: LiveStream, { at, mediaTimeMs, ingestRate, outgoingRate }: SourceMetrics): NewEvent {
+function metricsEvent(
+  stream: LiveStream,
+  { at, mediaTimeMs, ingestRate, outgoingRate, source }: SourceMetrics,
+): NewEvent {
+  const { frameRate, keyframeIntervalMs } = source;
   const region = stream.region ? { region: stream.region } : {};
   return {
     streamId: stream.id,
@@ -105,7 +127,13 @@ function metricsEvent(stream: LiveStream, { at, mediaTimeMs, ingestRate, outgoin
       type: "media_server_metrics",
       nodeId: stream.nodeId ?? "",
       ...region,
-      stats: { mediaTimeMs, ingestRate, outgoingRate },
+      stats: {
+        mediaTimeMs,
+        ingestRate,
+        outgoingRate,
+        ...(frameRate !== null && { frameRate }),
+        ...(keyframeIntervalMs !== null && { keyframeIntervalMs }),
+      },
       multistream: [],
     },
   };

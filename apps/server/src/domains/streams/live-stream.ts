@@ -1,6 +1,7 @@
 import type { Profile, RecordingSpec } from "@weir/contract";
 import { sql } from "kysely";
-import type { Owner, Trx } from "../schema.ts";
+import { NO_ISSUES } from "../issues/index.ts";
+import type { Owner, StreamIssues, Trx } from "../schema.ts";
 import type { StreamState } from "./stream-status.ts";
 
 /** A stream's "now", read under the lock of its row. Whoever changes a live session takes this lock first. */
@@ -19,6 +20,8 @@ export interface LiveStream {
   sessionId: string | null;
   lastSeen: number;
   reconnectUntil: number | null;
+  /** What is wrong with it; nothing unless it is live. */
+  issues: StreamIssues;
 }
 
 interface Row {
@@ -37,13 +40,14 @@ interface Row {
   session_id: string | null;
   last_seen: string;
   reconnect_until: string | null;
+  issues: StreamIssues | null;
 }
 
 /** Lock streams in the order of their ids and read them. Unknown ids are absent from the answer. */
 export async function lockLiveStreams(trx: Trx, ids: Iterable<string>): Promise<Map<string, LiveStream>> {
   const { rows } = await sql<Row>`
     select s.id, s.project_id, s.user_id, s.name, s.profiles, s.record, s.recording_spec, s.node_id, n.region, s.state, s.epoch,
-      s.session_id, s.last_seen, s.reconnect_until, s.deleted_at is null and not s.suspended and not a.suspended as may_publish
+      s.session_id, s.last_seen, s.reconnect_until, s.issues, s.deleted_at is null and not s.suspended and not a.suspended as may_publish
     from stream s join account a on a.id = s.user_id left join node n on n.id = s.node_id
     where s.id = any(${[...new Set(ids)]}::uuid[]) order by s.id for update of s`.execute(trx);
   return new Map(
@@ -64,9 +68,20 @@ export async function lockLiveStreams(trx: Trx, ids: Iterable<string>): Promise<
         sessionId: row.session_id,
         lastSeen: Number(row.last_seen),
         reconnectUntil: row.reconnect_until === null ? null : Number(row.reconnect_until),
+        issues: row.issues ?? NO_ISSUES,
       },
     ]),
   );
+}
+
+/** Write what is wrong with these streams. */
+export async function saveIssues(trx: Trx, streams: readonly LiveStream[]): Promise<void> {
+  if (streams.length === 0) return;
+  await sql`
+    update stream s set issues = f.issues
+    from unnest(${streams.map(({ id }) => id)}::uuid[], ${streams.map(({ issues }) => JSON.stringify(issues))}::jsonb[])
+      as f(id, issues)
+    where s.id = f.id`.execute(trx);
 }
 
 /** Write a changed "now" back. `since` is given when the state changed. */
@@ -80,9 +95,7 @@ export async function saveLiveStream(trx: Trx, stream: LiveStream, since: number
       reconnect_until: stream.reconnectUntil,
       last_seen: stream.lastSeen,
       ...(since === null ? {} : { state_since: since }),
-      ...(stream.state === "live"
-        ? {}
-        : { ingest_rate: 0, outgoing_rate: 0, transcode_issue: null, transcoding: null }),
+      ...(stream.state === "live" ? {} : { ingest_rate: 0, outgoing_rate: 0, issues: null, transcoding: null }),
     })
     .where("id", "=", stream.id)
     .execute();

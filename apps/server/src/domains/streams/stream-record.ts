@@ -26,7 +26,7 @@ export function streamRecord(row: StreamRow): Stream {
     isActive: isActive(row.state),
     suspended: row.suspended,
     lastTerminatedAt: row.last_terminated_at === null ? null : Number(row.last_terminated_at),
-    ...counterFields(row, { state: row.state, transcodeIssue: row.transcode_issue }),
+    ...counterFields(row, { state: row.state, issues: row.issues }),
     status: statusOf(row),
   };
 }
@@ -38,6 +38,7 @@ function statusOf(row: StreamRow): StreamStatus {
     ...(row.reconnect_until === null ? {} : { reconnectUntil: Number(row.reconnect_until) }),
     ...(row.session_id === null ? {} : { sessionId: row.session_id }),
     ...transcodingOf(row),
+    ...(row.issues && row.issues.open.length > 0 ? { issues: [...row.issues.open] } : {}),
   };
 }
 

@@ -19,7 +19,8 @@ export const streamFields: ListFields = {
   isActive: { kind: "boolean", column: sql`(state <> 'idle')` },
   isHealthy: {
     kind: "boolean",
-    column: sql`(case when state <> 'idle' and last_seen > 0 then state = 'live' and transcode_issue is null end)`,
+    column: sql`(case when state <> 'idle' and last_seen > 0 then
+      state = 'live' and not coalesce(issues @> '{"open": [{"isHarmful": true}]}', false) end)`,
   },
   record: { kind: "boolean", column: sql.ref("record") },
   suspended: { kind: "boolean", column: sql.ref("suspended") },

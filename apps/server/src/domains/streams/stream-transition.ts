@@ -1,4 +1,5 @@
 import type { NewEvent } from "../events/index.ts";
+import { issueEvents, NO_ISSUES } from "../issues/index.ts";
 import type { Trx } from "../schema.ts";
 import { endSession, markSessionLost, recordingEvent } from "../sessions/index.ts";
 import { type LiveStream, saveLiveStream } from "./live-stream.ts";
@@ -50,8 +51,11 @@ export async function applyToStream(
     if (hasRecording) waiting.push(recordingEvent("recording.waiting", { streamId, owner, sessionId, at: time.at }));
     stream.sessionId = null;
   }
+  const { issues } = stream;
+  if (next.state !== "live") stream.issues = NO_ISSUES;
   await saveLiveStream(trx, stream, before === next.state ? null : time.at);
-  return isActive(before) === isActive(next.state) ? [] : [stateEvent(stream, time.at), ...waiting];
+  const closed = issueEvents(stream, issues, stream.issues, time.at);
+  return isActive(before) === isActive(next.state) ? closed : [...closed, stateEvent(stream, time.at), ...waiting];
 }
 
 /** The `stream_state` event of the stream as it is now. */

@@ -6,13 +6,11 @@ import { readSessionFences } from "../sessions/index.ts";
 import type { LiveStream } from "./live-stream.ts";
 
 /**
- * Write what the transcoder made of segments: counters of sessions and streams, and what is wrong with a stream that is live. Returns the
- * facts that count; the last ones of a session come when it has ended, those of a publisher that was replaced do not count.
+ * Write what the transcoder made of segments: counters of sessions and streams. Returns the facts that count; the last ones of a session come when it has ended, those of a publisher that was replaced do not count.
  */
 export async function countTranscoded(
   trx: Trx,
   facts: readonly SegmentTranscoded[],
-  streams: ReadonlyMap<string, LiveStream>,
 ): Promise<ReadonlySet<SegmentTranscoded>> {
   if (facts.length === 0) return new Set();
   const fences = await readSessionFences(
@@ -26,8 +24,6 @@ export async function countTranscoded(
   const made = counted.filter((fact) => fact.success);
   await add(trx, "session", made, (fact) => fact.sessionId);
   await add(trx, "stream", made, (fact) => fact.streamId);
-  const present = counted.filter((fact) => streams.get(fact.streamId)?.sessionId === fact.sessionId);
-  await noteIssues(trx, new Map(present.map((fact) => [fact.streamId, issueOf(fact)])));
   return new Set(counted);
 }
 
@@ -68,18 +64,4 @@ async function add(
       from unnest(${facts.map(idOf)}::uuid[], ${facts.map((fact) => fact.segment.duration)}::float8[],
         ${facts.map((fact) => fact.renditionBytes)}::bigint[]) as t(id, seconds, bytes) group by id
     ) f where s.id = f.id`.execute(trx);
-}
-
-/** Null when the segment is in every rung. */
-function issueOf({ success, attempts }: SegmentTranscoded): string | null {
-  if (success) return null;
-  return `transcoding failed: ${attempts.findLast((attempt) => attempt.error !== null)?.error ?? "no reason is known"}`;
-}
-
-async function noteIssues(trx: Trx, issues: ReadonlyMap<string, string | null>): Promise<void> {
-  if (issues.size === 0) return;
-  await sql`
-    update stream s set transcode_issue = f.issue
-    from unnest(${[...issues.keys()]}::uuid[], ${[...issues.values()]}::text[]) as f(id, issue)
-    where s.id = f.id and s.transcode_issue is distinct from f.issue`.execute(trx);
 }

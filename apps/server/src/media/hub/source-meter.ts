@@ -102,6 +102,7 @@ export class SourceMeter {
     const frameRate = videoTicks > 0 ? Math.round((frames / videoTicks) * TICKS_PER_SECOND * 100) / 100 : null;
     const isDense = this.#audio.isAnnounced || (frameRate ?? 0) >= LEAST_FRAME_RATE;
     return {
+      measuredSeconds: this.#seconds.length,
       frameRate,
       keyframeIntervalMs: this.#keyframeIntervalMs(),
       video,

@@ -1,0 +1,2 @@
+/** The door of the streams' issues. */
+export { issueEvents, NO_ISSUES, nextIssues } from "./stream-issues.ts";

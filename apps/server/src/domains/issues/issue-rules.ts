@@ -1,0 +1,172 @@
+import type { SegmentTranscoded, SourceMetrics } from "../../ports.ts";
+import type { IssueCode, OpenIssue } from "../schema.ts";
+
+/** What a rule says of a fact: an issue, that all is well, or nothing (the fact is not about it, or lies between the two limits). */
+export type Verdict = Omit<OpenIssue, "code" | "since"> | "well" | "as-is";
+
+export type Rules<Fact> = Readonly<Partial<Record<IssueCode, (fact: Fact) => Verdict>>>;
+
+/** A segment is cut at 4 s without a keyframe, so that one every 4 s still gives whole segments. */
+const KEYFRAMES_WELL_MS = 4000;
+const KEYFRAMES_LATE_MS = 4500;
+const NO_KEYFRAMES_MS = 20_000;
+const STARVED_SECONDS = 3;
+/** A new publisher's second track may come a moment after the first. */
+const SECONDS_TO_KNOW = 3;
+/** Rungs are less than half a second behind when all is well. */
+const LATE_LADDER_MS = 1500;
+const GIB = 2 ** 30;
+const DISK = { low: { bytes: GIB, minutes: 30 }, well: { bytes: 2 * GIB, minutes: 60 } };
+
+const inSeconds = (ms: number): string => (ms / 1000).toFixed(1);
+const harmful = (sentence: string, evidence: string, remedy: string): Verdict => ({
+  sentence,
+  evidence,
+  remedy,
+  isHarmful: true,
+});
+
+/** What the measures of a source and of its ladder tell. */
+export const metricsRules: Rules<SourceMetrics> = {
+  "keyframe-interval-too-long": ({ source: { keyframeIntervalMs: ms } }) => {
+    if (ms === null || ms <= KEYFRAMES_WELL_MS || ms >= NO_KEYFRAMES_MS) return "well";
+    if (ms < KEYFRAMES_LATE_MS) return "as-is";
+    return harmful(
+      `The keyframe interval is ${inSeconds(ms)} s.`,
+      `${inSeconds(ms)} s without a keyframe; after 4 s a segment is cut without one, and players cannot start or switch there.`,
+      "Set the keyframe interval of the encoder to 2 s.",
+    );
+  },
+
+  "no-keyframes": ({ source: { keyframeIntervalMs: ms } }) => {
+    if (ms === null || ms < NO_KEYFRAMES_MS) return "well";
+    return harmful(
+      "No keyframes come.",
+      `${inSeconds(ms)} s without a keyframe; nobody can start watching meanwhile.`,
+      "Set the keyframe interval of the encoder to 2 s and restart it.",
+    );
+  },
+
+  "audio-missing": ({ source: { audio, video, measuredSeconds } }) => {
+    if (audio === "flowing") return "well";
+    if (video !== "flowing" || (audio === "none" && measuredSeconds < SECONDS_TO_KNOW)) return "as-is";
+    if (audio === "stopped") {
+      return harmful(
+        "The sound stopped.",
+        "No audio came for 2 s while the picture goes on; viewers hear silence.",
+        "Check the audio device and the mixer of the encoder.",
+      );
+    }
+    return {
+      sentence: "The stream has no sound.",
+      evidence: "The encoder sends no audio track.",
+      remedy: "Add an audio source in the encoder, unless this is meant.",
+      isHarmful: false,
+    };
+  },
+
+  "video-missing": ({ source: { audio, video } }) => {
+    if (video !== "stopped") return "well";
+    if (audio !== "flowing") return "as-is";
+    return harmful(
+      "The picture stopped.",
+      "No video came for 2 s while the sound goes on.",
+      "Check the camera or capture device and the encoder's load.",
+    );
+  },
+
+  "bitrate-unstable": ({ source: { starvedSeconds } }) => {
+    if (starvedSeconds === 0) return "well";
+    if (starvedSeconds < STARVED_SECONDS) return "as-is";
+    return harmful(
+      "The bitrate is unstable: the broadcast comes in bursts.",
+      `In ${starvedSeconds} of the last 10 s less than half a second of media came.`,
+      "Lower the bitrate of the encoder, or use a wired or faster connection.",
+    );
+  },
+
+  "clock-jumps": ({ source: { clockJumps } }) => {
+    if (clockJumps === 0) return "well";
+    return harmful(
+      "The encoder's clock jumps.",
+      `${clockJumps} ${clockJumps === 1 ? "jump" : "jumps"} by more than a second in the last minute; players see a discontinuity at each.`,
+      "Restart the encoder; where it plays files or switches inputs, let it make timestamps anew.",
+    );
+  },
+
+  "disk-nearly-full": ({ diskFreeBytes: bytes, ingestRate }) => {
+    if (bytes === null) return "well";
+    const minutes = ingestRate > 0 ? bytes / ingestRate / 60 : Number.POSITIVE_INFINITY;
+    if (bytes >= DISK.well.bytes && minutes >= DISK.well.minutes) return "well";
+    if (bytes >= DISK.low.bytes && minutes >= DISK.low.minutes) return "as-is";
+    const left = Number.isFinite(minutes) ? `; this stream alone fills that in ${Math.floor(minutes)} minutes` : "";
+    return harmful(
+      "The disk is nearly full: the recording will stop.",
+      `${(bytes / GIB).toFixed(1)} GiB are free${left}.`,
+      "Delete recordings, or give the data folder a larger disk.",
+    );
+  },
+
+  "admission-refused": ({ transcoding }) => {
+    if (transcoding?.state !== "source-only" || transcoding.cause !== "machine-full") return "well";
+    return harmful(
+      "There is no room for the stream's renditions: it plays as source only.",
+      transcoding.reason ?? "The machine is full.",
+      "End another stream, use fewer or smaller profiles, or add a machine.",
+    );
+  },
+
+  "unsupported-source": ({ transcoding }) => {
+    if (transcoding?.state !== "source-only" || transcoding.cause !== "unsupported-source") return "well";
+    return harmful(
+      "The source cannot be transcoded: the stream plays as source only.",
+      transcoding.reason ?? "The transcoder refused it.",
+      "Set the encoder to H.264 with 8 bits and 4:2:0 (NV12 or yuv420p), and restart the stream.",
+    );
+  },
+
+  "transcoder-failed": ({ transcoding }) => {
+    if (transcoding === null) return "well";
+    if (transcoding.state !== "source-only") return "as-is";
+    if (transcoding.cause !== "transcoder-failed") return "well";
+    return failed(transcoding.reason ?? "it ended");
+  },
+
+  "transcoder-behind": ({ transcoding }) => {
+    if (!transcoding || transcoding.state === "source-only" || transcoding.state === "off") return "well";
+    const lagMs = Math.max(0, ...transcoding.renditions.map((rendition) => rendition.lagMs));
+    return lagMs < LATE_LADDER_MS ? "as-is" : behind(`The renditions are ${inSeconds(lagMs)} s behind the source.`);
+  },
+};
+
+/** What becomes of each segment tells as well; all is well again only when it did so several times in a row. */
+export const segmentRules: Rules<SegmentTranscoded> = {
+  "transcoder-behind": ({ missed, latencyMs, segment: { seqNo, duration } }) => {
+    if (missed === "late") return behind(`Segment ${seqNo} was not made in time.`);
+    if (missed !== null) return "as-is";
+    if (latencyMs <= duration * 1000) return "well";
+    return behind(`Segment ${seqNo} of ${duration.toFixed(1)} s took ${inSeconds(latencyMs)} s.`);
+  },
+
+  "transcoder-failed": ({ missed, attempts }) => {
+    if (missed === "source-only" || missed === "late") return "as-is";
+    const last = attempts.findLast((attempt) => attempt.error !== null);
+    return last?.error ? failed(last.error) : "well";
+  },
+};
+
+function behind(evidence: string): Verdict {
+  return harmful(
+    "The transcoder does not keep up with the source.",
+    evidence,
+    "Use fewer or smaller profiles, end another stream, or add a machine.",
+  );
+}
+
+function failed(evidence: string): Verdict {
+  return harmful(
+    "The transcoder failed.",
+    evidence,
+    "It is started again by itself. If it fails again, restart the encoder with other settings and look into the server's log.",
+  );
+}

@@ -1,0 +1,152 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { SegmentTranscoded, SourceMeasure, SourceMetrics, TranscodingReport } from "../../ports.ts";
+import type { IssueCode } from "../schema.ts";
+import { metricsRules, segmentRules } from "./issue-rules.ts";
+import { issueEvents, NO_ISSUES, nextIssues } from "./stream-issues.ts";
+
+const fact = { streamId: "s", epoch: 1, at: 1_000, sessionId: "e" };
+const good: SourceMeasure = {
+  measuredSeconds: 10,
+  frameRate: 30,
+  keyframeIntervalMs: 2_000,
+  video: "flowing",
+  audio: "flowing",
+  starvedSeconds: 0,
+  clockJumps: 0,
+};
+
+function metrics(change: Partial<SourceMetrics> = {}): SourceMetrics {
+  const rates = { mediaTimeMs: 0, ingestRate: 500_000, outgoingRate: 0 };
+  return { ...fact, type: "source-metrics", source: good, diskFreeBytes: null, ...rates, transcoding: null, ...change };
+}
+const source = (change: Partial<SourceMeasure>) => metrics({ source: { ...good, ...change } });
+const disk = (diskFreeBytes: number, ingestRate = 500_000) => metrics({ diskFreeBytes, ingestRate });
+
+function ladder(state: TranscodingReport["state"], cause?: TranscodingReport["cause"], lagMs = 0): SourceMetrics {
+  const reason = cause ? { cause, reason: `because of ${cause}` } : {};
+  const renditions = [{ name: "480p", width: 854, height: 480, state: "running", lagMs } as const];
+  return metrics({ transcoding: { state, ...reason, renditions } });
+}
+
+function segment(missed: SegmentTranscoded["missed"], latencyMs = 300, error: string | null = null): SegmentTranscoded {
+  const orchestrator = { address: "node", transcodeUri: "http://node" };
+  return {
+    ...fact,
+    type: "segment-transcoded",
+    segment: { name: "7.m4s", seqNo: 7, duration: 2, byteSize: 1_000 },
+    startTime: 0,
+    latencyMs,
+    success: missed === null,
+    missed,
+    attempts: [{ orchestrator, latencyMs, error: error ?? (missed === null ? null : "no reason") }],
+    renditionBytes: 1_000,
+  };
+}
+
+const codesAfter = (...facts: (SourceMetrics | SegmentTranscoded)[]): IssueCode[] =>
+  facts.reduce(nextIssues, NO_ISSUES).open.map(({ code }) => code);
+
+const GIB = 2 ** 30;
+const whole = segment(null);
+
+/** What opens a code, what leaves an open one open, what closes it. */
+const rules: [IssueCode, opens: readonly Fact[], keeps: readonly Fact[], closes: readonly Fact[]][] = [
+  [
+    "keyframe-interval-too-long",
+    [source({ keyframeIntervalMs: 8_300 })],
+    [source({ keyframeIntervalMs: 4_400 })],
+    [source({ keyframeIntervalMs: 4_000 })],
+  ],
+  ["no-keyframes", [source({ keyframeIntervalMs: 20_000 })], [source({ keyframeIntervalMs: 40_000 })], [source({})]],
+  ["audio-missing", [source({ audio: "stopped" })], [source({ audio: "stopped", video: "stopped" })], [source({})]],
+  ["audio-missing", [source({ audio: "none" })], [source({ audio: "none", measuredSeconds: 0 })], [source({})]],
+  ["video-missing", [source({ video: "stopped" })], [source({ audio: "stopped", video: "stopped" })], [source({})]],
+  ["bitrate-unstable", [source({ starvedSeconds: 3 })], [source({ starvedSeconds: 1 })], [source({})]],
+  ["clock-jumps", [source({ clockJumps: 1 })], [source({ clockJumps: 2 })], [source({})]],
+  ["disk-nearly-full", [disk(GIB - 1)], [disk(2 * GIB - 1)], [disk(2 * GIB)]],
+  ["disk-nearly-full", [disk(10 * GIB, 10 * GIB)], [disk(10 * GIB, 4_000_000)], [disk(10 * GIB)]],
+  ["admission-refused", [ladder("source-only", "machine-full")], [], [ladder("starting")]],
+  ["unsupported-source", [ladder("source-only", "unsupported-source")], [segment("source-only")], [ladder("starting")]],
+  [
+    "transcoder-failed",
+    [ladder("source-only", "transcoder-failed")],
+    [ladder("starting"), whole, whole],
+    [whole, whole, whole],
+  ],
+  ["transcoder-failed", [segment("died")], [whole, whole, segment("late"), whole, whole], [metrics()]],
+  [
+    "transcoder-failed",
+    [segment(null, 300, "killed")],
+    [segment("source-only")],
+    [ladder("source-only", "machine-full")],
+  ],
+  [
+    "transcoder-behind",
+    [ladder("running", undefined, 1_500)],
+    [ladder("running", undefined, 100)],
+    [whole, whole, whole],
+  ],
+  ["transcoder-behind", [segment("late")], [whole, whole, segment("late"), whole, whole], [whole, whole, whole]],
+  ["transcoder-behind", [segment(null, 2_001)], [whole, ladder("running")], [ladder("source-only", "machine-full")]],
+];
+type Fact = SourceMetrics | SegmentTranscoded;
+
+describe("nextIssues", () => {
+  it.each(rules)("%s opens, stays open between its limits, and closes", (code, opens, keeps, closes) => {
+    expect(codesAfter(...opens)).toEqual([code]);
+    expect(codesAfter(...opens, ...keeps)).toContain(code);
+    expect(codesAfter(...opens, ...keeps, ...closes)).not.toContain(code);
+  });
+
+  it.each([
+    ["a good source", metrics()],
+    ["a keyframe interval that still gives whole segments", source({ keyframeIntervalMs: 4_400 })],
+    ["a source without video", source({ video: "none", keyframeIntervalMs: null })],
+    ["a second track that may still come", source({ audio: "none", measuredSeconds: 2 })],
+    ["a source that sends nothing at all for a moment", source({ audio: "stopped", video: "stopped" })],
+    ["a starved second", source({ starvedSeconds: 2 })],
+    ["little room where nothing is recorded", metrics({ diskFreeBytes: null })],
+    ["rungs that are made", ladder("running", undefined, 400)],
+    ["a segment in time", whole],
+    ["a segment of a stream that plays as source only", segment("source-only")],
+  ])("%s opens nothing", (_what, ok) => {
+    expect(nextIssues(NO_ISSUES, ok)).toBe(NO_ISSUES);
+  });
+
+  it("a code keeps the words of its opening and is told once", () => {
+    const first = nextIssues(NO_ISSUES, source({ keyframeIntervalMs: 8_300 }));
+    expect(first.open).toMatchObject([{ sentence: "The keyframe interval is 8.3 s.", since: 1_000 }]);
+    expect(nextIssues(first, source({ keyframeIntervalMs: 9_000 }))).toBe(first);
+  });
+
+  it("a stream without sound is told of and not called unhealthy; one whose sound stopped is", () => {
+    expect(nextIssues(NO_ISSUES, source({ audio: "none" })).open).toMatchObject([{ isHarmful: false }]);
+    expect(nextIssues(NO_ISSUES, source({ audio: "stopped" })).open).toMatchObject([{ isHarmful: true }]);
+  });
+});
+
+it("events tell what was closed and what was opened, in this order", () => {
+  const before = nextIssues(NO_ISSUES, source({ clockJumps: 1 }));
+  const after = nextIssues(before, source({ starvedSeconds: 5 }));
+  const owner = { projectId: "p", userId: "u" };
+  const events = issueEvents({ id: "s", owner }, before, after, 2_000);
+  expect(events).toMatchObject([
+    { streamId: "s", at: 2_000, body: { type: "stream_issue", code: "clock-jumps", state: "closed" } },
+    {
+      body: {
+        code: "bitrate-unstable",
+        state: "opened",
+        evidence: "In 5 of the last 10 s less than half a second of media came.",
+      },
+    },
+  ]);
+  expect(issueEvents({ id: "s", owner }, after, after, 2_000)).toEqual([]);
+});
+
+it("every code has its row in the documents, and every row is a code", () => {
+  const page = readFileSync(new URL("../../../../../docs/4-operate/stream-issues.md", import.meta.url), "utf8");
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, code]) => code);
+  expect(rows.sort()).toEqual([...new Set(rules.map(([code]) => code))].sort());
+  expect(rows).toEqual([...new Set([...Object.keys(metricsRules), ...Object.keys(segmentRules)])].sort());
+});
