@@ -5,6 +5,7 @@ import { type FormEvent, useState } from "react";
 import { Note } from "../../components/note.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { StateLabel } from "../../components/state-label.tsx";
+import { VideoPlayer } from "../../components/video-player.tsx";
 import { parseOrigins } from "../../lib/origins.ts";
 import { weir } from "../../lib/weir.ts";
 import { strings } from "../../strings.ts";
@@ -21,13 +22,16 @@ const BROUGHT: Record<PlaybackPolicy["type"], Kind> = { public: "none", jwt: "jw
 interface Props {
   readonly playbackId: string;
   readonly policy: PlaybackPolicy["type"];
+  /** There is something to watch with what was let in. */
+  readonly isOnAir: boolean;
 }
 
 /** What a viewer with this token or key would be told, and why. */
-export function TryAccessPanel({ playbackId, policy }: Props) {
+export function TryAccessPanel({ playbackId, policy, isOnAir }: Props) {
   const [kind, setKind] = useState(BROUGHT[policy]);
   const [credential, setCredential] = useState("");
   const [origin, setOrigin] = useState("");
+  const [watched, setWatched] = useState<string | null>(null);
   const trial = useMutation({ mutationFn: (wanted: AccessTrial) => weir.tryAccess(wanted) });
   const { wrong } = parseOrigins(origin);
   const submit = (event: FormEvent): void => {
@@ -42,6 +46,7 @@ export function TryAccessPanel({ playbackId, policy }: Props) {
   const change = <T,>(set: (value: T) => void) => {
     return (value: T): void => {
       set(value);
+      setWatched(null);
       trial.reset();
     };
   };
@@ -92,6 +97,17 @@ export function TryAccessPanel({ playbackId, policy }: Props) {
         </div>
         {trial.error && <Note tone="failure">{trial.error.message}</Note>}
       </form>
+      {trial.data?.allowed && isOnAir && watched === null && (
+        <Button
+          variant="default"
+          onClick={() =>
+            setWatched(`/hls/${playbackId}/index.m3u8?${new URLSearchParams({ [kind]: credential.trim() })}`)
+          }
+        >
+          {text.watch}
+        </Button>
+      )}
+      {watched !== null && <VideoPlayer src={watched} live label={text.label} />}
     </Panel>
   );
 }

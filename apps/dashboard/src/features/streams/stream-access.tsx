@@ -15,7 +15,12 @@ export function StreamAccess({ stream }: { readonly stream: Stream }) {
         <ViewersPanel playbackId={stream.playbackId} />
       </div>
       <div className={classes.column}>
-        <TryAccessPanel key={policy} playbackId={stream.playbackId} policy={policy} />
+        <TryAccessPanel
+          key={policy}
+          playbackId={stream.playbackId}
+          policy={policy}
+          isOnAir={stream.status.state !== "idle"}
+        />
         {policy === "jwt" && <TokenSample playbackId={stream.playbackId} />}
       </div>
     </div>
