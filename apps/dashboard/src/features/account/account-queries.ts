@@ -1,4 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import type { LogIn } from "@weir/contract";
 import { weir } from "../../lib/weir.ts";
 
 export const sessionKey = ["dashboard-session"];
@@ -25,15 +26,25 @@ export const serverSettingsQuery = queryOptions({
   refetchInterval: 10_000,
 });
 
-export function useSignIn() {
+function useEntrance<Wanted>(enter: (wanted: Wanted) => Promise<void>) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: async (apiKey: string) => {
-      await weir.dashboard.signIn(apiKey.trim());
+    mutationFn: async (wanted: Wanted) => {
+      await enter(wanted);
       return weir.dashboard.session();
     },
+    // The secret that was typed is not kept longer than the page that asks for it.
+    gcTime: 0,
     onSuccess: (session) => queries.setQueryData(sessionKey, session),
   });
+}
+
+export function useSignIn() {
+  return useEntrance((apiKey: string) => weir.dashboard.signIn(apiKey.trim()));
+}
+
+export function useLogIn() {
+  return useEntrance((who: LogIn) => weir.dashboard.logIn(who));
 }
 
 export function useSignOut() {

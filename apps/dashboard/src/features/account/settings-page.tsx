@@ -7,6 +7,7 @@ import { Panel } from "../../components/panel.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { strings } from "../../strings.ts";
 import { ingestQuery, sessionQuery, useSignOut } from "./account-queries.ts";
+import { PeoplePanel } from "./people-panel.tsx";
 import { ServerPanels } from "./server-panels.tsx";
 import classes from "./settings-page.module.css";
 
@@ -36,7 +37,9 @@ export function SettingsPage() {
       <Panel title={text.signedIn}>
         {session && (
           <p>
-            {text.key(session.keyName, session.keyPrefix)}
+            {session.personId === undefined
+              ? text.key(session.keyName, session.keyPrefix)
+              : text.person(session.keyName)}
             <br />
             <span className="quiet">
               {text.until} <Moment at={session.expiresAt} />
@@ -48,6 +51,7 @@ export function SettingsPage() {
           {text.signOut}
         </Button>
       </Panel>
+      {session && <PeoplePanel session={session} />}
       <ServerPanels />
     </div>
   );

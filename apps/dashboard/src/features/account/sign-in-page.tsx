@@ -1,21 +1,24 @@
-import { Button, PasswordInput } from "@mantine/core";
+import { Tabs } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
-import { WeirError } from "@weir/client";
-import { type FormEvent, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { strings } from "../../strings.ts";
-import { sessionQuery, useSignIn } from "./account-queries.ts";
+import { sessionQuery } from "./account-queries.ts";
+import { KeySignIn, PersonSignIn } from "./sign-in-forms.tsx";
 import classes from "./sign-in-page.module.css";
 
 const text = strings.account.signIn;
 const route = getRouteApi("/sign-in");
 
+/** Where the way that was taken last is remembered, in this browser. */
+const WAY = "weir.sign-in-way";
+
+/** The door: with an API key, or as a person. */
 export function SignInPage() {
   const { to } = route.useSearch();
   const session = useQuery(sessionQuery);
-  const signIn = useSignIn();
-  const [key, setKey] = useState("");
+  const [way, setWay] = useState(() => (localStorage.getItem(WAY) === "person" ? "person" : "key"));
   useDocumentTitle(`${text.submit} · ${strings.app.name}`);
 
   const router = useRouter();
@@ -24,32 +27,29 @@ export function SignInPage() {
     if (isSignedIn) router.history.replace(ownAddress(to));
   }, [isSignedIn, router, to]);
 
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    signIn.mutate(key);
+  const take = (wanted: string | null): void => {
+    if (wanted === null) return;
+    setWay(wanted);
+    localStorage.setItem(WAY, wanted);
   };
-  const problem = signIn.error ?? session.error;
   return (
     <main className={classes.page}>
-      <form className={classes.form} onSubmit={submit}>
+      <div className={classes.door}>
         <img src="/favicon.svg" alt="" width={40} height={40} />
         <h1>{text.title}</h1>
-        <PasswordInput
-          label={text.key}
-          description={text.hint}
-          error={problem instanceof WeirError && problem.status === 401 ? text.unknown : problem?.message}
-          value={key}
-          onChange={(event) => setKey(event.currentTarget.value)}
-          autoComplete="current-password"
-          size="md"
-          required
-          withAsterisk={false}
-          autoFocus
-        />
-        <Button type="submit" size="md" loading={signIn.isPending} disabled={key.trim() === ""}>
-          {text.submit}
-        </Button>
-      </form>
+        <Tabs value={way} onChange={take} keepMounted={false}>
+          <Tabs.List aria-label={text.ways.label} grow>
+            <Tabs.Tab value="key">{text.ways.key}</Tabs.Tab>
+            <Tabs.Tab value="person">{text.ways.person}</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="key" pt={16}>
+            <KeySignIn serverProblem={session.error} />
+          </Tabs.Panel>
+          <Tabs.Panel value="person" pt={16}>
+            <PersonSignIn serverProblem={session.error} />
+          </Tabs.Panel>
+        </Tabs>
+      </div>
     </main>
   );
 }
