@@ -1,6 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
+import { measureGate } from "./bench-gate.ts";
 import type { BenchServer } from "./bench-server.ts";
 import type { Clip } from "./clip.ts";
 import type { FloorBodies } from "./floor-server.ts";
@@ -14,8 +15,13 @@ const CONNECTIONS = 16;
 const SECONDS = 2;
 const ROUNDS = 5;
 
-/** What a playlist and a segment cost the server, and what the same bytes cost a bare Node server in the same run. */
+/** What viewers cost the server: beside a bare Node server, and those of gated content beside those of public content. */
 export async function measureDelivery(server: BenchServer, clip: Clip): Promise<Row[]> {
+  return [...(await measureBytes(server, clip)), ...(await measureGate(server, clip))];
+}
+
+/** What a playlist and a segment cost the server, and what the same bytes cost a bare Node server in the same run. */
+async function measureBytes(server: BenchServer, clip: Clip): Promise<Row[]> {
   const { publishUrl, hlsUrl } = await server.createStream("delivery");
   const sender = await RtmpSender.start(publishUrl, clip);
   const floor = fork(new URL("./floor-server.ts", import.meta.url), { stdio: "inherit" });
