@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
-import { IconVolumeOff } from "@tabler/icons-react";
+import { useFullscreenElement } from "@mantine/hooks";
+import { IconMaximize, IconMinimize, IconVolumeOff } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
 import { type PlaybackControl, type PlaybackFigures, playHls } from "../lib/hls-playback.ts";
 import type { Quality } from "../lib/qualities.ts";
@@ -14,6 +15,9 @@ interface Props {
   readonly onFigures?: (figures: PlaybackFigures) => void;
 }
 
+// Of the whole frame: the video's own button would leave the menu of qualities behind. Phones of some makes fill the screen with videos alone.
+const canFill = document.fullscreenEnabled;
+
 /** Starts by itself and muted. Says what it waits for, how far behind it is, and in which quality it plays. */
 export function VideoPlayer({ src, live = false, label, onFigures }: Props) {
   const video = useRef<HTMLVideoElement>(null);
@@ -24,6 +28,7 @@ export function VideoPlayer({ src, live = false, label, onFigures }: Props) {
   const [qualities, setQualities] = useState<readonly Quality[]>([]);
   const [shown, setShown] = useState<string | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);
+  const { ref: frame, toggle: toggleFull, fullscreen: isFull } = useFullscreenElement<HTMLDivElement>();
   const control = useRef<PlaybackControl>(null);
   const report = useRef(onFigures);
   report.current = onFigures;
@@ -51,7 +56,7 @@ export function VideoPlayer({ src, live = false, label, onFigures }: Props) {
   };
 
   return (
-    <div className={classes.frame}>
+    <div ref={frame} className={classes.frame}>
       <video
         ref={video}
         className={classes.video}
@@ -59,6 +64,7 @@ export function VideoPlayer({ src, live = false, label, onFigures }: Props) {
         muted
         playsInline
         controls
+        {...(canFill && { controlsList: "nofullscreen" })}
         onPlaying={() => setStarted(true)}
         onVolumeChange={(event) => setMuted(event.currentTarget.muted)}
       />
@@ -86,6 +92,17 @@ export function VideoPlayer({ src, live = false, label, onFigures }: Props) {
           <Button size="xs" variant="default" leftSection={<IconVolumeOff size={16} aria-hidden />} onClick={unmute}>
             {strings.player.unmute}
           </Button>
+        )}
+        {canFill && (
+          <button
+            type="button"
+            className={classes.fill}
+            aria-label={isFull ? strings.player.leaveFull : strings.player.full}
+            title={isFull ? strings.player.leaveFull : strings.player.full}
+            onClick={toggleFull}
+          >
+            {isFull ? <IconMinimize size={18} aria-hidden /> : <IconMaximize size={18} aria-hidden />}
+          </button>
         )}
       </div>
       {(problem ?? (!started && strings.player.starting)) && (
