@@ -1,5 +1,8 @@
 import { accessStrings } from "./strings/access-strings.ts";
 import { accountStrings } from "./strings/account-strings.ts";
+import { eventStrings } from "./strings/event-strings.ts";
+import { healthStrings } from "./strings/health-strings.ts";
+import { multistreamStrings } from "./strings/multistream-strings.ts";
 import { streamStrings } from "./strings/stream-strings.ts";
 import { viewerStrings } from "./strings/viewer-strings.ts";
 import { webhookStrings } from "./strings/webhook-strings.ts";
@@ -51,6 +54,9 @@ export const strings = {
   access: accessStrings,
   account: accountStrings,
   streams: streamStrings,
+  health: healthStrings,
+  events: eventStrings,
+  multistream: multistreamStrings,
   viewers: viewerStrings,
   webhooks: webhookStrings,
   sessions: {
@@ -82,6 +88,8 @@ export const strings = {
   player: {
     label: "Live picture",
     unmute: "Unmute",
+    full: "Fill the screen",
+    leaveFull: "Leave full screen",
     quality: "Quality",
     auto: "Auto",
     autoAt: (quality: string) => `Auto (${quality})`,

@@ -39,7 +39,12 @@ export function TimeChart({ title, hint, series, format, limit, withAxes = false
           <strong>{shown == null ? strings.actions.none : format(shown)}</strong>
         </span>
       </figcaption>
-      <div style={{ height }} role="img" aria-label={summaryOf(title, values, format)}>
+      <div
+        className={withAxes ? undefined : classes.canvas}
+        style={{ height }}
+        role="img"
+        aria-label={summaryOf(title, values, format)}
+      >
         {values.length > 0 ? (
           <Suspense>
             {/* Another scheme has other colours, and a canvas does not follow by itself. */}

@@ -51,5 +51,11 @@ test("a ratio is as exact as it matters", () => {
 });
 
 test("a share is never rounded to all or to nothing", () => {
-  expect([0, 0.001, 0.5, 0.999, 1].map(shareText)).toEqual(["0 %", "< 1 %", "50 %", "> 99 %", "100 %"]);
+  expect([0, 0.001, 0.5, 0.999, 1].map(shareText)).toEqual([
+    "0\u00a0%",
+    "< 1\u00a0%",
+    "50\u00a0%",
+    "> 99\u00a0%",
+    "100\u00a0%",
+  ]);
 });

@@ -49,6 +49,6 @@ export function secondsText(ms: number): string {
 /** A share of one as `99 %`. It says 100 and 0 only where they are exact. */
 export function shareText(share: number): string {
   const percent = Math.round(share * 100);
-  if (percent === 100 && share < 1) return "> 99 %";
-  return percent === 0 && share > 0 ? "< 1 %" : `${percent} %`;
+  if (percent === 100 && share < 1) return "> 99\u00a0%";
+  return percent === 0 && share > 0 ? "< 1\u00a0%" : `${percent}\u00a0%`;
 }

@@ -119,6 +119,7 @@ export const streamStrings = {
     testBody: "No encoder at hand? Weir sends this stream a moving picture with a clock and a tone, for 60 seconds.",
     testSend: "Send a test broadcast",
     testStarting: "Test broadcast is starting …",
+    testLive: "The stream is on air",
     rotate: "New stream key",
     rotateAsk: {
       title: (name: string) => `Give ${name} a new stream key?`,
@@ -129,8 +130,11 @@ export const streamStrings = {
   page: {
     tabs: {
       overview: "Overview",
+      health: "Health",
       sessions: "Sessions",
+      multistream: "Multistream",
       access: "Access",
+      events: "Events",
     },
     live: (clock: string) => `Live ${clock}`,
     reconnecting: (seconds: number) => `Reconnecting, ${seconds} s left`,
@@ -178,6 +182,7 @@ export const streamStrings = {
   figures: {
     title: "Now",
     ingest: "Ingest",
+    measuring: "Measuring …",
     sent: "Sent to viewers",
     latency: "Latency",
     latencyHint: "From the encoder's picture reaching the server to your screen, by this device's clock",

@@ -4,6 +4,7 @@ import { type Figure, Figures } from "../../components/figures.tsx";
 import { Note } from "../../components/note.tsx";
 import { Panel } from "../../components/panel.tsx";
 import type { PlaybackFigures } from "../../lib/hls-playback.ts";
+import { useNow } from "../../lib/now.ts";
 import { bitrateText, bytesText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { sessionQuery } from "../sessions/index.ts";
@@ -19,11 +20,12 @@ interface Props {
 /** The live numbers beside the player. */
 export function StreamFigures({ stream, playback }: Props) {
   const { sessionId, state } = stream.status;
+  const now = useNow();
   const { data: session } = useQuery({ ...sessionQuery(sessionId ?? ""), enabled: sessionId !== undefined });
   const { transcoding, renditions = [] } = stream.status;
   const latency = playback?.latencySeconds;
   const figures: Figure[] = [
-    { name: text.ingest, value: state === "live" ? bitrateText(stream.ingestRate) : strings.actions.none },
+    { name: text.ingest, value: state === "live" ? ingestText(stream.ingestRate) : strings.actions.none },
     { name: text.sent, value: bitrateText(stream.outgoingRate) },
     {
       name: text.latency,
@@ -38,8 +40,9 @@ export function StreamFigures({ stream, playback }: Props) {
   }
   if (session) {
     figures.push(
-      { name: text.session, value: durationText(session.sourceSegmentsDuration) },
-      { name: text.received, value: bytesText(session.sourceBytes) },
+      { name: text.session, value: durationText((now - session.createdAt) / 1000) },
+      // Counted with each segment, of which the first is still open.
+      { name: text.received, value: session.sourceBytes > 0 ? bytesText(session.sourceBytes) : strings.actions.none },
       { name: text.recording, value: session.record ? text.recordingOn : text.recordingOff },
     );
   }
@@ -56,4 +59,9 @@ export function StreamFigures({ stream, playback }: Props) {
       {session?.recordingError && <Note tone="warning">{session.recordingError}</Note>}
     </Panel>
   );
+}
+
+/** The first measure comes ten seconds after the first picture. */
+function ingestText(bytesPerSecond: number): string {
+  return bytesPerSecond > 0 ? bitrateText(bytesPerSecond) : text.measuring;
 }

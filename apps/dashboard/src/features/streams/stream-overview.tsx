@@ -33,7 +33,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
           <PublishGuide
             server={ingest.data.ingests.rtmp}
             streamKey={stream.streamKey}
-            testBroadcast={<TestBroadcastButton streamId={stream.id} variant="default" />}
+            testBroadcast={<TestBroadcastButton stream={stream} variant="default" />}
           />
           <RotateKeyButton stream={stream} />
         </Panel>

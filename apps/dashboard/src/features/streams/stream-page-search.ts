@@ -1,3 +1,4 @@
+import { EVENT_KINDS, type EventKind } from "../events/event-kinds.ts";
 import { textOf } from "./stream-search.ts";
 
 /** What of a stream's page stands in the address: the tab, and what is chosen in it. */
@@ -13,11 +14,8 @@ export interface StreamPageSearch {
   readonly at?: number;
 }
 
-export const STREAM_TABS = ["overview", "sessions", "access"] as const;
+export const STREAM_TABS = ["overview", "health", "sessions", "multistream", "access", "events"] as const;
 export type StreamTab = (typeof STREAM_TABS)[number];
-
-export const EVENT_KINDS = ["notable", "fatal", "all"] as const;
-export type EventKind = (typeof EVENT_KINDS)[number];
 
 /** Reads an address; whatever it does not know is left out. */
 export function streamPageSearch(search: Record<string, unknown>): StreamPageSearch {

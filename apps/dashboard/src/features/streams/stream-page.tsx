@@ -10,8 +10,9 @@ import { VideoPlayer } from "../../components/video-player.tsx";
 import type { PlaybackFigures } from "../../lib/hls-playback.ts";
 import { strings } from "../../strings.ts";
 import { TerminateButton } from "./stream-actions.tsx";
-import { StreamClock } from "./stream-clock.tsx";
+import { StreamFacts } from "./stream-facts.tsx";
 import { StreamFigures } from "./stream-figures.tsx";
+import { StreamLive } from "./stream-live.tsx";
 import classes from "./stream-page.module.css";
 import { streamQuery, useTestBroadcastOf } from "./stream-queries.ts";
 import { StreamTabs } from "./stream-tabs.tsx";
@@ -23,7 +24,13 @@ const route = getRouteApi("/rooms/streams/$streamId");
 export function StreamPage() {
   const { streamId } = route.useParams();
   const stream = useQuery(streamQuery(streamId));
-  if (stream.data) return <StreamRoom stream={stream.data} error={stream.error} />;
+  if (stream.data) {
+    return (
+      <StreamLive stream={stream.data}>
+        <StreamRoom stream={stream.data} error={stream.error} />
+      </StreamLive>
+    );
+  }
   if (stream.error instanceof WeirError && stream.error.status === 404) {
     return (
       <Note tone="warning" title={text.gone.title}>
@@ -47,7 +54,7 @@ function StreamRoom({ stream, error }: { readonly stream: Stream; readonly error
             {text.title}
           </Link>
           <h1>{stream.name}</h1>
-          <StreamClock stream={stream} />
+          <StreamFacts stream={stream} />
         </div>
         {stream.isActive && <TerminateButton stream={stream} />}
       </header>

@@ -13,12 +13,12 @@ export function streamsQuery(search: StreamSearch) {
   });
 }
 
-/** Asked every 2 s: whoever looks at one stream waits for it to change. */
+/** Asked again by whoever follows the stream's events. By itself every 2 s while active, because a lost source is no event; else every 5 s. */
 export function streamQuery(id: string) {
   return queryOptions({
     queryKey: ["stream", id],
     queryFn: ({ signal }) => weir.streams.get(id, { signal }),
-    refetchInterval: 2000,
+    refetchInterval: ({ state }) => (state.data?.isActive ? 2000 : 5000),
   });
 }
 

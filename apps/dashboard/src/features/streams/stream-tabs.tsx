@@ -1,7 +1,7 @@
 import { Tabs } from "@mantine/core";
 import { getRouteApi, lazyRouteComponent } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
-import { type ReactNode, Suspense } from "react";
+import { type ReactNode, Suspense, useEffect, useRef } from "react";
 import { strings } from "../../strings.ts";
 import { SessionList } from "../sessions/index.ts";
 import { StreamOverview } from "./stream-overview.tsx";
@@ -9,6 +9,9 @@ import { STREAM_TABS, type StreamTab } from "./stream-page-search.ts";
 import classes from "./stream-tabs.module.css";
 
 // Fetched when they are opened.
+const HealthTab = lazyRouteComponent(() => import("../health/health-tab.tsx"), "HealthTab");
+const TargetsTab = lazyRouteComponent(() => import("../multistream/targets-tab.tsx"), "TargetsTab");
+const EventsTab = lazyRouteComponent(() => import("../events/events-tab.tsx"), "EventsTab");
 const StreamAccess = lazyRouteComponent(() => import("./stream-access.tsx"), "StreamAccess");
 
 const route = getRouteApi("/rooms/streams/$streamId");
@@ -17,13 +20,19 @@ const route = getRouteApi("/rooms/streams/$streamId");
 export function StreamTabs({ stream }: { readonly stream: Stream }) {
   const { tab = "overview" } = route.useSearch();
   const navigate = route.useNavigate();
+  const list = useRef<HTMLDivElement>(null);
+  // Whoever comes by an address sees which tab it is, without the page itself being scrolled.
+  useEffect(() => {
+    const tab = list.current?.querySelector<HTMLElement>("[aria-selected=true]");
+    if (list.current && tab) list.current.scrollLeft = tab.offsetLeft - tab.offsetWidth;
+  }, []);
   const open = (wanted: string | null): void => {
     const next = STREAM_TABS.find((known) => known === wanted);
     navigate({ search: next && next !== "overview" ? { tab: next } : {}, replace: true, resetScroll: false });
   };
   return (
     <Tabs value={tab} keepMounted={false} onChange={open}>
-      <Tabs.List className={classes.list ?? ""}>
+      <Tabs.List ref={list} className={classes.list ?? ""}>
         {STREAM_TABS.map((name) => (
           <Tabs.Tab key={name} value={name}>
             {strings.streams.page.tabs[name]}
@@ -41,10 +50,16 @@ function contentOf(tab: StreamTab, stream: Stream): ReactNode {
   switch (tab) {
     case "overview":
       return <StreamOverview stream={stream} />;
+    case "health":
+      return <HealthTab stream={stream} />;
     case "sessions":
       return <StreamSessions streamId={stream.id} />;
+    case "multistream":
+      return <TargetsTab stream={stream} />;
     case "access":
       return <StreamAccess stream={stream} />;
+    case "events":
+      return <StreamLog streamId={stream.id} />;
   }
 }
 
@@ -57,6 +72,18 @@ function StreamSessions({ streamId }: { readonly streamId: string }) {
       cursor={cursor}
       play={play}
       onSearch={(search) => navigate({ search: { tab: "sessions", ...search } })}
+    />
+  );
+}
+
+function StreamLog({ streamId }: { readonly streamId: string }) {
+  const { show, at } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <EventsTab
+      streamId={streamId}
+      search={{ ...(show && { show }), ...(at !== undefined && { at }) }}
+      onSearch={(search) => navigate({ search: { tab: "events", ...search }, resetScroll: false })}
     />
   );
 }

@@ -1,23 +1,28 @@
 import { Button, type ButtonProps } from "@mantine/core";
+import type { Stream } from "@weir/contract";
+import { useNow } from "../../lib/now.ts";
 import { strings } from "../../strings.ts";
 import { useTestBroadcast, useTestBroadcastOf } from "./stream-queries.ts";
 
+const text = strings.streams.guide;
 /** The picture takes a few seconds to come after the server has said yes. */
 const START_MS = 8000;
 
 interface Props {
-  readonly streamId: string;
+  readonly stream: Stream;
   readonly variant?: NonNullable<ButtonProps["variant"]>;
 }
 
-export function TestBroadcastButton({ streamId, variant = "filled" }: Props) {
+/** Only for a stream that is idle: a test broadcast would take the place of whoever is publishing. */
+export function TestBroadcastButton({ stream, variant = "filled" }: Props) {
   const send = useTestBroadcast();
-  const last = useTestBroadcastOf(streamId);
-  const isStarting =
-    last?.status === "pending" || (last?.status === "success" && Date.now() - last.submittedAt < START_MS);
+  const last = useTestBroadcastOf(stream.id);
+  const now = useNow();
+  const isStarting = last?.status === "pending" || (last?.status === "success" && now - last.submittedAt < START_MS);
+  const label = stream.isActive ? text.testLive : isStarting ? text.testStarting : text.testSend;
   return (
-    <Button variant={variant} disabled={isStarting} onClick={() => send.mutate(streamId)}>
-      {isStarting ? strings.streams.guide.testStarting : strings.streams.guide.testSend}
+    <Button variant={variant} disabled={stream.isActive || isStarting} onClick={() => send.mutate(stream.id)}>
+      {label}
     </Button>
   );
 }

@@ -16,7 +16,7 @@ export function WaitingForVideo({ stream }: { readonly stream: Stream }) {
     <div className={classes.frame} role="status">
       <strong className={classes.title}>{stream.lastSeen === 0 ? text.titleNew : text.titleIdle}</strong>
       {ingest.data && <p>{text.body(ingest.data.ingests.rtmp)}</p>}
-      <TestBroadcastButton streamId={stream.id} />
+      <TestBroadcastButton stream={stream} />
     </div>
   );
 }

@@ -1,0 +1,101 @@
+import type { StreamEvent } from "@weir/contract";
+import { expect, test } from "vitest";
+import { linesOf } from "./event-filter.ts";
+
+const base = { timestamp: 1_700_000_000_000, streamId: "s", v: 1 };
+const node = { nodeId: "n" };
+const segment = { name: "7.m4s", seqNo: 7, duration: 2, byteSize: 1 };
+const attempt = (error: string | null) => ({
+  orchestrator: { address: "n", transcodeUri: "" },
+  latencyMs: 100,
+  error,
+});
+const issue = { sentence: "The sound stopped.", evidence: "No audio for 2 s.", remedy: "Check the mixer." };
+
+const events: StreamEvent[] = [
+  { ...base, ...node, type: "stream_state", id: "1", userId: "u", state: { active: true } },
+  { ...base, ...node, type: "media_server_metrics", id: "2", stats: metrics(), multistream: [] },
+  {
+    ...base,
+    ...node,
+    type: "transcode",
+    id: "3",
+    segment,
+    startTime: 1,
+    latencyMs: 400,
+    success: true,
+    attempts: [attempt(null)],
+  },
+  {
+    ...base,
+    ...node,
+    type: "transcode",
+    id: "4",
+    segment,
+    startTime: 1,
+    latencyMs: 2500,
+    success: true,
+    attempts: [attempt(null)],
+  },
+  {
+    ...base,
+    ...node,
+    type: "transcode",
+    id: "5",
+    segment,
+    startTime: 1,
+    latencyMs: 9,
+    success: false,
+    attempts: [attempt("yuv444p")],
+  },
+  { ...base, ...issue, type: "stream_issue", id: "6", code: "audio-missing", state: "opened" },
+  { ...base, ...issue, type: "stream_issue", id: "7", code: "audio-missing", state: "closed" },
+  { ...base, ...issue, type: "stream_issue", id: "8", code: "unsupported-source", state: "opened" },
+  {
+    ...base,
+    type: "webhook_event",
+    id: "9",
+    event: "multistream.error",
+    userId: "u",
+    payload: { target: { id: "t", name: "Backup" } },
+  },
+  { ...base, type: "webhook_event", id: "10", event: "recording.ready", userId: "u" },
+  { ...base, type: "event_gap", id: "11", dropped: 3 },
+  { ...base, type: "of_tomorrow", id: "12" } as unknown as StreamEvent,
+  { ...base, ...node, type: "stream_state", id: "13", userId: "u", state: { active: false } },
+];
+
+function metrics() {
+  return { mediaTimeMs: 10_000, ingestRate: 250_000, frameRate: 25, keyframeIntervalMs: 2000 };
+}
+
+test("every event is a line with its level, newest first", () => {
+  expect(linesOf(events, "all", "").map(({ level, sentence }) => `${level}: ${sentence}`)).toEqual([
+    "info: The stream stopped.",
+    "detail: An event of type of_tomorrow.",
+    "warning: 3 measurements are missing here: the log could not keep up.",
+    "info: A recording is ready.",
+    "warning: A multistream target has an error: Backup.",
+    "fatal: The sound stopped. No audio for 2 s. Check the mixer.",
+    "info: Solved: The sound stopped.",
+    "warning: The sound stopped. No audio for 2 s. Check the mixer.",
+    "fatal: Segment 7 could not be transcoded: yuv444p",
+    "warning: Segment 7 took longer to transcode than it lasts (0.80× real time).",
+    "detail: Segment 7 was transcoded at 5.0× real time.",
+    "detail: Measured: 2.0 Mbit/s, 25 fps, a keyframe each 2.0 s.",
+    "info: The stream started.",
+  ]);
+});
+
+test("measurements are left out of what a person should know", () => {
+  expect(linesOf(events, "notable", "").map(({ event }) => event.id)).toEqual([..."13 11 10 9 8 7 6 5 4 1".split(" ")]);
+});
+
+test("fatal alone is what viewers miss", () => {
+  expect(linesOf(events, "fatal", "").map(({ event }) => event.id)).toEqual(["8", "5"]);
+});
+
+test("words are looked for in sentence and type, in any case", () => {
+  expect(linesOf(events, "all", "BACKUP").map(({ event }) => event.id)).toEqual(["9"]);
+  expect(linesOf(events, "all", "stream_state").map(({ event }) => event.id)).toEqual(["13", "1"]);
+});

@@ -1,0 +1,83 @@
+import type { StreamEvent } from "@weir/contract";
+import { bitrateText, frameRateText, ratioText, secondsText } from "../../lib/quantities.ts";
+import { strings } from "../../strings.ts";
+import { areaOf } from "../health/health-areas.ts";
+
+/** `fatal`: viewers miss something. `detail`: one measurement of many. */
+export type EventLevel = "info" | "warning" | "fatal" | "detail";
+
+/** One event as the log tells it. */
+export interface EventLine {
+  readonly level: EventLevel;
+  readonly sentence: string;
+}
+
+type Of<T extends StreamEvent["type"]> = Extract<StreamEvent, { type: T }>;
+
+const text = strings.events.lines;
+
+/** What an event says, in a sentence. Types that this page does not know yet are named. */
+export function lineOf(event: StreamEvent): EventLine {
+  switch (event.type) {
+    case "stream_state":
+      return { level: "info", sentence: event.state.active ? text.started : text.stopped };
+    case "transcode":
+      return transcodeLine(event);
+    case "media_server_metrics":
+      return { level: "detail", sentence: text.measured(measuredText(event)) };
+    case "stream_issue":
+      return issueLine(event);
+    case "webhook_event":
+      return webhookLine(event);
+    case "event_gap":
+      return { level: "warning", sentence: text.gap(event.dropped) };
+    default:
+      return { level: "detail", sentence: text.other((event as { type: string }).type) };
+  }
+}
+
+function transcodeLine({ segment, success, attempts, latencyMs }: Of<"transcode">): EventLine {
+  const name = String(segment.seqNo);
+  if (!success) {
+    const why = attempts.findLast(({ error }) => error !== null)?.error ?? text.noReason;
+    return { level: "fatal", sentence: text.failed(name, why) };
+  }
+  if (attempts.length > 1) return { level: "warning", sentence: text.retried(name, attempts.length) };
+  const ratio = (segment.duration * 1000) / Math.max(1, latencyMs);
+  return ratio < 1
+    ? { level: "warning", sentence: text.slow(name, ratioText(ratio)) }
+    : { level: "detail", sentence: text.transcoded(name, ratioText(ratio)) };
+}
+
+function issueLine({ code, state, sentence, evidence, remedy }: Of<"stream_issue">): EventLine {
+  if (state === "closed") return { level: "info", sentence: text.solved(sentence) };
+  const level = areaOf(code) === "transcoding" ? "fatal" : "warning";
+  return { level, sentence: `${sentence} ${evidence} ${remedy}` };
+}
+
+function webhookLine({ event, payload }: Of<"webhook_event">): EventLine {
+  const words = (text.webhook as Readonly<Record<string, string>>)[event] ?? event;
+  const name = nameIn(payload);
+  return {
+    level: event.endsWith(".error") || event.endsWith(".failed") ? "warning" : "info",
+    sentence: name === undefined ? `${words}.` : `${words}: ${name}.`,
+  };
+}
+
+/** The target's name, where the event has one. */
+function nameIn(payload: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const target = payload?.target;
+  const name = typeof target === "object" && target !== null && "name" in target ? target.name : undefined;
+  return typeof name === "string" ? name : undefined;
+}
+
+function measuredText({ stats }: Of<"media_server_metrics">): string {
+  return [
+    bitrateText(stats.ingestRate ?? 0),
+    // Of the first one nothing is known but that it came.
+    stats.frameRate && frameRateText(stats.frameRate),
+    stats.keyframeIntervalMs && text.keyframes(secondsText(stats.keyframeIntervalMs)),
+  ]
+    .filter(Boolean)
+    .join(", ");
+}

@@ -1,0 +1,59 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { StreamEvent } from "@weir/contract";
+import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from "react";
+import { weir } from "../../lib/weir.ts";
+import { EventFeed, type FeedView, MAX_KEPT } from "./event-feed.ts";
+
+const NO_FEED = new EventFeed(async function* () {}, 0);
+const Feed = createContext(NO_FEED);
+
+interface Props {
+  readonly streamId: string;
+  /** Milliseconds since the epoch. */
+  readonly from: number;
+  readonly children: ReactNode;
+}
+
+/** Follows the events of one stream for everything inside, while the page is looked at. One connection serves all. */
+export function StreamEvents({ streamId, from, children }: Props) {
+  const [feed] = useState(() => new EventFeed((start, signal) => weir.events(streamId, { ...start, signal }), from));
+  useEffect(() => {
+    // A browser has few connections for one server; a page that nobody sees needs none, and misses nothing.
+    const follow = (): void => (document.hidden ? feed.stop() : feed.start());
+    follow();
+    document.addEventListener("visibilitychange", follow);
+    return () => {
+      document.removeEventListener("visibilitychange", follow);
+      feed.stop();
+    };
+  }, [feed]);
+  return <Feed value={feed}>{children}</Feed>;
+}
+
+export function useStreamEvents(): FeedView {
+  const feed = useContext(Feed);
+  return useSyncExternalStore(feed.subscribe, feed.view);
+}
+
+/** The feed itself, for who acts on events and shows none. */
+export function useEventFeed(): EventFeed {
+  return useContext(Feed);
+}
+
+/** What happened from one moment to another, in milliseconds since the epoch; the newest `MAX_KEPT` events of it. */
+export function eventRangeQuery(streamId: string, from: number, to: number) {
+  return queryOptions({
+    queryKey: ["events", streamId, from, to],
+    queryFn: async ({ signal }) => {
+      const events: StreamEvent[] = [];
+      // The feed begins after `from`.
+      const range = { from: from - 1, to: Math.min(to, Date.now()), signal };
+      for await (const event of weir.events(streamId, range)) {
+        events.push(event);
+        if (events.length > MAX_KEPT) events.shift();
+      }
+      return events;
+    },
+    staleTime: 10_000,
+  });
+}

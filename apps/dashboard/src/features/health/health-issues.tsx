@@ -1,0 +1,51 @@
+import type { OpenIssue, Stream } from "@weir/contract";
+import { Moment } from "../../components/moment.tsx";
+import { Note } from "../../components/note.tsx";
+import { Panel } from "../../components/panel.tsx";
+import { strings } from "../../strings.ts";
+import classes from "./health-issues.module.css";
+import { issuesOf } from "./health-standing.ts";
+
+const text = strings.health;
+
+/** Each thing that is wrong: what, since when, what was measured, what to do. */
+export function HealthIssues({ stream }: { readonly stream: Stream }) {
+  const issues = issuesOf(stream);
+  const { state } = stream.status;
+  return (
+    <Panel title={text.issues.title}>
+      {state === "reconnecting" && (
+        <Note tone="warning" title={text.checks.source.away}>
+          {text.issues.awayRemedy}
+        </Note>
+      )}
+      {issues.length > 0 && (
+        <ul className={classes.issues}>
+          {issues.map((issue) => (
+            <Issue key={issue.code} issue={issue} />
+          ))}
+        </ul>
+      )}
+      {issues.length === 0 && state !== "reconnecting" && (
+        <p className="quiet">{state === "idle" ? text.issues.idle : text.issues.none}</p>
+      )}
+    </Panel>
+  );
+}
+
+function Issue({ issue }: { readonly issue: OpenIssue }) {
+  return (
+    <li>
+      <Note tone={issue.isHarmful ? "failure" : "quiet"} title={issue.sentence}>
+        <span className="quiet">
+          {!issue.isHarmful && `${text.issues.harmless} · `}
+          {text.issues.since} <Moment at={issue.since} />
+        </span>
+        <p>{issue.evidence}</p>
+        <p>
+          <strong>{text.issues.remedy}:</strong> {issue.remedy}
+        </p>
+      </Note>
+    </li>
+  );
+}

@@ -1,0 +1,55 @@
+import type { StreamEvent } from "@weir/contract";
+import type { TimeSeries } from "../../lib/time-series.ts";
+
+/** What is drawn of a stream: bytes per second, pictures per second, milliseconds, times real time. */
+export interface HealthSeries {
+  readonly ingestRate: TimeSeries;
+  readonly frameRate: TimeSeries;
+  readonly keyframeIntervalMs: TimeSeries;
+  readonly ratio: TimeSeries;
+}
+
+/** Without a sample for this long the line breaks. Samples come every 10 s and with every segment. */
+const GAP_MS = 25_000;
+
+/** The measures in a stretch of events as lines over time, from `since` on; milliseconds since the epoch. */
+export function seriesOf(events: readonly StreamEvent[], since: number): HealthSeries {
+  const ingestRate = new Line();
+  const frameRate = new Line();
+  const keyframeIntervalMs = new Line();
+  const ratio = new Line();
+  let isFirst = true;
+  for (const event of events) {
+    if (event.timestamp < since) continue;
+    if (event.type === "stream_state") isFirst = true;
+    else if (event.type === "transcode" && event.success)
+      ratio.add(event.timestamp, (event.segment.duration * 1000) / Math.max(1, event.latencyMs));
+    else if (event.type === "media_server_metrics") {
+      const { stats, timestamp } = event;
+      // The first one comes with the first keyframe: nothing was received before it to measure.
+      if (!isFirst || stats.ingestRate !== 0) ingestRate.add(timestamp, stats.ingestRate);
+      frameRate.add(timestamp, stats.frameRate);
+      // With the first keyframe there is no interval yet.
+      keyframeIntervalMs.add(timestamp, stats.keyframeIntervalMs || undefined);
+      isFirst = false;
+    }
+  }
+  return { ingestRate, frameRate, keyframeIntervalMs, ratio };
+}
+
+class Line implements TimeSeries {
+  readonly times: number[] = [];
+  readonly values: (number | null)[] = [];
+
+  add(time: number, value: number | undefined): void {
+    if (value === undefined) return;
+    const last = this.times.at(-1);
+    if (last !== undefined && time - last > GAP_MS) this.#push(last + 1, null);
+    this.#push(time, value);
+  }
+
+  #push(time: number, value: number | null): void {
+    this.times.push(time);
+    this.values.push(value);
+  }
+}

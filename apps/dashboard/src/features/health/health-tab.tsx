@@ -1,0 +1,81 @@
+import { useQuery } from "@tanstack/react-query";
+import type { HealthCondition, Stream, StreamHealth } from "@weir/contract";
+import { Panel } from "../../components/panel.tsx";
+import { QueryProblem } from "../../components/query-problem.tsx";
+import { absoluteMoment, clockMoment } from "../../lib/moments.ts";
+import { shareText } from "../../lib/quantities.ts";
+import { strings } from "../../strings.ts";
+import { HealthCharts } from "./health-charts.tsx";
+import { HealthIssues } from "./health-issues.tsx";
+import { healthQuery } from "./health-queries.ts";
+import { type HealthCheck, standingOf } from "./health-standing.ts";
+import classes from "./health-tab.module.css";
+import { HealthWord } from "./health-word.tsx";
+
+const text = strings.health;
+
+/** Whether a stream is well; if not, why, and what to change. */
+export function HealthTab({ stream }: { readonly stream: Stream }) {
+  const health = useQuery(healthQuery(stream.id));
+  const { status, checks } = standingOf(stream, health.data);
+  return (
+    <div className={classes.tab}>
+      <QueryProblem error={health.error} />
+      <div className={classes.columns}>
+        <Panel title={text.checks.title}>
+          <p className={classes.summary}>
+            <HealthWord state={status}>{text.status[status]}</HealthWord>
+            <span>{text.summary[status]}</span>
+          </p>
+          {status === "idle" && health.data?.healthy.status != null && <p className="quiet">{text.lastSession}</p>}
+          <ul className={classes.checks}>
+            {checks.map((check) => (
+              <Check key={check.area} check={check} />
+            ))}
+          </ul>
+          {health.data && <Place health={health.data} />}
+        </Panel>
+        <HealthIssues stream={stream} />
+      </div>
+      <HealthCharts stream={stream} />
+    </div>
+  );
+}
+
+function Check({ check: { area, state, sentence, condition } }: { readonly check: HealthCheck }) {
+  return (
+    <li className={classes.check}>
+      <strong>{text.checks[area].name}</strong>
+      <HealthWord state={state}>{text.states[state]}</HealthWord>
+      <p>{sentence}</p>
+      {condition?.frequency && <History frequency={condition.frequency} changedAt={condition.lastTransitionTime} />}
+    </li>
+  );
+}
+
+interface HistoryProps {
+  readonly frequency: NonNullable<HealthCondition["frequency"]>;
+  /** Milliseconds since the epoch; null before the first reading. */
+  readonly changedAt: number | null;
+}
+
+/** How often the check was good, over three windows, and since when it is as it is. */
+function History({ frequency, changedAt }: HistoryProps) {
+  return (
+    <p className={classes.history} title={text.good.title}>
+      {(["1m", "10m", "60m"] as const).map((window) => (
+        <span key={window}>
+          {text.good[window]} {shareText(frequency[window])}
+        </span>
+      ))}
+      {changedAt !== null && (
+        <span title={absoluteMoment(changedAt)}>{text.changed(clockMoment(changedAt, Date.now()))}</span>
+      )}
+    </p>
+  );
+}
+
+function Place({ health }: { readonly health: StreamHealth }) {
+  const place = health.conditions.find(({ type }) => type === "Active")?.extraData;
+  return place ? <p className="quiet">{text.place(place.nodeId, place.region)}</p> : null;
+}

@@ -1,0 +1,72 @@
+/** Texts of a stream's health. The checks speak in the words of the interface specification, section 3.2. */
+export const healthStrings = {
+  title: "Health",
+  status: { healthy: "Healthy", unhealthy: "Unhealthy", idle: "Idle", unknown: "Checking" },
+  summary: {
+    healthy: "All health checks are healthy.",
+    unhealthy: "One or more health checks are unhealthy.",
+    idle: "The stream is not currently active.",
+    unknown: "The first segments are awaited.",
+  },
+  lastSession: "This is how it was when the stream was last live.",
+  checks: {
+    title: "Checks",
+    source: {
+      name: "Source",
+      healthy: "What the broadcaster sends is as it should be.",
+      unhealthy: "What the broadcaster sends is not as it should be.",
+      away: "No media comes from the broadcaster.",
+      blank: "Nothing is being sent.",
+    },
+    transcoding: {
+      name: "Transcoding",
+      healthy: "Transcoding occurs and multiple profiles are playable.",
+      unhealthy: "Profiles failed to generate. Only the original video is available.",
+      blank: "No profiles are configured: the original video is all there is.",
+      waiting: "The first transcoded segment is awaited.",
+    },
+    realTime: {
+      name: "Real-time",
+      healthy: "The stream transcodes faster than real time.",
+      unhealthy: "The stream does not transcode in real time. Unconventional configurations can cause it.",
+      blank: "No profiles are configured: nothing is transcoded.",
+      waiting: "The first transcoded segment is awaited.",
+    },
+    multistreaming: {
+      name: "Multistreaming",
+      healthy: "All configured targets are connected.",
+      unhealthy: "At least one target is not connected.",
+      blank: "No targets are configured.",
+      waiting: "The targets have not answered yet.",
+    },
+  },
+  states: { healthy: "Healthy", unhealthy: "Unhealthy", blank: "Blank", waiting: "Waiting" },
+  good: { title: "Share of good readings", "1m": "1 min", "10m": "10 min", "60m": "60 min" },
+  changed: (when: string) => `changed ${when}`,
+  place: (node: string, region: string) => `Received by node ${node}${region ? ` in ${region}` : ""}`,
+  issues: {
+    title: "What is wrong",
+    none: "Nothing is wrong.",
+    idle: "While the stream is live, what is wrong with it stands here, with what to change.",
+    remedy: "What to do",
+    harmless: "May be meant",
+    since: "Since",
+    awayRemedy: "If it is back in time the same session and recording go on. Check the encoder and its network.",
+  },
+  charts: {
+    title: "Last half hour",
+    ingest: "Ingest rate",
+    ingestHint: "Received from the broadcaster, measured every 10 seconds",
+    frameRate: "Frame rate",
+    frameRateHint: "Pictures per second of the source",
+    keyframes: "Keyframe interval",
+    keyframesHint:
+      "From one keyframe to the next. The dashed line, 4 s, is where segments are cut without one; set 2 s",
+    ratio: "Transcode ratio",
+    ratioHint:
+      "How many times faster than it plays a segment was transcoded. One process makes all rungs together, so that they share it. Below the dashed line, 1×, viewers of the rungs fall behind",
+    rungs: "Rungs",
+    rungsHint: "How each is doing now, and how far it is behind the source",
+  },
+  header: { viewers: (count: number) => (count === 1 ? "1 viewer" : `${count} viewers`) },
+} as const;
