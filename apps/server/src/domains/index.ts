@@ -33,6 +33,7 @@ import {
 import {
   DeliveryWorker,
   findAccessWebhook as findProjectAccessWebhook,
+  noteAccessCall,
   queueDeliveries,
   webhookRoutes,
 } from "./webhooks/index.ts";
@@ -109,7 +110,12 @@ export function createDomains(options: DomainOptions): Domains {
   // No limits yet.
   const findAccessWebhook = (projectId: string, id: string) => findProjectAccessWebhook(deps.db, projectId, id);
   const limits = { isFull: async () => false, admits: () => true, goesOn: () => {} };
-  const playbackGate = new ContentGate({ ...deps, findAccessWebhook, limits });
+  const playbackGate = new ContentGate({
+    ...deps,
+    findAccessWebhook,
+    noteAccessCall: (id, at, failure) => noteAccessCall(deps.db, id, at, failure),
+    limits,
+  });
   const deliveries = new DeliveryWorker({
     ...deps,
     node,

@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
 import { expect, it } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
+import { silentLog } from "../../platform/log.ts";
 import type { OutboundAnswer, OutboundPost } from "../../platform/outbound/outbound.ts";
 import type { ViewerDetails } from "../../ports.ts";
-import { type AccessQuestion, AccessWebhooks } from "./access-webhook.ts";
+import { type AccessCallFailure, type AccessQuestion, AccessWebhooks } from "./access-webhook.ts";
 
 const REFRESH_MS = 600_000;
 const viewer: ViewerDetails = {
@@ -38,12 +39,15 @@ function rig(sharedSecret: string | null = null) {
   const clock = new ManualClock();
   const posts: OutboundPost[] = [];
   const pending: ((answer: OutboundAnswer) => void)[] = [];
+  const notes: (AccessCallFailure | null)[] = [];
   const state = { next: answered(204) as OutboundAnswer | null, isThere: true, lookUps: 0 };
   const webhooks = new AccessWebhooks({
     clock,
+    log: silentLog,
+    noteAccessCall: async (_id, _at, failure) => void notes.push(failure),
     findAccessWebhook: async () => {
       state.lookUps += 1;
-      return state.isThere ? { url: "https://hook.test/in", sharedSecret } : undefined;
+      return state.isThere ? { id: "hook", url: "https://hook.test/in", sharedSecret } : undefined;
     },
     outbound: {
       post: (post) => {
@@ -55,7 +59,7 @@ function rig(sharedSecret: string | null = null) {
   const ask = (change: Partial<AccessQuestion> = {}) => webhooks.ask({ ...question, ...change }, viewer, REFRESH_MS);
   const recheck = (change: Partial<AccessQuestion> = {}) =>
     webhooks.recheck({ ...question, ...change }, viewer, REFRESH_MS);
-  return { clock, posts, pending, state, webhooks, ask, recheck };
+  return { clock, posts, pending, notes, state, webhooks, ask, recheck };
 }
 
 it("the call says who asks for what: the documented fields first, in order, the rest after", async () => {
@@ -116,6 +120,22 @@ it("a webhook that is gone lets nobody in, and nobody go on", async () => {
   expect(await ask()).toMatchObject({ verdict: "refused", why: expect.stringContaining("gone") });
   expect(await recheck()).toBe(false);
   expect(posts).toEqual([]);
+});
+
+it("the webhook's status says how calls went, and is written once in ten seconds", async () => {
+  const { clock, notes, ask, state } = rig();
+  for (const _time of [1, 2]) await ask();
+  state.next = answered(403);
+  await ask();
+  expect(notes).toEqual([null]);
+  state.next = answered(500);
+  for (const _time of [1, 2]) await ask();
+  const error = expect.stringContaining("answered 500");
+  expect(notes).toEqual([null, { timestamp: clock.now(), statusCode: 500, error }]);
+  clock.advance(10_000);
+  state.next = TIMEOUT;
+  await ask();
+  expect(notes[2]).toEqual({ timestamp: clock.now(), error: expect.stringContaining("no answer within 5 s") });
 });
 
 it("10,000 viewers at once with one access key cause one call, the next viewer another", async () => {

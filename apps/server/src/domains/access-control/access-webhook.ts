@@ -1,12 +1,15 @@
 import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
 import { signBody } from "../../platform/outbound/body-signature.ts";
 import type { Outbound, OutboundAnswer } from "../../platform/outbound/outbound.ts";
 import type { ViewerDetails } from "../../ports.ts";
 import { DecisionCache } from "../decision-cache.ts";
 import { CallLanes } from "./call-lanes.ts";
+import { SparseNotes } from "./sparse-notes.ts";
 
 /** A webhook of a project that is registered for `playback.accessControl`. */
 export interface AccessWebhook {
+  readonly id: string;
   readonly url: string;
   readonly sharedSecret: string | null;
 }
@@ -27,6 +30,15 @@ export interface WebhookAnswer {
   readonly verdict: "allowed" | "refused" | "unanswered";
   /** A sentence for the receiver's owner. */
   readonly why: string;
+  /** Where there was an answer. */
+  readonly statusCode?: number;
+}
+
+/** How a webhook's last call went, for its status: null for one that was answered. */
+export interface AccessCallFailure {
+  readonly timestamp: number;
+  readonly statusCode?: number;
+  readonly error: string;
 }
 
 interface Standing {
@@ -37,8 +49,11 @@ interface Standing {
 
 export interface AccessWebhooksDeps {
   readonly clock: Clock;
+  readonly log: Log;
   readonly outbound: Pick<Outbound, "post">;
   readonly findAccessWebhook: FindAccessWebhook;
+  /** Writes how a call went into the webhook's status. */
+  noteAccessCall(webhookId: string, at: number, failure: AccessCallFailure | null): Promise<void>;
 }
 
 /** From the request to the status, the wait for a turn included. */
@@ -50,6 +65,8 @@ const AGAIN_MS = 10_000;
 const STANDINGS = 100_000;
 const WEBHOOK_MS = 2_000;
 const WEBHOOKS = 1_000;
+/** How often a webhook's status is written, its successes and its failures each. */
+const STATUS_MS = 10_000;
 
 /**
  * Asks customers' access webhooks (interface.md 4.5). The status alone decides; the answer's body is never read. Only who waits at the
@@ -62,10 +79,12 @@ export class AccessWebhooks {
   readonly #asking = new Map<string, Promise<WebhookAnswer>>();
   readonly #standings = new Map<string, Standing>();
   readonly #webhooks: DecisionCache<AccessWebhook | undefined>;
+  readonly #notes: SparseNotes;
   #calls = 0;
 
   constructor(deps: AccessWebhooksDeps) {
     this.#deps = deps;
+    this.#notes = new SparseNotes(deps.clock, STATUS_MS);
     this.#webhooks = new DecisionCache(deps.clock, WEBHOOK_MS, WEBHOOKS);
   }
 
@@ -123,7 +142,19 @@ export class AccessWebhooks {
     const signature = webhook.sharedSecret ? signBody(webhook.sharedSecret, body, timestamp) : {};
     this.#calls += 1;
     const headers = { "content-type": "application/json", "user-agent": "weir", ...signature };
-    return judge(await outbound.post({ url: webhook.url, body, headers, timeoutMs, maxResponseBytes: 0 }));
+    const answer = judge(await outbound.post({ url: webhook.url, body, headers, timeoutMs, maxResponseBytes: 0 }));
+    this.#note(webhook.id, timestamp, answer);
+    return answer;
+  }
+
+  /** Nobody waits for it. That somebody is refused is no failure. */
+  #note(webhookId: string, timestamp: number, { verdict, why: error, statusCode }: WebhookAnswer): void {
+    const hasFailed = verdict === "unanswered";
+    if (!this.#notes.isDue(`${webhookId} ${hasFailed}`)) return;
+    const failure = hasFailed ? { timestamp, error, ...(statusCode === undefined ? {} : { statusCode }) } : null;
+    this.#deps.noteAccessCall(webhookId, timestamp, failure).catch((cause: unknown) => {
+      this.#deps.log.warn({ err: cause, webhookId }, "how a call to an access webhook went could not be noted");
+    });
   }
 
   #find({ projectId, webhookId }: AccessQuestion): Promise<AccessWebhook | undefined> {
@@ -170,7 +201,7 @@ function judge(answer: OutboundAnswer): WebhookAnswer {
   if (status >= 200 && status < 300) return { verdict: "allowed", why: `the webhook answered ${status}` };
   const why = `the webhook answered ${status}, and only a 2xx lets a viewer in`;
   // A failure of the receiver, or one that has no time (RFC 6585 4), is no opinion about the viewer.
-  return { verdict: status >= 500 || status === 429 ? "unanswered" : "refused", why };
+  return { verdict: status >= 500 || status === 429 ? "unanswered" : "refused", why, statusCode: status };
 }
 
 const unanswered = (why: string): WebhookAnswer => ({ verdict: "unanswered", why });

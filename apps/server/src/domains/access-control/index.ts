@@ -1,6 +1,6 @@
 /** The door of access control: who may watch what a policy guards. */
 export { AccessCheck, type GuardedContent, type Verdict } from "./access-check.ts";
-export type { AccessWebhook, FindAccessWebhook } from "./access-webhook.ts";
+export type { AccessCallFailure, AccessWebhook, AccessWebhooksDeps, FindAccessWebhook } from "./access-webhook.ts";
 export { hasOriginList } from "./allowed-origin.ts";
 export { checkPolicy } from "./policy-rules.ts";
 export { signingKeyRoutes } from "./signing-key-routes.ts";

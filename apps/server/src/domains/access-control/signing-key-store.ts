@@ -27,7 +27,7 @@ const signingKeyRecord = (row: SigningKeyRow): SigningKey => ({
 
 /** How many keys the project has; until the transaction ends nobody else adds one. */
 export async function countSigningKeysForUpdate(trx: Trx, { projectId }: Owner): Promise<number> {
-  await trx.selectFrom("project").select("id").where("id", "=", projectId).forUpdate().execute();
+  await trx.selectFrom("project").select("id").where("id", "=", projectId).forNoKeyUpdate().execute();
   return countSigningKeys(trx, sql`where project_id = ${projectId}`);
 }
 
@@ -79,6 +79,7 @@ export async function updateSigningKey(
   if (!isId(id)) return false;
   const { numUpdatedRows } = await db
     .updateTable("signing_key")
+    // With the id, for an empty patch must still tell whether the key is there.
     .set({ id, ...patch })
     .where("id", "=", id)
     .where("project_id", "=", projectId)

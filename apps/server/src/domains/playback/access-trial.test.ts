@@ -135,6 +135,9 @@ describe("policies of streams", () => {
     }
     expect(asked).toHaveLength(4);
 
+    const status = async () => (await kit.call("GET", `/api/webhook/${webhookId}`)).json<Webhook>().status;
+    await expect.poll(status).toMatchObject({ lastTriggeredAt: kit.clock.now(), failuresInARow: 0 });
+
     await kit.call("DELETE", `/api/webhook/${webhookId}`);
     kit.clock.advance(2_000);
     expect((await open("good")).ok).toBe(false);

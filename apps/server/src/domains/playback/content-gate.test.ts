@@ -36,6 +36,7 @@ function gateWith(viewerLimits: ViewerLimits): ContentGate {
     db: kit.db,
     clock: kit.clock,
     log: silentLog,
+    noteAccessCall: async () => {},
     limits: viewerLimits,
     outbound: new Outbound({
       clock: systemClock,
@@ -43,7 +44,7 @@ function gateWith(viewerLimits: ViewerLimits): ContentGate {
       own: () => ({ ports: [], publicUrl: "http://weir.test" }),
     }),
     findAccessWebhook: async (_projectId, id) =>
-      id === "hook" ? { url: receiver.url, sharedSecret: null } : undefined,
+      id === "hook" ? { id, url: receiver.url, sharedSecret: null } : undefined,
   });
 }
 

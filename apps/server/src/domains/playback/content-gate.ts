@@ -8,7 +8,7 @@ import type {
 } from "../../ports.ts";
 import {
   AccessCheck,
-  type FindAccessWebhook,
+  type AccessWebhooksDeps,
   hasOriginList,
   SigningKeyUse,
   type Verdict,
@@ -27,9 +27,7 @@ const INDEX_MS = 30_000;
 const INDEXES = 8;
 const LONGEST_PLAYBACK_ID = 64;
 
-export interface ContentGateDeps extends Deps {
-  readonly outbound: ConstructorParameters<typeof AccessCheck>[0]["outbound"];
-  readonly findAccessWebhook: FindAccessWebhook;
+export interface ContentGateDeps extends Deps, AccessWebhooksDeps {
   readonly limits: ViewerLimits;
 }
 

@@ -4,4 +4,4 @@ export { forgetOldDeliveries } from "./delivery-store.ts";
 export { DeliveryWorker } from "./delivery-worker.ts";
 export { forgetOldCalls } from "./webhook-log-store.ts";
 export { webhookRoutes } from "./webhook-routes.ts";
-export { type AccessWebhook, findAccessWebhook } from "./webhook-store.ts";
+export { type AccessWebhook, findAccessWebhook, noteAccessCall } from "./webhook-store.ts";

@@ -58,6 +58,12 @@ export async function findAccessWebhook(
   return rows[0];
 }
 
+/** How the last call that asked who may watch went. It pauses nothing: who may watch must be asked. */
+export async function noteAccessCall(db: Db, id: string, at: number, failure: object | null): Promise<void> {
+  const last = failure === null ? sql`last_failure` : sql`${JSON.stringify(failure)}::jsonb`;
+  await sql`update webhook set last_triggered_at = ${at}::bigint, last_failure = ${last} where id = ${id}`.execute(db);
+}
+
 /** `event` narrows the list to those that are about it. */
 export async function listWebhooks(
   db: Db,
