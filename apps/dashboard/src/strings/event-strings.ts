@@ -18,6 +18,8 @@ export const eventStrings = {
   live: "Back to now",
   earlier: "Earlier",
   later: "Later",
+  connecting: "Connecting to the stream's events; nothing is missed meanwhile …",
+  gap: "This page was away for so long that the server no longer has some of the events in between.",
   following: "Following what happens now.",
   range: (from: string, to: string) => `From ${from} to ${to}.`,
   none: "Nothing happened in this time.",

@@ -1,6 +1,6 @@
 import type { StreamEvent } from "@weir/contract";
 import { expect, test, vi } from "vitest";
-import { EventFeed, type FeedStart, MAX_KEPT } from "./event-feed.ts";
+import { EventFeed, type FeedNews, type FeedStart, MAX_KEPT } from "./event-feed.ts";
 
 const event = (n: number): StreamEvent => ({
   type: "event_gap",
@@ -17,8 +17,9 @@ function logOf(count: number) {
   const log = {
     count,
     asked,
-    async *open(start: FeedStart, signal: AbortSignal) {
+    async *open(start: FeedStart, { signal, onConnection }: FeedNews) {
       asked.push(start);
+      onConnection(true);
       const first = start.lastEventId === undefined ? (start.from ?? 0) + 1 : Number(start.lastEventId.slice(1)) + 1;
       for (let n = first; n <= log.count; n++) yield event(n);
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -37,7 +38,8 @@ test("what comes together is shown together", async () => {
   await vi.waitUntil(() => feed.view().events.length > 0);
   feed.stop();
   expect(feed.view().events.map(({ timestamp }) => timestamp)).toEqual(Array.from({ length: 300 }, (_, i) => i + 1));
-  expect(listener).toHaveBeenCalledTimes(1);
+  // Connected, and all events.
+  expect(listener).toHaveBeenCalledTimes(2);
   expect(log.asked).toEqual([{ from: 0 }]);
 });
 
@@ -67,16 +69,30 @@ test("of a long log the newest events are kept", async () => {
 test("a feed that is refused says why, and can be tried again", async () => {
   let isRefused = true;
   const log = logOf(1);
-  const feed = new EventFeed(async function* (start, signal) {
+  const feed = new EventFeed(async function* (start, news) {
     if (isRefused) throw new Error("no such stream");
-    yield* log.open(start, signal);
+    yield* log.open(start, news);
   }, 0);
   feed.start();
   await vi.waitUntil(() => feed.view().error !== null);
-  expect(feed.view().error?.message).toBe("no such stream");
+  expect(feed.view()).toMatchObject({ isConnected: false, error: { message: "no such stream" } });
   isRefused = false;
   feed.start();
   await vi.waitUntil(() => feed.view().events.length === 1);
   feed.stop();
-  expect(feed.view().error).toBeNull();
+  expect(feed.view()).toMatchObject({ isConnected: true, error: null });
+});
+
+test("a lost connection and missing events are told", async () => {
+  const told: FeedNews[] = [];
+  const feed = new EventFeed(async function* (start, news) {
+    told.push(news);
+    yield* logOf(0).open(start, news);
+  }, 0);
+  feed.start();
+  await vi.waitUntil(() => feed.view().isConnected);
+  told[0]?.onConnection(false);
+  told[0]?.onGap();
+  expect(feed.view()).toMatchObject({ isConnected: false, hasGap: true });
+  feed.stop();
 });

@@ -4,6 +4,10 @@ import type { StreamEvent } from "@weir/contract";
 export interface FeedView {
   /** Oldest first; only the newest `MAX_KEPT`. */
   readonly events: readonly StreamEvent[];
+  /** False before the first connection, and while one is lost: then nothing comes until there is one again. */
+  readonly isConnected: boolean;
+  /** Events after the last one that was seen were not kept by the server any longer. */
+  readonly hasGap: boolean;
   /** Why nothing more comes; null while more may. */
   readonly error: Error | null;
 }
@@ -14,7 +18,14 @@ export interface FeedStart {
   readonly lastEventId?: string;
 }
 
-export type OpenFeed = (start: FeedStart, signal: AbortSignal) => AsyncIterable<StreamEvent>;
+/** What is told of a feed beside its events. */
+export interface FeedNews {
+  readonly signal: AbortSignal;
+  readonly onConnection: (isConnected: boolean) => void;
+  readonly onGap: () => void;
+}
+
+export type OpenFeed = (start: FeedStart, news: FeedNews) => AsyncIterable<StreamEvent>;
 
 /** Half an hour of a stream with a ladder, 36 events a minute. */
 export const MAX_KEPT = 1000;
@@ -26,7 +37,7 @@ export class EventFeed {
   readonly #open: OpenFeed;
   readonly #from: number;
   readonly #listeners = new Set<() => void>();
-  #view: FeedView = { events: [], error: null };
+  #view: FeedView = { events: [], isConnected: false, hasGap: false, error: null };
   #arrived: StreamEvent[] = [];
   #lastEventId: string | undefined;
   #flush: ReturnType<typeof setTimeout> | undefined;
@@ -57,9 +68,14 @@ export class EventFeed {
 
   async #run(signal: AbortSignal): Promise<void> {
     const start = this.#lastEventId === undefined ? { from: this.#from } : { lastEventId: this.#lastEventId };
-    if (this.#view.error) this.#show({ ...this.#view, error: null });
+    if (this.#view.error) this.#show({ error: null });
+    const news = {
+      signal,
+      onConnection: (isConnected: boolean) => !signal.aborted && this.#show({ isConnected }),
+      onGap: () => this.#show({ hasGap: true }),
+    };
     try {
-      for await (const event of this.#open(start, signal)) {
+      for await (const event of this.#open(start, news)) {
         if (signal.aborted) return;
         this.#lastEventId = event.id;
         this.#arrived.push(event);
@@ -69,7 +85,7 @@ export class EventFeed {
     } catch (error) {
       if (signal.aborted) return;
       this.stop();
-      this.#show({ ...this.#view, error: error instanceof Error ? error : new Error(String(error)) });
+      this.#show({ isConnected: false, error: error instanceof Error ? error : new Error(String(error)) });
     }
   }
 
@@ -77,11 +93,11 @@ export class EventFeed {
     this.#flush = undefined;
     const events = [...this.#view.events, ...this.#arrived].slice(-MAX_KEPT);
     this.#arrived = [];
-    this.#show({ ...this.#view, events });
+    this.#show({ events });
   }
 
-  #show(view: FeedView): void {
-    this.#view = view;
+  #show(change: Partial<FeedView>): void {
+    this.#view = { ...this.#view, ...change };
     for (const listener of this.#listeners) listener();
   }
 }

@@ -16,7 +16,7 @@ interface Props {
 
 /** Follows the events of one stream for everything inside, while the page is looked at. One connection serves all. */
 export function StreamEvents({ streamId, from, children }: Props) {
-  const [feed] = useState(() => new EventFeed((start, signal) => weir.events(streamId, { ...start, signal }), from));
+  const [feed] = useState(() => new EventFeed((start, news) => weir.events(streamId, { ...start, ...news }), from));
   useEffect(() => {
     // A browser has few connections for one server; a page that nobody sees needs none, and misses nothing.
     const follow = (): void => (document.hidden ? feed.stop() : feed.start());

@@ -3,6 +3,7 @@ import { IconPlayerPause, IconPlayerPlay, IconSearch } from "@tabler/icons-react
 import { useQuery } from "@tanstack/react-query";
 import type { StreamEvent } from "@weir/contract";
 import { type FormEvent, type ReactNode, useDeferredValue, useMemo, useState } from "react";
+import { Note } from "../../components/note.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { absoluteMoment } from "../../lib/moments.ts";
 import { strings } from "../../strings.ts";
@@ -82,8 +83,9 @@ function LiveLog({ kind, words, filters, onJump }: LogProps) {
       </div>
       <QueryProblem error={feed.error} />
       <p className="quiet" role="status">
-        {held ? text.waiting(waiting.length) : text.following}
+        {!feed.isConnected ? text.connecting : held ? text.waiting(waiting.length) : text.following}
       </p>
+      {feed.hasGap && <Note tone="warning">{text.gap}</Note>}
       <Log events={events} kind={kind} words={words} none={text.noneYet} />
       {oldest && (
         <div className={classes.ways}>
