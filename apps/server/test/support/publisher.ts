@@ -14,6 +14,8 @@ export interface PublisherOptions {
   readonly gopSeconds?: number;
   readonly bFrames?: number;
   readonly bitrateBps?: number;
+  /** What the pictures are made of; no transcoder takes the second. */
+  readonly pixels?: "yuv420p" | "yuv444p10le";
   readonly video?: boolean;
   readonly audio?: boolean;
 }
@@ -29,6 +31,7 @@ const DEFAULTS: Omit<PublisherJob, "url"> = {
   gopSeconds: 2,
   bFrames: 0,
   bitrateBps: 800_000,
+  pixels: "yuv420p",
   video: true,
   audio: true,
 };

@@ -234,3 +234,27 @@ test("metrics come with the first packets and every 10 seconds", async () => {
   expect(metrics[2]?.ingestRate).toBeLessThan(31_000);
   expect(metrics[2]?.mediaTimeMs).toBeGreaterThan(19_000);
 });
+
+describe("what changes for the worse is told within a second of being known, and so is its end", () => {
+  test("sound that stops", async () => {
+    const broadcast = publish();
+    await send(broadcast, { seconds: 4 });
+    const before = clock.now();
+    for (const { at, packet } of syntheticSource({ seconds: 8, clockAt: 4 })) {
+      clock.advance(before + at - clock.now());
+      if (packet.kind === "video" || at > 5_000) broadcast.publication.packet(packet);
+    }
+    const metrics = log.of("source-metrics");
+    expect(metrics.map(({ source }) => source.audio)).toEqual(["flowing", "stopped", "flowing"]);
+    expect((metrics[1]?.at ?? 0) - before).toBeLessThanOrEqual(3_100);
+    expect((metrics[2]?.at ?? 0) - before).toBeLessThanOrEqual(6_100);
+  });
+
+  test("keyframes that do not come", async () => {
+    await send(publish(), { seconds: 6, gopSeconds: 30 });
+    expect(log.of("source-metrics")).toHaveLength(2);
+    const last = log.of("source-metrics").at(-1);
+    expect(last?.source.keyframeIntervalMs).toBeGreaterThanOrEqual(4_500);
+    expect(last?.source.keyframeIntervalMs).toBeLessThanOrEqual(5_500);
+  });
+});

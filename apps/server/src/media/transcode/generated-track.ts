@@ -4,6 +4,7 @@ import {
   AV_LOG_QUIET,
   AV_PICTURE_TYPE_NONE,
   AV_PIX_FMT_YUV420P,
+  AV_PIX_FMT_YUV444P10LE,
   AV_SAMPLE_FMT_FLTP,
   AVERROR_EAGAIN,
   AVERROR_EOF,
@@ -44,7 +45,11 @@ export interface PictureOptions {
   readonly bitrateBps: number;
   /** Of x264 and x265. */
   readonly preset: string;
+  /** 8 bits and 4:2:0 unless told otherwise. */
+  readonly pixels?: keyof typeof PIXEL_FORMATS;
 }
+
+const PIXEL_FORMATS = { yuv420p: AV_PIX_FMT_YUV420P, yuv444p10le: AV_PIX_FMT_YUV444P10LE } as const;
 
 /** One generated track: each call of `next` makes one frame and returns what the encoder gives for it. Runs inside a media child only. */
 export class GeneratedTrack {
@@ -105,15 +110,15 @@ export class GeneratedTrack {
 
 /** A moving test picture with a running time and a frame counter in it. */
 export async function openPicture(options: PictureOptions): Promise<GeneratedTrack> {
-  const { width, height, frameRate } = options;
+  const { width, height, frameRate, pixels = "yuv420p" } = options;
   const [graph, source] = openSource(
-    `testsrc2=size=${width}x${height}:rate=${frameRate},format=yuv420p,buffersink@out`,
+    `testsrc2=size=${width}x${height}:rate=${frameRate},format=${pixels},buffersink@out`,
   );
   const { encoderName, settings } = videoEncoder(options);
   const encoder = await openEncoder(encoderName, settings, (context) => {
     context.width = width;
     context.height = height;
-    context.pixelFormat = AV_PIX_FMT_YUV420P;
+    context.pixelFormat = PIXEL_FORMATS[pixels];
     context.timeBase = new Rational(1, frameRate);
     context.framerate = new Rational(frameRate, 1);
     context.gopSize = Math.round(options.gopSeconds * frameRate);

@@ -1,0 +1,83 @@
+import type { StreamIssueEvent } from "@weir/contract";
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
+import { newestTranscoder, SMALL_LADDER } from "./support/transcoding.ts";
+
+const SOURCE_WITHIN_MS = 2_000;
+/** A segment of 2 s, and 2 s. */
+const TRANSCODE_WITHIN_MS = 4_000;
+const LATE_KEYFRAME_MS = 4_500;
+
+const arena = openArena({ withBrowser: false });
+const stream = { profiles: SMALL_LADDER };
+
+test("a keyframe interval that is too long is told within two seconds, and closed by an encoder that is set right", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { gopSeconds: 8, stream: { profiles: [] } });
+  const opened = await untilIssue(broadcast, "keyframe-interval-too-long", "opened");
+  const [session] = await broadcast.sessions();
+  expect(opened.timestamp - (session?.createdAt ?? 0)).toBeLessThan(LATE_KEYFRAME_MS + SOURCE_WITHIN_MS);
+  expect(opened).toMatchObject({
+    remedy: expect.stringContaining("2 s"),
+    evidence: expect.stringMatching(/^\d\.\d s/),
+  });
+  expect(await broadcast.now()).toMatchObject({
+    isHealthy: false,
+    issues: [opened.sentence],
+    status: { issues: [{ code: opened.code, remedy: opened.remedy }] },
+  });
+  await broadcast.publish({ gopSeconds: 2 });
+  await untilIssue(broadcast, "keyframe-interval-too-long", "closed");
+  expect(await broadcast.now()).toMatchObject({ isHealthy: true, issues: [] });
+});
+
+test("a transcoder that stands still is behind within a segment and two seconds, and well when it has caught up", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream });
+  await expect.poll(async () => (await broadcast.now()).transcodedSegments, { timeout: 20_000 }).toBeGreaterThan(2);
+  const pid = newestTranscoder(arena.weir);
+  const stoppedAt = Date.now();
+  process.kill(pid, "SIGSTOP");
+  const opened = await untilIssue(broadcast, "transcoder-behind", "opened", stoppedAt);
+  expect(opened.timestamp - stoppedAt).toBeLessThan(TRANSCODE_WITHIN_MS);
+  process.kill(pid, "SIGCONT");
+  await untilIssue(broadcast, "transcoder-behind", "closed", stoppedAt);
+});
+
+test("a source that changes to pictures that cannot be transcoded says so within a segment and two seconds", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream });
+  await expect.poll(async () => (await broadcast.now()).transcodedSegments, { timeout: 20_000 }).toBeGreaterThan(0);
+  await broadcast.publish({ pixels: "yuv444p10le" });
+  const switchedAt = Date.now();
+  const opened = await untilIssue(broadcast, "unsupported-source", "opened");
+  expect(opened.timestamp - switchedAt).toBeLessThan(TRANSCODE_WITHIN_MS);
+  expect(opened.evidence).toContain("yuv444p10le");
+  await broadcast.publisher.stop();
+  await untilIssue(broadcast, "unsupported-source", "closed");
+  expect(await broadcast.now()).toMatchObject({ isHealthy: null, issues: null });
+});
+
+test("a source that comes in bursts has an unstable bitrate", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: [] } });
+  await expect.poll(async () => (await broadcast.now()).sourceSegments, { timeout: 20_000 }).toBeGreaterThan(1);
+  const frozenAt = Date.now();
+  broadcast.publisher.freeze();
+  try {
+    await untilIssue(broadcast, "bitrate-unstable", "opened", frozenAt, 4_900);
+  } finally {
+    broadcast.publisher.thaw();
+  }
+  await untilIssue(broadcast, "bitrate-unstable", "closed", frozenAt);
+});
+
+async function untilIssue(
+  { weir, stream: { id } }: Broadcast,
+  code: string,
+  state: StreamIssueEvent["state"],
+  from = 1_700_000_000_000,
+  timeout = 30_000,
+): Promise<StreamIssueEvent> {
+  for await (const event of weir.client.events(id, { from, signal: AbortSignal.timeout(timeout) })) {
+    if (event.type === "stream_issue" && event.code === code && event.state === state) return event;
+  }
+  return expect.fail(`no ${code} ${state}`);
+}
