@@ -48,11 +48,5 @@ export const laterRoutes: readonly LaterRoute[] = [
     "PUT /room/:id/user/:userId",
     "DELETE /room/:id/user/:userId",
   ]),
-  ...laterData("viewership figures", [
-    "GET /data/views/now",
-    "GET /data/views/query",
-    "GET /data/views/query/creator",
-    "GET /data/views/query/total/:id",
-  ]),
   ...laterData("usage figures", ["GET /data/usage/query"]),
 ];

@@ -7,6 +7,7 @@ import { multistreamRoutes } from "./routes/multistream-routes.ts";
 import { playbackRoutes } from "./routes/playback-routes.ts";
 import { sessionRoutes } from "./routes/session-routes.ts";
 import { streamRoutes } from "./routes/stream-routes.ts";
+import { viewsRoutes } from "./routes/views-routes.ts";
 import { webhookRoutes } from "./routes/webhook-routes.ts";
 
 /** Every operation by name. OpenAPI, the client and the ownership tests are made from it. */
@@ -18,6 +19,7 @@ export const routes = {
   ...accountRoutes,
   ...accessControlRoutes,
   ...dataRoutes,
+  ...viewsRoutes,
   ...webhookRoutes,
 } as const satisfies Record<string, Route>;
 

@@ -6,12 +6,14 @@ import type { InjectOptions, LightMyRequestResponse } from "fastify";
 import { ManualClock, systemClock } from "../platform/clock.ts";
 import { openDatabase } from "../platform/database.ts";
 import { createApp } from "../platform/http/app.ts";
+import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { silentLog } from "../platform/log.ts";
 import { migrate } from "../platform/migrate.ts";
 import { Outbound } from "../platform/outbound/outbound.ts";
 import { startEmbeddedPostgres } from "../platform/postgres/embedded-postgres.ts";
 import type { PlaybackRequest, StopReason } from "../ports.ts";
 import { hashSecret } from "./accounts/api-key.ts";
+import { Passwords } from "./accounts/password.ts";
 import { newId } from "./ids.ts";
 import { createDomains, type DomainSettings, type Domains, type Schema } from "./index.ts";
 import type { Db } from "./schema.ts";
@@ -46,7 +48,18 @@ export interface TestDomains extends AsyncDisposable {
   another(nodeName: string): Domains;
 }
 
-export async function startTestDomains(settings: Partial<DomainSettings> = {}): Promise<TestDomains> {
+const QUICK = { ln: 4, r: 8, p: 1 };
+
+export interface TestOptions {
+  /** Whose `X-Forwarded-For` counts; requests come from 127.0.0.1. */
+  readonly proxies?: readonly string[];
+  readonly passwords?: Passwords;
+}
+
+export async function startTestDomains(
+  settings: Partial<DomainSettings> = {},
+  { proxies = [], passwords = new Passwords(QUICK) }: TestOptions = {},
+): Promise<TestDomains> {
   const folder = mkdtempSync(join(tmpdir(), "weir-domains-"));
   const server = await startEmbeddedPostgres({ dataFolder: folder, clock: systemClock, log: silentLog });
   const database = await openDatabase<Schema>(server.address, silentLog, systemClock);
@@ -74,6 +87,7 @@ export async function startTestDomains(settings: Partial<DomainSettings> = {}): 
         rtmpUrl: () => "rtmp://weir.test:1935/live",
         ...settings,
       },
+      passwords,
       mediaControl: {
         stop: async (streamId, why) => void asked.stops.push({ streamId, why }),
         accessChanged: async (playbackId) => void asked.accessChanges.push(playbackId),
@@ -89,7 +103,12 @@ export async function startTestDomains(settings: Partial<DomainSettings> = {}): 
   const domains = build("one");
   const apiKey = (await domains.ensureFirstAccount()) ?? "";
   await domains.node.join();
-  const app = await createApp({ log: silentLog, openPrefixes: ["/api/playback"], ownOrigin: () => "http://weir.test" });
+  const app = await createApp({
+    log: silentLog,
+    proxies: new TrustedProxies(proxies),
+    openPrefixes: ["/api/playback"],
+    ownOrigin: () => "http://weir.test",
+  });
   await app.register((scope) => domains.routes(scope));
   return {
     db,

@@ -1,4 +1,4 @@
-import type { Access, CreatedApiToken, SigningKey, Stream, Webhook } from "@weir/contract";
+import type { Access, CreatedApiToken, Person, SigningKey, Stream, Webhook } from "@weir/contract";
 import { afterAll, describe, expect, it } from "vitest";
 import { addProject, startTestDomains } from "./domain-test-kit.ts";
 
@@ -59,6 +59,7 @@ const THINGS: readonly (readonly [RegExp, string])[] = [
   [/^\/api\/multistream\/target\//, world.target],
   [/^\/api\/webhook\/subscribed\//, "asset.failed"],
   [/^\/api\/webhook\//, world.webhook],
+  [/^\/api\/person\//, world.person],
   [/^\/api\/project\//, world.project],
   [/^\/api\/access-control\/signing-key\//, world.signingKey],
   [/^\/api\/api-token\//, world.token],
@@ -70,6 +71,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "DELETE /api/webhook": { ids: [world.webhook] },
   "POST /api/webhook": WEBHOOK,
   "PUT /api/webhook/{id}": WEBHOOK,
+  "POST /api/person": { name: "somebody", password: "a long password" },
+  "PATCH /api/person/{id}": { password: "a long password" },
   "POST /api/multistream/target": { url: "rtmp://example.com/live/x" },
   "PATCH /api/stream/{id}/suspended": { suspended: true },
   "POST /api/access-control/try": { playbackId: world.playbackId },
@@ -82,9 +85,15 @@ const QUERIES: readonly (readonly [RegExp, string])[] = [[/\/events$/, "?from=16
 /** What anybody may ask. A route belongs here by decision, not by accident. */
 const OPEN = [
   "DELETE /api/dashboard/sign-in",
+  "GET /api/data/views/query/total/{id}",
   "GET /api/ingest",
   "GET /api/playback/{id}",
+  "GET /data/views/query/total/{id}",
+  "POST /analytics/log",
+  "POST /api/dashboard/log-in",
   "POST /api/dashboard/sign-in",
+  "POST /api/data/analytics/log",
+  "POST /data/analytics/log",
 ];
 
 /** What a key in a web page may call: the list that clients of this API know. */
@@ -241,6 +250,8 @@ async function makeWorld() {
   const decision = await kit.domains.publishGate.authorize(request);
   const session = decision.ok ? await kit.domains.publishGate.begin(decision.grant, kit.clock.now()) : null;
   const token = (await kit.call("POST", "/api/api-token", {}, owner.dashboard)).json<CreatedApiToken>();
+  const person = { name: "name-of-a-person", password: "a long password" };
+  const { id: personId } = (await kit.call("POST", "/api/person", person, owner.dashboard)).json<Person>();
   const webhook = (await kit.call("POST", "/api/webhook", WEBHOOK)).json<Webhook>();
   const signingKey = (await kit.call("POST", "/api/access-control/signing-key")).json<SigningKey>();
   return {
@@ -253,6 +264,7 @@ async function makeWorld() {
     session: session?.sessionId ?? "",
     target: stream.multistream.targets[0]?.id ?? "",
     token: token.id,
+    person: personId,
     webhook: webhook.id,
     signingKey: signingKey.id,
   };

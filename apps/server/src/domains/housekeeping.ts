@@ -3,6 +3,7 @@ import { deleteExpiredDashboardSessions, forgetOldAnswers } from "./accounts/ind
 import type { NodeMembership } from "./nodes/index.ts";
 import { type FinaliserDeps, settleRecordings } from "./sessions/index.ts";
 import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./streams/index.ts";
+import { forgetOldCounts } from "./views/index.ts";
 import { forgetOldCalls, forgetOldDeliveries } from "./webhooks/index.ts";
 
 type HousekeepingDeps = StreamHousekeepingDeps & FinaliserDeps;
@@ -50,6 +51,7 @@ export class Housekeeping {
     await this.#try("release the streams of lost nodes", () => releaseStreamsOfGoneNodes(deps));
     await this.#try("end reconnect windows", () => endOverdueWindows(deps));
     await this.#try("settle recordings", () => settleRecordings(deps));
+    await this.#try("forget old counts of viewers", () => forgetOldCounts(deps.db, deps.clock.now()));
     const now = deps.clock.monotonic();
     if (now < this.#hourlyAt) return;
     this.#hourlyAt = now + HOURLY_MS;

@@ -10,7 +10,7 @@ import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports.ts";
 import { signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
-import { ensureAccount, guardRequests, newApiKey } from "./accounts/index.ts";
+import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
 import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -29,6 +29,7 @@ import {
   streamRoutes,
   writeLiveFacts,
 } from "./streams/index.ts";
+import { ViewCounter, ViewerLimit, viewRoutes } from "./views/index.ts";
 
 import {
   DeliveryWorker,
@@ -49,6 +50,10 @@ export interface DomainSettings {
   readonly reconnectWindowMs: number;
   /** Requests a second that one API key may make; 0 for any number. */
   readonly rateLimit: number;
+  /** Viewers that one account may have at a time; 0 for any number. */
+  readonly viewerLimit: number;
+  /** Viewers that one access key or token may have at a time on this node; 0 for any number. */
+  readonly viewersPerCredential: number;
   /** What server-sent events are called. */
   readonly sseEventName: string;
   /** What the process is set to, without secrets. */
@@ -69,6 +74,8 @@ export interface DomainOptions {
   readonly mediaControl: MediaControl;
   /** The only way to addresses that customers give. */
   readonly outbound: Outbound;
+  /** How people's passwords are hashed. */
+  readonly passwords?: Passwords;
 }
 
 export interface Domains {
@@ -101,20 +108,19 @@ export interface Domains {
 
 /** Build the domain floor over an open, migrated database. Nothing runs until `node.join` and `housekeeping.start`. */
 export function createDomains(options: DomainOptions): Domains {
-  const { settings, mediaControl } = options;
+  const { settings, mediaControl, passwords = new Passwords() } = options;
   const events = new EventLog((trx, placed) => queueDeliveries(trx, placed, options.clock.now()));
-  const deps = { ...options, ...settings, events };
+  const deps = { ...options, ...settings, events, keyGuesses: new KeyGuesses(options.clock) };
   const feed = new EventFeed(deps);
   const node = new NodeMembership(deps, { ...settings, name: settings.nodeName });
   const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(deps, batch, dropped) });
-  // No limits yet.
+  const viewCounter = new ViewCounter({ ...deps, node });
   const findAccessWebhook = (projectId: string, id: string) => findProjectAccessWebhook(deps.db, projectId, id);
-  const limits = { isFull: async () => false, admits: () => true, goesOn: () => {} };
   const playbackGate = new ContentGate({
     ...deps,
     findAccessWebhook,
     noteAccessCall: (id, at, failure) => noteAccessCall(deps.db, id, at, failure),
-    limits,
+    limits: new ViewerLimit(deps),
   });
   const deliveries = new DeliveryWorker({
     ...deps,
@@ -132,14 +138,14 @@ export function createDomains(options: DomainOptions): Domains {
     eventSink: {
       report: (fact) => facts.report(fact),
       settle: () => facts.settle(),
-      countViewers: () => {},
+      countViewers: (counts) => viewCounter.countViewers(counts),
     },
     async routes(app) {
       app.setSerializerCompiler(() => JSON.stringify);
       await app.register(cookie);
       guardRequests(app, deps);
       await describeApi(app);
-      accountRoutes(app, { ...deps, version, listNodes: () => listNodes(deps.db, node.id) });
+      accountRoutes(app, { ...deps, passwords, version, listNodes: () => listNodes(deps.db, node.id) });
       streamRoutes(app, { ...deps, mediaControl, findAccessWebhook });
       sessionRoutes(app, deps);
       playbackRoutes(app, deps);
@@ -148,6 +154,7 @@ export function createDomains(options: DomainOptions): Domains {
       healthRoutes(app, deps);
       eventRoutes(app, { ...deps, feed });
       signingKeyRoutes(app, { ...deps, mediaControl });
+      viewRoutes(app, { ...deps, viewCounter });
       webhookRoutes(app, deps);
       addLaterRoutes(app);
     },
@@ -163,6 +170,7 @@ export function createDomains(options: DomainOptions): Domains {
       drain: () => node.drain(),
       leave: async () => {
         await facts.flush();
+        await viewCounter.flush();
         await node.leave((trx, nodeId) => releaseStreamsOfNode(trx, deps, nodeId));
       },
     },
@@ -175,6 +183,7 @@ export function createDomains(options: DomainOptions): Domains {
       await housekeeping.close();
       await deliveries.close();
       await facts.close();
+      await viewCounter.close();
     },
   };
 }

@@ -69,9 +69,20 @@ interface IdempotentRequestTable extends Owned {
   body: string | null;
 }
 
+interface PersonTable {
+  id: string;
+  user_id: string;
+  name: string;
+  password_hash: string;
+  created_at: Int8;
+  last_seen: Int8OrNull;
+}
+
+/** Of a key or of a person. */
 interface DashboardSessionTable extends Owned {
   hash: Buffer;
-  api_key_id: string;
+  api_key_id: TextOrNull;
+  person_id: TextOrNull;
   created_at: Int8;
   expires_at: Int8;
 }
@@ -229,6 +240,26 @@ export interface EventTable extends Owned {
   data: JSONColumnType<Record<string, unknown>>;
 }
 
+interface ViewHourTable extends Owned {
+  playback_id: string;
+  hour: Int8;
+  stream_id: string;
+  asset_id: TextOrNull;
+  view_count: Int8Default;
+  playtime_ms: Int8Default;
+  errors: Int8Default;
+  heartbeats: Int8Default;
+}
+
+interface ViewerCountTable extends Owned {
+  node_id: string;
+  playback_id: string;
+  stream_id: string;
+  asset_id: TextOrNull;
+  viewers: number;
+  told_at: Int8;
+}
+
 interface WebhookTable extends Owned {
   id: string;
   name: string;
@@ -285,10 +316,17 @@ interface WebhookLogTable {
 }
 
 /** Every table, as `apps/server/migrations` makes them. */
+interface ServerSecretTable {
+  name: string;
+  secret: Buffer;
+  created_at: Int8;
+}
+
 export interface Schema {
   account: AccountTable;
   project: ProjectTable;
   api_key: ApiKeyTable;
+  person: PersonTable;
   dashboard_session: DashboardSessionTable;
   idempotent_request: IdempotentRequestTable;
   node: NodeTable;
@@ -300,17 +338,21 @@ export interface Schema {
   recording_segment: RecordingSegmentTable;
   recording_span: RecordingSpanTable;
   stream_sequence: StreamSequenceTable;
+  server_secret: ServerSecretTable;
   event_lifecycle: EventTable;
   event_telemetry: EventTable;
   webhook: WebhookTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_queue: WebhookQueueTable;
   webhook_log: WebhookLogTable;
+  view_hour: ViewHourTable;
+  viewer_count: ViewerCountTable;
 }
 
 export type Db = Kysely<Schema>;
 export type Trx = Transaction<Schema>;
 export type ApiKeyRow = Selectable<ApiKeyTable>;
+export type PersonRow = Selectable<PersonTable>;
 export type ProjectRow = Selectable<ProjectTable>;
 export type StreamRow = Selectable<StreamTable>;
 export type NewStreamRow = Insertable<StreamTable>;

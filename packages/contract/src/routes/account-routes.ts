@@ -1,7 +1,8 @@
 import { Type } from "typebox";
-import { Account, DashboardSession, ServerSettings, SignIn } from "../account.ts";
+import { Account, DashboardSession, LogIn, ServerSettings, SignIn } from "../account.ts";
 import { ApiToken, CreatedApiToken, NewApiToken } from "../api-token.ts";
 import { ListQuery } from "../list.ts";
+import { NewPerson, Person, PersonPatch } from "../person.ts";
 import { NewProject, Project, ProjectPatch } from "../project.ts";
 import { none, ok, type Route } from "../route.ts";
 
@@ -15,6 +16,15 @@ export const accountRoutes = {
     body: SignIn,
     success: none,
     failures: [401, 422],
+  },
+  logIn: {
+    method: "POST",
+    path: "/api/dashboard/log-in",
+    summary: "Exchange a person's name and password for the dashboard's cookie",
+    auth: "none",
+    body: LogIn,
+    success: none,
+    failures: [401, 403, 422, 429, 503],
   },
   signOut: {
     method: "DELETE",
@@ -47,6 +57,41 @@ export const accountRoutes = {
     auth: "key",
     success: ok(Account),
     failures: [],
+  },
+  createPerson: {
+    method: "POST",
+    path: "/api/person",
+    summary: "Let somebody sign in at the dashboard with a password",
+    auth: "dashboard",
+    body: NewPerson,
+    success: { status: 201, body: Person },
+    failures: [400, 409, 422, 503],
+  },
+  listPeople: {
+    method: "GET",
+    path: "/api/person",
+    summary: "List who may sign in with a password",
+    auth: "dashboard",
+    query: ListQuery,
+    success: ok(Type.Array(Person)),
+    failures: [400],
+  },
+  patchPerson: {
+    method: "PATCH",
+    path: "/api/person/:id",
+    summary: "Set a password; the person's other sign-ins end",
+    auth: "dashboard",
+    body: PersonPatch,
+    success: none,
+    failures: [400, 404, 422, 503],
+  },
+  deletePerson: {
+    method: "DELETE",
+    path: "/api/person/:id",
+    summary: "Remove somebody; their sign-ins end at once",
+    auth: "dashboard",
+    success: none,
+    failures: [404, 409],
   },
   listProjects: {
     method: "GET",

@@ -6,11 +6,14 @@ import { hashSecret, keyPrefix } from "./api-key.ts";
 
 /** Who a request comes from. */
 export interface Principal extends Owner {
+  /** Of the API key, or of the person who signed in with a password. */
   readonly keyId: string;
   readonly keyName: string;
   readonly keyPrefix: string;
   readonly suspended: boolean;
-  /** The project of the key; `projectId` is another one where the dashboard looks into it. */
+  /** Null where an API key asks, or signed in at the dashboard. */
+  readonly personId: string | null;
+  /** The project of the key, or the first one of a person's account; `projectId` is another one where the dashboard looks into it. */
   readonly keyProjectId: string;
   /** What the key may do; null for everything. A dashboard session may what its key may. */
   readonly access: Access | null;
@@ -27,6 +30,7 @@ interface PrincipalRow {
   suspended: boolean;
   access: Access | null;
   last_used_at: string | null;
+  person_id: string | null;
   expires_at: string | null;
 }
 
@@ -41,17 +45,23 @@ const principalOf = (row: PrincipalRow): Principal => ({
   keyId: row.id,
   keyName: row.name,
   keyPrefix: row.prefix,
+  personId: row.person_id,
   keyProjectId: row.project_id,
   suspended: row.suspended,
   access: row.access,
   cookieExpiresAt: row.expires_at === null ? null : Number(row.expires_at),
 });
 
-const key = sql`select k.id, k.project_id, k.user_id, k.name, k.prefix, k.access, a.suspended, k.last_used_at`;
+/** Of the account `a`. */
+const firstProject = sql`(
+  select p.id from project p where p.user_id = a.id and p.deleted_at is null order by p.created_at, p.id limit 1
+)`;
 
 /** Whose API key this is. */
 export async function findKey(db: Db, apiKey: string, now: number): Promise<Principal | null> {
-  const { rows } = await sql<PrincipalRow>`${key}, null as expires_at
+  const { rows } = await sql<PrincipalRow>`
+    select k.id, k.project_id, k.user_id, k.name, k.prefix, k.access, a.suspended, k.last_used_at,
+      null as person_id, null as expires_at
     from api_key k join account a on a.id = k.user_id where k.hash = ${hashSecret(apiKey)}`.execute(db);
   const [row] = rows;
   if (!row) return null;
@@ -65,28 +75,34 @@ export async function findKey(db: Db, apiKey: string, now: number): Promise<Prin
 
 /** Whose dashboard cookie this is, while it lasts. */
 export async function findDashboardSession(db: Db, token: string, now: number): Promise<Principal | null> {
-  const { rows } = await sql<PrincipalRow>`${key}, d.expires_at
-    from dashboard_session d join api_key k on k.id = d.api_key_id join account a on a.id = k.user_id
+  const { rows } = await sql<PrincipalRow>`
+    select coalesce(k.id, w.id) as id, coalesce(k.project_id, ${firstProject}) as project_id, d.user_id,
+      coalesce(k.name, w.name) as name, coalesce(k.prefix, '') as prefix, k.access, a.suspended, k.last_used_at,
+      w.id as person_id, d.expires_at
+    from dashboard_session d join account a on a.id = d.user_id
+      left join api_key k on k.id = d.api_key_id left join person w on w.id = d.person_id
     where d.hash = ${hashSecret(token)} and d.expires_at > ${now}::bigint`.execute(db);
   return rows[0] ? principalOf(rows[0]) : null;
 }
 
-export async function insertDashboardSession(
-  db: Db,
-  session: { principal: Principal; token: string; now: number; expiresAt: number },
-): Promise<void> {
-  const { principal, token, now, expiresAt } = session;
-  await db
-    .insertInto("dashboard_session")
-    .values({
-      hash: hashSecret(token),
-      api_key_id: principal.keyId,
-      project_id: principal.projectId,
-      user_id: principal.userId,
-      created_at: now,
-      expires_at: expiresAt,
-    })
-    .execute();
+/** A sign-in that is good until `expiresAt`: a key's or a person's. */
+export interface NewDashboardSession {
+  readonly userId: string;
+  readonly keyId: string | null;
+  readonly personId: string | null;
+  readonly token: string;
+  readonly now: number;
+  readonly expiresAt: number;
+}
+
+export async function insertDashboardSession(db: Db, session: NewDashboardSession): Promise<void> {
+  const { userId, keyId, personId, token, now, expiresAt } = session;
+  await sql`
+    insert into dashboard_session (hash, api_key_id, person_id, project_id, user_id, created_at, expires_at)
+    select ${hashSecret(token)}, ${keyId}::uuid, ${personId}::uuid,
+      coalesce((select k.project_id from api_key k where k.id = ${keyId}::uuid), ${firstProject}), a.id,
+      ${now}::bigint, ${expiresAt}::bigint
+    from account a where a.id = ${userId}`.execute(db);
 }
 
 export async function deleteDashboardSession(db: Db, token: string): Promise<void> {

@@ -1,8 +1,14 @@
 import { DASHBOARD_REQUEST_HEADER } from "@weir/contract";
 import type { FastifyRequest } from "fastify";
+import { TooManyRequests } from "../api-error.ts";
 import type { Deps } from "../deps.ts";
 import { Forbidden, Unauthenticated } from "./account-errors.ts";
 import { findDashboardSession, findKey, type Principal } from "./account-store.ts";
+import type { KeyGuesses } from "./key-guesses.ts";
+
+export interface AuthenticateDeps extends Deps {
+  readonly keyGuesses: KeyGuesses;
+}
 
 export const DASHBOARD_COOKIE = "weir_session";
 
@@ -11,22 +17,28 @@ const LONGEST_HEADER = 1000;
 
 /**
  * Who asks: an API key in `Authorization` (`Bearer key`, `Basic base64(userId:key)`, or the bare key), else the dashboard's cookie.
- * A state-changing request by cookie needs the dashboard's header, which no other site can send. Throws `Unauthenticated`, `Forbidden`.
+ * A state-changing request by cookie needs the dashboard's header, which no other site can send. Throws `Unauthenticated`, `Forbidden`,
+ * `TooManyRequests` for an address that brought too many wrong ones.
  */
-export async function authenticate({ db, clock }: Deps, request: FastifyRequest): Promise<Principal> {
+export async function authenticate(
+  { db, clock, keyGuesses }: AuthenticateDeps,
+  request: FastifyRequest,
+): Promise<Principal> {
   const { authorization } = request.headers;
-  const cookie = request.cookies[DASHBOARD_COOKIE];
-  let principal: Principal | null;
-  if (authorization) {
-    principal = await findKey(db, keyOf(authorization), clock.now());
-    if (!principal) throw new Unauthenticated("no token found");
-  } else if (cookie) {
-    if (!SAFE_METHODS.has(request.method) && request.headers[DASHBOARD_REQUEST_HEADER] !== "1") {
-      throw new Forbidden(`a request by cookie that changes something needs the header ${DASHBOARD_REQUEST_HEADER}: 1`);
-    }
-    principal = await findDashboardSession(db, cookie, clock.now());
-    if (!principal) throw new Unauthenticated();
-  } else throw new Unauthenticated();
+  const key = authorization ? keyOf(authorization) : undefined;
+  const secret = key ?? request.cookies[DASHBOARD_COOKIE];
+  if (secret === undefined) throw new Unauthenticated();
+  if (key === undefined && !SAFE_METHODS.has(request.method) && request.headers[DASHBOARD_REQUEST_HEADER] !== "1")
+    throw new Forbidden(`a request by cookie that changes something needs the header ${DASHBOARD_REQUEST_HEADER}: 1`);
+  if (!keyGuesses.mayTry(request.ip, secret))
+    throw new TooManyRequests("too many wrong keys from this address: try again in a minute");
+  const find = key === undefined ? findDashboardSession : findKey;
+  const principal = await find(db, secret, clock.now());
+  if (!principal) {
+    keyGuesses.wasWrong(request.ip);
+    throw new Unauthenticated(key === undefined ? undefined : "no token found");
+  }
+  keyGuesses.wasRight(secret);
   if (principal.suspended) throw new Forbidden("the account is suspended");
   return principal;
 }

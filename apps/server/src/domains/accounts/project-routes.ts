@@ -41,9 +41,7 @@ export function projectRoutes(app: FastifyInstance, deps: Deps): void {
   api.on(routes.deleteProject, async ({ principal, id }) => {
     if (!(await findProject(db, principal, id))) throw new NotFound();
     if (id === principal.keyProjectId)
-      throw new ProjectInUse(
-        "the API key that you are signed in with belongs to this project: sign in with another one",
-      );
+      throw new ProjectInUse("you are signed in to this project: sign in with an API key of another one to delete it");
     await db.transaction().execute((trx) => deleteProject(trx, principal, id, clock.now()));
   });
 }

@@ -7,10 +7,10 @@ import type { Deps } from "../deps.ts";
 import { allowsOrigin, isUnrestricted, type Operation, partsOf, refusalOf } from "./access.ts";
 import { Forbidden, Unauthenticated } from "./account-errors.ts";
 import type { Principal } from "./account-store.ts";
-import { authenticate } from "./authenticate.ts";
+import { type AuthenticateDeps, authenticate } from "./authenticate.ts";
 import { findProject } from "./project-store.ts";
 
-export interface RequestGuardDeps extends Deps {
+export interface RequestGuardDeps extends AuthenticateDeps {
   /** Requests a second that one API key may make; 0 for any number. */
   readonly rateLimit: number;
   publicUrl(): string;

@@ -26,8 +26,8 @@ beforeEach(async () => {
   counter = new ViewCounter({ ...kit, log: silentLog, node: kit.domains.node, onNewViewers });
 });
 
-async function count(playbackId: string, { now = 0, begun = now, watchedMs = 0, newViewers = [] as string[] } = {}) {
-  counter.countViewers([{ playbackId, now, begun, watchedMs, newViewers } satisfies ViewerCount]);
+async function count(playbackId: string, told: Partial<ViewerCount>): Promise<void> {
+  counter.countViewers([{ playbackId, now: 0, begun: told.now ?? 0, watchedMs: 0, newViewers: [], ...told }]);
   await counter.flush();
 }
 

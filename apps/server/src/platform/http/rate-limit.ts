@@ -48,6 +48,13 @@ export class RateLimit {
     return { ...allowance, remaining: allowance.remaining - 1 };
   }
 
+  /** Whether the next one would be refused; counts nothing. */
+  isUsedUp(name: string): boolean {
+    const window = this.#windows.get(name);
+    const { clock, quota } = this.#settings;
+    return window !== undefined && window.used >= quota && window.endsAt > clock.monotonic();
+  }
+
   /** What was taken last turned out not to count. */
   giveBack(name: string): void {
     const window = this.#windows.get(name);

@@ -1,0 +1,104 @@
+import { routes } from "@weir/contract";
+import type { FastifyInstance } from "fastify";
+import { RateLimit } from "../../platform/http/rate-limit.ts";
+import { ApiError, BadRequest, NotFound, TooManyRequests } from "../api-error.ts";
+import { ApiRoutes } from "../api-routes.ts";
+import type { Deps } from "../deps.ts";
+import { answerPage } from "../list-answer.ts";
+import { parseListQuery } from "../list-query.ts";
+import type { PersonRow } from "../schema.ts";
+import { Forbidden } from "./account-errors.ts";
+import type { Principal } from "./account-store.ts";
+import { DASHBOARD_COOKIE } from "./authenticate.ts";
+import type { Passwords } from "./password.ts";
+import {
+  countPeople,
+  deletePerson,
+  findPerson,
+  insertPerson,
+  listPeople,
+  personFields,
+  setPassword,
+} from "./person-store.ts";
+
+const MOST_PEOPLE = 100;
+const BY_NAME = "name-false";
+/** Wrong present passwords of one person within a minute, so that a browser left open gives nothing away. */
+const WRONG_PASSWORDS = 5;
+const MINUTE_MS = 60_000;
+
+/** 409 with what stands in the way. */
+class PersonConflict extends ApiError {
+  constructor(message: string) {
+    super(409, "person-conflict", message);
+  }
+}
+
+export interface PersonRouteDeps extends Deps {
+  readonly passwords: Passwords;
+  publicUrl(): string;
+}
+
+/** Log-in names are compared in lower case, however a keyboard composes them. */
+export const loginName = (name: string): string => name.trim().normalize("NFKC").toLowerCase();
+
+/** Who may sign in at the dashboard with a password; all of an account's people may do the same. */
+export function personRoutes(app: FastifyInstance, deps: PersonRouteDeps): void {
+  const { db, clock, passwords } = deps;
+  const api = new ApiRoutes(app, deps);
+  const wrong = new RateLimit({ clock, quota: WRONG_PASSWORDS, windowMs: MINUTE_MS });
+
+  api.on(routes.createPerson, async ({ principal, body }) => {
+    const name = loginName(body.name);
+    checkPassword(name, body.password);
+    if ((await countPeople(db, principal)) >= MOST_PEOPLE)
+      throw new BadRequest(`an account has at most ${MOST_PEOPLE} people: remove one first`);
+    const passwordHash = await passwords.hash(body.password);
+    const person = await insertPerson(db, principal, { name, passwordHash, now: clock.now() });
+    if (!person) throw new PersonConflict("somebody on this server has this name already: choose another one");
+    return person;
+  });
+
+  api.on(routes.listPeople, async ({ principal, query, url }, reply) => {
+    const page = await listPeople(db, principal, parseListQuery(query, personFields, BY_NAME));
+    return answerPage(reply, page, { origin: deps.publicUrl(), url });
+  });
+
+  api.on(routes.patchPerson, async ({ principal, id, body }, { request }) => {
+    const person = await find(principal, id);
+    if (principal.personId !== null) await checkCurrent(principal, person, body.currentPassword);
+    checkPassword(person.name, body.password);
+    const keptToken = principal.personId === id ? request.cookies[DASHBOARD_COOKIE] : undefined;
+    await setPassword(db, principal, id, { passwordHash: await passwords.hash(body.password), keptToken });
+  });
+
+  api.on(routes.deletePerson, async ({ principal, id }) => {
+    await find(principal, id);
+    if (principal.personId === id)
+      throw new PersonConflict("you are signed in as this person: let somebody else do it");
+    await deletePerson(db, principal, id);
+  });
+
+  async function find(principal: Principal, id: string): Promise<PersonRow> {
+    const person = await findPerson(db, principal, id);
+    if (!person) throw new NotFound();
+    return person;
+  }
+
+  /** Who has a browser that somebody else is signed in with does not have their password. */
+  async function checkCurrent(principal: Principal, person: PersonRow, current: string | undefined): Promise<void> {
+    if (principal.personId !== person.id)
+      throw new Forbidden("the password of somebody else is set by who is signed in with an API key");
+    if (current === undefined) throw new BadRequest("currentPassword is missing: give your present password as well");
+    if (!wrong.take(person.id).isAllowed) throw new TooManyRequests("too many wrong passwords: try again in a minute");
+    if (!(await passwords.isRight(current, person.password_hash))) throw new Forbidden("the present password is wrong");
+    wrong.giveBack(person.id);
+  }
+}
+
+function checkPassword(name: string, password: string): void {
+  if (loginName(password).includes(name) || new Set(password).size < 4)
+    throw new BadRequest(
+      "this password is easy to guess: it may not hold the name, and needs four different characters",
+    );
+}

@@ -1,0 +1,101 @@
+import type { Person } from "@weir/contract";
+import { sql } from "kysely";
+import { isId, newId } from "../ids.ts";
+import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
+import type { Db, Owner, PersonRow } from "../schema.ts";
+import { hashSecret } from "./api-key.ts";
+
+export const personFields: ListFields = {
+  id: { kind: "id", column: sql.ref("id") },
+  name: { kind: "search", column: sql.ref("name") },
+  createdAt: { kind: "int", column: sql.ref("created_at") },
+  lastSeen: { kind: "int", column: sql.ref("last_seen") },
+};
+
+/** What may be shown of a person: never the hash. */
+const personRecord = (row: PersonRow): Person => ({
+  id: row.id,
+  userId: row.user_id,
+  name: row.name,
+  createdAt: Number(row.created_at),
+  ...(row.last_seen === null ? {} : { lastSeen: Number(row.last_seen) }),
+});
+
+/** Null where somebody has this name already. */
+export async function insertPerson(
+  db: Db,
+  { userId }: Owner,
+  made: { name: string; passwordHash: string; now: number },
+): Promise<Person | null> {
+  const row = await db
+    .insertInto("person")
+    .values({ id: newId(), user_id: userId, name: made.name, password_hash: made.passwordHash, created_at: made.now })
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  return row ? personRecord(row) : null;
+}
+
+export async function listPeople(db: Db, { userId }: Owner, list: ListRequest): Promise<Page<Person>> {
+  const where = sql`where user_id = ${userId} and ${list.where}`;
+  const { rows } = await sql<PersonRow>`
+    select * from person ${where} order by ${list.order} limit ${list.limit + 1} offset ${list.skip}`.execute(db);
+  const { rows: counted } = await sql<{ n: string }>`select count(*) as n from person ${where}`.execute(db);
+  return pageOf(list, rows.map(personRecord), list.wantsCount ? Number(counted[0]?.n) : null);
+}
+
+export async function countPeople(db: Db, { userId }: Owner): Promise<number> {
+  const { rows } = await sql<{ n: string }>`select count(*) as n from person where user_id = ${userId}`.execute(db);
+  return Number(rows[0]?.n);
+}
+
+/** A person of the account, with the hash. */
+export async function findPerson(db: Db, { userId }: Owner, id: string): Promise<PersonRow | undefined> {
+  if (!isId(id)) return undefined;
+  return db.selectFrom("person").selectAll().where("id", "=", id).where("user_id", "=", userId).executeTakeFirst();
+}
+
+/** Whose log-in name this is, of whatever account. */
+export async function findPersonByName(
+  db: Db,
+  name: string,
+): Promise<(PersonRow & { suspended: boolean }) | undefined> {
+  return db
+    .selectFrom("person")
+    .innerJoin("account", "account.id", "person.user_id")
+    .selectAll("person")
+    .select("account.suspended")
+    .where("person.name", "=", name)
+    .executeTakeFirst();
+}
+
+export async function notePersonSeen(db: Db, id: string, now: number): Promise<void> {
+  await db.updateTable("person").set({ last_seen: now }).where("id", "=", id).execute();
+}
+
+/** Change the password and end the person's sessions, but for the one with this token. */
+export async function setPassword(
+  db: Db,
+  { userId }: Owner,
+  id: string,
+  change: { passwordHash: string; keptToken: string | undefined },
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .updateTable("person")
+      .set({ password_hash: change.passwordHash })
+      .where("id", "=", id)
+      .where("user_id", "=", userId)
+      .execute();
+    await trx
+      .deleteFrom("dashboard_session")
+      .where("person_id", "=", id)
+      .where("hash", "!=", hashSecret(change.keptToken ?? ""))
+      .execute();
+  });
+}
+
+/** With the person go their sessions. */
+export async function deletePerson(db: Db, { userId }: Owner, id: string): Promise<void> {
+  await db.deleteFrom("person").where("id", "=", id).where("user_id", "=", userId).execute();
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import { type DashboardSession, routes } from "@weir/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { isSameOrigin } from "../../platform/http/cors.ts";
+import { RateLimit } from "../../platform/http/rate-limit.ts";
+import { TooManyRequests } from "../api-error.ts";
+import { ApiRoutes } from "../api-routes.ts";
+import type { Deps } from "../deps.ts";
+import { refusalOf } from "./access.ts";
+import { Forbidden, Unauthenticated } from "./account-errors.ts";
+import { deleteDashboardSession, findKey, insertDashboardSession, type NewDashboardSession } from "./account-store.ts";
+import { DASHBOARD_COOKIE } from "./authenticate.ts";
+import type { Passwords } from "./password.ts";
+import { loginName } from "./person-routes.ts";
+import { findPersonByName, notePersonSeen } from "./person-store.ts";
+
+const COOKIE_LIFE_MS = 7 * 86_400_000;
+/** Failed sign-ins of one address, and of one name, within a minute, so that neither keys nor passwords can be tried out. */
+const FAILED_SIGN_INS = 5;
+const MINUTE_MS = 60_000;
+
+export interface SignInRouteDeps extends Deps {
+  readonly passwords: Passwords;
+  publicUrl(): string;
+}
+
+/** Sign-in of the dashboard: an API key, or a person's name and password, for an HttpOnly cookie. */
+export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void {
+  const { db, clock, log, passwords } = deps;
+  const api = new ApiRoutes(app, deps);
+  const limit = { clock, quota: FAILED_SIGN_INS, windowMs: MINUTE_MS };
+  const [ofAddress, ofName] = [new RateLimit(limit), new RateLimit(limit)];
+
+  api.on(routes.signIn, async ({ body, address }, reply) => {
+    refuseOtherPages(reply.request);
+    count(reply, ofAddress, address);
+    const principal = await findKey(db, body.apiKey, clock.now());
+    if (!principal || principal.suspended) throw new Unauthenticated("this API key is not known here");
+    ofAddress.giveBack(address);
+    if (refusalOf(principal.access, { method: "get", path: ["dashboard", "session"] }))
+      throw new Forbidden("this API key is restricted, so it cannot sign in at the dashboard");
+    await begin(reply, { ...principal, keyId: principal.keyId, personId: null });
+  });
+
+  api.on(routes.logIn, async ({ body, address }, reply) => {
+    refuseOtherPages(reply.request);
+    const name = loginName(body.name);
+    count(reply, ofAddress, address);
+    count(reply, ofName, name);
+    const person = await findPersonByName(db, name);
+    const isRight = await passwords.isRight(body.password, person?.password_hash ?? null);
+    if (!person || !isRight || person.suspended) {
+      log.info({ address }, "a log-in was refused");
+      throw new Unauthenticated("this name and this password do not belong together");
+    }
+    ofAddress.giveBack(address);
+    ofName.giveBack(name);
+    await notePersonSeen(db, person.id, clock.now());
+    await begin(reply, { userId: person.user_id, keyId: null, personId: person.id });
+  });
+
+  app.delete(
+    routes.signOut.path,
+    { schema: { summary: routes.signOut.summary }, config: { route: routes.signOut } },
+    async (request, reply) => {
+      refuseOtherPages(request);
+      await forget(request);
+      return reply.clearCookie(DASHBOARD_COOKIE, cookieOf(request)).code(204).send();
+    },
+  );
+
+  api.on(routes.getDashboardSession, async ({ principal }): Promise<DashboardSession> => {
+    if (principal.cookieExpiresAt === null)
+      throw new Unauthenticated("this address takes the dashboard's cookie, not a key");
+    const { userId, projectId, keyName, keyPrefix, personId, cookieExpiresAt } = principal;
+    const session = { userId, projectId, keyName, keyPrefix, expiresAt: cookieExpiresAt };
+    return personId === null ? session : { ...session, personId };
+  });
+
+  /** Another site must neither sign somebody in as somebody else, nor out. */
+  function refuseOtherPages(request: FastifyRequest): void {
+    if (request.headers.origin && !isSameOrigin(request, deps.publicUrl()))
+      throw new Forbidden("only pages of this server sign in and out");
+  }
+
+  /** Before the look, so that a hundred tries at once are not a hundred looks. Given back where it was right. */
+  function count(reply: FastifyReply, failures: RateLimit, name: string): void {
+    const allowance = failures.take(name);
+    if (allowance.isAllowed) return;
+    reply.headers(failures.headers(allowance));
+    throw new TooManyRequests(`too many failed sign-ins: try again in ${allowance.resetSeconds} s`);
+  }
+
+  /** Always a new token: one that was planted before signing in is worth nothing, and the one before is forgotten. */
+  async function begin(
+    reply: FastifyReply,
+    who: Pick<NewDashboardSession, "userId" | "keyId" | "personId">,
+  ): Promise<void> {
+    await forget(reply.request);
+    const token = randomBytes(32).toString("base64url");
+    const now = clock.now();
+    const { userId, keyId, personId } = who;
+    await insertDashboardSession(db, { userId, keyId, personId, token, now, expiresAt: now + COOKIE_LIFE_MS });
+    reply.setCookie(DASHBOARD_COOKIE, token, { ...cookieOf(reply.request), maxAge: COOKIE_LIFE_MS / 1000 });
+  }
+
+  async function forget({ cookies }: FastifyRequest): Promise<void> {
+    const token = cookies[DASHBOARD_COOKIE];
+    if (token) await deleteDashboardSession(db, token);
+  }
+
+  function cookieOf({ protocol }: FastifyRequest) {
+    const secure = protocol === "https" || deps.publicUrl().startsWith("https:");
+    return { path: "/", httpOnly: true, sameSite: "strict", secure } as const;
+  }
+}
