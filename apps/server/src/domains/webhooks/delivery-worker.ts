@@ -1,7 +1,7 @@
 import type { Session, Stream } from "@weir/contract";
 import type { Timer } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database.ts";
-import { until } from "../../platform/retry.ts";
+import { sleep } from "../../platform/retry.ts";
 import type { Deps } from "../deps.ts";
 import { eventId } from "../events/index.ts";
 import type { Owner, Schema } from "../schema.ts";
@@ -51,7 +51,7 @@ const CLOSE_WITHIN_MS = 2_000;
 export class DeliveryWorker {
   readonly #deps: DeliveryWorkerDeps;
   readonly #working = new Map<string, number>();
-  #inFlight = 0;
+  readonly #inFlight = new Set<Promise<void>>();
   #timer: Timer | null = null;
   #claiming: Promise<void> | null = null;
   #claimAgain = false;
@@ -79,7 +79,7 @@ export class DeliveryWorker {
     this.#claimAgain = true;
     this.#claiming ??= this.#claimAll().finally(() => {
       this.#claiming = null;
-      if (this.#claimAgain && !this.#isClosed && this.#inFlight < MOST_AT_ONCE) this.wake();
+      if (this.#claimAgain && !this.#isClosed && this.#inFlight.size < MOST_AT_ONCE) this.wake();
     });
   }
 
@@ -87,10 +87,7 @@ export class DeliveryWorker {
   async run(): Promise<void> {
     do {
       this.wake();
-      while (this.#claiming || this.#inFlight > 0) {
-        await this.#claiming;
-        await new Promise((resolve) => setImmediate(resolve));
-      }
+      while (this.#claiming || this.#inFlight.size > 0) await Promise.all([this.#claiming, ...this.#inFlight]);
     } while (this.#claimAgain);
   }
 
@@ -101,15 +98,15 @@ export class DeliveryWorker {
     const subscription = await this.#stopListening?.catch(() => null);
     await subscription?.close();
     await this.#claiming;
-    const isQuiet = await until(this.#deps.clock, CLOSE_WITHIN_MS, () => this.#inFlight === 0);
-    if (!isQuiet)
-      this.#deps.log.info({ calls: this.#inFlight }, "webhooks that did not answer yet will be called again");
+    await Promise.race([Promise.all(this.#inFlight), sleep(this.#deps.clock, CLOSE_WITHIN_MS)]);
+    const calls = this.#inFlight.size;
+    if (calls > 0) this.#deps.log.info({ calls }, "webhooks that did not answer yet will be called again");
     if (this.#timer) await releaseClaims(this.#deps.db, this.#deps.node.id).catch(() => {});
   }
 
   async #claimAll(): Promise<void> {
     this.#claimAgain = false;
-    const limit = MOST_AT_ONCE - this.#inFlight;
+    const limit = MOST_AT_ONCE - this.#inFlight.size;
     if (limit <= 0 || this.#isClosed) return;
     const { db, clock, node, log } = this.#deps;
     try {
@@ -121,22 +118,21 @@ export class DeliveryWorker {
   }
 
   #begin(key: QueueKey): void {
-    const count = (change: number) => {
-      this.#inFlight += change;
-      const working = (this.#working.get(key.webhookId) ?? 0) + change;
-      if (working > 0) this.#working.set(key.webhookId, working);
-      else this.#working.delete(key.webhookId);
-    };
-    count(1);
-    this.#deliverQueue(key)
+    const { webhookId } = key;
+    this.#working.set(webhookId, (this.#working.get(webhookId) ?? 0) + 1);
+    const work = this.#deliverQueue(key)
       .catch((err) => {
         // The claim runs out; then whoever looks sends it again.
-        this.#deps.log.warn({ err, webhookId: key.webhookId }, "a webhook's delivery was interrupted; it comes again");
+        this.#deps.log.warn({ err, webhookId }, "a webhook's delivery was interrupted; it comes again");
       })
       .finally(() => {
-        count(-1);
+        this.#inFlight.delete(work);
+        const left = (this.#working.get(webhookId) ?? 1) - 1;
+        if (left > 0) this.#working.set(webhookId, left);
+        else this.#working.delete(webhookId);
         if (!this.#isClosed) this.wake();
       });
+    this.#inFlight.add(work);
   }
 
   async #deliverQueue(key: QueueKey): Promise<void> {
