@@ -106,9 +106,9 @@ export class TestBrowser {
     return new TestBrowser(await browser.newContext({ viewport, locale: "en-US" }));
   }
 
-  /** Plays an HLS address with hls.js, in a page of a foreign origin. */
-  playHls(url: string): Promise<TestPlayer> {
-    return this.#play("playHls", url);
+  /** Plays an HLS address with hls.js, in a page of a foreign origin; with `headers` on every request. */
+  playHls(url: string, headers: Readonly<Record<string, string>> = {}): Promise<TestPlayer> {
+    return this.#play("playHls", url, headers);
   }
 
   /** Plays a file with the browser's own means. */
@@ -116,12 +116,12 @@ export class TestBrowser {
     return this.#play("playFile", url);
   }
 
-  async #play(how: "playHls" | "playFile", url: string): Promise<TestPlayer> {
+  async #play(how: "playHls" | "playFile", ...given: readonly unknown[]): Promise<TestPlayer> {
     const page = await this.context.newPage();
     await page.setContent("<video muted playsinline></video>");
     await page.addScriptTag({ path: HLS_JS });
     await page.addScriptTag({ path: PLAYER_PAGE });
-    await page.evaluate(`player.${how}(${JSON.stringify(url)})`);
+    await page.evaluate(`player.${how}(...${JSON.stringify(given)})`);
     return new TestPlayer(page);
   }
 

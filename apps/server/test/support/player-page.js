@@ -31,8 +31,15 @@ function longestStallMs() {
 }
 
 window.player = {
-  playHls(url) {
-    hls = new window.Hls({ lowLatencyMode: true, maxLiveSyncPlaybackRate: 1.5, enableWorker: false });
+  playHls(url, headers = {}) {
+    hls = new window.Hls({
+      lowLatencyMode: true,
+      maxLiveSyncPlaybackRate: 1.5,
+      enableWorker: false,
+      xhrSetup(xhr) {
+        for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
+      },
+    });
     hls.on("hlsError", (_event, { fatal, details, response, reason }) => {
       const error = [details, response?.code, reason].filter(Boolean).join(" ");
       seen.errors.push(error);

@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import { AccessWebhook } from "./support/access-webhook.ts";
+import { openArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+import { startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
+
+const arena = openArena({ env: { WEIR_ALLOW_PRIVATE_URLS: "1" } });
+
+/** How soon who watches is refused after their key was disabled. */
+const WITHDRAWN_WITHIN_MS = 10_000;
+
+test("gated content plays from the query alone, and stops within ten seconds of its key being disabled", async () => {
+  await using broadcast = await startGatedBroadcast(arena.weir);
+  const signer = await TokenSigner.create(arena.weir);
+  const jwt = await signer.sign(broadcast.stream.playbackId);
+  const player = await arena.browser.playHls(`${broadcast.hlsUrl}?jwt=${jwt}`);
+  await player.untilMoving(60);
+  expect((await player.state()).audioBytes).toBeGreaterThan(0);
+  await signer.disable();
+  await expect
+    .poll(async () => (await player.state()).errors.join(), { timeout: WITHDRAWN_WITHIN_MS })
+    .toContain("401");
+  await player.close();
+  expect(arena.weir.log).not.toContain(jwt);
+});
+
+test("gated content plays by a header alone", async () => {
+  await using broadcast = await startGatedBroadcast(arena.weir);
+  const signer = await TokenSigner.create(arena.weir);
+  const headers = { "Service-Jwt": await signer.sign(broadcast.stream.playbackId) };
+  const player = await arena.browser.playHls(broadcast.hlsUrl, headers);
+  await player.untilMoving(60);
+  await player.close();
+});
+
+test("without a token, with another's, or at an address without one, gated content is refused", async () => {
+  await using broadcast = await startGatedBroadcast(arena.weir);
+  const signer = await TokenSigner.create(arena.weir);
+  const statusOf = async (url: string) => (await fetch(url)).status;
+  expect(await statusOf(broadcast.hlsUrl)).toBe(401);
+  expect(await statusOf(`${broadcast.hlsUrl}?jwt=${await signer.sign("another00another")}`)).toBe(401);
+  const granted = async () => fetch(`${broadcast.hlsUrl}?jwt=${await signer.sign(broadcast.stream.playbackId)}`);
+  const child = async () => /^s\/.*m3u8$/m.exec(await (await granted()).text())?.[0];
+  await expect.poll(child, { timeout: 15_000 }).toBeDefined();
+  const address = new URL((await child()) ?? "", broadcast.hlsUrl).href;
+  expect(await statusOf(address)).toBe(200);
+  expect(await statusOf(address.replace(/\/s\/[^/]+/, "/s/-"))).toBe(401);
+});
+
+test("a recording is gated as its stream is: HLS and MP4 play from the query alone", async () => {
+  await using broadcast = await startGatedBroadcast(arena.weir, { seconds: 6, stream: { record: true } });
+  expect(await broadcast.publisher.ended).toBe(null);
+  const { recordingUrl, mp4Url } = await broadcast.recorded();
+  const [, playbackId = ""] = /\/hls\/([^/]+)\//.exec(recordingUrl) ?? [];
+  const jwt = await (await TokenSigner.create(arena.weir)).sign(playbackId);
+  expect([(await fetch(recordingUrl)).status, (await fetch(mp4Url)).status]).toEqual([401, 401]);
+  const hls = await arena.browser.playHls(`${recordingUrl}?jwt=${jwt}`);
+  expect((await hls.untilEnd()).audioBytes).toBeGreaterThan(0);
+  await hls.close();
+  const mp4 = await arena.browser.playFile(`${mp4Url}?jwt=${jwt}`);
+  await mp4.untilMoving(30);
+  await mp4.seek(4);
+  await mp4.until("pictures after a seek", ({ isSeeking, currentTime }) => !isSeeking && currentTime > 4.2);
+  await mp4.close();
+});
+
+test("a customer's webhook lets in whom it knows: live, and the recording", async () => {
+  await using customer = await AccessWebhook.start();
+  customer.allowed.add("viewer one");
+  const { id: webhookId } = await arena.weir.client.webhooks.create({
+    name: "gate",
+    url: customer.url,
+    events: ["playback.accessControl"],
+    sharedSecret: "a shared secret",
+  });
+  const playbackPolicy = { type: "webhook", webhookId, webhookContext: { room: 7 } } as const;
+  await using broadcast = await startBroadcast(arena.weir, { seconds: 20, stream: { record: true, playbackPolicy } });
+  const { hlsUrl } = broadcast;
+  expect((await fetch(`${hlsUrl}?accessKey=somebody+else`)).status).toBe(401);
+  expect((await fetch(hlsUrl)).status).toBe(401);
+  expect(customer.calls.length).toBe(1);
+
+  const player = await arena.browser.playHls(`${hlsUrl}?accessKey=viewer%20one`);
+  await player.untilMoving(60);
+  await player.close();
+  expect(customer.calls.length).toBe(2);
+  expect(customer.calls[1]?.body).toMatchObject({ accessKey: "viewer one", context: { room: 7 } });
+  expect(customer.calls[1]?.headers["livepeer-signature"]).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
+
+  const byHeader = await arena.browser.playHls(hlsUrl, { "Livepeer-Access-Key": "viewer one" });
+  await byHeader.untilMoving(30);
+  await byHeader.close();
+
+  await broadcast.publisher.stop();
+  const { recordingUrl } = await broadcast.recorded();
+  expect((await fetch(recordingUrl)).status).toBe(401);
+  const recorded = await arena.browser.playHls(`${recordingUrl}?accessKey=viewer%20one`);
+  await recorded.untilMoving(30);
+  await recorded.close();
+  expect(arena.weir.log).not.toContain("viewer one");
+});
