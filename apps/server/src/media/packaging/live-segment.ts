@@ -13,6 +13,7 @@ export interface InitSegment {
 export interface LivePart {
   readonly bytes: Uint8Array;
   readonly durationTicks: number;
+  readonly frames: number;
   readonly isIndependent: boolean;
 }
 
@@ -44,6 +45,7 @@ export class LiveSegment implements SegmentPlace {
   readonly #memory: MemoryPool;
   #durationTicks: number;
   #bytes = 0;
+  #frames = 0;
   #holders = 1;
 
   constructor(place: SegmentPlace, memory: MemoryPool, durationTicks = 0) {
@@ -73,10 +75,15 @@ export class LiveSegment implements SegmentPlace {
     return this.#bytes;
   }
 
+  get frames(): number {
+    return this.#frames;
+  }
+
   add(part: LivePart): void {
     this.#parts.push(part);
     this.#durationTicks += part.durationTicks;
     this.#bytes += part.bytes.byteLength;
+    this.#frames += part.frames;
   }
 
   /** Keep the bytes until `letGo`. */

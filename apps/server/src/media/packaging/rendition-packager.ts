@@ -152,6 +152,7 @@ export class RenditionPackager {
     this.#rendition.publish({
       bytes: write(++this.#fragment, samples, allocate),
       durationTicks: this.#partTicks,
+      frames: samples.length,
       isIndependent: samples[0]?.isIndependent ?? false,
     });
     for (const { data } of samples) this.#memory.packets.release(data);

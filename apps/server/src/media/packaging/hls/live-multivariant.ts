@@ -26,10 +26,10 @@ export function liveMultivariant(
   let audio = null;
   for (const { rendition, track, plannedBps } of renditions) {
     const uri = addressOf(rendition.name);
-    const { peak, average } = bitrates(rendition, plannedBps ?? UNMEASURED_BPS[track.kind]);
+    const { peak, average, frameRate } = measure(rendition, plannedBps ?? UNMEASURED_BPS[track.kind]);
     if (track.kind === "video") {
       const { codecString, width, height } = track;
-      video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate: null });
+      video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate });
     } else audio = { uri, bandwidth: peak, codecString: track.codecString, channels: track.channels };
   }
   return writeMultivariantPlaylist({ video, audio });
@@ -41,18 +41,32 @@ export function newestTrack(rendition: LiveRendition): Track | null {
   return rendition.listed.findLast((segment) => segment.init !== null)?.init?.track ?? null;
 }
 
-function bitrates(rendition: LiveRendition, unmeasured: number): { peak: number; average: number } {
-  const { open, listed } = rendition;
-  const measured: readonly LiveSegment[] = listed.some((segment) => segment.bytes > 0) ? listed : open ? [open] : [];
+interface Measured {
+  /** Bits per second. */
+  readonly peak: number;
+  readonly average: number;
+  /** Null until a segment is whole. */
+  readonly frameRate: number | null;
+}
+
+function measure({ open, listed }: LiveRendition, unmeasured: number): Measured {
+  const whole = listed.some((segment) => segment.bytes > 0);
+  const measured: readonly LiveSegment[] = whole ? listed : open ? [open] : [];
   let bits = 0;
+  let frames = 0;
   let seconds = 0;
   let peak = 0;
   for (const segment of measured) {
     if (segment.bytes === 0 || segment.durationTicks === 0) continue;
     bits += segment.bytes * 8;
+    frames += segment.frames;
     seconds += segment.seconds;
     peak = Math.max(peak, (segment.bytes * 8) / segment.seconds);
   }
-  if (seconds === 0) return { peak: unmeasured, average: unmeasured };
-  return { peak: Math.ceil(peak * 1.1), average: Math.ceil(bits / seconds) };
+  if (seconds === 0) return { peak: unmeasured, average: unmeasured, frameRate: null };
+  return {
+    peak: Math.ceil(peak * 1.1),
+    average: Math.ceil(bits / seconds),
+    frameRate: whole ? frames / seconds : null,
+  };
 }
