@@ -20,6 +20,7 @@ import { listNodes, NodeMembership } from "./nodes/index.ts";
 import { describeApi, version } from "./openapi.ts";
 import { accessTrialRoutes, ContentGate, playbackRoutes } from "./playback/index.ts";
 import type { Schema } from "./schema.ts";
+import { serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
 import {
   FactQueue,
@@ -82,6 +83,8 @@ export interface Domains {
   readonly publishGate: PublishGate;
   readonly playbackGate: PlaybackGate;
   readonly eventSink: EventSink;
+  /** What viewers' tokens are sealed with: 32 bytes, the same on every node. */
+  viewerSecret(): Promise<Uint8Array>;
   /** Rows have changed that say who may watch this, or anything: the gate reads them anew. */
   accessChanged(playbackId: string | "all"): void;
   /** Fastify plugin with every route of the API. */
@@ -140,6 +143,7 @@ export function createDomains(options: DomainOptions): Domains {
       settle: () => facts.settle(),
       countViewers: (counts) => viewCounter.countViewers(counts),
     },
+    viewerSecret: () => serverSecret(deps, "viewer-tokens"),
     async routes(app) {
       app.setSerializerCompiler(() => JSON.stringify);
       await app.register(cookie);

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { availableParallelism, freemem } from "node:os";
 import { join } from "node:path";
 import type { Domains, Schema } from "../domains/index.ts";
@@ -66,8 +65,7 @@ export async function startMedia({
     playbackGate: domains.playbackGate,
     eventSink: domains.eventSink,
     store,
-    // Of this process alone: after a restart, players of gated content ask for access again.
-    viewerSecret: randomBytes(32),
+    viewerSecret: await domains.viewerSecret(),
     proxies,
     spoolDir: spoolDirOf(dataFolder),
     reconnectWindowMs: config.reconnectWindowMs,
