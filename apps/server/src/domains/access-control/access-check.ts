@@ -64,9 +64,10 @@ export class AccessCheck {
       return isStanding ? this.#untilExpiry(pass) : refused("the signing key is disabled or deleted");
     }
     const question = questionOf(content, policy, pass.accessKey);
-    const refreshMs = refreshMsOf(policy);
-    const isAllowed = await this.webhooks.recheck(question, viewer, refreshMs);
-    return isAllowed ? letIn(pass, standsFor(refreshMs), "") : refused("the webhook refuses");
+    const leftMs = await this.webhooks.recheck(question, viewer, refreshMsOf(policy));
+    return leftMs > 0
+      ? letIn(pass, Math.min(STANDS_MS, leftMs), "the webhook let it in")
+      : refused("the webhook refuses");
   }
 
   async #openByToken(content: GuardedContent, tokens: readonly string[]): Promise<Verdict> {
@@ -100,7 +101,7 @@ export class AccessCheck {
     const refreshMs = refreshMsOf(policy);
     const { verdict, why } = await this.webhooks.ask(questionOf(content, policy, accessKey), viewer, refreshMs);
     if (verdict !== "allowed") return refused(why);
-    return letIn({ kind: "webhook", accessKey }, standsFor(refreshMs), why);
+    return letIn({ kind: "webhook", accessKey }, Math.min(STANDS_MS, refreshMs), why);
   }
 }
 
@@ -116,8 +117,6 @@ function letIn(pass: ViewerPass, standsMs: number, why: string): Verdict {
 
 const refreshMsOf = ({ refreshInterval = REFRESH_SECONDS }: PlaybackPolicy): number =>
   Math.max(SHORTEST_STAND_MS, refreshInterval * 1_000);
-
-const standsFor = (refreshMs: number): number => Math.min(STANDS_MS, refreshMs);
 
 const questionOf = (
   { projectId, playbackId }: GuardedContent,

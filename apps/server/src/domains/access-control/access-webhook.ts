@@ -102,15 +102,17 @@ export class AccessWebhooks {
     return answer;
   }
 
-  /** For somebody who watches: whether that may go on. Who does not answer now stops nobody. */
-  async recheck(question: AccessQuestion, viewer: ViewerDetails, refreshMs: number): Promise<boolean> {
+  /** For somebody who watches: for how many milliseconds that may go on; 0 for not at all. Who does not answer now stops nobody. */
+  async recheck(question: AccessQuestion, viewer: ViewerDetails, refreshMs: number): Promise<number> {
     const key = keyOf(question);
     const standing = this.#standings.get(key);
-    if (standing && standing.until > this.#deps.clock.monotonic()) return standing.isAllowed;
+    const leftMs = standing ? standing.until - this.#deps.clock.monotonic() : 0;
+    if (standing && leftMs > 0) return standing.isAllowed ? leftMs : 0;
     const { verdict } = await this.#share(`again ${key}`, question, viewer);
     const isAllowed = verdict !== "refused";
-    this.#stand(key, isAllowed, verdict === "unanswered" ? Math.min(AGAIN_MS, refreshMs) : refreshMs);
-    return isAllowed;
+    const forMs = verdict === "unanswered" ? Math.min(AGAIN_MS, refreshMs) : refreshMs;
+    this.#stand(key, isAllowed, forMs);
+    return isAllowed ? forMs : 0;
   }
 
   /** Webhooks may have been changed. */

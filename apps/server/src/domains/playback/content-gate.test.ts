@@ -284,7 +284,7 @@ describe("content with a webhook", () => {
     const pass = await passOf(openWith("key"));
     receiver.answer = (_request, response) => response.writeHead(403).end();
     kit.clock.advance(59_000);
-    expect(await recheck(pass)).toMatchObject({ ok: true });
+    expect(await recheck(pass)).toMatchObject({ ok: true, standsMs: 1_000 });
     kit.clock.advance(1_000);
     expect(await recheck(pass)).toEqual(DENIED);
     expect(receiver.asked).toHaveLength(2);
