@@ -29,7 +29,16 @@ const sink: EventSink = { report: () => {}, countViewers: () => {}, settle: asyn
 function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
   const metrics = new Metrics();
   const media = {
-    ...{ sessions: 1, publishers: 2, bytesReceived: 3, bytesSent: 4, requests: 5, ladders: 6, transcodeLagMs: 700 },
+    ...{
+      sessions: 1,
+      publishers: 2,
+      bytesReceived: 3,
+      bytesSent: 4,
+      sent: { playlist: 1, part: 2, segment: 3 },
+      requests: 5,
+      ladders: 6,
+      transcodeLagMs: 700,
+    },
     ...{ transcodeChildren: 8, diskFreeBytes: 9 },
   };
   const feed = { readers: 1, streams: 2, tooSlow: 3 };

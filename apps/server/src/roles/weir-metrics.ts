@@ -59,6 +59,7 @@ export function measureMedia(metrics: Metrics, { figures }: Pick<MediaRole, "fig
     "Bytes of live media and playlists sent to viewers",
     () => figures().bytesSent,
   );
+  metrics.totals("weir_sent_total", "Live playlists, parts and segments sent to viewers", "kind", () => figures().sent);
   metrics.total(
     "weir_media_requests_total",
     "Requests for playlists, parts, segments and recordings",

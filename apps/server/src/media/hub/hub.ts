@@ -38,6 +38,8 @@ export interface HubFigures {
   readonly sessions: number;
   readonly bytesReceived: number;
   readonly bytesSent: number;
+  /** How many of each were sent to viewers. */
+  readonly sent: LiveSession["sent"];
   /** Whose rungs are being made. */
   readonly ladders: number;
   readonly transcodeLagMs: number;
@@ -52,7 +54,7 @@ export class Hub {
   readonly #ticker: Timer;
   readonly #sealing = new Set<Promise<void>>();
   /** Of sessions that are forgotten. */
-  readonly #past = { bytesReceived: 0, bytesSent: 0 };
+  readonly #past = { bytesReceived: 0, bytesSent: 0, playlist: 0, part: 0, segment: 0 };
 
   constructor(settings: HubSettings) {
     this.#settings = settings;
@@ -74,6 +76,11 @@ export class Hub {
       sessions: sum((session) => (session.isFinished ? 0 : 1)),
       bytesReceived: this.#past.bytesReceived + sum((session) => session.bytesReceived),
       bytesSent: this.#past.bytesSent + sum((session) => session.bytesSent),
+      sent: {
+        playlist: this.#past.playlist + sum(({ sent }) => sent.playlist),
+        part: this.#past.part + sum(({ sent }) => sent.part),
+        segment: this.#past.segment + sum(({ sent }) => sent.segment),
+      },
       ladders: sum(({ pipeline }) => (pipeline.transcodingState === "running" ? 1 : 0)),
       transcodeLagMs: Math.max(0, ...sessions.map(({ pipeline }) => pipeline.transcodingLagMs)),
     };
@@ -191,6 +198,9 @@ export class Hub {
     this.#sessions.delete(session.sessionId);
     this.#past.bytesReceived += session.bytesReceived;
     this.#past.bytesSent += session.bytesSent;
+    this.#past.playlist += session.sent.playlist;
+    this.#past.part += session.sent.part;
+    this.#past.segment += session.sent.segment;
     session.dispose();
     if (this.#byPlaybackId.get(session.playbackId) === session) this.#byPlaybackId.delete(session.playbackId);
   }

@@ -50,6 +50,8 @@ export class LiveSession {
   readonly pipeline: LivePipeline;
   /** Bytes sent to viewers; delivery adds to it. */
   bytesSent = 0;
+  /** How often each was sent to viewers; delivery adds to it. */
+  readonly sent = { playlist: 0, part: 0, segment: 0 };
   readonly #settings: LiveSessionSettings;
   #state: "live" | "away" | "finished" = "away";
   #epoch = 0;

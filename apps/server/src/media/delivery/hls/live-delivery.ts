@@ -88,6 +88,7 @@ export class LiveDelivery {
       if (!segment || !bytes) return sendNotFound(res);
       holdWhileSending(res, segment);
       session.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, [bytes]);
+      session.sent.part++;
     };
     if (isNext) this.#waits.until(rendition, isDecided, send);
     else send();
@@ -100,6 +101,7 @@ const TOO_FAR = '{"errors":["_HLS_msn is more than two segments ahead of the str
 function sendPlaylist({ res, session }: Asked, playlist: LivePlaylist, cache: string): void {
   const text = playlist.text();
   session.bytesSent += text.length;
+  session.sent.playlist++;
   sendAscii(res, 200, PLAYLIST_TYPE, cache, text);
 }
 
@@ -121,6 +123,7 @@ function sendSegment({ req, res, session, caching }: Asked, rendition: LiveRendi
     caching.immutable,
     segment.parts.map(({ bytes }) => bytes),
   );
+  session.sent.segment++;
 }
 
 /** The socket may still read the bytes long after the segment left the window. */
