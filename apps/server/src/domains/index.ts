@@ -31,12 +31,12 @@ import {
   writeLiveFacts,
 } from "./streams/index.ts";
 import { ViewCounter, ViewerLimit, viewRoutes } from "./views/index.ts";
-
 import {
   DeliveryWorker,
   findAccessWebhook as findProjectAccessWebhook,
   noteAccessCall,
   queueDeliveries,
+  tellNewViewers,
   webhookRoutes,
 } from "./webhooks/index.ts";
 
@@ -117,7 +117,11 @@ export function createDomains(options: DomainOptions): Domains {
   const feed = new EventFeed(deps);
   const node = new NodeMembership(deps, { ...settings, name: settings.nodeName });
   const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(deps, batch, dropped) });
-  const viewCounter = new ViewCounter({ ...deps, node });
+  const viewCounter = new ViewCounter({
+    ...deps,
+    node,
+    onNewViewers: (trx, viewers) => tellNewViewers(trx, deps, viewers),
+  });
   const findAccessWebhook = (projectId: string, id: string) => findProjectAccessWebhook(deps.db, projectId, id);
   const playbackGate = new ContentGate({
     ...deps,

@@ -6,6 +6,7 @@ import { EventLog } from "../events/index.ts";
 import {
   disposable,
   ended,
+  events,
   kit,
   now,
   pass,
@@ -131,6 +132,34 @@ describe("an event", () => {
     });
     // Whoever was told that there is nothing is told otherwise from now on.
     expect(kit.asked.accessChanges.at(-1)).toMatch(/^\w{16}$/);
+  });
+});
+
+describe("a new viewer", () => {
+  const watch = async (id: string) => {
+    const count = { playbackId: stream.playbackId, now: 1, begun: 1, newViewers: [id], watchedMs: 0 };
+    kit.domains.eventSink.countViewers([count]);
+    kit.clock.advance(1_000);
+    await expect
+      .poll(() => kit.db.selectFrom("viewer_count").selectAll().where("playback_id", "=", stream.playbackId).execute())
+      .toHaveLength(1);
+  };
+
+  it("is told of where a webhook asks for it", async () => {
+    const { receiver } = await subscribe({ events: ["playback.user.new"] });
+    await watch("viewer-1");
+    await deliver();
+    expect(receiver.calls[0]?.body).toMatchObject({
+      event: "playback.user.new",
+      stream: { id: stream.id },
+      payload: { playbackId: stream.playbackId, viewerId: "viewer-1" },
+    });
+  });
+
+  it("leaves nothing in the log where none does", async () => {
+    await subscribe();
+    await watch("viewer-2");
+    expect(await events()).toEqual([]);
   });
 });
 
