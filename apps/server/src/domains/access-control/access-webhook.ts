@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { signBody } from "../../platform/outbound/body-signature.ts";
@@ -173,9 +174,9 @@ export class AccessWebhooks {
   }
 }
 
-/** Another webhook or context is another question. */
+/** Another webhook or context is another question. A hash, for it is kept by the thousand, and a context may be long. */
 const keyOf = ({ playbackId, webhookId, accessKey, context }: AccessQuestion): string =>
-  JSON.stringify([playbackId, webhookId, accessKey, context]);
+  hash("sha256", JSON.stringify([playbackId, webhookId, accessKey, context]), "base64url");
 
 /** The three fields of interface.md 4.5 first; what public receivers look for comes after (public-interface 6). */
 function bodyOf({ accessKey, context }: AccessQuestion, viewer: ViewerDetails, timestamp: number): string {
