@@ -1,0 +1,48 @@
+import type { StreamHealth } from "@weir/contract";
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+import { SMALL_LADDER } from "./support/transcoding.ts";
+import { WeirProcess } from "./support/weir-process.ts";
+
+const arena = openArena({ withBrowser: false });
+
+const statuses = ({ healthy, conditions }: StreamHealth) =>
+  Object.fromEntries([["healthy", healthy.status], ...conditions.map(({ type, status }) => [type, status])]);
+
+test("a stream is unknown, then healthy, then idle; the record is the same after a restart", async () => {
+  const { weir } = arena;
+  const fresh = await weir.client.streams.create({ name: "fresh" });
+  expect(statuses(await weir.client.health(fresh.id))).toMatchObject({ healthy: null, Active: null });
+
+  await using broadcast = await startBroadcast(weir, { stream: { profiles: SMALL_LADDER } });
+  const health = () => weir.client.health(broadcast.stream.id);
+  await expect
+    .poll(async () => statuses(await health()), { timeout: 30_000 })
+    .toEqual({
+      healthy: true,
+      Active: true,
+      Transcoding: true,
+      TranscodeRealTime: true,
+      TranscodeNoErrors: true,
+      Multistreaming: null,
+    });
+  await broadcast.publisher.stop();
+  await broadcast.untilState("idle");
+  await expect.poll(async () => (await health()).healthy.status).toBe(false);
+
+  await weir.stop();
+  await weir.restart();
+  const before = await health();
+  await weir.kill();
+  await weir.restart();
+  expect(await health()).toEqual(before);
+  expect(before.metrics).toMatchObject({ MediaTimeMillis: [{}], TranscodeRealtimeRatio: [{}] });
+});
+
+test("a ladder for which there is no room is told within its first segments: transcoding is not healthy", async () => {
+  await using weir = await WeirProcess.start({ env: { WEIR_TRANSCODE_CORES: "0" } });
+  await using broadcast = await startBroadcast(weir, { stream: { profiles: SMALL_LADDER } });
+  const health = async () => statuses(await weir.client.health(broadcast.stream.id));
+  await expect.poll(health, { timeout: 8_000 }).toMatchObject({ healthy: false, Active: true, Transcoding: false });
+});

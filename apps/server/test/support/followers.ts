@@ -1,0 +1,62 @@
+import type { StreamEvent } from "@weir/contract";
+import { expect } from "vitest";
+import type { WeirProcess } from "./weir-process.ts";
+
+/** Somebody who follows the event feed of a stream from its beginning, whatever becomes of the server. */
+export class Follower {
+  readonly ids: string[] = [];
+  /** Connections that were begun. */
+  connections = 0;
+  gaps = 0;
+  readonly #abort = new AbortController();
+  readonly #reading: Promise<void>;
+
+  constructor(weir: WeirProcess, { id, createdAt }: { readonly id: string; readonly createdAt: number }) {
+    this.#reading = (async () => {
+      const events = weir.client.events(id, {
+        from: createdAt - 1,
+        signal: this.#abort.signal,
+        onGap: () => {
+          this.gaps += 1;
+        },
+        onConnection: (isConnected) => {
+          if (isConnected) this.connections += 1;
+        },
+      });
+      for await (const event of events) this.ids.push(event.id);
+    })();
+    // Rejects at the latest when it is aborted.
+    this.#reading.catch(() => {});
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#abort.abort();
+    await this.#reading.catch(() => {});
+  }
+}
+
+/** The whole log of a stream that is idle, read at once. */
+export async function readLog(
+  weir: WeirProcess,
+  { id, createdAt }: { readonly id: string; readonly createdAt: number },
+): Promise<StreamEvent[]> {
+  const log: StreamEvent[] = [];
+  for await (const event of weir.client.events(id, { from: createdAt - 1, to: Date.now() })) log.push(event);
+  return log;
+}
+
+/** Resolves when each has the ids of the log, in its order and once. */
+export async function expectWholeLog(
+  weir: WeirProcess,
+  stream: { readonly id: string; readonly createdAt: number },
+  followers: readonly Follower[],
+): Promise<StreamEvent[]> {
+  const log = await readLog(weir, stream);
+  const ids = log.map(({ id }) => id);
+  for (const follower of followers) {
+    await expect.poll(() => follower.ids.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(ids.length);
+    expect(follower.ids).toEqual(ids);
+    expect(follower.gaps).toBe(0);
+  }
+  return log;
+}
