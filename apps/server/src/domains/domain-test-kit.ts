@@ -7,7 +7,7 @@ import { ManualClock, systemClock } from "../platform/clock.ts";
 import { openDatabase } from "../platform/database.ts";
 import { createApp } from "../platform/http/app.ts";
 import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
-import { silentLog } from "../platform/log.ts";
+import { type Log, silentLog } from "../platform/log.ts";
 import { migrate } from "../platform/migrate.ts";
 import { Outbound } from "../platform/outbound/outbound.ts";
 import { startEmbeddedPostgres } from "../platform/postgres/embedded-postgres.ts";
@@ -54,11 +54,13 @@ export interface TestOptions {
   /** Whose `X-Forwarded-For` counts; requests come from 127.0.0.1. */
   readonly proxies?: readonly string[];
   readonly passwords?: Passwords;
+  /** What API and domains log. */
+  readonly log?: Log;
 }
 
 export async function startTestDomains(
   settings: Partial<DomainSettings> = {},
-  { proxies = [], passwords = new Passwords(QUICK) }: TestOptions = {},
+  { proxies = [], passwords = new Passwords(QUICK), log = silentLog }: TestOptions = {},
 ): Promise<TestDomains> {
   const folder = mkdtempSync(join(tmpdir(), "weir-domains-"));
   const server = await startEmbeddedPostgres({ dataFolder: folder, clock: systemClock, log: silentLog });
@@ -72,7 +74,7 @@ export async function startTestDomains(
       db,
       channels: database,
       clock,
-      log: silentLog,
+      log,
       settings: {
         nodeName,
         region: "local",
@@ -104,7 +106,7 @@ export async function startTestDomains(
   const apiKey = (await domains.ensureFirstAccount()) ?? "";
   await domains.node.join();
   const app = await createApp({
-    log: silentLog,
+    log,
     proxies: new TrustedProxies(proxies),
     openPrefixes: ["/api/playback"],
     ownOrigin: () => "http://weir.test",
