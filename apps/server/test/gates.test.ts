@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { AccessWebhook } from "./support/access-webhook.ts";
 import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
-import { startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
+import { childOf, startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
 
 const arena = openArena({ env: { WEIR_ALLOW_PRIVATE_URLS: "1" } });
 
@@ -39,10 +39,7 @@ test("without a token, with another's, or at an address without one, gated conte
   const statusOf = async (url: string) => (await fetch(url)).status;
   expect(await statusOf(broadcast.hlsUrl)).toBe(401);
   expect(await statusOf(`${broadcast.hlsUrl}?jwt=${await signer.sign("another00another")}`)).toBe(401);
-  const granted = async () => fetch(`${broadcast.hlsUrl}?jwt=${await signer.sign(broadcast.stream.playbackId)}`);
-  const child = async () => /^s\/.*m3u8$/m.exec(await (await granted()).text())?.[0];
-  await expect.poll(child, { timeout: 15_000 }).toBeDefined();
-  const address = new URL((await child()) ?? "", broadcast.hlsUrl).href;
+  const address = await childOf(`${broadcast.hlsUrl}?jwt=${await signer.sign(broadcast.stream.playbackId)}`);
   expect(await statusOf(address)).toBe(200);
   expect(await statusOf(address.replace(/\/s\/[^/]+/, "/s/-"))).toBe(401);
 });
@@ -52,7 +49,8 @@ test("a recording is gated as its stream is: HLS and MP4 play from the query alo
   expect(await broadcast.publisher.ended).toBe(null);
   const { recordingUrl, mp4Url } = await broadcast.recorded();
   const [, playbackId = ""] = /\/hls\/([^/]+)\//.exec(recordingUrl) ?? [];
-  const jwt = await (await TokenSigner.create(arena.weir)).sign(playbackId);
+  const signer = await TokenSigner.create(arena.weir);
+  const jwt = await signer.sign(playbackId);
   expect([(await fetch(recordingUrl)).status, (await fetch(mp4Url)).status]).toEqual([401, 401]);
   const hls = await arena.browser.playHls(`${recordingUrl}?jwt=${jwt}`);
   expect((await hls.untilEnd()).audioBytes).toBeGreaterThan(0);
@@ -62,6 +60,14 @@ test("a recording is gated as its stream is: HLS and MP4 play from the query alo
   await mp4.seek(4);
   await mp4.until("pictures after a seek", ({ isSeeking, currentTime }) => !isSeeking && currentTime > 4.2);
   await mp4.close();
+
+  const address = await childOf(`${recordingUrl}?jwt=${jwt}`);
+  await arena.weir.kill();
+  await arena.weir.restart();
+  expect((await fetch(address)).status).toBe(200);
+  await signer.disable();
+  const status = async () => (await fetch(address)).status;
+  await expect.poll(status, { timeout: WITHDRAWN_WITHIN_MS }).toBe(401);
 });
 
 test("a customer's webhook lets in whom it knows: live, and the recording", async () => {

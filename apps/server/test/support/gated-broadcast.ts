@@ -1,5 +1,6 @@
 import { signAccessJwt } from "@weir/client";
 import type { CreatedSigningKey } from "@weir/contract";
+import { expect } from "vitest";
 import { type Broadcast, type BroadcastOptions, startBroadcast } from "./broadcast.ts";
 import type { WeirProcess } from "./weir-process.ts";
 
@@ -29,6 +30,22 @@ export class TokenSigner {
 }
 
 /** A live stream that is watched with a token alone. */
-export function startGatedBroadcast(weir: WeirProcess, options: BroadcastOptions = {}): Promise<Broadcast> {
-  return startBroadcast(weir, { ...options, stream: { ...options.stream, playbackPolicy: { type: "jwt" } } });
+export function startGatedBroadcast(
+  weir: WeirProcess,
+  options: BroadcastOptions = {},
+  media = weir,
+): Promise<Broadcast> {
+  return startBroadcast(weir, { ...options, stream: { ...options.stream, playbackPolicy: { type: "jwt" } } }, media);
+}
+
+/** Address of the first rendition that a multivariant playlist leads to, as soon as there is one. */
+export async function childOf(multivariant: string): Promise<string> {
+  let child: string | undefined;
+  const look = async () => {
+    const playlist = await fetch(multivariant).then((answer) => answer.text());
+    child = /^s\/.*m3u8$/m.exec(playlist)?.[0];
+    return child;
+  };
+  await expect.poll(look, { timeout: 15_000 }).toBeDefined();
+  return new URL(child ?? "", multivariant).href;
 }
