@@ -1,0 +1,105 @@
+import { execFile } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+
+const arena = openArena({ env: { WEIR_ALLOW_PRIVATE_URLS: "1" } });
+const received: string[] = [];
+const receiver = createServer((request, response) => {
+  received.push(String(request.headers["service-signature"]));
+  request.resume().on("end", () => response.end("thanks"));
+});
+let page: Page;
+const problems: string[] = [];
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  page = await arena.browser.context.newPage();
+  page.setDefaultTimeout(10_000);
+  page.on("pageerror", (error) => problems.push(error.message));
+  await page.goto(arena.weir.url);
+  await page.getByLabel("API key").fill(arena.weir.apiKey);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Streams" }).waitFor();
+});
+
+afterAll(() => {
+  receiver.close();
+});
+
+const click = (name: string) => page.getByRole("button", { name, exact: true }).last().click();
+const openRoom = (name: string) => page.getByRole("link", { name, exact: true }).click();
+
+test("whoever is added under Settings signs in with a name and a password", async () => {
+  await openRoom("Settings");
+  await click("Add somebody");
+  await page.getByLabel("Name or e-mail address").fill("Anna@example.com");
+  await page.getByRole("textbox", { name: "Password" }).fill("correct horse");
+  await click("Add somebody");
+  await page.getByText("anna@example.com").waitFor();
+  await click("Sign out");
+  await page.getByRole("tab", { name: "Password" }).click();
+  await page.getByLabel("Name or e-mail address").fill("anna@example.com");
+  await page.getByRole("textbox", { name: "Password" }).fill("wrong horse");
+  await click("Sign in");
+  await page.getByText("do not belong together").waitFor();
+  await page.getByRole("textbox", { name: "Password" }).fill("correct horse");
+  await click("Sign in");
+  await page.getByText("As anna@example.com").waitFor();
+  await expect(page.getByRole("button", { name: "New password" }).count()).resolves.toBe(1);
+});
+
+test("a token that the shown code signs is let in, and the trial says why it no longer is", async () => {
+  const stream = await arena.weir.client.streams.create({ name: "Gated" });
+  await openRoom("Access");
+  await page.getByRole("tab", { name: "Signing keys" }).click();
+  await click("Create signing key");
+  await page.getByLabel("Name").fill("Shop");
+  await click("Create signing key");
+  await click("Show private key");
+  const privateKey = await page.getByRole("dialog").locator("code").first().innerText();
+  await click("I have kept it");
+  expect(await page.content()).not.toContain(privateKey);
+
+  await page.goto(`${arena.weir.url}/streams/${stream.id}?tab=access`);
+  await page.getByLabel("Playback policy").selectOption("jwt");
+  await click("Save policy");
+  await page.getByText("Saved").waitFor();
+  const code = await page.locator("pre").filter({ hasText: "createPrivateKey" }).innerText();
+  const env = { ...process.env, SIGNING_KEY: privateKey };
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], { env });
+  await page.getByLabel("Token", { exact: true }).fill(stdout);
+  await click("Try it");
+  await page.getByText("Let in.").waitFor();
+
+  const [key] = (await arena.weir.client.signingKeys.list()).items;
+  await arena.weir.client.signingKeys.patch(key?.id ?? "", { disabled: true });
+  await expect
+    .poll(async () => {
+      await click("Try it");
+      return page.getByText("Refused.").isVisible();
+    })
+    .toBe(true);
+  await page.getByText(/disabled/).waitFor();
+});
+
+test("a webhook is made, tested, and its delivery is shown with what was sent and answered", async () => {
+  await openRoom("Webhooks");
+  await click("Create webhook");
+  await page.getByLabel("Name").fill("Receiver");
+  await page.getByLabel("Address").fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/weir`);
+  await page.getByRole("checkbox", { name: "Streams" }).check();
+  await click("Make one up");
+  await click("Create webhook");
+  await page.getByRole("heading", { name: "Receiver" }).waitFor();
+  await click("Send a test");
+  await page.getByText("The test was taken: 200 OK.").waitFor();
+  await page.getByRole("button", { expanded: false, name: /stream\.started/ }).click();
+  await page.getByText("thanks").waitFor();
+  await page.getByText('"event": "stream.started"').waitFor();
+  expect(received).toEqual([expect.stringMatching(/^t=\d+,v1=[0-9a-f]{64}$/)]);
+  expect(problems).toEqual([]);
+});
