@@ -21,7 +21,7 @@ export function viewsQuery(playbackId: string, range: Range) {
       const told = await weir.views.query({ playbackId, from, timeStep: RANGES[range].timeStep, signal });
       return { now, told };
     },
-    refetchInterval: 60_000,
+    refetchInterval: 20_000,
     placeholderData: keepPreviousData,
   });
 }

@@ -29,13 +29,13 @@ export function Delivery({ delivery }: { readonly delivery: WebhookLog }) {
       >
         <IconChevronRight size={16} className={classes.chevron} aria-hidden />
         <code>{delivery.event}</code>
-        <span className="quiet">
+        <span className={`quiet ${classes.figure}`}>
           <Moment at={delivery.createdAt} />
         </span>
         <span className={classes.outcome}>
           <StateLabel tone={delivery.success ? "quiet" : "failure"}>{outcomeText(delivery)}</StateLabel>
         </span>
-        <span className="quiet">
+        <span className={`quiet ${classes.figure}`}>
           {delivery.attempt > 1 && `${text.attempt(delivery.attempt)} · `}
           {text.took((delivery.duration * 1000).toFixed(0))}
         </span>
