@@ -97,7 +97,8 @@ export const strings = {
     behind: (seconds: string) => `${seconds} s behind`,
     retrying: (why: string) => `${why} Trying again …`,
     unreachable: "The video could not be fetched.",
-    refused: "Playback was refused: this stream's playback policy lets only viewers with a credential watch.",
+    refused:
+      "Playback was refused: this stream's playback policy lets only viewers with a credential watch. Its Access tab plays it with one.",
     undecodable: "This browser cannot decode the video's codec.",
     unsupported: "This browser plays no HLS.",
   },

@@ -63,8 +63,8 @@ function Trouble({ webhook }: { readonly webhook: Webhook }) {
       return null;
     case "paused":
       return (
-        <Note tone="warning" title={text.paused}>
-          {pauseReason} {text.kept}
+        <Note tone="warning" title={text.paused(pauseReason ?? "")}>
+          {text.kept}
         </Note>
       );
     case "failing":
