@@ -60,7 +60,7 @@ export const webhookStrings = {
     delete: "Delete",
     testWorked: (answer: string) => `The test was taken: ${answer}.`,
     testFailed: (why: string) => `The test was not taken: ${why}.`,
-    paused: (why: string) => `This webhook is not called: ${why}.`,
+    paused: (why: string) => `Nothing is sent to this webhook: ${why}.`,
     kept: "Events are kept for 7 days and sent, in order, when it is resumed.",
     failing: (count: number, why: string) =>
       count === 1 ? `The last call failed: ${why}.` : `The last ${count} calls failed: ${why}.`,
