@@ -3,7 +3,19 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { EventLog, type NewEvent } from "../events/index.ts";
-import { authorize, ended, kit, now, pass, publish, setUpLiveRig, stream, tell, transcoded } from "../live-test-rig.ts";
+import {
+  authorize,
+  ended,
+  kit,
+  now,
+  pass,
+  publish,
+  setUpLiveRig,
+  measured as sourceMeasured,
+  stream,
+  tell,
+  transcoded,
+} from "../live-test-rig.ts";
 import { HealthReducer } from "./health-reducer.ts";
 import { HealthViews } from "./health-views.ts";
 
@@ -157,6 +169,21 @@ it("frequencies are the shares of good readings in the minutes before the last o
 });
 
 describe("multistream targets", () => {
+  it("of a stream make it unhealthy while it is live and they are not connected, unless they are disabled", async () => {
+    const spec = { name: "elsewhere", url: "rtmp://example.com/live/key" };
+    const path = `/api/stream/${stream.id}/create-multistream-target`;
+    await kit.call("POST", path, { profile: "source", spec });
+    const { grant, start } = await publish();
+    const source = (at: number) => ({ ...sourceMeasured(grant, start.sessionId), at });
+    await tell(kit.domains, source(now()));
+    const record = await health();
+    expect(statuses(record)).toMatchObject({ healthy: false, Multistreaming: false });
+    expect(record.multistream).toMatchObject([{ target: { name: "elsewhere", profile: "source" }, state: "Pending" }]);
+    await kit.call("PATCH", `/api/multistream/target/${record.multistream[0]?.target.id}`, { disabled: true });
+    await tell(kit.domains, source(now() + 10));
+    expect(statuses(await health())).toMatchObject({ healthy: true, Multistreaming: null });
+  });
+
   it("that are configured count as not connected until they are", async () => {
     await append(state(true), measured(now(), [{ connected: false }]));
     const pending = await health();

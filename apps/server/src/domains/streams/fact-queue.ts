@@ -14,12 +14,15 @@ export interface FactQueueOptions {
 
 const CAPACITY = 20_000;
 const BATCH = 500;
-/** Changes of a publisher's state are written at once, the rest is gathered. */
+/** Changes of a publisher's state are written at once; who reads the events waits for the telemetry, and nobody for the rest. */
 const URGENT_MS = 10;
+const TELEMETRY_MS = 100;
 const GATHER_MS = 500;
 
 const isUrgent = (fact: MediaFact): boolean => fact.type === "source-ended" || fact.type === "source-back";
 const isTelemetry = ({ type }: MediaFact): boolean => type === "source-metrics" || type === "segment-transcoded";
+const delayOf = (fact: MediaFact): number =>
+  isUrgent(fact) ? URGENT_MS : isTelemetry(fact) ? TELEMETRY_MS : GATHER_MS;
 
 /**
  * Between the media floor, which never waits, and the database, which may be slow or away. Facts wait in one bounded queue in the order
@@ -48,7 +51,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle"> {
     if (this.#closed) return;
     this.#waiting.push(fact);
     if (this.#waiting.length > this.#options.capacity) this.#makeRoom();
-    this.#schedule(isUrgent(fact) ? URGENT_MS : GATHER_MS);
+    this.#schedule(delayOf(fact));
   }
 
   get waiting(): number {
@@ -99,7 +102,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle"> {
     this.#timer = null;
     this.#writing ??= this.#drain().finally(() => {
       this.#writing = null;
-      if (this.#waiting.length > 0) this.#schedule(this.#waiting.some(isUrgent) ? URGENT_MS : GATHER_MS);
+      if (this.#waiting.length > 0) this.#schedule(Math.min(...this.#waiting.map(delayOf)));
     });
     return this.#writing;
   }

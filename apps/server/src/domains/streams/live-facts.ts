@@ -3,6 +3,7 @@ import type { MediaFact, SegmentTranscoded, SourceMetrics } from "../../ports.ts
 import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import { issueEvents, nextIssues } from "../issues/index.ts";
+import { enabledTargets, type NamedTarget } from "../multistream/index.ts";
 import type { Trx } from "../schema.ts";
 import { insertSealedSpans, noteFailedRecordings } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveIssues } from "./live-stream.ts";
@@ -39,6 +40,10 @@ export async function writeLiveFacts(
     const transcoded = await countTranscoded(trx, ofType("segment-transcoded"));
     const metrics = new Set(ofType("source-metrics").filter((fact) => freshStream(fact)?.sessionId === fact.sessionId));
     await writeRates(trx, [...metrics], streams);
+    const targets = await enabledTargets(
+      trx,
+      [...metrics].map((fact) => fact.streamId),
+    );
 
     const issues = new Map([...streams.values()].map((stream) => [stream, stream.issues]));
     const events = [...dropped].flatMap(([streamId, count]) =>
@@ -53,7 +58,7 @@ export async function writeLiveFacts(
       const stream = freshStream(fact);
       if (!stream) continue;
       if (fact.type === "source-metrics" && metrics.has(fact)) {
-        events.push(metricsEvent(stream, fact), ...judgeStream(stream, fact));
+        events.push(metricsEvent(stream, fact, targets.get(stream.id) ?? []), ...judgeStream(stream, fact));
       } else events.push(...(await moveStream(trx, stream, fact, deps.reconnectWindowMs)));
     }
     await saveIssues(
@@ -115,6 +120,7 @@ async function writeRates(
 function metricsEvent(
   stream: LiveStream,
   { at, mediaTimeMs, ingestRate, outgoingRate, source }: SourceMetrics,
+  targets: readonly NamedTarget[],
 ): NewEvent {
   const { frameRate, keyframeIntervalMs } = source;
   const region = stream.region ? { region: stream.region } : {};
@@ -134,7 +140,8 @@ function metricsEvent(
         ...(frameRate !== null && { frameRate }),
         ...(keyframeIntervalMs !== null && { keyframeIntervalMs }),
       },
-      multistream: [],
+      // Nothing is forwarded yet: none of them is connected.
+      multistream: targets.map(({ id, name, profile }) => ({ target: { id, name, profile }, metrics: null })),
     },
   };
 }
