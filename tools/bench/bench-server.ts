@@ -50,6 +50,7 @@ export class BenchServer {
         WEIR_METRICS_PORT: "off",
         WEIR_RTMP_PORT: "0",
         WEIR_API_KEY: API_KEY,
+        WEIR_ALLOW_PRIVATE_URLS: "1",
         WEIR_LOG_LEVEL: "error",
       },
     });

@@ -6,12 +6,13 @@ import { measureFullMachine, measureLadder } from "./bench-ladder.ts";
 import { measureFirstPart, measurePartAge } from "./bench-latency.ts";
 import { measurePlayer } from "./bench-player.ts";
 import { withDataFolder, withServer } from "./bench-server.ts";
+import { measureWebhooks } from "./bench-webhooks.ts";
 import { makeClip } from "./clip.ts";
 import { formatRow, machine, type Row } from "./report.ts";
 
 const HELP = `npm run bench -- [options]
 
-  --only startup,first,age,delivery,player,events,ladder,ingest   what to measure; all by default
+  --only startup,first,age,delivery,player,events,webhooks,ladder,ingest   what to measure; all by default
   --streams 1,10,50                                 how many publishers at once
   --seconds 8                                       how long ingest is watched
   --ladder-seconds 60                               how long a ladder is watched, more than 20
@@ -26,6 +27,7 @@ const MEASUREMENTS = {
   delivery: measureDelivery,
   player: measurePlayer,
   events: measureEvents,
+  webhooks: measureWebhooks,
 };
 
 /** Whatever hangs, a run ends. */
@@ -33,7 +35,7 @@ const LONGEST_RUN_MS = 20 * 60_000;
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: "string", default: "startup,first,age,delivery,player,events,ladder,ingest" },
+    only: { type: "string", default: "startup,first,age,delivery,player,events,webhooks,ladder,ingest" },
     streams: { type: "string", default: "1,10,50" },
     seconds: { type: "string", default: "8" },
     peer: { type: "string", multiple: true, default: [] },

@@ -2,6 +2,7 @@ import { verifyWebhook } from "@weir/client";
 import type { Webhook, WebhookLog } from "@weir/contract";
 import { sql } from "kysely";
 import { afterEach, describe, expect, it } from "vitest";
+import { startWebhookReceiver, type WebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 import { EventLog } from "../events/index.ts";
 import {
   disposable,
@@ -18,13 +19,12 @@ import {
   tell,
 } from "../live-test-rig.ts";
 import { queueDeliveries } from "./delivery-outbox.ts";
-import { startTestReceiver, type TestReceiver } from "./webhook-test-receiver.ts";
 
 setUpLiveRig();
 
 const SECRET = "shared secret of a test";
 const HOUR = 3_600_000;
-const receivers: TestReceiver[] = [];
+const receivers: WebhookReceiver[] = [];
 
 afterEach(async () => {
   await kit.db.deleteFrom("webhook").execute();
@@ -32,8 +32,8 @@ afterEach(async () => {
   for (const receiver of receivers.splice(0)) await receiver[Symbol.asyncDispose]();
 });
 
-async function subscribe(more: object = {}): Promise<{ receiver: TestReceiver; webhook: Webhook }> {
-  const receiver = await startTestReceiver();
+async function subscribe(more: object = {}): Promise<{ receiver: WebhookReceiver; webhook: Webhook }> {
+  const receiver = await startWebhookReceiver();
   receivers.push(receiver);
   const events = ["stream.started", "stream.idle"];
   const body = { name: "hook", url: receiver.url, events, sharedSecret: SECRET, ...more };
@@ -44,7 +44,7 @@ const statusOf = async ({ id }: Webhook) => (await kit.call("GET", `/api/webhook
 const logsOf = async ({ id }: Webhook) => (await kit.call("GET", `/api/webhook/${id}/log`)).json<WebhookLog[]>();
 const queued = async () =>
   Number((await sql<{ n: string }>`select count(*) as n from webhook_queue`.execute(kit.db)).rows[0]?.n);
-const heard = ({ calls }: TestReceiver) => calls.map(({ body }) => body.event);
+const heard = ({ calls }: WebhookReceiver) => calls.map(({ body }) => body.event);
 
 /** The stream goes live and is idle again: two events. */
 async function broadcast(): Promise<void> {

@@ -1,11 +1,11 @@
 import type { Stream, Webhook, WebhookLog } from "@weir/contract";
 import { afterAll, describe, expect, it } from "vitest";
+import { startWebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 import { addProject, startTestDomains } from "../domain-test-kit.ts";
 import { findAccessWebhook } from "./webhook-store.ts";
-import { startTestReceiver } from "./webhook-test-receiver.ts";
 
 const kit = await startTestDomains();
-const receiver = await startTestReceiver();
+const receiver = await startWebhookReceiver();
 afterAll(async () => {
   await kit[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
@@ -142,7 +142,7 @@ describe("a test event", () => {
   });
 
   it("that meets nobody is a call that failed, with a sentence", async () => {
-    const gone = await startTestReceiver();
+    const gone = await startWebhookReceiver();
     await gone[Symbol.asyncDispose]();
     const { id } = await create({ url: gone.url });
     const log = (await kit.call("POST", `/api/webhook/${id}/test`)).json<WebhookLog>();

@@ -2,24 +2,24 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { WebhookDelivery } from "@weir/contract";
 
-export interface ReceivedCall {
+export interface WebhookCall {
   readonly at: number;
   readonly headers: IncomingMessage["headers"];
   readonly text: string;
   readonly body: WebhookDelivery;
 }
 
-export interface TestReceiver extends AsyncDisposable {
+export interface WebhookReceiver extends AsyncDisposable {
   readonly url: string;
   /** Every call whose body came in whole, in order. */
-  readonly calls: ReceivedCall[];
+  readonly calls: WebhookCall[];
   /** How it answers from now on; 200 at first. */
-  answer: (response: ServerResponse, call: ReceivedCall) => void;
+  answer: (response: ServerResponse, call: WebhookCall) => void;
 }
 
 /** A customer's server, on loopback. */
-export async function startTestReceiver(port = 0): Promise<TestReceiver> {
-  const calls: ReceivedCall[] = [];
+export async function startWebhookReceiver(): Promise<WebhookReceiver> {
+  const calls: WebhookCall[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -28,8 +28,8 @@ export async function startTestReceiver(port = 0): Promise<TestReceiver> {
     calls.push(call);
     receiver.answer(response, call);
   });
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
-  const receiver: TestReceiver = {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const receiver: WebhookReceiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     calls,
     answer: (response) => void response.end(),
