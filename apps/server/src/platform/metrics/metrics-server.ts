@@ -31,9 +31,11 @@ export async function serveMetrics(metrics: Metrics, host: string, port: number,
     log.warn(`no metrics are served: ${host}:${port} cannot be listened on (${problem}); set WEIR_METRICS_PORT`);
     return { port: null, close: async () => {} };
   }
+  const bound = (server.address() as AddressInfo).port;
+  if (port === 0) log.info({ host, port: bound }, "metrics are served on a free port");
   let closing: Promise<void> | null = null;
   return {
-    port: (server.address() as AddressInfo).port,
+    port: bound,
     close() {
       closing ??= new Promise<void>((resolve) => {
         server.close(() => resolve());
