@@ -1,3 +1,4 @@
+import { signAccessJwt } from "@livepeer/react/crypto";
 import { Livepeer } from "livepeer";
 import { expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
@@ -51,6 +52,35 @@ test("multistream targets are created, listed, read, changed, put on a stream, t
   expect((await streams.get(streamId)).stream?.multistream?.targets).toEqual([]);
 });
 
+test("signing keys are created, listed, read, changed and deleted, and the public helper's tokens open the door", async () => {
+  const { weir } = arena;
+  const { accessControl } = openSdk();
+  const created = (await accessControl.create()).signingKey;
+  expect(created).toMatchObject({ name: "Signing Key 1", disabled: false, publicKey: expect.any(String) });
+  const id = created?.id ?? "";
+  expect((await accessControl.getAll()).data?.map((key) => key.id)).toEqual([id]);
+  await accessControl.update({ name: "renamed", disabled: true }, id);
+  expect((await accessControl.get(id)).signingKey).toMatchObject({ name: "renamed", disabled: true });
+  await accessControl.delete(id);
+  await expect(accessControl.get(id)).rejects.toMatchObject({ statusCode: 404 });
+
+  // The SDK drops the private key from what it gives.
+  const { privateKey, publicKey } = await weir.client.signingKeys.create();
+  const { playbackId } = await weir.client.streams.create({ name: "gated", playbackPolicy: { type: "jwt" } });
+  const token = await signAccessJwt({
+    privateKey,
+    publicKey,
+    playbackId,
+    issuer: "https://example.com",
+    expiration: 60,
+  });
+  const statusWith = async (headers: Record<string, string>) =>
+    (await fetch(weir.hlsUrl(playbackId), { headers })).status;
+  expect(await statusWith({ "Livepeer-Jwt": token })).toBe(200);
+  expect(await statusWith({ "Livepeer-Jwt": `${token.slice(0, -2)}AA` })).toBe(401);
+  expect(await statusWith({})).toBe(401);
+});
+
 test("sessions, their recordings and playback are read while a broadcast is on and after it", async () => {
   const { stream: streams, session: sessions, playback } = openSdk();
   await using broadcast = await startBroadcast(arena.weir, { stream: { record: true, profiles: [] } });
@@ -73,9 +103,9 @@ test("sessions, their recordings and playback are read while a broadcast is on a
 });
 
 test("a wrong key, a body that does not fit and what is not there yet are errors with their status", async () => {
-  const { stream: streams, webhook } = openSdk();
+  const { stream: streams, task } = openSdk();
   await expect(openSdk("wrong").stream.getAll()).rejects.toMatchObject({ statusCode: 401 });
   const profile = { name: "tiny", width: 128, height: 128, bitrate: 1, fps: 0 };
   await expect(streams.create({ name: "a", profiles: [profile] })).rejects.toMatchObject({ statusCode: 422 });
-  await expect(webhook.getAll()).rejects.toMatchObject({ statusCode: 501 });
+  await expect(task.getAll()).rejects.toMatchObject({ statusCode: 501 });
 });
