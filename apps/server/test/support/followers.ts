@@ -45,16 +45,20 @@ export async function readLog(
   return log;
 }
 
-/** Resolves when each has the ids of the log, in its order and once. */
+/** Resolves with the log when each has its ids, in its order and once. The last events may come when the stream is idle already. */
 export async function expectWholeLog(
   weir: WeirProcess,
   stream: { readonly id: string; readonly createdAt: number },
   followers: readonly Follower[],
 ): Promise<StreamEvent[]> {
-  const log = await readLog(weir, stream);
+  let log: StreamEvent[] = [];
+  const areLevel = async () => {
+    log = await readLog(weir, stream);
+    return followers.every(({ ids }) => ids.length === log.length);
+  };
+  await expect.poll(areLevel, { timeout: 60_000 }).toBe(true);
   const ids = log.map(({ id }) => id);
   for (const follower of followers) {
-    await expect.poll(() => follower.ids.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(ids.length);
     expect(follower.ids).toEqual(ids);
     expect(follower.gaps).toBe(0);
   }
