@@ -12,7 +12,7 @@ interface Props {
   readonly secret?: boolean;
 }
 
-/** An address, id or key on one line, to be read and copied. */
+/** An address, id or key, to be read and copied. */
 export function ValueField({ label, value, secret = false }: Props) {
   const [shown, setShown] = useState(!secret);
   const what = label.toLowerCase();

@@ -37,6 +37,7 @@ export const eventStrings = {
     noReason: "no reason is known.",
     retried: (segment: string, tries: number) => `Segment ${segment} was transcoded at try ${tries}.`,
     measured: (what: string) => `Measured: ${what}.`,
+    notMeasured: "Nothing was received since the last measure.",
     keyframes: (interval: string) => `a keyframe each ${interval}`,
     solved: (sentence: string) => `Solved: ${sentence}`,
     gap: (count: number) => `${count} measurements are missing here: the log could not keep up.`,

@@ -37,7 +37,7 @@ export const healthStrings = {
       healthy: "All configured targets are connected.",
       unhealthy: "At least one target is not connected.",
       blank: "No targets are configured.",
-      waiting: "The targets have not answered yet.",
+      waiting: "No target has been connected to yet.",
     },
   },
   states: { healthy: "Healthy", unhealthy: "Unhealthy", blank: "Blank", waiting: "Waiting" },

@@ -24,7 +24,7 @@ export function lineOf(event: StreamEvent): EventLine {
     case "transcode":
       return transcodeLine(event);
     case "media_server_metrics":
-      return { level: "detail", sentence: text.measured(measuredText(event)) };
+      return { level: "detail", sentence: measuredSentence(event) };
     case "stream_issue":
       return issueLine(event);
     case "webhook_event":
@@ -71,13 +71,13 @@ function nameIn(payload: Readonly<Record<string, unknown>> | undefined): string 
   return typeof name === "string" ? name : undefined;
 }
 
-function measuredText({ stats }: Of<"media_server_metrics">): string {
-  return [
-    bitrateText(stats.ingestRate ?? 0),
-    // Of the first one nothing is known but that it came.
-    stats.frameRate && frameRateText(stats.frameRate),
-    stats.keyframeIntervalMs && text.keyframes(secondsText(stats.keyframeIntervalMs)),
-  ]
-    .filter(Boolean)
-    .join(", ");
+function measuredSentence({
+  stats: { ingestRate, frameRate, keyframeIntervalMs },
+}: Of<"media_server_metrics">): string {
+  const measures = [
+    ingestRate && bitrateText(ingestRate),
+    frameRate && frameRateText(frameRate),
+    keyframeIntervalMs && text.keyframes(secondsText(keyframeIntervalMs)),
+  ].filter(Boolean);
+  return measures.length > 0 ? text.measured(measures.join(", ")) : text.notMeasured;
 }

@@ -30,7 +30,7 @@ export function HealthTab({ stream }: { readonly stream: Stream }) {
           {status === "idle" && health.data?.healthy.status != null && <p className="quiet">{text.lastSession}</p>}
           <ul className={classes.checks}>
             {checks.map((check) => (
-              <Check key={check.area} check={check} />
+              <Check key={check.area} check={check} isPast={status === "idle"} />
             ))}
           </ul>
           {health.data && <Place health={health.data} />}
@@ -42,11 +42,18 @@ export function HealthTab({ stream }: { readonly stream: Stream }) {
   );
 }
 
-function Check({ check: { area, state, sentence, condition } }: { readonly check: HealthCheck }) {
+interface CheckProps {
+  readonly check: HealthCheck;
+  readonly isPast: boolean;
+}
+
+function Check({ check: { area, state, sentence, condition }, isPast }: CheckProps) {
   return (
     <li className={classes.check}>
       <strong>{text.checks[area].name}</strong>
-      <HealthWord state={state}>{text.states[state]}</HealthWord>
+      <HealthWord state={state} isPast={isPast}>
+        {text.states[state]}
+      </HealthWord>
       <p>{sentence}</p>
       {condition?.frequency && <History frequency={condition.frequency} changedAt={condition.lastTransitionTime} />}
     </li>

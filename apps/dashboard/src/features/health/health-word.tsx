@@ -19,14 +19,16 @@ const icons = {
 
 interface Props {
   readonly state: HealthStatus | CheckState;
+  /** It stood so once: without the colour, which means now. */
+  readonly isPast?: boolean;
   readonly children: string;
 }
 
 /** How something stands: a shape, a colour and a word. */
-export function HealthWord({ state, children }: Props) {
+export function HealthWord({ state, isPast = false, children }: Props) {
   const Icon = icons[state];
   return (
-    <span className={classes.word} data-state={state}>
+    <span className={classes.word} data-state={isPast ? "past" : state}>
       <Icon size={18} aria-hidden />
       {children}
     </span>
