@@ -1,0 +1,80 @@
+import { verifyWebhook } from "@weir/client";
+import { Livepeer } from "livepeer";
+import { Events } from "livepeer/models/components/webhook.js";
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+import { startWebhookReceiver } from "./support/webhook-receiver.ts";
+import { WeirProcess } from "./support/weir-process.ts";
+
+const SECRET = "the secret of a test";
+
+const arena = openArena({ withBrowser: false, env: { WEIR_ALLOW_PRIVATE_URLS: "1" } });
+
+test("a broadcast is told of as it goes, and its recording once it plays from where it points", async () => {
+  const { weir } = arena;
+  await using receiver = await startWebhookReceiver();
+  const played: unknown[] = [];
+  receiver.answer = (response, { body }) => {
+    response.end();
+    const { recordingUrl } = (body.payload ?? {}) as { recordingUrl?: string };
+    if (recordingUrl) void fetch(recordingUrl).then(async (answer) => played.push(answer.status, await answer.text()));
+  };
+  await weir.client.webhooks.create({
+    name: "all",
+    url: receiver.url,
+    sharedSecret: SECRET,
+    events: ["stream.started", "stream.idle", "recording.started", "recording.waiting", "recording.ready"],
+  });
+  await using broadcast = await startBroadcast(weir, { stream: { profiles: [], record: true } });
+  await expect.poll(async () => (await broadcast.now()).sourceSegments, { timeout: 15_000 }).toBeGreaterThan(0);
+  await broadcast.publisher.stop();
+  const { recordingUrl, mp4Url } = await broadcast.recorded();
+  await expect.poll(() => receiver.calls.length, { timeout: 10_000 }).toBe(5);
+
+  expect(receiver.calls.map(({ body }) => body.event)).toEqual([
+    "stream.started",
+    "recording.started",
+    "stream.idle",
+    "recording.waiting",
+    "recording.ready",
+  ]);
+  expect(receiver.calls[4]?.body.payload).toMatchObject({ recordingUrl, mp4Url });
+  await expect.poll(() => played).toEqual([200, expect.stringContaining("#EXTM3U")]);
+  for (const { text, headers, body } of receiver.calls) {
+    expect(text).not.toContain(broadcast.stream.streamKey);
+    const signed = { body: text, signature: String(headers["service-signature"]), sharedSecret: SECRET };
+    expect(await verifyWebhook(signed)).toEqual(body);
+  }
+});
+
+test("the public client makes, changes, tries and deletes webhooks", async () => {
+  const { weir } = arena;
+  await using receiver = await startWebhookReceiver();
+  const { webhook: webhooks } = new Livepeer({ apiKey: weir.apiKey, serverURL: `${weir.url}/api` });
+  const input = { name: "hook", url: receiver.url, events: [Events.StreamStarted, Events.PlaybackAccessControl] };
+  const made = (await webhooks.create({ ...input, sharedSecret: SECRET })).webhook;
+  expect(made).toMatchObject({ ...input, createdAt: expect.any(Number) });
+  const id = made?.id ?? "";
+  expect((await webhooks.get(id)).webhook).toEqual(made);
+  expect((await webhooks.getAll()).data).toContainEqual(made);
+  expect((await webhooks.update({ ...input, name: "renamed" }, id)).webhook).toMatchObject({ id, name: "renamed" });
+
+  const tried = await weir.client.webhooks.test(id);
+  const [log] = (await webhooks.getLogs(id)).data ?? [];
+  expect(log).toMatchObject({ id: tried.id, success: true, response: { status: 200 } });
+  expect((await webhooks.getLog(id, tried.id)).webhookLog).toEqual(log);
+  expect((await webhooks.resendLog(id, tried.id)).webhookLog).toMatchObject({ webhookId: id, success: true });
+  expect(receiver.calls).toHaveLength(2);
+  expect((await webhooks.delete(id)).webhook).toMatchObject({ id, name: "renamed" });
+  await expect(webhooks.get(id)).rejects.toMatchObject({ statusCode: 404 });
+});
+
+test("without the setting for closed networks a webhook to loopback is refused", async () => {
+  await using weir = await WeirProcess.start();
+  const webhook = { name: "inward", url: "http://127.0.0.1:8099/", events: ["stream.started" as const] };
+  await expect(weir.client.webhooks.create(webhook)).rejects.toMatchObject({
+    status: 400,
+    errors: ["webhooks cannot be sent to this url: its host is a loopback, private or link-local address"],
+  });
+});
