@@ -28,8 +28,9 @@ export class KeyGuesses {
 
   wasRight(secret: string): void {
     const name = nameOf(secret);
-    const [oldest] = this.#right;
-    if (!this.#right.delete(name) && oldest !== undefined && this.#right.size >= MOST_RIGHT) this.#right.delete(oldest);
+    if (this.#right.has(name)) return;
+    const [oldest] = this.#right.size < MOST_RIGHT ? [] : this.#right;
+    if (oldest !== undefined) this.#right.delete(oldest);
     this.#right.add(name);
   }
 }

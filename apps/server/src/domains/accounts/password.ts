@@ -1,7 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { ApiError } from "../api-error.ts";
 
-/** OWASP's cheat sheet of 2025: 32 MiB and some 0.2 s of a core for each try. */
+/** OWASP's cheat sheet of 2025: 32 MiB and some 0.3 s of a core for each try. */
 const COST = { ln: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;

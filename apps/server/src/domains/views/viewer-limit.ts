@@ -13,6 +13,7 @@ export interface ViewerLimitDeps extends Deps {
 const REFRESH_MS = 2_000;
 /** Whoever was not seen for so long has left. */
 const GONE_MS = 30_000;
+const LOOK_MS = 1_000;
 /** Viewers by credential that are remembered; the one that was seen longest ago is forgotten first. */
 const MOST_VIEWERS = 100_000;
 
@@ -29,6 +30,7 @@ export class ViewerLimit {
   /** By viewer and playback id, in the order in which they were last seen. */
   readonly #seen = new Map<string, Seen>();
   readonly #perCredential = new Map<string, number>();
+  #lookAt = 0;
 
   constructor(deps: ViewerLimitDeps) {
     this.#deps = deps;
@@ -79,8 +81,12 @@ export class ViewerLimit {
     }
   }
 
+  /** Now and then, as the way over what was taken out at the front of a large map is long. */
   #forget(): void {
-    const before = this.#deps.clock.monotonic() - GONE_MS;
+    const now = this.#deps.clock.monotonic();
+    if (now < this.#lookAt && this.#seen.size < MOST_VIEWERS) return;
+    this.#lookAt = now + LOOK_MS;
+    const before = now - GONE_MS;
     for (const [name, { at }] of this.#seen) {
       if (at > before && this.#seen.size < MOST_VIEWERS) return;
       this.#remove(name);
