@@ -103,6 +103,7 @@ it.each([
   [answered(304), "refused"],
   [answered(401), "refused"],
   [answered(404), "refused"],
+  [answered(408), "unanswered"],
   [answered(429), "unanswered"],
   [answered(500), "unanswered"],
   [TIMEOUT, "unanswered"],

@@ -64,6 +64,8 @@ const WAITING_CALLS = 5_000;
 /** How soon a receiver that did not answer at a refresh is asked again. */
 const AGAIN_MS = 10_000;
 const STANDINGS = 100_000;
+/** Request Timeout, Too Early, Too Many Requests: no opinion about a viewer, as little as a 5xx. */
+const NOT_NOW = new Set([408, 425, 429]);
 const WEBHOOK_MS = 2_000;
 const WEBHOOKS = 1_000;
 /** How often a webhook's status is written, its successes and its failures each. */
@@ -203,8 +205,8 @@ function judge(answer: OutboundAnswer): WebhookAnswer {
   const { status } = answer;
   if (status >= 200 && status < 300) return { verdict: "allowed", why: `the webhook answered ${status}` };
   const why = `the webhook answered ${status}, and only a 2xx lets a viewer in`;
-  // A failure of the receiver, or one that has no time (RFC 6585 4), is no opinion about the viewer.
-  return { verdict: status >= 500 || status === 429 ? "unanswered" : "refused", why, statusCode: status };
+  const isOpinion = status < 500 && !NOT_NOW.has(status);
+  return { verdict: isOpinion ? "refused" : "unanswered", why, statusCode: status };
 }
 
 const unanswered = (why: string): WebhookAnswer => ({ verdict: "unanswered", why });
