@@ -357,6 +357,17 @@ describe("a replay", () => {
     expect(heard(receiver)).toEqual(["stream.started", "stream.idle"]);
   });
 
+  it("is refused while a thousand events wait", async () => {
+    const { webhook } = await subscribe();
+    await sql`insert into webhook_delivery (webhook_id, stream_id, seq, event_at, event, created_at)
+      select ${webhook.id}, ${stream.id}, n, 0, 'stream.idle', ${now()}::bigint from generate_series(1, 1000) n`.execute(
+      kit.db,
+    );
+    const answer = await kit.call("POST", `/api/webhook/${webhook.id}/replay`, { from: 0, to: now() });
+    expect(answer.statusCode).toBe(429);
+    await sql`delete from webhook_delivery`.execute(kit.db);
+  });
+
   it("that ends before it begins is 400", async () => {
     const { webhook } = await subscribe();
     expect((await kit.call("POST", `/api/webhook/${webhook.id}/replay`, { from: 2, to: 1 })).statusCode).toBe(400);

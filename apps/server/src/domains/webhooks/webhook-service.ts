@@ -39,6 +39,8 @@ const MOST_WEBHOOKS = 100;
 /** Somebody waits for a test or a resend, so they take less time than a delivery may. */
 const CALL_TIMEOUT_MS = 10_000;
 const MOST_CALLS_AT_ONCE = 20;
+/** With so many before them, events of a replay are not added. As far as the store counts. */
+const MOST_WAITING = 1000;
 
 /** The rules of webhooks. Delivery is the worker's. */
 export class WebhookService {
@@ -157,8 +159,11 @@ export class WebhookService {
 
   async replay(owner: Owner, id: string, { from, to }: WebhookReplay): Promise<number> {
     const { db, clock } = this.#deps;
-    await this.#find(owner, id);
+    const { waiting } = await this.#find(owner, id);
     if (from > to) throw new BadRequest("from must not be after to");
+    if (Number(waiting) >= MOST_WAITING) {
+      throw new TooManyRequests(`${MOST_WAITING} events or more wait for this webhook: replay once they are delivered`);
+    }
     return queueReplay(db, { webhookId: id, projectId: owner.projectId, from, to, now: clock.now() });
   }
 
