@@ -18,5 +18,6 @@ export function tokenFor(playbackId, seconds = 3600) {
   return \`\${unsigned}.\${signature.toString("base64url")}\`;
 }
 
-console.log(tokenFor("${playbackId}"));
+${call}
 `;
+}
