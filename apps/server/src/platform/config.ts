@@ -266,6 +266,8 @@ const SETTINGS = {
       variable: "OTEL_EXPORTER_OTLP_ENDPOINT",
       about:
         "OpenTelemetry collector that traces and metrics go to, over HTTP. `OTEL_EXPORTER_OTLP_HEADERS` and the other `OTEL_` variables count as well.",
+      // Some have a key in their address.
+      isSecret: true,
     },
     collector,
   ),
