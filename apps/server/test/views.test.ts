@@ -1,0 +1,55 @@
+import { Livepeer } from "livepeer";
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+import { startPublisher } from "./support/publisher.ts";
+
+const arena = openArena({ withBrowser: false, env: { WEIR_TRUSTED_PROXIES: "127.0.0.1" } });
+
+/** A viewer behind a proxy that names the address; looks at a playlist once a second, as players do, until disposed of. */
+function watch(url: string, address: string): Disposable {
+  const look = async () => {
+    const response = await fetch(url, { headers: { "x-forwarded-for": address } });
+    await response.arrayBuffer();
+  };
+  const timer = setInterval(() => void look().catch(() => {}), 1000);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+test("viewers are counted while they watch and afterwards, as the public SDK reads it", async () => {
+  const { weir } = arena;
+  await using broadcast = await startBroadcast(weir);
+  const { metrics } = new Livepeer({ apiKey: weir.apiKey, serverURL: `${weir.url}/api` });
+  const { playbackId, id: streamId } = broadcast.stream;
+  const now = async () => (await metrics.getRealtimeViewership(playbackId)).data?.map(({ viewCount }) => viewCount);
+  {
+    using _first = watch(broadcast.hlsUrl, "198.51.100.1");
+    using _second = watch(broadcast.hlsUrl, "198.51.100.2");
+    using _again = watch(broadcast.hlsUrl, "198.51.100.2");
+    await expect.poll(now, { timeout: 30_000 }).toEqual([2]);
+  }
+  await expect.poll(now, { timeout: 60_000 }).toEqual([0]);
+
+  expect((await metrics.getViewership({ playbackId })).data).toMatchObject([{ viewCount: 2 }]);
+  const [views] = await weir.client.views.query({ playbackId, timeStep: "hour", breakdownBy: ["playbackId"] });
+  expect(views).toMatchObject({ playbackId, viewCount: 2, timestamp: expect.any(Number) });
+  expect(views?.playtimeMins).toBeGreaterThan(0);
+  const creator = (await metrics.getCreatorViewership({ streamId })).data;
+  expect(creator?.map(({ viewCount }) => viewCount)).toEqual([2]);
+  expect((await metrics.getPublicViewership(playbackId)).data).toMatchObject({ playbackId, viewCount: 2 });
+});
+
+test("a stream key that is rotated puts its publisher out, and the session goes on with the new one", async () => {
+  const { weir } = arena;
+  await using broadcast = await startBroadcast(weir);
+  const before = broadcast.publisher;
+  const { streamKey } = await weir.client.streams.rotateKey(broadcast.stream.id);
+  expect(await before.ended).not.toBe(null);
+  await expect(broadcast.publish()).rejects.toThrow();
+  expect((await broadcast.now()).isActive).toBe(true);
+  expect((await fetch(broadcast.hlsUrl)).status).toBe(200);
+  const after = await startPublisher({ url: weir.publishUrl(streamKey) });
+  await broadcast.untilState("live");
+  expect(await broadcast.sessions()).toHaveLength(1);
+  await after.stop();
+});
