@@ -1,7 +1,7 @@
 /** What a server in Node.js runs to let one viewer watch one playback id for an hour; nothing to install. */
-export const nodeSample = (
-  playbackId: string,
-): string => `import { createPrivateKey, createPublicKey, sign } from "node:crypto";
+export function nodeSample(playbackId: string): string {
+  const call = `console.log(tokenFor("${playbackId}"));`;
+  return `import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 
 // The private key as it was shown when the signing key was made.
 const privateKey = createPrivateKey(Buffer.from(process.env.SIGNING_KEY, "base64"));
