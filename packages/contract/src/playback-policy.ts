@@ -4,7 +4,9 @@ import { exact } from "./exact.ts";
 /** Who may watch. `webhookContext` is handed back to the customer's webhook exactly as it is. */
 export const PlaybackPolicy = exact({
   type: Type.Enum(["public", "jwt", "webhook"]),
-  webhookId: Type.Optional(Type.String({ maxLength: 100 })),
+  webhookId: Type.Optional(
+    Type.String({ maxLength: 100, description: "For type webhook: one that is registered for playback.accessControl" }),
+  ),
   webhookContext: Type.Optional(
     Type.Unsafe<Record<string, unknown>>({
       type: "object",
@@ -14,6 +16,11 @@ export const PlaybackPolicy = exact({
   refreshInterval: Type.Optional(
     Type.Number({ minimum: 0, description: "Seconds between re-checks of a viewer; 600 if unset" }),
   ),
-  allowedOrigins: Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { maxItems: 100 })),
+  allowedOrigins: Type.Optional(
+    Type.Array(Type.String({ maxLength: 500 }), {
+      maxItems: 100,
+      description: "Web pages that may play, such as `https://example.com`; all without a list, or with `*`",
+    }),
+  ),
 });
 export type PlaybackPolicy = Static<typeof PlaybackPolicy>;
