@@ -199,6 +199,23 @@ describe("server-sent events", () => {
     await vi.waitFor(() => expect(feed.ids()).toHaveLength(sent), { timeout: 10_000 });
   });
 
+  it("end within a minute for a key or a stream that is deleted", async () => {
+    const signedIn = await kit.call("POST", "/api/dashboard/sign-in", { apiKey: kit.apiKey }, {});
+    const headers = { cookie: String(signedIn.headers["set-cookie"]).split(";")[0] ?? "", "x-weir-request": "1" };
+    const made = await kit.call("POST", "/api/api-token", {}, headers);
+    const { id, key } = made.json<{ id: string; key: string }>();
+    await using ofKey = await openFeed("", { authorization: key });
+    await using ofOwner = await openFeed();
+    await vi.waitFor(() => expect(kit.domains.figures().feed.readers).toBe(2));
+    await kit.call("DELETE", `/api/api-token/${id}`, undefined, headers);
+    kit.clock.advance(60_000);
+    await ofKey.ended;
+    await kit.call("DELETE", `/api/stream/${stream.id}`);
+    kit.clock.advance(60_000);
+    await ofOwner.ended;
+    kit.clock.stepWall(-120_000);
+  });
+
   it("of a head request are its headers", async () => {
     const answer = await fetch(`${url}/data/stream/${stream.id}/events`, {
       method: "HEAD",

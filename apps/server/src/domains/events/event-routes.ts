@@ -2,9 +2,9 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { routes } from "@weir/contract";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { SECURITY_HEADERS } from "../../platform/http/app.ts";
-import { NotFound } from "../api-error.ts";
+import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
+import { ApiError, NotFound } from "../api-error.ts";
 import { type ApiRequest, ApiRoutes } from "../api-routes.ts";
-import type { Deps } from "../deps.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { EventLog } from "./event-log.ts";
 import { pollFeed } from "./feed-poll.ts";
@@ -13,7 +13,7 @@ import { parseFeedRequest } from "./feed-request.ts";
 import { FeedStream } from "./feed-stream.ts";
 import { ownsStreamLog } from "./stream-owner.ts";
 
-export interface EventRouteDeps extends Deps {
+export interface EventRouteDeps extends AuthenticateDeps {
   readonly events: EventLog;
   readonly feed: EventFeed;
 }
@@ -45,12 +45,25 @@ async function serveFeed(deps: EventRouteDeps, asked: FeedRouteRequest, reply: F
     const response = beginStream(reply);
     if (reply.request.method === "HEAD") return void response.end();
     isStreaming = true;
-    new FeedStream({ clock, tail, position, response, render: feed.render, onTooSlow: () => feed.countTooSlow() })
+    const { render } = feed;
+    const onTooSlow = () => feed.countTooSlow();
+    const mayStay = () => wouldBeLetIn(deps, asked, reply);
+    new FeedStream({ clock, tail, position, response, render, onTooSlow, mayStay })
       .run()
       .catch((error: unknown) => deps.log.warn({ err: error, streamId }, "the event feed of a reader ended"))
       .finally(release);
   } finally {
     if (!isStreaming) release();
+  }
+}
+
+/** Keys and streams are deleted, people sign out. Where the database does not answer, who is in stays. */
+async function wouldBeLetIn(deps: EventRouteDeps, { principal, id }: FeedRouteRequest, reply: FastifyReply) {
+  try {
+    await authenticate(deps, reply.request);
+    return await ownsStreamLog(deps.db, principal, id);
+  } catch (error) {
+    return !(error instanceof ApiError && (error.statusCode === 401 || error.statusCode === 403));
   }
 }
 

@@ -12,12 +12,16 @@ export interface FeedStreamSettings {
   readonly render: (event: StreamEvent) => Buffer;
   /** A connection that took too little was closed; its client resumes. */
   readonly onTooSlow: () => void;
+  /** Asked once a minute; who may not is closed. */
+  readonly mayStay: () => Promise<boolean>;
 }
 
 /** Of a page of the log; about 50 kB. */
 const PAGE = 100;
 /** What may wait for one reader while live: beyond, it is closed. */
 const MOST_WAITING_BYTES = 256 * 1024;
+
+const MAY_STAY_MS = 60_000;
 
 const RETRY = Buffer.from("retry: 10000\n\n");
 const PING = Buffer.from(": ping\n\n");
@@ -38,8 +42,9 @@ export class FeedStream implements TailReader {
 
   /** Resolves when the connection is closed; rejects, with it closed, when the log cannot be read. */
   async run(): Promise<void> {
-    const { response, tail } = this.#settings;
+    const { clock, response, tail, mayStay } = this.#settings;
     if (response.destroyed) return;
+    const check = clock.every(MAY_STAY_MS, () => void mayStay().then((may) => may || this.close()));
     const closed = new Promise<void>((resolve) => response.once("close", resolve));
     try {
       response.write(RETRY);
@@ -49,6 +54,7 @@ export class FeedStream implements TailReader {
       response.destroy();
       throw error;
     } finally {
+      check.cancel();
       this.#end?.cancel();
       tail.readers.delete(this);
     }
@@ -73,10 +79,11 @@ export class FeedStream implements TailReader {
     const { clock, tail, position, response, render } = this.#settings;
     while (!position.hasCaughtUp) {
       const { events, isGap } = await position.next(PAGE);
-      if (response.destroyed) return;
+      // Closed meanwhile, by us or by the client.
+      if (response.writableEnded || response.destroyed) return;
       const lines = events.map(({ event }) => render(event));
       if (!response.write(Buffer.concat(isGap ? [GAP, ...lines] : lines))) await this.#taken();
-      if (response.destroyed) return;
+      if (response.writableEnded || response.destroyed) return;
     }
     if (position.endsAt === null) return void tail.readers.add(this);
     const ms = position.endsAt - clock.now();

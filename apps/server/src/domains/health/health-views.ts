@@ -20,7 +20,7 @@ export interface HealthViewsDeps {
 
 /** About 60 kB each for a stream that is live all day. */
 const MOST_VIEWS = 256;
-const PAGE = 2000;
+const PAGE = 500;
 /** Longest window of a condition. */
 const WINDOW_MS = 3_600_000;
 
