@@ -141,8 +141,8 @@ export const metricsRules: Rules<SourceMetrics> = {
 
 /** What becomes of each segment tells as well; all is well again only when it did so several times in a row. */
 export const segmentRules: Rules<SegmentTranscoded> = {
-  "transcoder-behind": ({ missed, latencyMs, segment: { seqNo, duration } }) => {
-    if (missed === "late") return behind(`Segment ${seqNo} was not made in time.`);
+  "transcoder-behind": ({ missed, latencyMs, segment: { seqNo, duration }, attempts }) => {
+    if (missed === "late") return behind(`Segment ${seqNo}: ${errorOf(attempts) ?? "no reason is known"}.`);
     if (missed !== null) return "as-is";
     if (latencyMs <= duration * 1000) return "well";
     return behind(`Segment ${seqNo} of ${duration.toFixed(1)} s took ${inSeconds(latencyMs)} s.`);
@@ -150,10 +150,15 @@ export const segmentRules: Rules<SegmentTranscoded> = {
 
   "transcoder-failed": ({ missed, attempts }) => {
     if (missed === "source-only" || missed === "late") return "as-is";
-    const last = attempts.findLast((attempt) => attempt.error !== null);
-    return last?.error ? failed(last.error) : "well";
+    const error = errorOf(attempts);
+    return error === null ? "well" : failed(error);
   },
 };
+
+/** What the last attempt that failed says of itself. */
+function errorOf(attempts: SegmentTranscoded["attempts"]): string | null {
+  return attempts.findLast((attempt) => attempt.error !== null)?.error ?? null;
+}
 
 function behind(evidence: string): Verdict {
   return harmful(

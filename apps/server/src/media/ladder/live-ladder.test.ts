@@ -91,6 +91,7 @@ test("a machine that is behind for ten segments goes on without the largest rung
   expect(listed("v1")).toEqual(listed("source"));
   expect(segments.at(-1)).toMatchObject({
     isWhole: false,
+    missed: "late",
     attempts: [{ error: expect.stringContaining("240p0 is left out") }],
   });
   expect(pipeline.transcoding?.renditions.map(({ name, state }) => [name, state])).toEqual([
@@ -152,7 +153,8 @@ describe("a child that dies", () => {
     expect(children.taken.length).toBe(2);
     expect(children.current.skippedUntil).toBeGreaterThan(4.3 * 90_000);
     expect(listed("v0")).toEqual(listed("source"));
-    expect(segments.at(2)).toMatchObject({ msn: 3, isWhole: true, attempts: [{ error: "killed" }, { error: null }] });
+    const attempts = [{ error: "killed" }, { error: null }];
+    expect(segments.at(2)).toMatchObject({ msn: 3, isWhole: true, missed: null, attempts });
   });
 
   test("three times at one segment leaves the source alone, says why, and is asked again after 10 s", () => {
@@ -163,7 +165,8 @@ describe("a child that dies", () => {
       [4.9, die],
     ]);
     expect(names()).toEqual(["source", "audio"]);
-    expect(segments.at(2)).toMatchObject({ msn: 3, isWhole: false });
+    expect(segments.at(2)).toMatchObject({ msn: 3, isWhole: false, missed: "source-only" });
+    expect(pipeline.transcoding).toMatchObject({ state: "source-only", cause: "transcoder-failed" });
     expect(segments.at(2)?.attempts.length).toBe(3);
     expect(listed("source")?.length).toBe(3);
     clock.advance(10_000);
@@ -175,7 +178,9 @@ describe("a child that dies", () => {
     send({ seconds: 5 }, undefined, [[0.5, () => children.current.fail("4:4:4 10 bit cannot be transcoded")]]);
     clock.advance(60_000);
     expect(children.taken.length).toBe(1);
-    expect(segments[0]).toMatchObject({ isWhole: false, attempts: [{ error: "4:4:4 10 bit cannot be transcoded" }] });
+    const attempts = [{ error: "4:4:4 10 bit cannot be transcoded" }];
+    expect(segments[0]).toMatchObject({ isWhole: false, missed: "source-only", attempts });
+    expect(pipeline.transcoding).toMatchObject({ state: "source-only", cause: "unsupported-source" });
     expect(listed("source")?.length).toBe(2);
   });
 });
@@ -186,7 +191,7 @@ describe("a child that does not answer", () => {
     send({ seconds: 13 });
     expect(listed("source")?.length).toBe(6);
     expect(listed("v0")?.slice(0, 3)).toEqual(["1 gap 2", "2 gap 2", "3 gap 2"]);
-    expect(segments[0]?.isWhole).toBe(false);
+    expect(segments[0]).toMatchObject({ isWhole: false, missed: "late" });
   });
 
   test("in time is sent no more than two seconds ahead, and whole pictures groups are left out", () => {
@@ -229,5 +234,6 @@ describe("a full machine", () => {
     expect(names()).toEqual(["source", "audio"]);
     expect(children.taken).toEqual([]);
     expect(segments[0]?.attempts[0]?.error).toMatch(/not enough free memory/);
+    expect(pipeline.transcoding).toMatchObject({ state: "source-only", cause: "machine-full" });
   });
 });
