@@ -193,7 +193,8 @@ export class PlaybackAccess {
   /** Who asks, for requests that bring their credential each time. */
   #identity(req: IncomingMessage, { playbackId }: MediaAddress, { tokens, accessKeys }: PlaybackCredentials): string {
     const who = [playbackId, this.#proxies.addressOf(req), req.headers["user-agent"], tokens, accessKeys];
-    return hash("sha256", JSON.stringify(who), "base64url");
+    // No token of an address can begin like this.
+    return `/${hash("sha256", JSON.stringify(who), "base64url")}`;
   }
 }
 
