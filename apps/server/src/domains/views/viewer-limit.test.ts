@@ -53,3 +53,18 @@ it("an account is full while its viewers on all nodes are as many as it may have
   expect(await isFullWith(3)).toEqual([true, false, false]);
   expect(await isFullWith(0)).toEqual([false, false, false]);
 });
+
+it("the gate says so of an account that is full, and still answers who watches", async () => {
+  await using kit = await startTestDomains({ viewerLimit: 1 });
+  const { playbackId } = (await kit.call("POST", "/api/stream", { name: "a" })).json();
+  const open = () => kit.domains.playbackGate.open(viewerOf(playbackId));
+  expect(await open()).toMatchObject({ ok: true, isFull: false });
+  kit.domains.eventSink.countViewers([{ playbackId, now: 1, begun: 1, watchedMs: 0, newViewers: [] }]);
+  kit.clock.advance(2_000);
+  const isFull = async () => {
+    kit.clock.advance(2_000);
+    const decision = await open();
+    return decision.ok && decision.isFull;
+  };
+  await expect.poll(isFull).toBe(true);
+});
