@@ -1,0 +1,62 @@
+import type { IncomingMessage } from "node:http";
+import { expect, onTestFinished, test } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
+import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
+import { FactLog } from "../testing/fake-gates.ts";
+import { FakePlaybackGate } from "../testing/fake-playback-gate.ts";
+import { parseMediaAddress } from "./hls/media-address.ts";
+import { type Admission, PlaybackAccess } from "./playback-access.ts";
+
+function start() {
+  const facts = new FactLog();
+  const gate = new FakePlaybackGate(facts);
+  const clock = new ManualClock();
+  const settings = { clock, gate, eventSink: facts, viewerSecret: Buffer.alloc(32), proxies: new TrustedProxies([]) };
+  const access = new PlaybackAccess(settings);
+  onTestFinished(() => access.close());
+  const ask = (url: string, remoteAddress = "203.0.113.1") => {
+    const req = { method: "GET", headers: {}, headersDistinct: {}, socket: { remoteAddress } };
+    const address = parseMediaAddress(url);
+    if (!address) throw new Error(`${url} is no address`);
+    const request = req as unknown as IncomingMessage;
+    return { known: access.known(request, address), answer: () => access.ask(request, url, address) };
+  };
+  /** Address of a file, for one more viewer. */
+  const startViewer = async (): Promise<string> => {
+    const admission = await ask("/hls/playstream1/index.m3u8?jwt=good").answer();
+    return `/hls/playstream1/s/${access.slot(admission as Admission)}/session-1/source/1.m4s`;
+  };
+  return { gate, access, ask, startViewer };
+}
+
+test("70: ten thousand that bring nothing at the same moment are one question", async () => {
+  const { gate, ask } = start();
+  gate.policy = "jwt";
+  const answers = Array.from({ length: 10_000 }, (_, i) =>
+    ask("/hls/playstream1/index.m3u8", `203.0.${i >> 8}.${i & 255}`).answer(),
+  );
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(["denied"]));
+  expect(gate.opened.length).toBe(1);
+});
+
+test("sessions that are remembered are bounded; who is forgotten goes on from their token", async () => {
+  const { gate, ask, startViewer } = start();
+  gate.policy = "jwt";
+  const first = await startViewer();
+  expect(ask(first).known).toMatchObject({ isShared: true });
+  let newest = first;
+  for (let i = 0; i < 40_000; i++) newest = await startViewer();
+  expect(ask(newest).known).toMatchObject({ isShared: true });
+  const late = ask(first);
+  expect(late.known).toBe(null);
+  expect(await late.answer()).toMatchObject({ isShared: true });
+  expect(ask(first).known).toMatchObject({ isShared: true });
+});
+
+test("a token of an address is no credential in a query, nor a credential a token", async () => {
+  const { gate, ask, startViewer } = start();
+  gate.policy = "jwt";
+  const token = (await startViewer()).split("/")[4];
+  expect(await ask(`/hls/playstream1/index.m3u8?jwt=${token}`).answer()).toBe("denied");
+  expect(await ask("/hls/playstream1/s/good/session-1/source/1.m4s").answer()).toBe("denied");
+});
