@@ -193,7 +193,9 @@ export async function noteCall(trx: Trx, { webhookId, log, failure, pauseAfter }
   await insertWebhookLog(trx, log);
   const at = log.created_at;
   if (failure === null) {
-    await sql`update webhook set last_triggered_at = ${at}::bigint, failures = 0 where id = ${webhookId}`.execute(trx);
+    // To the second: the lock of the webhook's row would make all its calls wait for one another's commit.
+    await sql`update webhook set last_triggered_at = ${at}::bigint, failures = 0 where id = ${webhookId}
+      and (failures > 0 or coalesce(last_triggered_at, 0) <= ${at - 1000}::bigint)`.execute(trx);
     return false;
   }
   const isTooMany = sql`failures + 1 >= ${pauseAfter} and paused_at is null`;
