@@ -1,0 +1,70 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import type { PlaybackInfo } from "@weir/contract";
+import type { Page } from "playwright-core";
+import { build } from "vite";
+import type { TestBrowser } from "./browser.ts";
+
+const ENTRY = fileURLToPath(new URL("./public-player/page.js", import.meta.url));
+
+/** What an application gives to the player. */
+export interface PublicPlayerProps {
+  /** As `GET /api/playback/{id}` answers. */
+  readonly info: PlaybackInfo;
+  readonly jwt?: string;
+  readonly accessKey?: string;
+}
+
+/** Pages with the player of `@livepeer/react`, unmodified, on an origin of their own. */
+export class PublicPlayerSite {
+  readonly #server: Server;
+  readonly #browser: TestBrowser;
+  #given: PublicPlayerProps | null = null;
+
+  private constructor(browser: TestBrowser, script: string) {
+    this.#browser = browser;
+    this.#server = createServer((req, res) => {
+      const isScript = req.url === "/page.js";
+      res.setHeader("content-type", isScript ? "text/javascript" : "text/html");
+      res.end(isScript ? script : this.#html());
+    });
+  }
+
+  static async start(browser: TestBrowser): Promise<PublicPlayerSite> {
+    const site = new PublicPlayerSite(browser, await bundle());
+    await new Promise<void>((resolve) => site.#server.listen(0, "127.0.0.1", resolve));
+    return site;
+  }
+
+  /** A page whose text says what state the player is in. */
+  async open(given: PublicPlayerProps): Promise<Page> {
+    this.#given = given;
+    const page = await this.#browser.context.newPage();
+    await page.goto(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`);
+    return page;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #html(): string {
+    const given = JSON.stringify(this.#given).replaceAll("<", "\\u003c");
+    return `<!doctype html><div id="root"></div><script id="given" type="application/json">${given}</script><script type="module" src="/page.js"></script>`;
+  }
+}
+
+async function bundle(): Promise<string> {
+  const built = await build({
+    configFile: false,
+    logLevel: "error",
+    define: { "process.env.NODE_ENV": '"production"' },
+    build: { write: false, minify: false, rolldownOptions: { input: ENTRY, output: { codeSplitting: false } } },
+  });
+  const outputs = [built].flat().flatMap((result) => ("output" in result ? result.output : []));
+  const [chunk] = outputs.filter((output) => output.type === "chunk");
+  if (!chunk) throw new Error("the player's page was not bundled");
+  return chunk.code;
+}

@@ -1,0 +1,23 @@
+// The public player as an application uses it: its own states are shown as text. Bundled by the test, so plain JavaScript.
+import { getSrc } from "@livepeer/react/external";
+import * as Player from "@livepeer/react/player";
+import { createElement as element } from "react";
+import { createRoot } from "react-dom/client";
+
+const { info, ...credentials } = JSON.parse(document.querySelector("#given").textContent);
+
+const indicator = (matcher) => element(Player.ErrorIndicator, { matcher, key: matcher }, `error: ${matcher}`);
+
+createRoot(document.querySelector("#root")).render(
+  element(
+    Player.Root,
+    { src: getSrc(info), autoPlay: true, volume: 0, ...credentials },
+    element(
+      Player.Container,
+      null,
+      element(Player.Video, { muted: true }),
+      element(Player.PlayingIndicator, { matcher: true }, "playing"),
+      ...["access-control", "offline", "unknown"].map(indicator),
+    ),
+  ),
+);
