@@ -1,16 +1,17 @@
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
 
 const arena = openArena({ env: { WEIR_ALLOW_PRIVATE_URLS: "1" } });
-const received: string[] = [];
-const receiver = createServer((request, response) => {
-  received.push(String(request.headers["service-signature"]));
-  request.resume().on("end", () => response.end("thanks"));
+const received: { signature: string; body: string }[] = [];
+const receiver = createServer(async (request, response) => {
+  received.push({ signature: String(request.headers["service-signature"]), body: await text(request) });
+  response.end("thanks");
 });
 let page: Page;
 const problems: string[] = [];
@@ -92,6 +93,7 @@ test("a webhook is made, tested, and its delivery is shown with what was sent an
   await page.getByLabel("Name").fill("Receiver");
   await page.getByLabel("Address").fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/weir`);
   await page.getByRole("checkbox", { name: "Streams" }).check();
+  await page.getByRole("checkbox", { name: "Viewers" }).check();
   await click("Make one up");
   await click("Create webhook");
   await page.getByRole("heading", { name: "Receiver" }).waitFor();
@@ -100,6 +102,21 @@ test("a webhook is made, tested, and its delivery is shown with what was sent an
   await page.getByRole("button", { expanded: false, name: /stream\.started/ }).click();
   await page.getByText("thanks").waitFor();
   await page.getByText('"event": "stream.started"').waitFor();
-  expect(received).toEqual([expect.stringMatching(/^t=\d+,v1=[0-9a-f]{64}$/)]);
+  expect(received.map(({ signature }) => signature)).toEqual([expect.stringMatching(/^t=\d+,v1=[0-9a-f]{64}$/)]);
+});
+
+test("a stream's policy names the webhook, which is then asked about a viewer, with the context", async () => {
+  const stream = await arena.weir.client.streams.create({ name: "Asked" });
+  const [webhook] = (await arena.weir.client.webhooks.list()).items;
+  await page.goto(`${arena.weir.url}/streams/${stream.id}?tab=access`);
+  await page.getByLabel("Playback policy").selectOption("webhook");
+  await page.getByLabel("Webhook", { exact: true }).selectOption(webhook?.id ?? "");
+  await page.getByLabel("Context").fill('{"show": 7}');
+  await click("Save policy");
+  await page.getByText("Saved").waitFor();
+  await page.getByLabel("Access key", { exact: true }).fill("ticket-1");
+  await click("Try it");
+  await page.getByText("Let in.").waitFor();
+  expect(JSON.parse(received.at(-1)?.body ?? "{}")).toMatchObject({ accessKey: "ticket-1", context: { show: 7 } });
   expect(problems).toEqual([]);
 });
