@@ -98,7 +98,7 @@ export const strings = {
     retrying: (why: string) => `${why} Trying again …`,
     unreachable: "The video could not be fetched.",
     refused:
-      "Playback was refused: this stream's playback policy lets only viewers with a credential watch. Its Access tab plays it with one.",
+      "Playback was refused: this stream's playback policy lets only viewers with a credential watch. On the stream's Access tab a token or key can be tried.",
     undecodable: "This browser cannot decode the video's codec.",
     unsupported: "This browser plays no HLS.",
   },
