@@ -2,7 +2,7 @@ import type { StreamHealth } from "@weir/contract";
 import { expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
-import { SMALL_LADDER } from "./support/transcoding.ts";
+import { newestTranscoder, SMALL_LADDER } from "./support/transcoding.ts";
 import { WeirProcess } from "./support/weir-process.ts";
 
 const arena = openArena({ withBrowser: false });
@@ -45,4 +45,20 @@ test("a ladder for which there is no room is told within its first segments: tra
   await using broadcast = await startBroadcast(weir, { stream: { profiles: SMALL_LADDER } });
   const health = async () => statuses(await weir.client.health(broadcast.stream.id));
   await expect.poll(health, { timeout: 8_000 }).toMatchObject({ healthy: false, Active: true, Transcoding: false });
+});
+
+test("a transcoder that makes nothing for a while is told, and its stream is healthy again when it goes on", async () => {
+  const { weir } = arena;
+  await using broadcast = await startBroadcast(weir, { stream: { profiles: SMALL_LADDER } });
+  const health = async () => statuses(await weir.client.health(broadcast.stream.id));
+  const healthy = { healthy: true, Transcoding: true, TranscodeRealTime: true };
+  await expect.poll(health, { timeout: 20_000 }).toMatchObject(healthy);
+  const transcoder = newestTranscoder(weir);
+  process.kill(transcoder, "SIGSTOP");
+  try {
+    await expect.poll(health, { timeout: 12_000 }).toMatchObject({ healthy: false, Active: true });
+  } finally {
+    process.kill(transcoder, "SIGCONT");
+  }
+  await expect.poll(health, { timeout: 30_000 }).toMatchObject(healthy);
 });
