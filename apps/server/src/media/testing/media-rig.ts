@@ -78,6 +78,14 @@ export class MediaRig implements AsyncDisposable {
     return (await this.fetch(path)).text();
   }
 
+  /** Folder of the source rendition, as the multivariant playlist at `path` names it. */
+  async sourceOf(path: string, headers: Record<string, string> = {}): Promise<string> {
+    const answer = await this.fetch(path, { headers });
+    const [address] = /^s\/.*\/source(?=\/index\.m3u8)/m.exec(await answer.text()) ?? [];
+    if (!address) throw new Error(`${path} has no source rendition: ${answer.status}`);
+    return new URL(address, this.url(path)).pathname;
+  }
+
   async bytes(path: string, init?: RequestInit): Promise<Buffer> {
     return Buffer.from(await (await this.fetch(path, init)).arrayBuffer());
   }

@@ -27,21 +27,13 @@ async function recorded(): Promise<void> {
   await until(() => rig.facts.of("span-sealed").length === 2, "both spans");
 }
 
-/** Folder of the source rendition, as a multivariant playlist names it. */
-async function sourceOf(path: string, headers: Record<string, string> = {}): Promise<string> {
-  const answer = await rig.fetch(path, { headers });
-  const [address] = /^s\/.*\/source(?=\/index\.m3u8)/m.exec(await answer.text()) ?? [];
-  if (!address) throw new Error(`${path} has no source rendition: ${answer.status}`);
-  return new URL(address, rig.url(path)).pathname;
-}
-
 const status = async (path: string, headers: Record<string, string> = {}) =>
   (await rig.fetch(path, { headers })).status;
 
 describe("gated content", () => {
   test("66: its playlists lead to everything else by the addresses alone; those without the token are refused", async () => {
     await broadcast();
-    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     const playlist = await rig.text(`${source}/index.m3u8`);
     const init = /init-[0-9a-f]+\.mp4/.exec(playlist)?.[0];
     for (const file of [init, "1.m4s", "1.0.m4s", "index.m3u8?_HLS_msn=1&_HLS_part=0"])
@@ -53,13 +45,16 @@ describe("gated content", () => {
 
   test("one body serves all: media playlists do not differ between two viewers, nor from a public one's", async () => {
     await broadcast();
-    const [one, other] = [await sourceOf(`${LIVE}/index.m3u8?jwt=good`), await sourceOf(`${LIVE}/index.m3u8?jwt=good`)];
+    const [one, other] = [
+      await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`),
+      await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`),
+    ];
     expect(one).not.toBe(other);
     const playlist = await rig.text(`${one}/index.m3u8`);
     expect(await rig.text(`${other}/index.m3u8`)).toBe(playlist);
     rig.playbackGate.policy = "public";
     rig.plane.accessChanged("all");
-    expect(await rig.text(`${await sourceOf(`${LIVE}/index.m3u8`)}/index.m3u8`)).toBe(playlist);
+    expect(await rig.text(`${await rig.sourceOf(`${LIVE}/index.m3u8`)}/index.m3u8`)).toBe(playlist);
   });
 
   test.each([
@@ -73,7 +68,7 @@ describe("gated content", () => {
       await broadcast();
       rig.playbackGate.policy = policy;
       const headers = { [header]: "good" };
-      const source = await sourceOf(`${LIVE}/index.m3u8`, headers);
+      const source = await rig.sourceOf(`${LIVE}/index.m3u8`, headers);
       expect(await status(`${source}/index.m3u8`, headers)).toBe(200);
       const bare = source.replace(/\/s\/[^/]+/, "/s/-");
       const before = rig.playbackGate.opened.length;
@@ -86,7 +81,7 @@ describe("gated content", () => {
 
   test("its session goes on with one look-up per request, and is asked about again in the background", async () => {
     await broadcast();
-    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     await Promise.all(Array.from({ length: 20 }, () => rig.bytes(`${source}/1.m4s`)));
     expect(rig.playbackGate.rechecked.length).toBe(0);
     let release = (): void => {};
@@ -102,7 +97,7 @@ describe("gated content", () => {
 
   test("67: a token is good for its own playback id and session alone, as it is", async () => {
     await recorded();
-    const live = await sourceOf(`${RECORDING}/index.m3u8?jwt=good`);
+    const live = await rig.sourceOf(`${RECORDING}/index.m3u8?jwt=good`);
     expect(await status(`${live}/index.m3u8`)).toBe(200);
     expect(await status(live.replace("recording1", "playstream1").concat("/index.m3u8"))).toBe(401);
     expect(await status(live.replace("recording1", "unknownid1").concat("/index.m3u8"))).toBe(401);
@@ -113,7 +108,7 @@ describe("gated content", () => {
   test("67: a session ends with the token that began it", async () => {
     await broadcast();
     rig.playbackGate.expiresAt = rig.clock.now() + 3000;
-    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     rig.clock.advance(2999);
     expect(await status(`${source}/1.m4s`)).toBe(200);
     rig.clock.advance(1);
@@ -123,7 +118,7 @@ describe("gated content", () => {
   test("67: a withdrawn session is refused from then on, by its token and by its headers", async () => {
     await broadcast();
     const headers = { "service-jwt": "good" };
-    const source = await sourceOf(`${LIVE}/index.m3u8`, headers);
+    const source = await rig.sourceOf(`${LIVE}/index.m3u8`, headers);
     const bare = source.replace(/\/s\/[^/]+/, "/s/-");
     expect(await status(`${bare}/1.m4s`, headers)).toBe(200);
     rig.playbackGate.allowed.clear();
@@ -142,7 +137,7 @@ describe("gated content", () => {
     await broadcast();
     rig.playbackGate.policy = "public";
     rig.plane.accessChanged("all");
-    const source = await sourceOf(`${LIVE}/index.m3u8`);
+    const source = await rig.sourceOf(`${LIVE}/index.m3u8`);
     expect(await status(`${source}/1.m4s`)).toBe(200);
     rig.playbackGate.policy = "jwt";
     rig.clock.advance(5001);
@@ -151,7 +146,7 @@ describe("gated content", () => {
 
   test("72: a key that is gone is noticed while watching, also without being told of it", async () => {
     await broadcast();
-    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     rig.playbackGate.allowed.clear();
     rig.clock.advance(5001);
     await until(async () => (await status(`${source}/1.m4s`)) === 401, "a refusal");
@@ -160,7 +155,7 @@ describe("gated content", () => {
 
   test("an old session waits for the gate's answer", async () => {
     await broadcast();
-    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     rig.playbackGate.allowed.clear();
     rig.clock.advance(15_001);
     expect(await status(`${source}/1.m4s`)).toBe(401);
@@ -168,7 +163,7 @@ describe("gated content", () => {
 
   test("an answer to a question from before a change does not stand", async () => {
     await broadcast();
-    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     let release = (): void => {};
     rig.playbackGate.hold = new Promise((resolve) => {
       release = resolve;
@@ -185,7 +180,7 @@ describe("gated content", () => {
 
   test("a session goes on from its token after a restart", async () => {
     await recorded();
-    const source = await sourceOf(`${RECORDING}/index.m3u8?jwt=good`);
+    const source = await rig.sourceOf(`${RECORDING}/index.m3u8?jwt=good`);
     await rig.restart();
     const answers = await Promise.all([1, 2, 3].map(() => status(`${source}/index.m3u8`)));
     expect(answers).toEqual([200, 200, 200]);
@@ -326,7 +321,7 @@ describe("gated content", () => {
     const cacheOf = async (path: string, headers: Record<string, string> = {}) =>
       (await rig.fetch(path, { headers })).headers.get("cache-control");
     const headers = { "service-jwt": "good" };
-    const source = await sourceOf(`${LIVE}/index.m3u8`, headers);
+    const source = await rig.sourceOf(`${LIVE}/index.m3u8`, headers);
     const bare = source.replace(/\/s\/[^/]+/, "/s/-");
     expect(await cacheOf(`${LIVE}/index.m3u8?jwt=good`)).toBe("private, no-store");
     expect(await cacheOf(`${LIVE}/index.m3u8?jwt=bad`)).toBe("private, no-store");
@@ -344,7 +339,7 @@ describe("an edge's question", () => {
 
   test("is answered with 204 for a while where the address may be had, else with 401", async () => {
     await broadcast();
-    const source = await sourceOf(`${LIVE}/index.m3u8?jwt=good`);
+    const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     const bare = source.replace(/\/s\/[^/]+/, "/s/-");
     expect(await ask(`${source}/1.m4s`)).toEqual({ status: 204, cache: "private, max-age=3", body: "" });
     expect((await ask(`${bare}/1.m4s`)).status).toBe(401);
@@ -360,82 +355,4 @@ describe("an edge's question", () => {
       expect((await ask(uri)).status).toBe(404);
     },
   );
-});
-
-describe("viewers", () => {
-  const told = () => {
-    rig.clock.advance(10_000);
-    return rig.facts.viewerCounts.splice(0);
-  };
-  const from = (address: string) => ({ "x-forwarded-for": address });
-
-  test("of gated content are counted by session", async () => {
-    await broadcast();
-    const [one, other] = [await sourceOf(`${LIVE}/index.m3u8?jwt=good`), await sourceOf(`${LIVE}/index.m3u8?jwt=good`)];
-    await rig.bytes(`${one}/1.m4s`);
-    await rig.bytes(`${other}/1.m4s`);
-    const [count] = told();
-    expect(count).toMatchObject({ playbackId: "playstream1", now: 2, begun: 2 });
-    expect(new Set(count?.newViewers).size).toBe(2);
-  });
-
-  test("of public content are counted by address and player, or by the id that the player gives itself", async () => {
-    await broadcast();
-    rig.playbackGate.policy = "public";
-    for (const [path, headers] of [
-      ["/index.m3u8", from("203.0.113.1")],
-      ["/s/-/session-1/source/index.m3u8", from("203.0.113.1")],
-      ["/s/-/session-1/source/1.m4s", from("203.0.113.1")],
-      ["/index.m3u8", { ...from("203.0.113.1"), "user-agent": "another" }],
-      ["/index.m3u8", from("203.0.113.2")],
-      ["/index.m3u8?tkn=one", from("203.0.113.3")],
-      ["/s/-/session-1/source/index.m3u8?tkn=one", from("203.0.113.3")],
-      ["/index.m3u8?tkn=two", from("203.0.113.3")],
-      ["/s/-/session-1/source/1.m4s", from("203.0.113.4")],
-    ] as const)
-      await rig.bytes(`${LIVE}${path}`, { headers });
-    expect(told()).toMatchObject([{ playbackId: "playstream1", now: 5, begun: 5 }]);
-  });
-
-  test("keep the id that their player gave itself in the addresses of public playlists", async () => {
-    await broadcast();
-    rig.playbackGate.policy = "public";
-    expect(await rig.text(`${LIVE}/index.m3u8?tkn=abc-1_2`)).toContain("/source/index.m3u8?tkn=abc-1_2\n");
-    expect(await rig.text(`${LIVE}/index.m3u8?tkn=%22%0a`)).toContain("/source/index.m3u8\n");
-  });
-
-  test("that only fetch segments of a recording go on watching", async () => {
-    await recorded();
-    rig.playbackGate.policy = "public";
-    const source = await sourceOf(`${RECORDING}/index.m3u8`);
-    const span = /^\S+\.m4s$/m.exec(await rig.text(`${source}/index.m3u8`))?.[0];
-    for (let at = 0; at < 60; at += 20) {
-      rig.clock.advance(20_000);
-      await rig.bytes(`${source}/${span}`, { headers: { range: "bytes=0-9" } });
-    }
-    expect(rig.facts.viewerCounts.every(({ now }) => now === 1)).toBe(true);
-    expect(rig.facts.viewerCounts.reduce((sum, { watchedMs }) => sum + watchedMs, 0)).toBe(40_000);
-  });
-
-  test("are not made by asking for what is offline, or for the head alone", async () => {
-    rig.playbackGate.policy = "public";
-    await rig.text(`${LIVE}/index.m3u8`);
-    await broadcast(3);
-    await rig.fetch(`${LIVE}/index.m3u8`, { method: "HEAD" });
-    expect(told()).toEqual([]);
-  });
-
-  test.each(["public", "jwt"] as const)("of %s content begin no more when it is full, and go on", async (policy) => {
-    await broadcast();
-    rig.playbackGate.policy = policy;
-    const query = policy === "jwt" ? "?jwt=good" : "";
-    const headers = from("203.0.113.1");
-    const source = await sourceOf(`${LIVE}/index.m3u8${query}`, headers);
-    rig.playbackGate.isFull = true;
-    rig.plane.accessChanged("all");
-    const refused = await rig.fetch(`${LIVE}/index.m3u8${query}`, { headers: from("203.0.113.2") });
-    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("#EXT-X-ERROR")]);
-    expect(await status(`${source}/index.m3u8`, headers)).toBe(200);
-    expect(await status(`${LIVE}/index.m3u8${query}`, headers)).toBe(200);
-  });
 });
