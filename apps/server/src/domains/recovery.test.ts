@@ -1,4 +1,4 @@
-import type { Stream } from "@weir/contract";
+import type { Stream, Webhook } from "@weir/contract";
 import { describe, expect, it } from "vitest";
 import { viewerOf, WINDOW_MS } from "./domain-test-kit.ts";
 import {
@@ -89,8 +89,10 @@ describe("recordings", () => {
 
   it("without a policy it is public; with jwt or webhook it is denied as an unknown one is", async () => {
     const denied = { ok: false, reason: "denied" };
-    for (const type of ["jwt", "webhook"]) {
-      const gated: Stream = (await kit.call("POST", "/api/stream", { name: "gated", playbackPolicy: { type } })).json();
+    const webhook = { name: "gate", url: "https://example.com/gate", events: ["playback.accessControl"] };
+    const { id: webhookId } = (await kit.call("POST", "/api/webhook", webhook)).json<Webhook>();
+    for (const playbackPolicy of [{ type: "jwt" }, { type: "webhook", webhookId }]) {
+      const gated = (await kit.call("POST", "/api/stream", { name: "gated", playbackPolicy })).json<Stream>();
       expect(await kit.domains.playbackGate.open(viewerOf(gated.playbackId))).toEqual(denied);
     }
     for (const playbackId of ["0000000000000000", "", "a\0", stream.id]) {
