@@ -1,7 +1,6 @@
 import type { WebhookEventName } from "@weir/contract";
 import { sql } from "kysely";
 import type { Db, NewWebhookLogRow, Trx } from "../schema.ts";
-import { insertWebhookLog } from "./webhook-log-store.ts";
 
 const KEPT_MS = 7 * 86_400_000;
 /** A claim that a call and its record fit in; who died with it is found out after this long, or when the node starts again. */
@@ -74,7 +73,16 @@ export async function releaseClaims(db: Db, nodeId: string): Promise<void> {
   await sql`update webhook_queue set claimed_by = null, claimed_until = 0 where claimed_by = ${nodeId}`.execute(db);
 }
 
-export async function readHead(db: Db, key: QueueKey): Promise<QueueHead | undefined> {
+/** Hold a claim for another minute; whether it is still the node's. */
+export async function keepClaim(db: Db, key: QueueKey, nodeId: string, now: number): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`
+    update webhook_queue set claimed_until = ${now + CLAIM_MS}::bigint
+    where ${at(key)} and claimed_by = ${nodeId}`.execute(db);
+  return numAffectedRows > 0n;
+}
+
+/** The first deliveries of a queue, in their order. */
+export async function readHeads(db: Db, key: QueueKey, limit: number): Promise<QueueHead[]> {
   const { rows } = await sql<{
     id: string;
     event: WebhookEventName;
@@ -88,15 +96,13 @@ export async function readHead(db: Db, key: QueueKey): Promise<QueueHead | undef
     select d.id, d.event, d.seq, d.event_at, d.attempts, d.first_tried_at, e.data,
       case when w.id is not null then jsonb_build_object('id', w.id, 'projectId', w.project_id, 'userId', w.user_id, 'url', w.url,
         'sharedSecret', w.shared_secret, 'isPaused', w.paused_at is not null) end as webhook
-    from (select * from webhook_delivery where ${at(key)} order by seq, id limit 1) d
+    from (select * from webhook_delivery where ${at(key)} order by seq, id limit ${limit}) d
     left join webhook w on w.id = d.webhook_id
     left join lateral (
       select data from event_lifecycle where stream_id = d.stream_id and seq = d.seq and at = d.event_at
       union all select data from event_telemetry where stream_id = d.stream_id and seq = d.seq and at = d.event_at
-    ) e on true`.execute(db);
-  const row = rows[0];
-  if (!row) return undefined;
-  return {
+    ) e on true order by d.seq, d.id`.execute(db);
+  return rows.map((row) => ({
     id: row.id,
     event: row.event,
     seq: Number(row.seq),
@@ -106,66 +112,45 @@ export async function readHead(db: Db, key: QueueKey): Promise<QueueHead | undef
     isLate: key.lane !== "0",
     webhook: row.webhook,
     data: row.data,
-  };
+  }));
 }
 
-/** What becomes of the first delivery of a queue. */
-export type HeadFate =
-  | { readonly is: "gone" }
-  | {
-      readonly is: "due";
-      readonly at: number;
-      readonly attempts: number;
-      readonly firstTriedAt: number;
-      /** It leaves the lane of the others. */
-      readonly leavesLane: boolean;
-    };
-
-export interface Recorded {
-  readonly key: QueueKey;
+export interface PutOff {
   readonly deliveryId: string;
-  readonly fate: HeadFate;
-  readonly nodeId: string;
-  readonly now: number;
+  readonly at: number;
+  readonly attempts: number;
+  readonly firstTriedAt: number;
+  /** It leaves the lane of the others, which go on. */
+  readonly leavesLane: boolean;
 }
 
-/**
- * Write what became of the first delivery and of its queue; whether there is another one to send at once, for which the claim is kept.
- * A claim that has passed to somebody else in the meantime is left to them.
- */
-export async function settleHead(trx: Trx, { key, deliveryId, fate, nodeId, now }: Recorded): Promise<boolean> {
-  // The lock first: whoever adds a delivery holds it until it can be seen.
-  const queue = await sql<{ is_ours: boolean }>`
-    select coalesce(claimed_by = ${nodeId}, false) as is_ours from webhook_queue where ${at(key)} for update`.execute(
-    trx,
-  );
-  const isOurs = queue.rows[0]?.is_ours ?? false;
-  const delivery = sql`where id = ${deliveryId}::bigint`;
-  if (fate.is === "gone") {
-    await sql`delete from webhook_delivery ${delivery}`.execute(trx);
+/** The first delivery of a queue is due again later; the claim is given back unless it leaves its lane. */
+export async function putOff(trx: Trx, key: QueueKey, nodeId: string, delivery: PutOff): Promise<void> {
+  const { deliveryId, attempts, firstTriedAt, leavesLane } = delivery;
+  const due = sql`${delivery.at}::bigint`;
+  if (leavesLane) {
+    await sql`insert into webhook_queue (webhook_id, stream_id, lane, due_at)
+      values (${key.webhookId}, ${key.streamId}, ${deliveryId}::bigint, ${due}) on conflict do nothing`.execute(trx);
   } else {
-    const lane = fate.leavesLane ? sql`id` : sql`lane`;
-    await sql`update webhook_delivery set attempts = ${fate.attempts}, first_tried_at = ${fate.firstTriedAt}::bigint,
-      lane = ${lane} ${delivery}`.execute(trx);
-    if (fate.leavesLane) {
-      await sql`insert into webhook_queue (webhook_id, stream_id, lane, due_at)
-        values (${key.webhookId}, ${key.streamId}, ${deliveryId}::bigint, ${fate.at}::bigint)
-        on conflict do nothing`.execute(trx);
-    } else if (isOurs) {
-      await sql`update webhook_queue set due_at = ${fate.at}::bigint, claimed_by = null, claimed_until = 0
-        where ${at(key)}`.execute(trx);
-      return false;
-    }
+    await sql`update webhook_queue set due_at = ${due}, claimed_by = null, claimed_until = 0
+      where ${at(key)} and claimed_by = ${nodeId}`.execute(trx);
   }
-  if (!isOurs) return false;
-  const { rows } = await sql<{ id: string }>`
-    select id from webhook_delivery where ${at(key)} order by seq, id limit 1`.execute(trx);
+  await sql`update webhook_delivery set attempts = ${attempts}, first_tried_at = ${firstTriedAt}::bigint,
+    lane = ${leavesLane ? sql`id` : sql`lane`} where id = ${deliveryId}::bigint`.execute(trx);
+}
+
+/** Delivered, given up, or without anything left to tell. */
+export async function deleteDelivery(db: Db, id: string): Promise<void> {
+  await sql`delete from webhook_delivery where id = ${id}::bigint`.execute(db);
+}
+
+/** Forget a queue without deliveries; false when there is one after all. */
+export async function finishQueue(trx: Trx, key: QueueKey): Promise<boolean> {
+  // The lock first: whoever adds a delivery holds it until what was added can be seen.
+  await sql`select from webhook_queue where ${at(key)} for update`.execute(trx);
+  const { rows } = await sql`select from webhook_delivery where ${at(key)} limit 1`.execute(trx);
   if (rows.length === 0) await sql`delete from webhook_queue where ${at(key)}`.execute(trx);
-  else
-    await sql`update webhook_queue set due_at = ${now}::bigint, claimed_until = ${now + CLAIM_MS}::bigint where ${at(key)}`.execute(
-      trx,
-    );
-  return rows.length > 0;
+  return rows.length === 0;
 }
 
 /** Forget the whole queue: its webhook is gone. */
@@ -176,8 +161,9 @@ export async function dropQueue(trx: Trx, key: QueueKey): Promise<void> {
 }
 
 /** Give a claim back; what is first in the queue stays due. */
-export async function releaseQueue(db: Db, key: QueueKey): Promise<void> {
-  await sql`update webhook_queue set claimed_by = null, claimed_until = 0 where ${at(key)}`.execute(db);
+export async function releaseQueue(db: Db, key: QueueKey, nodeId: string): Promise<void> {
+  await sql`update webhook_queue set claimed_by = null, claimed_until = 0
+    where ${at(key)} and claimed_by = ${nodeId}`.execute(db);
 }
 
 export interface CallNote {
@@ -186,25 +172,31 @@ export interface CallNote {
   readonly failure: object | null;
   /** At this many failures in a row the webhook pauses. */
   readonly pauseAfter: number;
+  /** The delivery that is over with this call. */
+  readonly overId: string | null;
 }
 
-/** Write a call to the log and to its webhook's status; whether it paused the webhook. */
-export async function noteCall(trx: Trx, { webhookId, log, failure, pauseAfter }: CallNote): Promise<boolean> {
-  await insertWebhookLog(trx, log);
-  const at = log.created_at;
-  if (failure === null) {
-    // To the second: the lock of the webhook's row would make all its calls wait for one another's commit.
-    await sql`update webhook set last_triggered_at = ${at}::bigint, failures = 0 where id = ${webhookId}
-      and (failures > 0 or coalesce(last_triggered_at, 0) <= ${at - 1000}::bigint)`.execute(trx);
-    return false;
-  }
+/** Write what came of a call, in one statement: its log, its webhook's status, the end of its delivery. Whether it paused the webhook. */
+export async function noteCall(
+  db: Db | Trx,
+  { webhookId, log, failure, pauseAfter, overId }: CallNote,
+): Promise<boolean> {
+  const at = sql`${log.created_at}::bigint`;
   const isTooMany = sql`failures + 1 >= ${pauseAfter} and paused_at is null`;
-  const { rows } = await sql<{ failures: number; paused: boolean }>`
-    update webhook set last_triggered_at = ${at}::bigint, failures = failures + 1, last_failure = ${JSON.stringify(failure)}::jsonb,
-      paused_at = case when ${isTooMany} then ${at}::bigint else paused_at end,
-      pause_reason = case when ${isTooMany} then ${`${pauseAfter} calls in a row failed`} else pause_reason end
-    where id = ${webhookId} returning failures, paused_at = ${at}::bigint as paused`.execute(trx);
-  return rows[0]?.failures === pauseAfter && rows[0].paused;
+  // A success is noted to the second: the lock of the webhook's row would make all its calls wait for one another's commit.
+  const change =
+    failure === null
+      ? sql`failures = 0 where (failures > 0 or coalesce(last_triggered_at, 0) <= ${at} - 1000)`
+      : sql`failures = failures + 1, last_failure = ${JSON.stringify(failure)}::jsonb,
+          paused_at = case when ${isTooMany} then ${at} else paused_at end,
+          pause_reason = case when ${isTooMany} then ${`${pauseAfter} calls in a row failed`} else pause_reason end
+          where true`;
+  const { rows } = await sql<{ failures: number; paused_at: string | null }>`
+    with logged as (${db.insertInto("webhook_log").values(log)}),
+    over as (delete from webhook_delivery where id = ${overId}::bigint)
+    update webhook set last_triggered_at = ${at}, ${change} and id = ${webhookId}
+    returning failures, paused_at`.execute(db);
+  return rows[0]?.failures === pauseAfter && rows[0].paused_at !== null;
 }
 
 /** A webhook goes on after its pause: everything that waits is due now, and has all its time before it. */

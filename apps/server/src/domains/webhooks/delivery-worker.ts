@@ -9,17 +9,19 @@ import { WEBHOOK_CHANNEL } from "./delivery-outbox.ts";
 import { nextDelivery } from "./delivery-status.ts";
 import {
   claimQueues,
+  deleteDelivery,
   dropQueue,
-  type HeadFate,
+  finishQueue,
+  keepClaim,
   noteCall,
+  putOff,
   type QueueHead,
   type QueueKey,
-  readHead,
+  readHeads,
   releaseClaims,
   releaseQueue,
-  settleHead,
 } from "./delivery-store.ts";
-import { webhookBody } from "./webhook-body.ts";
+import { type BodyParts, webhookBody } from "./webhook-body.ts";
 import { callWebhook, type WebhookCallDeps } from "./webhook-call.ts";
 
 export interface DeliveryWorkerDeps extends Deps, WebhookCallDeps {
@@ -40,8 +42,11 @@ const MOST_OF_ONE_WEBHOOK = 16;
 const PAUSE_AFTER = 100;
 /** Notifications make it prompt; this finds what is due again, and what a lost connection did not tell. */
 const POLL_MS = 1_000;
-/** Deliveries of one queue before others have their turn. */
+/** Deliveries of one queue that are read at once, and how often before others have their turn. */
 const TURN = 20;
+const TURNS = 3;
+/** How long what was read of a webhook and its stream counts. */
+const FRESH_MS = 1_000;
 const CLOSE_WITHIN_MS = 2_000;
 
 /**
@@ -136,71 +141,77 @@ export class DeliveryWorker {
   }
 
   async #deliverQueue(key: QueueKey): Promise<void> {
-    const { db } = this.#deps;
-    for (let turn = 0; turn < TURN && !this.#isClosed; turn++) {
-      const head = await readHead(db, key);
-      if (head?.webhook?.isPaused) break;
-      if (head && !head.webhook) return db.transaction().execute((trx) => dropQueue(trx, key));
-      if (!(await this.#deliver(key, head))) return;
+    const { db, clock, node, snapshots } = this.#deps;
+    for (let turn = 0; turn < TURNS && !this.#isClosed; turn++) {
+      if (!(await keepClaim(db, key, node.id, clock.now()))) return;
+      const heads = await readHeads(db, key, TURN);
+      const stream = heads.length > 0 ? await snapshots.stream(key.streamId) : null;
+      const readAt = clock.monotonic();
+      for (const head of heads) {
+        if (this.#isClosed || clock.monotonic() - readAt > FRESH_MS) break;
+        if (!(await this.#deliver(key, head, stream))) return;
+      }
+      if (heads.length === 0 && (await db.transaction().execute((trx) => finishQueue(trx, key)))) return;
     }
-    await releaseQueue(db, key);
+    await releaseQueue(db, key, node.id);
   }
 
-  /** Whether there is another one to send. */
-  async #deliver(key: QueueKey, head: QueueHead | undefined): Promise<boolean> {
+  /** Whether the next one of the queue may be sent; if not, the queue is given back. */
+  async #deliver(key: QueueKey, head: QueueHead, stream: Stream | null): Promise<boolean> {
     const { db, clock, node, log, random = Math.random } = this.#deps;
-    const settled = (fate: HeadFate) => ({ key, deliveryId: head?.id ?? "0", fate, nodeId: node.id, now: clock.now() });
-    if (!head?.webhook || !head.data) {
-      if (head)
-        log.warn({ webhookId: key.webhookId }, "an event was dropped from the log before its webhook could be called");
-      return db.transaction().execute((trx) => settleHead(trx, settled({ is: "gone" })));
-    }
     const { webhook, attempts, firstTriedAt, isLate } = head;
+    if (!webhook) {
+      await db.transaction().execute((trx) => dropQueue(trx, key));
+      return false;
+    }
+    if (webhook.isPaused) {
+      await releaseQueue(db, key, node.id);
+      return false;
+    }
+    if (!head.data) {
+      log.warn({ webhookId: webhook.id }, "an event was dropped from the log before its webhook could be called");
+      await deleteDelivery(db, head.id);
+      return true;
+    }
     const sentAt = clock.now();
     const sending = nextDelivery({ state: "due", attempts, firstTriedAt, isLate }, { type: "send" }, sentAt);
     if (sending.state !== "sending") throw new Error(`a delivery that is sent is ${sending.state}`);
-    const body = await this.#render(key, head, webhook, sentAt);
-    const call = { webhook, event: head.event, body, sentAt, attempt: sending.attempts, timeoutMs: CALL_TIMEOUT_MS };
-    const called = await callWebhook(this.#deps, call);
-    const input = { type: "outcome", outcome: called.outcome, jitter: random() } as const;
-    const next = nextDelivery(sending, input, clock.now());
-    const fate: HeadFate =
-      next.state === "due" && next.firstTriedAt !== null
-        ? {
-            ...next,
-            is: "due",
-            at: next.at ?? sentAt,
-            firstTriedAt: next.firstTriedAt,
-            leavesLane: next.isLate && !isLate,
-          }
-        : { is: "gone" };
-    const { hasMore, isPaused } = await db.transaction().execute(async (trx) => ({
-      hasMore: await settleHead(trx, settled(fate)),
-      isPaused: await noteCall(trx, { ...called, webhookId: webhook.id, pauseAfter: PAUSE_AFTER }),
-    }));
-    if (next.state === "given-up")
-      log.warn({ webhookId: webhook.id, why: next.why }, "a webhook's delivery was given up");
-    if (isPaused) log.warn({ webhookId: webhook.id }, `a webhook is paused: ${PAUSE_AFTER} calls in a row failed`);
-    return hasMore;
-  }
-
-  async #render(key: QueueKey, head: QueueHead, webhook: Owner & { id: string }, timestamp: number): Promise<string> {
-    const { snapshots } = this.#deps;
-    const { sessionId, payload } = head.data as { sessionId?: string; payload?: Record<string, unknown> };
-    const session =
-      sessionId !== undefined && head.event.startsWith("recording.")
-        ? await snapshots.session(webhook, sessionId)
-        : null;
-    return webhookBody({
+    const body = webhookBody({
       id: eventId(key.streamId, { at: head.eventAt, seq: head.seq }),
       webhookId: webhook.id,
       createdAt: head.eventAt,
-      timestamp,
+      timestamp: sentAt,
       event: head.event,
-      isLate: head.isLate,
-      stream: await snapshots.stream(key.streamId),
-      session,
-      payload: payload ?? null,
+      isLate,
+      stream,
+      ...(await this.#said(head, webhook)),
     });
+    const call = { webhook, event: head.event, body, sentAt, attempt: sending.attempts, timeoutMs: CALL_TIMEOUT_MS };
+    const { outcome, ...called } = await callWebhook(this.#deps, call);
+    const next = nextDelivery(sending, { type: "outcome", outcome, jitter: random() }, clock.now());
+    const note = { ...called, webhookId: webhook.id, pauseAfter: PAUSE_AFTER };
+    const leavesLane = next.state === "due" && next.isLate && !isLate;
+    const isPaused =
+      next.state === "due"
+        ? await db.transaction().execute(async (trx) => {
+            const { attempts, at = sentAt } = next;
+            const again = { deliveryId: head.id, at, attempts, firstTriedAt: sending.firstTriedAt, leavesLane };
+            await putOff(trx, key, node.id, again);
+            return noteCall(trx, { ...note, overId: null });
+          })
+        : await noteCall(db, { ...note, overId: head.id });
+    if (next.state === "given-up")
+      log.warn({ webhookId: webhook.id, why: next.why }, "a webhook's delivery was given up");
+    if (isPaused) log.warn({ webhookId: webhook.id }, `a webhook is paused: ${PAUSE_AFTER} calls in a row failed`);
+    if (next.state === "due" && !leavesLane) return false;
+    if (isPaused) await releaseQueue(db, key, node.id);
+    return !isPaused;
+  }
+
+  /** What the event says, and the session of its recording. */
+  async #said({ event, data }: QueueHead, owner: Owner): Promise<Pick<BodyParts, "session" | "payload">> {
+    const { sessionId, payload = null } = data as { sessionId?: string; payload?: Record<string, unknown> };
+    const isOfRecording = sessionId !== undefined && event.startsWith("recording.");
+    return { session: isOfRecording ? await this.#deps.snapshots.session(owner, sessionId) : null, payload };
   }
 }
