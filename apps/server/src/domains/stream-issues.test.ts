@@ -25,7 +25,7 @@ it("an issue is told, shown with its remedy, searchable, and gone when it is men
   await tell(kit.domains, measured(grant, start.sessionId, LATE_KEYFRAMES));
   const open = {
     code: "keyframe-interval-too-long",
-    sentence: "The keyframe interval is 8.3 s.",
+    sentence: "The keyframe interval is at least 8.3 s.",
     evidence: expect.stringContaining("8.3 s without a keyframe"),
     remedy: "Set the keyframe interval of the encoder to 2 s.",
   };

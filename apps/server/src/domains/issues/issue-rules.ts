@@ -32,7 +32,7 @@ export const metricsRules: Rules<SourceMetrics> = {
     if (ms === null || ms <= KEYFRAMES_WELL_MS || ms >= NO_KEYFRAMES_MS) return "well";
     if (ms < KEYFRAMES_LATE_MS) return "as-is";
     return harmful(
-      `The keyframe interval is ${inSeconds(ms)} s.`,
+      `The keyframe interval is at least ${inSeconds(ms)} s.`,
       `${inSeconds(ms)} s without a keyframe; after 4 s a segment is cut without one, and players cannot start or switch there.`,
       "Set the keyframe interval of the encoder to 2 s.",
     );

@@ -116,7 +116,7 @@ describe("nextIssues", () => {
 
   it("a code keeps the words of its opening and is told once", () => {
     const first = nextIssues(NO_ISSUES, source({ keyframeIntervalMs: 8_300 }));
-    expect(first.open).toMatchObject([{ sentence: "The keyframe interval is 8.3 s.", since: 1_000 }]);
+    expect(first.open).toMatchObject([{ sentence: "The keyframe interval is at least 8.3 s.", since: 1_000 }]);
     expect(nextIssues(first, source({ keyframeIntervalMs: 9_000 }))).toBe(first);
   });
 
