@@ -6,11 +6,10 @@ import { startBroadcast } from "./support/broadcast.ts";
 const arena = openArena();
 
 async function signedIn(): Promise<Page> {
-  const page = await arena.browser.context.newPage();
-  await page.goto(arena.weir.url);
-  await page.getByLabel("API key").fill(arena.weir.apiKey);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation").waitFor();
+  const { weir, browser } = arena;
+  const page = await browser.context.newPage();
+  const request = { data: { apiKey: weir.apiKey }, headers: { "x-weir-request": "1" } };
+  expect((await page.request.post(`${weir.url}/api/dashboard/sign-in`, request)).ok()).toBe(true);
   return page;
 }
 
@@ -44,5 +43,29 @@ test("an operator sees that a stream is not well, why, what to change, and that 
   await line("The stream stopped.").waitFor();
   await page.getByText("Idle, last seen").waitFor();
   expect(problems).toEqual([]);
+  await page.close();
+});
+
+test("the log goes on by itself after the server was killed, with every event once", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: [] } });
+  const { id, createdAt } = broadcast.stream;
+  const page = await signedIn();
+  await page.goto(`${arena.weir.url}/streams/${id}?tab=events&show=all`);
+  await page.getByText("The stream started.").waitFor();
+
+  await arena.weir.kill();
+  await page.getByText("Connecting to the stream's events").waitFor();
+  await arena.weir.restart();
+  await broadcast.publish();
+  await broadcast.untilState("live");
+  await broadcast.publisher.stop();
+  await page.getByText("The stream stopped.").waitFor({ timeout: 20_000 });
+
+  const logged: string[] = [];
+  for await (const event of arena.weir.client.events(id, { from: createdAt, to: Date.now() })) logged.push(event.id);
+  const rows = page.locator("details");
+  await expect.poll(() => rows.count()).toBe(logged.length);
+  await page.getByLabel("Search in the events").fill(logged[0] ?? "none");
+  await expect.poll(() => rows.count()).toBe(1);
   await page.close();
 });

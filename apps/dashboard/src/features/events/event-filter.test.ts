@@ -99,3 +99,23 @@ test("words are looked for in sentence and type, in any case", () => {
   expect(linesOf(events, "all", "BACKUP").map(({ event }) => event.id)).toEqual(["9"]);
   expect(linesOf(events, "all", "stream_state").map(({ event }) => event.id)).toEqual(["13", "1"]);
 });
+
+test("segments that fail alike one after the other are told once, until one succeeds or fails otherwise", () => {
+  const failed = (id: number, error: string): StreamEvent => ({
+    ...base,
+    ...node,
+    type: "transcode",
+    id: String(id),
+    segment,
+    startTime: 1,
+    latencyMs: 9,
+    success: false,
+    attempts: [attempt(error)],
+  });
+  const made = events.find(({ id }) => id === "3") as StreamEvent;
+  const log = [failed(21, "a"), failed(22, "a"), failed(23, "b"), failed(24, "b"), made, failed(25, "b")];
+  const ids = (kind: "notable" | "fatal" | "all") => linesOf(log, kind, "").map(({ event }) => event.id);
+  expect(ids("notable")).toEqual(["25", "23", "21"]);
+  expect(ids("fatal")).toEqual(["25", "23", "21"]);
+  expect(ids("all")).toHaveLength(6);
+});
