@@ -32,7 +32,7 @@ const STEPS: readonly Step[] = [
     ? []
     : [{ name: "dashboard", command: ["npm", "run", "build"], withinSeconds: 180 } as const]),
   vitest("unit", 480),
-  vitest("e2e", 1200),
+  vitest("e2e", 1800),
 ];
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

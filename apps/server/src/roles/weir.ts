@@ -113,6 +113,8 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   measureDomains(metrics, domains);
   opened.defer(() => domains.node.leave());
 
+  let hasAccount = false;
+  readiness.add("account", () => (hasAccount ? null : "being made"));
   const proxies = new TrustedProxies(config.trustedProxies ?? []);
   const media = config.roles.includes("media")
     ? await startMedia({
@@ -154,6 +156,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
 
   // Last, so that no key is made that a failing start would never show.
   const newApiKey = await domains.ensureFirstAccount(config.apiKey?.reveal());
+  hasAccount = true;
 
   const all = opened.move();
   let closing: Promise<void> | null = null;

@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+
+const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+const arena = openArena();
+let page: Page;
+/** Address, and what is read there once everything has arrived. */
+let rooms: readonly (readonly [address: string, says: string])[];
+
+beforeAll(async () => {
+  const stream = await arena.weir.client.streams.create({ name: "Stage" });
+  const stage = `/streams/${stream.id}`;
+  rooms = [
+    ["/", "Stage"],
+    [stage, "Waiting for the first packet"],
+    [`${stage}?tab=health`, "Transcoding"],
+    [`${stage}?tab=sessions`, "was never live"],
+    [`${stage}?tab=access`, "Who may watch"],
+    [`${stage}?tab=events`, "Nothing has happened yet"],
+    ["/sessions", "No session yet"],
+    ["/access", "preset key"],
+    ["/access?tab=signing", "No signing key yet"],
+    ["/webhooks", "No webhook yet"],
+    ["/settings", "RTMP server"],
+  ];
+  page = await arena.browser.context.newPage();
+  await page.goto(arena.weir.url);
+  await page.getByLabel("API key").fill(arena.weir.apiKey);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Streams" }).waitFor();
+});
+
+test.each(["light", "dark"] as const)("every room can be used without eyes or mouse, in %s", async (colorScheme) => {
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  for (const [room, says] of rooms) {
+    await page.goto(new URL(room, arena.weir.url).href);
+    await page.getByRole("main").getByText(says).first().waitFor({ timeout: 10_000 });
+    // Past the page's Content-Security-Policy, which lets no script tag in.
+    await page.evaluate(AXE);
+    const violations = await page.evaluate<Violation[]>(
+      "axe.run({ preload: false }).then(({ violations }) => violations)",
+    );
+    const serious = violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
+    expect([room, serious]).toEqual([room, []]);
+  }
+});
