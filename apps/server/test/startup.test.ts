@@ -108,7 +108,7 @@ test("it is ready, and says of each part that it is well", async () => {
   const response = await fetch(`${url}/readyz`);
   expect([response.status, await response.json()]).toEqual([
     200,
-    { isReady: true, checks: { disk: "ok", postgres: "ok", database: "ok" } },
+    { isReady: true, checks: { disk: "ok", postgres: "ok", database: "ok", account: "ok" } },
   ]);
 });
 
