@@ -1,7 +1,6 @@
-import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
@@ -20,20 +19,20 @@ interface Props {
 /** Who may speak to the API. */
 export function ApiKeysTab({ cursor, onCursor }: Props) {
   const keys = useQuery(apiKeysQuery(cursor));
-  const [creating, setCreating] = useState(false);
   return (
     <>
       <header className={classes.header}>
         <p className="quiet">{text.lead}</p>
-        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
-          {text.create}
-        </Button>
+        <DialogButton
+          label={text.create}
+          leftSection={<IconPlus size={16} aria-hidden />}
+          dialog={(close) => <CreateApiKeyDialog onClose={close} />}
+        />
       </header>
       <QueryProblem error={keys.error} />
       {keys.data && <ApiKeyList keys={keys.data.items} />}
       {!keys.data && !keys.error && <p className="quiet">{strings.app.loading}</p>}
       <PageLinks cursor={cursor} nextCursor={keys.data?.nextCursor} onCursor={onCursor} />
-      {creating && <CreateApiKeyDialog onClose={() => setCreating(false)} />}
     </>
   );
 }

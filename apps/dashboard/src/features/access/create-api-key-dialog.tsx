@@ -1,7 +1,8 @@
 import { Button, Modal, NativeSelect, TextInput } from "@mantine/core";
 import type { CreatedApiToken } from "@weir/contract";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import dialog from "../../components/dialog.module.css";
+import { DialogForm } from "../../components/dialog-form.tsx";
 import { Note } from "../../components/note.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { parseOrigins } from "../../lib/origins.ts";
@@ -34,13 +35,18 @@ function ApiKeyForm({ create }: { readonly create: ReturnType<typeof useCreateAp
   const [kind, setKind] = useState<Kind>("full");
   const [typed, setTyped] = useState("");
   const { origins, wrong } = parseOrigins(typed);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (): void => {
     const access = accessOf(kind, origins);
     create.mutate({ name: name.trim(), ...(access && { access }) });
   };
   return (
-    <form className={dialog.body} onSubmit={submit}>
+    <DialogForm
+      submit={text.submit}
+      ready={name.trim() !== "" && wrong === null && (kind !== "page" || origins.length > 0)}
+      busy={create.isPending}
+      error={create.error}
+      onSubmit={submit}
+    >
       <TextInput
         label={text.name}
         description={text.nameHint}
@@ -65,17 +71,7 @@ function ApiKeyForm({ create }: { readonly create: ReturnType<typeof useCreateAp
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
-      {create.error && <Note tone="failure">{create.error.message}</Note>}
-      <div className={dialog.actions}>
-        <Button
-          type="submit"
-          loading={create.isPending}
-          disabled={name.trim() === "" || wrong !== null || (kind === "page" && origins.length === 0)}
-        >
-          {text.submit}
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -1,8 +1,9 @@
 import { Button, Modal, TextInput } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import type { CreatedSigningKey } from "@weir/contract";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import dialog from "../../components/dialog.module.css";
+import { DialogForm } from "../../components/dialog-form.tsx";
 import { Note } from "../../components/note.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { downloadText } from "../../lib/download.ts";
@@ -31,12 +32,14 @@ export function CreateSigningKeyDialog({ onClose }: { readonly onClose: () => vo
 
 function SigningKeyForm({ create }: { readonly create: ReturnType<typeof useCreateSigningKey> }) {
   const [name, setName] = useState("");
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    create.mutate(name.trim());
-  };
   return (
-    <form className={dialog.body} onSubmit={submit}>
+    <DialogForm
+      submit={text.dialog.submit}
+      ready={name.trim() !== ""}
+      busy={create.isPending}
+      error={create.error}
+      onSubmit={() => create.mutate(name.trim())}
+    >
       <TextInput
         label={text.name}
         description={text.nameHint}
@@ -46,13 +49,7 @@ function SigningKeyForm({ create }: { readonly create: ReturnType<typeof useCrea
         onChange={(event) => setName(event.currentTarget.value)}
         data-autofocus
       />
-      {create.error && <Note tone="failure">{create.error.message}</Note>}
-      <div className={dialog.actions}>
-        <Button type="submit" loading={create.isPending} disabled={name.trim() === ""}>
-          {text.dialog.submit}
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -1,7 +1,6 @@
-import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
 import classes from "./access-page.module.css";
@@ -15,21 +14,21 @@ const text = strings.access.signingKeys;
 /** What viewers' tokens are signed with. */
 export function SigningKeysTab() {
   const keys = useQuery(signingKeysQuery);
-  const [isCreating, setCreating] = useState(false);
   return (
     <>
       <header className={classes.header}>
         <p className="quiet">{text.lead}</p>
-        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
-          {text.create}
-        </Button>
+        <DialogButton
+          label={text.create}
+          leftSection={<IconPlus size={16} aria-hidden />}
+          dialog={(close) => <CreateSigningKeyDialog onClose={close} />}
+        />
       </header>
       <QueryProblem error={keys.error} />
       {!keys.data && !keys.error && <p className="quiet">{strings.app.loading}</p>}
       {keys.data?.length === 0 && <p>{text.empty}</p>}
       {keys.data && keys.data.length > 0 && <SigningKeyList keys={keys.data} />}
       <TokenSample />
-      {isCreating && <CreateSigningKeyDialog onClose={() => setCreating(false)} />}
     </>
   );
 }

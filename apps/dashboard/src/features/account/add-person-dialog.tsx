@@ -1,7 +1,6 @@
-import { Button, Modal, PasswordInput, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
-import dialog from "../../components/dialog.module.css";
-import { Note } from "../../components/note.tsx";
+import { Modal, PasswordInput, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { DialogForm } from "../../components/dialog-form.tsx";
 import { strings } from "../../strings.ts";
 import { SHORTEST_PASSWORD } from "./password-dialog.tsx";
 import { useAddPerson } from "./people-queries.ts";
@@ -12,13 +11,15 @@ export function AddPersonDialog({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState("");
   const [password, setPassword] = useState("");
   const add = useAddPerson();
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    add.mutate({ name: name.trim(), password }, { onSuccess: onClose });
-  };
   return (
     <Modal opened onClose={onClose} title={text.addTitle}>
-      <form className={dialog.body} onSubmit={submit}>
+      <DialogForm
+        submit={text.add}
+        ready={/^\S+$/.test(name.trim()) && password.length >= SHORTEST_PASSWORD}
+        busy={add.isPending}
+        error={add.error}
+        onSubmit={() => add.mutate({ name: name.trim(), password }, { onSuccess: onClose })}
+      >
         <p>{text.addHint}</p>
         <TextInput
           label={text.name}
@@ -39,17 +40,7 @@ export function AddPersonDialog({ onClose }: { readonly onClose: () => void }) {
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
-        {add.error && <Note tone="failure">{add.error.message}</Note>}
-        <div className={dialog.actions}>
-          <Button
-            type="submit"
-            loading={add.isPending}
-            disabled={!/^\S+$/.test(name.trim()) || password.length < SHORTEST_PASSWORD}
-          >
-            {text.add}
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Modal>
   );
 }

@@ -1,9 +1,8 @@
-import { Button, Modal, PasswordInput } from "@mantine/core";
+import { Modal, PasswordInput } from "@mantine/core";
 import { WeirError } from "@weir/client";
 import type { Person } from "@weir/contract";
-import { type FormEvent, useState } from "react";
-import dialog from "../../components/dialog.module.css";
-import { Note } from "../../components/note.tsx";
+import { useState } from "react";
+import { DialogForm } from "../../components/dialog-form.tsx";
 import { strings } from "../../strings.ts";
 import { useSetPassword } from "./people-queries.ts";
 
@@ -23,14 +22,17 @@ export function PasswordDialog({ person, isSelf, onClose }: Props) {
   const [currentPassword, setCurrentPassword] = useState("");
   const [password, setPassword] = useState("");
   const set = useSetPassword(person.id);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    set.mutate({ password, ...(isSelf && { currentPassword }) }, { onSuccess: onClose });
-  };
-  const isWrong = set.error instanceof WeirError && set.error.status === 403;
+  const isWrong = isSelf && set.error instanceof WeirError && set.error.status === 403;
   return (
     <Modal opened onClose={onClose} title={text.passwordTitle(person.name)}>
-      <form className={dialog.body} onSubmit={submit}>
+      <DialogForm
+        submit={strings.actions.save}
+        ready={password.length >= SHORTEST_PASSWORD && !(isSelf && currentPassword === "")}
+        busy={set.isPending}
+        error={isWrong ? null : set.error}
+        onSubmit={() => set.mutate({ password, ...(isSelf && { currentPassword }) }, { onSuccess: onClose })}
+        onCancel={onClose}
+      >
         <p>{isSelf ? text.ownPasswordBody : text.passwordBody}</p>
         {/* For the browser's own keeper of passwords. */}
         <input type="text" autoComplete="username" value={person.name} readOnly hidden />
@@ -53,20 +55,7 @@ export function PasswordDialog({ person, isSelf, onClose }: Props) {
           onChange={(event) => setPassword(event.currentTarget.value)}
           {...(!isSelf && { "data-autofocus": true })}
         />
-        {set.error && !(isSelf && isWrong) && <Note tone="failure">{set.error.message}</Note>}
-        <div className={dialog.actions}>
-          <Button variant="default" onClick={onClose}>
-            {strings.actions.cancel}
-          </Button>
-          <Button
-            type="submit"
-            loading={set.isPending}
-            disabled={password.length < SHORTEST_PASSWORD || (isSelf && currentPassword === "")}
-          >
-            {strings.actions.save}
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Modal>
   );
 }

@@ -1,9 +1,8 @@
-import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { DashboardSession, Person } from "@weir/contract";
-import { useState } from "react";
-import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { ConfirmButton } from "../../components/confirm-button.tsx";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { Moment } from "../../components/moment.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
@@ -18,7 +17,6 @@ const text = strings.account.people;
 /** Who may sign in with a name and a password. */
 export function PeoplePanel({ session }: { readonly session: DashboardSession }) {
   const people = useQuery(peopleQuery);
-  const [isAdding, setAdding] = useState(false);
   return (
     <Panel title={text.title} hint={text.hint}>
       <QueryProblem error={people.error} />
@@ -30,10 +28,12 @@ export function PeoplePanel({ session }: { readonly session: DashboardSession })
           ))}
         </ul>
       )}
-      <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setAdding(true)}>
-        {text.add}
-      </Button>
-      {isAdding && <AddPersonDialog onClose={() => setAdding(false)} />}
+      <DialogButton
+        variant="default"
+        label={text.add}
+        leftSection={<IconPlus size={16} aria-hidden />}
+        dialog={(close) => <AddPersonDialog onClose={close} />}
+      />
     </Panel>
   );
 }
@@ -44,11 +44,10 @@ interface LineProps {
 }
 
 function PersonLine({ person, session }: LineProps) {
-  const [asking, setAsking] = useState<"password" | "remove" | null>(null);
+  const remove = useRemovePerson(person.id);
   const isSelf = person.id === session.personId;
   // Who is signed in as a person sets their own password alone; with an API key, anybody's.
   const maySetPassword = isSelf || session.personId === undefined;
-  const close = (): void => setAsking(null);
   return (
     <li className={classes.person}>
       <div className={classes.who}>
@@ -58,33 +57,23 @@ function PersonLine({ person, session }: LineProps) {
         </p>
       </div>
       {maySetPassword && (
-        <Button size="compact-sm" variant="default" onClick={() => setAsking("password")}>
-          {text.setPassword}
-        </Button>
+        <DialogButton
+          size="compact-sm"
+          variant="default"
+          label={text.setPassword}
+          dialog={(close) => <PasswordDialog person={person} isSelf={isSelf} onClose={close} />}
+        />
       )}
       {!isSelf && (
-        <Button size="compact-sm" variant="default" onClick={() => setAsking("remove")}>
-          {text.remove}
-        </Button>
+        <ConfirmButton
+          size="compact-sm"
+          label={text.remove}
+          ask={text.removeAsk}
+          name={person.name}
+          change={remove}
+          onConfirm={(close) => remove.mutate(undefined, { onSuccess: close })}
+        />
       )}
-      {asking === "password" && <PasswordDialog person={person} isSelf={isSelf} onClose={close} />}
-      {asking === "remove" && <RemoveDialog person={person} onClose={close} />}
     </li>
-  );
-}
-
-function RemoveDialog({ person, onClose }: { readonly person: Person; readonly onClose: () => void }) {
-  const remove = useRemovePerson(person.id);
-  return (
-    <ConfirmDialog
-      opened
-      title={text.removeAsk.title(person.name)}
-      body={text.removeAsk.body}
-      confirm={text.removeAsk.confirm}
-      busy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate(undefined, { onSuccess: onClose })}
-      onClose={onClose}
-    />
   );
 }

@@ -5,11 +5,11 @@ import { StreamForm } from "./stream-form.tsx";
 import { useCreateStream } from "./stream-queries.ts";
 
 /** Ends on the new stream's page, where its key and addresses are. */
-export function CreateStreamDialog({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
+export function CreateStreamDialog({ onClose }: { readonly onClose: () => void }) {
   const create = useCreateStream();
   const navigate = useNavigate();
   return (
-    <Modal size="lg" opened={opened} onClose={onClose} title={strings.streams.dialog.title}>
+    <Modal opened size="lg" onClose={onClose} title={strings.streams.dialog.title}>
       <StreamForm
         busy={create.isPending}
         error={create.error}

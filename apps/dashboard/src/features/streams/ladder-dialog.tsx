@@ -1,8 +1,7 @@
-import { Button, Modal } from "@mantine/core";
+import { Modal } from "@mantine/core";
 import type { Stream } from "@weir/contract";
-import { type FormEvent, useState } from "react";
-import dialog from "../../components/dialog.module.css";
-import { Note } from "../../components/note.tsx";
+import { useState } from "react";
+import { DialogForm } from "../../components/dialog-form.tsx";
 import { strings } from "../../strings.ts";
 import { isValid, ladderOf, wantedProfiles } from "./ladder.ts";
 import { LadderEditor } from "./ladder-editor.tsx";
@@ -12,24 +11,18 @@ import { usePatchStream } from "./stream-queries.ts";
 export function LadderDialog({ stream, onClose }: { readonly stream: Stream; readonly onClose: () => void }) {
   const [ladder, setLadder] = useState(() => ladderOf(stream.profiles));
   const patch = usePatchStream(stream.id);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    patch.mutate({ profiles: wantedProfiles(ladder) }, { onSuccess: onClose });
-  };
   return (
     <Modal opened size="lg" onClose={onClose} title={strings.streams.ladder.change(stream.name)}>
-      <form className={dialog.body} onSubmit={submit}>
+      <DialogForm
+        submit={strings.actions.save}
+        ready={isValid(ladder)}
+        busy={patch.isPending}
+        error={patch.error}
+        onSubmit={() => patch.mutate({ profiles: wantedProfiles(ladder) }, { onSuccess: onClose })}
+        onCancel={onClose}
+      >
         <LadderEditor ladder={ladder} onLadder={setLadder} />
-        {patch.error && <Note tone="failure">{patch.error.message}</Note>}
-        <div className={dialog.actions}>
-          <Button variant="default" onClick={onClose}>
-            {strings.actions.cancel}
-          </Button>
-          <Button type="submit" loading={patch.isPending} disabled={!isValid(ladder)}>
-            {strings.actions.save}
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Modal>
   );
 }

@@ -1,6 +1,5 @@
-import { Button } from "@mantine/core";
 import type { Stream } from "@weir/contract";
-import { useState } from "react";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { Figures } from "../../components/figures.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { StateLabel } from "../../components/state-label.tsx";
@@ -14,7 +13,6 @@ const text = strings.streams.ladder;
 
 /** The qualities of a stream: what is set, and while it is live how each is doing. */
 export function LadderPanel({ stream }: { readonly stream: Stream }) {
-  const [isChanging, setChanging] = useState(false);
   return (
     <Panel title={text.title}>
       <Figures
@@ -23,11 +21,13 @@ export function LadderPanel({ stream }: { readonly stream: Stream }) {
           ...ladderLines(stream).map((line) => ({ name: line.name, value: <Line line={line} /> })),
         ]}
       />
-      <Button variant="default" disabled={stream.isActive} onClick={() => setChanging(true)}>
-        {text.edit}
-      </Button>
+      <DialogButton
+        variant="default"
+        label={text.edit}
+        disabled={stream.isActive}
+        dialog={(close) => <LadderDialog stream={stream} onClose={close} />}
+      />
       <p className="quiet">{stream.isActive ? text.live : text.next}</p>
-      {isChanging && <LadderDialog stream={stream} onClose={() => setChanging(false)} />}
     </Panel>
   );
 }

@@ -1,8 +1,7 @@
-import { Button, Switch, TextInput } from "@mantine/core";
+import { Switch, TextInput } from "@mantine/core";
 import type { NewStream } from "@weir/contract";
-import { type FormEvent, useState } from "react";
-import dialog from "../../components/dialog.module.css";
-import { Note } from "../../components/note.tsx";
+import { useState } from "react";
+import { DialogForm } from "../../components/dialog-form.tsx";
 import { strings } from "../../strings.ts";
 import { isValid, NEW_LADDER, wantedProfiles } from "./ladder.ts";
 import { LadderEditor } from "./ladder-editor.tsx";
@@ -20,12 +19,14 @@ export function StreamForm({ busy, error, onSubmit }: Props) {
   const [name, setName] = useState("");
   const [record, setRecord] = useState(true);
   const [ladder, setLadder] = useState(NEW_LADDER);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    onSubmit({ name: name.trim(), record, profiles: wantedProfiles(ladder) });
-  };
   return (
-    <form className={dialog.body} onSubmit={submit}>
+    <DialogForm
+      submit={text.submit}
+      ready={name.trim() !== "" && isValid(ladder)}
+      busy={busy}
+      error={error}
+      onSubmit={() => onSubmit({ name: name.trim(), record, profiles: wantedProfiles(ladder) })}
+    >
       <TextInput
         label={text.name}
         description={text.nameHint}
@@ -42,12 +43,6 @@ export function StreamForm({ busy, error, onSubmit }: Props) {
         onChange={(event) => setRecord(event.currentTarget.checked)}
       />
       <LadderEditor ladder={ladder} onLadder={setLadder} />
-      {error && <Note tone="failure">{error.message}</Note>}
-      <div className={dialog.actions}>
-        <Button type="submit" loading={busy} disabled={name.trim() === "" || !isValid(ladder)}>
-          {text.submit}
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }

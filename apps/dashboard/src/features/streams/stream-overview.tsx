@@ -1,7 +1,6 @@
-import { Button, Switch } from "@mantine/core";
+import { Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Stream } from "@weir/contract";
-import { useState } from "react";
 import { Figures } from "../../components/figures.tsx";
 import { Moment } from "../../components/moment.tsx";
 import { Note } from "../../components/note.tsx";
@@ -12,8 +11,7 @@ import { strings } from "../../strings.ts";
 import { ingestQuery } from "../account/account-queries.ts";
 import { LadderPanel } from "./ladder-panel.tsx";
 import { PublishGuide } from "./publish-guide.tsx";
-import { RenameStreamDialog } from "./rename-stream-dialog.tsx";
-import { DeleteButton, RotateKeyButton, SuspendButton } from "./stream-actions.tsx";
+import { DeleteButton, RenameStreamButton, RotateKeyButton, SuspendButton } from "./stream-actions.tsx";
 import classes from "./stream-overview.module.css";
 import { usePatchStream } from "./stream-queries.ts";
 import { TestBroadcastButton } from "./test-broadcast-button.tsx";
@@ -23,7 +21,6 @@ const text = strings.streams.overview;
 /** Where to send to, where to watch, and the stream's few settings. */
 export function StreamOverview({ stream }: { readonly stream: Stream }) {
   const ingest = useQuery(ingestQuery);
-  const [isRenaming, setRenaming] = useState(false);
   if (ingest.error) return <Note tone="failure">{ingest.error.message}</Note>;
   if (!ingest.data) return <p className="quiet">{strings.app.loading}</p>;
   return (
@@ -54,15 +51,12 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
           />
           <ValueField label={text.streamId} value={stream.id} />
           <div className={classes.actions}>
-            <Button variant="default" onClick={() => setRenaming(true)}>
-              {text.rename}
-            </Button>
+            <RenameStreamButton stream={stream} />
             <SuspendButton stream={stream} />
             <DeleteButton stream={stream} />
           </div>
         </Panel>
       </div>
-      {isRenaming && <RenameStreamDialog stream={stream} onClose={() => setRenaming(false)} />}
     </div>
   );
 }

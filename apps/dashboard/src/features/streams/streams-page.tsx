@@ -1,9 +1,9 @@
-import { Button } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
@@ -23,7 +23,6 @@ export function StreamsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const streams = useQuery(streamsQuery(search));
-  const [creating, setCreating] = useState(false);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   useDocumentTitle(`${text.title} · ${strings.app.name}`);
 
@@ -35,9 +34,11 @@ export function StreamsPage() {
     <div className={classes.page}>
       <header className={classes.header}>
         <h1>{text.title}</h1>
-        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
-          {text.create}
-        </Button>
+        <DialogButton
+          label={text.create}
+          leftSection={<IconPlus size={16} aria-hidden />}
+          dialog={(close) => <CreateStreamDialog onClose={close} />}
+        />
       </header>
       <StreamFilters
         search={search}
@@ -57,7 +58,6 @@ export function StreamsPage() {
         }
       />
       {selected.length > 0 && <StreamSelection selected={selected} onClear={() => setPicked(new Set())} />}
-      <CreateStreamDialog opened={creating} onClose={() => setCreating(false)} />
     </div>
   );
 }

@@ -1,7 +1,6 @@
-import { Button, Modal, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
-import dialog from "../../components/dialog.module.css";
-import { Note } from "../../components/note.tsx";
+import { Modal, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { DialogForm } from "../../components/dialog-form.tsx";
 import { localInput, readLocalInput } from "../../lib/moments.ts";
 import { useNow } from "../../lib/now.ts";
 import { strings } from "../../strings.ts";
@@ -24,13 +23,17 @@ export function ReplayDialog({ webhookId, onClose }: Props) {
   const replay = useReplay(webhookId);
   const range = { from: readLocalInput(from), to: readLocalInput(to) };
   const isBackwards = range.from >= range.to;
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    replay.mutate(range);
-  };
   return (
     <Modal opened onClose={onClose} title={text.title}>
-      <form className={dialog.body} onSubmit={submit}>
+      <DialogForm
+        submit={text.submit}
+        ready={range.from < range.to}
+        busy={replay.isPending}
+        error={replay.error}
+        onSubmit={() => replay.mutate(range)}
+        onCancel={onClose}
+        cancel={strings.actions.close}
+      >
         <p>
           {text.body} {text.most}
         </p>
@@ -51,17 +54,8 @@ export function ReplayDialog({ webhookId, onClose }: Props) {
           error={isBackwards && text.backwards}
           onChange={(event) => setTo(event.currentTarget.value)}
         />
-        {replay.error && <Note tone="failure">{replay.error.message}</Note>}
         {replay.data && <p role="status">{replay.data.events === 0 ? text.none : text.done(replay.data.events)}</p>}
-        <div className={dialog.actions}>
-          <Button variant="default" onClick={onClose}>
-            {strings.actions.close}
-          </Button>
-          <Button type="submit" loading={replay.isPending} disabled={!(range.from < range.to)}>
-            {text.submit}
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Modal>
   );
 }

@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import type { Webhook } from "@weir/contract";
-import { useState } from "react";
-import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { ConfirmButton } from "../../components/confirm-button.tsx";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { Note } from "../../components/note.tsx";
 import { strings } from "../../strings.ts";
 import { outcomeText } from "./delivery-text.ts";
@@ -14,11 +14,11 @@ import { useDeleteWebhook, usePatchWebhook, useTestWebhook } from "./webhook-que
 const text = strings.webhooks.page;
 
 export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
-  const [asking, setAsking] = useState<"edit" | "replay" | "delete" | null>(null);
   const test = useTestWebhook(webhook.id);
   const patch = usePatchWebhook(webhook.id);
+  const remove = useDeleteWebhook(webhook.id);
+  const navigate = useNavigate();
   const isPaused = webhook.status.pausedAt !== undefined;
-  const close = (): void => setAsking(null);
   return (
     <>
       <div className={classes.actions}>
@@ -28,15 +28,23 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
         <Button variant="default" loading={patch.isPending} onClick={() => patch.mutate({ paused: !isPaused })}>
           {isPaused ? text.resume : text.pause}
         </Button>
-        <Button variant="default" onClick={() => setAsking("replay")}>
-          {text.replay}
-        </Button>
-        <Button variant="default" onClick={() => setAsking("edit")}>
-          {text.edit}
-        </Button>
-        <Button variant="default" onClick={() => setAsking("delete")}>
-          {text.delete}
-        </Button>
+        <DialogButton
+          variant="default"
+          label={text.replay}
+          dialog={(close) => <ReplayDialog webhookId={webhook.id} onClose={close} />}
+        />
+        <DialogButton
+          variant="default"
+          label={text.edit}
+          dialog={(close) => <EditWebhookDialog webhook={webhook} onClose={close} />}
+        />
+        <ConfirmButton
+          label={text.delete}
+          ask={text.deleteAsk}
+          name={webhook.name}
+          change={remove}
+          onConfirm={() => remove.mutate(undefined, { onSuccess: () => navigate({ to: "/webhooks" }) })}
+        />
       </div>
       {(test.error ?? patch.error) && <Note tone="failure">{(test.error ?? patch.error)?.message}</Note>}
       {test.data && (
@@ -44,26 +52,6 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
           {test.data.success ? text.testWorked(outcomeText(test.data)) : text.testFailed(outcomeText(test.data))}
         </Note>
       )}
-      {asking === "edit" && <EditWebhookDialog webhook={webhook} onClose={close} />}
-      {asking === "replay" && <ReplayDialog webhookId={webhook.id} onClose={close} />}
-      {asking === "delete" && <DeleteDialog webhook={webhook} onClose={close} />}
     </>
-  );
-}
-
-function DeleteDialog({ webhook, onClose }: { readonly webhook: Webhook; readonly onClose: () => void }) {
-  const remove = useDeleteWebhook(webhook.id);
-  const navigate = useNavigate();
-  return (
-    <ConfirmDialog
-      opened
-      title={text.deleteAsk.title(webhook.name)}
-      body={text.deleteAsk.body}
-      confirm={text.deleteAsk.confirm}
-      busy={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate(undefined, { onSuccess: () => navigate({ to: "/webhooks" }) })}
-      onClose={onClose}
-    />
   );
 }

@@ -1,8 +1,7 @@
 import { Button, PasswordInput, TextInput } from "@mantine/core";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { CopyButton } from "../../components/copy-button.tsx";
-import dialog from "../../components/dialog.module.css";
-import { Note } from "../../components/note.tsx";
+import { DialogForm } from "../../components/dialog-form.tsx";
 import { strings } from "../../strings.ts";
 import { inventSecret, isAddress, isComplete, type WebhookDraft } from "./webhook-draft.ts";
 import { WebhookEventChoice } from "./webhook-event-choice.tsx";
@@ -24,12 +23,8 @@ interface Props {
 export function WebhookForm({ initial, hasSecret, submit, busy, error, onSubmit }: Props) {
   const [draft, setDraft] = useState(initial);
   const change = (changes: Partial<WebhookDraft>): void => setDraft({ ...draft, ...changes });
-  const onForm = (event: FormEvent): void => {
-    event.preventDefault();
-    onSubmit(draft);
-  };
   return (
-    <form className={dialog.body} onSubmit={onForm}>
+    <DialogForm submit={submit} ready={isComplete(draft)} busy={busy} error={error} onSubmit={() => onSubmit(draft)}>
       <TextInput
         label={text.name}
         placeholder={text.namePlaceholder}
@@ -57,13 +52,7 @@ export function WebhookForm({ initial, hasSecret, submit, busy, error, onSubmit 
         value={draft.streamId}
         onChange={(event) => change({ streamId: event.currentTarget.value })}
       />
-      {error && <Note tone="failure">{error.message}</Note>}
-      <div className={dialog.actions}>
-        <Button type="submit" loading={busy} disabled={!isComplete(draft)}>
-          {submit}
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

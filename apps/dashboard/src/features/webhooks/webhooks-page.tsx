@@ -1,9 +1,8 @@
-import { Button } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
@@ -20,15 +19,16 @@ export function WebhooksPage() {
   const { cursor } = route.useSearch();
   const navigate = route.useNavigate();
   const webhooks = useQuery(webhooksQuery(cursor));
-  const [isCreating, setCreating] = useState(false);
   useDocumentTitle(`${text.title} · ${strings.app.name}`);
   return (
     <div className={classes.page}>
       <header className={classes.header}>
         <h1>{text.title}</h1>
-        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={() => setCreating(true)}>
-          {text.create}
-        </Button>
+        <DialogButton
+          label={text.create}
+          leftSection={<IconPlus size={16} aria-hidden />}
+          dialog={(close) => <CreateWebhookDialog onClose={close} />}
+        />
       </header>
       <p className="quiet">{text.lead}</p>
       <QueryProblem error={webhooks.error} />
@@ -40,7 +40,6 @@ export function WebhooksPage() {
         nextCursor={webhooks.data?.nextCursor}
         onCursor={(next) => navigate({ search: next === undefined ? {} : { cursor: next } })}
       />
-      {isCreating && <CreateWebhookDialog onClose={() => setCreating(false)} />}
     </div>
   );
 }

@@ -1,0 +1,30 @@
+import { Button, type ButtonProps } from "@mantine/core";
+import { type ReactNode, useRef, useState } from "react";
+
+interface Props extends ButtonProps {
+  readonly label: string;
+  readonly onOpen?: () => void;
+  readonly dialog: (close: () => void) => ReactNode;
+}
+
+/** Opens a dialog and has the focus again when it closes. */
+export function DialogButton({ label, onOpen, dialog, ...button }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const opener = useRef<HTMLButtonElement>(null);
+  const open = (): void => {
+    onOpen?.();
+    setOpen(true);
+  };
+  const close = (): void => {
+    setOpen(false);
+    opener.current?.focus();
+  };
+  return (
+    <>
+      <Button {...button} ref={opener} onClick={open}>
+        {label}
+      </Button>
+      {isOpen && dialog(close)}
+    </>
+  );
+}

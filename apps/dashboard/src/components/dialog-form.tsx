@@ -1,0 +1,44 @@
+import { Button } from "@mantine/core";
+import type { ReactNode } from "react";
+import { strings } from "../strings.ts";
+import classes from "./dialog.module.css";
+import { Note } from "./note.tsx";
+
+interface Props {
+  readonly submit: string;
+  /** What is typed may be sent. */
+  readonly ready: boolean;
+  readonly busy: boolean;
+  readonly error: Error | null;
+  readonly onSubmit: () => void;
+  /** With it there is a button to leave by. */
+  readonly onCancel?: () => void;
+  readonly cancel?: string;
+  readonly children: ReactNode;
+}
+
+/** Fields, what went wrong with them, and the button that sends them. */
+export function DialogForm({ submit, ready, busy, error, onSubmit, onCancel, cancel, children }: Props) {
+  return (
+    <form
+      className={classes.body}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+      {error && <Note tone="failure">{error.message}</Note>}
+      <div className={classes.actions}>
+        {onCancel && (
+          <Button variant="default" onClick={onCancel}>
+            {cancel ?? strings.actions.cancel}
+          </Button>
+        )}
+        <Button type="submit" loading={busy} disabled={!ready}>
+          {submit}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,51 @@
+import { type ButtonProps, Modal, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { strings } from "../strings.ts";
+import { DialogButton } from "./dialog-button.tsx";
+import { DialogForm } from "./dialog-form.tsx";
+
+interface DialogProps {
+  readonly name: string;
+  readonly text: { readonly title: (name: string) => string; readonly name: string; readonly hint?: string };
+  readonly change: { readonly isPending: boolean; readonly error: Error | null; readonly reset: () => void };
+  readonly onRename: (name: string, close: () => void) => void;
+}
+
+type Props = DialogProps & Pick<ButtonProps, "size"> & { readonly label: string };
+
+export function RenameButton({ label, size, ...props }: Props) {
+  return (
+    <DialogButton
+      {...(size !== undefined && { size })}
+      variant="default"
+      label={label}
+      onOpen={props.change.reset}
+      dialog={(close) => <RenameDialog {...props} onClose={close} />}
+    />
+  );
+}
+
+function RenameDialog({ name, text, change, onRename, onClose }: DialogProps & { readonly onClose: () => void }) {
+  const [typed, setTyped] = useState(name);
+  return (
+    <Modal opened onClose={onClose} title={text.title(name)}>
+      <DialogForm
+        submit={strings.actions.save}
+        ready={typed.trim() !== ""}
+        busy={change.isPending}
+        error={change.error}
+        onSubmit={() => onRename(typed.trim(), onClose)}
+        onCancel={onClose}
+      >
+        <TextInput
+          label={text.name}
+          description={text.hint}
+          maxLength={200}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          data-autofocus
+        />
+      </DialogForm>
+    </Modal>
+  );
+}
