@@ -1,5 +1,6 @@
 import { absoluteMoment, relativeMoment } from "../lib/moments.ts";
 import { useNow } from "../lib/now.ts";
+import { strings } from "../strings.ts";
 
 /** A moment as people say it, with the exact one on hover. */
 export function Moment({ at }: { readonly at: number }) {
@@ -9,4 +10,9 @@ export function Moment({ at }: { readonly at: number }) {
       {relativeMoment(at, now)}
     </time>
   );
+}
+
+/** When something happened last. */
+export function LastMoment({ at }: { readonly at: number | undefined }) {
+  return at ? <Moment at={at} /> : <span className="quiet">{strings.actions.never}</span>;
 }

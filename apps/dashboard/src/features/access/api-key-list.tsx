@@ -1,11 +1,9 @@
-import { Button } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import type { ApiToken } from "@weir/contract";
-import { useState } from "react";
-import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
-import { Moment } from "../../components/moment.tsx";
+import { ConfirmButton } from "../../components/confirm-button.tsx";
+import { LastMoment, Moment } from "../../components/moment.tsx";
 import classes from "../../components/table.module.css";
+import { TableOrCards } from "../../components/table-or-cards.tsx";
 import { strings } from "../../strings.ts";
 import { sessionQuery } from "../account/account-queries.ts";
 import page from "./access-page.module.css";
@@ -14,58 +12,20 @@ import { useDeleteApiKey } from "./api-key-queries.ts";
 
 const text = strings.access.apiKeys;
 
-/** A table on wide screens, cards on phones. */
 export function ApiKeyList({ keys }: { readonly keys: readonly ApiToken[] }) {
-  const narrow = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
-  return narrow ? <ApiKeyCards keys={keys} /> : <ApiKeyTable keys={keys} />;
-}
-
-function ApiKeyTable({ keys }: { readonly keys: readonly ApiToken[] }) {
   return (
-    <table className={classes.table}>
-      <thead>
-        <tr>
-          <th scope="col">{text.columns.name}</th>
-          <th scope="col">{text.columns.begins}</th>
-          <th scope="col">{text.columns.access}</th>
-          <th scope="col">{text.columns.created}</th>
-          <th scope="col">{text.columns.lastUsed}</th>
-          <td />
-        </tr>
-      </thead>
-      <tbody>
-        {keys.map((key) => (
-          <tr key={key.id}>
-            <td>
-              <strong>{key.name}</strong>
-            </td>
-            <td>
-              <Beginning apiKey={key} />
-            </td>
-            <td>
-              <AccessWords apiKey={key} />
-            </td>
-            <td>
-              <Moment at={key.createdAt} />
-            </td>
-            <td>
-              <LastUsed apiKey={key} />
-            </td>
-            <td className={classes.number}>
-              <DeleteKeyButton apiKey={key} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function ApiKeyCards({ keys }: { readonly keys: readonly ApiToken[] }) {
-  return (
-    <ul className={classes.cards}>
-      {keys.map((key) => (
-        <li key={key.id} className={classes.card}>
+    <TableOrCards
+      items={keys}
+      columns={[
+        { name: text.columns.name, cell: ({ name }) => <strong>{name}</strong> },
+        { name: text.columns.begins, cell: (key) => <Beginning apiKey={key} /> },
+        { name: text.columns.access, cell: (key) => <AccessWords apiKey={key} /> },
+        { name: text.columns.created, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+        { name: text.columns.lastUsed, cell: ({ lastSeen }) => <LastMoment at={lastSeen} /> },
+        { name: "", className: classes.number, cell: (key) => <DeleteKeyButton apiKey={key} /> },
+      ]}
+      card={(key) => (
+        <>
           <div className={classes.cardHead}>
             <strong>{key.name}</strong>
             <Beginning apiKey={key} />
@@ -73,13 +33,13 @@ function ApiKeyCards({ keys }: { readonly keys: readonly ApiToken[] }) {
           <AccessWords apiKey={key} />
           <div className={classes.cardLine}>
             <span className="quiet">
-              {text.columns.lastUsed}: <LastUsed apiKey={key} />
+              {text.columns.lastUsed}: <LastMoment at={key.lastSeen} />
             </span>
             <DeleteKeyButton apiKey={key} />
           </div>
-        </li>
-      ))}
-    </ul>
+        </>
+      )}
+    />
   );
 }
 
@@ -89,10 +49,6 @@ interface Props {
 
 function Beginning({ apiKey: { keyPrefix } }: Props) {
   return <code>{keyPrefix === "" ? strings.actions.none : `${keyPrefix}…`}</code>;
-}
-
-function LastUsed({ apiKey: { lastSeen } }: Props) {
-  return lastSeen ? <Moment at={lastSeen} /> : <span className="quiet">{strings.actions.never}</span>;
 }
 
 function AccessWords({ apiKey: { access } }: Props) {
@@ -112,27 +68,17 @@ function AccessWords({ apiKey: { access } }: Props) {
 /** Asks once. The key that this page is signed in with stays: without it nobody could come back. */
 function DeleteKeyButton({ apiKey }: Props) {
   const { data: session } = useQuery(sessionQuery);
-  const [isAsking, setAsking] = useState(false);
   const remove = useDeleteApiKey();
   if (session?.keyName === apiKey.name && session.keyPrefix === apiKey.keyPrefix)
     return <span className="quiet">{text.signedIn}</span>;
   return (
-    <>
-      <Button size="compact-sm" variant="default" onClick={() => setAsking(true)}>
-        {text.delete}
-      </Button>
-      {isAsking && (
-        <ConfirmDialog
-          opened
-          title={text.deleteAsk.title(apiKey.name)}
-          body={text.deleteAsk.body}
-          confirm={text.deleteAsk.confirm}
-          busy={remove.isPending}
-          error={remove.error}
-          onConfirm={() => remove.mutate(apiKey.id, { onSuccess: () => setAsking(false) })}
-          onClose={() => setAsking(false)}
-        />
-      )}
-    </>
+    <ConfirmButton
+      size="compact-sm"
+      label={text.delete}
+      ask={text.deleteAsk}
+      name={apiKey.name}
+      change={remove}
+      onConfirm={(close) => remove.mutate(apiKey.id, { onSuccess: close })}
+    />
   );
 }

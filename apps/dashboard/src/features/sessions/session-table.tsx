@@ -1,11 +1,11 @@
 import { Button } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Session } from "@weir/contract";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { Moment } from "../../components/moment.tsx";
 import classes from "../../components/table.module.css";
+import { TableOrCards } from "../../components/table-or-cards.tsx";
 import { bytesText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { RecordingState } from "./recording-state.tsx";
@@ -20,60 +20,28 @@ interface Props {
   readonly onPlay: (id: string) => void;
 }
 
-/** A table on wide screens, cards on phones. */
-export function SessionTable(props: Props) {
-  const narrow = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
-  return narrow ? <SessionCards {...props} /> : <SessionRows {...props} />;
-}
-
-function SessionRows({ sessions, withStream, play, onPlay }: Props) {
-  return (
-    <table className={classes.table}>
-      <thead>
-        <tr>
-          <th scope="col">{text.columns.started}</th>
-          {withStream && <th scope="col">{text.columns.stream}</th>}
-          <th scope="col" className={classes.number}>
-            {text.columns.duration}
-          </th>
-          <th scope="col" className={classes.number}>
-            {text.columns.size}
-          </th>
-          <th scope="col">{text.columns.recording}</th>
-          <td />
-        </tr>
-      </thead>
-      <tbody>
-        {sessions.map((session) => (
-          <tr key={session.id}>
-            <td>
-              <Moment at={session.createdAt} />
-            </td>
-            {withStream && (
-              <td>
-                <StreamLink session={session} />
-              </td>
-            )}
-            <td className={classes.number}>{durationText(session.sourceSegmentsDuration)}</td>
-            <td className={classes.number}>{bytesText(session.sourceBytes)}</td>
-            <td>
-              <RecordingState session={session} />
-            </td>
-            <td>
-              <SessionActions session={session} isOpen={play === session.id} onPlay={onPlay} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+export function SessionTable({ sessions, withStream, play, onPlay }: Props) {
+  const actions = (session: Session) => (
+    <SessionActions session={session} isOpen={play === session.id} onPlay={onPlay} />
   );
-}
-
-function SessionCards({ sessions, withStream, play, onPlay }: Props) {
+  const stream = { name: text.columns.stream, cell: (session: Session) => <StreamLink session={session} /> };
   return (
-    <ul className={classes.cards}>
-      {sessions.map((session) => (
-        <li key={session.id} className={classes.card}>
+    <TableOrCards
+      items={sessions}
+      columns={[
+        { name: text.columns.started, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+        ...(withStream ? [stream] : []),
+        {
+          name: text.columns.duration,
+          className: classes.number,
+          cell: ({ sourceSegmentsDuration }) => durationText(sourceSegmentsDuration),
+        },
+        { name: text.columns.size, className: classes.number, cell: ({ sourceBytes }) => bytesText(sourceBytes) },
+        { name: text.columns.recording, cell: (session) => <RecordingState session={session} /> },
+        { name: "", cell: actions },
+      ]}
+      card={(session) => (
+        <>
           {withStream && <StreamLink session={session} />}
           <div className={classes.cardLine}>
             <Moment at={session.createdAt} />
@@ -81,11 +49,11 @@ function SessionCards({ sessions, withStream, play, onPlay }: Props) {
           </div>
           <div className={classes.cardLine}>
             <RecordingState session={session} />
-            <SessionActions session={session} isOpen={play === session.id} onPlay={onPlay} />
+            {actions(session)}
           </div>
-        </li>
-      ))}
-    </ul>
+        </>
+      )}
+    />
   );
 }
 
