@@ -1,6 +1,7 @@
 import { Tabs } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { getRouteApi } from "@tanstack/react-router";
+import page from "../../components/page.module.css";
 import { strings } from "../../strings.ts";
 import classes from "./access-page.module.css";
 import { ApiKeysTab } from "./api-keys-tab.tsx";
@@ -18,7 +19,7 @@ export function AccessPage() {
     navigate({ search: { ...(wanted === "signing" && { tab: wanted }), ...(next !== undefined && { cursor: next }) } });
   };
   return (
-    <div className={classes.page}>
+    <div className={page.page}>
       <h1>{text.title}</h1>
       <Tabs value={tab} keepMounted={false} onChange={(value) => show(value === "signing" ? "signing" : "api")}>
         <Tabs.List>

@@ -1,33 +1,24 @@
-import { Button, Modal, NativeSelect, TextInput } from "@mantine/core";
-import type { CreatedApiToken } from "@weir/contract";
+import { NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
-import dialog from "../../components/dialog.module.css";
 import { DialogForm } from "../../components/dialog-form.tsx";
-import { Note } from "../../components/note.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { parseOrigins } from "../../lib/origins.ts";
 import { strings } from "../../strings.ts";
 import { accessOf, KINDS, type Kind } from "./api-key-access.ts";
 import { useCreateApiKey } from "./api-key-queries.ts";
+import { NewKeyDialog } from "./new-key-dialog.tsx";
 
 const text = strings.access.apiKeys.dialog;
 
-/** Two steps: what the key is for, then the key itself, once. A click beside the dialog does not close the second. */
 export function CreateApiKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const create = useCreateApiKey();
-  const created = create.data;
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={created ? text.created(created.name) : text.title}
-      closeOnClickOutside={!created}
-      closeOnEscape={!created}
-      withCloseButton={!created}
-    >
-      {created ? <NewKey created={created} onClose={onClose} /> : <ApiKeyForm create={create} />}
-    </Modal>
-  );
+  const created = create.data && {
+    title: text.created(create.data.name),
+    once: text.once,
+    fields: <ValueField label={text.key} value={create.data.key} secret />,
+    done: text.done,
+  };
+  return <NewKeyDialog title={text.title} form={<ApiKeyForm create={create} />} created={created} onClose={onClose} />;
 }
 
 function ApiKeyForm({ create }: { readonly create: ReturnType<typeof useCreateApiKey> }) {
@@ -72,19 +63,5 @@ function ApiKeyForm({ create }: { readonly create: ReturnType<typeof useCreateAp
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
     </DialogForm>
-  );
-}
-
-function NewKey({ created, onClose }: { readonly created: CreatedApiToken; readonly onClose: () => void }) {
-  return (
-    <div className={dialog.body}>
-      <Note tone="warning">{text.once}</Note>
-      <ValueField label={text.key} value={created.key} secret />
-      <div className={dialog.actions}>
-        <Button onClick={onClose} data-autofocus>
-          {text.done}
-        </Button>
-      </div>
-    </div>
   );
 }

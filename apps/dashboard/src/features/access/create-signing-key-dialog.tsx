@@ -1,32 +1,25 @@
-import { Button, Modal, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import type { CreatedSigningKey } from "@weir/contract";
 import { useState } from "react";
-import dialog from "../../components/dialog.module.css";
 import { DialogForm } from "../../components/dialog-form.tsx";
-import { Note } from "../../components/note.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { downloadText } from "../../lib/download.ts";
 import { strings } from "../../strings.ts";
+import { NewKeyDialog } from "./new-key-dialog.tsx";
 import { useCreateSigningKey } from "./signing-key-queries.ts";
 
 const text = strings.access.signingKeys;
 
-/** Two steps: a name, then the two halves, the private one once. Only its own button closes the second. */
 export function CreateSigningKeyDialog({ onClose }: { readonly onClose: () => void }) {
   const create = useCreateSigningKey();
-  const created = create.data;
   return (
-    <Modal
-      opened
+    <NewKeyDialog
+      title={text.dialog.title}
+      form={<SigningKeyForm create={create} />}
+      created={create.data && shown(create.data)}
       onClose={onClose}
-      title={created ? text.dialog.created(created.name) : text.dialog.title}
-      closeOnClickOutside={!created}
-      closeOnEscape={!created}
-      withCloseButton={!created}
-    >
-      {created ? <NewKey created={created} onClose={onClose} /> : <SigningKeyForm create={create} />}
-    </Modal>
+    />
   );
 }
 
@@ -53,25 +46,26 @@ function SigningKeyForm({ create }: { readonly create: ReturnType<typeof useCrea
   );
 }
 
-function NewKey({ created, onClose }: { readonly created: CreatedSigningKey; readonly onClose: () => void }) {
-  return (
-    <div className={dialog.body}>
-      <Note tone="warning">{text.dialog.once}</Note>
-      <ValueField label={text.dialog.privateKey} value={created.privateKey} secret />
-      <ValueField label={text.dialog.publicKey} value={created.publicKey} />
-      <p className="quiet">{text.dialog.sampleHint}</p>
-      <div className={dialog.actions}>
-        <Button
-          variant="default"
-          leftSection={<IconDownload size={16} aria-hidden />}
-          onClick={() => downloadText(`${created.name}.pem`, atob(created.privateKey))}
-        >
-          {text.dialog.download}
-        </Button>
-        <Button onClick={onClose} data-autofocus>
-          {text.dialog.done}
-        </Button>
-      </div>
-    </div>
-  );
+function shown({ name, privateKey, publicKey }: CreatedSigningKey) {
+  return {
+    title: text.dialog.created(name),
+    once: text.dialog.once,
+    fields: (
+      <>
+        <ValueField label={text.dialog.privateKey} value={privateKey} secret />
+        <ValueField label={text.dialog.publicKey} value={publicKey} />
+        <p className="quiet">{text.dialog.sampleHint}</p>
+      </>
+    ),
+    keep: (
+      <Button
+        variant="default"
+        leftSection={<IconDownload size={16} aria-hidden />}
+        onClick={() => downloadText(`${name}.pem`, atob(privateKey))}
+      >
+        {text.dialog.download}
+      </Button>
+    ),
+    done: text.dialog.done,
+  };
 }

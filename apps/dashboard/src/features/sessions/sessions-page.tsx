@@ -1,8 +1,8 @@
 import { useDocumentTitle } from "@mantine/hooks";
 import { getRouteApi } from "@tanstack/react-router";
+import page from "../../components/page.module.css";
 import { strings } from "../../strings.ts";
 import { SessionList } from "./session-list.tsx";
-import classes from "./sessions-page.module.css";
 
 const route = getRouteApi("/rooms/sessions");
 
@@ -12,7 +12,7 @@ export function SessionsPage() {
   const navigate = route.useNavigate();
   useDocumentTitle(`${strings.sessions.title} · ${strings.app.name}`);
   return (
-    <div className={classes.page}>
+    <div className={page.page}>
       <h1>{strings.sessions.title}</h1>
       <SessionList cursor={cursor} play={play} onSearch={(search) => navigate({ search })} />
     </div>

@@ -1,6 +1,6 @@
 import { Tabs } from "@mantine/core";
 import type { ReactNode } from "react";
-import { CopyButton } from "../../components/copy-button.tsx";
+import { CodeBlock } from "../../components/code-block.tsx";
 import { masked, ValueField } from "../../components/value-field.tsx";
 import { strings } from "../../strings.ts";
 import classes from "./publish-guide.module.css";
@@ -66,12 +66,11 @@ interface CommandProps {
 function Command({ title, server, streamKey, command }: CommandProps) {
   const placeholder = strings.streams.first.keyPlaceholder;
   return (
-    <div className={classes.command}>
-      <div className={classes.commandHead}>
-        <span className="quiet">{title}</span>
-        <CopyButton value={command(`${server}/${streamKey ?? placeholder}`)} what={title.toLowerCase()} />
-      </div>
-      <pre>{command(`${server}/${streamKey === null ? placeholder : masked(streamKey)}`)}</pre>
-    </div>
+    <CodeBlock
+      title={title}
+      code={command(`${server}/${streamKey ?? placeholder}`)}
+      shown={command(`${server}/${streamKey === null ? placeholder : masked(streamKey)}`)}
+      what={title.toLowerCase()}
+    />
   );
 }

@@ -5,6 +5,7 @@ import { WeirError } from "@weir/client";
 import type { Stream } from "@weir/contract";
 import { useState } from "react";
 import { Note } from "../../components/note.tsx";
+import page from "../../components/page.module.css";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { VideoPlayer } from "../../components/video-player.tsx";
 import type { PlaybackFigures } from "../../lib/hls-playback.ts";
@@ -48,9 +49,9 @@ function StreamRoom({ stream, error }: { readonly stream: Stream; readonly error
   useDocumentTitle(`${stream.name} · ${text.state[stream.status.state]} · ${strings.app.name}`);
   return (
     <article className={classes.page}>
-      <header className={classes.header}>
-        <div className={classes.title}>
-          <Link to="/streams" className={classes.back}>
+      <header className={page.header}>
+        <div className={page.title}>
+          <Link to="/streams" className={page.back}>
             {text.title}
           </Link>
           <h1>{stream.name}</h1>

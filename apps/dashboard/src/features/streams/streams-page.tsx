@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { DialogButton } from "../../components/dialog-button.tsx";
+import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
@@ -26,13 +27,13 @@ export function StreamsPage() {
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   useDocumentTitle(`${text.title} · ${strings.app.name}`);
 
-  const page = streams.data;
+  const found = streams.data;
   // Only what is in sight can be selected: a row that leaves the page leaves the selection.
-  const selected = page?.items.filter(({ id }) => picked.has(id)) ?? [];
-  if (page && page.items.length === 0 && !isNarrowed(search) && search.cursor === undefined) return <FirstStream />;
+  const selected = found?.items.filter(({ id }) => picked.has(id)) ?? [];
+  if (found && found.items.length === 0 && !isNarrowed(search) && search.cursor === undefined) return <FirstStream />;
   return (
-    <div className={classes.page}>
-      <header className={classes.header}>
+    <div className={page.page}>
+      <header className={page.header}>
         <h1>{text.title}</h1>
         <DialogButton
           label={text.create}
@@ -47,12 +48,12 @@ export function StreamsPage() {
         }
       />
       <QueryProblem error={streams.error} />
-      {!page && <p className="quiet">{strings.app.loading}</p>}
-      {page && page.items.length > 0 && <StreamList streams={page.items} picked={picked} onPick={setPicked} />}
-      {page && page.items.length === 0 && <NothingFound />}
+      {!found && <p className="quiet">{strings.app.loading}</p>}
+      {found && found.items.length > 0 && <StreamList streams={found.items} picked={picked} onPick={setPicked} />}
+      {found && found.items.length === 0 && <NothingFound />}
       <PageLinks
         cursor={search.cursor}
-        nextCursor={page?.nextCursor}
+        nextCursor={found?.nextCursor}
         onCursor={(cursor) =>
           navigate({ search: ({ cursor: _, ...rest }) => ({ ...rest, ...(cursor && { cursor }) }) })
         }

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { WeirError } from "@weir/client";
 import type { Webhook } from "@weir/contract";
 import { Note } from "../../components/note.tsx";
+import page from "../../components/page.module.css";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
 import { DeliveryList } from "./delivery-list.tsx";
@@ -35,10 +36,10 @@ function WebhookRoom({ webhook, error }: { readonly webhook: Webhook; readonly e
   const navigate = route.useNavigate();
   useDocumentTitle(`${webhook.name} · ${strings.app.name}`);
   return (
-    <article className={classes.page}>
-      <header className={classes.header}>
-        <div className={classes.title}>
-          <Link to="/webhooks" className={classes.back}>
+    <article className={page.page}>
+      <header className={page.header}>
+        <div className={page.title}>
+          <Link to="/webhooks" className={page.back}>
             {text.back}
           </Link>
           <h1>{webhook.name}</h1>

@@ -3,13 +3,13 @@ import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { DialogButton } from "../../components/dialog-button.tsx";
+import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
 import { CreateWebhookDialog } from "./create-webhook-dialog.tsx";
 import { WebhookList } from "./webhook-list.tsx";
 import { webhooksQuery } from "./webhook-queries.ts";
-import classes from "./webhooks-page.module.css";
 
 const text = strings.webhooks;
 const route = getRouteApi("/rooms/webhooks");
@@ -21,8 +21,8 @@ export function WebhooksPage() {
   const webhooks = useQuery(webhooksQuery(cursor));
   useDocumentTitle(`${text.title} · ${strings.app.name}`);
   return (
-    <div className={classes.page}>
-      <header className={classes.header}>
+    <div className={page.page}>
+      <header className={page.header}>
         <h1>{text.title}</h1>
         <DialogButton
           label={text.create}

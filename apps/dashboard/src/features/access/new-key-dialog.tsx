@@ -1,0 +1,50 @@
+import { Button, Modal } from "@mantine/core";
+import type { ReactNode } from "react";
+import dialog from "../../components/dialog.module.css";
+import { Note } from "../../components/note.tsx";
+
+interface CreatedKey {
+  readonly title: string;
+  /** That it is not shown again. */
+  readonly once: string;
+  readonly fields: ReactNode;
+  /** Another way to keep it than copying. */
+  readonly keep?: ReactNode;
+  readonly done: string;
+}
+
+interface Props {
+  readonly title: string;
+  readonly form: ReactNode;
+  readonly created: CreatedKey | undefined;
+  readonly onClose: () => void;
+}
+
+/** Two steps: what the key is for, then the key itself, once. Only its own button closes the second. */
+export function NewKeyDialog({ title, form, created, onClose }: Props) {
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title={created ? created.title : title}
+      closeOnClickOutside={!created}
+      closeOnEscape={!created}
+      withCloseButton={!created}
+    >
+      {created ? (
+        <div className={dialog.body}>
+          <Note tone="warning">{created.once}</Note>
+          {created.fields}
+          <div className={dialog.actions}>
+            {created.keep}
+            <Button onClick={onClose} data-autofocus>
+              {created.done}
+            </Button>
+          </div>
+        </div>
+      ) : (
+        form
+      )}
+    </Modal>
+  );
+}
