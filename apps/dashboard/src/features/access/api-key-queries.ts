@@ -1,5 +1,6 @@
-import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { NewApiToken } from "@weir/contract";
+import { useChange } from "../../lib/change.ts";
 import { weir } from "../../lib/weir.ts";
 
 const KEYS = ["api-keys"];
@@ -14,19 +15,9 @@ export function apiKeysQuery(cursor: string | undefined) {
 }
 
 export function useCreateApiKey() {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (wanted: NewApiToken) => weir.apiTokens.create(wanted),
-    // The key itself is in the answer: it is not kept longer than the dialog that shows it.
-    gcTime: 0,
-    onSuccess: () => queries.invalidateQueries({ queryKey: KEYS }),
-  });
+  return useChange(KEYS, (wanted: NewApiToken) => weir.apiTokens.create(wanted));
 }
 
 export function useDeleteApiKey() {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => weir.apiTokens.delete(id),
-    onSettled: () => queries.invalidateQueries({ queryKey: KEYS }),
-  });
+  return useChange(KEYS, (id: string) => weir.apiTokens.delete(id));
 }

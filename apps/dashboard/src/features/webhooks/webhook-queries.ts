@@ -1,5 +1,6 @@
-import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { NewWebhook, WebhookPatch, WebhookReplay } from "@weir/contract";
+import { useChange } from "../../lib/change.ts";
 import { weir } from "../../lib/weir.ts";
 
 const WEBHOOKS = ["webhooks"];
@@ -46,36 +47,26 @@ export function deliveriesQuery(id: string, { cursor, failed }: DeliverySearch) 
   });
 }
 
-function useChange<Wanted, Answer>(change: (wanted: Wanted) => Promise<Answer>) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: change,
-    // What is sent may have a shared secret: it is not kept longer than the dialog.
-    gcTime: 0,
-    onSettled: () => queries.invalidateQueries({ queryKey: WEBHOOKS }),
-  });
-}
-
 export function useCreateWebhook() {
-  return useChange((wanted: NewWebhook) => weir.webhooks.create(wanted));
+  return useChange(WEBHOOKS, (wanted: NewWebhook) => weir.webhooks.create(wanted));
 }
 
 export function usePatchWebhook(id: string) {
-  return useChange((changes: WebhookPatch) => weir.webhooks.patch(id, changes));
+  return useChange(WEBHOOKS, (changes: WebhookPatch) => weir.webhooks.patch(id, changes));
 }
 
 export function useDeleteWebhook(id: string) {
-  return useChange((_: undefined) => weir.webhooks.delete(id));
+  return useChange(WEBHOOKS, (_: undefined) => weir.webhooks.delete(id));
 }
 
 export function useTestWebhook(id: string) {
-  return useChange((_: undefined) => weir.webhooks.test(id));
+  return useChange(WEBHOOKS, (_: undefined) => weir.webhooks.test(id));
 }
 
 export function useResend(id: string) {
-  return useChange((logId: string) => weir.webhooks.resend(id, logId));
+  return useChange(WEBHOOKS, (logId: string) => weir.webhooks.resend(id, logId));
 }
 
 export function useReplay(id: string) {
-  return useChange((range: WebhookReplay) => weir.webhooks.replay(id, range));
+  return useChange(WEBHOOKS, (range: WebhookReplay) => weir.webhooks.replay(id, range));
 }
