@@ -34,9 +34,14 @@ export class ChannelListener {
   async listen(channel: string, handler: ChannelHandler): Promise<Subscription> {
     const handlers = this.#channels.get(channel) ?? new Set();
     this.#channels.set(channel, handlers.add(handler));
-    this.#client ??= this.#open();
-    const client = await this.#client;
-    await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    this.#client ??= this.#openFirst();
+    try {
+      const client = await this.#client;
+      await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    } catch (error) {
+      handlers.delete(handler);
+      throw error;
+    }
     return {
       close: async () => {
         handlers.delete(handler);
@@ -54,15 +59,31 @@ export class ChannelListener {
     await client?.end().catch(() => {});
   }
 
+  /** Whoever listens next tries again. */
+  async #openFirst(): Promise<pg.Client> {
+    try {
+      return await this.#open();
+    } catch (error) {
+      this.#client = null;
+      throw error;
+    }
+  }
+
   async #open(): Promise<pg.Client> {
     const client = this.#connect();
     client.on("error", (error) => this.#log.debug(`the listening connection failed: ${error.message}`));
     client.on("notification", ({ channel, payload }) => {
       for (const handler of this.#channels.get(channel) ?? []) this.#guard(() => handler.message(payload ?? ""));
     });
+    try {
+      await client.connect();
+      for (const channel of this.#channels.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
+    // Not before: a connection that never was ends as well, and is tried again by whoever opened it.
     client.once("end", () => this.#reopen());
-    await client.connect();
-    for (const channel of this.#channels.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
     return client;
   }
 

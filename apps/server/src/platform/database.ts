@@ -13,6 +13,8 @@ const POOL_SIZE = 10;
 const NOT_YET = new Set(["ECONNREFUSED", "ECONNRESET", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "57P03"]);
 /** A server beside us in the same compose file or cluster may need this long. */
 const REACHED_WITHIN_MS = 30_000;
+/** Nothing is sent on a connection that listens: by the system's own two hours a dead one would be taken for a quiet one. */
+const KEEP_ALIVE_AFTER_MS = 10_000;
 /** PostgreSQL refuses 8000 bytes and more. */
 const LONGEST_PAYLOAD = 7_999;
 
@@ -55,7 +57,8 @@ export async function openDatabase<Schema>(
   await reach(pool, clock, log);
 
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-  const listener = new ChannelListener(() => new pg.Client({ ...config, keepAlive: true }), clock, log);
+  const listening = { ...config, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS };
+  const listener = new ChannelListener(() => new pg.Client(listening), clock, log);
   let closing: Promise<void> | null = null;
   return {
     db,
