@@ -53,6 +53,13 @@ it("posts the body as it is and gives status and body of the answer", async () =
   expect(got).toBe('POST b {"a":"ü"}');
 });
 
+it("of a status text control characters and what is too long are left out", async () => {
+  const url = await behave((socket) =>
+    socket.once("data", () => socket.end(`HTTP/1.1 500 O\0\x1bK${"x".repeat(1000)}\r\ncontent-length: 0\r\n\r\n`)),
+  );
+  expect(await outbound.post(wanted(url))).toMatchObject({ status: 500, statusText: `OK${"x".repeat(98)}` });
+});
+
 it("a redirect is an answer like any other", async () => {
   const url = await receive((_request, response) => response.writeHead(302, { location: "http://10.0.0.1/" }).end());
   expect(await outbound.post(wanted(url))).toMatchObject({ ok: true, status: 302 });

@@ -44,6 +44,7 @@ export type OutboundAnswer =
     };
 
 const MAX_HEADER_BYTES = 16 * 1024;
+const LONGEST_STATUS_TEXT = 100;
 
 /** The name leads somewhere we do not go. */
 class AddressRefused extends Error {}
@@ -98,8 +99,8 @@ export class Outbound {
       request.once("response", (response) => {
         deadline.cancel();
         void this.#readBody(response, maxResponseBytes, timeoutMs - passed()).then((bytes) => {
-          const { statusCode: status = 0, statusMessage: statusText = "" } = response;
-          settle({ ok: true, status, statusText, body: bytes, durationMs: passed() });
+          const { statusCode: status = 0, statusMessage = "" } = response;
+          settle({ ok: true, status, statusText: textOfStatus(statusMessage), body: bytes, durationMs: passed() });
         });
       });
       request.on("error", (error) => {
@@ -174,6 +175,9 @@ function hostAndPort(address: string): string {
   const url = new URL(address);
   return `${hostOf(url)}:${portOf(url)}`;
 }
+
+/** Servers write anything there, and no database takes a text with a zero in it. */
+const textOfStatus = (text: string): string => text.replaceAll(/\p{Cc}/gu, "").slice(0, LONGEST_STATUS_TEXT);
 
 const SENTENCES: Readonly<Record<string, string>> = {
   ENOTFOUND: "the host name is not known",
