@@ -47,19 +47,22 @@ export interface ClaimRequest {
   readonly busy: ReadonlyMap<string, number>;
 }
 
-/** Take queues whose first delivery is due, some of each webhook, so that one that hangs holds up itself alone. */
+/**
+ * Take queues whose first delivery is due, some of each webhook, so that one that hangs holds up itself alone; and first of those that
+ * have the fewest in work, so that a few with much to do do not take every place that becomes free.
+ */
 export async function claimQueues(db: Db, { nodeId, now, limit, limitOfOne, busy }: ClaimRequest): Promise<QueueKey[]> {
   const isDue = sql`q.due_at <= ${now}::bigint and q.claimed_until <= ${now}::bigint`;
   const { rows } = await sql<QueueKey>`
     with due as (
-      select distinct q.webhook_id from webhook_queue q left join webhook w on w.id = q.webhook_id
-      where ${isDue} and w.paused_at is null
+      select q.webhook_id, coalesce(b.n, 0) as busy from webhook_queue q left join webhook w on w.id = q.webhook_id
+      left join unnest(${[...busy.keys()]}::uuid[], ${[...busy.values()]}::int[]) as b(id, n) on b.id = q.webhook_id
+      where ${isDue} and w.paused_at is null and coalesce(b.n, 0) < ${limitOfOne}::int
+      group by q.webhook_id, b.n order by busy, min(q.due_at)
     ), taken as (
-      select t.webhook_id, t.stream_id, t.lane from due d
-      left join unnest(${[...busy.keys()]}::uuid[], ${[...busy.values()]}::int[]) as b(id, n) on b.id = d.webhook_id
-      cross join lateral (
+      select t.webhook_id, t.stream_id, t.lane from due d cross join lateral (
         select q.webhook_id, q.stream_id, q.lane from webhook_queue q where q.webhook_id = d.webhook_id and ${isDue}
-        order by q.due_at limit greatest(0, ${limitOfOne}::int - coalesce(b.n, 0)) for update skip locked
+        order by q.due_at limit ${limitOfOne}::int - d.busy for update skip locked
       ) t limit ${limit}
     )
     update webhook_queue q set claimed_by = ${nodeId}, claimed_until = ${now + CLAIM_MS}::bigint from taken t
