@@ -58,7 +58,7 @@ test("a token that the shown code signs is let in, and the trial says why it no 
   await openRoom("Access");
   await page.getByRole("tab", { name: "Signing keys" }).click();
   await click("Create signing key");
-  await page.getByLabel("Name").fill("Shop");
+  await page.getByLabel("Name", { exact: true }).fill("Shop");
   await click("Create signing key");
   await click("Show private key");
   const privateKey = await page.getByRole("dialog").locator("code").first().innerText();
@@ -79,10 +79,13 @@ test("a token that the shown code signs is let in, and the trial says why it no 
   const [key] = (await arena.weir.client.signingKeys.list()).items;
   await arena.weir.client.signingKeys.patch(key?.id ?? "", { disabled: true });
   await expect
-    .poll(async () => {
-      await click("Try it");
-      return page.getByText("Refused.").isVisible();
-    })
+    .poll(
+      async () => {
+        await click("Try it");
+        return page.getByText("Refused.").isVisible();
+      },
+      { timeout: 15_000 },
+    )
     .toBe(true);
   await page.getByText(/disabled/).waitFor();
 });
@@ -90,7 +93,7 @@ test("a token that the shown code signs is let in, and the trial says why it no 
 test("a webhook is made, tested, and its delivery is shown with what was sent and answered", async () => {
   await openRoom("Webhooks");
   await click("Create webhook");
-  await page.getByLabel("Name").fill("Receiver");
+  await page.getByLabel("Name", { exact: true }).fill("Receiver");
   await page.getByLabel("Address").fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/weir`);
   await page.getByRole("checkbox", { name: "Streams" }).check();
   await page.getByRole("checkbox", { name: "Viewers" }).check();

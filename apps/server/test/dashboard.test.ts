@@ -19,7 +19,7 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
   await page.getByLabel("API key").fill(arena.weir.apiKey);
   await page.getByRole("button", { name: "Sign in" }).click();
 
-  await page.getByLabel("Name").fill("Smoke");
+  await page.getByLabel("Name", { exact: true }).fill("Smoke");
   await page.getByRole("button", { name: "Create stream" }).click();
   await page.getByRole("heading", { name: "Smoke" }).waitFor();
   await page.getByRole("tab", { name: "Test broadcast" }).click();
