@@ -10,13 +10,22 @@ export interface PublicCaller {
   readonly tkn: string | null;
 }
 
+interface Known {
+  readonly viewer: Viewer;
+  /** Where it was last. */
+  place: string;
+}
+
 /**
  * Who watches public content, which needs no session. A playlist makes its caller known; a segment, whose address is the same for all,
  * only shows that a known one is still there.
  */
 export class PublicViewers {
   readonly #counts: ViewerCounts;
-  readonly #known = new Map<string, Viewer>();
+  /** By `tkn`, or by place where there is none. */
+  readonly #known = new Map<string, Known>();
+  /** One place for each of them, however many they come from. */
+  readonly #atPlace = new Map<string, Viewer>();
 
   constructor(counts: ViewerCounts) {
     this.#counts = counts;
@@ -26,28 +35,34 @@ export class PublicViewers {
   begin(caller: PublicCaller, isFull: boolean): boolean {
     const place = placeOf(caller);
     const key = caller.tkn === null ? place : `${caller.playbackId} ${caller.tkn}`;
-    let viewer = this.#known.get(key);
-    if (!viewer) {
+    let known = this.#known.get(key);
+    if (!known) {
       if (isFull) return false;
-      viewer = this.#counts.viewer(caller.playbackId, { onLeft: () => this.#forget(key, place) });
-      this.#known.set(key, viewer);
+      known = { viewer: this.#counts.viewer(caller.playbackId, { onLeft: () => this.#forget(key) }), place };
+      this.#known.set(key, known);
     }
-    this.#counts.see(viewer);
-    if (viewer.tally === null) this.#forget(key, place);
-    else if (key !== place) this.#known.set(place, viewer);
+    this.#counts.see(known.viewer);
+    if (known.place !== place) this.#vacate(known);
+    known.place = place;
+    this.#atPlace.set(place, known.viewer);
+    if (known.viewer.tally === null) this.#forget(key);
     return true;
   }
 
   /** A segment was asked for. */
   goOn(caller: PublicCaller): void {
-    const viewer = this.#known.get(placeOf(caller));
+    const viewer = this.#atPlace.get(placeOf(caller));
     if (viewer) this.#counts.see(viewer);
   }
 
-  #forget(key: string, place: string): void {
-    const viewer = this.#known.get(key);
+  #forget(key: string): void {
+    const known = this.#known.get(key);
     this.#known.delete(key);
-    if (this.#known.get(place) === viewer) this.#known.delete(place);
+    if (known) this.#vacate(known);
+  }
+
+  #vacate({ viewer, place }: Known): void {
+    if (this.#atPlace.get(place) === viewer) this.#atPlace.delete(place);
   }
 }
 

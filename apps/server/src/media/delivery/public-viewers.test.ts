@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
+import { FactLog } from "../testing/fake-gates.ts";
+import { PublicViewers } from "./public-viewers.ts";
+import { ViewerCounts } from "./viewer-counts.ts";
+
+function start() {
+  const clock = new ManualClock();
+  const log = new FactLog();
+  const viewers = new PublicViewers(new ViewerCounts(clock, log));
+  const caller = (userAgent: string, tkn: string | null = "player-1") => ({
+    playbackId: "playback1",
+    address: "203.0.113.1",
+    userAgent,
+    tkn,
+  });
+  const watching = () => {
+    clock.advance(10_000);
+    return log.viewerCounts.splice(0).at(-1)?.now;
+  };
+  return { clock, viewers, caller, watching };
+}
+
+test("a player that moves is one viewer, found by its segments where it was last and nowhere else", () => {
+  const { clock, viewers, caller, watching } = start();
+  for (const agent of ["a", "b", "c"]) viewers.begin(caller(agent), false);
+  expect(watching()).toBe(1);
+  viewers.goOn(caller("c"));
+  clock.advance(25_000);
+  viewers.goOn(caller("c"));
+  expect(watching()).toBe(1);
+  for (const agent of ["a", "b"]) viewers.goOn(caller(agent));
+  clock.advance(30_000);
+  expect(watching()).toBe(0);
+});
+
+test("who came from many places and left is forgotten at each of them", () => {
+  const { clock, viewers, caller, watching } = start();
+  for (const agent of ["a", "b", "c"]) viewers.begin(caller(agent), false);
+  clock.advance(40_000);
+  for (const agent of ["a", "b", "c"]) viewers.goOn(caller(agent));
+  expect(watching()).toBe(0);
+});
+
+test("one player's leaving takes nothing from another at the same place", () => {
+  const { clock, viewers, caller, watching } = start();
+  viewers.begin(caller("a", null), false);
+  clock.advance(20_000);
+  viewers.begin(caller("a", "player-2"), false);
+  clock.advance(20_000);
+  viewers.goOn(caller("a", null));
+  clock.advance(20_000);
+  expect(watching()).toBe(1);
+});
