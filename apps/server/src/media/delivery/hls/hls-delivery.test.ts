@@ -19,7 +19,10 @@ async function broadcast(seconds: number) {
 }
 
 /** A request whose path is sent exactly as written. */
-function raw(path: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
+function raw(
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: string; caching: string | undefined }> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(rig.url("/"));
     const req = request({ hostname, port, path, headers }, (res) => {
@@ -27,7 +30,7 @@ function raw(path: string, headers: Record<string, string> = {}): Promise<{ stat
       res.on("data", (chunk) => {
         body += chunk;
       });
-      res.on("end", () => resolve({ status: res.statusCode ?? 0, body }));
+      res.on("end", () => resolve({ status: res.statusCode ?? 0, body, caching: res.headers["cache-control"] }));
     });
     req.on("error", reject).end();
   });
@@ -122,11 +125,23 @@ describe("a live stream", () => {
     ["_HLS_msn=1&_HLS_part=x", 400],
     ["_HLS_msn=0", 200],
     ["_HLS_msn=1", 200],
+    ["_HLS_msn=1&_HLS_msn=0", 400],
+    ["_hls_msn=9&_HLS_msn=0", 400],
+    ["%5FHLS_msn=0&_HLS_msn=99999", 400],
     ["tkn=abcdefghijklmnopqrstuv&unknown=1", 200],
   ])("78: answers ?%s with %i", async (query, status) => {
     await broadcast(3);
     expect((await rig.fetch(`${SOURCE}/index.m3u8?${query}`)).status).toBe(status);
   });
+
+  test.each(["#&_HLS_msn=0", "%5FHLS_msn=0", "_hls_msn=9&_HLS_msn=0"])(
+    "lets no cache keep for others what ?%s means, which a cache may read otherwise",
+    async (query) => {
+      await broadcast(3);
+      const { caching } = await raw(`${SOURCE}/index.m3u8?${query}`);
+      expect(caching).toMatch(/no-store|max-age=0/);
+    },
+  );
 
   test("first answers a player that joins when three parts are there", async () => {
     const publication = await broadcast(0.5);

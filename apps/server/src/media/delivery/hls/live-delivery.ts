@@ -5,7 +5,15 @@ import type { ListedRendition } from "../../packaging/hls/live-multivariant.ts";
 import type { LivePlaylist } from "../../packaging/hls/live-playlist.ts";
 import type { LiveRendition } from "../../packaging/live-rendition.ts";
 import type { LiveSegment } from "../../packaging/live-segment.ts";
-import { type Caching, PLAYLIST_TYPE, sendAscii, sendBuffers, sendNotFound, sendText } from "../media-response.ts";
+import {
+  type Caching,
+  PERSONAL,
+  PLAYLIST_TYPE,
+  sendAscii,
+  sendBuffers,
+  sendNotFound,
+  sendText,
+} from "../media-response.ts";
 import { type MediaAddress, parseBlockingQuery } from "./media-address.ts";
 import { furthestMsn, hasMedia, JOIN_WAIT_MS, PlaylistWaits } from "./playlist-waits.ts";
 
@@ -66,7 +74,7 @@ export class LiveDelivery {
     const { rendition } = playlist;
     const { req, res, caching } = asked;
     const query = parseBlockingQuery(req.url ?? "");
-    if (query === "invalid") return sendText(res, 400, "application/json", BAD_DIRECTIVE);
+    if (query === "invalid") return sendText(res, 400, "application/json", BAD_DIRECTIVE, PERSONAL.error);
     if (query === null) {
       const isReady = () => rendition.listed.length > 0 || rendition.partCount >= JOIN_PARTS;
       const send = () => sendPlaylist(asked, playlist, caching.fresh);

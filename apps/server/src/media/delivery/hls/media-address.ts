@@ -46,15 +46,25 @@ export function parseMediaAddress(url: string): MediaAddress | null {
 export type BlockingQuery = { readonly msn: number; readonly part: number | null } | null | "invalid";
 
 const COUNT = /^\d{1,15}$/;
+/** As caches in front read it: undecoded, upper and lower case alike. */
+const DIRECTIVE = /(?:^|&)(_HLS_(?:msn|part))=([^&]*)/gi;
 
-/** Read the delivery directives `_HLS_msn` and `_HLS_part` (RFC 8216bis 6.2.5.2). Null when there are none; other parameters are ignored. */
+/**
+ * Read the delivery directives `_HLS_msn` and `_HLS_part` (RFC 8216bis 6.2.5.2). Null when there are none; other parameters are ignored.
+ * One spelling, once each: a cache whose key has these two must not be brought to keep an answer that is another question's.
+ */
 export function parseBlockingQuery(url: string): BlockingQuery {
-  const start = url.indexOf("_HLS_");
+  const start = url.indexOf("?");
   if (start < 0) return null;
-  const query = new URLSearchParams(url.slice(url.indexOf("?") + 1));
-  const msn = query.get("_HLS_msn");
-  const part = query.get("_HLS_part");
+  const [query = ""] = url.slice(start + 1).split("#", 1);
+  let msn: string | null = null;
+  let part: string | null = null;
+  for (const [, name, value = ""] of query.matchAll(DIRECTIVE)) {
+    if (!COUNT.test(value)) return "invalid";
+    if (name === "_HLS_msn" && msn === null) msn = value;
+    else if (name === "_HLS_part" && part === null) part = value;
+    else return "invalid";
+  }
   if (msn === null) return part === null ? null : "invalid";
-  if (!COUNT.test(msn) || (part !== null && !COUNT.test(part))) return "invalid";
   return { msn: Number(msn), part: part === null ? null : Number(part) };
 }
