@@ -18,9 +18,13 @@ export class EventPartitions {
   /** Days known to exist; bounded by the days a process runs. */
   readonly #known = new Set<number>();
 
-  /** Call inside the transaction that inserts; costs nothing for a day seen before. */
+  /** Call inside the transaction that inserts, once; costs nothing for a day seen before. */
   async ensure(db: Db | Trx, times: Iterable<number>): Promise<void> {
-    const missing = [...new Set([...times].map(dayOf))].filter((day) => !this.#known.has(day));
+    const unknown = [...new Set([...times].map(dayOf))].filter((day) => !this.#known.has(day));
+    if (unknown.length === 0) return;
+    // Those that are there were made by whoever looks after the log; these are made here, and may be rolled back.
+    for (const day of await this.#existing(db, unknown)) this.#known.add(day);
+    const missing = unknown.filter((day) => !this.#known.has(day));
     if (missing.length === 0) return;
     await sql`select pg_advisory_xact_lock(${PARTITION_LOCK})`.execute(db);
     for (const day of missing) {
@@ -35,13 +39,22 @@ export class EventPartitions {
   async maintain(db: Db, now: number): Promise<void> {
     const days = [now, now + DAY_MS];
     await db.transaction().execute((trx) => this.ensure(trx, days));
-    for (const at of days) this.#known.add(dayOf(at));
     for (const kind of KINDS) {
       const oldest = partitionName(kind, dayOf(now) - KEPT_DAYS[kind]);
       const { rows } = await sql<{ name: string }>`
         select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
         where i.inhparent = ${`event_${kind}`}::regclass and c.relname < ${oldest}`.execute(db);
+      if (rows.length > 0) this.#known.clear();
       for (const { name } of rows) await sql`drop table if exists ${sql.table(name)}`.execute(db);
     }
+  }
+
+  async #existing(db: Db | Trx, days: readonly number[]): Promise<number[]> {
+    const names = days.map((day) => KINDS.map((kind) => partitionName(kind, day)));
+    const { rows } = await sql<{ day: number }>`
+      select f.day::int as day from unnest(${days}::int[], ${names.map(([name]) => name)}::text[],
+        ${names.map(([, name]) => name)}::text[]) as f(day, a, b)
+      where to_regclass(f.a) is not null and to_regclass(f.b) is not null`.execute(db);
+    return rows.map(({ day }) => day);
   }
 }
