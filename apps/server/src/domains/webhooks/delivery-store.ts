@@ -1,6 +1,7 @@
 import type { WebhookEventName } from "@weir/contract";
 import { sql } from "kysely";
 import type { Db, NewWebhookLogRow, Trx } from "../schema.ts";
+import { deleteInSteps } from "./delete-in-steps.ts";
 
 const KEPT_MS = 7 * 86_400_000;
 /** A claim that a call and its record fit in; who died with it is found out after this long, or when the node starts again. */
@@ -217,5 +218,6 @@ export async function resumeQueues(db: Db, webhookId: string, now: number): Prom
 
 /** Deliveries that waited for 7 days, which only those of paused webhooks do. Their queues go when they are next looked at. */
 export async function forgetOldDeliveries(db: Db, now: number): Promise<void> {
-  await sql`delete from webhook_delivery where created_at < ${now - KEPT_MS}::bigint`.execute(db);
+  const old = sql`select id from webhook_delivery where created_at < ${now - KEPT_MS}::bigint`;
+  await deleteInSteps(db, "webhook_delivery", old);
 }

@@ -19,7 +19,6 @@ import {
   tell,
 } from "../live-test-rig.ts";
 import { queueDeliveries } from "./delivery-outbox.ts";
-import { claimQueues } from "./delivery-store.ts";
 
 setUpLiveRig();
 
@@ -298,34 +297,6 @@ describe("a receiver", () => {
 });
 
 describe("workers", () => {
-  it("give a place that becomes free to the webhook with the fewest in work, and then to the one that has waited longest", async () => {
-    const [busiest, idle, waiting] = [1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000000${n}`) as [
-      string,
-      string,
-      string,
-    ];
-    await sql`insert into webhook_queue (webhook_id, stream_id, lane, due_at)
-      select w, ${stream.id}, n, ${now()}::bigint - case when w = ${waiting} then 10 else n end
-      from unnest(${[busiest, idle, waiting]}::uuid[]) w, generate_series(1, 3) n`.execute(kit.db);
-    const claim = async (limit: number, busy: [string, number][]) => {
-      const asked = { nodeId: stream.id, now: now(), limit, limitOfOne: 2, busy: new Map(busy) };
-      return (await claimQueues(kit.db, asked)).map(({ webhookId }) => webhookId);
-    };
-    expect(await claim(1, [[busiest, 1]])).toEqual([waiting]);
-    expect(
-      await claim(1, [
-        [busiest, 1],
-        [waiting, 1],
-      ]),
-    ).toEqual([idle]);
-    const all = [
-      [busiest, 2],
-      [waiting, 1],
-      [idle, 1],
-    ] satisfies [string, number][];
-    expect((await claim(9, all)).sort()).toEqual([idle, waiting]);
-  });
-
   it("share the work: nothing is sent twice", async () => {
     const { receiver } = await subscribe();
     await using other = disposable(kit.another("two"));

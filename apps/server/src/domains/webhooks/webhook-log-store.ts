@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { isId } from "../ids.ts";
 import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
 import type { Db, NewWebhookLogRow, Owner, Trx, WebhookLogRow } from "../schema.ts";
+import { deleteInSteps } from "./delete-in-steps.ts";
 
 const KEPT_MS = 7 * 86_400_000;
 const KEPT_OF_ONE = 1000;
@@ -52,11 +53,11 @@ export async function listWebhookLogs(
 
 /** Calls older than 7 days, and of each webhook those before its latest 1000. */
 export async function forgetOldCalls(db: Db, now: number): Promise<void> {
-  await sql`delete from webhook_log where created_at < ${now - KEPT_MS}::bigint`.execute(db);
-  await sql`
-    delete from webhook_log l using (
-      select w.id, newer.created_at as before from webhook w, lateral (
-        select created_at from webhook_log where webhook_id = w.id order by created_at desc offset ${KEPT_OF_ONE} limit 1
-      ) newer
-    ) old where l.webhook_id = old.id and l.created_at <= old.before`.execute(db);
+  const old = sql`select id from webhook_log where created_at < ${now - KEPT_MS}::bigint`;
+  await deleteInSteps(db, "webhook_log", old);
+  const beyond = sql`
+    select l.id from webhook w, lateral (
+      select created_at from webhook_log where webhook_id = w.id order by created_at desc offset ${KEPT_OF_ONE} limit 1
+    ) newer, webhook_log l where l.webhook_id = w.id and l.created_at <= newer.created_at`;
+  await deleteInSteps(db, "webhook_log", beyond);
 }
