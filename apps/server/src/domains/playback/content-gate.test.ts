@@ -385,6 +385,20 @@ describe("limits", () => {
     await open({ tokens: ["wrong"] });
     await setPolicy({ type: "public" });
     await open({ tokens: [token] });
-    expect(asked).toEqual([token, token]);
+    expect(asked).toEqual([`${stream.projectId} ${token}`, `${stream.projectId} ${token}`]);
+  });
+
+  it("of an access key count in its own project, whatever other projects call theirs", async () => {
+    const asked: string[] = [];
+    gate = gateWith({ ...limits, admits: (credential) => asked.push(credential) > 0 });
+    const { apiKey } = await addProject(kit.db, `other-${stream.id}`);
+    const bearer = { authorization: `Bearer ${apiKey}` };
+    const others = (await kit.call("POST", "/api/stream", { name: "stage" }, bearer)).json<Stream>();
+    for (const { id, playbackId } of [stream, others]) {
+      await setPolicy({ type: "webhook", webhookId: "hook" }, id);
+      expect(await open({ accessKeys: ["guest"] }, playbackId)).toMatchObject({ ok: true });
+    }
+    expect(asked.length).toBe(2);
+    expect(new Set(asked).size).toBe(2);
   });
 });

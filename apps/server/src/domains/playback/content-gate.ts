@@ -65,7 +65,8 @@ export class ContentGate implements PlaybackGate {
     const { limits } = this.#deps;
     const { pass } = verdict;
     const credential = pass?.kind === "webhook" ? pass.accessKey : pass && request.tokens[0];
-    if (credential && !limits.admits(credential, playbackId, request.viewer)) return DENIED;
+    // The same text in another project is another credential.
+    if (credential && !limits.admits(`${row.project_id} ${credential}`, playbackId, request.viewer)) return DENIED;
     if (pass?.kind === "jwt") this.#keyUse.note(pass.signingKeyId);
     return decisionOf(row, verdict, await limits.isFull(row.project_id));
   }
