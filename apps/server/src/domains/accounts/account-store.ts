@@ -95,7 +95,7 @@ export interface NewDashboardSession {
   readonly expiresAt: number;
 }
 
-export async function insertDashboardSession(db: Db, session: NewDashboardSession): Promise<void> {
+export async function insertDashboardSession(db: Db | Trx, session: NewDashboardSession): Promise<void> {
   const { userId, keyId, personId, token, now, expiresAt } = session;
   await sql`
     insert into dashboard_session (hash, api_key_id, person_id, project_id, user_id, created_at, expires_at)
@@ -105,7 +105,7 @@ export async function insertDashboardSession(db: Db, session: NewDashboardSessio
     from account a where a.id = ${userId}`.execute(db);
 }
 
-export async function deleteDashboardSession(db: Db, token: string): Promise<void> {
+export async function deleteDashboardSession(db: Db | Trx, token: string): Promise<void> {
   await db.deleteFrom("dashboard_session").where("hash", "=", hashSecret(token)).execute();
 }
 

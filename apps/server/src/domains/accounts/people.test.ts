@@ -8,9 +8,15 @@ type Headers = Record<string, string>;
 
 class CountedPasswords extends Passwords {
   checks = 0;
-  override isRight(password: string, hashed: string | null): Promise<boolean> {
+  /** What happens while the next password is looked at. */
+  meanwhile: () => Promise<unknown> = async () => {};
+  override async isRight(password: string, hashed: string | null): Promise<boolean> {
     this.checks += 1;
-    return super.isRight(password, hashed);
+    const isRight = await super.isRight(password, hashed);
+    const { meanwhile } = this;
+    this.meanwhile = async () => {};
+    await meanwhile();
+    return isRight;
   }
 }
 
@@ -43,6 +49,18 @@ function cookieOf(answer: { headers: Record<string, unknown>; statusCode: number
 const asAda = async (password = PASSWORD) => cookieOf(await logIn("ada@example.com", password));
 
 describe("people", () => {
+  it.each([
+    ["changed", "PATCH", { password: "another horse, another battery" }],
+    ["taken away with its person", "DELETE", undefined],
+  ] as const)("do not sign in with a password that is %s while it is looked at", async (_what, method, body) => {
+    passwords.meanwhile = async () =>
+      expect((await kit.call(method, `/api/person/${ada.id}`, body, byKey)).statusCode).toBe(204);
+    const answer = await logIn("ada@example.com", PASSWORD);
+    expect([answer.statusCode, answer.headers["set-cookie"]]).toEqual([401, undefined]);
+    const sessions = await kit.db.selectFrom("dashboard_session").select("person_id").execute();
+    expect(sessions.filter(({ person_id }) => person_id === ada.id)).toEqual([]);
+  });
+
   it("sign in by name in any case and may do what the account may, in its first project", async () => {
     const who = cookieOf(await logIn(" ADA@example.com", PASSWORD));
     const { projectId } = (await session(byKey)).json();

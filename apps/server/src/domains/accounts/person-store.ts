@@ -2,7 +2,7 @@ import type { Person } from "@weir/contract";
 import { sql } from "kysely";
 import { isId, newId } from "../ids.ts";
 import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
-import type { Db, Owner, PersonRow } from "../schema.ts";
+import type { Db, Owner, PersonRow, Trx } from "../schema.ts";
 import { hashSecret } from "./api-key.ts";
 
 export const personFields: ListFields = {
@@ -69,8 +69,18 @@ export async function findPersonByName(
     .executeTakeFirst();
 }
 
-export async function notePersonSeen(db: Db, id: string, now: number): Promise<void> {
-  await db.updateTable("person").set({ last_seen: now }).where("id", "=", id).execute();
+/**
+ * A log-in with this password. False where the password was changed, or the person removed, since the row was read; until the transaction
+ * ends neither happens, so that both end the session that begins in it.
+ */
+export async function notePersonSeen(trx: Trx, { id, password_hash }: PersonRow, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable("person")
+    .set({ last_seen: now })
+    .where("id", "=", id)
+    .where("password_hash", "=", password_hash)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** Change the password and end the person's sessions, but for the one with this token. */

@@ -6,6 +6,7 @@ import { RateLimit } from "../../platform/http/rate-limit.ts";
 import { TooManyRequests } from "../api-error.ts";
 import { ApiRoutes } from "../api-routes.ts";
 import type { Deps } from "../deps.ts";
+import type { Db, Trx } from "../schema.ts";
 import { refusalOf } from "./access.ts";
 import { Forbidden, Unauthenticated } from "./account-errors.ts";
 import { deleteDashboardSession, findKey, insertDashboardSession, type NewDashboardSession } from "./account-store.ts";
@@ -18,6 +19,7 @@ const COOKIE_LIFE_MS = 7 * 86_400_000;
 /** Failed sign-ins of one address, and of one name, within a minute, so that neither keys nor passwords can be tried out. */
 const FAILED_SIGN_INS = 5;
 const MINUTE_MS = 60_000;
+const WRONG_PASSWORD = "this name and this password do not belong together";
 
 export interface SignInRouteDeps extends Deps {
   readonly passwords: Passwords;
@@ -39,7 +41,7 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
     ofAddress.giveBack(address);
     if (refusalOf(principal.access, { method: "get", path: ["dashboard", "session"] }))
       throw new Forbidden("this API key is restricted, so it cannot sign in at the dashboard");
-    await begin(reply, { ...principal, keyId: principal.keyId, personId: null });
+    await begin(db, reply, { ...principal, keyId: principal.keyId, personId: null });
   });
 
   api.on(routes.logIn, async ({ body, address }, reply) => {
@@ -51,12 +53,14 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
     const isRight = await passwords.isRight(body.password, person?.password_hash ?? null);
     if (!person || !isRight || person.suspended) {
       log.info({ address }, "a log-in was refused");
-      throw new Unauthenticated("this name and this password do not belong together");
+      throw new Unauthenticated(WRONG_PASSWORD);
     }
+    await db.transaction().execute(async (trx) => {
+      if (!(await notePersonSeen(trx, person, clock.now()))) throw new Unauthenticated(WRONG_PASSWORD);
+      await begin(trx, reply, { userId: person.user_id, keyId: null, personId: person.id });
+    });
     ofAddress.giveBack(address);
     ofName.giveBack(name);
-    await notePersonSeen(db, person.id, clock.now());
-    await begin(reply, { userId: person.user_id, keyId: null, personId: person.id });
   });
 
   app.delete(
@@ -64,7 +68,7 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
     { schema: { summary: routes.signOut.summary }, config: { route: routes.signOut } },
     async (request, reply) => {
       refuseOtherPages(request);
-      await forget(request);
+      await forget(db, request);
       return reply.clearCookie(DASHBOARD_COOKIE, cookieOf(request)).code(204).send();
     },
   );
@@ -93,10 +97,11 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
 
   /** Always a new token: one that was planted before signing in is worth nothing, and the one before is forgotten. */
   async function begin(
+    db: Db | Trx,
     reply: FastifyReply,
     who: Pick<NewDashboardSession, "userId" | "keyId" | "personId">,
   ): Promise<void> {
-    await forget(reply.request);
+    await forget(db, reply.request);
     const token = randomBytes(32).toString("base64url");
     const now = clock.now();
     const { userId, keyId, personId } = who;
@@ -104,7 +109,7 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
     reply.setCookie(DASHBOARD_COOKIE, token, { ...cookieOf(reply.request), maxAge: COOKIE_LIFE_MS / 1000 });
   }
 
-  async function forget({ cookies }: FastifyRequest): Promise<void> {
+  async function forget(db: Db | Trx, { cookies }: FastifyRequest): Promise<void> {
     const token = cookies[DASHBOARD_COOKIE];
     if (token) await deleteDashboardSession(db, token);
   }
