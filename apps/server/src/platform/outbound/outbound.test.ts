@@ -60,6 +60,14 @@ it("of a status text control characters and what is too long are left out", asyn
   expect(await outbound.post(wanted(url))).toMatchObject({ status: 500, statusText: `OK${"x".repeat(98)}` });
 });
 
+it.each([
+  ["closed", "content-length: 100\r\n\r\nabc"],
+  ["broken", "transfer-encoding: chunked\r\n\r\n3\r\nabc\r\nno size\r\n"],
+])("a connection that is %s in the middle of the body has answered with its status", async (_how, rest) => {
+  const url = await behave((socket) => socket.once("data", () => socket.end(`HTTP/1.1 200 OK\r\n${rest}`)));
+  expect(await outbound.post(wanted(url))).toMatchObject({ ok: true, status: 200, body: Buffer.from("abc") });
+});
+
 it("a redirect is an answer like any other", async () => {
   const url = await receive((_request, response) => response.writeHead(302, { location: "http://10.0.0.1/" }).end());
   expect(await outbound.post(wanted(url))).toMatchObject({ ok: true, status: 302 });

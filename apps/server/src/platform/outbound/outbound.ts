@@ -96,7 +96,9 @@ export class Outbound {
         maxHeaderSize: MAX_HEADER_BYTES,
         lookup: this.#lookupFor(portOf(target)),
       });
+      let isAnswered = false;
       request.once("response", (response) => {
+        isAnswered = true;
         deadline.cancel();
         void this.#readBody(response, maxResponseBytes, timeoutMs - passed()).then((bytes) => {
           const { statusCode: status = 0, statusMessage = "" } = response;
@@ -104,10 +106,13 @@ export class Outbound {
         });
       });
       request.on("error", (error) => {
+        if (isAnswered) return;
         if (error instanceof AddressRefused) fail("refused", error.message);
         else fail("network", networkSentence(error));
       });
-      request.once("close", () => fail("network", "the connection was closed without an answer"));
+      request.once("close", () => {
+        if (!isAnswered) fail("network", "the connection was closed without an answer");
+      });
       request.end(body);
     });
   }
