@@ -216,6 +216,15 @@ describe("server-sent events", () => {
     kit.clock.stepWall(-120_000);
   });
 
+  it("until a time that is not over are cut and not ended, so that nobody takes them for all", async () => {
+    await using feed = await openFeed(`?from=${START - 1}&to=${START + 120_000}`);
+    await vi.waitFor(() => expect(kit.domains.figures().feed.readers).toBe(1));
+    await kit.call("DELETE", `/api/stream/${stream.id}`);
+    kit.clock.advance(60_000);
+    kit.clock.stepWall(-60_000);
+    await expect(feed.ended).rejects.toThrow("terminated");
+  });
+
   it("of a head request are its headers", async () => {
     const answer = await fetch(`${url}/data/stream/${stream.id}/events`, {
       method: "HEAD",

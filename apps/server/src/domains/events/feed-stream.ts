@@ -70,7 +70,15 @@ export class FeedStream implements TailReader {
     this.#write(PING);
   }
 
+  /** Before its time. What has an end is cut, for a client takes an answer that ends for all that it asked for. */
   close(): void {
+    const { tail, position, response } = this.#settings;
+    if (position.endsAt === null) return this.#finish();
+    tail.readers.delete(this);
+    response.destroy();
+  }
+
+  #finish(): void {
     this.#settings.tail.readers.delete(this);
     this.#settings.response.end();
   }
@@ -87,9 +95,9 @@ export class FeedStream implements TailReader {
     }
     if (position.endsAt === null) return void tail.readers.add(this);
     const ms = position.endsAt - clock.now();
-    if (ms <= 0) return this.close();
+    if (ms <= 0) return this.#finish();
     tail.readers.add(this);
-    this.#end = clock.after(ms, () => this.close());
+    this.#end = clock.after(ms, () => this.#finish());
   }
 
   /** When what was written has left, or the connection is gone. Who takes nothing at all the server closes. */
