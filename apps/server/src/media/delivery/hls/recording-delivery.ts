@@ -9,11 +9,13 @@ import { RecordingMp4 } from "./recording-mp4.ts";
 import { recordingMultivariant, recordingPlaylist } from "./recording-playlists.ts";
 
 const KEEP_MS = 60_000;
-const MAX_KEPT = 100;
+/** Of all kept recordings together, some 150 MB; a day of four renditions has 86,400. */
+const MAX_SEGMENTS = 300_000;
 
 interface OpenRecording {
   readonly index: RecordingIndex;
   readonly until: number;
+  readonly segments: number;
   /** `{rendition}/{name}` of all files that may be asked for: whatever is not in here does not exist. */
   readonly files: ReadonlySet<string>;
   mp4: RecordingMp4 | null;
@@ -33,7 +35,9 @@ export class RecordingDelivery {
   readonly #clock: Clock;
   readonly #gate: PlaybackGate;
   readonly #store: ObjectStore;
+  /** The oldest first. */
   readonly #open = new Map<string, OpenRecording>();
+  #segments = 0;
 
   constructor({ clock, playbackGate, store }: { clock: Clock; playbackGate: PlaybackGate; store: ObjectStore }) {
     this.#clock = clock;
@@ -78,15 +82,30 @@ export class RecordingDelivery {
     if (kept && this.#clock.monotonic() < kept.until) return kept;
     const index = await this.#gate.recording(sessionId);
     if (!index) return null;
-    if (this.#open.size >= MAX_KEPT) this.#open.clear();
     const recording: OpenRecording = {
       index,
       until: this.#clock.monotonic() + KEEP_MS,
+      segments: index.renditions.reduce((sum, { segments }) => sum + segments.length, 0),
       files: filesOf(index),
       mp4: null,
     };
-    this.#open.set(sessionId, recording);
+    this.#keep(sessionId, recording);
     return recording;
+  }
+
+  #keep(sessionId: string, recording: OpenRecording): void {
+    this.#forget(sessionId);
+    for (const oldest of this.#open.keys()) {
+      if (this.#segments + recording.segments <= MAX_SEGMENTS) break;
+      this.#forget(oldest);
+    }
+    this.#open.set(sessionId, recording);
+    this.#segments += recording.segments;
+  }
+
+  #forget(sessionId: string): void {
+    this.#segments -= this.#open.get(sessionId)?.segments ?? 0;
+    this.#open.delete(sessionId);
   }
 }
 

@@ -1,0 +1,63 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { expect, test } from "vitest";
+import { ManualClock } from "../../../platform/clock.ts";
+import type { ObjectStore } from "../../../platform/storage/object-store.ts";
+import type { PlaybackGate, RecordingIndex, RecordingSegment } from "../../../ports.ts";
+import { SHARED } from "../media-response.ts";
+import { RecordingDelivery } from "./recording-delivery.ts";
+
+/** Two days of five renditions have some more. */
+const LONG = 200_000;
+
+function start() {
+  const clock = new ManualClock();
+  const asked: string[] = [];
+  const recording = async (sessionId: string): Promise<RecordingIndex> => {
+    asked.push(sessionId);
+    const segment: RecordingSegment = {
+      epoch: 1,
+      msn: 0,
+      init: "init",
+      span: "span",
+      offset: 0,
+      length: 1,
+      startTicks: 0,
+      durationTicks: 1,
+      programDateTimeMs: 0,
+      discontinuity: false,
+      gap: false,
+    };
+    const count = sessionId.startsWith("long") ? LONG : 1;
+    const track = { kind: "video", codec: "avc", codecString: "avc1", config: "", timescale: 1 } as const;
+    const renditions = [{ rendition: "source", track, segments: Array<RecordingSegment>(count).fill(segment) }];
+    return { sessionId, projectId: "project-1", renditions };
+  };
+  const delivery = new RecordingDelivery({
+    clock,
+    playbackGate: { recording } as PlaybackGate,
+    store: {} as ObjectStore,
+  });
+  const play = async (sessionId: string): Promise<number> => {
+    const before = asked.length;
+    const res = { writeHead: () => {}, end: () => {} } as unknown as ServerResponse;
+    const address = { kind: "multivariant", playbackId: "recording1" } as const;
+    const req = {} as IncomingMessage;
+    await delivery.serve(sessionId, { req, res, address, caching: SHARED, addressOf: (name) => name });
+    return asked.length - before;
+  };
+  return { clock, play };
+}
+
+test("indexes are kept for a minute, and asked for again after it", async () => {
+  const { clock, play } = start();
+  expect([await play("short"), await play("short")]).toEqual([1, 0]);
+  clock.advance(60_000);
+  expect([await play("short"), await play("short")]).toEqual([1, 0]);
+});
+
+test("long recordings push one another out, however few they are; short ones stay beside one", async () => {
+  const { play } = start();
+  expect([await play("long-1"), await play("short"), await play("long-1")]).toEqual([1, 1, 0]);
+  expect([await play("long-2"), await play("short"), await play("long-2")]).toEqual([1, 0, 0]);
+  expect(await play("long-1")).toBe(1);
+});
