@@ -169,7 +169,9 @@ class Supervisor {
   }
 
   #logLine(line: string): void {
-    const level = /^(FATAL|PANIC):/.test(line) ? "error" : line.startsWith("WARNING:") ? "warn" : "debug";
+    // While it is being stopped it calls every connection that it ends a fatal error.
+    const isFailure = /^(FATAL|PANIC):/.test(line) && !this.#closing;
+    const level = isFailure ? "error" : line.startsWith("WARNING:") ? "warn" : "debug";
     this.#log[level](`postgres: ${line.slice(0, 500)}`);
   }
 }
