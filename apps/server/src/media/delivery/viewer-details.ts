@@ -3,8 +3,14 @@ import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import type { ViewerDetails } from "../../ports.ts";
 import type { MediaAddress } from "./hls/media-address.ts";
 
-/** Referers of whole pages' state are of no use to anybody. */
-const MAX_TEXT = 2000;
+/** Kept with each of thousands of viewers; nobody needs more of a browser's name or a page's address. */
+const MAX_TEXT = 500;
+/** A DNS name and a port. */
+const MAX_HOST = 260;
+
+/** The beginning of a header by itself: a slice would keep the whole of it in memory. */
+const beginningOf = (header: string, length = MAX_TEXT): string =>
+  Buffer.from(header.slice(0, length), "latin1").toString("latin1");
 
 /** Who asks, as a customer's webhook is told: without query, and without the token of an address. */
 export function viewerDetails(
@@ -14,7 +20,7 @@ export function viewerDetails(
   proxies: TrustedProxies,
 ): ViewerDetails {
   const { headers } = req;
-  const host = proxies.hostOf(req);
+  const host = beginningOf(proxies.hostOf(req), MAX_HOST);
   const [path = ""] = url.split("?", 1);
   const shown = address.kind === "file" ? path.replace(`/s/${address.token}/`, "/s/-/") : path;
   return {
@@ -22,8 +28,8 @@ export function viewerDetails(
     address: proxies.addressOf(req),
     url: `${proxies.isSecure(req) ? "https" : "http"}://${host}${shown}`,
     host,
-    userAgent: (headers["user-agent"] ?? "").slice(0, MAX_TEXT),
-    referer: (headers.referer ?? "").slice(0, MAX_TEXT),
-    origin: headers.origin?.slice(0, MAX_TEXT) ?? null,
+    userAgent: beginningOf(headers["user-agent"] ?? ""),
+    referer: beginningOf(headers.referer ?? ""),
+    origin: headers.origin === undefined ? null : beginningOf(headers.origin),
   };
 }
