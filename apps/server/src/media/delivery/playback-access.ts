@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { Clock } from "../../platform/clock.ts";
 import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import type { EventSink, PlaybackContent, PlaybackGate, ViewerPass } from "../../ports.ts";
@@ -7,7 +8,7 @@ import type { MediaAddress } from "./hls/media-address.ts";
 import { type PlaybackCredentials, readCredentials } from "./playback-credentials.ts";
 import { PublicAnswers } from "./public-answers.ts";
 import { PublicViewers } from "./public-viewers.ts";
-import { ViewerCounts } from "./viewer-counts.ts";
+import { type Viewer, ViewerCounts } from "./viewer-counts.ts";
 import { viewerDetails } from "./viewer-details.ts";
 import { type Grant, type ViewerSession, ViewerSessions } from "./viewer-sessions.ts";
 import { ViewerTokens } from "./viewer-token.ts";
@@ -48,6 +49,11 @@ export class PlaybackAccess {
   readonly #publicViewers: PublicViewers;
   readonly #publicAnswers: PublicAnswers;
   readonly #sessions: ViewerSessions;
+  /**
+   * Who was last counted on a connection. Without a proxy in front a connection is one viewer's, and to look at the connection costs a tenth
+   * of reading the request's headers.
+   */
+  readonly #onConnection = new WeakMap<Socket, { playbackId: string; tkn: string | null; viewer: Viewer }>();
   /** Requests that wait for the same answer share one question. */
   readonly #asking = new Map<string, Promise<Admission | Refusal>>();
 
@@ -93,15 +99,23 @@ export class PlaybackAccess {
       this.#counts.see(session.viewer);
       return true;
     }
-    const caller = {
-      playbackId: address.playbackId,
-      address: this.#proxies.addressOf(req),
-      userAgent: req.headers["user-agent"] ?? "",
-      tkn: tknOf(url),
-    };
-    if (address.kind !== "file" || address.file.endsWith(".m3u8")) return this.#publicViewers.begin(caller, isFull);
-    this.#publicViewers.goOn(caller);
-    return true;
+    const { playbackId } = address;
+    const isBegin = address.kind !== "file" || address.file.endsWith(".m3u8");
+    const tkn = tknOf(url);
+    const last = this.#onConnection.get(req.socket);
+    if (last?.viewer.tally && last.playbackId === playbackId && (last.tkn === tkn || !isBegin)) {
+      this.#counts.see(last.viewer);
+      return true;
+    }
+    const userAgent = req.headers["user-agent"] ?? "";
+    const caller = { playbackId, address: this.#proxies.addressOf(req), userAgent, tkn };
+    if (!isBegin) {
+      this.#publicViewers.goOn(caller);
+      return true;
+    }
+    const viewer = this.#publicViewers.begin(caller, isFull);
+    if (viewer && this.#proxies.isEmpty) this.#onConnection.set(req.socket, { playbackId, tkn, viewer });
+    return viewer !== null;
   }
 
   /** What a multivariant playlist's addresses have in the token slot. */

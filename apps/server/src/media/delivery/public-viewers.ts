@@ -31,13 +31,13 @@ export class PublicViewers {
     this.#counts = counts;
   }
 
-  /** A playlist or file was asked for that the caller begins or goes on with. False for somebody new where nobody new may begin. */
-  begin(caller: PublicCaller, isFull: boolean): boolean {
+  /** A playlist or file was asked for that the caller begins or goes on with. Null for somebody new where nobody new may begin. */
+  begin(caller: PublicCaller, isFull: boolean): Viewer | null {
     const place = placeOf(caller);
     const key = caller.tkn === null ? place : `${caller.playbackId} ${caller.tkn}`;
     let known = this.#known.get(key);
     if (!known) {
-      if (isFull) return false;
+      if (isFull) return null;
       known = { viewer: this.#counts.viewer(caller.playbackId, { onLeft: () => this.#forget(key) }), place };
       this.#known.set(key, known);
     }
@@ -46,7 +46,7 @@ export class PublicViewers {
     known.place = place;
     this.#atPlace.set(place, known.viewer);
     if (known.viewer.tally === null) this.#forget(key);
-    return true;
+    return known.viewer;
   }
 
   /** A segment was asked for. */

@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { LivePart, LiveSegment } from "./live-segment.ts";
 
 const WINDOW_SECONDS = 12;
-const DELISTED_MS = 8000;
+const DELISTED_MS = 7000;
 
 /** What a rendition calls when something was added or it ended. */
 export type RenditionListener = () => void;

@@ -12,11 +12,12 @@ const MOST_HOPS = 20;
  */
 export class TrustedProxies {
   readonly #list = new BlockList();
-  readonly #isEmpty: boolean;
+  /** Nothing in front is trusted. */
+  readonly isEmpty: boolean;
 
   /** `networks` are addresses, or networks such as `10.0.0.0/8`. Throws for anything else. */
   constructor(networks: readonly string[]) {
-    this.#isEmpty = networks.length === 0;
+    this.isEmpty = networks.length === 0;
     for (const text of networks) {
       const network = networkOf(text);
       if (!network) throw new TypeError(`${JSON.stringify(text)} is neither an address nor a network`);
@@ -25,7 +26,7 @@ export class TrustedProxies {
   }
 
   has(address: string): boolean {
-    if (this.#isEmpty) return false;
+    if (this.isEmpty) return false;
     const plain = plainAddress(address);
     const family = isIP(plain);
     return family !== 0 && this.#list.check(plain, family === 6 ? "ipv6" : "ipv4");
@@ -34,7 +35,7 @@ export class TrustedProxies {
   /** Of who sent the request: the last address on its way that is no trusted proxy. */
   addressOf({ headers, socket }: Request): string {
     let address = plainAddress(socket.remoteAddress ?? "");
-    if (this.#isEmpty || !this.has(address)) return address;
+    if (this.isEmpty || !this.has(address)) return address;
     const hops = String(headers["x-forwarded-for"] ?? "")
       .split(",")
       .slice(-MOST_HOPS);
@@ -59,7 +60,7 @@ export class TrustedProxies {
   }
 
   #told({ headers, socket }: Request, name: string): string | undefined {
-    if (this.#isEmpty || !this.has(socket.remoteAddress ?? "")) return undefined;
+    if (this.isEmpty || !this.has(socket.remoteAddress ?? "")) return undefined;
     return (
       String(headers[name] ?? "")
         .split(",")
