@@ -17,6 +17,9 @@ test("who follows a stream's events across restarts of the server has each of th
   await using late = new Follower(weir, broadcast.stream);
   await broadcast.publish();
   await broadcast.untilState("live");
+  // Clients wait longer from try to try: only who is there again can lose this connection too.
+  await expect.poll(() => early.connections, { timeout: 40_000 }).toBeGreaterThanOrEqual(2);
+  await expect.poll(() => late.connections, { timeout: 40_000 }).toBeGreaterThanOrEqual(1);
   await weir.kill();
   await broadcast.publisher.kill();
   await weir.restart();
