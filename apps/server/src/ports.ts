@@ -131,6 +131,8 @@ export interface RecordingRendition {
   readonly rendition: string;
   readonly track: RecordingTrack;
   readonly segments: readonly RecordingSegment[];
+  /** Size of each span in bytes, by its name. */
+  readonly spanBytes: ReadonlyMap<string, number>;
 }
 
 export interface RecordingTrack {

@@ -1,5 +1,4 @@
 import { availableParallelism, freemem } from "node:os";
-import { join } from "node:path";
 import type { Domains, Schema } from "../domains/index.ts";
 import { MediaPlane, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
 import { RtmpServer } from "../media/ingest/rtmp/index.ts";
@@ -12,7 +11,7 @@ import type { HttpHandler } from "../platform/http/http-server.ts";
 import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { explainListen } from "../platform/listen-error.ts";
 import type { Log } from "../platform/log.ts";
-import { LocalObjectStore } from "../platform/storage/local-object-store.ts";
+import type { ObjectStore } from "../platform/storage/object-store.ts";
 import { obeyMediaControl } from "./media-control.ts";
 
 /** What live transcoding may use where nothing is set: the rest is for ingest, delivery and the database. */
@@ -24,6 +23,7 @@ export const MEDIA_PREFIXES = ["/hls/", "/asset/hls/", "/webrtc/"];
 export interface MediaRoleSettings {
   readonly config: Config;
   readonly dataFolder: string;
+  readonly store: ObjectStore;
   readonly database: Database<Schema>;
   readonly domains: Domains;
   readonly clock: Clock;
@@ -46,6 +46,7 @@ export interface MediaRole {
 export async function startMedia({
   config,
   dataFolder,
+  store,
   database,
   domains,
   clock,
@@ -54,8 +55,6 @@ export async function startMedia({
   publicUrl,
 }: MediaRoleSettings): Promise<MediaRole> {
   await using opened = new AsyncDisposableStack();
-  const store = new LocalObjectStore(join(dataFolder, "objects"));
-  await store.open();
   const transcoders = new TranscodePool(log);
   opened.defer(() => transcoders.close());
   const plane = new MediaPlane({

@@ -19,6 +19,7 @@ import { migrate } from "../platform/migrate.ts";
 import { startEmbeddedPostgres } from "../platform/postgres/embedded-postgres.ts";
 import { Readiness } from "../platform/readiness.ts";
 import { StartupError } from "../platform/startup-error.ts";
+import { openObjectStore } from "../platform/storage/open-object-store.ts";
 import { addApi, OPEN_PREFIXES } from "./api.ts";
 import type { BannerFacts } from "./banner.ts";
 import { MEDIA_PREFIXES, startMedia } from "./media.ts";
@@ -64,6 +65,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   const dataFolder = openDataFolder(config.dataDir);
   readiness.add("disk", () => (freeBytesOf(dataFolder) < LEAST_FREE_BYTES ? "almost full" : null));
   opened.adopt(await lockDataFolder(dataFolder), (lock) => lock.release());
+  const store = await openObjectStore({ dataFolder });
 
   const postgres = config.databaseUrl ? null : await startEmbeddedPostgres({ dataFolder, clock, log });
   if (postgres) {
@@ -120,6 +122,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
     ? await startMedia({
         config,
         dataFolder,
+        store,
         database,
         domains: { ...domains, ...observePorts(domains, metrics, tracing) },
         clock,

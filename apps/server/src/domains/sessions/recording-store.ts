@@ -35,6 +35,11 @@ export async function readRecordingIndex(db: Db, sessionId: string): Promise<Rec
   const { rows } = await sql<SegmentRow>`
     select rendition, msn, epoch, start_ticks, duration_ticks, program_date_time, discontinuity, gap, init, span, byte_offset,
       byte_length from recording_segment where session_id = ${sessionId} order by rendition, msn`.execute(db);
+  const spans = await db
+    .selectFrom("recording_span")
+    .select(["rendition", "span", "bytes"])
+    .where("session_id", "=", sessionId)
+    .execute();
   const renditions: RecordingRendition[] = tracks.map(({ rendition, track }) => ({
     rendition,
     track,
@@ -53,6 +58,9 @@ export async function readRecordingIndex(db: Db, sessionId: string): Promise<Rec
         offset: Number(row.byte_offset),
         length: Number(row.byte_length),
       })),
+    spanBytes: new Map(
+      spans.filter((row) => row.rendition === rendition).map(({ span, bytes }) => [span, Number(bytes)]),
+    ),
   }));
   return { sessionId: session.id, projectId: session.project_id, renditions };
 }

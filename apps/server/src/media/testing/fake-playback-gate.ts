@@ -60,7 +60,11 @@ export class FakePlaybackGate implements PlaybackGate {
     const renditions = new Map<string, RecordingRendition & { segments: typeof rows }>();
     for (const row of rows) {
       const { rendition, track } = row;
-      if (!renditions.has(rendition)) renditions.set(rendition, { rendition, track, segments: [] });
+      if (!renditions.has(rendition)) {
+        const sealed = this.#facts.of("span-sealed").filter((fact) => fact.rendition === rendition);
+        const spanBytes = new Map(sealed.map(({ span, bytes }) => [span, bytes]));
+        renditions.set(rendition, { rendition, track, segments: [], spanBytes });
+      }
       renditions.get(rendition)?.segments.push(row);
     }
     return renditions.size === 0 ? null : { sessionId, projectId: PROJECT, renditions: [...renditions.values()] };

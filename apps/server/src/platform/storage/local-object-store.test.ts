@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { LocalObjectStore } from "./local-object-store.ts";
@@ -33,6 +34,35 @@ test("a file is put by its content, and stays", async () => {
   await store.putFile("v1/p/b", source);
   await store.putFile("v1/p/c", source);
   expect(await text("v1/p/b")).toBe("abc");
+});
+
+test("a file on the same disk is put without a copy of its bytes", async () => {
+  const source = join(root, "source");
+  await writeFile(source, "abc");
+  await store.putFile("v1/p/b", source);
+  expect((await stat(join(root, "v1/p/b"))).ino).toBe((await stat(source)).ino);
+});
+
+test("a stream is put whole, or not at all where it fails", async () => {
+  await store.putStream("v1/p/s", Readable.from([Buffer.from("ab"), Buffer.from("c")]));
+  expect(await text("v1/p/s")).toBe("abc");
+  const broken = (async function* () {
+    yield Buffer.from("half");
+    throw new Error("the sender left");
+  })();
+  await expect(store.putStream("v1/p/t", broken)).rejects.toThrow("the sender left");
+  expect(await store.size("v1/p/t")).toBeNull();
+  expect(await readdir(join(root, "unfinished"))).toEqual([]);
+});
+
+test("all objects below a prefix are deleted, and none beside it", async () => {
+  for (const key of ["v1/p/rec/s1/a", "v1/p/rec/s1/deep/b", "v1/p/rec/s10/c"]) await store.put(key, Buffer.from("x"));
+  await store.deletePrefix("v1/p/rec/s1/");
+  expect(await store.size("v1/p/rec/s1/deep/b")).toBeNull();
+  expect(await store.size("v1/p/rec/s10/c")).toBe(1);
+  await store.deletePrefix("v1/p/rec/none/");
+  await expect(store.deletePrefix("v1/p/rec/s1")).rejects.toThrow("ends with a slash");
+  for (const wrong of ["", "/", "v1/", "v1/../"]) await expect(store.deletePrefix(wrong)).rejects.toThrow();
 });
 
 test("a second put under a key replaces the object whole", async () => {
@@ -99,6 +129,7 @@ test("a symbolic link in the store is not followed, neither as a file nor as a f
   await symlink(outside, join(root, "v1", "folder"));
   await expect(store.read("v1/p/link")).rejects.toThrow(ObjectNotFound);
   await expect(store.read("v1/folder/secret")).rejects.toThrow(ObjectNotFound);
+  await store.deletePrefix("v1/folder/");
   await expect(store.put("v1/folder/new", Buffer.from("x"))).rejects.toThrow("is not a folder of ours");
   expect(await readdir(outside)).toEqual(["secret"]);
   await rm(outside, { recursive: true });

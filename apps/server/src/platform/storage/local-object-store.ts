@@ -1,13 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { constants, copyFile, type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { constants, copyFile, type FileHandle, link, lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
+import { freeBytesOf } from "../data-folder.ts";
 import { type ByteRange, ObjectNotFound, type ObjectStore } from "./object-store.ts";
 
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
-const MOST_SEGMENTS = 12;
+const MAX_SEGMENTS = 12;
 const ABSENT = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ELOOP"]);
+/** Another file system, one without hard links, or a file with too many of them. */
+const CANNOT_LINK = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 /**
  * Objects as files below one folder. A put writes a temporary file beside the rest, syncs it, renames it to its name and syncs the folder.
@@ -40,9 +43,19 @@ export class LocalObjectStore implements ObjectStore {
 
   async putFile(key: string, source: string): Promise<void> {
     await this.#place(key, async (path) => {
-      await copyFile(source, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+      await linkOrCopy(source, path);
       const file = await open(path, "r");
       await closing(file, () => file.sync());
+    });
+  }
+
+  async putStream(key: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    await this.#place(key, async (path) => {
+      const file = await open(path, "wx", 0o600);
+      await closing(file, async () => {
+        await file.writeFile(bytes);
+        await file.sync();
+      });
     });
   }
 
@@ -63,6 +76,17 @@ export class LocalObjectStore implements ObjectStore {
     if (path !== null) await rm(path, { force: true });
   }
 
+  async deletePrefix(prefix: string): Promise<void> {
+    if (!prefix.endsWith("/"))
+      throw new Error(`${JSON.stringify(prefix.slice(0, 200))} is not a prefix of keys: it ends with a slash`);
+    const folder = this.#pathOf(prefix.slice(0, -1));
+    if (await this.#isFolder(folder)) await rm(folder, { recursive: true, force: true });
+  }
+
+  freeBytes(): number {
+    return freeBytesOf(this.#root);
+  }
+
   async #place(key: string, write: (path: string) => Promise<void>): Promise<void> {
     const target = this.#pathOf(key);
     const unfinished = join(this.#unfinished, randomUUID());
@@ -80,13 +104,14 @@ export class LocalObjectStore implements ObjectStore {
   /** The file of a key, or null where there is none, or where a link stands anywhere on the way. */
   async #find(key: string): Promise<string | null> {
     const path = this.#pathOf(key);
-    try {
-      for (const folder of this.#foldersTo(dirname(path))) if (!(await lstat(folder)).isDirectory()) return null;
-      return (await lstat(path)).isFile() ? path : null;
-    } catch (error) {
-      if (ABSENT.has((error as NodeJS.ErrnoException).code ?? "")) return null;
-      throw error;
-    }
+    if (!(await this.#isFolder(dirname(path)))) return null;
+    return (await kindOf(path)) === "file" ? path : null;
+  }
+
+  /** Whether it is there, with no link anywhere on the way. */
+  async #isFolder(folder: string): Promise<boolean> {
+    for (const path of this.#foldersTo(folder)) if ((await kindOf(path)) !== "folder") return false;
+    return true;
   }
 
   async #makeFolder(folder: string): Promise<void> {
@@ -109,11 +134,31 @@ export class LocalObjectStore implements ObjectStore {
 
   #pathOf(key: string): string {
     const segments = key.split("/");
-    const isOurs = segments[0] === "v1" && segments.length > 1 && segments.length <= MOST_SEGMENTS;
+    const isOurs = segments[0] === "v1" && segments.length > 1 && segments.length <= MAX_SEGMENTS;
     if (!isOurs || !segments.every((segment) => SEGMENT.test(segment))) {
       throw new Error(`${JSON.stringify(key.slice(0, 200))} is not a key of an object`);
     }
     return join(this.#root, ...segments);
+  }
+}
+
+async function kindOf(path: string): Promise<"file" | "folder" | null> {
+  try {
+    const stat = await lstat(path);
+    return stat.isFile() ? "file" : stat.isDirectory() ? "folder" : null;
+  } catch (error) {
+    if (ABSENT.has((error as NodeJS.ErrnoException).code ?? "")) return null;
+    throw error;
+  }
+}
+
+/** On one file system the same bytes get a second name, so that a put works on a disk that is almost full. */
+async function linkOrCopy(source: string, path: string): Promise<void> {
+  try {
+    await link(source, path);
+  } catch (error) {
+    if (!CANNOT_LINK.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    await copyFile(source, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
   }
 }
 

@@ -18,12 +18,20 @@ export class ObjectNotFound extends Error {
 /** Whole immutable objects under keys of our own making (`v1/…`, no user input). A put that resolved is durable and visible whole. */
 export interface ObjectStore {
   put(key: string, bytes: Uint8Array): Promise<void>;
-  /** Put the content of a local file; the file stays. */
+  /** Put the content of a local file. The file stays, and nobody may write to it afterwards: the object may be the same bytes on the disk. */
   putFile(key: string, path: string): Promise<void>;
+  /** Put what a stream brings, of a length that is not known before. A stream that fails leaves no object. */
+  putStream(key: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /** Throws `ObjectNotFound`. */
   read(key: string, range?: ByteRange): Promise<Readable>;
   /** Size in bytes, or null where there is no such object. */
   size(key: string): Promise<number | null>;
   /** No error when there is nothing to delete. */
   delete(key: string): Promise<void>;
+  /** Delete every object whose key begins with `prefix`, which ends with a slash. */
+  deletePrefix(prefix: string): Promise<void>;
+  /** Room for more objects in bytes; null where the store has no limit of its own. */
+  freeBytes(): number | null;
+  /** An address from which a client may read the object itself, for `ttlMs`; absent where the store has no such addresses. */
+  urlOf?(key: string, ttlMs: number): Promise<string>;
 }

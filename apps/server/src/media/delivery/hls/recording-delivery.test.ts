@@ -29,7 +29,9 @@ function start() {
     };
     const count = sessionId.startsWith("long") ? LONG : 1;
     const track = { kind: "video", codec: "avc", codecString: "avc1", config: "", timescale: 1 } as const;
-    const renditions = [{ rendition: "source", track, segments: Array<RecordingSegment>(count).fill(segment) }];
+    const renditions = [
+      { rendition: "source", track, segments: Array<RecordingSegment>(count).fill(segment), spanBytes: new Map() },
+    ];
     return { sessionId, projectId: "project-1", renditions };
   };
   const delivery = new RecordingDelivery({

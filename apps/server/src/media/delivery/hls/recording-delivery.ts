@@ -59,7 +59,8 @@ export class RecordingDelivery {
       return sendText(res, 200, PLAYLIST_TYPE, recordingPlaylist(rendition), caching.fresh);
     if (!recording.files.has(`${address.rendition}/${address.file}`)) return sendNotFound(res);
     const key = recordingKey(index.projectId, sessionId, address.rendition, address.file);
-    const size = await this.#store.size(key);
+    // Only an init segment's is not in the index; players ask for one once.
+    const size = rendition.spanBytes.get(address.file) ?? (await this.#store.size(key));
     if (size === null) return sendNotFound(res);
     const type = rendition.track.kind === "audio" ? "audio/mp4" : "video/mp4";
     await sendStored(req, res, type, caching.immutable, size, (range) => this.#read(key, range));

@@ -65,5 +65,9 @@ function recordingOf(segments: readonly { startTicks: number; bytes: Uint8Array 
     }),
   );
   const track = { kind: "audio", codec: "aac", config, timescale: RATE, codecString: "mp4a.40.2" } as const;
-  return { sessionId: "s", projectId: "p", renditions: [{ rendition: "audio", track, segments: listed }] };
+  return {
+    sessionId: "s",
+    projectId: "p",
+    renditions: [{ rendition: "audio", track, segments: listed, spanBytes: new Map() }],
+  };
 }
