@@ -9,6 +9,9 @@ export interface ChannelHandler {
   reconnected(): void;
 }
 
+/** How soon it is noticed that a connection went silent. */
+const PING_EVERY_MS = 10_000;
+
 export interface Subscription {
   close(): Promise<void>;
 }
@@ -37,7 +40,7 @@ export class ChannelListener {
     this.#client ??= this.#openFirst();
     try {
       const client = await this.#client;
-      await client.query(`listen ${client.escapeIdentifier(channel)}`);
+      await this.#ask(client, `listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
       handlers.delete(handler);
       throw error;
@@ -48,7 +51,8 @@ export class ChannelListener {
         if (handlers.size > 0 || this.#channels.get(channel) !== handlers) return;
         this.#channels.delete(channel);
         const current = await this.#client;
-        if (!this.#isClosed) await current?.query(`unlisten ${current.escapeIdentifier(channel)}`).catch(() => {});
+        if (this.#isClosed || !current) return;
+        await this.#ask(current, `unlisten ${current.escapeIdentifier(channel)}`).catch(() => {});
       },
     };
   }
@@ -77,14 +81,29 @@ export class ChannelListener {
     });
     try {
       await client.connect();
-      for (const channel of this.#channels.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
+      for (const channel of this.#channels.keys())
+        await this.#ask(client, `listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
       void client.end().catch(() => {});
       throw error;
     }
     // Not before: a connection that never was ends as well, and is tried again by whoever opened it.
-    client.once("end", () => this.#reopen());
+    const pings = this.#clock.every(PING_EVERY_MS, () => void this.#ask(client, "select 1").catch(() => {}));
+    client.once("end", () => {
+      pings.cancel();
+      this.#reopen();
+    });
     return client;
+  }
+
+  /** A connection that fails at this, or leaves it unanswered, is ended, so that another takes its place. */
+  async #ask(client: pg.Client, text: string): Promise<void> {
+    try {
+      await client.query(text);
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
   }
 
   #reopen(): void {

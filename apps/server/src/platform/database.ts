@@ -2,24 +2,29 @@ import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import { type ChannelHandler, ChannelListener, type Subscription } from "./channel-listener.ts";
 import type { Clock } from "./clock.ts";
+import { CONNECTION, DatabasePool } from "./database-pool.ts";
 import type { Log } from "./log.ts";
 import type { PostgresAddress } from "./postgres/embedded-postgres.ts";
 import { BackOff, sleep } from "./retry.ts";
 import type { Secret } from "./secret.ts";
 import { StartupError } from "./startup-error.ts";
 
-const POOL_SIZE = 10;
+const MAX_CONNECTIONS = 10;
+const MAX_STATEMENT_MS = 15_000;
+const MAX_LISTEN_MS = 5_000;
 /** Loss of a connection, as against an answer of the server: worth another attempt while a database is starting. */
 const NOT_YET = new Set(["ECONNREFUSED", "ECONNRESET", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "57P03"]);
 /** A server beside us in the same compose file or cluster may need this long. */
 const REACHED_WITHIN_MS = 30_000;
-/** Nothing is sent on a connection that listens: by the system's own two hours a dead one would be taken for a quiet one. */
-const KEEP_ALIVE_AFTER_MS = 10_000;
 /** PostgreSQL refuses 8000 bytes and more. */
 const LONGEST_PAYLOAD = 7_999;
 
 /** A PostgreSQL by its address, or by a URL with its password inside. */
 export type DatabaseConnection = PostgresAddress | Secret;
+
+export interface DatabaseOptions {
+  readonly maxStatementMs?: number;
+}
 
 export interface Database<Schema> {
   /** At most 10 connections; a statement may take 15 s. */
@@ -40,25 +45,21 @@ export async function openDatabase<Schema>(
   connection: DatabaseConnection,
   log: Log,
   clock: Clock,
+  { maxStatementMs = MAX_STATEMENT_MS }: DatabaseOptions = {},
 ): Promise<Database<Schema>> {
   const config = {
     ...("reveal" in connection ? { connectionString: connection.reveal() } : connection),
     application_name: "weir",
-    connectionTimeoutMillis: 5_000,
   };
-  const pool = new pg.Pool({
-    ...config,
-    max: POOL_SIZE,
-    statement_timeout: 15_000,
-    idle_in_transaction_session_timeout: 30_000,
-  });
-  // Idle connections tell of a server that went away (57P01) here; whoever uses one next gets a new one, or an error.
-  pool.on("error", (error) => log.warn(`lost a connection to the database: ${error.message}`));
-  await reach(pool, clock, log);
-
+  const pool = new DatabasePool({ connection: config, maxConnections: MAX_CONNECTIONS, maxStatementMs, log });
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-  const listening = { ...config, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS };
-  const listener = new ChannelListener(() => new pg.Client(listening), clock, log);
+  await reach(db, pool, clock, log);
+
+  const listener = new ChannelListener(
+    () => new pg.Client({ ...config, ...CONNECTION, query_timeout: MAX_LISTEN_MS }),
+    clock,
+    log,
+  );
   let closing: Promise<void> | null = null;
   return {
     db,
@@ -69,7 +70,7 @@ export async function openDatabase<Schema>(
         throw new RangeError(`a notification on ${channel} is ${bytes} bytes, of ${LONGEST_PAYLOAD} at most`);
       await sql`select pg_notify(${channel}, ${payload})`.execute(db);
     },
-    connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    connections: () => pool.counts(),
     async ping() {
       await sql`select 1`.execute(db);
     },
@@ -80,12 +81,12 @@ export async function openDatabase<Schema>(
   };
 }
 
-async function reach(pool: pg.Pool, clock: Clock, log: Log): Promise<void> {
+async function reach<Schema>(db: Kysely<Schema>, pool: DatabasePool, clock: Clock, log: Log): Promise<void> {
   const backOff = new BackOff(100, 2_000);
   const deadline = clock.monotonic() + REACHED_WITHIN_MS;
   for (;;) {
     try {
-      await pool.query("select 1");
+      await sql`select 1`.execute(db);
       return;
     } catch (error) {
       const { code, message } = error as Error & { code?: string };

@@ -1,0 +1,175 @@
+import { readFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { sql } from "kysely";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "./clock.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { silentLog } from "./log.ts";
+import { startTemporaryPostgres } from "./postgres/temporary-postgres.ts";
+import { sleep, until } from "./retry.ts";
+import { Secret } from "./secret.ts";
+
+// An error that nobody listens to fails these tests by itself: Vitest reports what would have ended the process.
+
+const LOOPS = 8;
+
+let postgres: Awaited<ReturnType<typeof startTemporaryPostgres>>;
+
+beforeAll(async () => {
+  postgres = await startTemporaryPostgres();
+});
+
+afterAll(() => postgres.close());
+
+const postmasterPid = () =>
+  Number.parseInt(readFileSync(join(postgres.dataFolder, "pg", "18", "postmaster.pid"), "utf8"), 10);
+
+const isAnswered = (database: Database<unknown>) =>
+  database.ping().then(
+    () => true,
+    () => false,
+  );
+
+async function answersAgain(database: Database<unknown>): Promise<void> {
+  const deadline = systemClock.monotonic() + 10_000;
+  while (!(await isAnswered(database))) {
+    expect(systemClock.monotonic(), "no statement succeeded within 10 s").toBeLessThan(deadline);
+    await sleep(systemClock, 50);
+  }
+}
+
+/** Statements and transactions without a pause, on most connections of the pool. */
+function startLoad(database: Database<unknown>) {
+  const counts = { succeeded: 0, failed: 0 };
+  let isOver = false;
+  const loop = async (index: number) => {
+    while (!isOver) {
+      const statement =
+        index % 2 === 0
+          ? sql`select pg_sleep(0.05)`.execute(database.db)
+          : database.db.transaction().execute(async (trx) => {
+              await sql`select pg_sleep(0.02)`.execute(trx);
+              await sleep(systemClock, 20);
+              await sql`select 1`.execute(trx);
+            });
+      await statement.then(
+        () => counts.succeeded++,
+        async () => {
+          counts.failed++;
+          await sleep(systemClock, 20);
+        },
+      );
+    }
+  };
+  const loops = Array.from({ length: LOOPS }, (_, index) => loop(index));
+  return {
+    counts,
+    async stop() {
+      isOver = true;
+      await Promise.all(loops);
+    },
+  };
+}
+
+async function killOneBackend(): Promise<void> {
+  const client = new pg.Client(postgres.address);
+  client.on("error", () => {});
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>(
+    "select pid from pg_stat_activity where application_name = 'weir' and state = 'active' limit 1",
+  );
+  process.kill(rows[0]?.pid ?? 0, "SIGKILL");
+  await client.end().catch(() => {});
+}
+
+test.each([
+  ["a database killed by SIGKILL", async () => process.kill(postmasterPid(), "SIGKILL")],
+  ["a database shut down by SIGINT", async () => process.kill(postmasterPid(), "SIGINT")],
+  ["one backend killed by SIGKILL", killOneBackend],
+])("%s while statements run fails them alone, and later ones succeed", async (_, harm) => {
+  const database = await openDatabase(postgres.address, silentLog, systemClock);
+  await database.listen("news", { message() {}, reconnected() {} });
+  const load = startLoad(database);
+  await expect(until(systemClock, 10_000, () => load.counts.succeeded > 3 * LOOPS)).resolves.toBe(true);
+  await harm();
+  await expect(until(systemClock, 10_000, () => load.counts.failed > 0)).resolves.toBe(true);
+  await answersAgain(database);
+  const { succeeded } = load.counts;
+  await expect(until(systemClock, 10_000, () => load.counts.succeeded > succeeded + LOOPS)).resolves.toBe(true);
+  await load.stop();
+  await database.close();
+});
+
+test("a transaction left alone for too long is ended by the server, and the process goes on", async () => {
+  const database = await openDatabase(postgres.address, silentLog, systemClock);
+  const isThere = async (pid: number) =>
+    (await sql`select 1 from pg_stat_activity where pid = ${pid}`.execute(database.db)).rows.length > 0;
+  const slow = database.db.transaction().execute(async (trx) => {
+    await sql`set local idle_in_transaction_session_timeout = 50`.execute(trx);
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
+    while (await isThere(rows[0]?.pid ?? 0)) await sleep(systemClock, 20);
+    await sql`select 1`.execute(trx);
+  });
+  await expect(slow).rejects.toThrow();
+  await database.ping();
+  await database.close();
+});
+
+/** Passes bytes on until its connections are silenced: they stay open and nothing goes through any more. New ones work. */
+class SilentProxy {
+  readonly #open = new Set<Socket>();
+  readonly #server = createServer((near) => {
+    const { host, port } = postgres.address;
+    const far = connect(join(host, `.s.PGSQL.${port}`));
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.#open.add(from.pipe(to));
+      from.on("error", () => to.destroy()).on("close", () => to.destroy());
+    }
+  });
+
+  async listen(): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  silence(): void {
+    for (const socket of this.#open) socket.unpipe().pause();
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#open) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+test("connections that go silent are replaced: of statements, idle ones and the one that listens", async () => {
+  const proxy = new SilentProxy();
+  const port = await proxy.listen();
+  const { user, database: name } = postgres.address;
+  const url = new Secret(`postgres://${user}@127.0.0.1:${port}/${name}`);
+  const impatient = {
+    ...systemClock,
+    every: (ms: number, act: () => void) => systemClock.every(Math.min(ms, 200), act),
+  };
+  const database = await openDatabase(url, silentLog, impatient, { maxStatementMs: 500 });
+  const heard: string[] = [];
+  await database.listen("news", { message: (text) => heard.push(text), reconnected: () => heard.push("(again)") });
+  const load = startLoad(database);
+  await expect(until(systemClock, 10_000, () => load.counts.succeeded > 3 * LOOPS)).resolves.toBe(true);
+  proxy.silence();
+  await expect(until(systemClock, 10_000, () => load.counts.failed > 0)).resolves.toBe(true);
+  await answersAgain(database);
+  const { succeeded } = load.counts;
+  await expect(until(systemClock, 10_000, () => load.counts.succeeded > succeeded + LOOPS)).resolves.toBe(true);
+  await load.stop();
+  await expect(until(systemClock, 15_000, () => heard.includes("(again)"))).resolves.toBe(true);
+  await database.notify("news", "hello");
+  await expect(until(systemClock, 5_000, () => heard.includes("hello"))).resolves.toBe(true);
+  await database.close();
+  await proxy.close();
+});
