@@ -18,6 +18,16 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: "e2e", include: ["apps/server/test/**/*.test.ts"], ...endToEnd } },
+      {
+        extends: true,
+        test: {
+          name: "hostile",
+          include: ["apps/server/test/**/*.hostile.ts"],
+          ...endToEnd,
+          retry: 0,
+          testTimeout: 240_000,
+        },
+      },
       { extends: true, test: { name: "peers", include: ["apps/server/test/**/*.peers.ts"], ...endToEnd } },
       {
         extends: true,

@@ -8,7 +8,8 @@ const modules = sourceFiles(".ts", ".tsx");
 const imports = new Map(modules.map((module) => [module, importsOf(module)]));
 
 /** Tests, and what only tests import. */
-const isTest = (path: string) => /(\.test|-rig|-test-[a-z]+|\.fixture)\.tsx?$|\/testing\//.test(path);
+const isTest = (path: string) =>
+  /(\.(test|crash|hostile|peers)|-rig|-test-[a-z]+|\.fixture)\.tsx?$|\/testing\//.test(path);
 const isOurs = (name: string) => /^(packages|apps|tools)\//.test(name);
 const isProduct = ({ path }: Area) => path.startsWith("apps/server/src/") || path.startsWith("packages/");
 /** `@scope/name` or `name` of an import from npm. */

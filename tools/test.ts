@@ -5,6 +5,7 @@ import { endRunning, ROOT, runStep, type Step } from "./test-step.ts";
 
 /** What needs long, or programs that npm does not bring. */
 const LEFT_OUT = [
+  "test:hostile: attacks on the server while somebody broadcasts, watches and uses the API, about 10 minutes",
   "test:crash: kill -9 of the server twenty times while three streams are recorded, about 9 minutes",
   "test:peers: an nginx of the distribution (/usr/sbin/nginx) in front of the server, about a minute",
 ];

@@ -13,13 +13,15 @@ export class AccessWebhook {
   readonly calls: AccessCall[] = [];
   /** Access keys that may watch. */
   readonly allowed = new Set<string>();
+  /** What everybody else is answered with. */
+  refusal = 403;
   readonly #server: Server;
 
   private constructor() {
     this.#server = createServer(async (req, res) => {
       const body = (await json(req)) as AccessCall["body"];
       this.calls.push({ headers: req.headers, body });
-      res.writeHead(this.allowed.has(body.accessKey) ? 204 : 403).end();
+      res.writeHead(this.allowed.has(body.accessKey) ? 204 : this.refusal).end();
     });
   }
 

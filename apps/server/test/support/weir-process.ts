@@ -18,6 +18,8 @@ export interface WeirProcessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Of the repository that it runs from; this one when not given. */
   readonly root?: string;
+  /** A program that starts it with other limits, and its arguments: `["prlimit", "--nofile=4096"]`. */
+  readonly through?: readonly string[];
 }
 
 // A test run that is cut short leaves no server behind.
@@ -35,7 +37,7 @@ export class WeirProcess {
   readonly client: WeirClient;
   readonly #env: Readonly<Record<string, string>>;
   readonly #ownsFolder: boolean;
-  readonly #main: string;
+  readonly #command: readonly [string, ...string[]];
   #child: ChildProcess | null = null;
   #log = "";
 
@@ -44,7 +46,9 @@ export class WeirProcess {
     this.httpPort = httpPort;
     this.rtmpPort = rtmpPort;
     this.#env = options.env ?? {};
-    this.#main = join(options.root ?? ROOT, "apps/server/src/main.ts");
+    const main = join(options.root ?? ROOT, "apps/server/src/main.ts");
+    const [program = process.execPath, ...args] = [...(options.through ?? []), process.execPath, main];
+    this.#command = [program, ...args];
     this.#ownsFolder = options.dataFolder === undefined;
     this.client = new WeirClient({ baseUrl: this.url, apiKey: API_KEY });
   }
@@ -81,7 +85,8 @@ export class WeirProcess {
 
   /** Starts it on the same folder and ports. It must not be running. */
   async restart(): Promise<void> {
-    const child = spawn(process.execPath, [this.#main], {
+    const [program, ...args] = this.#command;
+    const child = spawn(program, args, {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
         PATH: process.env.PATH,

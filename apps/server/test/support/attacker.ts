@@ -1,0 +1,62 @@
+import { request } from "node:http";
+import { connect, type Socket } from "node:net";
+
+/** Addresses of loopback stand for the machines of strangers: 127.9.x.y is nobody that the tests know. */
+export function strangerAddress(n = 0): string {
+  return `127.9.${1 + (n >> 8)}.${1 + (n & 255)}`;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: string;
+}
+
+/** One request from a stranger's address. The path goes out as it is written. */
+export function ask(
+  port: number,
+  path: string,
+  { from = strangerAddress(), headers = {} }: { from?: string; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asking = request({ host: "127.0.0.1", port, path, localAddress: from, agent: false, headers });
+    asking.on("response", async (response) => {
+      let body = "";
+      for await (const chunk of response.setEncoding("utf8")) body += chunk;
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+    });
+    asking.on("error", reject);
+    asking.setTimeout(30_000, () => asking.destroy(new Error("no answer in 30 s")));
+    asking.end();
+  });
+}
+
+/** Open connections from one address; those that the server refuses or resets are simply gone. */
+export async function openSockets(port: number, count: number, from = strangerAddress()): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  const step = 200;
+  for (let n = 0; n < count; n += step) {
+    const opened = await Promise.all(Array.from({ length: Math.min(step, count - n) }, () => openSocket(port, from)));
+    sockets.push(...opened.filter((socket) => socket !== null));
+  }
+  return sockets;
+}
+
+export async function openSocket(port: number, from = strangerAddress()): Promise<Socket | null> {
+  const socket = connect({ host: "127.0.0.1", port, localAddress: from, noDelay: true });
+  const isOpen = await new Promise<boolean>((resolve) => {
+    socket.once("connect", () => resolve(true));
+    socket.once("error", () => resolve(false));
+  });
+  socket.on("error", () => {}); // a reset is one of the ways to be refused
+  return isOpen ? socket : null;
+}
+
+/** Send without waiting for answers, which are read and forgotten. Resolves when everything is written or the server closed. */
+export function pipeline(socket: Socket, requests: readonly string[]): Promise<void> {
+  socket.resume();
+  return new Promise((resolve) => {
+    socket.once("close", () => resolve());
+    socket.write(requests.map((path) => `GET ${path} HTTP/1.1\r\nHost: weir\r\n\r\n`).join(""), () => resolve());
+  });
+}
