@@ -3,6 +3,7 @@ import { ManualClock } from "../platform/clock.ts";
 import type { TimelinePosition } from "../ports.ts";
 import { LivePipeline } from "./live-pipeline.ts";
 import { openMediaMemory } from "./memory-pool.ts";
+import type { LiveRendition } from "./packaging/live-rendition.ts";
 import type { RenditionSegment } from "./packaging/segment-ledger.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "./testing/synthetic-source.ts";
 import { play } from "./testing/timeline-rig.ts";
@@ -196,4 +197,56 @@ describe("segments", () => {
     );
     expect(marked).toEqual([[3], [3]]);
   });
+
+  test("are bounded by bytes where the source's clock stands still, with the same numbers in all renditions", () => {
+    const rig = new PipelineRig();
+    const data = new Uint8Array(800_000);
+    const kept = () => rig.pipeline.renditions.reduce((sum, rendition) => sum + keptBytes(rendition), 0);
+    let most = 0;
+    rig.send({ seconds: 16 }, (arrivals) =>
+      arrivals.map(({ at, packet }, index) => {
+        if (index % 100 === 0) most = Math.max(most, kept());
+        if (packet.kind === "audio") return { at, packet };
+        return {
+          at,
+          packet: { ...packet, data, dts: Math.min(packet.dts, 90_000), pts: Math.min(packet.pts, 90_000) },
+        };
+      }),
+    );
+    const [source, audio] = rig.pipeline.renditions;
+    expect(Math.max(most, kept())).toBeLessThan(300 * MEGABYTE);
+    expect(source?.listed.length).toBeGreaterThan(2);
+    const numbers = source?.listed.map(({ msn }) => msn) ?? [];
+    expect(audio?.listed.slice(-numbers.length).map(({ msn }) => msn)).toEqual(numbers);
+    for (const { bytes, parts } of source?.listed ?? []) {
+      expect(bytes).toBeLessThan(34 * MEGABYTE);
+      for (const part of parts) expect(part.bytes.byteLength).toBeLessThan(9 * MEGABYTE);
+    }
+  });
+
+  test("are bounded by their samples where those are tiny", () => {
+    const rig = new PipelineRig();
+    const { timeline } = rig.pipeline;
+    timeline.track(VIDEO);
+    for (let frame = 0; frame < 50_000; frame++) {
+      const data = new Uint8Array(1);
+      timeline.packet({ kind: "video", dts: frame, pts: frame, isIndependent: frame === 0, data });
+      if (frame === 0) rig.clock.advance(1000);
+    }
+    const [source] = rig.pipeline.renditions;
+    expect(source?.listed.every(({ frames, parts }) => frames <= 4000 && parts.every((p) => p.frames <= 1000))).toBe(
+      true,
+    );
+    expect(source?.listed.at(-1)?.msn).toBe(12);
+  });
 });
+
+const MEGABYTE = 1024 * 1024;
+
+/** What the rendition's window holds, the open segment included. */
+function keptBytes(rendition: LiveRendition): number {
+  const newest = rendition.open?.msn ?? rendition.listed.at(-1)?.msn ?? 0;
+  let bytes = 0;
+  for (let msn = 0; msn <= newest; msn++) bytes += rendition.segment(msn)?.bytes ?? 0;
+  return bytes;
+}

@@ -99,15 +99,26 @@ export class HubPublication implements Publication {
     }
     if (!start) return this.refuse("This stream was taken over by another encoder, or may no longer be published.");
     this.#session = this.#settings.sessionFor(this.grant, start);
-    this.#session.attach(this.grant.epoch, publisher);
+    this.#session.attach(this.grant.epoch, {
+      protocol: publisher.protocol,
+      close: (reason) => {
+        this.end("source-lost", reason);
+        publisher.close(reason);
+      },
+    });
     this.#state = "live";
     const early = this.#early;
     this.#early = [];
     for (const item of early) {
+      if (!this.#isLive) return;
       if ("config" in item) this.#session.track(item);
       else this.#session.packet(item);
     }
     if (this.#pendingEnd) this.end(this.#pendingEnd.why, this.#pendingEnd.reason);
+  }
+
+  get #isLive(): boolean {
+    return this.#state === "live";
   }
 
   #close(): void {

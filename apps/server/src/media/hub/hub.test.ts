@@ -150,6 +150,21 @@ describe("a lost source", () => {
     expect(broadcast.publisher.closedWith).toBeNull();
   });
 
+  test("is one whose clock stands still: it is told why, its place is free and the window runs", async () => {
+    const broadcast = publish();
+    await send(broadcast, { seconds: 2 });
+    for (let frame = 0; frame < 200; frame++) {
+      clock.advance(30);
+      const times = { dts: 2 * 90_000, pts: 2 * 90_000 };
+      broadcast.publication.packet({ kind: "video", ...times, isIndependent: false, data: new Uint8Array(1) });
+    }
+    await settled();
+    expect(broadcast.publisher.closedWith).toMatch(/timestamps stand still/);
+    expect(hub.publisherCount).toBe(0);
+    expect(ended()).toEqual([["source-lost", 1]]);
+    expect(session()?.isFinished).toBe(false);
+  });
+
   test("that stays silent is closed with a reason when the window is over", async () => {
     const broadcast = publish();
     await send(broadcast, { seconds: 2 });

@@ -3,12 +3,17 @@ import type { LivePart, LiveSegment } from "./live-segment.ts";
 
 const WINDOW_SECONDS = 12;
 const DELISTED_MS = 7000;
+/** Whatever the durations say: 12 s of 89 Mbit/s, and far more segments than a list of 12 s has. */
+const MAX_LISTED_BYTES = 128 * 1024 * 1024;
+const MAX_LISTED = 100;
+/** Those that fell out of the list go at once where they are too much. */
+const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
 /** What a rendition calls when something was added or it ended. */
 export type RenditionListener = () => void;
 
 /**
- * The live window of one rendition: the complete segments that its playlist lists, the open one, and for 8 s those that fell out of the
+ * The live window of one rendition: the complete segments that its playlist lists, the open one, and for 7 s those that fell out of the
  * list. What was published never changes. `version` rises with each addition, for those who keep what they made of it.
  */
 export class LiveRendition {
@@ -19,6 +24,8 @@ export class LiveRendition {
   readonly #delisted: { readonly msn: number; readonly at: number }[] = [];
   readonly #listeners = new Set<RenditionListener>();
   #listedSeconds = 0;
+  #listedBytes = 0;
+  #delistedBytes = 0;
   #open: LiveSegment | null = null;
   #discontinuitySequence: number;
   #hasEnded = false;
@@ -118,23 +125,33 @@ export class LiveRendition {
   #list(segment: LiveSegment): void {
     this.#listed.push(segment);
     this.#listedSeconds += segment.seconds;
+    this.#listedBytes += segment.bytes;
     const now = this.#clock.monotonic();
-    for (let oldest = this.#listed[0]; oldest && this.#hasRoomWithout(oldest); oldest = this.#listed[0]) {
+    for (let oldest = this.#listed[0]; oldest && this.#isOver(oldest); oldest = this.#listed[0]) {
       this.#listed.shift();
       this.#listedSeconds -= oldest.seconds;
+      this.#listedBytes -= oldest.bytes;
+      this.#delistedBytes += oldest.bytes;
       if (oldest.discontinuity) this.#discontinuitySequence++;
       this.#delisted.push({ msn: oldest.msn, at: now });
     }
-    for (let gone = this.#delisted[0]; gone && now - gone.at >= DELISTED_MS; gone = this.#delisted[0]) {
+    for (let gone = this.#delisted[0]; gone && this.#isGone(gone.at, now); gone = this.#delisted[0]) {
       this.#delisted.shift();
-      this.#byMsn.get(gone.msn)?.letGo();
+      const segment = this.#byMsn.get(gone.msn);
+      this.#delistedBytes -= segment?.bytes ?? 0;
+      segment?.letGo();
       this.#byMsn.delete(gone.msn);
     }
     this.#changed();
   }
 
-  #hasRoomWithout(oldest: LiveSegment): boolean {
-    return this.#listedSeconds - oldest.seconds >= WINDOW_SECONDS;
+  #isOver(oldest: LiveSegment): boolean {
+    const isLongWithout = this.#listedSeconds - oldest.seconds >= WINDOW_SECONDS;
+    return isLongWithout || this.#listedBytes > MAX_LISTED_BYTES || this.#listed.length > MAX_LISTED;
+  }
+
+  #isGone(delistedAt: number, now: number): boolean {
+    return now - delistedAt >= DELISTED_MS || this.#listedBytes + this.#delistedBytes > MAX_KEPT_BYTES;
   }
 
   #changed(): void {

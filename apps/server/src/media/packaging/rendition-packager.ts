@@ -7,6 +7,10 @@ import type { LiveRendition } from "./live-rendition.ts";
 import { type InitSegment, LiveSegment } from "./live-segment.ts";
 import type { PartTarget } from "./part-target.ts";
 
+/** A part that holds so much is published before its time: 8 MiB in a third of a second are 200 Mbit/s. */
+const MAX_PART_BYTES = 8 * 1024 * 1024;
+const MAX_PART_SAMPLES = 1000;
+
 /** What a rendition is to the timeline. `behind`: cuts that may wait for their first sample before the oldest counts as a gap. */
 const PACES = {
   /** The source's own video: the cut falls on its next sample, so the segment before is whole at once. */
@@ -36,6 +40,7 @@ export class RenditionPackager {
   readonly #pending: Cut[] = [];
   #samples: Sample[] = [];
   #partTicks = 0;
+  #partBytes = 0;
   #fragment = 0;
 
   constructor(
@@ -135,7 +140,9 @@ export class RenditionPackager {
     if (last && this.#partTicks + sample.duration > target) this.#publishPart();
     this.#samples.push(sample);
     this.#partTicks += sample.duration;
-    if (this.#partTicks + sample.duration > target) this.#publishPart();
+    this.#partBytes += sample.data.byteLength;
+    const isFull = this.#partBytes >= MAX_PART_BYTES || this.#samples.length >= MAX_PART_SAMPLES;
+    if (isFull || this.#partTicks + sample.duration > target) this.#publishPart();
   }
 
   #targetTicks(sample: Sample): number {
@@ -158,6 +165,7 @@ export class RenditionPackager {
     for (const { data } of samples) this.#memory.packets.release(data);
     this.#samples = [];
     this.#partTicks = 0;
+    this.#partBytes = 0;
   }
 
   #completeSegment(): void {

@@ -3,6 +3,7 @@ import { type SourcePacket, TICKS_PER_SECOND } from "../packet.ts";
 const STEP_TICKS = TICKS_PER_SECOND;
 const LAST_TRACK_MS = 500;
 const MAX_HELD = 1000;
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 /**
  * Finds jumps of the source's clock. A packet within a second of where either track stands belongs to the stretch at hand. One further
@@ -11,7 +12,7 @@ const MAX_HELD = 1000;
  */
 export class SourceClock {
   #last: Partial<Record<SourcePacket["kind"], number>> = {};
-  #jump: { readonly at: number; readonly held: SourcePacket[]; last: number } | null = null;
+  #jump: { readonly at: number; readonly held: SourcePacket[]; bytes: number; last: number } | null = null;
 
   /** Begin a stretch whose tracks stand at these source times. */
   start(positions: Partial<Record<SourcePacket["kind"], number>>): void {
@@ -27,9 +28,12 @@ export class SourceClock {
       this.#last[packet.kind] = packet.dts;
       return true;
     }
-    this.#jump ??= { at: now, held: [], last: packet.dts };
+    this.#jump ??= { at: now, held: [], bytes: 0, last: packet.dts };
     this.#jump.last = packet.dts;
-    if (this.#jump.held.length < MAX_HELD) this.#jump.held.push(packet);
+    if (this.#jump.held.length < MAX_HELD && this.#jump.bytes < MAX_HELD_BYTES) {
+      this.#jump.held.push(packet);
+      this.#jump.bytes += packet.data.byteLength;
+    }
     return false;
   }
 

@@ -351,3 +351,70 @@ describe("stalls", () => {
     expect(rig.of("video").at(-1)?.duration).toBe(3000);
   });
 });
+
+describe("a clock that stands still", () => {
+  /** From `second` on, packets of this kind keep coming and their times do not move. */
+  const stuck = (second: number, kind?: "video" | "audio") => (arrivals: Arrival[]) =>
+    arrivals.map(({ at, packet }) => {
+      const isStuck = at >= second * 1000 && (kind === undefined || packet.kind === kind);
+      return { at, packet: isStuck ? { ...packet, dts: second * SECOND, pts: second * SECOND } : packet };
+    });
+
+  test.each([
+    ["in both tracks", {}, undefined],
+    ["in video, with audio going on", {}, "video"],
+    ["where there is no audio", { audio: false }, undefined],
+    ["where there is no video", { video: false }, undefined],
+  ] as const)("%s is refused after 5 s with a sentence", (_, shape, kind) => {
+    const after = (seconds: number): string[] => {
+      const rig = new TimelineRig();
+      rig.send({ seconds, ...shape }, stuck(2, kind));
+      return rig.unstable;
+    };
+    expect(after(6.9)).toEqual([]);
+    expect(after(7.3)).toEqual([expect.stringMatching(/timestamps stand still/)]);
+  });
+
+  test("in audio alone is no reason to refuse: silence goes with the video", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 20 }, stuck(2, "audio"));
+    expect(rig.unstable).toEqual([]);
+    expect(rig.timeline.corrections.silentFrames).toBeGreaterThan(500);
+  });
+
+  test.each([
+    ["a network that lets a frame through every second", { frameRate: 30, every: 30 }],
+    ["one frame a second", { frameRate: 1, every: 1 }],
+  ])("is not what %s looks like", (_, { frameRate, every }) => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 20, frameRate, gopSeconds: 1 / frameRate, audio: false }, (arrivals) =>
+      arrivals.map(({ at, packet }) => ({ at: at * every, packet })),
+    );
+    expect(rig.unstable).toEqual([]);
+  });
+
+  test("for three seconds only is forgiven", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 20 }, (arrivals) =>
+      arrivals.map(({ at, packet }) => {
+        const ticks = at < 2000 ? 0 : Math.min(at - 2000, 3000) * 90;
+        return { at, packet: { ...packet, dts: packet.dts - ticks, pts: packet.pts - ticks } };
+      }),
+    );
+    expect(rig.unstable).toEqual([]);
+  });
+});
+
+test("audio that runs far ahead of the video is refused, and what waits for the video is bounded", () => {
+  const rig = new TimelineRig();
+  // Video counts a fifth of the time that passes; the audio's clock is right.
+  rig.send({ seconds: 90 }, (arrivals) =>
+    arrivals.map(({ at, packet }) => ({
+      at,
+      packet: packet.kind === "audio" ? packet : { ...packet, dts: packet.dts / 5, pts: packet.pts / 5 },
+    })),
+  );
+  expect(rig.unstable[0]).toMatch(/video is far behind its audio/);
+  const audioUntil = (rig.of("audio").at(-1)?.time ?? 0) / 48_000;
+  expect(90 - audioUntil).toBeLessThan(2000 * (1024 / 48_000) + 1);
+});

@@ -5,6 +5,7 @@ import { AudioClock } from "./audio-clock.ts";
 import { Cutter } from "./cutter.ts";
 import { ProgramDateTime } from "./program-date-time.ts";
 import { SourceClock } from "./source-clock.ts";
+import { Standstill } from "./standstill.ts";
 import { type Opening, StretchOpening, type Tracks } from "./stretch-opening.ts";
 import { rescale } from "./ticks.ts";
 import type { Sample, TimelineSink } from "./timeline-sink.ts";
@@ -19,13 +20,16 @@ const SHORTEST_STALL_MS = 20;
 /** The first frame of all waits this long for the second, which tells the frame rate. */
 const FIRST_FRAME_STALL_MS = 1100;
 const MAX_STRETCHES_A_MINUTE = 10;
+/** Audio that waits for video: far more than any source is uneven by. */
+const MAX_HELD_AUDIO_FRAMES = 2000;
+const MAX_HELD_AUDIO_BYTES = 8 * 1024 * 1024;
 
 export interface TimelineSettings {
   readonly clock: Clock;
   readonly sink: TimelineSink;
   /** Where an earlier owner of the session stopped; null for a new session. */
   readonly resume: TimelinePosition | null;
-  /** The source keeps changing: nothing more is taken from it. `reason` is a sentence for the person at the encoder. */
+  /** The source cannot be placed in time: nothing more is taken from it. `reason` is a sentence for the person at the encoder. */
   readonly onUnstable: (reason: string) => void;
 }
 
@@ -43,6 +47,7 @@ export class Timeline {
   readonly #cutter: Cutter;
   readonly #video = new VideoClock();
   readonly #source = new SourceClock();
+  readonly #standstill = new Standstill();
   #audio: AudioClock | null = null;
   #announced: Tracks = { video: null, audio: null };
   /** Collecting the start of a stretch; null inside one. */
@@ -54,6 +59,7 @@ export class Timeline {
   /** The audio track changed: a stretch begins at the next IDR. */
   #restartAtIdr = false;
   readonly #heldAudio: Sample[] = [];
+  #heldAudioBytes = 0;
   #lastPacketAt = 0;
   #lastVideoAt = 0;
   #videoEnd: number;
@@ -188,8 +194,9 @@ export class Timeline {
     this.#video.start(start - opening.videoBase);
     this.#alignNext = true;
     const audio = opening.tracks.find((track) => track.kind === "audio");
-    this.#audio = audio ? new AudioClock(audio, (sample) => this.#heldAudio.push(sample)) : null;
+    this.#audio = audio ? new AudioClock(audio, (sample) => this.#holdAudio(sample)) : null;
     this.#audio?.start(start - opening.audioBase, start);
+    this.#standstill.start(start, now);
     this.#source.start({
       ...(this.#hasVideo && { video: opening.videoBase }),
       ...(audio && { audio: opening.audioBase }),
@@ -228,12 +235,40 @@ export class Timeline {
     this.#videoLost = false;
     this.#emitVideo(this.#video.hold(sample));
     if (isCut) this.#cut(position, false);
+    this.#cutter.count(packet.data.byteLength);
     this.#releaseAudio(this.#video.decodeTime);
+    this.#refuseStandstill(this.#video.decodeTime);
   }
 
   #placeAudio(packet: SourcePacket): void {
     this.#audio?.push(packet);
-    this.#releaseAudio(this.#hasVideo && !this.#videoLost ? this.#video.decodeTime : Number.POSITIVE_INFINITY);
+    if (this.#cutsByVideo) {
+      this.#releaseAudio(this.#video.decodeTime);
+      this.#refuseFarAudio();
+    } else {
+      this.#releaseAudio(Number.POSITIVE_INFINITY);
+      this.#refuseStandstill(this.#audio?.endTicks ?? 0);
+    }
+  }
+
+  get #cutsByVideo(): boolean {
+    return this.#hasVideo && !this.#videoLost;
+  }
+
+  #holdAudio(sample: Sample): void {
+    this.#heldAudio.push(sample);
+    this.#heldAudioBytes += sample.data.byteLength;
+  }
+
+  #refuseStandstill(ticks: number): void {
+    if (this.#standstill.packet(ticks, this.#clock.monotonic()))
+      this.#onUnstable("The source's timestamps stand still while packets keep coming. Restart the encoder.");
+  }
+
+  #refuseFarAudio(): void {
+    if (this.#heldAudio.length <= MAX_HELD_AUDIO_FRAMES && this.#heldAudioBytes <= MAX_HELD_AUDIO_BYTES) return;
+    this.#releaseAudio(Number.POSITIVE_INFINITY);
+    this.#onUnstable("The source's video is far behind its audio, by their timestamps. Restart the encoder.");
   }
 
   #emitVideo(sample: Sample | null): void {
@@ -247,12 +282,14 @@ export class Timeline {
     const held = this.#heldAudio;
     if (!this.#audio || held.length === 0) return;
     const rate = this.#audio.track.sampleRate;
-    const cutsItself = !this.#hasVideo || this.#videoLost;
+    const cutsItself = !this.#cutsByVideo;
     let released = 0;
     for (const sample of held) {
       const ticks = rescale(sample.time, rate, TICKS_PER_SECOND);
       if (ticks > limit) break;
       if (cutsItself && this.#cutter.wantsAudioCut(ticks)) this.#cut(ticks, false);
+      this.#cutter.count(sample.data.byteLength);
+      this.#heldAudioBytes -= sample.data.byteLength;
       this.#sink.sample(sample);
       released++;
     }
