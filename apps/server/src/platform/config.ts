@@ -200,6 +200,15 @@ const SETTINGS = {
     },
     networks,
   ),
+  connectionsPerClient: setting(
+    {
+      variable: "WEIR_CONNECTIONS_PER_CLIENT",
+      about:
+        "HTTP connections that one client (an IPv4 address, an IPv6 /64) may have at a time, three quarters of all at most. Trusted proxies may have any number.",
+    },
+    integer(1, 1_000_000),
+    "4000",
+  ),
   viewerLimit: setting(
     {
       variable: "WEIR_VIEWER_LIMIT",

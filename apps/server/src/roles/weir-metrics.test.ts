@@ -5,6 +5,7 @@ import { noTracing } from "../platform/telemetry/tracing.ts";
 import type { EventSink, PlaybackDecision, PublishDecision } from "../ports.ts";
 import { observePorts, type Ports } from "./observe-ports.ts";
 import {
+  measureConnections,
   measureDatabase,
   measureDomains,
   measureMedia,
@@ -44,6 +45,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
   const feed = { readers: 1, streams: 2, tooSlow: 3 };
   measureProcess(metrics, { p99Ms: () => 20 });
   measureDatabase(metrics, { connections: () => ({ open: 3, idle: 2, waiting: 1 }) });
+  measureConnections(metrics, { open: 6, refused: 7 });
   measureDomains(metrics, { figures: () => ({ factsWaiting: 4, factsDropped: 5, feed }) });
   measureMedia(metrics, { figures: () => media });
   requestCounter(metrics).add(["GET", "/api/stream", "2xx"]);

@@ -1,6 +1,7 @@
 import type { Domains } from "../domains/index.ts";
 import type { Database } from "../platform/database.ts";
 import type { EventLoopWatch } from "../platform/event-loop.ts";
+import type { ConnectionLimits } from "../platform/http/connection-limits.ts";
 import type { LabelledCounter, Metrics } from "../platform/metrics/metrics.ts";
 import type { MediaRole } from "./media.ts";
 
@@ -21,6 +22,15 @@ export function measureProcess(metrics: Metrics, eventLoop: Pick<EventLoopWatch,
     "weir_event_loop_delay_p99_seconds",
     "Delay of the event loop, 99th percentile of the last 10 s",
     () => eventLoop.p99Ms() / 1000,
+  );
+}
+
+export function measureConnections(metrics: Metrics, connections: Pick<ConnectionLimits, "open" | "refused">): void {
+  metrics.gauge("weir_http_connections", "HTTP connections", () => connections.open);
+  metrics.total(
+    "weir_http_connections_refused_total",
+    "HTTP connections that were closed at once because their client, or all clients, had too many",
+    () => connections.refused,
   );
 }
 

@@ -9,9 +9,11 @@ import { openDatabase } from "../platform/database.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
 import { takeLock } from "../platform/folder-lock.ts";
 import { createApp } from "../platform/http/app.ts";
+import { limitConnections } from "../platform/http/connection-limits.ts";
 import { addHealthRoutes } from "../platform/http/health-routes.ts";
 import { createHttpServer, type HttpHandler } from "../platform/http/http-server.ts";
 import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
+import { connectionBudget, openFilesLimit } from "../platform/limits/open-files.ts";
 import type { Log } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics/metrics.ts";
 import { serveMetrics } from "../platform/metrics/metrics-server.ts";
@@ -29,6 +31,7 @@ import { observePorts } from "./observe-ports.ts";
 import { ObservedOutbound } from "./observed-outbound.ts";
 import { startTracing } from "./tracing.ts";
 import {
+  measureConnections,
   measureDatabase,
   measureDomains,
   measureMedia,
@@ -41,6 +44,8 @@ import { startWorker } from "./worker.ts";
 const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
 /** Below this a node should get no more work: a segment of every stream must still fit. */
 const LEAST_FREE_BYTES = 64 * 1024 * 1024;
+/** Below this limit of open files, hardly a thousand viewers find room. */
+const FEW_FILES = 8_192;
 
 export interface Weir {
   readonly facts: BannerFacts;
@@ -115,6 +120,14 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   measureDomains(metrics, domains);
   opened.defer(() => domains.node.leave());
 
+  const openFiles = openFilesLimit();
+  const budget = connectionBudget(openFiles);
+  if (openFiles < FEW_FILES)
+    log.warn(
+      { openFiles, connections: budget },
+      "few files may be open at a time, so connections are few: raise the limit (ulimit -n)",
+    );
+
   let hasAccount = false;
   readiness.add("account", () => (hasAccount ? null : "being made"));
   const proxies = new TrustedProxies(config.trustedProxies ?? []);
@@ -148,6 +161,15 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
     clock,
   });
   opened.defer(() => http.close());
+  const connections = limitConnections({
+    server: http.server,
+    clock,
+    proxies,
+    inAll: budget.http,
+    perClient: config.connectionsPerClient,
+  });
+  opened.defer(() => connections.close());
+  measureConnections(metrics, connections);
   opened.adopt(closeSlowReaders(http.server, clock), (timer) => timer.cancel());
   httpPort = http.port;
   if (config.metricsPort !== null) {

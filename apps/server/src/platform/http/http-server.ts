@@ -4,7 +4,6 @@ import type { FastifyInstance } from "fastify";
 import type { Clock } from "../clock.ts";
 import { explainListen } from "../listen-error.ts";
 
-const MOST_CONNECTIONS = 20_000;
 /** How long a running request may go on when the server closes. */
 const LAST_ANSWERS_MS = 1_000;
 
@@ -56,7 +55,6 @@ export async function createHttpServer({
     },
   );
   server.maxHeadersCount = 100;
-  server.maxConnections = MOST_CONNECTIONS;
   server.on("clientError", refuse);
   await listen(server, host, port);
   let closing: Promise<void> | null = null;

@@ -1,0 +1,70 @@
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import type { Clock } from "../clock.ts";
+import { clientOf } from "../limits/client.ts";
+import { Places } from "../limits/places.ts";
+import type { TrustedProxies } from "./trusted-proxies.ts";
+
+/** Of all connections: what one client cannot have, so that others still get in. */
+const SHARE_PER_CLIENT = 0.75;
+/** From this part of all connections on, a connection may idle for a short time only. */
+const PRESSURE = 0.75;
+const SHORT_IDLE_MS = 5_000;
+const LOOK_MS = 2_000;
+
+export interface ConnectionLimitsSettings {
+  readonly server: Server;
+  readonly clock: Clock;
+  /** They bring the connections of many clients, so only the limit for all holds for them. */
+  readonly proxies: TrustedProxies;
+  readonly inAll: number;
+  readonly perClient: number;
+}
+
+export interface ConnectionLimits {
+  readonly open: number;
+  /** Connections that were closed at once because their client had too many. */
+  readonly refused: number;
+  close(): void;
+}
+
+/** Bounds the connections of a server, per client and in all. Costs nothing per request. */
+export function limitConnections(settings: ConnectionLimitsSettings): ConnectionLimits {
+  const { server, clock, proxies, inAll, perClient } = settings;
+  const places = new Places({ inAll, perHolder: Math.min(perClient, Math.floor(inAll * SHARE_PER_CLIENT)) });
+  const ofClients = new Set<Socket>();
+  let open = 0;
+  let refused = 0;
+  server.maxConnections = inAll;
+  server.on("drop", () => refused++);
+  server.on("connection", (socket: Socket) => {
+    open++;
+    socket.once("close", () => open--);
+    const peer = socket.remoteAddress ?? "";
+    if (proxies.has(peer)) return;
+    const place = places.take(clientOf(peer));
+    if (!place) {
+      refused++;
+      return void socket.destroy();
+    }
+    ofClients.add(socket);
+    socket.once("close", () => {
+      place.giveBack();
+      ofClients.delete(socket);
+    });
+  });
+  const timer = clock.every(LOOK_MS, () => {
+    if (open < inAll * PRESSURE) return;
+    // Node gives a socket a timeout while it idles between two requests, and takes it away for the next one.
+    for (const socket of ofClients) if ((socket.timeout ?? 0) > SHORT_IDLE_MS) socket.setTimeout(SHORT_IDLE_MS);
+  });
+  return {
+    get open() {
+      return open;
+    },
+    get refused() {
+      return refused;
+    },
+    close: () => timer.cancel(),
+  };
+}

@@ -1,0 +1,28 @@
+const MAX_HTTP_CONNECTIONS = 20_000;
+const MAX_RTMP_CONNECTIONS = 2_000;
+/** Of all files: for recordings, the database, transcoders, webhooks and the program itself. */
+const RESERVED = 0.25;
+/** Of what is left: a publisher's recording needs files too, and a broadcaster matters more than a viewer. */
+const RTMP_SHARE = 0.15;
+
+export interface ConnectionBudget {
+  readonly http: number;
+  readonly rtmp: number;
+}
+
+/** Files and sockets that this process may have open at a time: the soft limit, which Node raises to the hard one when it starts. */
+export function openFilesLimit(): number {
+  // Without it a report looks up names of the network. The types do not know it yet.
+  Object.assign(process.report, { excludeNetwork: true });
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
+  const soft = userLimits?.open_files?.soft;
+  // "unlimited", or a system without such a limit
+  return typeof soft === "number" ? soft : Number.POSITIVE_INFINITY;
+}
+
+/** How many connections a process may accept so that recordings, the database and transcoders always find a file to open. */
+export function connectionBudget(openFiles: number): ConnectionBudget {
+  const free = openFiles * (1 - RESERVED);
+  const rtmp = Math.min(MAX_RTMP_CONNECTIONS, Math.floor(free * RTMP_SHARE));
+  return { rtmp, http: Math.min(MAX_HTTP_CONNECTIONS, Math.floor(free - rtmp)) };
+}

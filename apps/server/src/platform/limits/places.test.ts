@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { Places } from "./places.ts";
+
+const isTaken = (places: Places, ...holders: string[]) => holders.map((holder) => places.take(holder) !== null);
+
+test("a holder has its share, and others still get theirs", () => {
+  const places = new Places({ inAll: 10, perHolder: 2 });
+  expect(isTaken(places, "a", "a", "a", "b")).toEqual([true, true, false, true]);
+  expect([places.taken, places.heldBy("a"), places.heldBy("b")]).toEqual([3, 2, 1]);
+});
+
+test("all holders together have no more than there are", () => {
+  const places = new Places({ inAll: 2, perHolder: 2 });
+  expect(isTaken(places, "a", "b", "c")).toEqual([true, true, false]);
+});
+
+test("a place that was given back is free for anybody, once", () => {
+  const places = new Places({ inAll: 1, perHolder: 1 });
+  const place = places.take("a");
+  place?.giveBack();
+  expect(isTaken(places, "b")).toEqual([true]);
+  place?.giveBack();
+  expect([places.taken, ...isTaken(places, "a")]).toEqual([1, false]);
+});
