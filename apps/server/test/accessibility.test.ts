@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
+import { signIn } from "./support/dashboard-page.ts";
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
@@ -35,9 +36,7 @@ beforeAll(async () => {
   ];
   page = await arena.browser.context.newPage();
   await page.goto(arena.weir.url);
-  await page.getByLabel("API key").fill(arena.weir.apiKey);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { name: "Streams" }).waitFor();
+  await signIn(page, arena.weir);
 });
 
 test.each(["light", "dark"] as const)("every room can be used without eyes or mouse, in %s", async (colorScheme) => {

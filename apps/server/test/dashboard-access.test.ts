@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
+import { signIn } from "./support/dashboard-page.ts";
 
 const arena = openArena({ env: { WEIR_ALLOW_PRIVATE_URLS: "1" } });
 const received: { signature: string; body: string }[] = [];
@@ -22,9 +23,7 @@ beforeAll(async () => {
   page.setDefaultTimeout(10_000);
   page.on("pageerror", (error) => problems.push(error.message));
   await page.goto(arena.weir.url);
-  await page.getByLabel("API key").fill(arena.weir.apiKey);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { name: "Streams" }).waitFor();
+  await signIn(page, arena.weir);
 });
 
 afterAll(() => {

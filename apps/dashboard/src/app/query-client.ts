@@ -3,10 +3,10 @@ import { WeirError } from "@weir/client";
 import { sessionKey } from "../features/account/account-queries.ts";
 import { reportReach } from "../lib/server-reach.ts";
 
-/** Signed out elsewhere, or the cookie has run out: the shell then shows the sign-in page. */
+/** A 401 may be late and about an earlier cookie, so the server is asked who is signed in. The shell shows the sign-in page when nobody is. */
 function onError(error: Error): void {
   if (!(error instanceof WeirError)) return;
-  if (error.status === 401) queryClient.setQueryData(sessionKey, null);
+  if (error.status === 401) void queryClient.invalidateQueries({ queryKey: sessionKey }, { cancelRefetch: false });
   else reportReach(error.status !== 0);
 }
 

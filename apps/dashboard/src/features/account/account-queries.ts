@@ -35,7 +35,11 @@ function useEntrance<Wanted>(enter: (wanted: Wanted) => Promise<void>) {
     },
     // The secret that was typed is not kept longer than the page that asks for it.
     gcTime: 0,
-    onSuccess: (session) => queries.setQueryData(sessionKey, session),
+    onSuccess: async (session) => {
+      // The answer to an earlier question is about the cookie before this one.
+      await queries.cancelQueries({ queryKey: sessionKey });
+      queries.setQueryData(sessionKey, session);
+    },
   });
 }
 
@@ -51,7 +55,8 @@ export function useSignOut() {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: () => weir.dashboard.signOut(),
-    onSuccess: () => {
+    onSuccess: async () => {
+      await queries.cancelQueries({ queryKey: sessionKey });
       queries.setQueryData(sessionKey, null);
       queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
     },

@@ -30,7 +30,11 @@ export function StreamsPage() {
   const found = streams.data;
   // Only what is in sight can be selected: a row that leaves the page leaves the selection.
   const selected = found?.items.filter(({ id }) => picked.has(id)) ?? [];
-  if (found && found.items.length === 0 && !isNarrowed(search) && search.cursor === undefined) return <FirstStream />;
+  const isWholeList = !isNarrowed(search) && search.cursor === undefined;
+  // Without a stream another page stands here, so neither is shown before the answer.
+  if (isWholeList && found === undefined && streams.error === null)
+    return <p className="quiet">{strings.app.loading}</p>;
+  if (isWholeList && found?.items.length === 0 && !streams.isPlaceholderData) return <FirstStream />;
   return (
     <div className={page.page}>
       <header className={page.header}>

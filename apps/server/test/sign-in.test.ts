@@ -1,0 +1,58 @@
+import type { Page, Route } from "playwright-core";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { navigation, signIn } from "./support/dashboard-page.ts";
+
+const arena = openArena();
+let page: Page;
+
+beforeEach(async () => {
+  const context = await arena.browser.context.browser()?.newContext({ locale: "en-US" });
+  page = (await context?.newPage()) ?? expect.fail("the browser is closed");
+  page.setDefaultTimeout(10_000);
+  onTestFinished(() => page.context().close());
+});
+
+/** Holds the first request to `path`. Resolves with it when it has come. */
+function holdFirst(path: string): Promise<Route> {
+  return new Promise((resolve) => {
+    page.route(`**${path}*`, resolve, { times: 1 });
+  });
+}
+
+test("a server without a stream shows the first steps, and no list before them", async () => {
+  await page.goto(arena.weir.url);
+  const list = holdFirst("/api/stream");
+  await signIn(page, arena.weir);
+  const held = await list;
+  expect(await page.getByRole("heading").allInnerTexts()).toEqual([]);
+  await held.continue();
+  await page.getByRole("heading", { name: "Your first stream" }).waitFor();
+});
+
+test("a late answer from before the sign-in does not undo it while the page behind is still loading", async () => {
+  const earlier = holdFirst("/api/dashboard/session");
+  const chunk = holdFirst("/assets/settings-page-");
+  await page.goto(`${arena.weir.url}/sign-in?to=/settings`);
+  const held = await earlier;
+  const signedIn = signIn(page, arena.weir);
+  const settingsChunk = await chunk;
+  // Canceled by then, if all is well.
+  await held.fulfill({ status: 401, json: { errors: ["no session"] } }).catch(() => {});
+  await settingsChunk.continue();
+  await signedIn;
+  await page.getByText("RTMP server").waitFor();
+});
+
+test("a refusal that is about an earlier cookie does not sign anybody out; one that is about this cookie does", async () => {
+  await page.goto(arena.weir.url);
+  const list = holdFirst("/api/stream");
+  await signIn(page, arena.weir);
+  const asked = page.waitForResponse(/api\/dashboard\/session/);
+  await (await list).fulfill({ status: 401, json: { errors: ["no session"] } });
+  expect((await asked).status()).toBe(200);
+  expect(await navigation(page).isVisible()).toBe(true);
+
+  await page.context().clearCookies();
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
+});
