@@ -107,7 +107,7 @@ function requestOf<Of extends Route>(request: FastifyRequest): ApiRequest<Of> {
 }
 
 function responses(route: Route): Record<number, TSchema> {
-  const failed = [...route.failures, ...(route.auth === "none" ? [] : [401, 403, 429])];
+  const failed = [...route.failures, ...(route.auth === "none" ? [] : [401, 403, 429]), 503];
   return {
     [route.success.status]: route.success.body ?? Type.Null(),
     ...Object.fromEntries(failed.map((status) => [status, ErrorBody])),

@@ -44,6 +44,7 @@ export interface TestDomains extends AsyncDisposable {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<LightMyRequestResponse>;
+  stopDatabase(): Promise<void>;
   /** Another process on the same rows: of the same node after a restart, or of another node. */
   another(nodeName: string): Domains;
 }
@@ -122,6 +123,7 @@ export async function startTestDomains(
       const payload = body === undefined ? {} : { payload: body as NonNullable<InjectOptions["payload"]> };
       return app.inject({ method, url, headers, ...payload });
     },
+    stopDatabase: () => server.close(),
     another: build,
     async [Symbol.asyncDispose]() {
       await app.close();

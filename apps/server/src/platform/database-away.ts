@@ -8,10 +8,24 @@ import pg from "pg";
 const AWAY_CODE = /^(08...|53...|57P0.|57014|25P03|25P04|25006)$/;
 
 /**
- * Whether a failed statement says that the database is away, as against an answer to the statement. What pg throws by itself is no answer:
- * refused and lost connections, and time-outs of a connection, a statement or the wait for a connection.
+ * The database gave no answer to a statement: the connection was refused or lost, or the server, the statement or the wait for a connection
+ * took too long. Whether the statement had an effect is not known. Every statement of `Database` that fails in this way throws it.
  */
-export function isDatabaseAway(error: unknown): boolean {
+export class DatabaseAway extends Error {
+  readonly statusCode = 503;
+
+  constructor(cause: unknown) {
+    super("the database does not answer right now: try again in a few seconds", { cause });
+  }
+}
+
+/** The failure of a statement, as `DatabaseAway` where it is no answer to the statement. */
+export function explainStatementFailure(error: unknown): unknown {
+  return isAway(error) ? new DatabaseAway(error) : error;
+}
+
+function isAway(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return AWAY_CODE.test(error.code ?? "");
+  // All else that pg throws is about its connection, except for values that it cannot send.
   return error instanceof Error && !(error instanceof TypeError) && !(error instanceof RangeError);
 }

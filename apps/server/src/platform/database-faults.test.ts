@@ -6,6 +6,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "./clock.ts";
 import { type Database, openDatabase } from "./database.ts";
+import { DatabaseAway } from "./database-away.ts";
 import { silentLog } from "./log.ts";
 import { startTemporaryPostgres } from "./postgres/temporary-postgres.ts";
 import { sleep, until } from "./retry.ts";
@@ -56,7 +57,8 @@ function startLoad(database: Database<unknown>) {
             });
       await statement.then(
         () => counts.succeeded++,
-        async () => {
+        async (failure) => {
+          expect(failure).toBeInstanceOf(DatabaseAway);
           counts.failed++;
           await sleep(systemClock, 20);
         },
@@ -102,6 +104,15 @@ test.each([
   await database.close();
 });
 
+test("a statement that takes too long is no answer; one that the server refuses is", async () => {
+  const database = await openDatabase(postgres.address, silentLog, systemClock, { maxStatementMs: 50 });
+  await expect(sql`select pg_sleep(5)`.execute(database.db)).rejects.toBeInstanceOf(DatabaseAway);
+  const refused = sql`select 1/0`.execute(database.db);
+  await expect(refused).rejects.toMatchObject({ code: "22012" });
+  await expect(refused).rejects.not.toBeInstanceOf(DatabaseAway);
+  await database.close();
+});
+
 test("a transaction left alone for too long is ended by the server, and the process goes on", async () => {
   const database = await openDatabase(postgres.address, silentLog, systemClock);
   const isThere = async (pid: number) =>
@@ -112,7 +123,7 @@ test("a transaction left alone for too long is ended by the server, and the proc
     while (await isThere(rows[0]?.pid ?? 0)) await sleep(systemClock, 20);
     await sql`select 1`.execute(trx);
   });
-  await expect(slow).rejects.toThrow();
+  await expect(slow).rejects.toBeInstanceOf(DatabaseAway);
   await database.ping();
   await database.close();
 });

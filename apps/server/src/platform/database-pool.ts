@@ -1,6 +1,6 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
 import pg from "pg";
-import { isDatabaseAway } from "./database-away.ts";
+import { DatabaseAway, explainStatementFailure } from "./database-away.ts";
 import type { Log } from "./log.ts";
 
 /** Of every connection. By the system's own two hours one that died in silence would be taken for a quiet one. */
@@ -23,6 +23,8 @@ export interface DatabasePoolSettings {
 export class DatabasePool implements PostgresPool {
   readonly options: pg.PoolConfig;
   readonly #pool: pg.Pool;
+  readonly #log: Log;
+  #isAway = false;
 
   constructor({ connection, maxConnections, maxStatementMs, log }: DatabasePoolSettings) {
     this.options = {
@@ -33,16 +35,23 @@ export class DatabasePool implements PostgresPool {
       query_timeout: maxStatementMs + ANSWER_MARGIN_MS,
       idle_in_transaction_session_timeout: MAX_IDLE_IN_TRANSACTION_MS,
     };
+    this.#log = log;
     this.#pool = new pg.Pool(this.options);
     // The pool itself listens only to idle connections, and an error that nobody listens to ends the process.
     this.#pool.on("connect", (client) => {
-      client.on("error", ({ message }) => log.warn(`lost a connection to the database: ${message}`));
+      client.on("error", ({ message }) => log.debug(`lost a connection to the database: ${message}`));
     });
     this.#pool.on("error", () => {});
   }
 
   async connect(): Promise<PostgresPoolClient> {
-    return new PooledConnection(await this.#pool.connect());
+    try {
+      return new PooledConnection(await this.#pool.connect(), (failure) => this.#note(failure));
+    } catch (error) {
+      const failure = explainStatementFailure(error);
+      this.#note(failure);
+      throw failure;
+    }
   }
 
   end(): Promise<void> {
@@ -52,15 +61,27 @@ export class DatabasePool implements PostgresPool {
   counts(): { readonly open: number; readonly idle: number; readonly waiting: number } {
     return { open: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
   }
+
+  /** One line when the database goes away and one when it is back, however many statements fail meanwhile. */
+  #note(failure: unknown): void {
+    const isAway = failure instanceof DatabaseAway;
+    if (isAway === this.#isAway) return;
+    this.#isAway = isAway;
+    if (isAway) this.#log.warn({ err: failure.cause }, "the database does not answer");
+    else this.#log.info("the database answers again");
+  }
 }
 
 /** One use of a connection, from the pool and back. */
 class PooledConnection implements PostgresPoolClient {
   readonly #client: PostgresPoolClient;
+  readonly #note: (failure: unknown) => void;
   #isLost = false;
 
-  constructor(client: PostgresPoolClient) {
+  /** `note` is told of every statement: what it failed with, or null. */
+  constructor(client: PostgresPoolClient, note: (failure: unknown) => void) {
     this.#client = client;
+    this.#note = note;
   }
 
   query<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
@@ -79,10 +100,14 @@ class PooledConnection implements PostgresPoolClient {
 
   async #ask<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     try {
-      return await this.#client.query<R>(sql, parameters);
+      const result = await this.#client.query<R>(sql, parameters);
+      this.#note(null);
+      return result;
     } catch (error) {
-      this.#isLost ||= isDatabaseAway(error);
-      throw error;
+      const failure = explainStatementFailure(error);
+      this.#isLost ||= failure instanceof DatabaseAway;
+      this.#note(failure);
+      throw failure;
     }
   }
 }

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
 import { type ChannelHandler, ChannelListener, type Subscription } from "./channel-listener.ts";
 import type { Clock } from "./clock.ts";
+import { DatabaseAway } from "./database-away.ts";
 import { CONNECTION, DatabasePool } from "./database-pool.ts";
 import type { Log } from "./log.ts";
 import type { PostgresAddress } from "./postgres/embedded-postgres.ts";
@@ -27,7 +28,7 @@ export interface DatabaseOptions {
 }
 
 export interface Database<Schema> {
-  /** At most 10 connections; a statement may take 15 s. */
+  /** At most 10 connections; a statement may take 15 s. A statement without an answer throws `DatabaseAway`. */
   readonly db: Kysely<Schema>;
   /** Hear what is sent to a channel, over one connection for all of them. */
   listen(channel: string, handler: ChannelHandler): Promise<Subscription>;
@@ -89,7 +90,7 @@ async function reach<Schema>(db: Kysely<Schema>, pool: DatabasePool, clock: Cloc
       await sql`select 1`.execute(db);
       return;
     } catch (error) {
-      const { code, message } = error as Error & { code?: string };
+      const { code, message } = (error instanceof DatabaseAway ? error.cause : error) as Error & { code?: string };
       if (!NOT_YET.has(code ?? "") || clock.monotonic() > deadline) {
         await pool.end();
         throw new StartupError(

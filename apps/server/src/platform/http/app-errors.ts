@@ -1,5 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { DatabaseAway } from "../database-away.ts";
 import type { Log } from "../log.ts";
+
+/** With every 503, which is always about a state that passes. */
+const RETRY_AFTER_SECONDS = 5;
 
 /** `{"errors": […]}` for everything that goes wrong, the same for all routes. Errors say their status by a `statusCode` of 400 to 599. */
 export function answerError(log: Log) {
@@ -10,7 +14,10 @@ export function answerError(log: Log) {
     }
     const { statusCode = 500 } = error;
     if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send({ errors: [error.message] });
-    log.error({ err: error, method: request.method, route: request.routeOptions.url }, "a request failed");
+    if (statusCode === 503) reply.header("retry-after", RETRY_AFTER_SECONDS);
+    // The pool says once that the database is away; each request that failed by it would flood the log.
+    const level = error instanceof DatabaseAway ? "debug" : "error";
+    log[level]({ err: error, method: request.method, route: request.routeOptions.url }, "a request failed");
     if (statusCode > 500 && statusCode < 600) return reply.code(statusCode).send({ errors: [error.message] });
     return reply.code(500).send({ errors: [`Internal server error: ${error.name}`] });
   };
