@@ -1,5 +1,7 @@
+import { connect } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Broadcast } from "./support/broadcast.ts";
+import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
 import { startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
 import { NginxEdge } from "./support/nginx-edge.ts";
 import { WatchedProxy } from "./support/watched-proxy.ts";
@@ -120,6 +122,97 @@ test("who has no token, or one of another's making, is refused what the edge has
     401,
     expect.stringContaining("#EXT-X-ERROR: Shutting down"),
   ]);
+});
+
+/** Status and body of an address as it is written, where `fetch` would tidy it up. */
+async function askAsWritten(path: string): Promise<{ status: number; answer: string }> {
+  const socket = connect(Number(new URL(edge.url).port), "127.0.0.1");
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: edge.test\r\nconnection: close\r\n\r\n`, "latin1");
+  const answer = (await buffer(socket)).toString("latin1");
+  return { status: Number(answer.slice(9, 12)), answer };
+}
+
+const DOTS = "../".repeat(6);
+const escaped = (path: string) => path.replaceAll(".", "%2e").replaceAll("/", "%2f");
+
+test("no spelling of an address brings what the edge has, or lets the next request in", async () => {
+  const viewer = await startViewer();
+  const name = await newSegment(viewer);
+  const bytes = (await bytesOf(viewer + name)).toString("latin1");
+  await using open = await startBroadcast(weir, { seconds: 60 });
+  const outside = `/hls/${open.stream.playbackId}/s/-/a/b/`;
+  const plain = new URL(viewer + name).pathname.replace(/\/s\/[^/]+/, "/s/-");
+  const target = plain.slice(1);
+  const [head, middle] = [plain.slice(0, plain.lastIndexOf("/")), plain.split("/").slice(0, 5).join("/")];
+  const spellings = [
+    outside + escaped(DOTS) + escaped(target),
+    outside + escaped(DOTS).toUpperCase() + escaped(target),
+    outside + DOTS.replaceAll("/", "%2f") + target,
+    outside + DOTS.replaceAll("/", "%2F") + target.replaceAll("/", "%2F"),
+    outside + escaped(escaped(DOTS)).replaceAll("%", "%25") + target,
+    outside + DOTS.replaceAll("/", "\\") + target,
+    outside + DOTS.replaceAll("/", "%5c") + target,
+    outside + DOTS + target,
+    `${outside}${DOTS}${target}#.m4s`,
+    `${outside}x.m4s?/../../${target}`,
+    `http://edge.test${outside}${DOTS.replaceAll("/", "%2f")}${target}`,
+    `${head}/./${name}`,
+    `${head}//${name}`,
+    `/${plain}`,
+    `${head}/%31${name.slice(1)}`,
+    `${head}/${name.replace(".", "%2e")}`,
+    `${head}%2f${name}`,
+    `${plain}%00`,
+    `${plain}%00.m4s`,
+    `${plain};a=b`,
+    `${plain}%3fjwt=x`,
+    `${plain}%20`,
+    `${plain}/.`,
+    `${plain}/x/..`,
+    `${plain}#x`,
+    `${plain}\\..\\${name}`,
+    `/asset/..${plain}`,
+    `/%68ls${plain.slice(4)}`,
+    `/asset%2f${target}`,
+    `/HLS${plain.slice(4)}`,
+    middle + plain.slice(middle.length).replace("/source/", "/sourc%65/"),
+    plain.replace("/s/-/", "/s/%2d/"),
+    plain.replace("/s/-/", "/s/x%2f..%2f-/"),
+    plain.replace("/s/-/", "/s/./-/"),
+  ];
+  for (const spelling of spellings) {
+    const { status, answer } = await askAsWritten(spelling);
+    expect([400, 401, 404], `${spelling} answered ${status}`).toContain(status);
+    expect(answer.includes(bytes.slice(-200)), spelling).toBe(false);
+    // Neither the address as it should be nor the viewer's own is changed by it.
+    expect((await askAsWritten(plain)).status, `after ${spelling}`).toBe(401);
+  }
+  expect((await bytesOf(viewer + name)).toString("latin1")).toBe(bytes);
+  // What the open stream has is still there for everybody.
+  const own = await (await fetch(`${edge.url}/hls/${open.stream.playbackId}/index.m3u8`)).text();
+  expect(own).toContain("source/index.m3u8");
+});
+
+test("a header of the viewer's own with another address changes nothing", async () => {
+  const viewer = await startViewer();
+  const name = await newSegment(viewer);
+  await bytesOf(viewer + name);
+  const bare = (viewer + name).replace(/\/s\/[^/]+/, "/s/-");
+  for (const header of ["x-original-uri", "X-Original-URI", "x_original_uri"]) {
+    const answer = await fetch(bare, { headers: { [header]: new URL(viewer + name).pathname } });
+    expect(answer.status).toBe(401);
+  }
+});
+
+test("an answer about one query is none about another", async () => {
+  const { playbackId } = (await live()).stream;
+  const viewer = await startViewer();
+  const bare = (viewer + (await newSegment(viewer))).replace(/\/s\/[^/]+/, "/s/-");
+  const jwt = await signer.sign(playbackId);
+  expect((await fetch(`${bare}?j%77t=${jwt}`)).status).toBe(200);
+  expect((await fetch(`${bare}?a=b&jwt=${jwt}`)).status).toBe(200);
+  for (const query of ["", "?jwt=x", "?JWT=x", "?a=b", `?a=b&_HLS_msn=1`])
+    expect((await fetch(bare + query)).status).toBe(401);
 });
 
 test("credentials in headers work through the edge, for who brings them alone", async () => {

@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { MediaRig, until } from "../../testing/media-rig.ts";
@@ -29,6 +30,18 @@ async function recorded(): Promise<void> {
 
 const status = async (path: string, headers: Record<string, string> = {}) =>
   (await rig.fetch(path, { headers })).status;
+
+/** As it is written, where `fetch` would tidy it up. */
+function rawStatus(path: string, headers: readonly string[] = []): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port, host } = new URL(rig.url("/"));
+    const req = request({ hostname, port, path, headers: ["host", host, ...headers] }, (res) => {
+      res.resume();
+      resolve(res.statusCode);
+    });
+    req.on("error", reject).end();
+  });
+}
 
 describe("gated content", () => {
   test("66: its playlists lead to everything else by the addresses alone; those without the token are refused", async () => {
@@ -355,4 +368,73 @@ describe("an edge's question", () => {
       expect((await ask(uri)).status).toBe(404);
     },
   );
+
+  const OTHER = "hls/playstream1/s/-/session-1/source/1.m4s";
+  test.each([
+    ["an escaped way to another id", `/hls/recording1/s/-/a/b/${"%2e%2e%2f".repeat(6)}${OTHER.replaceAll("/", "%2f")}`],
+    ["half escaped", `/hls/recording1/s/-/a/b/${"..%2f".repeat(6)}${OTHER}`],
+    ["upper case", `/hls/recording1/s/-/a/b/${"%2E%2E%2F".repeat(6)}${OTHER.replaceAll("/", "%2F")}`],
+    ["escaped twice", `/hls/recording1/s/-/a/b/${"%252e%252e%252f".repeat(6)}${OTHER}`],
+    ["dots alone", `/hls/recording1/s/-/a/b/${"../".repeat(6)}${OTHER}`],
+    ["backslashes", `/hls/recording1/s/-/a/b/${"..\\".repeat(6)}${OTHER}`],
+    ["an escaped slash", "/hls/playstream1/s/-/session-1%2fsource/1.m4s"],
+    ["an escaped letter", "/hls/playstream1/s/-/session-1/sourc%65/1.m4s"],
+    ["an escaped id", "/hls/%70laystream1/s/-/session-1/source/1.m4s"],
+    ["an escaped prefix", "/%68ls/playstream1/s/-/session-1/source/1.m4s"],
+    ["an empty word", "/hls/playstream1/s/-/session-1//source/1.m4s"],
+    ["an empty word before it", `//${OTHER}`],
+    ["a dot", "/hls/playstream1/s/-/session-1/./source/1.m4s"],
+    ["an escaped zero", "/hls/playstream1/s/-/session-1/source/1.m4s%00"],
+    ["parameters of a word", "/hls/playstream1/s/-/session-1/source/1.m4s;a=b"],
+    ["parameters inside", "/hls/playstream1/s/-;x/session-1/source/1.m4s"],
+    ["an overlong slash", "/hls/playstream1/s/-/session-1/source%c0%af1.m4s"],
+    ["a fragment", `/${OTHER}#x`],
+    ["a fragment in the query", `/${OTHER}?jwt=a#b`],
+    ["a space", `/${OTHER} /x`],
+    ["a whole address", `http://weir.test/${OTHER}`],
+    ["a slash at the end", `/${OTHER}/`],
+    ["another file's ending", "/hls/playstream1/s/-/session-1/source/1.m4s.mp4"],
+    ["no number", "/hls/playstream1/s/-/session-1/source/one.m4s"],
+    ["another rendition", "/hls/playstream1/s/-/session-1/other/1.m4s"],
+    ["another session", "/hls/playstream1/s/-/session-2/source/1.m4s"],
+    ["another id's session", "/hls/recording1/s/-/session-9/source/1.m4s"],
+    ["a recording's missing file", "/hls/recording1/s/-/session-1/source/9-0000000009.m4s"],
+    ["a recording's missing rendition", "/hls/recording1/s/-/session-1/other/index.m3u8"],
+  ])(
+    "about an address with %s is answered with 404, as a viewer's own request is, also where all is public",
+    async (_what, uri) => {
+      await recorded();
+      rig.playbackGate.policy = "public";
+      expect((await ask(`/${OTHER}`)).status).toBe(204);
+      expect((await ask(uri)).status).toBe(404);
+      if (/^\/\S*$/.test(uri)) expect(await rawStatus(uri)).toBe(404);
+    },
+  );
+
+  test("with two addresses is answered with 404: one of them is the viewer's own", async () => {
+    await broadcast();
+    rig.playbackGate.policy = "public";
+    const about = (...uris: string[]) =>
+      rawStatus(
+        "/hls/authorize",
+        uris.flatMap((uri) => ["x-original-uri", uri]),
+      );
+    expect(await about(`/${OTHER}`)).toBe(204);
+    expect(await about(`/${OTHER}`, `/${OTHER}`)).toBe(404);
+    expect(await about(`/${OTHER}?`, "/hls/unknownid1/index.m3u8")).toBe(404);
+    expect(await about()).toBe(404);
+  });
+
+  test("about a recording's files is answered as its viewer is", async () => {
+    await recorded();
+    const source = await rig.sourceOf(`${RECORDING}/index.m3u8?jwt=good`);
+    const [span] = /\d+-\d+\.m4s/.exec(await rig.text(`${source}/index.m3u8`)) ?? [];
+    for (const file of ["index.m3u8", span]) expect((await ask(`${source}/${file}`)).status).toBe(204);
+    expect((await ask(`${source}/1-0000000099.m4s`)).status).toBe(404);
+    expect((await ask(source.replace(/\/s\/[^/]+/, "/s/-").concat(`/${span}`))).status).toBe(401);
+  });
+
+  test("about a stream that is offline is no playlist", async () => {
+    expect(await ask(`${LIVE}/index.m3u8`, { "service-jwt": "good" })).toMatchObject({ status: 204, body: "" });
+  });
 });

@@ -39,6 +39,8 @@ interface MediaRequest {
   readonly res: ServerResponse;
   readonly url: string;
   readonly address: MediaAddress;
+  /** An edge asks whether its viewer may have it: the answer is 204 exactly where the viewer would get it from us. */
+  readonly isQuestion: boolean;
 }
 
 /** HLS and MP4 over plain `node:http`: finds what an address means, who may have it, and hands over to live or recorded delivery. */
@@ -77,46 +79,48 @@ export class HlsDelivery {
       return sendText(res, 405, "application/json", '{"errors":["method not allowed"]}');
     }
     const isQuestion = req.url === AUTHORIZE;
-    const url = (isQuestion ? textOf(req.headers[ORIGINAL_URI]) : req.url) ?? "";
+    const url = (isQuestion ? originalUri(req) : req.url) ?? "";
     const address = parseMediaAddress(url);
     if (!address) return sendNotFound(res);
-    const asked: MediaRequest = { req, res, url, address };
+    const asked: MediaRequest = { req, res, url, address, isQuestion };
     const known = this.#access.known(req, address);
-    if (known) this.#answer(asked, known, isQuestion);
-    else void this.#askThenAnswer(asked, isQuestion);
+    if (known) this.#answer(asked, known);
+    else void this.#askThenAnswer(asked);
   }
 
-  async #askThenAnswer(asked: MediaRequest, isQuestion: boolean): Promise<void> {
+  async #askThenAnswer(asked: MediaRequest): Promise<void> {
     try {
-      this.#answer(asked, await this.#access.ask(asked.req, asked.url, asked.address), isQuestion);
+      this.#answer(asked, await this.#access.ask(asked.req, asked.url, asked.address));
     } catch (error) {
       this.#fail(asked.res, error);
     }
   }
 
-  #answer(asked: MediaRequest, found: Admission | Refusal, isQuestion: boolean): void {
+  #answer(asked: MediaRequest, found: Admission | Refusal): void {
     if (typeof found === "string") refuse(asked, found);
-    else if (isQuestion) this.#authorize(asked, found);
     else if (found.content.kind === "live") this.#serveLive(asked, found);
     else this.#serveRecording(asked, found, found.content.sessionId);
   }
 
   #serveLive(asked: MediaRequest, admission: Admission): void {
-    const { req, res, url, address } = asked;
+    const { req, res, address, isQuestion } = asked;
     const caching = admission.isShared ? SHARED : PERSONAL;
     if (address.kind === "mp4") return sendNotFound(res);
     if (address.kind === "file") {
       const session = this.#hub.session(address.timeline);
       if (session?.playbackId !== address.playbackId) return sendNotFound(res);
-      if (!this.#access.arrive(req, url, address, admission)) return refuse(asked, "denied");
-      return this.#live.file(req, res, session, address, caching);
+      const playlist = session.pipeline.playlist(address.rendition);
+      if (!playlist) return sendNotFound(res);
+      if (this.#begins(asked, admission)) this.#live.file({ req, res, session, caching }, playlist, address.file);
+      return;
     }
     const session = this.#hub.sessionOf(address.playbackId);
-    const offline = () => sendText(res, 200, PLAYLIST_TYPE, errorPlaylist("Stream is offline"), caching.error);
+    const offline = () =>
+      isQuestion ? grant(res) : sendText(res, 200, PLAYLIST_TYPE, errorPlaylist("Stream is offline"), caching.error);
     if (!session) return offline();
     this.#live.multivariant(session, (listed) => {
       if (!listed) return offline();
-      if (!this.#access.arrive(req, url, address, admission)) return refuse(asked, "denied");
+      if (!this.#begins(asked, admission)) return;
       const playlist = liveMultivariant(listed, this.#addresses(asked, admission, session.sessionId));
       sendText(res, 200, PLAYLIST_TYPE, playlist, caching.multivariant);
     });
@@ -124,20 +128,29 @@ export class HlsDelivery {
 
   #serveRecording(asked: MediaRequest, admission: Admission, sessionId: string): void {
     const { req, res, url, address } = asked;
-    if (!this.#access.arrive(req, url, address, admission)) return refuse(asked, "denied");
     const caching = admission.isShared ? SHARED : PERSONAL;
-    if (address.kind === "mp4") this.#longResponses.watch(res, () => this.#access.goesOn(req, url, address, admission));
+    const begins = (): boolean => {
+      if (!this.#begins(asked, admission)) return false;
+      if (address.kind === "mp4")
+        this.#longResponses.watch(res, () => this.#access.goesOn(req, url, address, admission));
+      return true;
+    };
     const addressOf = this.#addresses(asked, admission, sessionId);
     this.#recordings
-      .serve(sessionId, { req, res, address, caching, addressOf })
+      .serve(sessionId, { req, res, address, caching, addressOf, begins })
       .catch((error: unknown) => this.#fail(res, error));
   }
 
-  /** An edge asks: it has the bytes, or takes them from us. */
-  #authorize(asked: MediaRequest, admission: Admission): void {
-    const { req, res, url, address } = asked;
-    if (!this.#access.arrive(req, url, address, admission)) return refuse(asked, "denied");
-    res.writeHead(204, ["cache-control", AUTHORIZED]).end();
+  /**
+   * Asked last, when what was asked for exists: counts who asks, and says whether to send it. Somebody new where nobody new may begin is
+   * refused; an edge has it, or takes it from us, and gets a word instead.
+   */
+  #begins(asked: MediaRequest, admission: Admission): boolean {
+    const { req, res, url, address, isQuestion } = asked;
+    if (!this.#access.arrive(req, url, address, admission)) refuse(asked, "denied");
+    else if (isQuestion) grant(res);
+    else return true;
+    return false;
   }
 
   /** Addresses of renditions, relative to the multivariant playlist: with the viewer's token, and the id that their player gave itself. */
@@ -181,6 +194,12 @@ function errorPlaylist(phrase: string): string {
   return `#EXTM3U\n#EXT-X-ERROR: ${phrase}\n#EXT-X-ENDLIST\n`;
 }
 
-function textOf(header: string | string[] | undefined): string | undefined {
-  return typeof header === "string" ? header : header?.[0];
+function grant(res: ServerResponse): void {
+  res.writeHead(204, ["cache-control", AUTHORIZED]).end();
+}
+
+/** The one that the edge wrote; a second can only be the viewer's own. */
+function originalUri(req: IncomingMessage): string | undefined {
+  const given = req.headersDistinct[ORIGINAL_URI];
+  return given?.length === 1 ? given[0] : undefined;
 }

@@ -14,7 +14,7 @@ import {
   sendNotFound,
   sendText,
 } from "../media-response.ts";
-import { type MediaAddress, parseBlockingQuery } from "./media-address.ts";
+import { parseBlockingQuery } from "./media-address.ts";
 import { furthestMsn, hasMedia, JOIN_WAIT_MS, PlaylistWaits } from "./playlist-waits.ts";
 
 /** A player that joins gets a playlist with at least this many parts, enough for its hold-back. */
@@ -22,11 +22,10 @@ const JOIN_PARTS = 3;
 /** A session that has just begun knows its tracks a moment later: the second one is waited for. */
 const TRACKS_WITHIN_MS = 1000;
 const TRACKS_LOOK_MS = 50;
-const INIT_NAME = /^init-[0-9a-f]{8}\.mp4$/;
 const MEDIA_NAME = /^(\d{1,15})(?:\.(\d{1,6}))?\.m4s$/;
 
 /** A request for a file of a session's live window. */
-interface Asked {
+export interface LiveRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly session: LiveSession;
@@ -51,26 +50,17 @@ export class LiveDelivery {
     this.#clock.after(TRACKS_LOOK_MS, () => this.multivariant(session, send, waitedMs + TRACKS_LOOK_MS));
   }
 
-  file(
-    req: IncomingMessage,
-    res: ServerResponse,
-    session: LiveSession,
-    address: MediaAddress & { kind: "file" },
-    caching: Caching,
-  ): void {
-    const playlist = session.pipeline.playlist(address.rendition);
-    if (!playlist) return sendNotFound(res);
-    const asked: Asked = { req, res, session, caching };
-    if (address.file === "index.m3u8") return this.#playlist(asked, playlist);
-    if (INIT_NAME.test(address.file)) return sendInit(asked, playlist.rendition, address.file);
-    const name = MEDIA_NAME.exec(address.file);
-    if (!name) return sendNotFound(res);
+  file(asked: LiveRequest, playlist: LivePlaylist, file: string): void {
+    if (file === "index.m3u8") return this.#playlist(asked, playlist);
+    if (file.startsWith("init-")) return sendInit(asked, playlist.rendition, file);
+    const name = MEDIA_NAME.exec(file);
+    if (!name) return sendNotFound(asked.res);
     const msn = Number(name[1]);
     if (name[2] === undefined) sendSegment(asked, playlist.rendition, msn);
     else this.#part(asked, playlist.rendition, msn, Number(name[2]));
   }
 
-  #playlist(asked: Asked, playlist: LivePlaylist): void {
+  #playlist(asked: LiveRequest, playlist: LivePlaylist): void {
     const { rendition } = playlist;
     const { req, res, caching } = asked;
     const query = parseBlockingQuery(req.url ?? "");
@@ -86,7 +76,7 @@ export class LiveDelivery {
   }
 
   /** A hinted part may be asked for before it exists: the answer waits for it. */
-  #part({ req, res, session, caching }: Asked, rendition: LiveRendition, msn: number, part: number): void {
+  #part({ req, res, session, caching }: LiveRequest, rendition: LiveRendition, msn: number, part: number): void {
     const found = () => rendition.segment(msn)?.parts[part];
     const isNext = rendition.open?.msn === msn && rendition.open.parts.length === part;
     const isDecided = () => found() !== undefined || rendition.open?.msn !== msn;
@@ -106,21 +96,21 @@ export class LiveDelivery {
 const BAD_DIRECTIVE = '{"errors":["_HLS_msn and _HLS_part must be whole numbers, _HLS_part only beside _HLS_msn"]}';
 const TOO_FAR = '{"errors":["_HLS_msn is more than two segments ahead of the stream"]}';
 
-function sendPlaylist({ res, session }: Asked, playlist: LivePlaylist, cache: string): void {
+function sendPlaylist({ res, session }: LiveRequest, playlist: LivePlaylist, cache: string): void {
   const text = playlist.text();
   session.bytesSent += text.length;
   session.sent.playlist++;
   sendAscii(res, 200, PLAYLIST_TYPE, cache, text);
 }
 
-function sendInit({ req, res, caching }: Asked, rendition: LiveRendition, name: string): void {
+function sendInit({ req, res, caching }: LiveRequest, rendition: LiveRendition, name: string): void {
   const open = rendition.open?.init;
   const init = open?.name === name ? open : rendition.listed.find((segment) => segment.init?.name === name)?.init;
   if (init) sendBuffers(req, res, mediaType(rendition), caching.immutable, [init.bytes]);
   else sendNotFound(res);
 }
 
-function sendSegment({ req, res, session, caching }: Asked, rendition: LiveRendition, msn: number): void {
+function sendSegment({ req, res, session, caching }: LiveRequest, rendition: LiveRendition, msn: number): void {
   const segment = rendition.segment(msn);
   if (!segment || segment.init === null || !rendition.isComplete(segment)) return sendNotFound(res);
   holdWhileSending(res, segment);

@@ -1,5 +1,3 @@
-import { MAX_TOKEN_LENGTH } from "../viewer-token.ts";
-
 /** What a media request asks for. Names are matched, never joined to a path. */
 export type MediaAddress =
   | { readonly kind: "multivariant"; readonly playbackId: string }
@@ -13,33 +11,22 @@ export type MediaAddress =
       readonly file: string;
     };
 
-const MAX_PATH = MAX_TOKEN_LENGTH + 512;
-const PLAYBACK_ID = /^[a-z0-9]{4,64}$/;
+/**
+ * The one spelling of every address. No escape, empty word, dot word, backslash or fragment matches: a cache in front that reads paths in
+ * another way than we do must never be told about one address and answer for another.
+ */
+const ADDRESS =
+  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(index\.m3u8|staticsource\.mp4)|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|init-[0-9a-f]{8}\.mp4|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s))(?:\?[^#]*)?$/;
 
 /**
  * Read the path of a media request: `/hls/{playbackId}/index.m3u8`, `…/staticsource.mp4` or
  * `…/s/{token}/{timeline}/{rendition}/{file}`, all under `/asset` as well. Null for anything else.
  */
 export function parseMediaAddress(url: string): MediaAddress | null {
-  const query = url.indexOf("?");
-  const path = query < 0 ? url : url.slice(0, query);
-  if (path.length > MAX_PATH) return null;
-  const words = path.split("/");
-  const at = words[1] === "asset" ? 2 : 1;
-  const playbackId = words[at + 1];
-  const name = words[at + 2];
-  if (words[at] !== "hls" || playbackId === undefined || name === undefined || !PLAYBACK_ID.test(playbackId))
-    return null;
-  if (words.length === at + 3) {
-    if (name === "index.m3u8") return { kind: "multivariant", playbackId };
-    if (name === "staticsource.mp4") return { kind: "mp4", playbackId };
-    return null;
-  }
-  const token = words[at + 3];
-  const timeline = words[at + 4];
-  const rendition = words[at + 5];
-  const file = words[at + 6];
-  if (name !== "s" || words.length !== at + 7 || !token || !timeline || !rendition || !file) return null;
+  const [, playbackId, name, token, timeline, rendition, file] = ADDRESS.exec(url) ?? [];
+  if (playbackId === undefined) return null;
+  if (token === undefined || timeline === undefined || rendition === undefined || file === undefined)
+    return { kind: name === "index.m3u8" ? "multivariant" : "mp4", playbackId };
   return { kind: "file", playbackId, token, timeline, rendition, file };
 }
 
@@ -56,7 +43,7 @@ const DIRECTIVE = /(?:^|&)(_HLS_(?:msn|part))=([^&]*)/gi;
 export function parseBlockingQuery(url: string): BlockingQuery {
   const start = url.indexOf("?");
   if (start < 0) return null;
-  const [query = ""] = url.slice(start + 1).split("#", 1);
+  const query = url.slice(start + 1);
   let msn: string | null = null;
   let part: string | null = null;
   for (const [, name, value = ""] of query.matchAll(DIRECTIVE)) {

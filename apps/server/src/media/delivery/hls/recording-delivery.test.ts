@@ -44,7 +44,14 @@ function start() {
     const res = { writeHead: () => {}, end: () => {} } as unknown as ServerResponse;
     const address = { kind: "multivariant", playbackId: "recording1" } as const;
     const req = {} as IncomingMessage;
-    await delivery.serve(sessionId, { req, res, address, caching: SHARED, addressOf: (name) => name });
+    await delivery.serve(sessionId, {
+      req,
+      res,
+      address,
+      caching: SHARED,
+      addressOf: (name) => name,
+      begins: () => true,
+    });
     return asked.length - before;
   };
   return { clock, play };

@@ -28,6 +28,8 @@ export interface RecordingRequest {
   readonly caching: Caching;
   /** Address of a rendition's playlist in the multivariant one. */
   readonly addressOf: (rendition: string) => string;
+  /** Asked once it is known that there is something to send; false where it is not to be sent. */
+  readonly begins: () => boolean;
 }
 
 /** Serves recordings from the object store: playlists rendered from the index, byte ranges of spans, and the MP4 made of them. */
@@ -45,19 +47,21 @@ export class RecordingDelivery {
     this.#store = store;
   }
 
-  async serve(sessionId: string, { req, res, address, caching, addressOf }: RecordingRequest): Promise<void> {
+  async serve(sessionId: string, { req, res, address, caching, addressOf, begins }: RecordingRequest): Promise<void> {
     const recording = await this.#recording(sessionId);
     if (!recording) return sendNotFound(res);
     const { index } = recording;
-    if (address.kind === "multivariant") {
+    if (address.kind !== "file") {
+      if (!begins()) return;
+      if (address.kind === "mp4") return this.#mp4(req, res, recording, caching);
       return sendText(res, 200, PLAYLIST_TYPE, recordingMultivariant(index, addressOf), caching.multivariant);
     }
-    if (address.kind === "mp4") return this.#mp4(req, res, recording, caching);
     const rendition = index.renditions.find((candidate) => candidate.rendition === address.rendition);
     if (address.timeline !== sessionId || !rendition) return sendNotFound(res);
-    if (address.file === "index.m3u8")
-      return sendText(res, 200, PLAYLIST_TYPE, recordingPlaylist(rendition), caching.fresh);
-    if (!recording.files.has(`${address.rendition}/${address.file}`)) return sendNotFound(res);
+    const isPlaylist = address.file === "index.m3u8";
+    if (!isPlaylist && !recording.files.has(`${address.rendition}/${address.file}`)) return sendNotFound(res);
+    if (!begins()) return;
+    if (isPlaylist) return sendText(res, 200, PLAYLIST_TYPE, recordingPlaylist(rendition), caching.fresh);
     const key = recordingKey(index.projectId, sessionId, address.rendition, address.file);
     // Only an init segment's is not in the index; players ask for one once.
     const size = rendition.spanBytes.get(address.file) ?? (await this.#store.size(key));
