@@ -23,6 +23,7 @@ test("an empty environment gives the documented defaults", () => {
     allowPrivateUrls: false,
     rateLimit: 100,
     trustedProxies: null,
+    connectionsPerClient: 4_000,
     viewerLimit: 0,
     viewersPerCredential: 0,
     transcodeCores: null,

@@ -196,7 +196,7 @@ const SETTINGS = {
     {
       variable: "WEIR_TRUSTED_PROXIES",
       about:
-        "Proxies in front of Weir, whose `X-Forwarded-For`, `-Proto` and `-Host` count for limits and viewers. None where unset.",
+        "Proxies in front of Weir, whose `X-Forwarded-For`, `-Proto` and `-Host`, and over RTMP the PROXY protocol, count for limits and viewers. None where unset.",
     },
     networks,
   ),

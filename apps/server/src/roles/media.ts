@@ -30,6 +30,7 @@ export interface MediaRoleSettings {
   readonly log: Log;
   readonly proxies: TrustedProxies;
   readonly publicUrl: () => string;
+  readonly maxRtmpConnections: number;
 }
 
 export interface MediaRole {
@@ -53,6 +54,7 @@ export async function startMedia({
   log,
   proxies,
   publicUrl,
+  maxRtmpConnections,
 }: MediaRoleSettings): Promise<MediaRole> {
   await using opened = new AsyncDisposableStack();
   const transcoders = new TranscodePool(log);
@@ -89,6 +91,8 @@ export async function startMedia({
     hub: plane,
     host: config.host,
     port: config.rtmpPort,
+    proxies,
+    maxConnections: maxRtmpConnections,
   });
   opened.defer(() => rtmp.close());
   const rtmpPort = await rtmp.listen().catch((error: NodeJS.ErrnoException) => {

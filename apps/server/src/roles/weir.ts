@@ -142,6 +142,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
         log,
         proxies,
         publicUrl,
+        maxRtmpConnections: budget.rtmp,
       })
     : null;
   if (media) measureMedia(metrics, media);

@@ -8,8 +8,7 @@ export type Allocate = (bytes: number) => Uint8Array;
 const MAX_MESSAGE_BYTES = 12 * 1024 * 1024;
 const MAX_CHUNK_SIZE = 0xffffff;
 const MAX_CHUNK_STREAMS = 64;
-/** A message up to here is allocated when its header is read; a longer one grows with what comes. */
-const TRUSTED_BYTES = 64 * 1024;
+const START_BYTES = 64 * 1024;
 /** Basic header 3, message header 11, extended timestamp 4. */
 const MAX_HEADER = 18;
 const EXTENDED = 0xffffff;
@@ -39,6 +38,8 @@ interface ChunkStream {
 export class ChunkReader {
   /** A longer message is refused; unfinished ones may have twice as much between them, by the bytes that really came. */
   maxMessageBytes = MAX_MESSAGE_BYTES;
+  /** A message up to here is allocated when its header is read; a longer one grows with what comes. */
+  startBytes = START_BYTES;
   readonly #onMessage: MessageHandler;
   readonly #allocate: Allocate;
   readonly #streams = new Map<number, ChunkStream>();
@@ -209,7 +210,7 @@ export class ChunkReader {
       stream.isOpen = true;
       stream.filled = 0;
       if (stream.length === 0) return this.#finish(stream);
-      stream.payload = this.#allocate(Math.min(stream.length, TRUSTED_BYTES));
+      stream.payload = this.#allocate(Math.min(stream.length, this.startBytes));
     }
     this.#current = stream;
     this.#chunkLeft = Math.min(this.#chunkSize, stream.length - stream.filled);

@@ -2,11 +2,14 @@ import type { Socket } from "node:net";
 import { FormatError } from "@weir/formats/bits";
 import type { AmfValue } from "@weir/formats/rtmp";
 import type { Clock, Timer } from "../../../platform/clock.ts";
+import { clientOf } from "../../../platform/limits/client.ts";
 import type { Log } from "../../../platform/log.ts";
 import { readInto } from "../../../platform/read-into.ts";
 import type { PublishGate, PublishGrant, PublishRefusal } from "../../../ports.ts";
 import type { Publication, PublicationEnd, PublisherHandle } from "../../packet.ts";
-import type { KeyGuesses } from "./key-guesses.ts";
+import type { KeyCheck } from "./key-check.ts";
+import { ProxyHeader } from "./proxy-header.ts";
+import type { PlacedConnection, PublisherPlaces } from "./publisher-places.ts";
 import { RtmpSession } from "./rtmp-session.ts";
 import { RtmpToPackets, UnsupportedCodec } from "./rtmp-to-packets.ts";
 
@@ -34,7 +37,10 @@ export interface RtmpPublisherSettings {
   readonly log: Log;
   readonly gate: PublishGate;
   readonly hub: PublicationHub;
-  readonly guesses: KeyGuesses;
+  readonly keys: KeyCheck;
+  readonly places: PublisherPlaces;
+  /** The other end is a trusted proxy, which may say by a PROXY header for whom it connects. */
+  readonly isProxy: boolean;
 }
 
 const REFUSALS: Record<PublishRefusal, string> = {
@@ -51,11 +57,14 @@ const REFUSALS: Record<PublishRefusal, string> = {
  * *connecting* (handshake, `connect`) → *asking* the gate for its key, the socket paused → *publishing* → *closed*. Whatever goes wrong
  * is said by `onStatus` where a person may read it, then the socket is closed; the end is logged once.
  */
-export class RtmpPublisher implements PublisherHandle {
+export class RtmpPublisher implements PublisherHandle, PlacedConnection {
   readonly protocol = "rtmp";
   readonly #settings: RtmpPublisherSettings;
   readonly #socket: Socket;
-  readonly #remoteAddress: string;
+  #remoteAddress: string;
+  #client: string | null;
+  /** Null once the beginning of the connection was read. */
+  #proxyHeader: ProxyHeader | null;
   readonly #session: RtmpSession;
   #state: "connecting" | "asking" | "publishing" | "closed" = "connecting";
   #app = "";
@@ -70,6 +79,8 @@ export class RtmpPublisher implements PublisherHandle {
     this.#settings = settings;
     this.#socket = socket;
     this.#remoteAddress = socket.remoteAddress ?? "";
+    this.#client = settings.isProxy ? null : clientOf(this.#remoteAddress);
+    this.#proxyHeader = new ProxyHeader(settings.isProxy);
     this.#session = new RtmpSession(
       {
         connect: (app) => this.#connect(app),
@@ -90,8 +101,24 @@ export class RtmpPublisher implements PublisherHandle {
     socket.setKeepAlive(true, 10_000);
     this.#watch = settings.clock.every(LOOK_MS, () => this.#look());
     socket.on("error", () => {}); // "close" follows and tells the end
-    socket.on("close", () => this.#end("source-lost", "connection closed"));
+    socket.on("close", () => {
+      settings.places.leave(this);
+      this.#end("source-lost", "connection closed");
+    });
     readInto(socket, (bytes) => this.#receive(bytes));
+    settings.places.enter(this);
+    settings.places.named(this);
+  }
+
+  /** PlacedConnection: where it connects from; null for a trusted proxy that has not said, or does not say, for whom. */
+  get client(): string | null {
+    return this.#client;
+  }
+
+  /** PlacedConnection: others wait for the place of this one, which has no key yet. */
+  pushOut(): void {
+    this.#end("source-lost", "too many connections without a stream key");
+    this.#socket.destroy();
   }
 
   /** PublisherHandle: the hub lets this publisher go. */
@@ -110,10 +137,23 @@ export class RtmpPublisher implements PublisherHandle {
   #receive(bytes: Uint8Array): void {
     if (this.#state === "closed") return;
     try {
-      this.#session.push(bytes);
+      if (this.#proxyHeader) this.#receiveProxyHeader(this.#proxyHeader, bytes);
+      else this.#session.push(bytes);
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  #receiveProxyHeader(header: ProxyHeader, bytes: Uint8Array): void {
+    const read = header.push(bytes);
+    if (!read) return;
+    this.#proxyHeader = null;
+    if (read.address !== null) {
+      this.#remoteAddress = read.address;
+      this.#client = clientOf(read.address);
+      this.#settings.places.named(this);
+    }
+    if (read.rest.byteLength > 0) this.#receive(read.rest);
   }
 
   #fail(error: unknown): void {
@@ -145,28 +185,20 @@ export class RtmpPublisher implements PublisherHandle {
     this.#deadline.cancel();
     this.#socket.pause();
     this.#session.hold();
-    const { gate, hub, guesses, log } = this.#settings;
-    if (guesses.isTooMany(this.#remoteAddress)) {
-      return this.#refuse(
-        "NetStream.Publish.BadName",
-        "Too many wrong stream keys from this address. Try again in a minute.",
-      );
-    }
-    const decision = await gate
-      .authorize({ protocol: "rtmp", streamKey, remoteAddress: this.#remoteAddress })
-      .catch((error: unknown) => {
-        log.error({ error }, "the publish gate could not answer");
+    const { gate, hub, keys, places, log } = this.#settings;
+    const authorize = () => gate.authorize({ protocol: "rtmp", streamKey, remoteAddress: this.#remoteAddress });
+    const decision = await keys
+      .ask({ client: this.#client, streamKey, isWanted: () => this.#state === "asking", authorize })
+      .catch((err: unknown) => {
+        log.error({ err }, "the publish gate could not answer");
         return { ok: false, reason: "unavailable" } as const;
       });
-    if (this.#state !== "asking") {
-      // The connection is gone. The grant holds the stream's lease, and only a publication's end gives one back.
-      if (decision.ok) hub.open(decision.grant, this).end("source-lost", "connection closed");
-      return;
-    }
-    if (!decision.ok) {
-      // Both count, else the limit would tell a suspended key from an unknown one.
-      if (decision.reason === "unknown-key" || decision.reason === "suspended") guesses.wrong(this.#remoteAddress);
-      return this.#refuse("NetStream.Publish.BadName", REFUSALS[decision.reason]);
+    if (!decision?.ok) return this.#refuse("NetStream.Publish.BadName", REFUSALS[decision?.reason ?? "unavailable"]);
+    // The grant holds the stream's lease, and only a publication's end gives one back.
+    if (this.#state !== "asking") return hub.open(decision.grant, this).end("source-lost", "connection closed");
+    if (!places.publishes(this)) {
+      hub.open(decision.grant, this).end("source-lost", REFUSALS["too-many"]);
+      return this.#refuse("NetStream.Publish.BadName", REFUSALS["too-many"]);
     }
     this.#state = "publishing";
     this.#publication = hub.open(decision.grant, this);

@@ -1,12 +1,14 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { Clock } from "../../../platform/clock.ts";
+import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { PublishGate } from "../../../ports.ts";
-import { KeyGuesses } from "./key-guesses.ts";
+import { KeyCheck } from "./key-check.ts";
+import { PublisherPlaces } from "./publisher-places.ts";
 import { type PublicationHub, RtmpPublisher } from "./rtmp-publisher.ts";
 
-const MAX_CONNECTIONS = 2000;
-const MAX_PER_ADDRESS = 500;
+/** Connections that were told to go need a moment to be gone. */
+const CLOSING_SHARE = 0.1;
 
 export interface RtmpServerSettings {
   readonly clock: Clock;
@@ -16,21 +18,25 @@ export interface RtmpServerSettings {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** Who may say by a PROXY header for whom it connects. */
+  readonly proxies: TrustedProxies;
+  readonly maxConnections: number;
 }
 
-/** Listens for RTMP publishers. Connections are bounded, in all and per address; each is one `RtmpPublisher`. */
+/** Listens for RTMP publishers. Connections are bounded, in all and per client; each is one `RtmpPublisher`. */
 export class RtmpServer {
   readonly #settings: RtmpServerSettings;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #perAddress = new Map<string, number>();
-  readonly #guesses: KeyGuesses;
+  readonly #keys: KeyCheck;
+  readonly #places: PublisherPlaces;
 
   constructor(settings: RtmpServerSettings) {
     this.#settings = settings;
-    this.#guesses = new KeyGuesses(settings.clock);
+    this.#keys = new KeyCheck(settings.clock);
+    this.#places = new PublisherPlaces(settings.maxConnections);
     this.#server = createServer((socket) => this.#accept(socket));
-    this.#server.maxConnections = MAX_CONNECTIONS;
+    this.#server.maxConnections = Math.ceil(settings.maxConnections * (1 + CLOSING_SHARE));
   }
 
   /** Resolves with the port. Rejects with Node's error where it is taken. */
@@ -65,20 +71,9 @@ export class RtmpServer {
   }
 
   #accept(socket: Socket): void {
-    const address = socket.remoteAddress ?? "";
-    const count = this.#perAddress.get(address) ?? 0;
-    if (count >= MAX_PER_ADDRESS) {
-      socket.destroy();
-      return;
-    }
-    this.#perAddress.set(address, count + 1);
     this.#sockets.add(socket);
-    socket.once("close", () => {
-      this.#sockets.delete(socket);
-      const left = (this.#perAddress.get(address) ?? 1) - 1;
-      if (left > 0) this.#perAddress.set(address, left);
-      else this.#perAddress.delete(address);
-    });
-    new RtmpPublisher(socket, { ...this.#settings, guesses: this.#guesses });
+    socket.once("close", () => this.#sockets.delete(socket));
+    const isProxy = this.#settings.proxies.has(socket.remoteAddress ?? "");
+    new RtmpPublisher(socket, { ...this.#settings, keys: this.#keys, places: this.#places, isProxy });
   }
 }

@@ -24,7 +24,10 @@ const COMMAND_CHUNKS = 3;
 const STATUS_CHUNKS = 5;
 const MEDIA_STREAM = 1;
 /** What a message may have before its sender may publish: commands are shorter by far. */
-const MAX_COMMAND_BYTES = 64 * 1024;
+const MAX_COMMAND_BYTES = 16 * 1024;
+/** Memory that a message gets for its header alone: little for a stranger, a whole frame for a publisher. */
+const COMMAND_START_BYTES = 512;
+const MEDIA_START_BYTES = 64 * 1024;
 const MAX_MEDIA_BYTES = 12 * 1024 * 1024;
 
 const CRYPTO = {
@@ -70,6 +73,7 @@ export class RtmpSession {
       allocate,
     );
     this.#reader.maxMessageBytes = MAX_COMMAND_BYTES;
+    this.#reader.startBytes = COMMAND_START_BYTES;
   }
 
   push(bytes: Uint8Array): void {
@@ -88,6 +92,7 @@ export class RtmpSession {
   /** The publisher may publish: read on, messages of media's size too. Throws as `push` does. */
   takeMedia(): void {
     this.#reader.maxMessageBytes = MAX_MEDIA_BYTES;
+    this.#reader.startBytes = MEDIA_START_BYTES;
     this.#reader.resume();
   }
 

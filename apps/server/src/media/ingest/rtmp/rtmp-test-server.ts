@@ -1,5 +1,6 @@
 import { Writable } from "node:stream";
 import { ManualClock } from "../../../platform/clock.ts";
+import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { createLog } from "../../../platform/log.ts";
 import type { PublishDecision, PublishGate, PublishGrant, PublishRefusal, PublishRequest } from "../../../ports.ts";
 import type { Publication, PublisherHandle, SourcePacket, Track } from "../../packet.ts";
@@ -31,12 +32,19 @@ export class RecordedPublication implements Publication {
   }
 }
 
+export interface RtmpTestServerOptions {
+  readonly maxConnections?: number;
+  readonly proxies?: readonly string[];
+}
+
 /** An `RtmpServer` on loopback with a gate, a hub and a clock that the test holds. Keys are `Right-Key` and whatever `refusals` names. */
 export class RtmpTestServer implements AsyncDisposable {
   readonly clock = new ManualClock();
   readonly asked: PublishRequest[] = [];
   readonly publications: RecordedPublication[] = [];
   readonly refusals = new Map<string, PublishRefusal>();
+  /** Sizes of messages, as memory was taken for them. */
+  readonly allocated: number[] = [];
   log = "";
   port = 0;
   /** Replace it to answer late, or not at all. */
@@ -51,7 +59,7 @@ export class RtmpTestServer implements AsyncDisposable {
   };
   readonly server: RtmpServer;
 
-  private constructor() {
+  private constructor({ maxConnections = 2_000, proxies = [] }: RtmpTestServerOptions) {
     const destination = new Writable({
       write: (line, _encoding, done) => {
         this.log += line;
@@ -70,18 +78,25 @@ export class RtmpTestServer implements AsyncDisposable {
       log: createLog({ level: "debug", readable: false }, destination),
       gate,
       hub: {
-        memory: { packets: { allocate: (bytes) => new Uint8Array(bytes) } },
+        memory: { packets: { allocate: (bytes) => this.#allocate(bytes) } },
         open: (grant, publisher) => this.open(grant, publisher),
       },
       host: "127.0.0.1",
       port: 0,
+      proxies: new TrustedProxies(proxies),
+      maxConnections,
     });
   }
 
-  static async start(): Promise<RtmpTestServer> {
-    const started = new RtmpTestServer();
+  static async start(options: RtmpTestServerOptions = {}): Promise<RtmpTestServer> {
+    const started = new RtmpTestServer(options);
     started.port = await started.server.listen();
     return started;
+  }
+
+  #allocate(bytes: number): Uint8Array {
+    this.allocated.push(bytes);
+    return new Uint8Array(bytes);
   }
 
   /** The only publication. */
