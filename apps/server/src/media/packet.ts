@@ -60,6 +60,8 @@ export interface Publication {
   track(track: Track): void;
   packet(packet: SourcePacket): void;
   end(why: PublicationEnd, reason: string): void;
+  /** How long the sender should be left unread, in ms; 0: it may send. To be asked after each packet, and again after such a wait. */
+  readonly waitMs: number;
 }
 
 /** How the hub reaches back to a publisher: to take the stream over, to terminate it, to drain. */

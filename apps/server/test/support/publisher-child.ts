@@ -31,7 +31,7 @@ runMediaChild(async (job: PublisherJob, begun, signal) => {
   for (;;) {
     const loop = loops.reduce((first, other) => (other.nextSeconds < first.nextSeconds ? other : first));
     if (signal.aborted || loop.nextSeconds >= job.seconds) break;
-    await time.until(loop.nextSeconds * 1000);
+    if (job.inRealTime) await time.until(loop.nextSeconds * 1000);
     await output.write(loop.track, loop.next());
   }
   await output.close();

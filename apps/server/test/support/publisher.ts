@@ -18,6 +18,8 @@ export interface PublisherOptions {
   readonly pixels?: "yuv420p" | "yuv444p10le";
   readonly video?: boolean;
   readonly audio?: boolean;
+  /** False sends as fast as the server reads, as ffmpeg does without `-re`. */
+  readonly inRealTime?: boolean;
 }
 
 export type PublisherJob = Required<PublisherOptions>;
@@ -34,6 +36,7 @@ const DEFAULTS: Omit<PublisherJob, "url"> = {
   pixels: "yuv420p",
   video: true,
   audio: true,
+  inRealTime: true,
 };
 
 /** A real broadcaster: FFmpeg's own encoder, muxer and RTMP client in a process of its own. */

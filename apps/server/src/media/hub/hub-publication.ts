@@ -3,9 +3,13 @@ import type { Log } from "../../platform/log.ts";
 import type { PublishGate, PublishGrant, SessionStart } from "../../ports.ts";
 import type { Publication, PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import type { LiveSession } from "./live-session.ts";
+import { SourcePace } from "./source-pace.ts";
 
-/** Kept while the session is being begun in the database. */
+/** Kept while the session is being begun in the database. With more, the sender waits. */
 const MAX_EARLY_BYTES = 8 * 1024 * 1024;
+/** From a sender that does not wait. */
+const MAX_UNASKED_BYTES = 32 * 1024 * 1024;
+const LOOK_AGAIN_MS = 50;
 
 export interface HubPublicationSettings {
   readonly clock: Clock;
@@ -33,6 +37,7 @@ export class HubPublication implements Publication {
   readonly #tracks = new Map<Track["kind"], Track>();
   #early: (SourcePacket | Track)[] = [];
   #earlyBytes = 0;
+  readonly #pace = new SourcePace();
   #pendingEnd: { readonly why: PublicationEnd; readonly reason: string } | null = null;
 
   constructor(settings: HubPublicationSettings) {
@@ -46,7 +51,13 @@ export class HubPublication implements Publication {
     else if (this.#state === "beginning") this.#early.push(track);
   }
 
+  get waitMs(): number {
+    if (this.#state === "beginning" && this.#earlyBytes > MAX_EARLY_BYTES) return LOOK_AGAIN_MS;
+    return this.#state === "closed" ? 0 : this.#pace.waitMs(this.#settings.clock.monotonic());
+  }
+
   packet(packet: SourcePacket): void {
+    this.#pace.packet(packet, this.#settings.clock.monotonic());
     if (this.#state === "live") {
       this.#session?.packet(packet);
       return;
@@ -60,8 +71,8 @@ export class HubPublication implements Publication {
     }
     this.#early.push(packet);
     this.#earlyBytes += packet.data.byteLength;
-    if (this.#earlyBytes > MAX_EARLY_BYTES)
-      this.refuse("The server is too busy to begin a session. Try again in a moment.");
+    if (this.#earlyBytes > MAX_UNASKED_BYTES)
+      this.refuse("The source sends faster than the stream can begin. Send in real time (with ffmpeg: -re).");
   }
 
   end(why: PublicationEnd, reason: string): void {

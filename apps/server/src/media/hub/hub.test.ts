@@ -100,6 +100,43 @@ describe("a publisher", () => {
     expect(log.of("segment-closed").length).toBe(2);
   });
 
+  test("lets its publisher wait while it is being begun, and keeps no more than 8 MiB and a packet of it", async () => {
+    let begin = () => {};
+    gate.hold = new Promise((resolve) => {
+      begin = resolve;
+    });
+    const { publication, publisher } = publish();
+    publication.track(VIDEO);
+    const send = (frame: number) =>
+      publication.packet({
+        kind: "video",
+        dts: frame,
+        pts: frame,
+        isIndependent: frame === 0,
+        data: new Uint8Array(1024 * 1024),
+      });
+    for (let frame = 0; frame < 8; frame++) send(frame * 3000);
+    expect(publication.waitMs).toBe(0);
+    send(8 * 3000);
+    expect(publication.waitMs).toBeGreaterThan(0);
+    begin();
+    await settled();
+    expect(publication.waitMs).toBe(0);
+    expect(session()?.bytesReceived).toBe(9 * 1024 * 1024);
+    expect(publisher.closedWith).toBeNull();
+  });
+
+  test("that a sender who does not wait floods before it is begun is refused with a sentence", async () => {
+    gate.hold = new Promise(() => {});
+    const { publication, publisher } = publish();
+    publication.track(VIDEO);
+    for (let frame = 0; frame < 40; frame++) {
+      const times = { dts: frame * 3000, pts: frame * 3000 };
+      publication.packet({ kind: "video", ...times, isIndependent: true, data: new Uint8Array(1024 * 1024) });
+    }
+    expect(publisher.closedWith).toMatch(/-re/);
+  });
+
   test("that is refused by the gate is told so", async () => {
     gate.nextStart = null;
     const broadcast = publish();

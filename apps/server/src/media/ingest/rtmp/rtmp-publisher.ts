@@ -21,6 +21,8 @@ const MAX_QUIET_LOOKS = 3;
 /** How long a publisher that was told to go may take to read why. */
 const LAST_WORDS_MS = 2000;
 const MAX_UNREAD_BYTES = 64 * 1024;
+/** Without a rest for so long, a publisher is no longer ahead. */
+const CAUGHT_UP_MS = 1000;
 const MAX_KEY_LENGTH = 256;
 const KEY = /^[A-Za-z0-9_-]+$/;
 const APP = "live";
@@ -74,6 +76,9 @@ export class RtmpPublisher implements PublisherHandle, PlacedConnection {
   readonly #watch: Timer;
   #bytesSeen = 0;
   #quietLooks = 0;
+  /** The publisher is ahead of real time: nothing is read, and TCP slows it down. */
+  #rest: Timer | null = null;
+  #restEnd: Timer | null = null;
 
   constructor(socket: Socket, settings: RtmpPublisherSettings) {
     this.#settings = settings;
@@ -204,8 +209,8 @@ export class RtmpPublisher implements PublisherHandle, PlacedConnection {
     this.#publication = hub.open(decision.grant, this);
     this.#packets = new RtmpToPackets(this.#publication);
     this.#session.status("status", "NetStream.Publish.Start", "Publishing.");
-    this.#session.takeMedia();
     this.#socket.resume();
+    this.#session.takeMedia();
   }
 
   #unpublish(): void {
@@ -216,6 +221,40 @@ export class RtmpPublisher implements PublisherHandle, PlacedConnection {
     if (this.#state !== "publishing") return;
     if (kind === "video") this.#packets?.video(timestamp, payload);
     else this.#packets?.audio(timestamp, payload);
+    this.#restIfAhead();
+  }
+
+  #restIfAhead(): void {
+    const waitMs = this.#publication?.waitMs ?? 0;
+    if (waitMs === 0 || this.#state !== "publishing") return;
+    const { clock } = this.#settings;
+    this.#sayIsAhead();
+    this.#session.hold();
+    this.#socket.pause();
+    // It may have closed with seconds of media still unread here: writing to it would break the connection, and lose them.
+    this.#session.stopAcknowledging();
+    this.#restEnd?.cancel();
+    this.#restEnd = clock.after(waitMs + CAUGHT_UP_MS, () => this.#session.acknowledgeAgain());
+    this.#rest = clock.after(waitMs, () => {
+      this.#rest = null;
+      this.#restIfAhead();
+      if (this.#rest === null) this.#readOn();
+    });
+  }
+
+  #sayIsAhead(): void {
+    if (this.#restEnd) return;
+    const who = { protocol: this.protocol, remoteAddress: this.#remoteAddress };
+    this.#settings.log.info(who, "a publisher sends faster than real time and is slowed down; with ffmpeg, use -re");
+  }
+
+  #readOn(): void {
+    this.#socket.resume();
+    try {
+      this.#session.readOn();
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
   #write(bytes: Uint8Array): void {
@@ -237,6 +276,8 @@ export class RtmpPublisher implements PublisherHandle, PlacedConnection {
     this.#state = "closed";
     this.#deadline.cancel();
     this.#watch.cancel();
+    this.#rest?.cancel();
+    this.#restEnd?.cancel();
     this.#publication?.end(why, reason);
     this.#publication = null;
     if (!this.#socket.destroyed) {

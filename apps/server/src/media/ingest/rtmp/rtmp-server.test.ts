@@ -228,6 +228,40 @@ test.each([
   expect(status).toMatchObject({ code: "NetStream.Publish.Start" });
 });
 
+test("a publisher that is ahead of real time is not read until it may send again, and nothing is lost", async () => {
+  await using server = await RtmpTestServer.start();
+  const { open } = server;
+  server.open = (...args) => Object.assign(open(...args), { waitMs: 300 });
+  const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
+  sendOpening(client);
+  for (let frame = 1; frame < 4000; frame++) client.message(MESSAGE.video, avcFrame(), frame * 33);
+  client.command(1, "deleteStream", 6, null);
+  await vi.waitFor(() => expect(server.publication.tracks).toHaveLength(1));
+  server.clock.advance(1000);
+  expect(server.publication.tracks).toHaveLength(1);
+  expect(server.publication.packets).toEqual([]);
+  expect(client.socket.writableLength + client.socket.bytesWritten).toBeGreaterThan(4000 * 20);
+  server.publication.waitMs = 0;
+  server.clock.advance(300);
+  await vi.waitFor(() => expect(server.publication.ends).toMatchObject([{ why: "clean-stop" }]));
+  expect(server.publication.packets).toHaveLength(4000);
+  expect(server.log.split("with ffmpeg, use -re")).toHaveLength(2);
+});
+
+test("a publisher that leaves while it is held back is let go", async () => {
+  await using server = await RtmpTestServer.start();
+  const { open } = server;
+  server.open = (...args) => Object.assign(open(...args), { waitMs: 300 });
+  const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
+  sendOpening(client);
+  await vi.waitFor(() => expect(server.publication.tracks).toHaveLength(1));
+  client.socket.destroy();
+  server.publication.waitMs = 0;
+  server.clock.advance(300);
+  await vi.waitFor(() => expect(server.publication.ends).toMatchObject([{ why: "source-lost" }]));
+  expect(server.server.connectionCount).toBe(0);
+});
+
 test("close ends every connection, and is quiet when it resolves", async () => {
   const server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");

@@ -63,6 +63,7 @@ export class RtmpSession {
   #window = WINDOW_BYTES;
   #received = 0;
   #acknowledged = 0;
+  #acknowledges = true;
   #mediaStreamId = MEDIA_STREAM;
 
   /** `allocate` gives the memory of messages. */
@@ -81,12 +82,27 @@ export class RtmpSession {
     if (rest.byteLength === 0) return;
     this.#received += rest.byteLength;
     this.#reader.push(rest);
-    if (this.#received - this.#acknowledged >= this.#window) this.#acknowledge();
+    this.#acknowledge();
   }
 
   /** Keep what comes behind the message in hand, unread. The caller stops the socket, so it is one buffer at most. */
   hold(): void {
     this.#reader.pause();
+  }
+
+  /** Acknowledge nothing until `acknowledgeAgain`. */
+  stopAcknowledging(): void {
+    this.#acknowledges = false;
+  }
+
+  acknowledgeAgain(): void {
+    this.#acknowledges = true;
+    this.#acknowledge();
+  }
+
+  /** Read on after `hold`. Throws as `push` does. */
+  readOn(): void {
+    this.#reader.resume();
   }
 
   /** The publisher may publish: read on, messages of media's size too. Throws as `push` does. */
@@ -200,6 +216,7 @@ export class RtmpSession {
   }
 
   #acknowledge(): void {
+    if (!this.#acknowledges || this.#received - this.#acknowledged < this.#window) return;
     this.#acknowledged = this.#received;
     this.#send(CONTROL_CHUNKS, MESSAGE.acknowledgement, 0, uint32Payload(this.#received >>> 0));
   }

@@ -12,6 +12,7 @@ export class RecordedPublication implements Publication {
   readonly publisher: PublisherHandle;
   readonly tracks: Track[] = [];
   readonly packets: SourcePacket[] = [];
+  waitMs = 0;
   readonly ends: { why: string; reason: string }[] = [];
 
   constructor(grant: PublishGrant, publisher: PublisherHandle) {
