@@ -15,6 +15,7 @@ export default defineConfig({
           name: "unit",
           include: ["{packages,apps,tools}/**/*.test.ts"],
           exclude: ["**/node_modules/**", "apps/server/test/**"],
+          globalSetup: "tools/unit-test-postgres.ts",
         },
       },
       { extends: true, test: { name: "e2e", include: ["apps/server/test/**/*.test.ts"], ...endToEnd } },

@@ -1,16 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { InjectOptions, LightMyRequestResponse } from "fastify";
 import { ManualClock, systemClock } from "../platform/clock.ts";
 import { openDatabase } from "../platform/database.ts";
 import { createApp } from "../platform/http/app.ts";
 import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { type Log, silentLog } from "../platform/log.ts";
-import { migrate } from "../platform/migrate.ts";
 import { Outbound } from "../platform/outbound/outbound.ts";
-import { startEmbeddedPostgres } from "../platform/postgres/embedded-postgres.ts";
+import { createTestDatabase } from "../platform/postgres/postgres-test-database.ts";
 import type { PlaybackRequest, StopReason } from "../ports.ts";
 import { hashSecret } from "./accounts/api-key.ts";
 import { Passwords } from "./accounts/password.ts";
@@ -18,7 +13,6 @@ import { newId } from "./ids.ts";
 import { createDomains, type DomainSettings, type Domains, type Schema } from "./index.ts";
 import type { Db } from "./schema.ts";
 
-const MIGRATIONS = new URL("../../migrations/", import.meta.url);
 export const WINDOW_MS = 30_000;
 
 /** What the media floor was asked to do. */
@@ -63,11 +57,9 @@ export async function startTestDomains(
   settings: Partial<DomainSettings> = {},
   { proxies = [], passwords = new Passwords(QUICK), log = silentLog }: TestOptions = {},
 ): Promise<TestDomains> {
-  const folder = mkdtempSync(join(tmpdir(), "weir-domains-"));
-  const server = await startEmbeddedPostgres({ dataFolder: folder, clock: systemClock, log: silentLog });
-  const database = await openDatabase<Schema>(server.address, silentLog, systemClock);
+  const rows = await createTestDatabase();
+  const database = await openDatabase<Schema>(rows.address, silentLog, systemClock);
   const { db } = database;
-  await migrate(db, fileURLToPath(MIGRATIONS), silentLog);
   const clock = new ManualClock();
   const asked: Asked = { stops: [], broadcasts: [], accessChanges: [] };
   const build = (nodeName: string) =>
@@ -129,8 +121,7 @@ export async function startTestDomains(
       await app.close();
       await domains.close();
       await database.close();
-      await server.close();
-      rmSync(folder, { recursive: true, force: true });
+      await rows.drop();
     },
   };
 }

@@ -3,31 +3,32 @@ import { expect, test } from "vitest";
 import { ChannelListener } from "./channel-listener.ts";
 import { systemClock } from "./clock.ts";
 import { silentLog } from "./log.ts";
-import type { EmbeddedPostgres } from "./postgres/embedded-postgres.ts";
-import { startTemporaryPostgres } from "./postgres/temporary-postgres.ts";
+import { createTestDatabase } from "./postgres/postgres-test-database.ts";
 import { until } from "./retry.ts";
 
 const NOWHERE = { host: "127.0.0.1", port: 1 };
 const handler = { message() {}, reconnected() {} };
 
 test("while the database is away one connection at a time is tried, and one is left when it is back", async () => {
-  const postgres: EmbeddedPostgres = await startTemporaryPostgres();
+  const rows = await createTestDatabase("template0");
   let tried = 0;
   let isAway = false;
   let reconnected = 0;
   const connect = () => {
     tried += 1;
-    return new pg.Client(isAway ? NOWHERE : postgres.address);
+    return new pg.Client(isAway ? NOWHERE : rows.address);
   };
   // Waits are short, so that there are many.
   const hasty = { ...systemClock, after: (ms: number, then: () => void) => systemClock.after(Math.min(ms, 5), then) };
   const listener = new ChannelListener(connect, hasty, silentLog);
-  const other = new pg.Client(postgres.address);
+  const other = new pg.Client(rows.address);
   await other.connect();
   try {
     await listener.listen("here", { message() {}, reconnected: () => reconnected++ });
     isAway = true;
-    await other.query("select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%'");
+    await other.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'",
+    );
     await expect(until(systemClock, 5_000, () => tried >= 10)).resolves.toBe(true);
     isAway = false;
     await expect(until(systemClock, 5_000, () => reconnected > 0)).resolves.toBe(true);
@@ -37,19 +38,19 @@ test("while the database is away one connection at a time is tried, and one is l
   } finally {
     await listener.close();
     await other.end();
-    await postgres.close();
+    await rows.drop();
   }
 });
 
 test("listening that failed can be tried again", async () => {
-  const postgres: EmbeddedPostgres = await startTemporaryPostgres();
-  const addresses = [NOWHERE, postgres.address];
+  const rows = await createTestDatabase("template0");
+  const addresses = [NOWHERE, rows.address];
   const listener = new ChannelListener(() => new pg.Client(addresses.shift()), systemClock, silentLog);
   try {
     await expect(listener.listen("here", handler)).rejects.toThrow("ECONNREFUSED");
     await expect(listener.listen("here", handler)).resolves.toBeDefined();
   } finally {
     await listener.close();
-    await postgres.close();
+    await rows.drop();
   }
 });

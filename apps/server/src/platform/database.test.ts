@@ -3,22 +3,21 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "./clock.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { silentLog } from "./log.ts";
-import type { EmbeddedPostgres } from "./postgres/embedded-postgres.ts";
-import { startTemporaryPostgres } from "./postgres/temporary-postgres.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres/postgres-test-database.ts";
 import { until } from "./retry.ts";
 import { Secret } from "./secret.ts";
 
-let postgres: EmbeddedPostgres;
+let rows: TestDatabase;
 let database: Database<unknown>;
 
 beforeAll(async () => {
-  postgres = await startTemporaryPostgres();
-  database = await openDatabase(postgres.address, silentLog, systemClock);
+  rows = await createTestDatabase("template0");
+  database = await openDatabase(rows.address, silentLog, systemClock);
 });
 
 afterAll(async () => {
   await database?.close();
-  await postgres?.close();
+  await rows?.drop();
 });
 
 function recorder() {
@@ -53,7 +52,7 @@ test("a closed subscription hears no more", async () => {
 test("connections that the server ends are replaced, and listeners are told that they may have missed something", async () => {
   const { heard, handler } = recorder();
   await database.listen("again", handler);
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'weir' and pid <> pg_backend_pid()`
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
     .execute(database.db)
     .catch(() => {});
   await waitFor(() => heard.includes("(reconnected)"));
@@ -80,7 +79,7 @@ test("a payload too long for PostgreSQL is refused by its size", async () => {
 });
 
 test("a database that refuses us is an error without the password", async () => {
-  const { host, port } = postgres.address;
+  const { host, port } = rows.address;
   const url = new Secret(`postgres://nobody:hunter2@localhost:${port}/postgres?host=${encodeURIComponent(host)}`);
   const attempt = openDatabase(url, silentLog, systemClock);
   await expect(attempt).rejects.toThrow('cannot use the database: role "nobody" does not exist; check DATABASE_URL');

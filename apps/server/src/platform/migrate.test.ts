@@ -7,21 +7,20 @@ import { systemClock } from "./clock.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { silentLog } from "./log.ts";
 import { migrate } from "./migrate.ts";
-import type { EmbeddedPostgres } from "./postgres/embedded-postgres.ts";
-import { startTemporaryPostgres } from "./postgres/temporary-postgres.ts";
+import { createTestDatabase, type TestDatabase } from "./postgres/postgres-test-database.ts";
 
-let postgres: EmbeddedPostgres;
+let rows: TestDatabase;
 let database: Database<unknown>;
 let folder: string;
 
 beforeAll(async () => {
-  postgres = await startTemporaryPostgres();
-  database = await openDatabase(postgres.address, silentLog, systemClock);
+  rows = await createTestDatabase("template0");
+  database = await openDatabase(rows.address, silentLog, systemClock);
 });
 
 afterAll(async () => {
   await database?.close();
-  await postgres?.close();
+  await rows?.drop();
 });
 
 beforeEach(async () => {

@@ -1,0 +1,42 @@
+import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import pg from "pg";
+import { inject } from "vitest";
+import type { PostgresAddress } from "./embedded-postgres.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Path of a socket that answers with the address of the server that all unit tests share. */
+    readonly postgresSocket: string;
+  }
+}
+
+/** The database of that server with Weir's schema and no row. */
+export const TEMPLATE = "weir_template";
+
+export interface TestDatabase {
+  readonly address: PostgresAddress;
+  drop(): Promise<void>;
+}
+
+/** A new database on the server that all unit tests share: with Weir's schema, or with nothing in it. */
+export async function createTestDatabase(template: typeof TEMPLATE | "template0" = TEMPLATE): Promise<TestDatabase> {
+  const server = JSON.parse(await text(connect(inject("postgresSocket")))) as PostgresAddress;
+  const database = `test_${randomUUID().replaceAll("-", "")}`;
+  await run(server, `create database ${database} template ${template}`);
+  return {
+    address: { ...server, database },
+    drop: () => run(server, `drop database ${database} with (force)`),
+  };
+}
+
+async function run(address: PostgresAddress, statement: string): Promise<void> {
+  const client = new pg.Client(address);
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
