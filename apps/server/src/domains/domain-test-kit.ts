@@ -115,7 +115,7 @@ export async function startTestDomains(
       const payload = body === undefined ? {} : { payload: body as NonNullable<InjectOptions["payload"]> };
       return app.inject({ method, url, headers, ...payload });
     },
-    stopDatabase: () => server.close(),
+    stopDatabase: () => rows.cutOff(),
     another: build,
     async [Symbol.asyncDispose]() {
       await app.close();

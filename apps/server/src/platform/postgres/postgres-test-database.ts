@@ -17,6 +17,8 @@ export const TEMPLATE = "weir_template";
 
 export interface TestDatabase {
   readonly address: PostgresAddress;
+  /** Ends every connection and takes no more, as if its server had stopped. */
+  cutOff(): Promise<void>;
   drop(): Promise<void>;
 }
 
@@ -25,9 +27,20 @@ export async function createTestDatabase(template: typeof TEMPLATE | "template0"
   const server = JSON.parse(await text(connect(inject("postgresSocket")))) as PostgresAddress;
   const database = `test_${randomUUID().replaceAll("-", "")}`;
   await run(server, `create database ${database} template ${template}`);
+  // Its own way to the server's socket, which can be taken away without harm to other tests.
+  const host = await mkdtemp(join(tmpdir(), "weir-database-"));
+  const socket = `.s.PGSQL.${server.port}`;
+  await symlink(join(server.host, socket), join(host, socket));
   return {
-    address: { ...server, database },
-    drop: () => run(server, `drop database ${database} with (force)`),
+    address: { ...server, host, database },
+    async cutOff() {
+      await rm(join(host, socket));
+      await run(server, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
+    },
+    async drop() {
+      await run(server, `drop database ${database} with (force)`);
+      await rm(host, { recursive: true });
+    },
   };
 }
 
