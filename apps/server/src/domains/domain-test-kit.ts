@@ -26,6 +26,8 @@ export interface Asked {
 /** A domain floor over a real, empty database and a clock that stands still, with its API in memory. */
 export interface TestDomains extends AsyncDisposable {
   readonly db: Db;
+  /** The connections of questions that anybody may ask. */
+  readonly viewers: Db;
   readonly clock: ManualClock;
   readonly domains: Domains;
   readonly asked: Asked;
@@ -64,8 +66,7 @@ export async function startTestDomains(
   const asked: Asked = { stops: [], broadcasts: [], accessChanges: [] };
   const build = (nodeName: string) =>
     createDomains({
-      db,
-      channels: database,
+      database,
       clock,
       log,
       settings: {
@@ -107,6 +108,7 @@ export async function startTestDomains(
   await app.register((scope) => domains.routes(scope));
   return {
     db,
+    viewers: database.viewers,
     clock,
     domains,
     asked,

@@ -2,7 +2,6 @@
 import cookie from "@fastify/cookie";
 import type { EffectiveSetting } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import type { Kysely } from "kysely";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
@@ -18,7 +17,7 @@ import { addLaterRoutes } from "./later-routes.ts";
 import { targetRoutes } from "./multistream/index.ts";
 import { listNodes, NodeMembership } from "./nodes/index.ts";
 import { describeApi, version } from "./openapi.ts";
-import { accessTrialRoutes, ContentGate, playbackRoutes } from "./playback/index.ts";
+import { accessTrialRoutes, ContentGate, PlayableFinder, playbackRoutes } from "./playback/index.ts";
 import type { Schema } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
@@ -66,9 +65,7 @@ export interface DomainSettings {
 }
 
 export interface DomainOptions {
-  readonly db: Kysely<Schema>;
-  /** What processes on the same database tell each other. */
-  readonly channels: Pick<Database<Schema>, "listen" | "notify">;
+  readonly database: Pick<Database<Schema>, "db" | "vital" | "viewers" | "listen" | "notify">;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: DomainSettings;
@@ -111,20 +108,25 @@ export interface Domains {
 
 /** Build the domain floor over an open, migrated database. Nothing runs until `node.join` and `housekeeping.start`. */
 export function createDomains(options: DomainOptions): Domains {
-  const { settings, mediaControl, passwords = new Passwords() } = options;
+  const { database, settings, mediaControl, passwords = new Passwords() } = options;
   const events = new EventLog((trx, placed) => queueDeliveries(trx, placed, options.clock.now()));
-  const deps = { ...options, ...settings, events, keyGuesses: new KeyGuesses(options.clock) };
+  const { db } = database;
+  const deps = { ...options, ...settings, db, channels: database, events, keyGuesses: new KeyGuesses(options.clock) };
+  /** Of what keeps broadcasts alive: it waits neither behind requests nor behind viewers. */
+  const vital = { ...deps, db: database.vital };
   const feed = new EventFeed(deps);
-  const node = new NodeMembership(deps, { ...settings, name: settings.nodeName });
-  const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(deps, batch, dropped) });
+  const node = new NodeMembership(vital, { ...settings, name: settings.nodeName });
+  const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(vital, batch, dropped) });
   const viewCounter = new ViewCounter({
     ...deps,
     node,
     onNewViewers: (trx, viewers) => tellNewViewers(trx, deps, viewers),
   });
   const findAccessWebhook = (projectId: string, id: string) => findProjectAccessWebhook(deps.db, projectId, id);
+  const playables = new PlayableFinder({ ...deps, viewers: database.viewers });
   const playbackGate = new ContentGate({
     ...deps,
+    playables,
     findAccessWebhook,
     noteAccessCall: (id, at, failure) => noteAccessCall(deps.db, id, at, failure),
     limits: new ViewerLimit(deps),
@@ -139,7 +141,7 @@ export function createDomains(options: DomainOptions): Domains {
   });
   const housekeeping = new Housekeeping(deps, node);
   return {
-    publishGate: new StreamPublishGate({ ...deps, node, settleFacts: () => facts.flush() }),
+    publishGate: new StreamPublishGate({ ...vital, node, settleFacts: () => facts.flush() }),
     playbackGate,
     accessChanged: (playbackId) => playbackGate.forget(playbackId),
     eventSink: {
@@ -156,7 +158,7 @@ export function createDomains(options: DomainOptions): Domains {
       accountRoutes(app, { ...deps, passwords, version, listNodes: () => listNodes(deps.db, node.id) });
       streamRoutes(app, { ...deps, mediaControl, findAccessWebhook });
       sessionRoutes(app, deps);
-      playbackRoutes(app, deps);
+      playbackRoutes(app, { ...deps, playables });
       accessTrialRoutes(app, { ...deps, access: playbackGate.access });
       targetRoutes(app, deps);
       healthRoutes(app, deps);

@@ -14,8 +14,15 @@ const AWAY_CODE = /^(08...|53...|57P0.|57014|25P03|25P04|25006)$/;
 export class DatabaseAway extends Error {
   readonly statusCode = 503;
 
-  constructor(cause: unknown) {
-    super("the database does not answer right now: try again in a few seconds", { cause });
+  constructor(cause?: unknown, message = "the database does not answer right now: try again in a few seconds") {
+    super(message, { cause });
+  }
+}
+
+/** Too many statements of this kind wait already, so this one was not sent. */
+export class DatabaseBusy extends DatabaseAway {
+  constructor() {
+    super(undefined, "too many such requests wait for the database: try again in a few seconds");
   }
 }
 

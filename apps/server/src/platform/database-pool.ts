@@ -1,6 +1,6 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
 import pg from "pg";
-import { DatabaseAway, explainStatementFailure } from "./database-away.ts";
+import { DatabaseAway, DatabaseBusy, explainStatementFailure } from "./database-away.ts";
 import type { Log } from "./log.ts";
 
 /** Of every connection. By the system's own two hours one that died in silence would be taken for a quiet one. */
@@ -12,7 +12,11 @@ const ANSWER_MARGIN_MS = 1_000;
 export interface DatabasePoolSettings {
   readonly connection: pg.ClientConfig;
   readonly maxConnections: number;
+  /** Statements that wait for a connection; what comes beyond them fails at once with `DatabaseBusy`. */
+  readonly maxWaiting?: number;
   readonly maxStatementMs: number;
+  /** Plan each statement once per connection. For few statements that come often, as their texts are kept. */
+  readonly prepares?: boolean;
   readonly log: Log;
 }
 
@@ -23,10 +27,14 @@ export interface DatabasePoolSettings {
 export class DatabasePool implements PostgresPool {
   readonly options: pg.PoolConfig;
   readonly #pool: pg.Pool;
+  readonly #maxWaiting: number;
+  /** Name by text; null where nothing is prepared. */
+  readonly #statementNames: Map<string, string> | null;
   readonly #log: Log;
   #isAway = false;
 
-  constructor({ connection, maxConnections, maxStatementMs, log }: DatabasePoolSettings) {
+  constructor(settings: DatabasePoolSettings) {
+    const { connection, maxConnections, maxStatementMs, log } = settings;
     this.options = {
       ...connection,
       ...CONNECTION,
@@ -35,6 +43,8 @@ export class DatabasePool implements PostgresPool {
       query_timeout: maxStatementMs + ANSWER_MARGIN_MS,
       idle_in_transaction_session_timeout: MAX_IDLE_IN_TRANSACTION_MS,
     };
+    this.#maxWaiting = settings.maxWaiting ?? Number.POSITIVE_INFINITY;
+    this.#statementNames = settings.prepares ? new Map() : null;
     this.#log = log;
     this.#pool = new pg.Pool(this.options);
     // The pool itself listens only to idle connections, and an error that nobody listens to ends the process.
@@ -45,13 +55,9 @@ export class DatabasePool implements PostgresPool {
   }
 
   async connect(): Promise<PostgresPoolClient> {
-    try {
-      return new PooledConnection(await this.#pool.connect(), (failure) => this.#note(failure));
-    } catch (error) {
-      const failure = explainStatementFailure(error);
-      this.#note(failure);
-      throw failure;
-    }
+    if (this.#pool.waitingCount >= this.#maxWaiting) throw new DatabaseBusy();
+    const client = await this.#told(() => this.#pool.connect());
+    return new PooledConnection(client, this.#statementNames, (action) => this.#told(action));
   }
 
   end(): Promise<void> {
@@ -62,26 +68,50 @@ export class DatabasePool implements PostgresPool {
     return { open: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
   }
 
-  /** One line when the database goes away and one when it is back, however many statements fail meanwhile. */
-  #note(failure: unknown): void {
-    const isAway = failure instanceof DatabaseAway;
+  /** Explains failures, and logs one line when the database goes away and one when it is back, however many statements fail meanwhile. */
+  async #told<Result>(action: () => Promise<Result>): Promise<Result> {
+    try {
+      const result = await action();
+      this.#note(null);
+      return result;
+    } catch (error) {
+      const failure = explainStatementFailure(error);
+      this.#note(failure instanceof DatabaseAway ? failure : null);
+      throw failure;
+    }
+  }
+
+  #note(away: DatabaseAway | null): void {
+    const isAway = away !== null;
     if (isAway === this.#isAway) return;
     this.#isAway = isAway;
-    if (isAway) this.#log.warn({ err: failure.cause }, "the database does not answer");
+    if (away) this.#log.warn({ err: away.cause }, "the database does not answer");
     else this.#log.info("the database answers again");
   }
 }
 
+/** `pg`'s way to run a statement that is prepared under a name, with the types of Kysely. */
+interface PreparingClient extends PostgresPoolClient {
+  query<R>(statement: { name: string; text: string; values: unknown[] }): Promise<PostgresQueryResult<R>>;
+  query<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
+  query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
+}
+
 /** One use of a connection, from the pool and back. */
 class PooledConnection implements PostgresPoolClient {
-  readonly #client: PostgresPoolClient;
-  readonly #note: (failure: unknown) => void;
+  readonly #client: PreparingClient;
+  readonly #statementNames: Map<string, string> | null;
+  readonly #told: <Result>(action: () => Promise<Result>) => Promise<Result>;
   #isLost = false;
 
-  /** `note` is told of every statement: what it failed with, or null. */
-  constructor(client: PostgresPoolClient, note: (failure: unknown) => void) {
+  constructor(
+    client: PreparingClient,
+    statementNames: Map<string, string> | null,
+    told: <Result>(action: () => Promise<Result>) => Promise<Result>,
+  ) {
     this.#client = client;
-    this.#note = note;
+    this.#statementNames = statementNames;
+    this.#told = told;
   }
 
   query<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
@@ -98,16 +128,20 @@ class PooledConnection implements PostgresPoolClient {
     this.#client.release(isBroken === true || this.#isLost);
   }
 
-  async #ask<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+  async #ask<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     try {
-      const result = await this.#client.query<R>(sql, parameters);
-      this.#note(null);
-      return result;
+      return await this.#told(() => this.#send<R>(text, parameters));
     } catch (error) {
-      const failure = explainStatementFailure(error);
-      this.#isLost ||= failure instanceof DatabaseAway;
-      this.#note(failure);
-      throw failure;
+      this.#isLost ||= error instanceof DatabaseAway;
+      throw error;
     }
+  }
+
+  #send<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+    const names = this.#statementNames;
+    if (!names) return this.#client.query<R>(text, parameters);
+    const name = names.get(text) ?? `weir_${names.size}`;
+    names.set(text, name);
+    return this.#client.query<R>({ name, text, values: [...parameters] });
   }
 }

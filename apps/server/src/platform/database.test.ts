@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "./clock.ts";
 import { type Database, openDatabase } from "./database.ts";
+import { DatabaseBusy } from "./database-away.ts";
 import { silentLog } from "./log.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres/postgres-test-database.ts";
 import { until } from "./retry.ts";
@@ -72,6 +73,32 @@ test("a handler that throws does not take the others' messages", async () => {
   await database.listen("throws", handler);
   await database.notify("throws", "hello");
   await waitFor(() => heard.length > 0);
+});
+
+test("however many questions of viewers wait, others do not, and beyond 500 a question fails at once", async () => {
+  let isOver = false;
+  const slow = Array.from({ length: 2 }, () => sql`select pg_sleep(1)`.execute(database.viewers));
+  const waiting = Array.from({ length: 500 }, () => sql`select 1`.execute(database.viewers));
+  void Promise.all([...slow, ...waiting]).then(() => {
+    isOver = true;
+  });
+  await waitFor(() => database.connections().waiting === 500);
+  await expect(sql`select 1`.execute(database.viewers)).rejects.toBeInstanceOf(DatabaseBusy);
+  await sql`select 1`.execute(database.db);
+  await sql`select 1`.execute(database.vital);
+  expect(isOver).toBe(false);
+  await waitFor(() => isOver);
+});
+
+test("questions of viewers are planned once per connection", async () => {
+  const ask = (db: typeof database.db) =>
+    sql<{ statement: string }>`select statement from pg_prepared_statements`.execute(db);
+  await ask(database.viewers);
+  expect((await ask(database.viewers)).rows).toContainEqual({
+    statement: "select statement from pg_prepared_statements",
+  });
+  await ask(database.db);
+  expect((await ask(database.db)).rows).toEqual([]);
 });
 
 test("a payload too long for PostgreSQL is refused by its size", async () => {

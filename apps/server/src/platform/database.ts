@@ -10,8 +10,14 @@ import { BackOff, sleep } from "./retry.ts";
 import type { Secret } from "./secret.ts";
 import { StartupError } from "./startup-error.ts";
 
-const MAX_CONNECTIONS = 10;
 const MAX_STATEMENT_MS = 15_000;
+/** Three ways to the same database, so that none waits behind another. */
+const LANES = {
+  db: { maxConnections: 10 },
+  vital: { maxConnections: 4 },
+  // Questions of anybody: few at a time, as each costs what a question of the API costs, and answered in the order in which they came.
+  viewers: { maxConnections: 2, maxWaiting: 500, prepares: true },
+};
 const MAX_LISTEN_MS = 5_000;
 /** Loss of a connection, as against an answer of the server: worth another attempt while a database is starting. */
 const NOT_YET = new Set(["ECONNREFUSED", "ECONNRESET", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "57P03"]);
@@ -28,13 +34,17 @@ export interface DatabaseOptions {
 }
 
 export interface Database<Schema> {
-  /** At most 10 connections; a statement may take 15 s. A statement without an answer throws `DatabaseAway`. */
+  /** For requests and work in the background. Here as below a statement may take 15 s, and throws `DatabaseAway` where it gets no answer. */
   readonly db: Kysely<Schema>;
+  /** For what keeps broadcasts alive: heartbeats, facts, publishing. */
+  readonly vital: Kysely<Schema>;
+  /** For questions that anybody may ask. Statements are prepared; beyond 500 that wait, one fails at once. */
+  readonly viewers: Kysely<Schema>;
   /** Hear what is sent to a channel, over one connection for all of them. */
   listen(channel: string, handler: ChannelHandler): Promise<Subscription>;
   /** Send up to 7999 bytes to everybody who listens on the channel, in any process. */
   notify(channel: string, payload: string): Promise<void>;
-  /** The pool's connections, and how many statements wait for one. */
+  /** Connections of all three, and how many statements wait for one. */
   connections(): { readonly open: number; readonly idle: number; readonly waiting: number };
   /** Rejects while the database does not answer. */
   ping(): Promise<void>;
@@ -52,9 +62,12 @@ export async function openDatabase<Schema>(
     ...("reveal" in connection ? { connectionString: connection.reveal() } : connection),
     application_name: "weir",
   };
-  const pool = new DatabasePool({ connection: config, maxConnections: MAX_CONNECTIONS, maxStatementMs, log });
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-  await reach(db, pool, clock, log);
+  const poolOf = (lane: keyof typeof LANES) =>
+    new DatabasePool({ connection: config, maxStatementMs, log: log.child({ lane }), ...LANES[lane] });
+  const pools = { db: poolOf("db"), vital: poolOf("vital"), viewers: poolOf("viewers") };
+  const open = (pool: DatabasePool) => new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const [db, vital, viewers] = [open(pools.db), open(pools.vital), open(pools.viewers)];
+  await reach(db, clock, log);
 
   const listener = new ChannelListener(
     () => new pg.Client({ ...config, ...CONNECTION, query_timeout: MAX_LISTEN_MS }),
@@ -64,6 +77,8 @@ export async function openDatabase<Schema>(
   let closing: Promise<void> | null = null;
   return {
     db,
+    vital,
+    viewers,
     listen: (channel, handler) => listener.listen(channel, handler),
     async notify(channel, payload) {
       const bytes = Buffer.byteLength(payload);
@@ -71,18 +86,24 @@ export async function openDatabase<Schema>(
         throw new RangeError(`a notification on ${channel} is ${bytes} bytes, of ${LONGEST_PAYLOAD} at most`);
       await sql`select pg_notify(${channel}, ${payload})`.execute(db);
     },
-    connections: () => pool.counts(),
+    connections() {
+      const counts = Object.values(pools).map((pool) => pool.counts());
+      const sum = (name: "open" | "idle" | "waiting") => counts.reduce((total, count) => total + count[name], 0);
+      return { open: sum("open"), idle: sum("idle"), waiting: sum("waiting") };
+    },
     async ping() {
       await sql`select 1`.execute(db);
     },
     close() {
-      closing ??= listener.close().then(() => db.destroy());
+      closing ??= listener.close().then(async () => {
+        await Promise.all(Object.values(pools).map((pool) => pool.end()));
+      });
       return closing;
     },
   };
 }
 
-async function reach<Schema>(db: Kysely<Schema>, pool: DatabasePool, clock: Clock, log: Log): Promise<void> {
+async function reach<Schema>(db: Kysely<Schema>, clock: Clock, log: Log): Promise<void> {
   const backOff = new BackOff(100, 2_000);
   const deadline = clock.monotonic() + REACHED_WITHIN_MS;
   for (;;) {
@@ -92,7 +113,7 @@ async function reach<Schema>(db: Kysely<Schema>, pool: DatabasePool, clock: Cloc
     } catch (error) {
       const { code, message } = (error instanceof DatabaseAway ? error.cause : error) as Error & { code?: string };
       if (!NOT_YET.has(code ?? "") || clock.monotonic() > deadline) {
-        await pool.end();
+        await db.destroy();
         throw new StartupError(
           `cannot use the database: ${message || code}; check DATABASE_URL and that the server runs`,
         );

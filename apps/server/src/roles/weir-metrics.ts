@@ -35,7 +35,7 @@ export function measureConnections(metrics: Metrics, connections: Pick<Connectio
 }
 
 export function measureDatabase(metrics: Metrics, database: Pick<Database<unknown>, "connections">): void {
-  metrics.gauge("weir_database_connections", "Connections of the pool", () => database.connections().open);
+  metrics.gauge("weir_database_connections", "Connections of all pools", () => database.connections().open);
   metrics.gauge("weir_database_connections_idle", "Connections that nobody uses", () => database.connections().idle);
   metrics.gauge("weir_database_waiting", "Statements that wait for a connection", () => database.connections().waiting);
 }

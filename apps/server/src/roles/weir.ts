@@ -93,8 +93,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   const publicUrl = () => config.publicUrl ?? `http://localhost:${httpPort}`;
   const rtmpUrl = () => `rtmp://${new URL(publicUrl()).hostname}:${rtmpPort}/live`;
   const domains = createDomains({
-    db: database.db,
-    channels: database,
+    database,
     clock,
     log,
     settings: {

@@ -9,6 +9,7 @@ import { Outbound } from "../../platform/outbound/outbound.ts";
 import type { PlaybackDecision, PlaybackRequest, ViewerPass } from "../../ports.ts";
 import { addProject, startTestDomains, viewerOf } from "../domain-test-kit.ts";
 import { ContentGate, type ViewerLimits } from "./content-gate.ts";
+import { PlayableFinder } from "./playable-finder.ts";
 
 const kit = await startTestDomains();
 const receiver = await startReceiver();
@@ -38,6 +39,7 @@ function gateWith(viewerLimits: ViewerLimits): ContentGate {
     log: silentLog,
     noteAccessCall: async () => {},
     limits: viewerLimits,
+    playables: new PlayableFinder({ db: kit.db, viewers: kit.db, clock: kit.clock }),
     outbound: new Outbound({
       clock: systemClock,
       allowPrivate: true,

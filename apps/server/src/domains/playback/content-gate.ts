@@ -15,9 +15,11 @@ import {
 } from "../access-control/index.ts";
 import { DecisionCache } from "../decision-cache.ts";
 import type { Deps } from "../deps.ts";
+import { isPlaybackId } from "../ids.ts";
 import { readRecordingIndex } from "../sessions/index.ts";
 import { contentOf, guardedContentOf, whyNotPlayable } from "./playable.ts";
-import { findPlayable, type PlayableRow } from "./playback-store.ts";
+import type { PlayableFinder } from "./playable-finder.ts";
+import type { PlayableRow } from "./playback-store.ts";
 
 /** How late a changed policy, key or suspension may be noticed where nobody tells of it. */
 const CONTENT_MS = 1_000;
@@ -25,10 +27,10 @@ const CONTENTS = 10_000;
 /** An index of a day is some 10 MB; it never changes once the recording is ready. */
 const INDEX_MS = 30_000;
 const INDEXES = 8;
-const LONGEST_PLAYBACK_ID = 64;
 
 export interface ContentGateDeps extends Deps, AccessWebhooksDeps {
   readonly limits: ViewerLimits;
+  readonly playables: PlayableFinder;
 }
 
 /** How many may watch at a time; who counts them is no matter of the gate's. */
@@ -58,7 +60,8 @@ export class ContentGate implements PlaybackGate {
   }
 
   async open({ playbackId, ...request }: PlaybackRequest): Promise<PlaybackDecision> {
-    const row = await this.#find(playbackId);
+    const { playables } = this.#deps;
+    const row = await this.#find(playbackId, () => playables.find(playbackId));
     if (!row || whyNotPlayable(row) !== null) return this.#denyLikeGated(playbackId, request);
     const verdict = await this.access.open(guardedContentOf(row), request);
     if (!verdict.ok) return DENIED;
@@ -72,7 +75,8 @@ export class ContentGate implements PlaybackGate {
   }
 
   async recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision> {
-    const row = await this.#find(playbackId);
+    const { playables } = this.#deps;
+    const row = await this.#find(playbackId, () => playables.findWatched(playbackId));
     if (!row || whyNotPlayable(row) !== null) return DENIED;
     const verdict = await this.access.recheck(guardedContentOf(row), pass, viewer);
     if (!verdict.ok) return DENIED;
@@ -99,9 +103,8 @@ export class ContentGate implements PlaybackGate {
     return DENIED;
   }
 
-  #find(playbackId: string): Promise<PlayableRow | undefined> {
-    const key = playbackId.slice(0, LONGEST_PLAYBACK_ID);
-    return this.#contents.get(key, () => findPlayable(this.#deps.db, key));
+  async #find(playbackId: string, look: () => Promise<PlayableRow | undefined>): Promise<PlayableRow | undefined> {
+    return isPlaybackId(playbackId) ? this.#contents.get(playbackId, look) : undefined;
   }
 }
 

@@ -1,4 +1,5 @@
 /** The door of playback. */
 export { accessTrialRoutes } from "./access-trial-routes.ts";
 export { ContentGate } from "./content-gate.ts";
+export { PlayableFinder } from "./playable-finder.ts";
 export { playbackRoutes } from "./playback-routes.ts";

@@ -5,10 +5,11 @@ import { ApiError, NotFound } from "../api-error.ts";
 import { ApiRoutes } from "../api-routes.ts";
 import { isPlaybackId } from "../ids.ts";
 import { readRecordingShape } from "../sessions/index.ts";
+import type { PlayableFinder } from "./playable-finder.ts";
 import { livePlayback, recordingPlayback } from "./playback-info.ts";
-import { findPlayable, findPlayableSession } from "./playback-store.ts";
 
 export interface PlaybackRouteDeps extends AuthenticateDeps {
+  readonly playables: PlayableFinder;
   publicUrl(): string;
   rtmpUrl(): string;
 }
@@ -28,7 +29,7 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
   api.on(routes.getPlayback, async ({ id, query }, { request }): Promise<PlaybackInfo> => {
     const asker = query.recordings === "true" ? await authenticate(deps, request) : null;
     const isPlayback = isPlaybackId(id);
-    const row = isPlayback ? await findPlayable(deps.db, id) : await findPlayableSession(deps.db, id);
+    const row = isPlayback ? await deps.playables.find(id) : await deps.playables.findSession(id);
     const isAsked = asker === null || asker.projectId === row?.project_id;
     if (!row || row.suspended || !isAsked)
       throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
