@@ -89,8 +89,8 @@ export class MediaPlane {
     return this.#hub.publisherCount;
   }
 
-  get figures(): HubFigures & { readonly requests: number } {
-    return { ...this.#hub.figures, requests: this.#requests };
+  get figures(): HubFigures & { readonly requests: number; readonly waitingRequests: number } {
+    return { ...this.#hub.figures, requests: this.#requests, waitingRequests: this.#hls.waiting };
   }
 
   /** Answers everything under `/hls/` and `/asset/hls/`. */

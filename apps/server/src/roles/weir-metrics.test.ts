@@ -32,6 +32,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
   const media = {
     ...{
       sessions: 1,
+      waitingRequests: 2,
       publishers: 2,
       bytesReceived: 3,
       bytesSent: 4,

@@ -75,6 +75,11 @@ export function measureMedia(metrics: Metrics, { figures }: Pick<MediaRole, "fig
     "Requests for playlists, parts, segments and recordings",
     () => figures().requests,
   );
+  metrics.gauge(
+    "weir_waiting_requests",
+    "Requests for playlists and parts that wait for what does not exist yet",
+    () => figures().waitingRequests,
+  );
   metrics.gauge("weir_ladders", "Streams whose renditions are being made", () => figures().ladders);
   metrics.gauge(
     "weir_transcode_children",

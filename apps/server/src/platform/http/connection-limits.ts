@@ -42,14 +42,14 @@ export function limitConnections(settings: ConnectionLimitsSettings): Connection
     socket.once("close", () => open--);
     const peer = socket.remoteAddress ?? "";
     if (proxies.has(peer)) return;
-    const place = places.take(clientOf(peer));
-    if (!place) {
+    const client = clientOf(peer);
+    if (!places.take(client)) {
       refused++;
       return void socket.destroy();
     }
     ofClients.add(socket);
     socket.once("close", () => {
-      place.giveBack();
+      places.giveBack(client);
       ofClients.delete(socket);
     });
   });

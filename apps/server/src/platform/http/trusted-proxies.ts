@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
+import { clientOf } from "../limits/client.ts";
 
 /** What a request says of where it comes from. */
 type Request = Pick<IncomingMessage, "headers" | "socket">;
@@ -47,6 +48,11 @@ export class TrustedProxies {
       if (!this.has(address)) return address;
     }
     return address;
+  }
+
+  /** The client that limits are counted for. */
+  clientOf(request: Request): string {
+    return clientOf(this.addressOf(request));
   }
 
   /** The host that was asked for, as the nearest proxy tells it where it is trusted. */

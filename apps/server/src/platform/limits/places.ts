@@ -4,12 +4,6 @@ export interface PlacesSettings {
   readonly perHolder: number;
 }
 
-/** A place that somebody took. */
-export interface Place {
-  /** For others to take. Calling it again does nothing. */
-  giveBack(): void;
-}
-
 /**
  * A limited number of places, of which each holder (a client, a project, a connection …) may have so many at a time. Memory is bounded by
  * the places: a holder without any is forgotten.
@@ -31,25 +25,21 @@ export class Places<Holder = string> {
     return this.#held.get(holder) ?? 0;
   }
 
-  /** Null where the holder has its share, or nobody can have any more. */
-  take(holder: Holder): Place | null {
+  /** False where the holder has its share, or nobody can have any more. */
+  take(holder: Holder): boolean {
     const { inAll, perHolder } = this.#settings;
     const held = this.heldBy(holder);
-    if (held >= perHolder || this.#taken >= inAll) return null;
+    if (held >= perHolder || this.#taken >= inAll) return false;
     this.#held.set(holder, held + 1);
     this.#taken++;
-    let isHeld = true;
-    return {
-      giveBack: () => {
-        if (isHeld) this.#giveBack(holder);
-        isHeld = false;
-      },
-    };
+    return true;
   }
 
-  #giveBack(holder: Holder): void {
-    const left = this.heldBy(holder) - 1;
-    if (left > 0) this.#held.set(holder, left);
+  /** One of the places that this holder took. */
+  giveBack(holder: Holder): void {
+    const held = this.heldBy(holder);
+    if (held === 0) return;
+    if (held > 1) this.#held.set(holder, held - 1);
     else this.#held.delete(holder);
     this.#taken--;
   }

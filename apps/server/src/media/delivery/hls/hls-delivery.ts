@@ -57,7 +57,7 @@ export class HlsDelivery {
     this.#log = log;
     this.#hub = hub;
     this.#access = new PlaybackAccess({ ...settings, gate: playbackGate });
-    this.#live = new LiveDelivery(clock);
+    this.#live = new LiveDelivery(clock, settings.proxies);
     this.#recordings = new RecordingDelivery({ clock, playbackGate, store });
     this.#longResponses = new LongResponses(clock);
   }
@@ -65,6 +65,11 @@ export class HlsDelivery {
   /** Rules changed: kept answers about this playback id, or about all, are asked for again. */
   accessChanged(playbackId: string | "all"): void {
     this.#access.accessChanged(playbackId);
+  }
+
+  /** Requests that wait for what does not exist yet. */
+  get waiting(): number {
+    return this.#live.waiting;
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
+import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { LiveSession } from "../../hub/live-session.ts";
 import type { ListedRendition } from "../../packaging/hls/live-multivariant.ts";
 import type { LivePlaylist } from "../../packaging/hls/live-playlist.ts";
@@ -15,7 +16,7 @@ import {
   sendText,
 } from "../media-response.ts";
 import { parseBlockingQuery } from "./media-address.ts";
-import { furthestMsn, hasMedia, JOIN_WAIT_MS, PlaylistWaits } from "./playlist-waits.ts";
+import { furthestMsn, hasMedia, JOIN_WAIT_MS, type PlaylistWait, PlaylistWaits } from "./playlist-waits.ts";
 
 /** A player that joins gets a playlist with at least this many parts, enough for its hold-back. */
 const JOIN_PARTS = 3;
@@ -37,9 +38,13 @@ export class LiveDelivery {
   readonly #clock: Clock;
   readonly #waits: PlaylistWaits;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, proxies: TrustedProxies) {
     this.#clock = clock;
-    this.#waits = new PlaylistWaits(clock);
+    this.#waits = new PlaylistWaits(clock, proxies);
+  }
+
+  get waiting(): number {
+    return this.#waits.count;
   }
 
   /** `send` gets what can be played, or null where the session has nothing. */
@@ -67,12 +72,25 @@ export class LiveDelivery {
     if (query === "invalid") return sendText(res, 400, "application/json", BAD_DIRECTIVE, PERSONAL.error);
     if (query === null) {
       const isReady = () => rendition.listed.length > 0 || rendition.partCount >= JOIN_PARTS;
-      const send = () => sendPlaylist(asked, playlist, caching.fresh);
-      return this.#waits.until(rendition, isReady, send, JOIN_WAIT_MS);
+      return this.#waitForList(asked, playlist, { isMet: isReady, met: caching.fresh, withinMs: JOIN_WAIT_MS });
     }
     if (query.msn > furthestMsn(rendition)) return sendText(res, 400, "application/json", TOO_FAR);
     const isMet = () => hasMedia(rendition, query.msn, query.part);
-    this.#waits.until(rendition, isMet, () => sendPlaylist(asked, playlist, isMet() ? caching.blocked : caching.fresh));
+    this.#waitForList(asked, playlist, { isMet, met: caching.blocked });
+  }
+
+  /** Send the list once it has what was asked for, which is cached as `met` says; without room to wait, as it is. */
+  #waitForList(
+    asked: LiveRequest,
+    playlist: LivePlaylist,
+    { isMet, met, withinMs }: Pick<PlaylistWait, "isMet" | "withinMs"> & { readonly met: string },
+  ): void {
+    const { req, res, session, caching } = asked;
+    this.#waits.until(playlist.rendition, {
+      ...{ req, res, playbackId: session.playbackId, isMet, withinMs },
+      done: () => sendPlaylist(asked, playlist, isMet() ? met : caching.fresh),
+      full: (why) => (why === "connection" ? sendBusy(res) : sendPlaylist(asked, playlist, caching.fresh)),
+    });
   }
 
   /** A hinted part may be asked for before it exists: the answer waits for it. */
@@ -88,13 +106,22 @@ export class LiveDelivery {
       session.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, [bytes]);
       session.sent.part++;
     };
-    if (isNext) this.#waits.until(rendition, isDecided, send);
-    else send();
+    if (!isNext) return send();
+    const { playbackId } = session;
+    this.#waits.until(rendition, { req, res, playbackId, isMet: isDecided, done: send, full: () => sendBusy(res) });
   }
 }
 
 const BAD_DIRECTIVE = '{"errors":["_HLS_msn and _HLS_part must be whole numbers, _HLS_part only beside _HLS_msn"]}';
 const TOO_FAR = '{"errors":["_HLS_msn is more than two segments ahead of the stream"]}';
+
+const TOO_MANY_WAIT = '{"errors":["too many requests wait already: try again in a second"]}';
+
+/** Nobody may keep it: for others there may be room. */
+function sendBusy(res: ServerResponse): void {
+  res.setHeader("retry-after", "1");
+  sendText(res, 503, "application/json", TOO_MANY_WAIT, PERSONAL.error);
+}
 
 function sendPlaylist({ res, session }: LiveRequest, playlist: LivePlaylist, cache: string): void {
   const text = playlist.text();

@@ -1,37 +1,62 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../../platform/clock.ts";
+import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { LiveRendition } from "../../packaging/live-rendition.ts";
 import { TARGET_DURATION_SECONDS } from "../../timeline/cutter.ts";
+import { type NoRoom, WaitPlaces } from "./wait-places.ts";
 
-/** Blocked requests of the whole server; beyond it the list is sent as it stands. */
-const MAX_WAITS = 20_000;
 const WAIT_MS = 3 * TARGET_DURATION_SECONDS * 1000;
 /** A player that joins gets the list as it is after this long: a rung may have nothing yet. */
 export const JOIN_WAIT_MS = 3000;
 
+/** One request that waits. */
+export interface PlaylistWait {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly playbackId: string;
+  readonly isMet: () => boolean;
+  /** Called once `isMet` holds, the rendition ended or the time is over; at once if it does already. */
+  readonly done: () => void;
+  /** Called at once, in place of `done`, where there is no room to wait. */
+  readonly full: (why: NoRoom) => void;
+  readonly withinMs?: number | undefined;
+}
+
 /** Holds requests until a rendition has what they ask for, three target durations at most (RFC 8216bis 6.2.5.2). */
 export class PlaylistWaits {
   readonly #clock: Clock;
-  #waiting = 0;
+  readonly #places: WaitPlaces;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, proxies: TrustedProxies) {
     this.#clock = clock;
+    this.#places = new WaitPlaces(proxies);
   }
 
-  /** Call `done` once `isMet` holds, the rendition ended or the time is over; at once if it does already. */
-  until(rendition: LiveRendition, isMet: () => boolean, done: () => void, withinMs = WAIT_MS): void {
-    if (isMet() || rendition.hasEnded || this.#waiting >= MAX_WAITS) return done();
-    this.#waiting++;
+  get count(): number {
+    return this.#places.taken;
+  }
+
+  until(rendition: LiveRendition, wait: PlaylistWait): void {
+    const { req, res, playbackId, isMet, done, full, withinMs = WAIT_MS } = wait;
+    if (isMet() || rendition.hasEnded) return done();
+    const place = this.#places.take(req, playbackId);
+    if (typeof place === "string") return full(place);
     let timer: Timer;
+    const stop = (): void => {
+      unsubscribe();
+      timer.cancel();
+      res.off("close", stop);
+      this.#places.giveBack(place);
+    };
     const finish = (): void => {
       stop();
-      timer.cancel();
-      this.#waiting--;
       done();
     };
-    const stop = rendition.onChange(() => {
+    const unsubscribe = rendition.onChange(() => {
       if (isMet() || rendition.hasEnded) finish();
     });
     timer = this.#clock.after(withinMs, finish);
+    res.once("close", stop);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Place, Places } from "../../../platform/limits/places.ts";
+import { Places } from "../../../platform/limits/places.ts";
 
 const MAX_PUBLISHING_PER_CLIENT = 500;
 const MAX_WAITING_PER_CLIENT = 200;
@@ -24,9 +24,8 @@ export class PublisherPlaces {
   readonly #maxWaitingPerClient: number;
   /** Without a key that was accepted, the oldest first. */
   readonly #waiting = new Set<PlacedConnection>();
-  /** A connection without a client holds its place for itself. */
   readonly #publishing: Places<string | PlacedConnection>;
-  readonly #places = new Map<PlacedConnection, Place>();
+  readonly #published = new Set<PlacedConnection>();
 
   constructor(connections: number) {
     this.#maxWaiting = Math.max(1, Math.floor(connections * WAITING_SHARE));
@@ -53,17 +52,15 @@ export class PublisherPlaces {
 
   /** Its key was accepted. False where no place is free to publish. */
   publishes(connection: PlacedConnection): boolean {
-    const place = this.#publishing.take(connection.client ?? connection);
-    if (!place) return false;
+    if (!this.#publishing.take(holderOf(connection))) return false;
     this.#waiting.delete(connection);
-    this.#places.set(connection, place);
+    this.#published.add(connection);
     return true;
   }
 
   leave(connection: PlacedConnection): void {
     this.#waiting.delete(connection);
-    this.#places.get(connection)?.giveBack();
-    this.#places.delete(connection);
+    if (this.#published.delete(connection)) this.#publishing.giveBack(holderOf(connection));
   }
 
   #keepTo(most: number, isCounted: (connection: PlacedConnection) => boolean): void {
@@ -78,4 +75,9 @@ export class PublisherPlaces {
     this.#waiting.delete(oldest);
     oldest.pushOut();
   }
+}
+
+/** A connection without a client holds its place for itself. */
+function holderOf(connection: PlacedConnection): string | PlacedConnection {
+  return connection.client ?? connection;
 }

@@ -1,0 +1,77 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { MediaRig } from "../../testing/media-rig.ts";
+
+let rig: MediaRig;
+const source = "/hls/playstream1/s/-/session-1/source";
+const sockets: Socket[] = [];
+
+beforeEach(async () => {
+  rig = await MediaRig.open();
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds: 3 });
+  goOn = () => rig.send(publication, { seconds: 2, clockAt: 3 });
+});
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await rig[Symbol.asyncDispose]();
+});
+
+let goOn: () => Promise<void>;
+
+/** Sends all paths at once, without waiting for an answer. What comes back is kept. */
+async function pipeline(paths: readonly string[]): Promise<{ socket: Socket; answers: () => string }> {
+  const { port } = new URL(rig.url("/"));
+  const socket = connect(Number(port), "127.0.0.1");
+  sockets.push(socket);
+  let answers = "";
+  socket.on("data", (bytes) => {
+    answers += bytes;
+  });
+  await once(socket, "connect");
+  const heads = "Host: a\r\nX-Forwarded-For: 203.0.113.66\r\n\r\n";
+  socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\n${heads}`).join(""));
+  return { socket, answers: () => answers };
+}
+
+const statuses = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d{3}/g) ?? [];
+const settled = () => rig.text(`${source}/index.m3u8`);
+
+test("2,000 blocked requests on one connection leave another client's blocked request waiting for its part", async () => {
+  const blocked = `${source}/index.m3u8?_HLS_msn=2&_HLS_part=4`;
+  const { answers } = await pipeline(new Array(2_000).fill(blocked));
+  await settled();
+  let isAnswered = false;
+  const mine = rig.text(blocked).then((text) => {
+    isAnswered = true;
+    return text;
+  });
+  await settled();
+  expect(isAnswered).toBe(false);
+  await goOn();
+  expect(await mine).toContain('URI="2.4.m4s"');
+  await vi.waitFor(() => expect(statuses(answers()).length).toBeGreaterThan(4));
+  expect(statuses(answers()).slice(0, 5)).toEqual(["200", "200", "200", "200", "503"]);
+  expect(answers().toLowerCase()).toContain("retry-after: 1");
+});
+
+test("a hinted part beyond a connection's waiting requests is refused for a second", async () => {
+  const [hint] = /(?<=PRELOAD-HINT:TYPE=PART,URI=")[^"]+/.exec(await settled()) ?? [];
+  const { answers } = await pipeline(new Array(5).fill(`${source}/${hint}`));
+  await settled();
+  await goOn();
+  await vi.waitFor(() => expect(statuses(answers())).toHaveLength(5));
+  expect(statuses(answers())).toEqual(["200", "200", "200", "200", "503"]);
+});
+
+test("a viewer who leaves while waiting gives the place back", async () => {
+  const blocked = `${source}/index.m3u8?_HLS_msn=2&_HLS_part=4`;
+  for (let round = 0; round < 3; round++) {
+    const { socket } = await pipeline([blocked]);
+    await vi.waitFor(() => expect(rig.plane.figures.waitingRequests).toBe(1));
+    socket.destroy();
+    await vi.waitFor(() => expect(rig.plane.figures.waitingRequests).toBe(0));
+  }
+});
