@@ -76,6 +76,21 @@ test("a transcoder that is killed costs one segment at most, and the source noth
   await player.close();
 });
 
+test("a transcoder that hangs is replaced within seconds, with all rungs and the reason in an event", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream });
+  await untilSegments(broadcast, 2);
+  const hung = newestTranscoder(arena.weir);
+  process.kill(hung, "SIGSTOP");
+  await expect.poll(() => transcoderPids(arena.weir), { timeout: 10_000 }).not.toContain(hung);
+  await untilSegments(broadcast, (await broadcast.now()).sourceSegments + 3);
+  for (const name of RUNGS) {
+    const newest = (await listedSegments(await playlistOf(broadcast, name))).slice(-2);
+    expect(newest.map(({ isGap }) => isGap)).toEqual([false, false]);
+  }
+  const attempts = (await transcodeEvents(arena.weir, broadcast.stream.id)).flatMap(({ attempts }) => attempts);
+  expect(attempts).toContainEqual(expect.objectContaining({ error: expect.stringMatching(/no sign of life for 4 s/) }));
+});
+
 test.each(["hevc", "av1"] as const)("a source of %s gets rungs of H.264, which play", async (codec) => {
   await using broadcast = await startBroadcast(arena.weir, { codec, width: 480, height: 270, stream });
   await untilSegments(broadcast, 2);

@@ -11,6 +11,7 @@ import {
   type TranscodeChild,
   type TranscodeChildren,
 } from "../transcode/index.ts";
+import { ChildSilence } from "./child-silence.ts";
 import { GopCache } from "./gop-cache.ts";
 import type { Rung } from "./ladder-plan.ts";
 import { RungFeed } from "./rung-feed.ts";
@@ -20,11 +21,15 @@ import type { TranscodeAdmission, TranscodeSlot } from "./transcode-admission.ts
 import { nextTranscodingStatus, type TranscodingInput, type TranscodingStatus } from "./transcoding-status.ts";
 
 const ASK_AGAIN_MS = 10_000;
+/** A transcoder that fails and fails is asked for ever more rarely. */
+const MAX_ASK_AGAIN_MS = 300_000;
 const FLUSH_MS = 1500;
 /** Beyond either the child does not keep up, and whole GOPs are left out until it does. */
 const MAX_LAG_MS = 2000;
 const MAX_BACKLOG_BYTES = 6 * 1024 * 1024;
 const ATTEMPTS_A_SEGMENT = 3;
+/** In a row, without a whole segment between them. */
+const MAX_FAILURES = 5;
 const RESTART_MS = [0, 250, 1000];
 
 /** How a node encodes. */
@@ -65,6 +70,8 @@ export class LadderTranscoder {
   #restart: Timer | null = null;
   #askAgain: Timer | null = null;
   #failures = 0;
+  #givenUp = 0;
+  #silence = new ChildSilence(0);
   #sentPts = 0;
   /** Null until this child told. */
   #encodedPts: number | null = null;
@@ -167,14 +174,15 @@ export class LadderTranscoder {
     const isMaking = this.#status.state === "starting" || this.#status.state === "running";
     if (isWhole) {
       this.#failures = 0;
+      this.#givenUp = 0;
       if (isMaking) this.#change({ type: "segment-done" });
     }
     const status = this.#status;
     const isOff = !isWhole && status.state === "source-only";
     const error = isOff ? status.reason : isWhole ? this.#tooSlow.reason : "the rungs were not made in time";
     const finished = this.#segments.finish(msn, this.#childNumber, error, this.#settings.clock.monotonic());
-    // A child that died is no slow one.
-    const isLate = finished !== null && (finished.latencyMs > seconds * 1000 || (!isWhole && this.#failures === 0));
+    // A child that died or hung is no slow one.
+    const isLate = finished !== null && this.#failures === 0 && (!isWhole || finished.latencyMs > seconds * 1000);
     if (isMaking) this.#leaveOut(this.#tooSlow.segment(isLate));
     return finished && isOff ? { ...finished, missed: "source-only" } : finished;
   }
@@ -223,6 +231,7 @@ export class LadderTranscoder {
     this.#skipsToIdr = false;
     this.#begunAtPts = null;
     this.#encodedPts = null;
+    this.#silence = new ChildSilence(this.#failures);
     const { codec, width, height } = track;
     const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
     const made = rungs.filter(({ index }) => this.isMade(index));
@@ -241,13 +250,22 @@ export class LadderTranscoder {
       this.#skipsToIdr = false;
       this.#begunAtPts = pts;
     }
-    if (this.#skipsToIdr) return;
+    if (this.#skipsToIdr && !isFull) return;
+    if (this.#silence.hasWork(this.#settings.clock.monotonic())) return this.#replaceHung(child);
+    if (isFull) return;
     this.#begunAtPts ??= pts;
     this.#sentPts = pts;
     child.send(frame);
   }
 
+  /** It may be stopped, or stuck in its libraries: it is ended, and what follows is as if it had died. */
+  #replaceHung(child: TranscodeChild): void {
+    child.kill();
+    this.#died(`the transcoder gave no sign of life for ${this.#silence.maxMs / 1000} s`);
+  }
+
   #receive(message: FromChild): void {
+    this.#silence.heard();
     if (message.type === "packet") this.#feeds[message.rung]?.packet(message, message.isFirstOfSegment);
     else if (message.type === "ready") this.#ready(message.rungs);
     else if (message.type === "progress") this.#encodedPts = message.encodedPts;
@@ -266,7 +284,7 @@ export class LadderTranscoder {
 
   #died(reason: string): void {
     const { clock, log } = this.#settings;
-    log.warn({ reason, child: this.#childNumber }, "a transcoder died; a fresh one goes on from where it was");
+    log.warn({ reason, child: this.#childNumber }, "a transcoder died or hung; a fresh one goes on from where it was");
     this.#child = null;
     for (const feed of this.#feeds) feed.flush();
     this.#flushed(this.#flushId);
@@ -274,6 +292,8 @@ export class LadderTranscoder {
     if (this.#segments.failed(this.#childNumber, reason, clock.monotonic()) >= ATTEMPTS_A_SEGMENT) {
       return this.#giveUp(`The transcoder failed ${ATTEMPTS_A_SEGMENT} times at one segment: ${reason}`, true);
     }
+    if (this.#failures >= MAX_FAILURES)
+      return this.#giveUp(`The transcoder failed ${this.#failures} times in a row: ${reason}`, true);
     this.#change({ type: "child-died" });
     const ms = RESTART_MS[Math.min(this.#failures, RESTART_MS.length) - 1] ?? 0;
     this.#restart = clock.after(ms, () => this.#track && this.#startChild(this.#track));
@@ -289,7 +309,9 @@ export class LadderTranscoder {
     this.#slot = null;
     this.#change({ type: "gave-up", reason, cause: mayHeal ? "transcoder-failed" : "unsupported-source" });
     for (const feed of this.#feeds) feed.lose();
-    if (mayHeal) this.#askAgain = clock.after(ASK_AGAIN_MS, () => this.#track && this.#admit(this.#track));
+    if (!mayHeal) return;
+    const ms = Math.min(ASK_AGAIN_MS * 2 ** this.#givenUp++, MAX_ASK_AGAIN_MS);
+    this.#askAgain = clock.after(ms, () => this.#track && this.#admit(this.#track));
   }
 
   #dropChild(): void {

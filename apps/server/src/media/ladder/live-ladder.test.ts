@@ -76,13 +76,13 @@ const listed = (name: string) =>
 const names = () => pipeline.listed.map(({ rendition: { name } }) => name);
 
 test("a machine that is behind for ten segments goes on without the largest rung, and says so", () => {
-  children.areStuck = true;
+  children.mode = "stuck";
   send({ seconds: 40 }, undefined, [
     [15, () => expect(children.taken).toHaveLength(1)],
     [
       20,
       () => {
-        children.areStuck = false;
+        children.mode = "working";
       },
     ],
   ]);
@@ -187,7 +187,7 @@ describe("a child that dies", () => {
 
 describe("a child that does not answer", () => {
   test("costs gaps in the rungs and nothing in the source", () => {
-    children.areStuck = true;
+    children.mode = "stuck";
     send({ seconds: 13 });
     expect(listed("source")?.length).toBe(6);
     expect(listed("v0")?.slice(0, 3)).toEqual(["1 gap 2", "2 gap 2", "3 gap 2"]);
@@ -197,6 +197,7 @@ describe("a child that does not answer", () => {
   test("in time is sent no more than two seconds ahead, and whole pictures groups are left out", () => {
     send({ seconds: 12 }, undefined, [
       [2.5, () => children.current.tell(90_000)],
+      [5.5, () => children.current.sayAlive()],
       [8.5, () => children.current.tell(3.4 * 90_000)],
     ]);
     const times = children.current.taken.map((pts) => Math.floor(pts / 90_000));
@@ -206,12 +207,69 @@ describe("a child that does not answer", () => {
   });
 
   test("does not keep a session from ending", () => {
-    children.areStuck = true;
+    children.mode = "stuck";
     send({ seconds: 3 });
     pipeline.end();
     expect(rendition("source")?.hasEnded).toBe(true);
     clock.advance(1500);
     expect(rendition("v0")?.hasEnded).toBe(true);
+  });
+});
+
+describe("a child that hangs", () => {
+  const hangAt = (second: number): [number, () => void] => [
+    second,
+    () => {
+      children.current.mode = "hung";
+    },
+  ];
+
+  test.each([
+    ["one rung", PROFILES.slice(1)],
+    ["two rungs", PROFILES],
+  ])("is replaced after 4 s, with a reason, and %s goes on", (_, profiles) => {
+    open(profiles);
+    send({ seconds: 20 }, undefined, [hangAt(4.5), [8.4, () => expect(children.taken).toHaveLength(1)]]);
+    expect(children.taken.map(({ isKilled }) => isKilled)).toEqual([true, false]);
+    const whole = segments.filter(({ isWhole }) => isWhole).map(({ msn }) => msn);
+    expect(whole).toEqual([1, 2, ...whole.slice(2)]);
+    expect(whole.slice(2)).toEqual([5, 6, 7, 8, 9].slice(-whole.slice(2).length));
+    expect(whole.length).toBeGreaterThan(5);
+    const errors = segments.flatMap(({ attempts }) => attempts.map(({ error }) => error)).filter((e) => e !== null);
+    expect(errors).toContain("the transcoder gave no sign of life for 4 s");
+    expect(errors.join()).not.toMatch(/left out/);
+    expect(pipeline.transcoding?.renditions.map(({ state }) => state)).toEqual(profiles.map(() => "running"));
+  });
+
+  test("as do all that follow: they are given longer and longer, then the source plays alone and they are asked for more rarely", () => {
+    children.mode = "hung";
+    send({ seconds: 600 }, undefined, [
+      [5, () => expect(children.taken).toHaveLength(2)],
+      [11.9, () => expect(children.taken).toHaveLength(2)],
+      [12.5, () => expect(children.taken).toHaveLength(3)],
+      [70, () => expect(names()).toEqual(["source", "audio"])],
+    ]);
+    expect(children.taken.length).toBeLessThan(12);
+    expect(children.taken.filter(({ isKilled }) => !isKilled).length).toBeLessThanOrEqual(1);
+    expect(segments.flatMap(({ attempts }) => attempts).some(({ error }) => error?.includes("left out"))).toBe(false);
+    children.mode = "working";
+    send({ seconds: 310, clockAt: 600 });
+    expect(names()).toContain("v0");
+  });
+
+  test("is not one that has nothing to do, or that says something every three seconds", () => {
+    open(PROFILES.slice(1));
+    send({ seconds: 4 });
+    clock.advance(60_000);
+    send({ seconds: 4, clockAt: 4 });
+    expect(children.taken).toHaveLength(1);
+    children.current.mode = "hung";
+    const signs = Array.from({ length: 10 }, (_, index): [number, () => void] => [
+      index * 3,
+      () => children.current.sayAlive(),
+    ]);
+    send({ seconds: 30, clockAt: 8 }, undefined, signs);
+    expect(children.taken).toHaveLength(1);
   });
 });
 

@@ -18,21 +18,24 @@ export class FakeChild implements TranscodeChild {
   /** PTS of what came. */
   readonly taken: number[] = [];
   readonly #handler: TranscodeChildHandler;
-  readonly #isStuck: boolean;
+  /** Takes what comes and makes nothing of it; *hung*, it does not even say that it lives. */
+  mode: "working" | "stuck" | "hung";
   readonly #read = toChildReader();
   #rungs: readonly number[] = [];
   #msn: number | null = null;
   #cut: { readonly msn: number; readonly ticks: number } | null = null;
   #wantsIdr = true;
 
-  /** `isStuck`: take what comes, and answer nothing. */
-  constructor(handler: TranscodeChildHandler, isStuck: boolean) {
+  constructor(handler: TranscodeChildHandler, mode: FakeChild["mode"]) {
     this.#handler = handler;
-    this.#isStuck = isStuck;
+    this.mode = mode;
   }
 
   send(frame: Uint8Array): void {
-    for (const message of this.#read(frame)) if (!this.#isStuck) this.#take(message);
+    for (const message of this.#read(frame)) {
+      if (this.mode === "working") this.#take(message);
+      if (this.mode === "stuck") this.sayAlive();
+    }
   }
 
   kill(): void {
@@ -45,6 +48,10 @@ export class FakeChild implements TranscodeChild {
 
   fail(message: string): void {
     this.#handler.message({ type: "error", code: "unsupported-pixel-format", message, isFatal: true });
+  }
+
+  sayAlive(): void {
+    this.#handler.message({ type: "alive" });
   }
 
   /** Say how far it has come. */
@@ -88,11 +95,11 @@ export class FakeChild implements TranscodeChild {
 
 export class FakeChildren implements TranscodeChildren {
   readonly taken: FakeChild[] = [];
-  /** Children from here on do not answer. */
-  areStuck = false;
+  /** Of children from here on. */
+  mode: FakeChild["mode"] = "working";
 
   take(handler: TranscodeChildHandler): FakeChild {
-    const child = new FakeChild(handler, this.areStuck);
+    const child = new FakeChild(handler, this.mode);
     this.taken.push(child);
     return child;
   }

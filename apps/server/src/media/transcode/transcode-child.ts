@@ -14,6 +14,9 @@ import { type FromChild, frameFromChild, type ToChild, toChildReader } from "./t
 /** A third of a second at 120 frames a second. Above it, what comes stays in the pipe, where the parent sees it. */
 const MAX_WAITING = 40;
 
+/** Its parent replaces a child that is silent for some seconds while it has work. */
+const ALIVE_INTERVAL_MS = 500;
+
 /** Ingest and delivery come first. */
 const NICENESS = 5;
 
@@ -24,6 +27,7 @@ const waiting: ToChild[] = [];
 const read = toChildReader();
 let engine: TranscodeEngine | null = null;
 let isWorking = false;
+let aliveAt = -Infinity;
 
 input.on("data", (bytes) => {
   waiting.push(...read(bytes));
@@ -40,9 +44,17 @@ async function work(): Promise<void> {
     if (engine) await engine.take(message);
     else if (message.type === "start") engine = await TranscodeEngine.open(message.start, send, systemClock);
     else throw new FatalTranscodeError("internal", `The transcoder got "${message.type}" before it was started`);
+    tellAlive();
     if (output.writableNeedDrain) await once(output, "drain");
   }
   isWorking = false;
+}
+
+function tellAlive(): void {
+  const now = systemClock.monotonic();
+  if (now - aliveAt < ALIVE_INTERVAL_MS) return;
+  aliveAt = now;
+  send({ type: "alive" });
 }
 
 function send(message: FromChild): void {

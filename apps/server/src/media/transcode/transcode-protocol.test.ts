@@ -39,6 +39,7 @@ const TO_CHILD: readonly ToChild[] = [
 
 const FROM_CHILD: readonly FromChild[] = [
   { type: "ready", rungs: [{ index: 3, config: "AQID", codecString: "avc1.64001f" }] },
+  { type: "alive" },
   {
     type: "packet",
     rung: 255,

@@ -88,6 +88,8 @@ export type FromChild =
   | { readonly type: "flushed"; readonly id: number }
   /** About 5 times a second: the latest PTS that came out of the decoder, and the latest that all rungs have sent. */
   | { readonly type: "progress"; readonly decodedPts: number; readonly encodedPts: number }
+  /** About twice a second while there is work, whatever comes of it. */
+  | { readonly type: "alive" }
   | {
       readonly type: "error";
       readonly code: TranscodeErrorCode;
@@ -102,7 +104,7 @@ export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 const LENGTH_BYTES = 4;
 const TO_CHILD = { start: 1, packet: 2, cut: 3, "skip-until": 4, flush: 5 } as const;
-const FROM_CHILD = { ready: 65, packet: 66, flushed: 67, progress: 68, error: 69 } as const;
+const FROM_CHILD = { ready: 65, packet: 66, flushed: 67, progress: 68, error: 69, alive: 70 } as const;
 
 /** The frame of one message, in a buffer of its own. */
 export function frameToChild(message: ToChild): Uint8Array {
@@ -162,6 +164,8 @@ export function frameFromChild(message: FromChild): Uint8Array {
       frame.float64(message.encodedPts);
       return frame.end();
     }
+    case "alive":
+      return new FrameWriter(type, 0).end();
     case "error": {
       const { code, message: sentence, isFatal } = message;
       return jsonFrame(type, { code, message: sentence, isFatal });
@@ -223,6 +227,8 @@ function readFromChild(body: Buffer): FromChild {
       return { type: "flushed", id: body.readUInt32BE(1) };
     case FROM_CHILD.progress:
       return { type: "progress", decodedPts: body.readDoubleBE(1), encodedPts: body.readDoubleBE(9) };
+    case FROM_CHILD.alive:
+      return { type: "alive" };
     case FROM_CHILD.error:
       return { type: "error", ...JSON.parse(body.toString("utf8", 1)) };
     default:
