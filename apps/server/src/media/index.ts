@@ -28,6 +28,8 @@ export interface MediaPlaneSettings {
   /** 32 bytes that viewer tokens are sealed with; the same on every node and after a restart. */
   readonly viewerSecret: Uint8Array;
   readonly proxies: TrustedProxies;
+  /** As so many viewers one client is counted at most. */
+  readonly viewersPerClient: number;
   /** Spool of recordings: must survive the process, needs no backup. */
   readonly spoolDir: string;
   readonly reconnectWindowMs: number;

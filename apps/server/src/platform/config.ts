@@ -217,6 +217,15 @@ const SETTINGS = {
     integer(0, 100_000_000),
     "0",
   ),
+  viewersPerClient: setting(
+    {
+      variable: "WEIR_VIEWERS_PER_CLIENT",
+      about:
+        "Viewers that one client (an IPv4 address, an IPv6 /64) is counted as at a time on one node, and begins in a minute, at most. More may watch and are not counted.",
+    },
+    integer(1, 100_000),
+    "2000",
+  ),
   viewersPerCredential: setting(
     {
       variable: "WEIR_VIEWERS_PER_CREDENTIAL",

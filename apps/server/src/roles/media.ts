@@ -68,6 +68,7 @@ export async function startMedia({
     store,
     viewerSecret: await domains.viewerSecret(),
     proxies,
+    viewersPerClient: config.viewersPerClient,
     spoolDir: spoolDirOf(dataFolder),
     reconnectWindowMs: config.reconnectWindowMs,
     ladder: {

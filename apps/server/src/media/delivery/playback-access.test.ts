@@ -11,7 +11,14 @@ function start() {
   const facts = new FactLog();
   const gate = new FakePlaybackGate(facts);
   const clock = new ManualClock();
-  const settings = { clock, gate, eventSink: facts, viewerSecret: Buffer.alloc(32), proxies: new TrustedProxies([]) };
+  const settings = {
+    clock,
+    gate,
+    eventSink: facts,
+    viewerSecret: Buffer.alloc(32),
+    proxies: new TrustedProxies([]),
+    viewersPerClient: 2_000,
+  };
   const access = new PlaybackAccess(settings);
   onTestFinished(() => access.close());
   const ask = (url: string, remoteAddress = "203.0.113.1") => {

@@ -36,6 +36,8 @@ export interface PlaybackAccessSettings {
   /** 32 bytes, the same on every node. */
   readonly viewerSecret: Uint8Array;
   readonly proxies: TrustedProxies;
+  /** As so many viewers one client is counted at most. */
+  readonly viewersPerClient: number;
 }
 
 /**
@@ -57,10 +59,10 @@ export class PlaybackAccess {
   /** Requests that wait for the same answer share one question. */
   readonly #asking = new Map<string, Promise<Admission | Refusal>>();
 
-  constructor({ clock, gate, eventSink, viewerSecret, proxies }: PlaybackAccessSettings) {
+  constructor({ clock, gate, eventSink, viewerSecret, proxies, viewersPerClient }: PlaybackAccessSettings) {
     this.#gate = gate;
     this.#proxies = proxies;
-    this.#counts = new ViewerCounts(clock, eventSink);
+    this.#counts = new ViewerCounts(clock, eventSink, viewersPerClient);
     this.#publicViewers = new PublicViewers(this.#counts);
     this.#publicAnswers = new PublicAnswers(clock);
     this.#sessions = new ViewerSessions({ clock, gate, tokens: new ViewerTokens(viewerSecret), counts: this.#counts });

@@ -7,7 +7,7 @@ import { ViewerCounts } from "./viewer-counts.ts";
 function start() {
   const clock = new ManualClock();
   const log = new FactLog();
-  const viewers = new PublicViewers(new ViewerCounts(clock, log));
+  const viewers = new PublicViewers(new ViewerCounts(clock, log, 2_000));
   const caller = (userAgent: string, tkn: string | null = "player-1") => ({
     playbackId: "playback1",
     address: "203.0.113.1",
@@ -51,4 +51,16 @@ test("one player's leaving takes nothing from another at the same place", () => 
   viewers.goOn(caller("a", null));
   clock.advance(20_000);
   expect(watching()).toBe(1);
+});
+
+test("a client that names itself anew each time is counted up to its limit, plays on, and is not remembered beyond", () => {
+  const { viewers, caller, watching } = start();
+  for (let i = 0; i < 5_000; i++) expect(viewers.begin(caller("a", `player-${i}`), false)).not.toBeNull();
+  expect(watching()).toBe(2_000);
+});
+
+test("a thousand viewers behind one address are all counted", () => {
+  const { viewers, caller, watching } = start();
+  for (let i = 0; i < 1_000; i++) viewers.begin(caller(`browser-${i % 10}`, `player-${i}`), false);
+  expect(watching()).toBe(1_000);
 });

@@ -1,3 +1,4 @@
+import { clientOf } from "../../platform/limits/client.ts";
 import type { Viewer, ViewerCounts } from "./viewer-counts.ts";
 
 const MAX_AGENT_LENGTH = 200;
@@ -38,7 +39,8 @@ export class PublicViewers {
     let known = this.#known.get(key);
     if (!known) {
       if (isFull) return null;
-      known = { viewer: this.#counts.viewer(caller.playbackId, { onLeft: () => this.#forget(key) }), place };
+      const onLeft = () => this.#forget(key);
+      known = { viewer: this.#counts.viewer(caller.playbackId, clientOf(caller.address), { onLeft }), place };
       this.#known.set(key, known);
     }
     this.#counts.see(known.viewer);

@@ -6,13 +6,13 @@ import { ViewerCounts } from "./viewer-counts.ts";
 function start() {
   const clock = new ManualClock();
   const log = new FactLog();
-  const counts = new ViewerCounts(clock, log);
+  const counts = new ViewerCounts(clock, log, 2_000);
   return { clock, counts, told: () => log.viewerCounts.splice(0) };
 }
 
 test("who keeps asking is counted once as new, as watching, and with the time between their requests", () => {
   const { clock, counts, told } = start();
-  const viewer = counts.viewer("playback1");
+  const viewer = counts.viewer("playback1", "client");
   for (let second = 0; second < 10; second++) {
     counts.see(viewer);
     clock.advance(1000);
@@ -26,7 +26,7 @@ test("who keeps asking is counted once as new, as watching, and with the time be
 test("who was not seen for thirty seconds has left; that nobody watches is told once", () => {
   const { clock, counts, told } = start();
   const left: string[] = [];
-  const viewer = counts.viewer("playback1", { onLeft: () => left.push("left") });
+  const viewer = counts.viewer("playback1", "client", { onLeft: () => left.push("left") });
   counts.see(viewer);
   clock.advance(30_000);
   expect(told().map(({ now }) => now)).toEqual([1, 1, 1]);
@@ -40,7 +40,7 @@ test("who was not seen for thirty seconds has left; that nobody watches is told 
 
 test("who comes back after that watches again, and is not new", () => {
   const { clock, counts, told } = start();
-  const viewer = counts.viewer("playback1");
+  const viewer = counts.viewer("playback1", "client");
   counts.see(viewer);
   clock.advance(50_000);
   told();
@@ -51,14 +51,14 @@ test("who comes back after that watches again, and is not new", () => {
 
 test("who began on another node is not new here", () => {
   const { clock, counts, told } = start();
-  counts.see(counts.viewer("playback1", { id: "of-old" }));
+  counts.see(counts.viewer("playback1", "client", { id: "of-old" }));
   clock.advance(10_000);
   expect(told()).toMatchObject([{ now: 1, begun: 0 }]);
 });
 
 test("names of new viewers stop at a thousand, their number does not", () => {
   const { clock, counts, told } = start();
-  for (let i = 0; i < 1200; i++) counts.see(counts.viewer("playback1"));
+  for (let i = 0; i < 1200; i++) counts.see(counts.viewer("playback1", "client"));
   clock.advance(10_000);
   const [count] = told();
   expect([count?.begun, count?.now, count?.newViewers.length]).toEqual([1200, 1200, 1000]);
@@ -66,10 +66,33 @@ test("names of new viewers stop at a thousand, their number does not", () => {
 
 test("at the end everybody leaves, and that is told", () => {
   const { clock, counts, told } = start();
-  const viewer = counts.viewer("playback1");
+  const viewer = counts.viewer("playback1", "client");
   counts.see(viewer);
   clock.advance(4000);
   counts.see(viewer);
   counts.close();
   expect(told()).toEqual([{ playbackId: "playback1", now: 0, begun: 1, newViewers: [viewer.id], watchedMs: 4000 }]);
+});
+
+test("a client is counted as so many viewers at a time, and others are counted beside it", () => {
+  const { clock, counts, told } = start();
+  for (let i = 0; i < 2_500; i++) counts.see(counts.viewer("playback1", "attacker"));
+  counts.see(counts.viewer("playback1", "another"));
+  clock.advance(10_000);
+  expect(told()).toMatchObject([{ now: 2_001, begun: 2_001 }]);
+});
+
+test("a client begins so many viewers in a minute, however soon they leave, and who was not counted is counted later", () => {
+  const { clock, counts, told } = start();
+  for (let i = 0; i < 2_000; i++) counts.see(counts.viewer("playback1", "attacker"));
+  clock.advance(50_000);
+  told();
+  const late = counts.viewer("playback1", "attacker");
+  counts.see(late);
+  expect(late.tally).toBeNull();
+  clock.advance(10_000);
+  expect(told()).toEqual([]);
+  counts.see(late);
+  clock.advance(10_000);
+  expect(told()).toMatchObject([{ now: 1, begun: 1, newViewers: [late.id] }]);
 });

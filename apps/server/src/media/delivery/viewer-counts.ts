@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { EventSink, ViewerCount } from "../../ports.ts";
+import { ViewerPlaces } from "./viewer-places.ts";
 
 /** Who was not seen for so long has left. */
 const LEFT_AFTER_MS = 30_000;
 const TELL_MS = 10_000;
-/** Beyond it nobody new is counted; everybody watches. */
-const MAX_WATCHING = 100_000;
 const MAX_NEW_NAMED = 1000;
 
 /** What one playback id has had since it was last told of. */
@@ -22,6 +21,8 @@ interface Tally {
 export interface Viewer {
   readonly id: string;
   readonly playbackId: string;
+  /** That limits are counted for. */
+  readonly client: string;
   /** False until it was counted as new, wherever that was. */
   hasBegun: boolean;
   /** Monotonic milliseconds. */
@@ -36,19 +37,22 @@ export interface Viewer {
 export class ViewerCounts {
   readonly #clock: Clock;
   readonly #sink: EventSink;
+  readonly #places: ViewerPlaces;
   readonly #watching = new Set<Viewer>();
   readonly #tallies = new Map<string, Tally>();
   readonly #timer: Timer;
 
-  constructor(clock: Clock, sink: EventSink) {
+  /** A client is counted as `viewersPerClient` at most; whoever is not counted watches all the same. */
+  constructor(clock: Clock, sink: EventSink, viewersPerClient: number) {
     this.#clock = clock;
     this.#sink = sink;
+    this.#places = new ViewerPlaces(clock, viewersPerClient);
     this.#timer = clock.every(TELL_MS, () => this.#tell());
   }
 
   /** Somebody who has not been seen yet; with an `id` of old, somebody who began elsewhere. */
-  viewer(playbackId: string, { id, onLeft }: { id?: string; onLeft?: () => void } = {}): Viewer {
-    const begun = { id: id ?? randomUUID(), playbackId, hasBegun: id !== undefined, seenAt: 0, tally: null };
+  viewer(playbackId: string, client: string, { id, onLeft }: { id?: string; onLeft?: () => void } = {}): Viewer {
+    const begun = { id: id ?? randomUUID(), playbackId, client, hasBegun: id !== undefined, seenAt: 0, tally: null };
     return onLeft ? { ...begun, onLeft } : begun;
   }
 
@@ -68,8 +72,8 @@ export class ViewerCounts {
   }
 
   #arrive(viewer: Viewer): void {
-    if (this.#watching.size >= MAX_WATCHING) return;
-    const { playbackId } = viewer;
+    const { playbackId, client } = viewer;
+    if (!this.#places.take(client, !viewer.hasBegun)) return;
     const tally = this.#tallies.get(playbackId) ?? { playbackId, now: 0, begun: 0, newViewers: [], watchedMs: 0 };
     this.#tallies.set(playbackId, tally);
     this.#watching.add(viewer);
@@ -98,7 +102,7 @@ export class ViewerCounts {
   }
 
   #leave(viewer: Viewer): void {
-    this.#watching.delete(viewer);
+    if (this.#watching.delete(viewer)) this.#places.giveBack(viewer.client);
     if (viewer.tally) viewer.tally.now--;
     viewer.tally = null;
     viewer.onLeft?.();

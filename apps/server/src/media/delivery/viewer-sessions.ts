@@ -10,6 +10,7 @@
  * Nothing is stored: a forgotten session, after a restart or on another node, goes on from its token.
  */
 import type { Clock, Timer } from "../../platform/clock.ts";
+import { clientOf } from "../../platform/limits/client.ts";
 import type { PlaybackContent, PlaybackDecision, PlaybackGate, ViewerDetails, ViewerPass } from "../../ports.ts";
 import type { Viewer, ViewerCounts } from "./viewer-counts.ts";
 import type { ViewerTokens } from "./viewer-token.ts";
@@ -76,7 +77,12 @@ export class ViewerSessions {
     grant: Grant & { pass: ViewerPass },
     { details, asked, viewer }: { details: ViewerDetails; asked: number; viewer?: Viewer | undefined },
   ): ViewerSession {
-    const session = this.#session(playbackId, grant.pass, details, viewer ?? this.#counts.viewer(playbackId));
+    const session = this.#session(
+      playbackId,
+      grant.pass,
+      details,
+      viewer ?? this.#counts.viewer(playbackId, clientOf(details.address)),
+    );
     session.content = grant.content;
     if (asked === this.#changes) session.standsUntil = this.#clock.monotonic() + grant.standsMs;
     return session;
@@ -107,7 +113,12 @@ export class ViewerSessions {
     const sealed = this.#tokens.open(playbackId, token);
     if (!sealed) return null;
     const { viewerId: id, pass } = sealed;
-    const session = this.#session(playbackId, pass, details, this.#counts.viewer(playbackId, { id }));
+    const session = this.#session(
+      playbackId,
+      pass,
+      details,
+      this.#counts.viewer(playbackId, clientOf(details.address), { id }),
+    );
     this.remember(token, session);
     return session;
   }

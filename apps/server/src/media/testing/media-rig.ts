@@ -107,6 +107,7 @@ export class MediaRig implements AsyncDisposable {
       store: this.store,
       viewerSecret: VIEWER_SECRET,
       proxies: new TrustedProxies(["127.0.0.1"]),
+      viewersPerClient: 2_000,
       spoolDir: join(this.folder, "spool"),
       reconnectWindowMs: 30_000,
       ladder: NO_LADDER,

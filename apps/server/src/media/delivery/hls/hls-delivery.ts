@@ -31,6 +31,7 @@ export interface HlsDeliverySettings {
   /** 32 bytes, the same on every node. */
   readonly viewerSecret: Uint8Array;
   readonly proxies: TrustedProxies;
+  readonly viewersPerClient: number;
 }
 
 /** A request as its address is understood. `url` is the viewer's, also where an edge asks in their stead. */
