@@ -239,7 +239,7 @@ export interface RecordedSegment extends RecordingSegment {
   readonly track: RecordingTrack;
 }
 
-/** A span is in the object store and durable: `{v1/{project}/rec/{session}/{rendition}/{span}}`. */
+/** A span is in the object store and durable: `{v1/{project}/rec/{session}/{rendition}/{span}}`. Rows that point behind its `bytes` are lost. */
 export interface SpanSealed extends Fact {
   readonly type: "span-sealed";
   readonly sessionId: string;
@@ -248,7 +248,7 @@ export interface SpanSealed extends Fact {
   readonly bytes: number;
 }
 
-/** The session's recording stops here; what is sealed stays. Told once. */
+/** Media is missing from the session's recording from here on; it goes on when it can. */
 export interface RecordingFailed extends Fact {
   readonly type: "recording-failed";
   readonly sessionId: string;
@@ -291,13 +291,21 @@ export interface SourceMeasure {
   readonly clockJumps: number;
 }
 
+/** Bytes that recordings may still take. */
+export interface RecordingRoom {
+  /** On this node, where a recording waits until the object store has it. */
+  readonly spoolFreeBytes: number;
+  /** In the object store; null where it has no limit of its own. */
+  readonly storeFreeBytes: number | null;
+}
+
 /** Sent every 10 seconds while a publisher is live, at its first keyframe, and within a second of a change for the better or the worse. */
 export interface SourceMetrics extends Fact {
   readonly type: "source-metrics";
   readonly sessionId: string;
   readonly source: SourceMeasure;
-  /** Room for recordings on this node; null where the session is not recorded. */
-  readonly diskFreeBytes: number | null;
+  /** Null where the session is not recorded. */
+  readonly recordingRoom: RecordingRoom | null;
   readonly mediaTimeMs: number;
   /** Bytes per second received since the last report. */
   readonly ingestRate: number;
@@ -364,4 +372,6 @@ export interface EventSink {
   report(fact: MediaFact): void;
   /** Resolves with whether everything reported so far is durable; false when the database does not take it for now. */
   settle(): Promise<boolean>;
+  /** Facts other than telemetry that there was no room for, since the start. A teller that kept them may tell them again. */
+  readonly lost: number;
 }

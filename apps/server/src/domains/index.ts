@@ -147,6 +147,9 @@ export function createDomains(options: DomainOptions): Domains {
     eventSink: {
       report: (fact) => facts.report(fact),
       settle: () => facts.settle(),
+      get lost() {
+        return facts.lost;
+      },
       countViewers: (counts) => viewCounter.countViewers(counts),
     },
     viewerSecret: () => serverSecret(deps, "viewer-tokens"),

@@ -117,7 +117,7 @@ export function measured(grant: PublishGrant, sessionId: string, change: Partial
     at: now(),
     sessionId,
     source: GOOD_SOURCE,
-    diskFreeBytes: null,
+    recordingRoom: null,
     mediaTimeMs: 0,
     ingestRate: 0,
     outgoingRate: 0,

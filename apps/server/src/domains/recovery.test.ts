@@ -57,34 +57,57 @@ describe("recordings", () => {
     expect(bySession.meta.source[0]).toMatchObject({ hrn: "MP4", width: 640, height: 360, url: session.mp4Url });
   });
 
-  it("one that stopped early keeps what is sealed and says why; one with nothing sealed has failed", async () => {
+  it("one that was interrupted says why; what was written of it is waited for; with nothing written it has failed", async () => {
     for (const keeps of [true, false]) {
       const { grant, start } = await publish();
       const { streamId, epoch } = grant;
       const { sessionId } = start;
-      const failed = {
-        type: "recording-failed",
-        streamId,
-        epoch,
-        at: now(),
-        sessionId,
-        reason: "the spool is full",
-      } as const;
-      const seals = keeps ? [sealed(grant, sessionId, "source"), sealed(grant, sessionId, "audio")] : [];
-      await tell(
-        kit.domains,
-        segment(grant, sessionId, 1),
-        ...seals,
-        segment(grant, sessionId, 2, "later.m4s"),
-        failed,
-      );
+      const reason = "part of the recording is missing: the disk was full";
+      const failed = { type: "recording-failed", streamId, epoch, at: now(), sessionId, reason } as const;
+      const left = (msn: number) => ({ ...segment(grant, sessionId, msn), recorded: [] });
+      const seals = [sealed(grant, sessionId, "source"), sealed(grant, sessionId, "audio")];
+      if (keeps) await tell(kit.domains, segment(grant, sessionId, 1), left(2), failed, segment(grant, sessionId, 3));
+      else await tell(kit.domains, left(1), failed);
       await tell(kit.domains, ended(grant, "clean-stop"));
       await pass(2_000);
+      if (keeps) {
+        expect(await readSession(sessionId)).toMatchObject({ recordingStatus: "waiting" });
+        await tell(kit.domains, ...seals);
+        await pass(5_000);
+      }
       const recordingStatus = keeps ? "ready" : "failed";
-      expect(await readSession(sessionId)).toMatchObject({ recordingStatus, recordingError: "the spool is full" });
+      expect(await readSession(sessionId)).toMatchObject({ recordingStatus, recordingError: reason });
       const index = await kit.domains.playbackGate.recording(sessionId);
-      expect(index?.renditions[0]?.segments.map(({ msn }) => msn)).toEqual(keeps ? [1] : undefined);
+      expect(index?.renditions[0]?.segments.map(({ msn, discontinuity }) => [msn, discontinuity])).toEqual(
+        keeps
+          ? [
+              [1, false],
+              [3, true],
+            ]
+          : undefined,
+      );
     }
+  });
+
+  it("rows that point behind the end of a span are cut: a gap where another rendition has the segment, else nothing", async () => {
+    const { grant, start } = await publish();
+    const { sessionId } = start;
+    const [first, second, third] = [1, 2, 3].map((msn) => segment(grant, sessionId, msn));
+    if (!first || !second || !third) throw new Error("three segments");
+    await tell(kit.domains, first, second, third);
+    const bytes = (rendition: string, kept: number) => ({ ...sealed(grant, sessionId, rendition), bytes: kept });
+    await tell(kit.domains, bytes("source", 1_500), bytes("audio", 2_000), ended(grant, "clean-stop"));
+    await pass(2_000);
+    expect(await readSession(sessionId)).toMatchObject({
+      recordingStatus: "ready",
+      recordingError: expect.stringContaining("damaged"),
+    });
+    const index = await kit.domains.playbackGate.recording(sessionId);
+    expect(index?.renditions.map(({ rendition, segments }) => [rendition, segments.map(({ gap }) => gap)])).toEqual([
+      ["audio", [false, false]],
+      ["source", [false, true]],
+    ]);
+    expect(index?.renditions[0]?.spanBytes.get("1-0000000001.m4s")).toBe(2_000);
   });
 
   it("without a policy it is public; with jwt or webhook it is denied as an unknown one is", async () => {

@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Clock } from "../platform/clock.ts";
@@ -11,8 +10,10 @@ import { Hub, type HubFigures } from "./hub/hub.ts";
 import type { LadderResources } from "./ladder/live-ladder.ts";
 import { type MediaMemory, openMediaMemory } from "./memory-pool.ts";
 import type { Publication, PublisherHandle } from "./packet.ts";
-import { recoverSpool, spoolFolder } from "./recording/recover-spool.ts";
+import { listSpool, recoverSpool } from "./recording/recover-spool.ts";
 import { SessionRecorder } from "./recording/session-recorder.ts";
+import { SpanSealer } from "./recording/span-sealer.ts";
+import { SpoolDisk } from "./recording/spool-disk.ts";
 
 export { closeSlowReaders } from "./delivery/slow-readers.ts";
 export type { LadderResources } from "./ladder/live-ladder.ts";
@@ -36,8 +37,15 @@ export interface MediaPlaneSettings {
   readonly ladder: LadderResources;
   /** This node as a transcoder: its id, and where it is reached. */
   readonly orchestrator: { readonly address: string; readonly url: string };
-  /** Room where the spool and the recordings lie. */
-  readonly diskFreeBytes: () => number;
+  /** Room where the spool lies; the object store knows its own. */
+  readonly spoolFreeBytes: () => number;
+}
+
+export interface PlaneFigures {
+  readonly requests: number;
+  readonly waitingRequests: number;
+  /** Chapters of recordings that the object store does not have yet. */
+  readonly unsealedChapters: number;
 }
 
 /** Everything that moves media on one node, behind one door: what ingest servers publish into, and what answers viewers. */
@@ -46,11 +54,18 @@ export class MediaPlane {
   readonly #settings: MediaPlaneSettings;
   readonly #hub: Hub;
   readonly #hls: HlsDelivery;
+  readonly #disk: SpoolDisk;
+  readonly #sealer: SpanSealer;
+  readonly #closing = new AbortController();
   #requests = 0;
 
   constructor(settings: MediaPlaneSettings) {
-    const { clock, log, publishGate, eventSink, store, spoolDir, reconnectWindowMs } = settings;
+    const { clock, log, publishGate, eventSink, store, spoolDir, spoolFreeBytes, reconnectWindowMs } = settings;
     this.#settings = settings;
+    const disk = new SpoolDisk({ folder: spoolDir, freeBytes: spoolFreeBytes });
+    const sealer = new SpanSealer({ clock, log, store, eventSink });
+    this.#disk = disk;
+    this.#sealer = sealer;
     this.#hub = new Hub({
       clock,
       log,
@@ -60,27 +75,19 @@ export class MediaPlane {
       reconnectWindowMs,
       ladder: settings.ladder,
       orchestrator: settings.orchestrator,
-      diskFreeBytes: settings.diskFreeBytes,
+      recordingRoom: () => ({ spoolFreeBytes: disk.freeBytes(), storeFreeBytes: store.freeBytes() }),
       createRecorder: ({ projectId, streamId }, { sessionId }) =>
-        new SessionRecorder({
-          clock,
-          log,
-          store,
-          eventSink,
-          folder: spoolFolder(spoolDir, projectId, sessionId),
-          projectId,
-          streamId,
-          sessionId,
-        }),
+        new SessionRecorder({ clock, log, eventSink, disk, sealer, projectId, streamId, sessionId }),
     });
     this.#hls = new HlsDelivery({ ...settings, hub: this.#hub });
   }
 
-  /** Seal what an earlier run left in the spool; to be awaited before anything is published. */
+  /** Find what an earlier run left in the spool, and go on with it in the background. To be awaited before anything is published. */
   async start(): Promise<void> {
-    const { clock, log, store, eventSink, spoolDir } = this.#settings;
-    await mkdir(spoolDir, { recursive: true });
-    await recoverSpool({ clock, log, store, eventSink, folder: spoolDir });
+    const { clock, log, eventSink } = this.#settings;
+    await this.#disk.makeFolder(this.#disk.folder);
+    const left = await listSpool(this.#disk.folder);
+    void recoverSpool(left, { clock, log, eventSink, sealer: this.#sealer, signal: this.#closing.signal });
   }
 
   open(grant: PublishGrant, publisher: PublisherHandle): Publication {
@@ -91,8 +98,13 @@ export class MediaPlane {
     return this.#hub.publisherCount;
   }
 
-  get figures(): HubFigures & { readonly requests: number; readonly waitingRequests: number } {
-    return { ...this.#hub.figures, requests: this.#requests, waitingRequests: this.#hls.waiting };
+  get figures(): HubFigures & PlaneFigures {
+    return {
+      ...this.#hub.figures,
+      requests: this.#requests,
+      waitingRequests: this.#hls.waiting,
+      unsealedChapters: this.#sealer.waiting,
+    };
   }
 
   /** Answers everything under `/hls/` and `/asset/hls/`. */
@@ -112,14 +124,17 @@ export class MediaPlane {
     this.#hls.accessChanged("all");
   }
 
-  /** End every session cleanly and seal its recording. */
-  drain(): Promise<void> {
-    return this.#hub.drain();
+  /** End every session cleanly and seal its recording, unless the object store is away. */
+  async drain(): Promise<void> {
+    await this.#hub.drain();
+    await this.#sealer.settled();
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    this.#closing.abort();
     this.#hls.close();
-    return this.#hub.close();
+    await this.#hub.close();
+    await this.#sealer.close();
   }
 }
 

@@ -80,7 +80,7 @@ export async function startMedia({
       encoding: { preset: config.transcodePreset, encoder: await chooseEncoder(config.encoder, clock, log) },
     },
     orchestrator: { address: domains.node.id, url: publicUrl() },
-    diskFreeBytes: () => freeBytesOf(dataFolder),
+    spoolFreeBytes: () => freeBytesOf(dataFolder),
   });
   opened.defer(() => plane.close());
   await plane.start();

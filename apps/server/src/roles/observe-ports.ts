@@ -102,5 +102,8 @@ function observeSink(eventSink: EventSink, metrics: Metrics): EventSink {
       eventSink.countViewers(counts);
     },
     settle: () => eventSink.settle(),
+    get lost() {
+      return eventSink.lost;
+    },
   };
 }

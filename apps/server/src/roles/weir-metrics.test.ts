@@ -24,7 +24,7 @@ const granted: PublishDecision = {
 const denied: PlaybackDecision = { ok: false, reason: "denied" };
 const viewer = { protocol: "hls", address: "", url: "", host: "", userAgent: "", referer: "", origin: null } as const;
 const request = { playbackId: "secret-playback", tokens: ["secret-token"], accessKeys: [], viewer };
-const sink: EventSink = { report: () => {}, countViewers: () => {}, settle: async () => true };
+const sink: EventSink = { report: () => {}, countViewers: () => {}, settle: async () => true, lost: 0 };
 
 /** Everything that a process counts, as `weir.ts` puts it together. */
 function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
@@ -41,7 +41,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
       ladders: 6,
       transcodeLagMs: 700,
     },
-    ...{ transcodeChildren: 8, diskFreeBytes: 9 },
+    ...{ transcodeChildren: 8, diskFreeBytes: 9, unsealedChapters: 10 },
   };
   const feed = { readers: 1, streams: 2, tooSlow: 3 };
   measureProcess(metrics, { p99Ms: () => 20 });

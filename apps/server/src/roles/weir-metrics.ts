@@ -91,6 +91,11 @@ export function measureMedia(metrics: Metrics, { figures }: Pick<MediaRole, "fig
     "How far the rungs that are furthest behind are behind their source",
     () => figures().transcodeLagMs / 1000,
   );
+  metrics.gauge(
+    "weir_recording_chapters_waiting",
+    "Chapters of recordings that wait in the spool for the object store",
+    () => figures().unsealedChapters,
+  );
   metrics.gauge("weir_disk_free_bytes", "Room on the disk of the data folder", () => figures().diskFreeBytes);
 }
 

@@ -94,14 +94,15 @@ export const metricsRules: Rules<SourceMetrics> = {
     );
   },
 
-  "disk-nearly-full": ({ diskFreeBytes: bytes, ingestRate }) => {
-    if (bytes === null) return "well";
+  "disk-nearly-full": ({ recordingRoom: room, ingestRate }) => {
+    if (room === null) return "well";
+    const bytes = Math.min(room.spoolFreeBytes, room.storeFreeBytes ?? Number.POSITIVE_INFINITY);
     const minutes = ingestRate > 0 ? bytes / ingestRate / 60 : Number.POSITIVE_INFINITY;
     if (bytes >= DISK.well.bytes && minutes >= DISK.well.minutes) return "well";
     if (bytes >= DISK.low.bytes && minutes >= DISK.low.minutes) return "as-is";
     const left = Number.isFinite(minutes) ? `; this stream alone fills that in ${Math.floor(minutes)} minutes` : "";
     return harmful(
-      "The disk is nearly full: the recording will stop.",
+      "The disk is nearly full: the recording will pause.",
       `${(bytes / GIB).toFixed(1)} GiB are free${left}.`,
       "Delete recordings, or give the data folder a larger disk.",
     );

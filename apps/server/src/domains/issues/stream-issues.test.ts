@@ -18,10 +18,11 @@ const good: SourceMeasure = {
 
 function metrics(change: Partial<SourceMetrics> = {}): SourceMetrics {
   const rates = { mediaTimeMs: 0, ingestRate: 500_000, outgoingRate: 0 };
-  return { ...fact, type: "source-metrics", source: good, diskFreeBytes: null, ...rates, transcoding: null, ...change };
+  return { ...fact, type: "source-metrics", source: good, recordingRoom: null, ...rates, transcoding: null, ...change };
 }
 const source = (change: Partial<SourceMeasure>) => metrics({ source: { ...good, ...change } });
-const disk = (diskFreeBytes: number, ingestRate = 500_000) => metrics({ diskFreeBytes, ingestRate });
+const disk = (spoolFreeBytes: number, ingestRate = 500_000, storeFreeBytes: number | null = null) =>
+  metrics({ recordingRoom: { spoolFreeBytes, storeFreeBytes }, ingestRate });
 
 function ladder(state: TranscodingReport["state"], cause?: TranscodingReport["cause"], lagMs = 0): SourceMetrics {
   const reason = cause ? { cause, reason: `because of ${cause}` } : {};
@@ -106,7 +107,7 @@ describe("nextIssues", () => {
     ["a second track that may still come", source({ audio: "none", measuredSeconds: 2 })],
     ["a source that sends nothing at all for a moment", source({ audio: "stopped", video: "stopped" })],
     ["a starved second", source({ starvedSeconds: 2 })],
-    ["little room where nothing is recorded", metrics({ diskFreeBytes: null })],
+    ["little room where nothing is recorded", metrics({ recordingRoom: null })],
     ["rungs that are made", ladder("running", undefined, 400)],
     ["a segment in time", whole],
     ["a segment of a stream that plays as source only", segment("source-only")],

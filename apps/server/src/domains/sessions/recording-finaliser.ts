@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { MediaControl } from "../../ports.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
+import type { Trx } from "../schema.ts";
 import { recordingEvent } from "./recording-event.ts";
 import { judgeRecording, nextRecordingStatus } from "./recording-status.ts";
 
@@ -24,17 +25,20 @@ interface WaitingRow {
   recording_error: string | null;
   sealed: string;
   unsealed: string;
+  damaged: string;
 }
 
 /** Look at every ended session whose recording waits and is due: it becomes ready, failed with a reason, or is looked at again later. */
 export async function settleRecordings({ db, clock, log, events, mediaControl }: FinaliserDeps): Promise<void> {
   const now = clock.now();
   const { rows } = await sql<WaitingRow>`
-    select s.id, s.stream_id, s.project_id, s.user_id, s.recording_playback_id, s.ended_at, s.recording_error, g.sealed, g.unsealed
+    select s.id, s.stream_id, s.project_id, s.user_id, s.recording_playback_id, s.ended_at, s.recording_error, g.sealed, g.unsealed, g.damaged
     from (select * from session where recording = 'waiting' and ended_at is not null and settle_at <= ${now}::bigint
       order by id limit ${BATCH}) s,
     lateral (
-      select count(*) filter (where p.span is not null) as sealed, count(*) filter (where p.span is null) as unsealed
+      select count(*) filter (where r.byte_offset + r.byte_length <= p.bytes) as sealed,
+        count(*) filter (where p.span is null) as unsealed,
+        count(*) filter (where r.byte_offset + r.byte_length > p.bytes) as damaged
       from recording_segment r
       left join recording_span p on p.session_id = r.session_id and p.rendition = r.rendition and p.span = r.span
       where r.session_id = s.id and not r.gap
@@ -55,7 +59,7 @@ export async function settleRecordings({ db, clock, log, events, mediaControl }:
       continue;
     }
     const recording = nextRecordingStatus("waiting", verdict);
-    const reason = row.recording_error ?? reasonOf(Number(row.sealed), Number(row.unsealed));
+    const reason = row.recording_error ?? reasonOf(row);
     await db.transaction().execute(async (trx) => {
       const changed = await trx
         .updateTable("session")
@@ -64,11 +68,7 @@ export async function settleRecordings({ db, clock, log, events, mediaControl }:
         .where("recording", "=", "waiting")
         .executeTakeFirst();
       if (changed.numUpdatedRows === 0n) return;
-      // What never became durable is no part of the recording.
-      await sql`
-        delete from recording_segment r where r.session_id = ${row.id} and not r.gap and not exists (
-          select 1 from recording_span p where p.session_id = r.session_id and p.rendition = r.rendition and p.span = r.span
-        )`.execute(trx);
+      await dropWhatIsNotDurable(trx, row.id);
       if (recording === "ready") {
         const owner = { projectId: row.project_id, userId: row.user_id };
         const moment = { streamId: row.stream_id, owner, sessionId: row.id, at: clock.now() };
@@ -81,7 +81,24 @@ export async function settleRecordings({ db, clock, log, events, mediaControl }:
   }
 }
 
-function reasonOf(sealed: number, unsealed: number): string | null {
-  if (unsealed > 0) return "part of the recording never reached the object store";
-  return sealed > 0 ? null : "the broadcast ended before its first segment was complete";
+/** A segment whose bytes are in no span, or not all of them, is a gap; what no rendition has is no part of the recording. */
+async function dropWhatIsNotDurable(trx: Trx, sessionId: string): Promise<void> {
+  await sql`
+    update recording_segment r set gap = true, init = '', span = '', byte_offset = 0, byte_length = 0
+    where r.session_id = ${sessionId} and not r.gap and not exists (
+      select 1 from recording_span p
+      where p.session_id = r.session_id and p.rendition = r.rendition and p.span = r.span
+        and r.byte_offset + r.byte_length <= p.bytes
+    )`.execute(trx);
+  await sql`
+    delete from recording_segment r where r.session_id = ${sessionId} and not exists (
+      select 1 from recording_segment o where o.session_id = r.session_id and o.msn = r.msn and not o.gap
+    )`.execute(trx);
+}
+
+function reasonOf({ sealed, unsealed, damaged }: WaitingRow): string | null {
+  if (Number(unsealed) > 0) return "part of the recording never reached the object store";
+  if (Number(damaged) > 0)
+    return "part of the recording is missing: it was damaged on the disk when the server stopped";
+  return Number(sealed) > 0 ? null : "the broadcast ended before its first segment was complete";
 }

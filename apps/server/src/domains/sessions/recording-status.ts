@@ -26,7 +26,7 @@ export function nextRecordingStatus(state: RecordingState, input: RecordingInput
 export interface RecordingEvidence {
   readonly sealedSegments: number;
   readonly unsealedSegments: number;
-  /** The media floor gave up on it. */
+  /** The media floor could not record some of it. What it could is still on its way to the object store. */
   readonly hasFailed: boolean;
   /** Milliseconds since the session ended. */
   readonly endedForMs: number;
@@ -40,7 +40,7 @@ export const RECORDING_WATCHDOG_MS = 3_600_000;
 /** Whether a waiting recording is done, lost, or still to be waited for (null). What is sealed is kept even when the rest is lost. */
 export function judgeRecording(evidence: RecordingEvidence): "complete" | "lost" | null {
   const { sealedSegments, unsealedSegments, hasFailed, endedForMs } = evidence;
-  if (unsealedSegments > 0 && !hasFailed && endedForMs < RECORDING_WATCHDOG_MS) return null;
+  if (unsealedSegments > 0 && endedForMs < RECORDING_WATCHDOG_MS) return null;
   if (sealedSegments > 0) return "complete";
   return hasFailed || unsealedSegments > 0 || endedForMs >= EMPTY_RECORDING_MS ? "lost" : null;
 }

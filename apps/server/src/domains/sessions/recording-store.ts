@@ -45,13 +45,14 @@ export async function readRecordingIndex(db: Db, sessionId: string): Promise<Rec
     track,
     segments: rows
       .filter((row) => row.rendition === rendition)
-      .map((row) => ({
+      .map((row, at, all) => ({
         msn: Number(row.msn),
         epoch: Number(row.epoch),
         startTicks: Number(row.start_ticks),
         durationTicks: Number(row.duration_ticks),
         programDateTimeMs: Number(row.program_date_time),
-        discontinuity: row.discontinuity,
+        // A hole in the numbers is one in time: what was there was not recorded.
+        discontinuity: row.discontinuity || Number(row.msn) > Number(all[at - 1]?.msn ?? row.msn) + 1,
         gap: row.gap,
         init: row.init,
         span: row.span,

@@ -80,7 +80,7 @@ export async function insertSealedSpans(trx: Trx, facts: readonly SpanSealed[]):
     on conflict do nothing`.execute(trx);
 }
 
-/** The recording goes no further; what is sealed of it is kept when the session ends. The first reason stays. */
+/** Some of the recording is missing. The first reason stays. */
 export async function noteFailedRecordings(trx: Trx, facts: readonly RecordingFailed[]): Promise<void> {
   for (const { sessionId, reason } of facts) {
     await trx

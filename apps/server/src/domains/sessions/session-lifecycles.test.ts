@@ -43,8 +43,9 @@ describe("judging the recording of an ended session", () => {
     ["a span not sealed yet", { sealedSegments: 9, unsealedSegments: 1 }, null],
     ["no media known yet", {}, null],
     ["no media long after the end", { endedForMs: EMPTY_RECORDING_MS }, "lost"],
-    ["stopped early, something sealed", { sealedSegments: 9, unsealedSegments: 1, hasFailed: true }, "complete"],
-    ["stopped early, nothing sealed", { unsealedSegments: 1, hasFailed: true }, "lost"],
+    ["interrupted, everything that was written sealed", { sealedSegments: 9, hasFailed: true }, "complete"],
+    ["interrupted, a span not sealed yet", { sealedSegments: 9, unsealedSegments: 1, hasFailed: true }, null],
+    ["interrupted, nothing ever written", { hasFailed: true }, "lost"],
     [
       "the watchdog, something sealed",
       { sealedSegments: 9, unsealedSegments: 1, endedForMs: RECORDING_WATCHDOG_MS },

@@ -69,11 +69,11 @@ export async function resumeSession(
     })
     .where("id", "=", id)
     .where("ended_at", "is", null)
-    .returning(["record", "profiles", "next_msn", "discontinuity_sequence", "end_ticks", "recording_error"])
+    .returning(["record", "profiles", "next_msn", "discontinuity_sequence", "end_ticks"])
     .executeTakeFirstOrThrow();
   return {
     id,
-    record: row.record && row.recording_error === null,
+    record: row.record,
     profiles: row.profiles,
     position: {
       nextMsn: Number(row.next_msn),

@@ -20,7 +20,7 @@ const metrics = (mediaTimeMs: number): MediaFact => ({
     starvedSeconds: 0,
     clockJumps: 0,
   },
-  diskFreeBytes: null,
+  recordingRoom: null,
   mediaTimeMs,
   ingestRate: 0,
   outgoingRate: 0,
@@ -100,4 +100,13 @@ it("closing writes what waits, and takes no more", async () => {
   queue.report(metrics(2));
   await queue.flush();
   expect(write).toHaveBeenCalledOnce();
+});
+
+it("facts other than telemetry that there was no room for are counted, so that their teller can tell them again", async () => {
+  const { queue } = queueOf(async () => Promise.reject(new Error("away")), 3);
+  for (const value of [1, 2, 3, 4]) queue.report(metrics(value));
+  expect(queue.lost).toBe(0);
+  const sealed = { ...at, type: "span-sealed", sessionId: "s", rendition: "source", span: "1", bytes: 1 } as const;
+  for (let i = 0; i < 4; i++) queue.report(sealed);
+  expect(queue.lost).toBeGreaterThan(0);
 });

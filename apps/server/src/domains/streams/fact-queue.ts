@@ -30,7 +30,7 @@ const delayOf = (fact: MediaFact): number =>
  * that it refuses for good is found by writing one at a time, and dropped with an error in the log. When the queue is full, telemetry goes
  * first (and a gap event will say so), then the oldest facts that change no publisher's state.
  */
-export class FactQueue implements Pick<EventSink, "report" | "settle"> {
+export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> {
   readonly #options: Required<FactQueueOptions>;
   readonly #backOff = new BackOff(100, 5_000);
   #waiting: MediaFact[] = [];
@@ -42,6 +42,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle"> {
   #notBefore = 0;
   #closed = false;
   #droppedInAll = 0;
+  #lost = 0;
 
   constructor(options: FactQueueOptions) {
     this.#options = { capacity: CAPACITY, ...options };
@@ -61,6 +62,10 @@ export class FactQueue implements Pick<EventSink, "report" | "settle"> {
   /** Facts that there was no room for, since the start. */
   get dropped(): number {
     return this.#droppedInAll;
+  }
+
+  get lost(): number {
+    return this.#lost;
   }
 
   /** Write what is waiting now. Resolves when it is written, or when one attempt has failed. */
@@ -159,6 +164,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle"> {
     const victims = telemetry.length > 0 ? telemetry : this.#waiting.filter((fact) => !isUrgent(fact)).slice(0, BATCH);
     for (const { streamId } of victims) this.#countDropped(streamId, 1);
     this.#droppedInAll += victims.length;
+    if (telemetry.length === 0) this.#lost += victims.length;
     this.#remove(new Set(victims));
     this.#options.log.warn(
       { dropped: victims.length, telemetry: telemetry.length > 0 },

@@ -28,7 +28,7 @@ beforeEach(() => {
     reconnectWindowMs: WINDOW_MS,
     ladder: NO_LADDER,
     orchestrator: ORCHESTRATOR,
-    diskFreeBytes: () => 2 ** 40,
+    recordingRoom: () => ({ spoolFreeBytes: 2 ** 40, storeFreeBytes: 2 ** 40 }),
     createRecorder: () => {
       throw new Error("not recorded here");
     },

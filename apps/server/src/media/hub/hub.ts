@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { EventSink, PublishGate, PublishGrant, SessionStart, StopReason } from "../../ports.ts";
+import type { EventSink, PublishGate, PublishGrant, RecordingRoom, SessionStart, StopReason } from "../../ports.ts";
 import type { LadderResources } from "../ladder/live-ladder.ts";
 import type { MediaMemory } from "../memory-pool.ts";
 import type { Publication, PublisherHandle } from "../packet.ts";
@@ -28,7 +28,7 @@ export interface HubSettings {
   readonly reconnectWindowMs: number;
   readonly ladder: LadderResources;
   readonly orchestrator: { readonly address: string; readonly url: string };
-  readonly diskFreeBytes: () => number;
+  readonly recordingRoom: () => RecordingRoom;
   readonly createRecorder: (grant: PublishGrant, start: SessionStart) => SessionRecorder;
 }
 
@@ -175,7 +175,7 @@ export class Hub {
       ladder: this.#settings.ladder,
       log: this.#settings.log,
       orchestrator: this.#settings.orchestrator,
-      diskFreeBytes: this.#settings.diskFreeBytes,
+      recordingRoom: this.#settings.recordingRoom,
       streamId: grant.streamId,
       playbackId: grant.playbackId,
       start,

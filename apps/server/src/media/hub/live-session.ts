@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { EventSink, SessionStart, SourceMeasure, TimelinePosition } from "../../ports.ts";
+import type { EventSink, RecordingRoom, SessionStart, SourceMeasure, TimelinePosition } from "../../ports.ts";
 import type { LadderResources, TranscodedSegment } from "../ladder/live-ladder.ts";
 import { LivePipeline } from "../live-pipeline.ts";
 import type { MediaMemory } from "../memory-pool.ts";
@@ -30,7 +30,7 @@ export interface LiveSessionSettings {
   /** What the node transcodes with. */
   readonly ladder: LadderResources;
   /** Room for recordings. */
-  readonly diskFreeBytes: () => number;
+  readonly recordingRoom: () => RecordingRoom;
   /** Null where the session is not recorded. */
   readonly recorder: SessionRecorder | null;
   /** The session is over; its playlists stay up for those who still watch. */
@@ -285,7 +285,7 @@ export class LiveSession {
   }
 
   #reportMetrics(): void {
-    const { clock, eventSink, recorder, diskFreeBytes } = this.#settings;
+    const { clock, eventSink, recorder, recordingRoom } = this.#settings;
     const now = clock.monotonic();
     const seconds = this.#metricsAt === null ? 0 : (now - this.#metricsAt) / 1000;
     const rate = (bytes: number) => (seconds > 0 ? Math.round(bytes / seconds) : 0);
@@ -296,7 +296,7 @@ export class LiveSession {
       at: clock.now(),
       sessionId: this.sessionId,
       source: this.source,
-      diskFreeBytes: recorder ? diskFreeBytes() : null,
+      recordingRoom: recorder ? recordingRoom() : null,
       mediaTimeMs: Math.round(ticksToMs(this.pipeline.timeline.position.endTicks, 90_000)),
       ingestRate: rate(this.#bytesReceived - this.#receivedAtMetrics),
       outgoingRate: rate(this.bytesSent - this.#sentAtMetrics),

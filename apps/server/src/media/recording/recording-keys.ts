@@ -4,11 +4,16 @@ export function recordingKey(projectId: string, sessionId: string, rendition: st
   return `v1/${projectId}/rec/${sessionId}/${rendition}/${file}`;
 }
 
-/** Rows of one publisher epoch from `firstMsn` on, sealed beside the spans: from them an index can be rebuilt without the database. */
+/** The journal of one chapter, sealed beside its spans: from the journals an index can be rebuilt without the database. */
 export function recordingIndexKey(projectId: string, sessionId: string, epoch: number, firstMsn: number): string {
-  return `v1/${projectId}/rec/${sessionId}/index-${epoch}-${String(firstMsn).padStart(10, "0")}.json`;
+  return `v1/${projectId}/rec/${sessionId}/index-${placeName(epoch, firstMsn)}.jsonl`;
 }
 
 export function spanName(epoch: number, firstMsn: number): string {
-  return `${epoch}-${String(firstMsn).padStart(10, "0")}.m4s`;
+  return `${placeName(epoch, firstMsn)}.m4s`;
+}
+
+/** Where something begins in a session: its publisher's epoch and its first segment. */
+export function placeName(epoch: number, firstMsn: number): string {
+  return `${epoch}-${String(firstMsn).padStart(10, "0")}`;
 }

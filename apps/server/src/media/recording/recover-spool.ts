@@ -1,87 +1,74 @@
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { ObjectStore } from "../../platform/storage/object-store.ts";
-import type { EventSink, SegmentClosed } from "../../ports.ts";
-import { recordingIndexKey, recordingKey } from "./recording-keys.ts";
+import { BackOff, sleep } from "../../platform/retry.ts";
+import type { EventSink, MediaFact } from "../../ports.ts";
+import type { SpanSealer } from "./span-sealer.ts";
+import { readChapter, type SpoolChapter } from "./spool-chapter.ts";
+import { tellInBatches } from "./tell-in-batches.ts";
 
 export interface SpoolRecoverySettings {
   readonly clock: Clock;
   readonly log: Log;
-  readonly store: ObjectStore;
   readonly eventSink: EventSink;
-  /** The spool: one folder a session, named `{project}.{session}`. */
-  readonly folder: string;
+  readonly sealer: SpanSealer;
+  /** Ended while the database does not answer: the next start tries again. */
+  readonly signal: AbortSignal;
 }
 
-export function spoolFolder(folder: string, projectId: string, sessionId: string): string {
-  return join(folder, `${projectId}.${sessionId}`);
+/** What an earlier run left in the spool. To be listed before anything new is written there. */
+export async function listSpool(folder: string): Promise<string[]> {
+  return (await readdir(folder)).map((name) => join(folder, name));
 }
 
 /**
- * Seal what a killed process left in its spool. The journal's facts are told again (whoever knows them already ignores them), then the spans
- * that never reached the store are put there. Runs before anything is published; a folder that cannot be sealed is left for the next start.
+ * Hand what an earlier run left in the spool to the sealer. First the facts of the journals are told again (whoever knows them already
+ * ignores them), so that no recording is judged without them. A chapter that cannot be read is left for the next start.
  */
-export async function recoverSpool(settings: SpoolRecoverySettings): Promise<void> {
-  const names = await readdir(settings.folder).catch(() => []);
-  for (const name of names) {
-    const [projectId, sessionId] = name.split(".");
-    if (!projectId || !sessionId) continue;
+export async function recoverSpool(folders: readonly string[], settings: SpoolRecoverySettings): Promise<void> {
+  for (const folder of folders) {
     try {
-      await recoverSession(settings, join(settings.folder, name), projectId, sessionId);
+      await recoverChapter(folder, settings);
     } catch (error) {
       settings.log.error(
-        { error, sessionId },
-        "a recording left by an earlier run could not be sealed; the next start tries again",
+        { err: error, folder },
+        "a recording left by an earlier run cannot be read; the next start tries again",
       );
     }
   }
 }
 
-async function recoverSession(
-  { store, eventSink, clock, log }: SpoolRecoverySettings,
+async function recoverChapter(
   folder: string,
-  projectId: string,
-  sessionId: string,
+  { clock, log, eventSink, sealer, signal }: SpoolRecoverySettings,
 ): Promise<void> {
-  const facts = await readJournal(join(folder, "journal.jsonl"));
-  for (const fact of facts) eventSink.report(fact);
-  const rows = facts.flatMap((fact) => fact.recorded);
-  const epochs = new Map(facts.map((fact) => [fact.epoch, fact]));
-  for (const [epoch, fact] of epochs) {
-    const ofEpoch = rows.filter((row) => row.epoch === epoch);
-    const spans = new Map(ofEpoch.filter((row) => row.span !== "").map((row) => [`${row.rendition}/${row.span}`, row]));
-    for (const { rendition, span } of spans.values()) {
-      const key = recordingKey(projectId, sessionId, rendition, span);
-      const path = join(folder, rendition, span);
-      if ((await store.size(key)) === null) await store.putFile(key, path);
-      const bytes = (await store.size(key)) ?? 0;
-      eventSink.report({
-        type: "span-sealed",
-        streamId: fact.streamId,
-        epoch,
-        at: clock.now(),
-        sessionId,
-        rendition,
-        span,
-        bytes,
-      });
-    }
-    const [first] = ofEpoch;
-    if (first)
-      await store.put(recordingIndexKey(projectId, sessionId, epoch, first.msn), Buffer.from(JSON.stringify(ofEpoch)));
+  const chapter = await readChapter(folder);
+  if (!chapter) {
+    log.info({ folder }, "removing a part of a recording that holds no whole segment");
+    return rm(folder, { recursive: true, force: true });
   }
-  if (await eventSink.settle()) await rm(folder, { recursive: true, force: true });
-  log.info({ sessionId, segments: facts.length }, "sealed a recording that an earlier run left open");
+  const { sessionId, facts, damage } = chapter;
+  const news = [...facts, ...damageFact(chapter, clock.now())];
+  const wait = new BackOff(200, 10_000);
+  while (!(await tellInBatches(eventSink, news))) {
+    if (signal.aborted) return;
+    await sleep(clock, wait.next());
+  }
+  const isDamaged = damage.journalBytes > 0 || damage.missingSpans > 0 || damage.segments > 0;
+  if (isDamaged)
+    log.warn(
+      { sessionId, wholeSegments: facts.length, damage },
+      "a recording that an earlier run left open is damaged",
+    );
+  else log.info({ sessionId, segments: facts.length }, "recovered a part of a recording that an earlier run left open");
+  sealer.add(folder, eventSink.lost);
 }
 
-/** Whole lines only: the last one may have been cut short by the kill. */
-async function readJournal(path: string): Promise<SegmentClosed[]> {
-  const text = await readFile(path, "utf8").catch(() => "");
-  return text
-    .slice(0, text.lastIndexOf("\n") + 1)
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as SegmentClosed);
+/** A line that was being written when the process died tells of a segment that nobody was promised: only lost segments are told. */
+function damageFact({ streamId, sessionId, epoch, damage }: SpoolChapter, at: number): MediaFact[] {
+  if (damage.segments === 0) return [];
+  const segments = damage.segments === 1 ? "one segment was" : `${damage.segments} segments were`;
+  const reason = `part of the recording is missing: ${segments} damaged on the disk when the server stopped`;
+  return [{ type: "recording-failed", streamId, epoch, at, sessionId, reason }];
 }

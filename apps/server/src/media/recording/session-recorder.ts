@@ -1,51 +1,51 @@
-import { appendFile, mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { ObjectStore } from "../../platform/storage/object-store.ts";
-import type { EventSink, RecordedSegment, RecordingTrack, SegmentClosed } from "../../ports.ts";
-import type { InitSegment, LiveSegment } from "../packaging/live-segment.ts";
+import { BackOff, sleep } from "../../platform/retry.ts";
+import type { EventSink, RecordingTrack, SegmentClosed } from "../../ports.ts";
+import type { InitSegment } from "../packaging/live-segment.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import { rescale } from "../timeline/ticks.ts";
-import { recordingIndexKey, recordingKey } from "./recording-keys.ts";
-import { SpanWriter } from "./span-writer.ts";
+import { ChapterWriter, type ClosedFact, type SegmentToWrite } from "./chapter-writer.ts";
+import type { SpanSealer } from "./span-sealer.ts";
+import { RESERVED_BYTES, RESUME_BYTES, type SpoolDisk } from "./spool-disk.ts";
 
-/** Segments held in memory while the disk is slow. Beyond it the recording stops, never the broadcast. */
+/** Segments held in memory while the disk is slow. Beyond it segments are left out of the recording; the broadcast goes on. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
-
-/** Rows held until they are sealed: about 15 minutes of two renditions. */
-const MAX_ROWS = 1000;
+/** What passes by itself: too many open files, no memory for them, a disk that answers again. */
+const PASSING = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM", "EINTR", "EBUSY", "EIO"]);
+const FIRST_RETRY_MS = 100;
+const MAX_RETRY_MS = 2_000;
+/** A segment that cannot be written for so long is left out. */
+const RETRY_MS = 30_000;
 
 export interface SessionRecorderSettings {
   readonly clock: Clock;
   readonly log: Log;
-  readonly store: ObjectStore;
   readonly eventSink: EventSink;
-  /** The session's own folder in the spool. */
-  readonly folder: string;
+  readonly disk: SpoolDisk;
+  readonly sealer: Pick<SpanSealer, "add">;
   readonly projectId: string;
   readonly streamId: string;
   readonly sessionId: string;
 }
 
-type ClosedFact = Omit<SegmentClosed, "recorded">;
-
 /**
- * Records one session: every closed segment goes to a local spool file, its row to a journal beside it, then the fact to the event sink, in
- * that order; spans are sealed into the object store at 8 MiB, 30 s or the end. After a crash the journal tells what the spool holds.
- * Everything happens on one queue, off the live path.
+ * Records one session: every closed segment goes to the chapter that is open in the spool, its row to the chapter's journal, then the fact
+ * to the event sink, in that order; a full chapter goes to the sealer. After a crash the journals tell what the spool holds. Everything
+ * happens on one queue, off the live path. A segment that cannot be written is left out, and the recording goes on with the next that can.
  */
 export class SessionRecorder {
   readonly #settings: SessionRecorderSettings;
-  readonly #spans = new Map<string, SpanWriter>();
-  readonly #storedInits = new Set<string>();
   /** What each rendition was when it began; its rows count in this timescale. */
   readonly #tracks = new Map<string, RecordingTrack>();
-  #rows: RecordedSegment[] = [];
-  #epoch = 0;
+  #chapter: ChapterWriter | null = null;
+  #lostBefore = 0;
+  /** Chapters whose last bytes are being synced. */
+  readonly #closing = new Set<Promise<void>>();
   #queue: Promise<void> = Promise.resolve();
   #queuedBytes = 0;
-  #failed = false;
+  #isInterrupted = false;
+  #isAbandoned = false;
 
   constructor(settings: SessionRecorderSettings) {
     this.#settings = settings;
@@ -53,17 +53,12 @@ export class SessionRecorder {
 
   /** Record a segment, then report `fact` with its rows. Returns at once. */
   record(fact: ClosedFact, segments: readonly RenditionSegment[]): void {
-    if (this.#queuedBytes > MAX_QUEUED_BYTES) this.#fail(fact, "the disk is too slow for the recording");
-    if (this.#failed) return this.#settings.eventSink.report({ ...fact, recorded: [] });
+    if (this.#queuedBytes > MAX_QUEUED_BYTES) return this.#leaveOut(fact, "the disk is too slow");
     this.#queuedBytes += fact.bytes;
     for (const { segment } of segments) segment.hold();
     this.#enqueue(async () => {
       try {
-        await this.#write(fact, segments);
-      } catch (error) {
-        this.#settings.log.error({ error, sessionId: fact.sessionId }, "a recording stopped");
-        this.#fail(fact, `the recording could not be written: ${reasonOf(error)}`);
-        this.#settings.eventSink.report({ ...fact, recorded: [] });
+        await this.#recordNow(fact, segments);
       } finally {
         for (const { segment } of segments) segment.letGo();
         this.#queuedBytes -= fact.bytes;
@@ -76,137 +71,120 @@ export class SessionRecorder {
     return this.#queue;
   }
 
-  /** Seal what is open. Resolves when it is in the store and reported, or has failed. */
+  /** Resolves when everything recorded is with the sealer. */
   finish(): Promise<void> {
     this.#enqueue(async () => {
-      try {
-        await this.#sealAll();
-        // What is not yet known to the database stays in the journal for the next start.
-        if (await this.#settings.eventSink.settle()) await rm(this.#settings.folder, { recursive: true, force: true });
-      } catch (error) {
-        // The spool keeps it: the next start seals what is there.
-        this.#settings.log.error({ error, sessionId: this.#settings.sessionId }, "a recording could not be sealed yet");
-      }
+      await this.#closeChapter();
+      await Promise.all(this.#closing);
     });
     return this.#queue;
   }
 
   /** Close the files as they are; the next start seals what they hold. */
   async abandon(): Promise<void> {
+    this.#isAbandoned = true;
     await this.#queue;
-    await Promise.all([...this.#spans.values()].map((span) => span.abandon()));
-    this.#spans.clear();
+    await Promise.all([this.#chapter?.close(), ...this.#closing]);
+    this.#chapter = null;
   }
 
   #enqueue(task: () => Promise<void>): void {
     this.#queue = this.#queue.then(task);
   }
 
-  async #write(fact: ClosedFact, segments: readonly RenditionSegment[]): Promise<void> {
-    if (fact.epoch !== this.#epoch) await this.#beginEpoch(fact);
-    const recorded: RecordedSegment[] = [];
-    for (const { rendition, segment } of segments) {
-      const row = await this.#writeSegment(fact, rendition.name, segment);
-      if (row) recorded.push(row);
+  async #recordNow(fact: ClosedFact, segments: readonly RenditionSegment[]): Promise<void> {
+    const { disk, log, eventSink, sessionId } = this.#settings;
+    let whole: SegmentClosed;
+    try {
+      if (disk.freeBytes() < (this.#isInterrupted ? RESUME_BYTES : RESERVED_BYTES)) throw new NoRoom();
+      whole = await this.#write(fact, segments);
+    } catch (error) {
+      await this.#closeChapter();
+      return this.#leaveOut(fact, reasonOf(error), error);
     }
-    const whole: SegmentClosed = { ...fact, recorded };
-    await appendFile(join(this.#settings.folder, "journal.jsonl"), `${JSON.stringify(whole)}\n`);
-    this.#rows.push(...recorded);
-    this.#settings.eventSink.report(whole);
-    for (const [rendition, span] of this.#spans) if (span.isFull) await this.#seal(rendition, span);
-    if (this.#rows.length >= MAX_ROWS) await this.#sealRows();
+    if (this.#isInterrupted) log.info({ sessionId }, "a recording goes on");
+    this.#isInterrupted = false;
+    eventSink.report(whole);
+    if (this.#chapter?.isFull) await this.#closeChapter();
   }
 
-  async #beginEpoch(fact: ClosedFact): Promise<void> {
-    await this.#sealAll();
-    this.#epoch = fact.epoch;
-    await mkdir(this.#settings.folder, { recursive: true });
+  /** Write a segment. A chapter in which a write failed is closed; the segment goes to a fresh one as soon as that can be written. */
+  async #write(fact: ClosedFact, segments: readonly RenditionSegment[]): Promise<SegmentClosed> {
+    const { clock, log, sessionId } = this.#settings;
+    const backOff = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
+    const until = clock.monotonic() + RETRY_MS;
+    const rows = segments.flatMap((each) => this.#rowOf(fact, each));
+    const [
+      {
+        row: { msn },
+      } = { row: { msn: 0 } },
+    ] = rows;
+    for (;;) {
+      try {
+        if (this.#chapter?.epoch !== fact.epoch) await this.#closeChapter();
+        this.#chapter ??= await this.#openChapter(fact.epoch, msn);
+        return await this.#chapter.append(fact, rows);
+      } catch (error) {
+        await this.#closeChapter();
+        const { code = "" } = error as NodeJS.ErrnoException;
+        if (!PASSING.has(code) || clock.monotonic() >= until || this.#isAbandoned) throw error;
+        const ms = backOff.next();
+        log.warn({ err: error, sessionId, ms }, "a segment could not be recorded; trying again");
+        await sleep(clock, ms);
+      }
+    }
   }
 
-  /** Null for a gap of a rendition of which nothing is known yet. */
-  async #writeSegment(fact: ClosedFact, rendition: string, segment: LiveSegment): Promise<RecordedSegment | null> {
+  #openChapter(epoch: number, msn: number): Promise<ChapterWriter> {
+    const { disk, clock, eventSink } = this.#settings;
+    this.#lostBefore = eventSink.lost;
+    return ChapterWriter.open(disk, this.#settings, epoch, msn, clock);
+  }
+
+  /** Give the open chapter to the sealer as soon as it is synced, which the queue does not wait for. */
+  async #closeChapter(): Promise<void> {
+    const chapter = this.#chapter;
+    const lostBefore = this.#lostBefore;
+    this.#chapter = null;
+    if (!chapter) return;
+    // Another attempt at the same segment makes a folder of the same name.
+    if (chapter.isEmpty) return chapter.remove().catch(() => {});
+    const closing = chapter.close().then(() => {
+      this.#settings.sealer.add(chapter.folder, lostBefore);
+      this.#closing.delete(closing);
+    });
+    this.#closing.add(closing);
+  }
+
+  /** Nothing for a gap of a rendition of which nothing is known yet. */
+  #rowOf({ epoch }: ClosedFact, { rendition: { name: rendition }, segment }: RenditionSegment): SegmentToWrite[] {
     const { init, msn, programDateTimeMs, discontinuity } = segment;
     const track = this.#tracks.get(rendition) ?? (init && trackOf(init));
-    if (!track) return null;
+    if (!track) return [];
     this.#tracks.set(rendition, track);
-    const place = {
-      rendition,
-      track,
-      msn,
-      epoch: fact.epoch,
-      startTicks: rescale(segment.startTicks, segment.timescale, track.timescale),
-      durationTicks: rescale(segment.durationTicks, segment.timescale, track.timescale),
-      programDateTimeMs,
-      discontinuity,
-    };
-    if (!init) return { ...place, gap: true, init: "", span: "", offset: 0, length: 0 };
-    await this.#storeInit(rendition, init);
-    const span = await this.#spanFor(rendition, fact.epoch, msn);
-    const offset = await span.append(segment.parts.map(({ bytes }) => bytes));
-    return { ...place, gap: false, init: init.name, span: span.name, offset, length: segment.bytes };
+    const startTicks = rescale(segment.startTicks, segment.timescale, track.timescale);
+    const durationTicks = rescale(segment.durationTicks, segment.timescale, track.timescale);
+    const row = { rendition, track, msn, epoch, startTicks, durationTicks, programDateTimeMs, discontinuity };
+    return [{ row, segment }];
   }
 
-  async #storeInit(rendition: string, init: InitSegment): Promise<void> {
-    const { store, projectId, sessionId } = this.#settings;
-    const key = recordingKey(projectId, sessionId, rendition, init.name);
-    if (this.#storedInits.has(key)) return;
-    await store.put(key, init.bytes);
-    this.#storedInits.add(key);
+  /** Report a segment that is not in the recording, and why, once until the recording goes on. */
+  #leaveOut(fact: ClosedFact, why: string, error?: unknown): void {
+    const { clock, log, eventSink } = this.#settings;
+    const { streamId, epoch, sessionId } = fact;
+    eventSink.report({ ...fact, recorded: [] });
+    if (this.#isInterrupted) return;
+    this.#isInterrupted = true;
+    log.error({ err: error, sessionId, why }, "a recording is interrupted");
+    const reason = `part of the recording is missing: ${why}`;
+    eventSink.report({ type: "recording-failed", streamId, epoch, at: clock.now(), sessionId, reason });
   }
+}
 
-  async #spanFor(rendition: string, epoch: number, msn: number): Promise<SpanWriter> {
-    const open = this.#spans.get(rendition);
-    if (open) return open;
-    const span = await SpanWriter.open(join(this.#settings.folder, rendition), epoch, msn, this.#settings.clock);
-    this.#spans.set(rendition, span);
-    return span;
-  }
-
-  async #sealAll(): Promise<void> {
-    if (this.#failed) return;
-    for (const [rendition, span] of this.#spans) await this.#seal(rendition, span);
-    await this.#sealRows();
-  }
-
-  async #sealRows(): Promise<void> {
-    const [first] = this.#rows;
-    if (!first) return;
-    const { store, projectId, sessionId } = this.#settings;
-    const key = recordingIndexKey(projectId, sessionId, first.epoch, first.msn);
-    await store.put(key, Buffer.from(JSON.stringify(this.#rows)));
-    this.#rows = [];
-  }
-
-  async #seal(rendition: string, span: SpanWriter): Promise<void> {
-    const { store, eventSink, clock, projectId, streamId, sessionId } = this.#settings;
-    const { name, bytes, epoch } = span;
-    this.#spans.delete(rendition);
-    await span.seal(store, recordingKey(projectId, sessionId, rendition, name));
-    eventSink.report({
-      type: "span-sealed",
-      streamId,
-      epoch,
-      at: clock.now(),
-      sessionId,
-      rendition,
-      span: name,
-      bytes,
-    });
-  }
-
-  #fail({ streamId, epoch, sessionId }: ClosedFact, reason: string): void {
-    if (this.#failed) return;
-    this.#failed = true;
-    for (const span of this.#spans.values()) void span.abandon();
-    this.#spans.clear();
-    this.#settings.eventSink.report({
-      type: "recording-failed",
-      streamId,
-      epoch,
-      at: this.#settings.clock.now(),
-      sessionId,
-      reason,
-    });
+class NoRoom extends Error {
+  readonly code = "ENOSPC";
+  constructor() {
+    super("recordings leave the rest of the disk to the database");
   }
 }
 
@@ -221,6 +199,8 @@ function trackOf({ track, timescale }: InitSegment): RecordingTrack {
 }
 
 function reasonOf(error: unknown): string {
-  const code = (error as NodeJS.ErrnoException).code;
-  return code === "ENOSPC" ? "no space left on the device" : (code ?? "an unexpected error");
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOSPC"
+    ? "no space was left on the disk"
+    : `it could not be written (${code ?? "an unexpected error"})`;
 }

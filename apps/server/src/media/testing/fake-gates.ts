@@ -38,6 +38,7 @@ export class FactLog implements EventSink {
   readonly facts: MediaFact[] = [];
 
   readonly viewerCounts: ViewerCount[] = [];
+  lost = 0;
 
   report(fact: MediaFact): void {
     this.facts.push(fact);

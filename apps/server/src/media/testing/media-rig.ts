@@ -24,6 +24,7 @@ export class MediaRig implements AsyncDisposable {
   readonly playbackGate = new FakePlaybackGate(this.facts);
   readonly folder: string;
   readonly store: LocalObjectStore;
+  spoolFreeBytes = 2 ** 40;
   plane: MediaPlane;
   readonly #server: Server;
 
@@ -112,7 +113,7 @@ export class MediaRig implements AsyncDisposable {
       reconnectWindowMs: 30_000,
       ladder: NO_LADDER,
       orchestrator: ORCHESTRATOR,
-      diskFreeBytes: () => 2 ** 40,
+      spoolFreeBytes: () => this.spoolFreeBytes,
     });
   }
 }

@@ -41,6 +41,8 @@ test("a file on the same disk is put without a copy of its bytes", async () => {
   await writeFile(source, "abc");
   await store.putFile("v1/p/b", source);
   expect((await stat(join(root, "v1/p/b"))).ino).toBe((await stat(source)).ino);
+  await store.putFile("v1/p/b", source);
+  expect(await readdir(join(root, "unfinished"))).toEqual([]);
 });
 
 test("a stream is put whole, or not at all where it fails", async () => {

@@ -95,9 +95,9 @@ export class LocalObjectStore implements ObjectStore {
       await this.#makeFolder(dirname(target));
       await rename(unfinished, target);
       await syncFolder(dirname(target));
-    } catch (error) {
+    } finally {
+      // It is still there after an error, and where the object is the same file already: then a rename does nothing.
       await rm(unfinished, { force: true });
-      throw error;
     }
   }
 

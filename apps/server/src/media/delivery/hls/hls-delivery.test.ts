@@ -264,8 +264,8 @@ describe("a recording", () => {
     const before = rig.facts.of("segment-closed").flatMap(({ recorded }) => recorded);
     rig.facts.facts.length = 0;
     await rig.restart();
+    await until(() => rig.facts.of("span-sealed").length === 2, "both spans");
     expect(rig.facts.of("segment-closed").flatMap(({ recorded }) => recorded)).toEqual(before);
-    expect(rig.facts.of("span-sealed").length).toBe(2);
     const mp4 = await rig.bytes("/asset/hls/recording1/staticsource.mp4");
     expect(mp4.includes("moof")).toBe(true);
   });

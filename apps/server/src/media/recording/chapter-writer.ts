@@ -1,0 +1,174 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../platform/clock.ts";
+import type { AppendFile } from "../../platform/storage/append-file.ts";
+import type { RecordedSegment, SegmentClosed } from "../../ports.ts";
+import type { InitSegment, LiveSegment } from "../packaging/live-segment.ts";
+import { journalLines } from "./chapter-journal.ts";
+import { spanName } from "./recording-keys.ts";
+import { type ChapterOwner, chapterFolder, JOURNAL_NAME } from "./spool-chapter.ts";
+import type { SpoolDisk } from "./spool-disk.ts";
+
+/** One object of this size suits an object store; more would be lost where one is. */
+const FULL_BYTES = 8 * 1024 * 1024;
+const FULL_MS = 30_000;
+
+export type ClosedFact = Omit<SegmentClosed, "recorded">;
+/** A row and the segment that it is of. */
+export interface SegmentToWrite {
+  readonly row: Omit<RecordedSegment, "init" | "span" | "offset" | "length" | "gap">;
+  readonly segment: LiveSegment;
+}
+
+/**
+ * A chapter while it is written: up to 30 s of one recording in a folder of its own, with a span for each rendition, the init segments that
+ * they need and a journal of facts. It grows by whole segments, and is synced behind the writing: a disk that cannot sync each
+ * segment syncs several at once, and keeps nobody waiting.
+ */
+export class ChapterWriter {
+  readonly folder: string;
+  readonly epoch: number;
+  readonly #disk: SpoolDisk;
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  readonly #journal: AppendFile;
+  readonly #journaled = new Set<string>();
+  readonly #spans = new Map<string, { readonly name: string; readonly file: AppendFile }>();
+  readonly #inits = new Set<string>();
+  /** Written once: synced, then closed. */
+  readonly #newInits = new Set<AppendFile>();
+  /** Folders with names that are not synced. */
+  readonly #newNames: Set<string>;
+  #segments = 0;
+  #unsynced = false;
+  #syncing: Promise<void> | null = null;
+  #syncError: unknown = null;
+
+  private constructor(folder: string, epoch: number, journal: AppendFile, disk: SpoolDisk, clock: Clock) {
+    this.folder = folder;
+    this.epoch = epoch;
+    this.#journal = journal;
+    this.#disk = disk;
+    this.#clock = clock;
+    this.#startedAt = clock.monotonic();
+    this.#newNames = new Set([disk.folder, folder]);
+  }
+
+  static async open(disk: SpoolDisk, owner: ChapterOwner, epoch: number, firstMsn: number, clock: Clock) {
+    const folder = chapterFolder(disk.folder, owner, epoch, firstMsn);
+    await disk.makeFolder(folder);
+    try {
+      return new ChapterWriter(folder, epoch, await disk.create(join(folder, JOURNAL_NAME)), disk, clock);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true }).catch(() => {});
+      throw error;
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#segments === 0;
+  }
+
+  get isFull(): boolean {
+    const isLarge = [...this.#spans.values()].some(({ file }) => file.bytes >= FULL_BYTES);
+    return isLarge || this.#clock.monotonic() - this.#startedAt >= FULL_MS;
+  }
+
+  /** Append a segment in all its renditions and return its fact. When that fails, nothing of it is left, and the chapter takes no more. */
+  async append(fact: ClosedFact, segments: readonly SegmentToWrite[]): Promise<SegmentClosed> {
+    if (this.#syncError) throw this.#syncError;
+    const before = [...this.#files()].map((file) => ({ file, bytes: file.bytes }));
+    try {
+      const recorded: RecordedSegment[] = [];
+      for (const each of segments) recorded.push(await this.#appendTo(each));
+      const whole = { ...fact, recorded };
+      await this.#journal.append([Buffer.from(journalLines(whole, this.#journaled))]);
+      for (const { rendition } of recorded) this.#journaled.add(rendition);
+      this.#segments++;
+      this.#sync();
+      return whole;
+    } catch (error) {
+      await Promise.allSettled(before.map(({ file, bytes }) => file.cut(bytes)));
+      throw error;
+    }
+  }
+
+  /** Resolves when all of it is on the disk and its files are closed. */
+  async close(): Promise<void> {
+    await this.#syncing;
+    await Promise.allSettled([...this.#files()].map((file) => file.close()));
+  }
+
+  /** Close it and forget it: nothing was written. */
+  async remove(): Promise<void> {
+    await this.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async #appendTo({ row, segment }: SegmentToWrite): Promise<RecordedSegment> {
+    const { init, parts, bytes } = segment;
+    if (!init) return { ...row, gap: true, init: "", span: "", offset: 0, length: 0 };
+    const span = this.#spans.get(row.rendition) ?? (await this.#openSpan(row.rendition, row.msn));
+    await this.#keepInit(row.rendition, init);
+    const offset = await span.file.append(parts.map((part) => part.bytes));
+    return { ...row, gap: false, init: init.name, span: span.name, offset, length: bytes };
+  }
+
+  async #openSpan(rendition: string, msn: number) {
+    const name = spanName(this.epoch, msn);
+    await this.#disk.makeFolder(join(this.folder, rendition));
+    const span = { name, file: await this.#create(rendition, name) };
+    this.#spans.set(rendition, span);
+    return span;
+  }
+
+  async #keepInit(rendition: string, { name, bytes }: InitSegment): Promise<void> {
+    const key = `${rendition}/${name}`;
+    if (this.#inits.has(key)) return;
+    const file = await this.#create(rendition, name);
+    this.#newInits.add(file);
+    await file.append([bytes]);
+    this.#inits.add(key);
+  }
+
+  #create(rendition: string, name: string): Promise<AppendFile> {
+    const folder = join(this.folder, rendition);
+    this.#newNames.add(this.folder).add(folder);
+    return this.#disk.create(join(folder, name));
+  }
+
+  *#files(): Iterable<AppendFile> {
+    yield this.#journal;
+    for (const { file } of this.#spans.values()) yield file;
+    yield* this.#newInits;
+  }
+
+  /** One sync at a time; what came meanwhile goes with the next one. */
+  #sync(): void {
+    this.#unsynced = true;
+    this.#syncing ??= this.#syncAll().finally(() => {
+      this.#syncing = null;
+    });
+  }
+
+  async #syncAll(): Promise<void> {
+    try {
+      while (this.#unsynced) {
+        this.#unsynced = false;
+        for (const file of this.#newInits) {
+          await this.#disk.sync(file);
+          this.#newInits.delete(file);
+          await file.close();
+        }
+        for (const { file } of this.#spans.values()) await this.#disk.sync(file);
+        await this.#disk.sync(this.#journal);
+        for (const folder of this.#newNames) {
+          this.#newNames.delete(folder);
+          await this.#disk.syncFolder(folder);
+        }
+      }
+    } catch (error) {
+      this.#syncError = error;
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import { mkdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../testing/media-rig.ts";
+import { RecordingRig } from "../testing/recording-rig.ts";
+
+let rig: RecordingRig;
+
+beforeEach(async () => {
+  rig = await RecordingRig.open();
+});
+
+afterEach(() => rig[Symbol.asyncDispose]());
+
+const both = (...msns: number[]) => ["audio", "source"].flatMap((name) => msns.map((msn) => `${name}/${msn}`)).sort();
+const reasons = () => rig.facts.of("recording-failed").map(({ reason }) => reason);
+
+async function chapter(): Promise<string> {
+  const [name = "none"] = await rig.left();
+  return join(rig.spool, name);
+}
+
+/** What the database had not been told when the process died, it is told now. */
+function forgetFacts(): void {
+  rig.facts.facts.length = 0;
+}
+
+async function recovered(): Promise<string[]> {
+  await rig.sealed();
+  expect(await rig.left()).toEqual([]);
+  return rig.whole();
+}
+
+test("after a kill -9 every segment is told again and sealed", async () => {
+  await rig.record(5);
+  forgetFacts();
+  await rig.restart();
+  expect(await recovered()).toEqual(both(1, 2, 3, 4, 5));
+  expect(reasons()).toEqual([]);
+});
+
+describe("a damaged spool keeps what is whole", () => {
+  test("zeros in a line of the journal: what stands before it is told; what was told is kept", async () => {
+    await rig.record(4);
+    const journal = join(await chapter(), "journal.jsonl");
+    const bytes = await readFile(journal);
+    const third = bytes.indexOf('"nextMsn":4');
+    await writeFile(journal, Buffer.concat([bytes.subarray(0, third), Buffer.alloc(50), bytes.subarray(third + 50)]));
+    await rig.restart();
+    expect(await recovered()).toEqual(both(1, 2, 3, 4));
+    forgetFacts();
+    expect(reasons()).toEqual([]);
+  });
+
+  test("zeros in a line that nobody was told: the recording ends before it", async () => {
+    await rig.record(4);
+    const journal = join(await chapter(), "journal.jsonl");
+    const bytes = await readFile(journal);
+    bytes.fill(0, bytes.indexOf('"nextMsn":4'), bytes.indexOf('"nextMsn":4') + 50);
+    await writeFile(journal, bytes);
+    forgetFacts();
+    await rig.restart();
+    expect(await recovered()).toEqual(both(1, 2));
+  });
+
+  test("a journal of nothing but zeros: the spans are sealed for the rows that were told", async () => {
+    await rig.record(4);
+    await writeFile(join(await chapter(), "journal.jsonl"), Buffer.alloc(3_000));
+    await rig.restart();
+    expect(await recovered()).toEqual(both(1, 2, 3, 4));
+  });
+
+  test("a span that is missing: the other rendition is kept, the rows of this one are told to be lost", async () => {
+    await rig.record(3);
+    await rm(join(await chapter(), "audio", "1-0000000001.m4s"));
+    await rig.restart();
+    expect(await recovered()).toEqual(["source/1", "source/2", "source/3"]);
+    expect(rig.facts.of("span-sealed").map(({ rendition, bytes }) => [rendition, bytes > 0])).toContainEqual([
+      "audio",
+      false,
+    ]);
+    expect(reasons()).toEqual([
+      "part of the recording is missing: 3 segments were damaged on the disk when the server stopped",
+    ]);
+  });
+
+  test("a span shorter than the journal says: its rows are cut, and no told row is longer than its span", async () => {
+    await rig.record(3);
+    forgetFacts();
+    const span = join(await chapter(), "source", "1-0000000001.m4s");
+    await truncate(span, (await readFile(span)).length - 1);
+    await rig.restart();
+    expect(await recovered()).toEqual(["audio/1", "audio/2", "audio/3", "source/1", "source/2"]);
+    expect(rig.rows()).toHaveLength(5);
+    expect(reasons()).toEqual([
+      "part of the recording is missing: one segment was damaged on the disk when the server stopped",
+    ]);
+  });
+
+  test("a chapter that holds nothing is removed, one that cannot be read stays, and neither stops the others", async () => {
+    await rig.record(2);
+    await mkdir(join(rig.spool, "project-1.session-2.stream-1.1-0000000001"));
+    await writeFile(join(rig.spool, "project-1.session-3.stream-1.1-0000000001"), "no folder");
+    await rig.restart();
+    await rig.sealed();
+    expect(await rig.whole()).toEqual(both(1, 2));
+    expect(await rig.left()).toEqual(["project-1.session-3.stream-1.1-0000000001"]);
+  });
+});
+
+describe("a power cut, which forgets what was not synced", () => {
+  /** Until no sync is under way. */
+  const synced = () => until(() => rig.faults.isSynced, "everything synced");
+
+  test("costs nothing that was synced", async () => {
+    await rig.record(5);
+    await synced();
+    await rig.restart({ powerCut: true });
+    expect(await recovered()).toEqual(both(1, 2, 3, 4, 5));
+    expect(reasons()).toEqual([]);
+  });
+
+  test("costs the segment that was being synced, though the database knows of it", async () => {
+    await rig.record(4);
+    await synced();
+    rig.faults.stallSyncs();
+    await rig.record(1);
+    await rig.restart({ powerCut: true });
+    expect(rig.rows()).toHaveLength(10);
+    expect(await recovered()).toEqual(both(1, 2, 3, 4));
+  });
+
+  test("before the first sync leaves nothing, and nothing that disturbs the next start", async () => {
+    rig.faults.stallSyncs();
+    await rig.record(1);
+    await rig.restart({ powerCut: true });
+    expect(await rig.left()).toEqual([]);
+  });
+});
+
+test("a long recording is told in batches that are awaited, so that the queue of facts never overflows", async () => {
+  await rig.record(1);
+  const folder = await chapter();
+  const [track1 = "", track2 = "", line = ""] = (await readFile(join(folder, "journal.jsonl"), "utf8")).split("\n");
+  const lines = Array.from({ length: 25_000 }, (_, i) => line.replaceAll('"msn":1,', `"msn":${i + 1},`));
+  await writeFile(join(folder, "journal.jsonl"), [track1, track2, ...lines, ""].join("\n"));
+  forgetFacts();
+  rig.facts.mostUnsettled = 0;
+  await rig.restart();
+  await until(() => rig.facts.of("segment-closed").length === 25_000, "25,000 facts", 20_000);
+  expect(rig.facts.mostUnsettled).toBeLessThanOrEqual(500);
+});
+
+test("what an earlier version left, one folder a session with the track in each row, is sealed as well", async () => {
+  await rig.record(3);
+  const folder = await chapter();
+  const text = await readFile(join(folder, "journal.jsonl"), "utf8");
+  const values = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const trackOf = (rendition: string) => values.find((value) => value.track && value.rendition === rendition).track;
+  const facts = values.filter(({ recorded }) => recorded);
+  for (const fact of facts) for (const row of fact.recorded) row.track = trackOf(row.rendition);
+  await writeFile(join(folder, "journal.jsonl"), facts.map((fact) => `${JSON.stringify(fact)}\n`).join(""));
+  await rename(folder, join(rig.spool, "project-1.session-1"));
+  forgetFacts();
+  await rig.restart();
+  expect(await recovered()).toEqual(both(1, 2, 3));
+});

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { until } from "../testing/media-rig.ts";
+import { RecordingRig } from "../testing/recording-rig.ts";
+import { RESERVED_BYTES, RESUME_BYTES } from "./spool-disk.ts";
+
+let rig: RecordingRig;
+
+beforeEach(async () => {
+  rig = await RecordingRig.open();
+});
+
+afterEach(() => rig[Symbol.asyncDispose]());
+
+const both = (...msns: number[]) => ["audio", "source"].flatMap((name) => msns.map((msn) => `${name}/${msn}`)).sort();
+const told = () =>
+  rig.facts.of("segment-closed").map(({ position, recorded }) => [position.nextMsn - 1, recorded.length]);
+const failures = () => rig.facts.of("recording-failed").map(({ reason }) => reason);
+
+async function end(): Promise<void> {
+  await rig.finish();
+  await rig.sealed();
+  expect(await rig.left()).toEqual([]);
+}
+
+describe("faults that pass cost no segment", () => {
+  test.each([
+    ["no file handle was left", "open", "EMFILE"],
+    ["no file handle was left on the machine", "open", "ENFILE"],
+    ["the disk failed once", "writev", "EIO"],
+    ["the disk was busy", "writev", "EAGAIN"],
+  ] as const)("%s", async (_situation, operation, code) => {
+    await rig.record(2);
+    rig.faults.faults[operation] = Array(3).fill(code);
+    await rig.record(15);
+    await end();
+    expect(rig.faults.faults[operation]).toEqual([]);
+    expect(await rig.whole()).toHaveLength(34);
+    expect(told()).toHaveLength(17);
+    expect(failures()).toEqual([]);
+  });
+
+  test("a sync failed: the chapter is closed, and the next segment begins another", async () => {
+    await rig.record(2);
+    rig.faults.faults.datasync = ["EIO"];
+    await rig.record(3);
+    await end();
+    expect(await rig.whole()).toEqual(both(1, 2, 3, 4, 5));
+    expect(failures()).toEqual([]);
+  });
+});
+
+test("a disk that takes a part of each write gets the rest", async () => {
+  rig.faults.maxWrite = 100;
+  await rig.record(3);
+  await end();
+  expect(await rig.whole()).toEqual(both(1, 2, 3));
+});
+
+test("a disk that takes nothing more is an error, and no row tells of bytes that are not there", async () => {
+  await rig.record(2);
+  rig.faults.maxWrite = 0;
+  await rig.record(2);
+  rig.faults.maxWrite = Number.POSITIVE_INFINITY;
+  await rig.record(2);
+  await end();
+  expect(await rig.whole()).toEqual(both(1, 2, 5, 6));
+  expect(told()).toEqual([
+    [1, 2],
+    [2, 2],
+    [3, 0],
+    [4, 0],
+    [5, 2],
+    [6, 2],
+  ]);
+  expect(failures()).toEqual(["part of the recording is missing: no space was left on the disk"]);
+});
+
+test("a disk that keeps failing costs the segments of that time, each told once", async () => {
+  await rig.record(1);
+  rig.faults.faults.writev = Array(1000).fill("EIO");
+  await rig.record(1);
+  rig.faults.faults.writev = [];
+  await rig.record(1);
+  await end();
+  expect(await rig.whole()).toEqual(both(1, 3));
+  expect(told()).toEqual([
+    [1, 2],
+    [2, 0],
+    [3, 2],
+  ]);
+  expect(failures()).toEqual(["part of the recording is missing: it could not be written (EIO)"]);
+});
+
+test("recording stops at a reserve, seals what it has, and goes on when there is room", async () => {
+  await rig.record(2);
+  rig.freeBytes = RESERVED_BYTES - 1;
+  await rig.record(1);
+  await until(async () => (await rig.left()).length === 0, "the chapter to be sealed");
+  expect(await rig.whole()).toEqual(both(1, 2));
+  rig.freeBytes = RESUME_BYTES - 1;
+  await rig.record(1);
+  rig.freeBytes = RESUME_BYTES;
+  await rig.record(2);
+  await end();
+  expect(await rig.whole()).toEqual(both(1, 2, 5, 6));
+  expect(told()).toEqual([
+    [1, 2],
+    [2, 2],
+    [3, 0],
+    [4, 0],
+    [5, 2],
+    [6, 2],
+  ]);
+  expect(failures()).toEqual(["part of the recording is missing: no space was left on the disk"]);
+});
+
+test("a chapter is closed after 30 s, so that no more than that waits in one piece", async () => {
+  await rig.record(40);
+  await rig.sealed();
+  expect(new Set(rig.facts.of("span-sealed").map(({ span }) => span)).size).toBe(2);
+  await end();
+  expect(await rig.whole()).toHaveLength(80);
+});
+
+test("syncs run behind the writing, and a slow disk makes them fewer, not the recording slower", async () => {
+  await rig.record(3);
+  const swift = rig.faults.syncs;
+  rig.faults.stallSyncs();
+  await rig.record(9);
+  expect(told()).toHaveLength(12);
+  rig.faults.releaseSyncs();
+  await end();
+  expect(rig.faults.syncs - swift).toBeLessThan(swift * 2);
+});

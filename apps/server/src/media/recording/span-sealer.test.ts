@@ -1,0 +1,102 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { RecordingRig } from "../testing/recording-rig.ts";
+
+let rig: RecordingRig;
+
+beforeEach(async () => {
+  rig = await RecordingRig.open();
+});
+
+afterEach(() => rig[Symbol.asyncDispose]());
+
+const both = (...msns: number[]) => ["audio", "source"].flatMap((name) => msns.map((msn) => `${name}/${msn}`)).sort();
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+const told = () => rig.facts.of("segment-closed");
+
+test("an object store that refuses puts for a minute costs nothing: every segment is kept, and told once", async () => {
+  await rig.record(10);
+  rig.store.isAway = true;
+  await rig.record(30);
+  expect(rig.store.refused).toBeGreaterThan(1);
+  rig.store.isAway = false;
+  await rig.record(5);
+  await rig.finish();
+  await rig.sealed();
+  expect(await rig.whole()).toEqual(both(...upTo(45)));
+  expect(told()).toHaveLength(45);
+  expect(rig.facts.of("recording-failed")).toEqual([]);
+  expect(await rig.left()).toEqual([]);
+});
+
+test("so does one that is away across a kill -9", async () => {
+  rig.store.isAway = true;
+  await rig.record(40);
+  await rig.restart();
+  await rig.record(4);
+  expect(await rig.whole()).toEqual([]);
+  rig.store.isAway = false;
+  await rig.finish();
+  await rig.sealed();
+  expect(await rig.whole()).toEqual(both(...upTo(40), 57, 58, 59, 60));
+  expect(rig.facts.of("recording-failed")).toEqual([]);
+  expect(await rig.left()).toEqual([]);
+});
+
+test("a kill -9 between the put and the end of a chapter: it is put again, as the same object", async () => {
+  await rig.record(3);
+  await rig.finish();
+  rig.facts.isAway = true;
+  await rig.pass(1_000);
+  await rig.restart();
+  rig.facts.isAway = false;
+  await rig.restart();
+  await rig.sealed();
+  expect(await rig.whole()).toEqual(both(1, 2, 3));
+  expect(await rig.left()).toEqual([]);
+});
+
+test("while puts are refused they are tried less and less often, and the first that works brings them all", async () => {
+  rig.store.isAway = true;
+  await rig.record(4);
+  await rig.finish();
+  await rig.pass(600_000);
+  expect(rig.store.refused).toBeLessThan(60);
+  expect(rig.store.refused).toBeGreaterThan(5);
+  rig.store.isAway = false;
+  await rig.sealed();
+  expect(await rig.whole()).toEqual(both(1, 2, 3, 4));
+});
+
+test("a chapter stays in the spool until the database knows of it, and is told again when facts were lost", async () => {
+  rig.facts.isAway = true;
+  await rig.record(3);
+  await rig.finish();
+  await rig.pass(120_000);
+  expect(await rig.left()).toHaveLength(1);
+  expect(told()).toHaveLength(3);
+  // The queue of facts overflows.
+  rig.facts.lost += rig.facts.facts.length;
+  rig.facts.facts.length = 0;
+  rig.facts.isAway = false;
+  await rig.sealed();
+  expect(await rig.whole()).toEqual(both(1, 2, 3));
+  expect(await rig.left()).toEqual([]);
+});
+
+test("init segments and the journal lie beside the spans", async () => {
+  await rig.record(2);
+  await rig.finish();
+  await rig.sealed();
+  const folder = join(rig.spool, "../objects/v1/project-1/rec/session-1");
+  expect((await readdir(folder, { recursive: true })).sort()).toEqual([
+    "audio",
+    "audio/1-0000000001.m4s",
+    "audio/init-00000002.mp4",
+    "index-1-0000000001.jsonl",
+    "source",
+    "source/1-0000000001.m4s",
+    "source/init-00000001.mp4",
+  ]);
+});

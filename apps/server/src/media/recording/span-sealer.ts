@@ -1,0 +1,155 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { BackOff, sleep } from "../../platform/retry.ts";
+import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import type { EventSink, MediaFact } from "../../ports.ts";
+import { recordingIndexKey, recordingKey } from "./recording-keys.ts";
+import { readChapter, type SpoolChapter } from "./spool-chapter.ts";
+import { tellInBatches } from "./tell-in-batches.ts";
+
+/** Chapters that are put at one time. */
+const MAX_AT_ONCE = 4;
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 30_000;
+
+export interface SpanSealerSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: ObjectStore;
+  readonly eventSink: EventSink;
+}
+
+interface WaitingChapter {
+  readonly folder: string;
+  /** Facts that were lost before its first one was told. */
+  readonly lostBefore: number;
+}
+
+/**
+ * Puts closed chapters of the spool into the object store, for all recordings of this node. A chapter leaves the spool when its objects are
+ * durable and the database knows of them; until then it is tried again, with growing waits. What waits is bounded by the room of the
+ * spool, where a chapter is no more than the name of its folder here.
+ */
+export class SpanSealer {
+  readonly #settings: SpanSealerSettings;
+  readonly #backOff = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
+  #waiting: WaitingChapter[] = [];
+  readonly #running = new Set<Promise<void>>();
+  #pause: Timer | null = null;
+  #isClosed = false;
+  readonly #closing = Promise.withResolvers<void>();
+  #whenSettled: (() => void)[] = [];
+
+  constructor(settings: SpanSealerSettings) {
+    this.#settings = settings;
+  }
+
+  /** Chapters that are not sealed yet. */
+  get waiting(): number {
+    return this.#waiting.length + this.#running.size;
+  }
+
+  /**
+   * Seal the chapter in this folder, to which nobody writes any more. Its journal is told again when the event sink lost facts after
+   * `lostBefore`. Returns at once.
+   */
+  add(folder: string, lostBefore: number): void {
+    this.#waiting.push({ folder, lostBefore });
+    this.#startNext();
+  }
+
+  /** Resolves when everything is sealed, or must wait because an attempt failed. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenSettled.push(resolve);
+      this.#noteSettled();
+    });
+  }
+
+  /** Begin nothing more; the next start seals what is left in the spool. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#closing.resolve();
+    this.#pause?.cancel();
+    await Promise.all(this.#running);
+  }
+
+  #startNext(): void {
+    while (!this.#isClosed && !this.#pause && this.#running.size < MAX_AT_ONCE) {
+      const chapter = this.#waiting.shift();
+      if (!chapter) break;
+      const run = this.#attempt(chapter).finally(() => {
+        this.#running.delete(run);
+        this.#startNext();
+      });
+      this.#running.add(run);
+    }
+    this.#noteSettled();
+  }
+
+  async #attempt(chapter: WaitingChapter): Promise<void> {
+    try {
+      await this.#seal(chapter);
+      this.#backOff.reset();
+    } catch (error) {
+      this.#waiting.push(chapter);
+      // The store is away for all of them.
+      if (this.#pause || this.#isClosed) return;
+      const ms = this.#backOff.next();
+      const { log, clock } = this.#settings;
+      log.warn({ err: error, waiting: this.#waiting.length, ms }, "recordings wait for the object store; trying again");
+      this.#pause = clock.after(ms, () => {
+        this.#pause = null;
+        this.#startNext();
+      });
+    }
+  }
+
+  async #seal({ folder, lostBefore }: WaitingChapter): Promise<void> {
+    const { clock, eventSink } = this.#settings;
+    const chapter = await readChapter(folder);
+    if (chapter) {
+      await this.#put(chapter);
+      const facts = chapter.spans.map((span) => this.#sealedFact(chapter, span));
+      const wait = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
+      for (;;) {
+        const { lost } = eventSink;
+        const news = lost > lostBefore ? [...chapter.facts, ...facts] : facts;
+        if ((await tellInBatches(eventSink, news)) && eventSink.lost === lost) break;
+        if (this.#isClosed) throw new Error("closed before the database knew of the chapter");
+        await Promise.race([sleep(clock, wait.next()), this.#closing.promise]);
+      }
+    }
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  async #put({ folder, projectId, sessionId, epoch, firstMsn, inits, spans, journal }: SpoolChapter): Promise<void> {
+    const { store } = this.#settings;
+    for (const { rendition, file, bytes } of inits) {
+      const key = recordingKey(projectId, sessionId, rendition, file);
+      // Most chapters have the same one.
+      if ((await store.size(key)) !== bytes) await store.putFile(key, join(folder, rendition, file));
+    }
+    for (const { rendition, span, bytes } of spans) {
+      if (bytes > 0)
+        await store.putFile(recordingKey(projectId, sessionId, rendition, span), join(folder, rendition, span));
+    }
+    await store.put(recordingIndexKey(projectId, sessionId, epoch, firstMsn), Buffer.from(journal));
+  }
+
+  #sealedFact(
+    { streamId, sessionId }: SpoolChapter,
+    { rendition, span, epoch, bytes }: SpoolChapter["spans"][number],
+  ): MediaFact {
+    return { type: "span-sealed", streamId, epoch, at: this.#settings.clock.now(), sessionId, rendition, span, bytes };
+  }
+
+  #noteSettled(): void {
+    const isIdle = this.#waiting.length === 0 && this.#running.size === 0;
+    if (!isIdle && !this.#pause && !this.#isClosed) return;
+    for (const resolve of this.#whenSettled) resolve();
+    this.#whenSettled = [];
+  }
+}

@@ -1,0 +1,118 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import type { RecordedSegment, SegmentClosed } from "../../ports.ts";
+import { parseJournal } from "./chapter-journal.ts";
+import { placeName } from "./recording-keys.ts";
+
+export const JOURNAL_NAME = "journal.jsonl";
+
+export interface ChapterOwner {
+  readonly projectId: string;
+  readonly sessionId: string;
+  readonly streamId: string;
+}
+
+/** The folder of a chapter in the spool: everything that must be known to seal it stands in the name. */
+export function chapterFolder(spool: string, owner: ChapterOwner, epoch: number, firstMsn: number): string {
+  return join(spool, [owner.projectId, owner.sessionId, owner.streamId, placeName(epoch, firstMsn)].join("."));
+}
+
+export interface SpoolSpan {
+  readonly rendition: string;
+  readonly span: string;
+  readonly epoch: number;
+  /** As the file is; 0 for one that the journal names and that is not there. */
+  readonly bytes: number;
+}
+
+/** A chapter as it lies in the spool, less what is damaged. */
+export interface SpoolChapter extends ChapterOwner {
+  readonly folder: string;
+  readonly epoch: number;
+  readonly firstMsn: number;
+  /** Facts of the journal whose bytes are there; a row whose bytes are not is a gap. */
+  readonly facts: readonly SegmentClosed[];
+  readonly journal: string;
+  readonly spans: readonly SpoolSpan[];
+  readonly inits: readonly { readonly rendition: string; readonly file: string; readonly bytes: number }[];
+  readonly damage: { readonly journalBytes: number; readonly segments: number; readonly missingSpans: number };
+}
+
+/** Read what is in the folder of a chapter; null where it holds nothing that can be sealed. */
+export async function readChapter(folder: string): Promise<SpoolChapter | null> {
+  const journal = parseJournal(await textOf(join(folder, JOURNAL_NAME)));
+  const [first] = journal.facts;
+  const [projectId, sessionId, streamId = first?.streamId, place = ""] = basename(folder).split(".");
+  if (!projectId || !sessionId || !streamId) return null;
+  const found = await filesOf(folder);
+  const known = new Map(
+    found.filter(({ file }) => file.endsWith(".m4s")).map((file) => [pathOf(file.rendition, file.file), file.bytes]),
+  );
+  const rows = journal.facts.flatMap(({ recorded }) => recorded).filter(({ gap }) => !gap);
+  const missing = new Set(
+    rows.map(({ rendition, span }) => pathOf(rendition, span)).filter((path) => !known.has(path)),
+  );
+  for (const path of missing) known.set(path, 0);
+  const isThere = ({ rendition, span, offset, length }: RecordedSegment) =>
+    offset + length <= (known.get(pathOf(rendition, span)) ?? 0);
+  const facts = journal.facts.map((fact) => ({
+    ...fact,
+    recorded: fact.recorded.map((row) => (row.gap || isThere(row) ? row : gapOf(row))),
+  }));
+  const spans = [...known]
+    .map(([path, bytes]) => spanOf(path, bytes))
+    .filter(({ bytes, rendition, span }) => bytes > 0 || missing.has(pathOf(rendition, span)));
+  if (spans.length === 0) return null;
+  const [epoch = 0, firstMsn = 0] = place ? numbersOf(place) : [first?.epoch, first?.recorded[0]?.msn];
+  return {
+    ...{ folder, projectId, sessionId, streamId, epoch, firstMsn },
+    facts: facts.filter(({ recorded }) => recorded.some(({ gap }) => !gap)),
+    journal: journal.text,
+    spans,
+    inits: found.filter(({ file }) => file.endsWith(".mp4")),
+    damage: {
+      journalBytes: journal.damagedBytes,
+      segments: rows.filter((row) => !isThere(row)).length,
+      missingSpans: missing.size,
+    },
+  };
+}
+
+function pathOf(rendition: string, file: string): string {
+  return `${rendition}/${file}`;
+}
+
+function spanOf(path: string, bytes: number): SpoolSpan {
+  const [rendition = "", span = ""] = path.split("/");
+  const [epoch = 0] = numbersOf(span);
+  return { rendition, span, epoch, bytes };
+}
+
+function numbersOf(place: string): number[] {
+  return place.split("-").map((number) => Number.parseInt(number, 10));
+}
+
+function gapOf(row: RecordedSegment): RecordedSegment {
+  return { ...row, gap: true, init: "", span: "", offset: 0, length: 0 };
+}
+
+async function filesOf(folder: string): Promise<{ rendition: string; file: string; bytes: number }[]> {
+  const files: { rendition: string; file: string; bytes: number }[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (!entry.isDirectory()) continue;
+    for (const file of await readdir(join(folder, entry.name))) {
+      const { size } = await stat(join(folder, entry.name, file));
+      files.push({ rendition: entry.name, file, bytes: size });
+    }
+  }
+  return files;
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
+}

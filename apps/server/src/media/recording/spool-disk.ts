@@ -1,0 +1,78 @@
+import { mkdir, open } from "node:fs/promises";
+import { AppendFile, type WritableFile } from "../../platform/storage/append-file.ts";
+
+/** Room that recordings leave to the database, whose last bytes they would take, and to a restart. */
+export const RESERVED_BYTES = 128 * 1024 * 1024;
+/** A recording that the reserve stopped goes on from here: not at the first byte that is free again. */
+export const RESUME_BYTES = 192 * 1024 * 1024;
+/** Of all recordings together. Node has four threads for files, and viewers read through them. */
+const MAX_SYNCS = 2;
+
+export interface SpoolDiskSettings {
+  /** Must survive the process; needs no backup. */
+  readonly folder: string;
+  readonly freeBytes: () => number;
+  readonly openFile?: (path: string) => Promise<WritableFile>;
+  readonly syncFolder?: (path: string) => Promise<void>;
+}
+
+/** The disk that all recordings of this node are spooled to. */
+export class SpoolDisk {
+  readonly folder: string;
+  readonly freeBytes: () => number;
+  readonly #openFile: (path: string) => Promise<WritableFile>;
+  readonly #syncFolder: (path: string) => Promise<void>;
+  readonly #waiting: (() => void)[] = [];
+  #syncs = 0;
+
+  constructor({ folder, freeBytes, openFile = openNew, syncFolder = syncOf }: SpoolDiskSettings) {
+    this.folder = folder;
+    this.freeBytes = freeBytes;
+    this.#openFile = openFile;
+    this.#syncFolder = syncFolder;
+  }
+
+  async makeFolder(path: string): Promise<void> {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  }
+
+  async create(path: string): Promise<AppendFile> {
+    return new AppendFile(await this.#openFile(path));
+  }
+
+  /** Sync one file, when it is its turn. */
+  sync(file: AppendFile): Promise<void> {
+    return this.#inTurn(() => file.sync());
+  }
+
+  /** Sync the names in a folder. */
+  syncFolder(path: string): Promise<void> {
+    return this.#inTurn(() => this.#syncFolder(path));
+  }
+
+  async #inTurn(task: () => Promise<void>): Promise<void> {
+    if (this.#syncs >= MAX_SYNCS) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#syncs++;
+    try {
+      await task();
+    } finally {
+      // The next one takes the place over.
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#syncs--;
+    }
+  }
+}
+
+function openNew(path: string): Promise<WritableFile> {
+  return open(path, "w", 0o600);
+}
+
+async function syncOf(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

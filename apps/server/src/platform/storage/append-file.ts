@@ -1,0 +1,64 @@
+import type { FileHandle } from "node:fs/promises";
+
+/** What a growing file needs of the one that is open. */
+export type WritableFile = Pick<FileHandle, "writev" | "truncate" | "datasync" | "close">;
+
+/** A file that grows by whole pieces. A piece that could not be written whole is taken back by `cut`, or overwritten by the next one. */
+export class AppendFile {
+  readonly #file: WritableFile;
+  #bytes = 0;
+
+  constructor(file: WritableFile) {
+    this.#file = file;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Append all of it, or throw; returns where it begins. A disk that fills up takes a part without an error: the rest is written, or fails. */
+  async append(chunks: readonly Uint8Array[]): Promise<number> {
+    const offset = this.#bytes;
+    let left = chunks.filter(({ byteLength }) => byteLength > 0);
+    let position = offset;
+    while (left.length > 0) {
+      const { bytesWritten } = await this.#file.writev(left, position);
+      if (bytesWritten === 0) throw new NothingWritten();
+      position += bytesWritten;
+      left = behind(left, bytesWritten);
+    }
+    this.#bytes = position;
+    return offset;
+  }
+
+  /** Take back everything from `bytes` on. */
+  async cut(bytes: number): Promise<void> {
+    this.#bytes = bytes;
+    await this.#file.truncate(bytes);
+  }
+
+  /** Resolves when what was appended survives a power cut. */
+  sync(): Promise<void> {
+    return this.#file.datasync();
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}
+
+class NothingWritten extends Error {
+  readonly code = "ENOSPC";
+  constructor() {
+    super("the disk took nothing of a write");
+  }
+}
+
+function behind(chunks: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let taken = bytes;
+  return chunks.flatMap((chunk) => {
+    const skip = Math.min(taken, chunk.byteLength);
+    taken -= skip;
+    return skip === chunk.byteLength ? [] : [chunk.subarray(skip)];
+  });
+}
