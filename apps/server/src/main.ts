@@ -10,6 +10,9 @@ const COMPILED = fileURLToPath(new URL("../../../node_modules/.cache/weir", impo
 /** The whole way out; who runs us kills after 10 s. */
 const CLOSE_WITHIN_MS = 9_500;
 
+// What is written is for the server's own user: recordings and stream keys.
+process.umask(0o077);
+
 try {
   await run();
 } catch (error) {

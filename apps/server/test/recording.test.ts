@@ -1,3 +1,5 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
 import { expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
@@ -36,6 +38,22 @@ test("what was broadcast is recorded: HLS and MP4 play, are as long as the sessi
   expect([video?.codec, audio?.codec]).toEqual(["avc", "aac"]);
   expect(Math.abs((await input.computeDuration()) - session.sourceSegmentsDuration)).toBeLessThan(0.2);
 });
+
+test("what lies on the disk while it is recorded is for the server's own user", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream: { record: true } });
+  const spool = join(arena.weir.dataFolder, "spool");
+  const files = async () => (await readdir(spool, { recursive: true })).filter((name) => name.endsWith(".m4s"));
+  await expect.poll(async () => (await files()).length, { timeout: 10_000 }).toBeGreaterThan(0);
+  const names = await readdir(spool, { recursive: true });
+  const modes = await Promise.all([spool, ...names.map((name) => join(spool, name))].map((path) => modeOf(path)));
+  for (const mode of modes) expect(mode & 0o077).toBe(0);
+  expect(await modeOf(arena.weir.dataFolder)).toBe(0o700);
+  await broadcast.publisher.stop();
+});
+
+async function modeOf(path: string): Promise<number> {
+  return (await stat(path)).mode & 0o777;
+}
 
 test("a recording of sound alone plays to its end", async () => {
   await using broadcast = await startBroadcast(arena.weir, { seconds: 5, video: false, stream: { record: true } });

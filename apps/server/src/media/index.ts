@@ -1,3 +1,4 @@
+import { chmod } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Clock } from "../platform/clock.ts";
@@ -86,6 +87,7 @@ export class MediaPlane {
   async start(): Promise<void> {
     const { clock, log, eventSink } = this.#settings;
     await this.#disk.makeFolder(this.#disk.folder);
+    await chmod(this.#disk.folder, 0o700);
     const left = await listSpool(this.#disk.folder);
     void recoverSpool(left, { clock, log, eventSink, sealer: this.#sealer, signal: this.#closing.signal });
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -16,6 +16,20 @@ afterEach(() => rmSync(parent, { recursive: true, force: true }));
 test("a folder that is not there is made, for its owner alone", () => {
   const folder = openDataFolder(join(parent, "a", "b"));
   expect(statSync(folder).mode & 0o777).toBe(0o700);
+});
+
+test("a folder that was there before is closed to others, unless it holds other things", () => {
+  for (const [name, entry, mode] of [
+    ["empty", null, 0o700],
+    ["used", "spool", 0o700],
+    ["shared", "photos", 0o755],
+  ] as const) {
+    const folder = join(parent, name);
+    mkdirSync(entry ? join(folder, entry) : folder, { recursive: true });
+    chmodSync(folder, 0o755);
+    openDataFolder(folder);
+    expect(statSync(folder).mode & 0o777).toBe(mode);
+  }
 });
 
 test("a disk without room is refused with both figures", () => {

@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, realpathSync, statfsSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StartupError } from "./startup-error.ts";
@@ -9,6 +19,8 @@ const LONGEST_SOCKET_PATH = 100;
 const LONGEST_SOCKET_NAME = 20;
 /** A new database takes 40 MB, and its log grows before it is reused. */
 const LEAST_FREE_BYTES = 256 * 1024 * 1024;
+/** What lies in a data folder, and at the root of a file system. */
+const OWN_NAMES: ReadonlySet<string> = new Set(["run", "pg", "objects", "spool", "node-name", "lost+found"]);
 
 /** Make the folder if it is not there. Throws `StartupError` where it cannot be made, written to, or has no room. */
 export function openDataFolder(folder: string, freeBytes: (folder: string) => number = freeBytesOf): string {
@@ -25,7 +37,14 @@ export function openDataFolder(folder: string, freeBytes: (folder: string) => nu
   const path = realpathSync(folder);
   const free = freeBytes(path);
   if (free < LEAST_FREE_BYTES) throw noSpace(path, free);
+  closeToOthers(path);
   return path;
+}
+
+/** A folder that was made beforehand, for a service or a container, is mostly open to read. One that holds other things stays as it is. */
+function closeToOthers(folder: string): void {
+  if (statSync(folder).uid === process.getuid?.() && readdirSync(folder).every((name) => OWN_NAMES.has(name)))
+    chmodSync(folder, 0o700);
 }
 
 /** Bytes that this process may still write to the file system of `folder`. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import { StartupError } from "../startup-error.ts";
@@ -62,6 +62,8 @@ function link(source: string, target: string): boolean {
 
 function linkElsewhere(root: string, links: readonly Link[], folder: string): string {
   mkdirSync(folder, { recursive: true });
+  // PostgreSQL may run as another user.
+  chmodSync(folder, 0o755);
   for (const { source, target } of links) {
     const path = join(folder, basename(target));
     // A link from an earlier start may lead to a package that has moved since.
