@@ -1,8 +1,8 @@
-import { availableParallelism, freemem } from "node:os";
 import type { Domains, Schema } from "../domains/index.ts";
 import { MediaPlane, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
 import { RtmpServer } from "../media/ingest/rtmp/index.ts";
 import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
+import { availableCores } from "../platform/available-cores.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import { freeBytesOf } from "../platform/data-folder.ts";
@@ -73,8 +73,8 @@ export async function startMedia({
     reconnectWindowMs: config.reconnectWindowMs,
     ladder: {
       admission: new TranscodeAdmission({
-        cores: config.transcodeCores ?? availableParallelism() * SHARE_OF_CORES,
-        freeBytes: freemem,
+        cores: config.transcodeCores ?? availableCores() * SHARE_OF_CORES,
+        freeBytes: () => process.availableMemory(),
       }),
       children: transcoders,
       encoding: { preset: config.transcodePreset, encoder: await chooseEncoder(config.encoder, clock, log) },
