@@ -67,3 +67,17 @@ test("a token of an address is no credential in a query, nor a credential a toke
   expect(await ask(`/hls/playstream1/index.m3u8?jwt=${token}`).answer()).toBe("denied");
   expect(await ask("/hls/playstream1/s/good/session-1/source/1.m4s").answer()).toBe("denied");
 });
+
+test("a client that tries ids out is slowed down alike for ids that exist, and who watches behind its address goes on", async () => {
+  const { gate, ask, startViewer } = start();
+  gate.policy = "jwt";
+  const watching = await startViewer();
+  for (let i = 0; i < 700; i++) await ask(`/hls/unknown${i}/index.m3u8`).answer();
+  const asked = gate.opened.length;
+  for (const url of ["/hls/unknown/index.m3u8", "/hls/playstream1/index.m3u8?jwt=bad", "/hls/playstream1/index.m3u8"])
+    expect(await ask(url).answer()).toBe("too-many");
+  expect([asked, gate.opened.length]).toEqual([651, 651]);
+  expect(ask(watching).known).toMatchObject({ isShared: true });
+  expect(await ask(watching).answer()).toMatchObject({ isShared: true });
+  expect(await ask("/hls/playstream1/index.m3u8?jwt=good", "203.0.113.2").answer()).toMatchObject({ isFull: false });
+});

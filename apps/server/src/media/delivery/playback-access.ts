@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { Clock } from "../../platform/clock.ts";
 import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import type { EventSink, PlaybackContent, PlaybackGate, ViewerPass } from "../../ports.ts";
+import { DeniedClients } from "./denied-clients.ts";
 import type { MediaAddress } from "./hls/media-address.ts";
 import { type PlaybackCredentials, readCredentials } from "./playback-credentials.ts";
 import { PublicAnswers } from "./public-answers.ts";
@@ -27,7 +28,7 @@ export interface Admission {
   readonly isShared: boolean;
 }
 
-export type Refusal = "denied" | "invalid-credential";
+export type Refusal = "denied" | "invalid-credential" | "too-many";
 
 export interface PlaybackAccessSettings {
   readonly clock: Clock;
@@ -51,6 +52,7 @@ export class PlaybackAccess {
   readonly #publicViewers: PublicViewers;
   readonly #publicAnswers: PublicAnswers;
   readonly #sessions: ViewerSessions;
+  readonly #denied: DeniedClients;
   /**
    * Who was last counted on a connection. Without a proxy in front a connection is one viewer's, and to look at the connection costs a tenth
    * of reading the request's headers.
@@ -65,6 +67,7 @@ export class PlaybackAccess {
     this.#counts = new ViewerCounts(clock, eventSink, viewersPerClient);
     this.#publicViewers = new PublicViewers(this.#counts);
     this.#publicAnswers = new PublicAnswers(clock);
+    this.#denied = new DeniedClients(clock);
     this.#sessions = new ViewerSessions({ clock, gate, tokens: new ViewerTokens(viewerSecret), counts: this.#counts });
   }
 
@@ -85,13 +88,15 @@ export class PlaybackAccess {
     const credentials = readCredentials(req, url);
     if (credentials === "invalid") return "invalid-credential";
     const isBare = credentials.tokens.length === 0 && credentials.accessKeys.length === 0;
-    if (isBare)
-      return this.#share(originKey(req, address.playbackId), () => this.#open(req, url, address, credentials));
-    const identity = this.#identity(req, address, credentials);
-    if (isAccessRequest(req, address)) return this.#open(req, url, address, credentials, identity);
-    const session = this.#sessions.find(identity);
+    const identity = isBare ? undefined : this.#identity(req, address, credentials);
+    const isAccess = !isBare && isAccessRequest(req, address);
+    const session = identity === undefined || isAccess ? undefined : this.#sessions.find(identity);
     if (session) return this.#admit(session, false) ?? this.#askAbout(session, false);
-    return this.#share(identity, () => this.#open(req, url, address, credentials, identity));
+    const open = () => this.#open(req, url, address, credentials, identity);
+    // Only of those who are not known to watch: a neighbour's guesses hold up nobody's segments.
+    return this.#denied.ask(this.#proxies.clientOf(req), () =>
+      isAccess ? open() : this.#share(identity ?? originKey(req, address.playbackId), open),
+    );
   }
 
   /** Count who asks. False for somebody new where nobody new may begin. */
@@ -131,6 +136,7 @@ export class PlaybackAccess {
     const answer = session
       ? (this.#admit(session, false) ?? (await this.#askAbout(session, false)))
       : (this.known(req, address) ?? (await this.ask(req, url, address)));
+    if (answer === "too-many") return true;
     return typeof answer === "object" && this.arrive(req, url, address, { ...answer, isFull: false });
   }
 

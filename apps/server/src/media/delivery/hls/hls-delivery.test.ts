@@ -169,6 +169,18 @@ describe("a live stream", () => {
 });
 
 describe("what may not be had", () => {
+  test("a client that was denied 600 times in a minute gets 429 and when to try again, others their answers", async () => {
+    const from = (client: string) => ({ headers: { "x-forwarded-for": client } });
+    for (let i = 0; i < 650; i++) await rig.bytes(`/hls/unknown${i}/index.m3u8`, from("203.0.113.66"));
+    const answer = await rig.fetch("/hls/unknown/index.m3u8", from("203.0.113.66"));
+    expect([answer.status, answer.headers.get("retry-after"), answer.headers.get("cache-control")]).toEqual([
+      429,
+      "1",
+      "private, no-store",
+    ]);
+    expect((await rig.fetch("/hls/unknown/index.m3u8", from("203.0.113.7"))).status).toBe(401);
+  });
+
   test("an unknown id and a gated one are the same 401, on every kind of address", async () => {
     for (const path of [
       "index.m3u8",

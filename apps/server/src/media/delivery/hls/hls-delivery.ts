@@ -188,11 +188,16 @@ export class HlsDelivery {
 function refuse({ res, address }: MediaRequest, refusal: Refusal): void {
   if (refusal === "invalid-credential")
     return sendText(res, 400, "application/json", INVALID_CREDENTIAL, PERSONAL.error);
+  if (refusal === "too-many") {
+    res.setHeader("retry-after", "1");
+    return sendText(res, 429, "application/json", TOO_MANY, PERSONAL.error);
+  }
   const isPlaylist = address.kind === "multivariant" || (address.kind === "file" && address.file.endsWith(".m3u8"));
   if (isPlaylist) sendText(res, 401, PLAYLIST_TYPE, errorPlaylist(DENIED), PERSONAL.error);
   else sendText(res, 401, "application/json", `{"errors":["${DENIED}"]}`, PERSONAL.error);
 }
 
+const TOO_MANY = '{"errors":["too many denied requests from this address: try again in a second"]}';
 const INVALID_CREDENTIAL =
   '{"errors":["the token or access key has characters that cannot be passed on: give visible characters in UTF-8"]}';
 
