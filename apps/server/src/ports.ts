@@ -124,7 +124,11 @@ export type PlaybackDecision =
       /** The account has as many viewers as it may have: who watches goes on, nobody new begins. */
       readonly isFull: boolean;
     }
-  | { readonly ok: false; readonly reason: "denied" };
+  | {
+      readonly ok: false;
+      /** `unconfirmed`, of a re-check alone: the customer's webhook does not say, and its last yes is unknown or too old. Ask again. */
+      readonly reason: "denied" | "unconfirmed";
+    };
 
 /** One rendition of a recording: init segments, spans and the segments inside them, in order. */
 export interface RecordingRendition {
@@ -177,7 +181,7 @@ export interface PlaybackGate {
   open(request: PlaybackRequest): Promise<PlaybackDecision>;
   /**
    * Whether who was let in on this pass may go on. Reads what changed since (policy, signing key, suspension) and calls the customer's
-   * webhook only when the refresh interval is over; a webhook that does not answer then stops nobody (lifecycles.md, viewer session).
+   * webhook only when the refresh interval is over (lifecycles.md, viewer session).
    */
   recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision>;
   /** The index of a recording that is ready; null otherwise. */

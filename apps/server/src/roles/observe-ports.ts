@@ -1,6 +1,6 @@
 import type { Metrics } from "../platform/metrics/metrics.ts";
 import type { Tracing } from "../platform/telemetry/tracing.ts";
-import type { EventSink, MediaFact, PlaybackGate, PublishGate } from "../ports.ts";
+import type { EventSink, MediaFact, PlaybackDecision, PlaybackGate, PublishGate } from "../ports.ts";
 
 /** Seconds from a segment's last source packet until its last rung was made. */
 const LATENCY_BUCKETS = [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10];
@@ -46,13 +46,18 @@ export function observePorts(
         const { protocol } = viewer;
         const ask = () => playbackGate.recheck(playbackId, pass, viewer);
         const decision = await tracing.step("playback.recheck", { protocol }, ask);
-        accesses.add([protocol, decision.ok ? "allowed again" : "withdrawn"]);
+        accesses.add([protocol, recheckOutcome(decision)]);
         return decision;
       },
       recording: (sessionId) => playbackGate.recording(sessionId),
     },
     eventSink: observeSink(eventSink, metrics),
   };
+}
+
+function recheckOutcome(decision: PlaybackDecision): string {
+  if (decision.ok) return "allowed again";
+  return decision.reason === "denied" ? "withdrawn" : "unconfirmed";
 }
 
 function observeSink(eventSink: EventSink, metrics: Metrics): EventSink {

@@ -25,9 +25,14 @@ export type Verdict =
       /** A sentence for the content's owner. */
       readonly why: string;
     }
-  | Refused;
+  | Refusal;
 
-const LONGEST_ACCESS_KEY_BYTES = 1_024;
+/** `unconfirmed`: the webhook that let them in does not say whether they may go on. */
+export interface Refusal extends Refused {
+  readonly reason: "denied" | "unconfirmed";
+}
+
+const MAX_ACCESS_KEY_BYTES = 1_024;
 /** With the second for which the gate keeps rows: what changes is noticed within 5 s where nobody tells. */
 const STANDS_MS = 4_000;
 const SHORTEST_STAND_MS = 1_000;
@@ -64,10 +69,9 @@ export class AccessCheck {
       return isStanding ? this.#untilExpiry(pass) : refused("the signing key is disabled or deleted");
     }
     const question = questionOf(content, policy, pass.accessKey);
-    const leftMs = await this.webhooks.recheck(question, viewer, refreshMsOf(policy));
-    return leftMs > 0
-      ? letIn(pass, Math.min(STANDS_MS, leftMs), "the webhook let it in")
-      : refused("the webhook refuses");
+    const answer = await this.webhooks.recheck(question, viewer, refreshMsOf(policy));
+    if (answer.verdict === "allowed") return letIn(pass, Math.min(STANDS_MS, answer.forMs), "the webhook let it in");
+    return answer.verdict === "refused" ? refused("the webhook refuses") : UNCONFIRMED;
   }
 
   async #openByToken(content: GuardedContent, tokens: readonly string[]): Promise<Verdict> {
@@ -75,7 +79,7 @@ export class AccessCheck {
     if (token === undefined) return refused("the content needs a signed token, and none was given");
     if (tokens.length > 1) return refused("two tokens were given, and they differ");
     const grant = await checkToken(this.tokens, token, content, this.#clock.now());
-    if (!grant.ok) return grant;
+    if (!grant.ok) return refused(grant.why);
     return this.#untilExpiry({ kind: "jwt", signingKeyId: grant.signingKeyId, expiresAt: grant.expiresAt });
   }
 
@@ -95,8 +99,8 @@ export class AccessCheck {
     const [accessKey] = given;
     if (accessKey === undefined) return refused("the content needs an access key, and none was given");
     if (given.length > 1) return refused("two access keys were given, and they differ");
-    if (Buffer.byteLength(accessKey) > LONGEST_ACCESS_KEY_BYTES) {
-      return refused(`the access key is longer than ${LONGEST_ACCESS_KEY_BYTES} bytes`);
+    if (Buffer.byteLength(accessKey) > MAX_ACCESS_KEY_BYTES) {
+      return refused(`the access key is longer than ${MAX_ACCESS_KEY_BYTES} bytes`);
     }
     const refreshMs = refreshMsOf(policy);
     const { verdict, why } = await this.webhooks.ask(questionOf(content, policy, accessKey), viewer, refreshMs);
@@ -107,8 +111,10 @@ export class AccessCheck {
 
 const NOT_FROM_THERE = refused("the web page's origin is not among the policy's allowedOrigins");
 
-function refused(why: string): Refused {
-  return { ok: false, why };
+const UNCONFIRMED: Refusal = { ok: false, reason: "unconfirmed", why: "the webhook does not respond" };
+
+function refused(why: string): Refusal {
+  return { ok: false, reason: "denied", why };
 }
 
 function letIn(pass: ViewerPass, standsMs: number, why: string): Verdict {

@@ -1,12 +1,18 @@
 import { createHmac } from "node:crypto";
 import { expect, it } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
+import { DatabaseAway } from "../../platform/database-away.ts";
 import { silentLog } from "../../platform/log.ts";
 import type { OutboundAnswer, OutboundPost } from "../../platform/outbound/outbound.ts";
 import type { ViewerDetails } from "../../ports.ts";
-import { type AccessCallFailure, type AccessQuestion, AccessWebhooks } from "./access-webhook.ts";
+import { type AccessCallFailure, type AccessQuestion, AccessWebhooks, type Recheck } from "./access-webhook.ts";
+import { GRACE_MS } from "./webhook-standing.ts";
 
 const REFRESH_MS = 600_000;
+const AGAIN_MS = 10_000;
+const allowed = (forMs: number): Recheck => ({ verdict: "allowed", forMs });
+const REFUSED: Recheck = { verdict: "refused" };
+const UNCONFIRMED: Recheck = { verdict: "unconfirmed" };
 const viewer: ViewerDetails = {
   protocol: "hls",
   address: "203.0.113.9",
@@ -32,6 +38,7 @@ const answered = (status: number): OutboundAnswer => ({
   durationMs: 1,
 });
 const TIMEOUT: OutboundAnswer = { ok: false, reason: "timeout", message: "no answer within 5 s", durationMs: 5_000 };
+const NOT_CALLED: OutboundAnswer = { ok: false, reason: "refused", message: "a private address", durationMs: 0 };
 const RESET: OutboundAnswer = { ok: false, reason: "network", message: "the connection was reset", durationMs: 1 };
 
 /** Webhooks over a receiver that answers what it is told to, or when it is told to. */
@@ -40,13 +47,14 @@ function rig(sharedSecret: string | null = null) {
   const posts: OutboundPost[] = [];
   const pending: ((answer: OutboundAnswer) => void)[] = [];
   const notes: (AccessCallFailure | null)[] = [];
-  const state = { next: answered(204) as OutboundAnswer | null, isThere: true, lookUps: 0 };
+  const state = { next: answered(204) as OutboundAnswer | null, isThere: true, isAway: false, lookUps: 0 };
   const webhooks = new AccessWebhooks({
     clock,
     log: silentLog,
     noteAccessCall: async (_id, _at, failure) => void notes.push(failure),
     findAccessWebhook: async () => {
       state.lookUps += 1;
+      if (state.isAway) throw new DatabaseAway(new Error("gone"));
       return state.isThere ? { id: "hook", url: "https://hook.test/in", sharedSecret } : undefined;
     },
     outbound: {
@@ -103,23 +111,30 @@ it.each([
   [answered(304), "refused"],
   [answered(401), "refused"],
   [answered(404), "refused"],
-  [answered(408), "unanswered"],
-  [answered(429), "unanswered"],
-  [answered(500), "unanswered"],
-  [TIMEOUT, "unanswered"],
-  [RESET, "unanswered"],
-])("%j is %s to somebody new, and only what is refused ends a viewer", async (answer, verdict) => {
-  const { state, ask, recheck } = rig();
+  [answered(408), "refused"],
+  [answered(425), "refused"],
+  [answered(429), "refused"],
+  [answered(500), "refused"],
+  [answered(503), "refused"],
+  [answered(101), "refused"],
+  [NOT_CALLED, "refused"],
+  [TIMEOUT, "silent"],
+  [RESET, "silent"],
+])("%j is %s to somebody new, and to somebody who watches", async (answer, verdict) => {
+  const { state, clock, ask, recheck } = rig();
+  await ask();
+  clock.advance(REFRESH_MS);
   state.next = answer;
   expect(await ask()).toMatchObject({ verdict });
-  expect((await recheck()) > 0).toBe(verdict !== "refused");
+  const isIn = verdict !== "refused";
+  expect((await recheck()).verdict).toBe(isIn ? "allowed" : "refused");
 });
 
 it("a webhook that is gone lets nobody in, and nobody go on", async () => {
   const { state, posts, ask, recheck } = rig();
   state.isThere = false;
   expect(await ask()).toMatchObject({ verdict: "refused", why: expect.stringContaining("gone") });
-  expect(await recheck()).toBe(0);
+  expect(await recheck()).toEqual(REFUSED);
   expect(posts).toEqual([]);
 });
 
@@ -169,36 +184,57 @@ it("with a slow receiver so many wait; the rest is refused at once, and who wait
   for (const settle of pending.splice(0)) settle(TIMEOUT);
   await Promise.all(asked);
   expect(posts).toHaveLength(100);
-  expect(new Set(verdicts)).toEqual(new Set(["unanswered"]));
+  expect(new Set(verdicts.slice(0, 4_900))).toEqual(new Set(["not-asked"]));
+  expect(new Set(verdicts.slice(4_900))).toEqual(new Set(["silent"]));
 });
 
 it("who watches is asked about again only when the refresh interval is over", async () => {
   const { clock, webhooks, ask, recheck, state } = rig();
   await ask();
   clock.advance(REFRESH_MS - 1);
-  expect(await recheck()).toBe(1);
+  expect(await recheck()).toEqual(allowed(1));
   expect(webhooks.calls).toBe(1);
   clock.advance(1);
   state.next = answered(403);
-  expect(await Promise.all([recheck(), recheck(), recheck()])).toEqual([0, 0, 0]);
+  expect(await Promise.all([recheck(), recheck(), recheck()])).toEqual([REFUSED, REFUSED, REFUSED]);
   expect(webhooks.calls).toBe(2);
-  expect(await recheck()).toBe(0);
+  expect(await recheck()).toEqual(REFUSED);
   expect(webhooks.calls).toBe(2);
 });
 
-it("a receiver that does not answer at a refresh stops nobody, and is asked again soon", async () => {
+it("a silent receiver ends nobody within the grace, is asked again every ten seconds, and ends everybody after it", async () => {
   const { clock, webhooks, ask, recheck, state } = rig();
   await ask();
   clock.advance(REFRESH_MS);
   state.next = TIMEOUT;
-  expect(await recheck()).toBe(10_000);
-  clock.advance(1);
-  expect(await recheck()).toBe(9_999);
-  expect(webhooks.calls).toBe(2);
-  clock.advance(10_000);
+  for (let askedMs = 0; askedMs < GRACE_MS; askedMs += AGAIN_MS) {
+    expect(await recheck()).toEqual(allowed(AGAIN_MS));
+    clock.advance(AGAIN_MS);
+  }
+  expect(webhooks.calls).toBe(1 + GRACE_MS / AGAIN_MS);
+  expect(await recheck()).toEqual(UNCONFIRMED);
+  expect(await recheck()).toEqual(UNCONFIRMED);
+  expect(webhooks.calls).toBe(2 + GRACE_MS / AGAIN_MS);
+  clock.advance(AGAIN_MS);
+  state.next = answered(200);
+  expect(await recheck()).toEqual(allowed(REFRESH_MS));
+});
+
+it("a viewer who was refused stays refused while the receiver is silent, and until it approves them", async () => {
+  const { clock, ask, recheck, state } = rig();
+  await ask();
+  clock.advance(REFRESH_MS);
   state.next = answered(403);
-  expect(await recheck()).toBe(0);
-  expect(webhooks.calls).toBe(3);
+  expect(await recheck()).toEqual(REFUSED);
+  state.next = RESET;
+  for (let times = 0; times < 100; times++) {
+    clock.advance(REFRESH_MS);
+    expect(await recheck()).toEqual(REFUSED);
+    expect(await ask()).toMatchObject({ verdict: "silent" });
+  }
+  clock.advance(AGAIN_MS);
+  state.next = answered(200);
+  expect(await recheck()).toEqual(allowed(REFRESH_MS));
 });
 
 it("a newcomer who is refused, as one device too many may be, ends nobody who watches with the same key", async () => {
@@ -206,14 +242,56 @@ it("a newcomer who is refused, as one device too many may be, ends nobody who wa
   await ask();
   state.next = answered(403);
   expect(await ask()).toMatchObject({ verdict: "refused" });
-  expect(await recheck()).toBe(REFRESH_MS);
+  expect(await recheck()).toEqual(allowed(REFRESH_MS));
 });
 
-it("after a restart, who watched is asked about", async () => {
-  const { webhooks, recheck } = rig();
-  expect(await recheck()).toBe(REFRESH_MS);
-  expect(await recheck()).toBe(REFRESH_MS);
+it("after a restart, an address from before it needs the receiver's word: silence is none", async () => {
+  const { clock, webhooks, recheck, state } = rig();
+  state.next = TIMEOUT;
+  expect(await recheck()).toEqual(UNCONFIRMED);
+  expect(await recheck()).toEqual(UNCONFIRMED);
   expect(webhooks.calls).toBe(1);
+  clock.advance(AGAIN_MS);
+  state.next = answered(200);
+  expect(await recheck()).toEqual(allowed(REFRESH_MS));
+  expect(await recheck()).toEqual(allowed(REFRESH_MS));
+  expect(webhooks.calls).toBe(2);
+});
+
+it("a flood of invented keys does not keep the receiver from refusing somebody who watches", async () => {
+  const { clock, posts, pending, state, ask, recheck } = rig();
+  await ask({ accessKey: "alice" });
+  clock.advance(REFRESH_MS);
+  state.next = null;
+  for (let n = 0; n < 5_300; n++) void ask({ accessKey: `invented ${n}` });
+  const refreshed = recheck({ accessKey: "alice" });
+  await expect.poll(() => posts.at(-1)?.body).toContain("alice");
+  pending.at(-1)?.(answered(403));
+  expect(await refreshed).toEqual(REFUSED);
+});
+
+it("more re-checks than may wait confirm nobody, and change nothing that is known", async () => {
+  const { clock, pending, state, ask, recheck } = rig();
+  await ask({ accessKey: "alice" });
+  clock.advance(REFRESH_MS);
+  state.next = null;
+  const others = Array.from({ length: 5_100 }, (_, n) => recheck({ accessKey: `viewer ${n}` }));
+  expect(await recheck({ accessKey: "alice" })).toEqual(UNCONFIRMED);
+  state.next = TIMEOUT;
+  for (const settle of pending.splice(0)) settle(TIMEOUT);
+  await Promise.all(others);
+  expect(await recheck({ accessKey: "alice" })).toEqual(allowed(AGAIN_MS));
+});
+
+it("while the database is away, the webhook that it named last is asked, unless it may have been changed", async () => {
+  const { clock, state, webhooks, ask } = rig();
+  await ask();
+  state.isAway = true;
+  clock.advance(2_000);
+  expect(await ask()).toMatchObject({ verdict: "allowed" });
+  expect(webhooks.calls).toBe(2);
+  webhooks.forget();
+  await expect(ask()).rejects.toBeInstanceOf(DatabaseAway);
 });
 
 it("a webhook that was changed is looked up anew within two seconds, and at once when told", async () => {

@@ -5,8 +5,10 @@ import { signBody } from "../../platform/outbound/body-signature.ts";
 import type { Outbound, OutboundAnswer } from "../../platform/outbound/outbound.ts";
 import type { ViewerDetails } from "../../ports.ts";
 import { DecisionCache } from "../decision-cache.ts";
+import { LastKnown } from "../last-known.ts";
 import { CallLanes } from "./call-lanes.ts";
 import { SparseNotes } from "./sparse-notes.ts";
+import { afterVerdict, type Standing, type WebhookVerdict } from "./webhook-standing.ts";
 
 /** A webhook of a project that is registered for `playback.accessControl`. */
 export interface AccessWebhook {
@@ -27,25 +29,26 @@ export interface AccessQuestion {
 }
 
 export interface WebhookAnswer {
-  /** `unanswered`: no answer in time, none at all, or a failure of the receiver's own. */
-  readonly verdict: "allowed" | "refused" | "unanswered";
+  /** `not-asked`: too many questions wait already, which says nothing of the webhook. */
+  readonly verdict: WebhookVerdict | "not-asked";
   /** A sentence for the receiver's owner. */
   readonly why: string;
-  /** Where there was an answer. */
+  /** Where there was a response. */
   readonly statusCode?: number;
+  /** The receiver did not do its work: no response, one of an overloaded or broken server, or an address that we do not call. */
+  readonly hasFailed: boolean;
 }
+
+/** Whether somebody who watches may go on, and for how many milliseconds. */
+export type Recheck =
+  | { readonly verdict: "allowed"; readonly forMs: number }
+  | { readonly verdict: "refused" | "unconfirmed" };
 
 /** How a webhook's last call went, for its status: null for one that was answered. */
 export interface AccessCallFailure {
   readonly timestamp: number;
   readonly statusCode?: number;
   readonly error: string;
-}
-
-interface Standing {
-  readonly isAllowed: boolean;
-  /** By the monotonic clock: when it is asked again. */
-  readonly until: number;
 }
 
 export interface AccessWebhooksDeps {
@@ -59,15 +62,13 @@ export interface AccessWebhooksDeps {
 
 /** From the request to the status, the wait for a turn included. */
 const CALL_MS = 5_000;
-const CALLS_AT_ONCE = 100;
-const WAITING_CALLS = 5_000;
-/** How soon a receiver that did not answer at a refresh is asked again. */
-const AGAIN_MS = 10_000;
-const STANDINGS = 100_000;
-/** Request Timeout, Too Early, Too Many Requests: no opinion about a viewer, as little as a 5xx. */
-const NOT_NOW = new Set([408, 425, 429]);
+const MAX_CALLS = 100;
+const MAX_WAITING_CALLS = 5_000;
+const MAX_STANDINGS = 100_000;
+/** Request Timeout, Too Early, Too Many Requests: the receiver has no time, as with a 5xx. */
+const OVERLOADED = new Set([408, 425, 429]);
 const WEBHOOK_MS = 2_000;
-const WEBHOOKS = 1_000;
+const MAX_WEBHOOKS = 1_000;
 /** How often a webhook's status is written, its successes and its failures each. */
 const STATUS_MS = 10_000;
 
@@ -78,17 +79,22 @@ const STATUS_MS = 10_000;
  */
 export class AccessWebhooks {
   readonly #deps: AccessWebhooksDeps;
-  readonly #lanes = new CallLanes({ atOnce: CALLS_AT_ONCE, mostWaiting: WAITING_CALLS });
+  readonly #newcomers = new CallLanes({ atOnce: MAX_CALLS, mostWaiting: MAX_WAITING_CALLS });
+  /** A lane of their own for those whom a webhook let in before: invented keys do not get into it. */
+  readonly #present = new CallLanes({ atOnce: MAX_CALLS, mostWaiting: MAX_WAITING_CALLS });
   readonly #asking = new Map<string, Promise<WebhookAnswer>>();
+  /** The one that was renewed longest ago first. One that is forgotten is unconfirmed. */
   readonly #standings = new Map<string, Standing>();
   readonly #webhooks: DecisionCache<AccessWebhook | undefined>;
+  readonly #lastWebhooks: LastKnown<AccessWebhook>;
   readonly #notes: SparseNotes;
   #calls = 0;
 
   constructor(deps: AccessWebhooksDeps) {
     this.#deps = deps;
     this.#notes = new SparseNotes(deps.clock, STATUS_MS);
-    this.#webhooks = new DecisionCache(deps.clock, WEBHOOK_MS, WEBHOOKS);
+    this.#webhooks = new DecisionCache(deps.clock, WEBHOOK_MS, MAX_WEBHOOKS);
+    this.#lastWebhooks = new LastKnown(deps.clock, MAX_WEBHOOKS);
   }
 
   /** How many calls have been made. */
@@ -99,37 +105,41 @@ export class AccessWebhooks {
   /** For somebody new. */
   async ask(question: AccessQuestion, viewer: ViewerDetails, refreshMs: number): Promise<WebhookAnswer> {
     const key = keyOf(question);
-    const answer = await this.#share(key, question, viewer);
+    const answer = await this.#share(key, this.#newcomers, question, viewer);
     // A newcomer who is refused, as one device too many may be, says nothing of those who watch.
-    if (answer.verdict === "allowed") this.#stand(key, true, refreshMs);
+    if (answer.verdict === "allowed") this.#stand(key, "allowed", refreshMs);
     return answer;
   }
 
-  /** For somebody who watches: for how many milliseconds that may go on; 0 for not at all. Who does not answer now stops nobody. */
-  async recheck(question: AccessQuestion, viewer: ViewerDetails, refreshMs: number): Promise<number> {
+  /** For somebody who was let in before. */
+  async recheck(question: AccessQuestion, viewer: ViewerDetails, refreshMs: number): Promise<Recheck> {
     const key = keyOf(question);
     const standing = this.#standings.get(key);
-    const leftMs = standing ? standing.until - this.#deps.clock.monotonic() : 0;
-    if (standing && leftMs > 0) return standing.isAllowed ? leftMs : 0;
-    const { verdict } = await this.#share(`again ${key}`, question, viewer);
-    const isAllowed = verdict !== "refused";
-    const forMs = verdict === "unanswered" ? Math.min(AGAIN_MS, refreshMs) : refreshMs;
-    this.#stand(key, isAllowed, forMs);
-    return isAllowed ? forMs : 0;
+    if (standing && this.#deps.clock.monotonic() < standing.askAt) return this.#recheckOf(standing);
+    const { verdict } = await this.#share(`again ${key}`, this.#present, question, viewer);
+    return verdict === "not-asked" ? { verdict: "unconfirmed" } : this.#recheckOf(this.#stand(key, verdict, refreshMs));
   }
 
   /** Webhooks may have been changed. */
   forget(): void {
     this.#webhooks.clear();
+    this.#lastWebhooks.clear();
   }
 
-  #share(key: string, question: AccessQuestion, viewer: ViewerDetails): Promise<WebhookAnswer> {
+  #recheckOf({ verdict, askAt }: Standing): Recheck {
+    return verdict === "allowed" ? { verdict, forMs: askAt - this.#deps.clock.monotonic() } : { verdict };
+  }
+
+  #share(key: string, lanes: CallLanes, question: AccessQuestion, viewer: ViewerDetails): Promise<WebhookAnswer> {
     const asked = this.#asking.get(key);
     if (asked) return asked;
     const deadline = this.#deps.clock.monotonic() + CALL_MS;
-    const answer = this.#lanes
-      .run(question.webhookId, () => this.#call(question, viewer, deadline))
-      .then((given) => given ?? unanswered("too many calls to the webhook are waiting already"))
+    const answer = lanes
+      .run(
+        question.webhookId,
+        () => this.#call(question, viewer, deadline),
+        async () => NOT_ASKED,
+      )
       .finally(() => this.#asking.delete(key));
     this.#asking.set(key, answer);
     return answer;
@@ -138,10 +148,9 @@ export class AccessWebhooks {
   async #call(question: AccessQuestion, viewer: ViewerDetails, deadline: number): Promise<WebhookAnswer> {
     const { clock, outbound } = this.#deps;
     const webhook = await this.#find(question);
-    if (!webhook)
-      return { verdict: "refused", why: "the policy's webhook is gone, or is not for playback.accessControl" };
+    if (!webhook) return refusal("the policy's webhook is gone, or is not for playback.accessControl");
     const timeoutMs = deadline - clock.monotonic();
-    if (timeoutMs <= 0) return unanswered("the webhook is too slow for the viewers that come");
+    if (timeoutMs <= 0) return silence("the webhook is too slow for the viewers that come");
     const timestamp = clock.now();
     const body = bodyOf(question, viewer, timestamp);
     const signature = webhook.sharedSecret ? signBody(webhook.sharedSecret, body, timestamp) : {};
@@ -153,8 +162,7 @@ export class AccessWebhooks {
   }
 
   /** Nobody waits for it. That somebody is refused is no failure. */
-  #note(webhookId: string, timestamp: number, { verdict, why: error, statusCode }: WebhookAnswer): void {
-    const hasFailed = verdict === "unanswered";
+  #note(webhookId: string, timestamp: number, { hasFailed, why: error, statusCode }: WebhookAnswer): void {
     if (!this.#notes.isDue(`${webhookId} ${hasFailed}`)) return;
     const failure = hasFailed ? { timestamp, error, ...(statusCode === undefined ? {} : { statusCode }) } : null;
     this.#deps.noteAccessCall(webhookId, timestamp, failure).catch((cause: unknown) => {
@@ -163,16 +171,19 @@ export class AccessWebhooks {
   }
 
   #find({ projectId, webhookId }: AccessQuestion): Promise<AccessWebhook | undefined> {
-    return this.#webhooks.get(`${projectId} ${webhookId}`, () => this.#deps.findAccessWebhook(projectId, webhookId));
+    const key = `${projectId} ${webhookId}`;
+    const look = () => this.#deps.findAccessWebhook(projectId, webhookId);
+    return this.#webhooks.get(key, () => this.#lastWebhooks.get(key, look));
   }
 
-  #stand(key: string, isAllowed: boolean, forMs: number): void {
+  #stand(key: string, verdict: WebhookVerdict, refreshMs: number): Standing {
+    const now = this.#deps.clock.monotonic();
+    const standing = afterVerdict(this.#standings.get(key), verdict, { now, refreshMs });
     this.#standings.delete(key);
-    for (const oldest of this.#standings.keys()) {
-      if (this.#standings.size < STANDINGS) break;
-      this.#standings.delete(oldest);
-    }
-    this.#standings.set(key, { isAllowed, until: this.#deps.clock.monotonic() + forMs });
+    const [oldest] = this.#standings.size < MAX_STANDINGS ? [] : this.#standings.keys();
+    if (oldest !== undefined) this.#standings.delete(oldest);
+    this.#standings.set(key, standing);
+    return standing;
   }
 }
 
@@ -201,12 +212,21 @@ function bodyOf({ accessKey, context }: AccessQuestion, viewer: ViewerDetails, t
 }
 
 function judge(answer: OutboundAnswer): WebhookAnswer {
-  if (!answer.ok) return unanswered(`the webhook could not be asked: ${answer.message}`);
-  const { status } = answer;
-  if (status >= 200 && status < 300) return { verdict: "allowed", why: `the webhook answered ${status}` };
-  const why = `the webhook answered ${status}, and only a 2xx lets a viewer in`;
-  const isOpinion = status < 500 && !NOT_NOW.has(status);
-  return { verdict: isOpinion ? "refused" : "unanswered", why, statusCode: status };
+  if (!answer.ok) {
+    const why = `the webhook could not be asked: ${answer.message}`;
+    return answer.reason === "refused" ? { ...refusal(why), hasFailed: true } : silence(why);
+  }
+  const { status: statusCode } = answer;
+  const why = `the webhook answered ${statusCode}`;
+  if (statusCode >= 200 && statusCode < 300) return { verdict: "allowed", why, statusCode, hasFailed: false };
+  const hasFailed = statusCode >= 500 || OVERLOADED.has(statusCode);
+  return { ...refusal(`${why}, and only a 2xx lets a viewer in`), statusCode, hasFailed };
 }
 
-const unanswered = (why: string): WebhookAnswer => ({ verdict: "unanswered", why });
+const refusal = (why: string): WebhookAnswer => ({ verdict: "refused", why, hasFailed: false });
+const silence = (why: string): WebhookAnswer => ({ verdict: "silent", why, hasFailed: true });
+const NOT_ASKED: WebhookAnswer = {
+  verdict: "not-asked",
+  why: "too many calls to the webhook are waiting already",
+  hasFailed: false,
+};

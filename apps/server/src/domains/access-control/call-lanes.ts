@@ -14,13 +14,13 @@ export class CallLanes {
     this.#mostWaiting = mostWaiting;
   }
 
-  /** Runs `call` when it is its turn; null, at once, where too many wait already. */
-  async run<Value>(receiver: string, call: () => Promise<Value>): Promise<Value | null> {
+  /** Runs `call` when it is its turn, or at once `otherwise` where too many wait already. */
+  async run<Value>(receiver: string, call: () => Promise<Value>, otherwise: () => Promise<Value>): Promise<Value> {
     const lane = this.#lanes.get(receiver) ?? { running: 0, waiting: [] };
     this.#lanes.set(receiver, lane);
     if (lane.running < this.#atOnce) lane.running += 1;
     else if (lane.waiting.length < this.#mostWaiting) await this.#turn(lane);
-    else return null;
+    else return otherwise();
     try {
       return await call();
     } finally {

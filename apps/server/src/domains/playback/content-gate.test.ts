@@ -4,6 +4,7 @@ import { signAccessJwt } from "@weir/client";
 import type { CreatedSigningKey, PlaybackPolicy, Stream } from "@weir/contract";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
+import { DatabaseAway } from "../../platform/database-away.ts";
 import { silentLog } from "../../platform/log.ts";
 import { Outbound } from "../../platform/outbound/outbound.ts";
 import type { PlaybackDecision, PlaybackRequest, ViewerPass } from "../../ports.ts";
@@ -32,14 +33,14 @@ beforeEach(async () => {
   receiver.answer = (_request, response) => response.writeHead(200).end();
 });
 
-function gateWith(viewerLimits: ViewerLimits): ContentGate {
+function gateWith(viewerLimits: ViewerLimits, db = kit.db): ContentGate {
   return new ContentGate({
-    db: kit.db,
+    db,
     clock: kit.clock,
     log: silentLog,
     noteAccessCall: async () => {},
     limits: viewerLimits,
-    playables: new PlayableFinder({ db: kit.db, viewers: kit.db, clock: kit.clock }),
+    playables: new PlayableFinder({ db, viewers: db, clock: kit.clock }),
     outbound: new Outbound({
       clock: systemClock,
       allowPrivate: true,
@@ -402,5 +403,69 @@ describe("limits", () => {
     }
     expect(asked.length).toBe(2);
     expect(new Set(asked).size).toBe(2);
+  });
+});
+
+describe("while the database is away", () => {
+  /** A gate over a database that goes away when told. */
+  function gateOverFailing() {
+    const state = { isAway: false };
+    const db = kit.db.withPlugin({
+      transformQuery: ({ node }) => {
+        if (state.isAway) throw new DatabaseAway(new Error("gone"));
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    gate = gateWith(limits, db);
+    return state;
+  }
+
+  it("public content opens to everybody, a token to those who have it, for five minutes", async () => {
+    const state = gateOverFailing();
+    const { playbackId } = await streamWith(null);
+    const token = await tokenFor(stream.playbackId, 3_600);
+    const pass = await passOf(open({ tokens: [token] }));
+    expect(await open({}, playbackId)).toMatchObject({ ok: true });
+    state.isAway = true;
+    kit.clock.advance(299_000);
+    expect(await open({}, playbackId)).toMatchObject({ ok: true, pass: null });
+    expect(await recheck(pass)).toMatchObject({ ok: true });
+    expect(await open({ tokens: [token] })).toMatchObject({ ok: true });
+    expect(await open({ tokens: ["nonsense"] })).toEqual(DENIED);
+    await expect(open({}, "zzzz000000000000")).rejects.toBeInstanceOf(DatabaseAway);
+    kit.clock.advance(1_000);
+    await expect(recheck(pass)).rejects.toBeInstanceOf(DatabaseAway);
+  });
+
+  it("a pass ends with its token all the same", async () => {
+    const state = gateOverFailing();
+    const pass = await passOf(openBy(tokenFor(stream.playbackId, 60)));
+    state.isAway = true;
+    kit.clock.advance(60_000);
+    expect(await recheck(pass)).toEqual(DENIED);
+  });
+
+  it("what was changed is not decided by what was known before", async () => {
+    const state = gateOverFailing();
+    const pass = await passOf(openBy(tokenFor()));
+    state.isAway = true;
+    kit.clock.advance(2_000);
+    expect(await recheck(pass)).toMatchObject({ ok: true });
+    gate.forget(stream.playbackId);
+    await expect(recheck(pass)).rejects.toBeInstanceOf(DatabaseAway);
+    await expect(openBy(tokenFor())).rejects.toBeInstanceOf(DatabaseAway);
+  });
+
+  it("the customer's webhook is asked, by its last known policy", async () => {
+    const state = gateOverFailing();
+    await setPolicy({ type: "webhook", webhookId: "hook", refreshInterval: 60 });
+    const pass = await passOf(open({ accessKeys: ["key"] }));
+    state.isAway = true;
+    kit.clock.advance(60_000);
+    receiver.answer = (_request, response) => response.writeHead(403).end();
+    expect(await recheck(pass)).toEqual(DENIED);
+    expect(await open({ accessKeys: ["key"] })).toEqual(DENIED);
+    expect(receiver.asked).toHaveLength(3);
   });
 });

@@ -16,6 +16,7 @@ import {
 import { DecisionCache } from "../decision-cache.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
+import { LastKnown } from "../last-known.ts";
 import { readRecordingIndex } from "../sessions/index.ts";
 import { contentOf, guardedContentOf, whyNotPlayable } from "./playable.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
@@ -43,20 +44,27 @@ export interface ViewerLimits {
   goesOn(playbackId: string, viewer: ViewerDetails): void;
 }
 
-/** Decides who may watch, by what the playback id leads to and its policy. A decision about what is known already asks nobody. */
+/**
+ * Decides who may watch, by what the playback id leads to and its policy. A decision about what is known already asks nobody; while the
+ * database is away, what was known last decides.
+ */
 export class ContentGate implements PlaybackGate {
   readonly access: AccessCheck;
   readonly #deps: ContentGateDeps;
   readonly #keyUse: SigningKeyUse;
   readonly #contents: DecisionCache<PlayableRow | undefined>;
-  readonly #indexes: DecisionCache<RecordingIndex | null>;
+  readonly #lastContents: LastKnown<PlayableRow>;
+  readonly #indexes: DecisionCache<RecordingIndex | undefined>;
+  readonly #lastIndexes: LastKnown<RecordingIndex>;
 
   constructor(deps: ContentGateDeps) {
     this.#deps = deps;
     this.access = new AccessCheck(deps);
     this.#keyUse = new SigningKeyUse(deps);
     this.#contents = new DecisionCache(deps.clock, CONTENT_MS, CONTENTS);
+    this.#lastContents = new LastKnown(deps.clock, CONTENTS);
     this.#indexes = new DecisionCache(deps.clock, INDEX_MS, INDEXES);
+    this.#lastIndexes = new LastKnown(deps.clock, INDEXES);
   }
 
   async open({ playbackId, ...request }: PlaybackRequest): Promise<PlaybackDecision> {
@@ -79,21 +87,24 @@ export class ContentGate implements PlaybackGate {
     const row = await this.#find(playbackId, () => playables.findWatched(playbackId));
     if (!row || whyNotPlayable(row) !== null) return DENIED;
     const verdict = await this.access.recheck(guardedContentOf(row), pass, viewer);
-    if (!verdict.ok) return DENIED;
+    if (!verdict.ok) return { ok: false, reason: verdict.reason };
     this.#deps.limits.goesOn(playbackId, viewer);
     return decisionOf(row, verdict, false);
   }
 
   async recording(sessionId: string): Promise<RecordingIndex | null> {
-    const index = await this.#indexes.get(sessionId, () => readRecordingIndex(this.#deps.db, sessionId));
+    const look = async () => (await readRecordingIndex(this.#deps.db, sessionId)) ?? undefined;
+    const index = await this.#indexes.get(sessionId, () => this.#lastIndexes.get(sessionId, look));
     // "Not yet" is no lasting answer.
-    return index ?? readRecordingIndex(this.#deps.db, sessionId);
+    return index ?? (await look()) ?? null;
   }
 
   /** Rows have changed that say who may watch this, or anything. */
   forget(playbackId: string | "all"): void {
-    if (playbackId === "all") this.#contents.clear();
-    else this.#contents.forget(playbackId);
+    for (const contents of [this.#contents, this.#lastContents]) {
+      if (playbackId === "all") contents.clear();
+      else contents.forget(playbackId);
+    }
     this.access.webhooks.forget();
   }
 
@@ -104,7 +115,8 @@ export class ContentGate implements PlaybackGate {
   }
 
   async #find(playbackId: string, look: () => Promise<PlayableRow | undefined>): Promise<PlayableRow | undefined> {
-    return isPlaybackId(playbackId) ? this.#contents.get(playbackId, look) : undefined;
+    if (!isPlaybackId(playbackId)) return undefined;
+    return this.#contents.get(playbackId, () => this.#lastContents.get(playbackId, look));
   }
 }
 

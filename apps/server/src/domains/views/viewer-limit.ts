@@ -1,5 +1,6 @@
 import type { ViewerDetails } from "../../ports.ts";
 import type { Deps } from "../deps.ts";
+import { LastKnown } from "../last-known.ts";
 import { readViewersOfAccounts } from "./view-store.ts";
 
 export interface ViewerLimitDeps extends Deps {
@@ -26,6 +27,7 @@ interface Seen {
 export class ViewerLimit {
   readonly #deps: ViewerLimitDeps;
   #viewers: Promise<ReadonlyMap<string, number>> = Promise.resolve(new Map());
+  readonly #last: LastKnown<ReadonlyMap<string, number>>;
   #staleAt = Number.NEGATIVE_INFINITY;
   /** By viewer and playback id, in the order in which they were last seen. */
   readonly #seen = new Map<string, Seen>();
@@ -34,6 +36,7 @@ export class ViewerLimit {
 
   constructor(deps: ViewerLimitDeps) {
     this.#deps = deps;
+    this.#last = new LastKnown(deps.clock, 1);
   }
 
   /** Whether the account of this project has as many viewers as it may have; nobody new should begin. Not exact: counts come every 10 s. */
@@ -74,7 +77,8 @@ export class ViewerLimit {
   /** Without an answer of the database the last one stands. */
   async #read(before: Promise<ReadonlyMap<string, number>>): Promise<ReadonlyMap<string, number>> {
     try {
-      return await readViewersOfAccounts(this.#deps.db, this.#deps.clock.now());
+      const { db, clock } = this.#deps;
+      return (await this.#last.get("all", () => readViewersOfAccounts(db, clock.now()))) ?? before;
     } catch (error) {
       this.#deps.log.warn({ err: error }, "viewers of accounts could not be counted; the last count stands");
       return before;

@@ -12,7 +12,7 @@ export class LongResponses {
     this.#timer = clock.every(LOOK_MS, () => this.#look());
   }
 
-  /** `goesOn` is asked every 4 s; what cannot be found out cuts nothing. */
+  /** `goesOn` is asked every 4 s; an answer about which it cannot be found out is cut. */
   watch(res: ServerResponse, goesOn: () => Promise<boolean>): void {
     this.#running.set(res, goesOn);
     res.once("close", () => this.#running.delete(res));
@@ -26,7 +26,7 @@ export class LongResponses {
     for (const [res, goesOn] of this.#running) {
       goesOn().then(
         (isAllowed) => isAllowed || res.destroy(),
-        () => {},
+        () => res.destroy(),
       );
     }
   }

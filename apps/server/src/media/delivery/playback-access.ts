@@ -130,7 +130,7 @@ export class PlaybackAccess {
     return session ? this.#sessions.seal(session) : NOBODY;
   }
 
-  /** Whether a long answer may go on. What cannot be found out stops nobody. */
+  /** Whether a long answer may go on. Rejects where that cannot be found out. */
   async goesOn(req: IncomingMessage, url: string, address: MediaAddress, admission: Admission): Promise<boolean> {
     const { session } = admission;
     const answer = session

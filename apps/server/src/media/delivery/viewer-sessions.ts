@@ -160,7 +160,8 @@ export class ViewerSessions {
     const asked = this.#changes;
     const decision = await this.#gate.recheck(playbackId, pass, details);
     if (!decision.ok) {
-      session.isWithdrawn = true;
+      // Unconfirmed is refused for now: the next request asks again.
+      session.isWithdrawn = decision.reason === "denied";
       return false;
     }
     session.content = decision.content;

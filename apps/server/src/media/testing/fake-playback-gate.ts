@@ -28,6 +28,8 @@ export class FakePlaybackGate implements PlaybackGate {
   standsMs = 5000;
   isFull = false;
   expiresAt = Date.UTC(2031, 0, 1);
+  /** What `recheck` says where it neither lets in nor refuses. */
+  unknown: "away" | "unconfirmed" | null = null;
   /** Set to make `recheck` wait. */
   hold: Promise<void> = Promise.resolve();
   readonly opened: PlaybackRequest[] = [];
@@ -51,6 +53,8 @@ export class FakePlaybackGate implements PlaybackGate {
   async recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision> {
     this.rechecked.push({ pass, viewer });
     await this.hold;
+    if (this.unknown === "away") throw new Error("the database is away");
+    if (this.unknown === "unconfirmed") return { ok: false, reason: "unconfirmed" };
     const credential = pass.kind === "jwt" ? pass.signingKeyId : pass.accessKey;
     return this.#answer(playbackId, pass, this.policy === pass.kind && this.allowed.has(credential));
   }

@@ -111,15 +111,17 @@ it.each([
   ["hangs up", (socket: Socket) => void socket.end()],
   ["does not speak HTTP", (socket: Socket) => void socket.end("SSH-2.0-x\r\n")],
   ["sends endless headers", (socket: Socket) => void socket.write(`HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(10_000)}`)],
-  [
-    "upgrades",
-    (socket: Socket) =>
-      void socket.write("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"),
-  ],
 ])("a server that %s is a network error that names no address", async (_what, how) => {
   const answer = await outbound.post(wanted(await behave(how)));
   expect(answer).toMatchObject({ ok: false, reason: "network" });
   expect(JSON.stringify(answer)).not.toContain("127.0.0.1");
+});
+
+it("a server that wants another protocol has answered", async () => {
+  const url = await behave(
+    (socket) => void socket.write("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"),
+  );
+  expect(await outbound.post(wanted(url))).toMatchObject({ ok: true, status: 101, statusText: "Switching Protocols" });
 });
 
 it("an unknown host is a network error", async () => {

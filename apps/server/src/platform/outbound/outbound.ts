@@ -105,6 +105,18 @@ export class Outbound {
           settle({ ok: true, status, statusText: textOfStatus(statusMessage), body: bytes, durationMs: passed() });
         });
       });
+      // 101 is an answer, though it has no body; what would follow it is not read.
+      request.once("upgrade", ({ statusCode: status = 101, statusMessage = "" }, socket) => {
+        isAnswered = true;
+        socket.destroy();
+        settle({
+          ok: true,
+          status,
+          statusText: textOfStatus(statusMessage),
+          body: Buffer.alloc(0),
+          durationMs: passed(),
+        });
+      });
       request.on("error", (error) => {
         if (isAnswered) return;
         if (error instanceof AddressRefused) fail("refused", error.message);

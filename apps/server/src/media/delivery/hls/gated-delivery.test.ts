@@ -204,6 +204,28 @@ describe("gated content", () => {
     expect(await status(`${source}/index.m3u8`)).toBe(401);
   });
 
+  test("a session that cannot be confirmed is refused for now, one about which the gate cannot be asked waits; both go on later", async () => {
+    await recorded();
+    rig.playbackGate.policy = "webhook";
+    const source = await rig.sourceOf(`${RECORDING}/index.m3u8?accessKey=good`);
+    await rig.restart();
+    rig.playbackGate.unknown = "unconfirmed";
+    expect(await status(`${source}/index.m3u8`)).toBe(401);
+    rig.playbackGate.unknown = "away";
+    expect(await status(`${source}/index.m3u8`)).toBe(503);
+    rig.playbackGate.unknown = null;
+    expect(await status(`${source}/index.m3u8`)).toBe(200);
+    rig.playbackGate.unknown = "unconfirmed";
+    rig.clock.advance(5001);
+    // While the answer is stale the gate is asked in the background.
+    expect(await status(`${source}/index.m3u8`)).toBe(200);
+    rig.clock.advance(10_000);
+    expect(await status(`${source}/index.m3u8`)).toBe(401);
+    rig.playbackGate.unknown = "away";
+    rig.plane.accessChanged("recording1");
+    expect(await status(`${source}/index.m3u8`)).toBe(503);
+  });
+
   test("that is offline says so to who may watch it, and to nobody else", async () => {
     expect(await rig.text(`${LIVE}/index.m3u8?jwt=good`)).toContain("#EXT-X-ERROR: Stream is offline");
     expect(await rig.text(`${LIVE}/index.m3u8?jwt=bad`)).toContain(DENIED);
@@ -246,6 +268,18 @@ describe("gated content", () => {
       await cut;
     },
   );
+
+  test.each(["away", "unconfirmed"] as const)("73: an MP4 that runs is cut when the gate is %s", async (unknown) => {
+    await recorded();
+    rig.playbackGate.policy = "webhook";
+    vi.spyOn(rig.store, "read").mockImplementation(async () => new Readable({ read() {} }));
+    const answer = await rig.fetch(`${RECORDING}/staticsource.mp4?accessKey=good`);
+    const cut = expect(answer.arrayBuffer()).rejects.toThrow();
+    rig.playbackGate.unknown = unknown;
+    rig.plane.accessChanged("all");
+    rig.clock.advance(4000);
+    await cut;
+  });
 
   test("74: unknown ids, ids of others and wrong credentials are one and the same answer", async () => {
     const answers = [];

@@ -1,0 +1,90 @@
+import type { Clock } from "../platform/clock.ts";
+import { DatabaseAway } from "../platform/database-away.ts";
+
+/** How long a value stands without the database: long enough for a fail-over or a restart. */
+const STANDS_MS = 5 * 60_000;
+/** A database that takes longer is as good as away. */
+const PATIENCE_MS = 1_000;
+
+interface Known<Value> {
+  readonly value: Value;
+  readonly readAt: number;
+}
+
+interface Look<Value> {
+  readonly answer: Promise<Value | undefined>;
+  readonly begunAt: number;
+}
+
+/**
+ * What the database said last, for when it does not answer: then it stands for five minutes. What somebody asked to forget stands no
+ * longer, and neither does that there is nothing.
+ */
+export class LastKnown<Value> {
+  readonly #clock: Clock;
+  readonly #capacity: number;
+  /** The one that was read longest ago first. */
+  readonly #known = new Map<string, Known<Value>>();
+  /** Questions that the database has not answered yet, one for all who want to know. */
+  readonly #looks = new Map<string, Look<Value>>();
+
+  constructor(clock: Clock, capacity: number) {
+    this.#clock = clock;
+    this.#capacity = capacity;
+  }
+
+  /** Rejects with `DatabaseAway` where the database does not answer and nothing stands. */
+  get(key: string, ask: () => Promise<Value | undefined>): Promise<Value | undefined> {
+    const { answer, begunAt } = this.#looks.get(key) ?? this.#look(key, ask);
+    const known = this.#known.get(key);
+    const now = this.#clock.monotonic();
+    if (!known || now >= known.readAt + STANDS_MS) return answer;
+    if (now >= begunAt + PATIENCE_MS) return Promise.resolve(known.value);
+    return new Promise((resolve, reject) => {
+      // Forgotten meanwhile, it stands no longer.
+      const stands = () => this.#known.get(key) === known;
+      const patience = this.#clock.after(begunAt + PATIENCE_MS - now, () => stands() && resolve(known.value));
+      answer.then(
+        (value) => {
+          patience.cancel();
+          resolve(value);
+        },
+        (error: unknown) => {
+          patience.cancel();
+          if (error instanceof DatabaseAway && stands()) resolve(known.value);
+          else reject(error);
+        },
+      );
+    });
+  }
+
+  forget(key: string): void {
+    this.#known.delete(key);
+    this.#looks.delete(key);
+  }
+
+  clear(): void {
+    this.#known.clear();
+    this.#looks.clear();
+  }
+
+  #look(key: string, ask: () => Promise<Value | undefined>): Look<Value> {
+    const look: Look<Value> = { answer: ask(), begunAt: this.#clock.monotonic() };
+    this.#looks.set(key, look);
+    // An answer to a question from before a change is not kept.
+    const isCurrent = () => this.#looks.get(key) === look && this.#looks.delete(key);
+    look.answer.then(
+      (value) => isCurrent() && this.#keep(key, value),
+      () => isCurrent(),
+    );
+    return look;
+  }
+
+  #keep(key: string, value: Value | undefined): void {
+    this.#known.delete(key);
+    if (value === undefined) return;
+    const [oldest] = this.#known.size < this.#capacity ? [] : this.#known.keys();
+    if (oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(key, { value, readAt: this.#clock.monotonic() });
+  }
+}
