@@ -76,7 +76,21 @@ async function cost(pid: number, url: string, backgroundSeconds: number) {
   return { perRequestUs: (own / done.requests) * 1e6, perGigabyteSeconds: own / (done.bytes / 1e9) };
 }
 
-function newestSegment(playlist: string): string {
+/** Microseconds of the server's CPU, without those that one live stream takes anyway. */
+export async function costPerRequest(pid: number, url: string): Promise<number> {
+  return (await cost(pid, url, await background(pid))).perRequestUs;
+}
+
+/** Seconds of the server's CPU, without those that one live stream takes anyway. */
+export async function costPerGigabyte(pid: number, url: string): Promise<number> {
+  return (await cost(pid, url, await background(pid))).perGigabyteSeconds;
+}
+
+async function background(pid: number): Promise<number> {
+  return (await cpuDuring([pid], () => wait(2000))) * (SECONDS / 2);
+}
+
+export function newestSegment(playlist: string): string {
   const segment = [...playlist.matchAll(/^\d+\.m4s$/gm)].at(-1)?.[0];
   if (!segment) throw new Error("the playlist has no segment yet");
   return segment;

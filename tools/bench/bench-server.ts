@@ -8,6 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { WeirClient } from "@weir/client";
 
+/** This checkout. */
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const API_KEY = "the-key-of-a-bench-run";
 const READY_WITHIN_MS = 30_000;
@@ -37,10 +38,11 @@ export class BenchServer {
     this.client = new WeirClient({ baseUrl: this.url, apiKey: API_KEY });
   }
 
-  static async start(folder: string): Promise<BenchServer> {
+  /** `root` is the checkout that it runs from; this one where it is not given. */
+  static async start(folder: string, root = ROOT): Promise<BenchServer> {
     const startedAt = performance.now();
-    const child = spawn(process.execPath, startArguments(), {
-      cwd: ROOT,
+    const child = spawn(process.execPath, startArguments(root), {
+      cwd: root,
       stdio: ["ignore", "pipe", "inherit"],
       env: {
         PATH: process.env.PATH,
@@ -104,18 +106,22 @@ export async function withDataFolder<Result>(work: (folder: string) => Promise<R
 }
 
 /** A server on `folder` for as long as `work` takes. */
-export async function withServer(folder: string, work: (server: BenchServer) => Promise<void>): Promise<void> {
-  const server = await BenchServer.start(folder);
+export async function withServer<Result>(
+  folder: string,
+  work: (server: BenchServer) => Promise<Result>,
+  root = ROOT,
+): Promise<Result> {
+  const server = await BenchServer.start(folder, root);
   try {
-    await work(server);
+    return await work(server);
   } finally {
     await server.stop();
   }
 }
 
 /** What `npm start` gives to Node. */
-function startArguments(): string[] {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: { start: string } };
+function startArguments(root: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } };
   return scripts.start.split(" ").slice(1);
 }
 

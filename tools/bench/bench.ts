@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { compareVersions } from "./bench-compare.ts";
 import { measureDelivery } from "./bench-delivery.ts";
 import { measureEvents } from "./bench-events.ts";
 import { type IngestTarget, measureIngest, peerTarget, weirTarget } from "./bench-ingest.ts";
@@ -16,6 +17,8 @@ const HELP = `npm run bench -- [options]
   --streams 1,10,50                                 how many publishers at once
   --seconds 8                                       how long ingest is watched
   --ladder-seconds 60                               how long a ladder is watched, more than 20
+  --against FOLDER                                  another checkout of Weir, installed: both take turns, nothing else is measured
+  --rounds 5                                        how many turns each takes
   --peer NAME=rtmp://127.0.0.1:port/app/{n},pid     another server that runs already, beside ours in the ingest rows
 
 Prints Markdown rows as they come, and all of them as JSON on the last line. Loopback only; Linux only.
@@ -31,7 +34,7 @@ const MEASUREMENTS = {
 };
 
 /** Whatever hangs, a run ends. */
-const LONGEST_RUN_MS = 20 * 60_000;
+const LONGEST_RUN_MS = 30 * 60_000;
 
 const { values: options } = parseArgs({
   options: {
@@ -39,6 +42,8 @@ const { values: options } = parseArgs({
     streams: { type: "string", default: "1,10,50" },
     seconds: { type: "string", default: "8" },
     peer: { type: "string", multiple: true, default: [] },
+    against: { type: "string" },
+    rounds: { type: "string", default: "5" },
     "ladder-seconds": { type: "string", default: "60" },
     help: { type: "boolean", default: false },
   },
@@ -53,6 +58,7 @@ async function run(): Promise<void> {
     process.stderr.write("the bench took too long\n");
     process.exit(1);
   }, LONGEST_RUN_MS).unref();
+  if (options.against) return comparison(options.against);
   const chosen = new Set(options.only.split(","));
   const peers = options.peer.map(peerTarget);
   process.stdout.write(`${machine()}\n\n| What | Measured |\n| --- | --- |\n`);
@@ -87,6 +93,12 @@ async function run(): Promise<void> {
       for (const peer of peers) await ingest(peer);
     }
   });
+  process.stdout.write(`\n${JSON.stringify({ machine: machine(), options, rows })}\n`);
+}
+
+async function comparison(against: string): Promise<void> {
+  process.stdout.write(`${machine()}\n\n| What | Measured |\n| --- | --- |\n`);
+  tell(...(await compareVersions(await makeClip(), against, Number(options.rounds))));
   process.stdout.write(`\n${JSON.stringify({ machine: machine(), options, rows })}\n`);
 }
 
