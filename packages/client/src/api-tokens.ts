@@ -1,8 +1,9 @@
 import type { ApiToken, CreatedApiToken, NewApiToken } from "@weir/contract";
+import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** API keys of the project: `/api/api-token`. By the dashboard's sign-in only; with an API key every call is WeirError 403. */
+/** API keys of the project: `/api/api-token`. From a signed-in dashboard session only; with an API key every call is WeirError 403. */
 export class ApiTokens {
   readonly #transport: Transport;
 
@@ -10,18 +11,19 @@ export class ApiTokens {
     this.#transport = transport;
   }
 
-  /** The answer is the only one that has the key itself. */
-  create(token: NewApiToken = {}, call: CallOptions = {}): Promise<CreatedApiToken> {
-    return this.#transport.json("POST", "/api/api-token", { ...call, body: token });
+  /** Create an API key. Only this answer shows the key itself. */
+  create(token: NewApiToken = {}, options: CallOptions = {}): Promise<CreatedApiToken> {
+    return call(this.#transport, "POST /api/api-token", { ...options, body: token });
   }
 
-  get(id: string, call: CallOptions = {}): Promise<ApiToken> {
-    return this.#transport.json("GET", pathOf(id), call);
+  /** Get an API key's record. Throws WeirError 404 for an unknown one. */
+  get(id: string, options: CallOptions = {}): Promise<ApiToken> {
+    return call(this.#transport, "GET /api/api-token/:id", { ...options, params: { id } });
   }
 
   /** One page, newest first. */
-  list({ limit, cursor, signal }: ListOptions = {}): Promise<Page<ApiToken>> {
-    return fetchPage(this.#transport, "/api/api-token", { limit, cursor }, { signal });
+  list({ signal, ...query }: ListOptions = {}): Promise<Page<ApiToken>> {
+    return fetchPage(this.#transport, "GET /api/api-token", { query, signal });
   }
 
   /** Every API key, page after page. */
@@ -29,12 +31,8 @@ export class ApiTokens {
     return eachOf((cursor) => this.list({ ...options, cursor }), options.cursor);
   }
 
-  /** The key is refused from the next request on. Throws WeirError 409 for the one that is signed in. */
-  async delete(id: string, call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("DELETE", pathOf(id), call);
+  /** Delete an API key: its next request is refused. Throws WeirError 409 for the key that is signed in. */
+  delete(id: string, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "DELETE /api/api-token/:id", { ...options, params: { id } });
   }
-}
-
-function pathOf(id: string): string {
-  return `/api/api-token/${encodeURIComponent(id)}`;
 }

@@ -1,8 +1,9 @@
 import type { DashboardSession, LogIn, ServerSettings } from "@weir/contract";
+import { call } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import { WeirError } from "./weir-error.ts";
 
-/** What only the dashboard asks: the sign-in, an API key exchanged for a cookie that no script can read, and the server's settings. */
+/** What the dashboard alone uses: sign-in (an API key for a cookie that no script can read) and the server's settings. */
 export class Dashboard {
   readonly #transport: Transport;
 
@@ -10,32 +11,33 @@ export class Dashboard {
     this.#transport = transport;
   }
 
-  /** Throws WeirError 401 when the key is unknown. */
-  async signIn(apiKey: string, call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("POST", "/api/dashboard/sign-in", { ...call, body: { apiKey } });
+  /** Sign in with an API key. Throws WeirError 401 for an unknown key and 403 for a restricted one. */
+  signIn(apiKey: string, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "POST /api/dashboard/sign-in", { ...options, body: { apiKey } });
   }
 
-  /** The same for a person. Throws WeirError 401 when name and password do not belong together. */
-  async logIn(who: LogIn, call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("POST", "/api/dashboard/log-in", { ...call, body: who });
+  /** Sign in with a name and a password. Throws WeirError 401 when they are wrong. */
+  logIn(who: LogIn, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "POST /api/dashboard/log-in", { ...options, body: who });
   }
 
-  async signOut(call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("DELETE", "/api/dashboard/sign-in", call);
+  /** End the sign-in. */
+  signOut(options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "DELETE /api/dashboard/sign-in", options);
   }
 
-  /** Who is signed in; null when nobody is. */
-  async session(call: CallOptions = {}): Promise<DashboardSession | null> {
+  /** The current sign-in; null without one. */
+  async session(options: CallOptions = {}): Promise<DashboardSession | null> {
     try {
-      return await this.#transport.json<DashboardSession>("GET", "/api/dashboard/session", call);
+      return await call(this.#transport, "GET /api/dashboard/session", options);
     } catch (error) {
       if (error instanceof WeirError && error.status === 401) return null;
       throw error;
     }
   }
 
-  /** How the server is set up, without secrets: version, settings, nodes. Throws WeirError 403 for a restricted key. */
-  settings(call: CallOptions = {}): Promise<ServerSettings> {
-    return this.#transport.json("GET", "/api/dashboard/settings", call);
+  /** The server's version, settings and nodes, without secrets. Throws WeirError 403 for a restricted key. */
+  settings(options: CallOptions = {}): Promise<ServerSettings> {
+    return call(this.#transport, "GET /api/dashboard/settings", options);
   }
 }

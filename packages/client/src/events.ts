@@ -1,8 +1,10 @@
 import type { StreamEvent } from "@weir/contract";
+import { answerOf } from "./operation.ts";
 import { readServerSent } from "./server-sent.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import { WeirError } from "./weir-error.ts";
 
+/** Which events of a stream, and what to hear of the connection. */
 export interface EventOptions extends CallOptions {
   /** Events after this time, in milliseconds since the epoch, then live ones. Without it and `lastEventId`, live ones alone. */
   readonly from?: number | undefined;
@@ -39,7 +41,8 @@ export async function* readEvents(
     for (;;) {
       let isConnected = false;
       try {
-        const response = await transport.send("GET", `/api/data/stream/${encodeURIComponent(streamId)}/events`, {
+        const response = await answerOf(transport, "GET /api/data/stream/:id/events", {
+          params: { id: streamId },
           query: query(),
           accept: "text/event-stream",
           isEndless: true,

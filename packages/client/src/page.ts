@@ -1,9 +1,12 @@
+import type { AnswerOf, Operation, RouteOf } from "@weir/contract";
+import { answerOf, type Given } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
+/** Which page of a list. */
 export interface ListOptions extends CallOptions {
   /** Objects per page, 1 to 1000; the server's default is 20. */
   readonly limit?: number | undefined;
-  /** Where to go on: `nextCursor` of the page before. */
+  /** `nextCursor` of the page before; the first page where it is not given. */
   readonly cursor?: string | undefined;
 }
 
@@ -13,16 +16,20 @@ export interface Page<T> {
   readonly nextCursor?: string;
 }
 
-type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+/** Operations that answer with a list. */
+type ListOperation = {
+  [Of in Operation]: AnswerOf<RouteOf<Of>> extends readonly unknown[] ? Of : never;
+}[Operation];
 
-export async function fetchPage<T>(
+type ItemOf<Of extends ListOperation> = AnswerOf<RouteOf<Of>> extends readonly (infer Item)[] ? Item : never;
+
+export async function fetchPage<const Of extends ListOperation>(
   transport: Transport,
-  path: string,
-  query: Query,
-  call: CallOptions,
-): Promise<Page<T>> {
-  const response = await transport.send("GET", path, { query, signal: call.signal });
-  const items = (await response.json()) as T[];
+  operation: Of,
+  given: Given<Of>,
+): Promise<Page<ItemOf<Of>>> {
+  const response = await answerOf(transport, operation, given);
+  const items = (await response.json()) as ItemOf<Of>[];
   const nextCursor = nextCursorOf(response.headers.get("link"));
   return nextCursor === undefined ? { items } : { items, nextCursor };
 }

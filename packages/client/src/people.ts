@@ -1,8 +1,9 @@
 import type { NewPerson, Person, PersonPatch } from "@weir/contract";
+import { call } from "./operation.ts";
 import { fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Who may sign in to the dashboard with a password: `/api/person`. By the dashboard's sign-in only. */
+/** Users of the dashboard, who sign in with a password: `/api/person`. From a signed-in dashboard session only. */
 export class People {
   readonly #transport: Transport;
 
@@ -10,25 +11,23 @@ export class People {
     this.#transport = transport;
   }
 
-  add(person: NewPerson, call: CallOptions = {}): Promise<Person> {
-    return this.#transport.json("POST", "/api/person", { ...call, body: person });
+  /** Add a user. */
+  add(person: NewPerson, options: CallOptions = {}): Promise<Person> {
+    return call(this.#transport, "POST /api/person", { ...options, body: person });
   }
 
-  list({ limit, cursor, signal }: ListOptions = {}): Promise<Page<Person>> {
-    return fetchPage(this.#transport, "/api/person", { limit, cursor }, { signal });
+  /** One page of users. */
+  list({ signal, ...query }: ListOptions = {}): Promise<Page<Person>> {
+    return fetchPage(this.#transport, "GET /api/person", { query, signal });
   }
 
-  /** Their other sign-ins end. Who is signed in with a password gives the present one, and changes their own alone. */
-  async setPassword(id: string, change: PersonPatch, call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("PATCH", pathOf(id), { ...call, body: change });
+  /** Set a password; the user's other sign-ins end. A password user must give the current password, and can change only their own. */
+  setPassword(id: string, change: PersonPatch, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "PATCH /api/person/:id", { ...options, params: { id }, body: change });
   }
 
-  /** Their sign-ins end at once. */
-  async remove(id: string, call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("DELETE", pathOf(id), call);
+  /** Remove a user; their sign-ins end at once. */
+  remove(id: string, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "DELETE /api/person/:id", { ...options, params: { id } });
   }
-}
-
-function pathOf(id: string): string {
-  return `/api/person/${encodeURIComponent(id)}`;
 }

@@ -1,4 +1,5 @@
 import type { Session } from "@weir/contract";
+import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
@@ -10,19 +11,19 @@ export class Sessions {
     this.#transport = transport;
   }
 
-  get(id: string, call: CallOptions = {}): Promise<Session> {
-    return this.#transport.json("GET", `/api/session/${encodeURIComponent(id)}`, call);
+  /** Get a session. Throws WeirError 404 for an unknown one. */
+  get(id: string, options: CallOptions = {}): Promise<Session> {
+    return call(this.#transport, "GET /api/session/:id", { ...options, params: { id } });
   }
 
   /** One page over all streams, newest first. */
-  list({ limit, cursor, signal }: ListOptions = {}): Promise<Page<Session>> {
-    return fetchPage(this.#transport, "/api/session", { limit, cursor }, { signal });
+  list({ signal, ...query }: ListOptions = {}): Promise<Page<Session>> {
+    return fetchPage(this.#transport, "GET /api/session", { query, signal });
   }
 
   /** One page of one stream's sessions, newest first. */
-  ofStream(streamId: string, { limit, cursor, signal }: ListOptions = {}): Promise<Page<Session>> {
-    const path = `/api/stream/${encodeURIComponent(streamId)}/sessions`;
-    return fetchPage(this.#transport, path, { limit, cursor }, { signal });
+  ofStream(streamId: string, { signal, ...query }: ListOptions = {}): Promise<Page<Session>> {
+    return fetchPage(this.#transport, "GET /api/stream/:id/sessions", { params: { id: streamId }, query, signal });
   }
 
   /** Every session, page after page. */

@@ -1,8 +1,7 @@
 import type { CreatedSigningKey, NewSigningKey, SigningKey, SigningKeyPatch } from "@weir/contract";
+import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
-
-const PATH = "/api/access-control/signing-key";
 
 /** Keys that sign playback tokens: `/api/access-control/signing-key`. */
 export class SigningKeys {
@@ -12,18 +11,19 @@ export class SigningKeys {
     this.#transport = transport;
   }
 
-  /** The answer is the only one that has the private key. Throws WeirError 403 when the project has too many. */
-  create(key: NewSigningKey = {}, call: CallOptions = {}): Promise<CreatedSigningKey> {
-    return this.#transport.json("POST", PATH, { ...call, body: key });
+  /** Create a signing key. Only this answer shows the private key. Throws WeirError 403 when the project has too many. */
+  create(key: NewSigningKey = {}, options: CallOptions = {}): Promise<CreatedSigningKey> {
+    return call(this.#transport, "POST /api/access-control/signing-key", { ...options, body: key });
   }
 
-  get(id: string, call: CallOptions = {}): Promise<SigningKey> {
-    return this.#transport.json("GET", pathOf(id), call);
+  /** Get a signing key's record. Throws WeirError 404 for an unknown one. */
+  get(id: string, options: CallOptions = {}): Promise<SigningKey> {
+    return call(this.#transport, "GET /api/access-control/signing-key/:id", { ...options, params: { id } });
   }
 
   /** One page, newest first. */
-  list({ limit, cursor, signal }: ListOptions = {}): Promise<Page<SigningKey>> {
-    return fetchPage(this.#transport, PATH, { limit, cursor }, { signal });
+  list({ signal, ...query }: ListOptions = {}): Promise<Page<SigningKey>> {
+    return fetchPage(this.#transport, "GET /api/access-control/signing-key", { query, signal });
   }
 
   /** Every signing key, page after page. */
@@ -31,17 +31,17 @@ export class SigningKeys {
     return eachOf((cursor) => this.list({ ...options, cursor }), options.cursor);
   }
 
-  /** Renames, disables or enables. What a disabled key signed is refused within 5 seconds. */
-  async patch(id: string, changes: SigningKeyPatch, call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("PATCH", pathOf(id), { ...call, body: changes });
+  /** Rename, disable or enable a key. Tokens of a disabled key are refused within 5 seconds. */
+  patch(id: string, changes: SigningKeyPatch, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "PATCH /api/access-control/signing-key/:id", {
+      ...options,
+      params: { id },
+      body: changes,
+    });
   }
 
-  /** What it signed is refused within 5 seconds. */
-  async delete(id: string, call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("DELETE", pathOf(id), call);
+  /** Delete a key. Its tokens are refused within 5 seconds. */
+  delete(id: string, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "DELETE /api/access-control/signing-key/:id", { ...options, params: { id } });
   }
-}
-
-function pathOf(id: string): string {
-  return `${PATH}/${encodeURIComponent(id)}`;
 }

@@ -1,7 +1,9 @@
 import type { ListFilter, NewStream, Stream, StreamPatch } from "@weir/contract";
+import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
+/** Which streams to list. */
 export interface StreamListOptions extends ListOptions {
   /** Only streams whose name contains this text, in any case. */
   readonly name?: string | undefined;
@@ -22,17 +24,22 @@ export class Streams {
     this.#transport = transport;
   }
 
-  create(stream: NewStream, call: CallOptions = {}): Promise<Stream> {
-    return this.#transport.json("POST", "/api/stream", { ...call, body: stream });
+  /** Create a stream. The answer has its `streamKey`. */
+  create(stream: NewStream, options: CallOptions = {}): Promise<Stream> {
+    return call(this.#transport, "POST /api/stream", { ...options, body: stream });
   }
 
-  get(id: string, call: CallOptions = {}): Promise<Stream> {
-    return this.#transport.json("GET", pathOf(id), call);
+  /** Get a stream. Throws WeirError 404 for an unknown one. */
+  get(id: string, options: CallOptions = {}): Promise<Stream> {
+    return call(this.#transport, "GET /api/stream/:id", { ...options, params: { id } });
   }
 
-  /** One page, the one seen last first. */
+  /** One page, the stream that was live last first. */
   list({ limit, cursor, signal, ...wanted }: StreamListOptions = {}): Promise<Page<Stream>> {
-    return fetchPage(this.#transport, "/api/stream", { limit, cursor, filters: filtersOf(wanted) }, { signal });
+    return fetchPage(this.#transport, "GET /api/stream", {
+      query: { limit, cursor, filters: filtersOf(wanted) },
+      signal,
+    });
   }
 
   /** Every stream, page after page. */
@@ -40,40 +47,41 @@ export class Streams {
     return eachOf((cursor) => this.list({ ...options, cursor }), options.cursor);
   }
 
-  async patch(id: string, changes: StreamPatch, call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("PATCH", pathOf(id), { ...call, body: changes });
+  /** Change what is given; the rest stays. Throws WeirError 400 for what cannot change during a broadcast. */
+  patch(id: string, changes: StreamPatch, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "PATCH /api/stream/:id", { ...options, params: { id }, body: changes });
   }
 
-  /** The stream is gone at once; a publisher of it is disconnected, viewers are refused. */
-  async delete(id: string, call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("DELETE", pathOf(id), call);
+  /** Delete a stream at once: its broadcaster is disconnected and its viewers are refused. */
+  delete(id: string, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "DELETE /api/stream/:id", { ...options, params: { id } });
   }
 
-  /** Deletes all of these streams; none, with WeirError 404, when one of them is not there. */
-  async deleteMany(ids: readonly string[], call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("DELETE", "/api/stream", { ...call, body: { ids } });
+  /** Delete all of these streams. Throws WeirError 404, and deletes none, when one of them is unknown. */
+  deleteMany(ids: readonly string[], options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "DELETE /api/stream", { ...options, body: { ids: [...ids] } });
   }
 
-  /** A suspended stream refuses publishers and viewers, and its broadcast ends at once. False lets it work again. */
-  async suspend(id: string, suspended = true, call: CallOptions = {}): Promise<void> {
-    await this.patch(id, { suspended }, call);
+  /** Suspend a stream: it refuses broadcasters and viewers, and its broadcast ends at once. False lifts the suspension. */
+  suspend(id: string, suspended = true, options: CallOptions = {}): Promise<void> {
+    return this.patch(id, { suspended }, options);
   }
 
-  /** Disconnects the publisher and ends the session. It may publish again at once. */
-  async terminate(id: string, call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("DELETE", `${pathOf(id)}/terminate`, call);
+  /** Disconnect the broadcaster and end the session. The broadcaster may publish again at once. */
+  terminate(id: string, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "DELETE /api/stream/:id/terminate", { ...options, params: { id } });
   }
 
-  /** Gives the stream a new key: the answer has it. Who publishes with the old one is disconnected, and may go on with the new one. */
-  rotateKey(id: string, call: CallOptions = {}): Promise<Stream> {
-    return this.#transport.json("POST", `${pathOf(id)}/rotate-key`, call);
+  /** Replace the stream key; the answer has the new one. A broadcaster with the old key is disconnected. */
+  rotateKey(id: string, options: CallOptions = {}): Promise<Stream> {
+    return call(this.#transport, "POST /api/stream/:id/rotate-key", { ...options, params: { id } });
   }
 
-  /** Lets the server itself publish a moving picture with a clock and a tone to the stream. */
-  async testBroadcast(id: string, options: CallOptions & { readonly seconds?: number } = {}): Promise<void> {
-    const { seconds, ...call } = options;
+  /** Let the server publish a moving picture with a clock and a tone to the stream. */
+  testBroadcast(id: string, options: CallOptions & { readonly seconds?: number } = {}): Promise<void> {
+    const { seconds, ...rest } = options;
     const body = seconds === undefined ? {} : { seconds };
-    await this.#transport.send("POST", `${pathOf(id)}/test-broadcast`, { ...call, body });
+    return call(this.#transport, "POST /api/stream/:id/test-broadcast", { ...rest, params: { id }, body });
   }
 }
 
@@ -86,8 +94,4 @@ function filtersOf({ name, active, suspended, record, createdSince }: StreamList
     { id: "createdAt", value: createdSince === undefined ? undefined : { gte: createdSince } },
   ].filter(({ value }) => value !== undefined);
   return filters.length > 0 ? JSON.stringify(filters) : undefined;
-}
-
-function pathOf(id: string): string {
-  return `/api/stream/${encodeURIComponent(id)}`;
 }

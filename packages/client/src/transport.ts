@@ -1,5 +1,6 @@
 import { errorOf, WeirError } from "./weir-error.ts";
 
+/** Where the server is, and who calls it. */
 export interface ClientOptions {
   /** Origin of the server, such as `http://localhost:8080`. Empty in a page that the server itself delivers. */
   readonly baseUrl: string;
@@ -10,12 +11,14 @@ export interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch;
 }
 
+/** What every call takes. */
 export interface CallOptions {
+  /** Aborts the call. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Call extends CallOptions {
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: unknown;
   /** Media type of the answer; JSON when not given. */
   readonly accept?: string;
@@ -23,9 +26,7 @@ export interface Call extends CallOptions {
   readonly isEndless?: boolean;
 }
 
-type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-
-/** One HTTP exchange with the server: address, credentials, deadline, errors. The resources above it only name paths. */
+/** One HTTP exchange with the server: address, credentials, deadline, errors. The resources above it only name operations. */
 export class Transport {
   readonly #options: ClientOptions;
 
@@ -33,13 +34,8 @@ export class Transport {
     this.#options = { ...options, baseUrl: options.baseUrl.replace(/\/+$/, "") };
   }
 
-  async json<T>(method: Method, path: string, call: Call = {}): Promise<T> {
-    const response = await this.send(method, path, call);
-    return (await response.json()) as T;
-  }
-
   /** Resolves for a 2xx answer. Throws WeirError for any other and for none, and the signal's reason when it was aborted. */
-  async send(method: Method, path: string, call: Call = {}): Promise<Response> {
+  async send(method: string, path: string, call: Call = {}): Promise<Response> {
     const { query, body, signal, accept = "application/json", isEndless = false } = call;
     const { apiKey, baseUrl, timeoutMs = 15_000, fetch = globalThis.fetch } = this.#options;
     const beginning = new AbortController();

@@ -1,6 +1,8 @@
 import type { TimeStep, TotalViews, Viewership, ViewsNow } from "@weir/contract";
+import { call } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
+/** Whose current viewers to count. */
 export interface ViewsNowOptions extends CallOptions {
   readonly playbackId?: string | undefined;
   readonly creatorId?: string | undefined;
@@ -8,6 +10,7 @@ export interface ViewsNowOptions extends CallOptions {
   readonly breakdownBy?: readonly ("playbackId" | "creatorId")[];
 }
 
+/** Whose views to count, and over which time. */
 export interface ViewsOptions extends ViewsNowOptions {
   readonly streamId?: string | undefined;
   readonly assetId?: string | undefined;
@@ -15,11 +18,11 @@ export interface ViewsOptions extends ViewsNowOptions {
   readonly from?: number | undefined;
   /** Milliseconds since the epoch, exclusive; now when not given. */
   readonly to?: number | undefined;
-  /** One element for each step in which somebody watched; one in all without it. */
+  /** One element for each step that had viewers; one in all without it. */
   readonly timeStep?: TimeStep | undefined;
 }
 
-/** Who watches, and who did: `/api/data/views`. */
+/** Viewers now and over time: `/api/data/views`. */
 export class Views {
   readonly #transport: Transport;
 
@@ -27,18 +30,24 @@ export class Views {
     this.#transport = transport;
   }
 
+  /** Current viewers. */
   now({ signal, breakdownBy, ...about }: ViewsNowOptions = {}): Promise<ViewsNow[]> {
-    const query = { ...about, breakdownBy: breakdownBy?.join(",") };
-    return this.#transport.json("GET", "/api/data/views/now", { signal, query });
+    return call(this.#transport, "GET /api/data/views/now", {
+      signal,
+      query: { ...about, breakdownBy: breakdownBy?.join(",") },
+    });
   }
 
+  /** Views and watch time over a range. */
   query({ signal, breakdownBy, ...about }: ViewsOptions = {}): Promise<Viewership[]> {
-    const query = { ...about, breakdownBy: breakdownBy?.join(",") };
-    return this.#transport.json("GET", "/api/data/views/query", { signal, query });
+    return call(this.#transport, "GET /api/data/views/query", {
+      signal,
+      query: { ...about, breakdownBy: breakdownBy?.join(",") },
+    });
   }
 
   /** All views of a playback id. Needs no key. */
-  total(playbackId: string, call: CallOptions = {}): Promise<TotalViews> {
-    return this.#transport.json("GET", `/api/data/views/query/total/${encodeURIComponent(playbackId)}`, call);
+  total(playbackId: string, options: CallOptions = {}): Promise<TotalViews> {
+    return call(this.#transport, "GET /api/data/views/query/total/:id", { ...options, params: { id: playbackId } });
   }
 }

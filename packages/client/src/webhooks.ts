@@ -7,9 +7,11 @@ import type {
   WebhookReplay,
   WebhookReplayed,
 } from "@weir/contract";
+import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
+/** Which calls of a webhook to list. */
 export interface WebhookLogOptions extends ListOptions {
   readonly event?: WebhookEventName | undefined;
   /** Only calls that succeeded; with false, only those that did not. */
@@ -24,17 +26,19 @@ export class Webhooks {
     this.#transport = transport;
   }
 
-  create(webhook: NewWebhook, call: CallOptions = {}): Promise<Webhook> {
-    return this.#transport.json("POST", "/api/webhook", { ...call, body: webhook });
+  /** Register a webhook. Throws WeirError 422 for an address that Weir must not call. */
+  create(webhook: NewWebhook, options: CallOptions = {}): Promise<Webhook> {
+    return call(this.#transport, "POST /api/webhook", { ...options, body: webhook });
   }
 
-  get(id: string, call: CallOptions = {}): Promise<Webhook> {
-    return this.#transport.json("GET", pathOf(id), call);
+  /** Get a webhook. Throws WeirError 404 for an unknown one. */
+  get(id: string, options: CallOptions = {}): Promise<Webhook> {
+    return call(this.#transport, "GET /api/webhook/:id", { ...options, params: { id } });
   }
 
-  /** One page, the newest first. */
-  list({ limit, cursor, signal }: ListOptions = {}): Promise<Page<Webhook>> {
-    return fetchPage(this.#transport, "/api/webhook", { limit, cursor }, { signal });
+  /** One page, newest first. */
+  list({ signal, ...query }: ListOptions = {}): Promise<Page<Webhook>> {
+    return fetchPage(this.#transport, "GET /api/webhook", { query, signal });
   }
 
   /** Every webhook, page after page. */
@@ -42,60 +46,55 @@ export class Webhooks {
     return eachOf((cursor) => this.list({ ...options, cursor }), options.cursor);
   }
 
-  /** Name, events, URL, secret and stream become what is given; what is not given is gone, the secret too. */
-  replace(id: string, webhook: NewWebhook, call: CallOptions = {}): Promise<Webhook> {
-    return this.#transport.json("PUT", pathOf(id), { ...call, body: webhook });
+  /** Replace the webhook: name, events, URL, secret and stream. What is not given is removed, the secret too. */
+  replace(id: string, webhook: NewWebhook, options: CallOptions = {}): Promise<Webhook> {
+    return call(this.#transport, "PUT /api/webhook/:id", { ...options, params: { id }, body: webhook });
   }
 
-  async patch(id: string, changes: WebhookPatch, call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("PATCH", pathOf(id), { ...call, body: changes });
+  /** Change what is given; the rest stays. */
+  patch(id: string, changes: WebhookPatch, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "PATCH /api/webhook/:id", { ...options, params: { id }, body: changes });
   }
 
-  /** Events are kept for 7 days and not delivered; false delivers what waits and goes on. */
-  async pause(id: string, paused = true, call: CallOptions = {}): Promise<void> {
-    await this.patch(id, { paused }, call);
+  /** Hold back deliveries: events are kept for 7 days. False delivers the waiting ones and resumes. */
+  pause(id: string, paused = true, options: CallOptions = {}): Promise<void> {
+    return this.patch(id, { paused }, options);
   }
 
-  async delete(id: string, call: CallOptions = {}): Promise<void> {
-    await this.#transport.send("DELETE", pathOf(id), call);
+  /** Delete a webhook; waiting deliveries are dropped. */
+  async delete(id: string, options: CallOptions = {}): Promise<void> {
+    await call(this.#transport, "DELETE /api/webhook/:id", { ...options, params: { id } });
   }
 
-  /** One page of calls, the latest first. */
+  /** One page of calls, newest first. */
   logs(id: string, { limit, cursor, signal, event, success }: WebhookLogOptions = {}): Promise<Page<WebhookLog>> {
     const filters = [
       { id: "event", value: event },
       { id: "success", value: success },
     ].filter(({ value }) => value !== undefined);
     const query = { limit, cursor, filters: filters.length > 0 ? JSON.stringify(filters) : undefined };
-    return fetchPage(this.#transport, `${pathOf(id)}/log`, query, { signal });
+    return fetchPage(this.#transport, "GET /api/webhook/:id/log", { params: { id }, query, signal });
   }
 
-  log(id: string, logId: string, call: CallOptions = {}): Promise<WebhookLog> {
-    return this.#transport.json("GET", logPathOf(id, logId), call);
+  /** Get one call: request and response. */
+  log(id: string, logId: string, options: CallOptions = {}): Promise<WebhookLog> {
+    return call(this.#transport, "GET /api/webhook/:id/log/:logId", { ...options, params: { id, logId } });
   }
 
-  /** Makes the call once more, now; resolves with what came of it, also when it failed. Takes 10 s at most. */
-  resend(id: string, logId: string, call: CallOptions = {}): Promise<WebhookLog> {
-    return this.#transport.json("POST", `${logPathOf(id, logId)}/resend`, call);
+  /** Repeat a call now. Resolves with its outcome, also when it failed, within 10 s. */
+  resend(id: string, logId: string, options: CallOptions = {}): Promise<WebhookLog> {
+    return call(this.#transport, "POST /api/webhook/:id/log/:logId/resend", { ...options, params: { id, logId } });
   }
 
-  /** Queues the events of a time range once more, in order and under their old ids. */
-  replay(id: string, range: WebhookReplay, call: CallOptions = {}): Promise<WebhookReplayed> {
-    return this.#transport.json("POST", `${pathOf(id)}/replay`, { ...call, body: range });
+  /** Queue the events of a time range again, in order and with their original ids. */
+  replay(id: string, range: WebhookReplay, options: CallOptions = {}): Promise<WebhookReplayed> {
+    return call(this.#transport, "POST /api/webhook/:id/replay", { ...options, params: { id }, body: range });
   }
 
-  /** Sends a made-up event now, the first that the webhook is about where none is named; resolves with what came of it. */
+  /** Send a sample event now: the named one, else the first that the webhook subscribes to. Resolves with the outcome. */
   test(id: string, options: CallOptions & { readonly event?: WebhookEventName } = {}): Promise<WebhookLog> {
-    const { event, ...call } = options;
+    const { event, ...rest } = options;
     const body = event === undefined ? {} : { event };
-    return this.#transport.json("POST", `${pathOf(id)}/test`, { ...call, body });
+    return call(this.#transport, "POST /api/webhook/:id/test", { ...rest, params: { id }, body });
   }
-}
-
-function pathOf(id: string): string {
-  return `/api/webhook/${encodeURIComponent(id)}`;
-}
-
-function logPathOf(id: string, logId: string): string {
-  return `${pathOf(id)}/log/${encodeURIComponent(logId)}`;
 }

@@ -193,3 +193,19 @@ test("no dashboard session is an answer, not an error", async () => {
   const { baseUrl } = await serverThat(json({ errors: ["request is not authenticated"] }, 401));
   expect(await new WeirClient({ baseUrl }).dashboard.session()).toBeNull();
 });
+
+test("an error has the server's code, for programs", async () => {
+  const { baseUrl } = await serverThat(json({ errors: ["not found"], code: "not-found" }, 404));
+  const client = new WeirClient({ baseUrl, apiKey: "secret" });
+  expect(await failureOf(client.streams.get("s1"))).toMatchObject({ status: 404, code: "not-found" });
+  const other = await serverThat((_request, response) => response.writeHead(502).end("<html>"));
+  const failure = await failureOf(new WeirClient({ baseUrl: other.baseUrl, apiKey: "secret" }).streams.get("s1"));
+  expect(failure).toMatchObject({ status: 502, code: null });
+});
+
+test("ids are escaped, so that none leads to another address", async () => {
+  const { baseUrl, asked } = await serverThat(json({}));
+  const client = new WeirClient({ baseUrl, apiKey: "secret" });
+  await client.webhooks.log("a/../b", "c?d#e");
+  expect(asked[0]?.url).toBe("/api/webhook/a%2F..%2Fb/log/c%3Fd%23e");
+});

@@ -2,6 +2,7 @@ import type { AccessTrial, AccessTrialResult, Ingest, PlaybackInfo, StreamEvent,
 import { ApiTokens } from "./api-tokens.ts";
 import { Dashboard } from "./dashboard.ts";
 import { type EventOptions, readEvents } from "./events.ts";
+import { call } from "./operation.ts";
 import { People } from "./people.ts";
 import { Sessions } from "./sessions.ts";
 import { SigningKeys } from "./signing-keys.ts";
@@ -22,7 +23,7 @@ export class WeirClient {
   readonly people: People;
   readonly playback: {
     /** How to watch a stream or a recording by its playback id. Needs no key. */
-    get(playbackId: string, call?: CallOptions): Promise<PlaybackInfo>;
+    get(playbackId: string, options?: CallOptions): Promise<PlaybackInfo>;
   };
   readonly #transport: Transport;
 
@@ -38,27 +39,28 @@ export class WeirClient {
     this.dashboard = new Dashboard(transport);
     this.people = new People(transport);
     this.playback = {
-      get: (playbackId, call = {}) => transport.json("GET", `/api/playback/${encodeURIComponent(playbackId)}`, call),
+      get: (playbackId, options = {}) =>
+        call(transport, "GET /api/playback/:id", { ...options, params: { id: playbackId } }),
     };
   }
 
-  /** What a viewer with this token or access key would be told, and why. Lets nobody in. */
-  tryAccess(trial: AccessTrial, call: CallOptions = {}): Promise<AccessTrialResult> {
-    return this.#transport.json("POST", "/api/access-control/try", { ...call, body: trial });
+  /** Ask whether a viewer with this token or access key would be admitted, and why. Admits nobody. */
+  tryAccess(trial: AccessTrial, options: CallOptions = {}): Promise<AccessTrialResult> {
+    return call(this.#transport, "POST /api/access-control/try", { ...options, body: trial });
   }
 
-  /** How a stream is: conditions with their history, metrics, multistream targets. */
-  health(streamId: string, call: CallOptions = {}): Promise<StreamHealth> {
-    return this.#transport.json("GET", `/api/data/stream/${encodeURIComponent(streamId)}/health`, call);
+  /** A stream's health: conditions with their history, metrics, multistream targets. */
+  health(streamId: string, options: CallOptions = {}): Promise<StreamHealth> {
+    return call(this.#transport, "GET /api/data/stream/:id/health", { ...options, params: { id: streamId } });
   }
 
-  /** The events of a stream, in order, none twice and none lost: goes on by itself where the connection is lost. */
+  /** A stream's events, in order, each once. The feed reconnects by itself and loses nothing. */
   events(streamId: string, options: EventOptions = {}): AsyncGenerator<StreamEvent, void> {
     return readEvents(this.#transport, streamId, options);
   }
 
-  /** Where to publish to and to watch from: one entry per region. */
-  ingest(call: CallOptions = {}): Promise<Ingest[]> {
-    return this.#transport.json("GET", "/api/ingest", call);
+  /** Addresses to publish to and to watch from: one entry per region. */
+  ingest(options: CallOptions = {}): Promise<Ingest[]> {
+    return call(this.#transport, "GET /api/ingest", options);
   }
 }

@@ -1,25 +1,39 @@
-/** What a call to the server ends with when it does not succeed. */
+/** A call that did not succeed: the server refused it, or did not answer. */
 export class WeirError extends Error {
   override readonly name = "WeirError";
   /** HTTP status of the answer; 0 when there was no answer. */
   readonly status: number;
   /** The server's sentences, one per error; readable as they stand. */
   readonly errors: readonly string[];
+  /** What went wrong, for programs: `not-found`, `too-many-requests` … Null where the answer names no code. */
+  readonly code: string | null;
 
-  constructor(status: number, errors: readonly string[], options?: ErrorOptions) {
+  constructor(
+    status: number,
+    errors: readonly string[],
+    { code = null, ...options }: ErrorOptions & { code?: string | null } = {},
+  ) {
     super(errors.join("; "), options);
     this.status = status;
     this.errors = errors;
+    this.code = code;
   }
 }
 
-/** Turns an answer that is not 2xx into a WeirError. Reads the body `{ "errors": [...] }`, and copes with any other. */
+/** Turns an answer that is not 2xx into a WeirError. Reads the body `{ "errors": [...], "code" }`, and copes with any other. */
 export async function errorOf(request: string, response: Response): Promise<WeirError> {
-  const sentences = sentencesIn(await response.json().catch(() => null));
+  const body: unknown = await response.json().catch(() => null);
+  const sentences = sentencesIn(body);
   return new WeirError(
     response.status,
     sentences.length > 0 ? sentences : [`${request} was answered ${response.status} ${response.statusText}`.trimEnd()],
+    { code: codeIn(body) },
   );
+}
+
+function codeIn(body: unknown): string | null {
+  if (typeof body !== "object" || body === null || !("code" in body)) return null;
+  return typeof body.code === "string" ? body.code : null;
 }
 
 function sentencesIn(body: unknown): string[] {

@@ -15,7 +15,7 @@ export * from "./playback.ts";
 export * from "./playback-policy.ts";
 export * from "./profile.ts";
 export * from "./project.ts";
-export type { Route } from "./route.ts";
+export type { AnswerOf, BodyOf, Route } from "./route.ts";
 export * from "./routes.ts";
 export * from "./session.ts";
 export * from "./signing-key.ts";

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 
 /** One operation of the API: where it is, who may call it, what goes in and what comes out. */
 export interface Route {
@@ -17,6 +17,18 @@ export interface Route {
   /** Statuses that the operation itself adds to 401 and 500. */
   readonly failures: readonly number[];
 }
+
+/** What a request of the route carries; undefined where it has no body. */
+export type BodyOf<Of extends Route> = Of extends { readonly body: infer Body extends TSchema }
+  ? Static<Body>
+  : undefined;
+
+/** What the route answers when it succeeds; nothing where it answers without a body. */
+export type AnswerOf<Of extends Route> = Of["success"]["body"] extends infer Body extends TSchema
+  ? Static<Body>
+  : Nothing;
+
+type Nothing = ReturnType<() => void>;
 
 /** The answer of what changes something and shows nothing. */
 export const none = { status: 204, body: null } as const;

@@ -10,7 +10,7 @@ import { streamRoutes } from "./routes/stream-routes.ts";
 import { viewsRoutes } from "./routes/views-routes.ts";
 import { webhookRoutes } from "./routes/webhook-routes.ts";
 
-/** Every operation by name. OpenAPI, the client and the ownership tests are made from it. */
+/** Every operation by name. OpenAPI and the ownership tests are made from it; handlers and the client are held against it by the compiler. */
 export const routes = {
   ...streamRoutes,
   ...sessionRoutes,
@@ -24,6 +24,16 @@ export const routes = {
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof routes;
+
+/** Every operation as it stands in a request line: `GET /api/stream/:id`. */
+export type Operation = { [Name in RouteName]: OperationOf<(typeof routes)[Name]> }[RouteName];
+
+type OperationOf<Of extends Route> = `${Of["method"]} ${Of["path"]}`;
+
+/** The route of an operation. */
+export type RouteOf<Wanted extends Operation> = {
+  [Name in RouteName]: OperationOf<(typeof routes)[Name]> extends Wanted ? (typeof routes)[Name] : never;
+}[RouteName];
 
 /** The error body that every route may answer. */
 export const errorResponse = ErrorBody;

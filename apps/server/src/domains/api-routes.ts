@@ -1,13 +1,14 @@
-import { ErrorBody, type Route } from "@weir/contract";
+import { type AnswerOf, type BodyOf, ErrorBody, type Route } from "@weir/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Static, TSchema } from "typebox";
+import type { TSchema } from "typebox";
 import { Type } from "typebox";
 import { answerOnce, IDEMPOTENCY_HEADER, type Principal, principalOf, RequestInProgress } from "./accounts/index.ts";
 import { BadRequest } from "./api-error.ts";
 import type { Deps } from "./deps.ts";
 import type { RawQuery } from "./list-query.ts";
 
-type BodyOf<Of extends Route> = Of extends { readonly body: infer Body extends TSchema } ? Static<Body> : undefined;
+/** A handler gives this in place of an answer that it has sent by itself, past the framework. */
+export const ALREADY_SENT = Symbol("the answer was sent by the handler");
 
 /** A request that has been authenticated and fits its schema. */
 export interface ApiRequest<Of extends Route> {
@@ -44,7 +45,7 @@ export class ApiRoutes {
 
   on<Of extends Route>(
     route: Of,
-    handler: (request: ApiRequest<Of>, reply: FastifyReply) => Promise<unknown>,
+    handler: (request: ApiRequest<Of>, reply: FastifyReply) => Promise<AnswerOf<Of> | typeof ALREADY_SENT>,
     { mayBeEmpty = false, showsSecret = false }: RouteOptions = {},
   ): void {
     this.#app.route({
@@ -62,6 +63,7 @@ export class ApiRoutes {
         const given = isIdempotent(route, request)
           ? await this.#once(request, reply, showsSecret, answer)
           : await answer();
+        if (given === ALREADY_SENT) return reply;
         return route.success.body ? given : reply.send();
       },
     });

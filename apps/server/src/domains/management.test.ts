@@ -177,8 +177,8 @@ describe("sessions", () => {
     for (const path of [`session/${start.sessionId}`, `stream/${stream.id}`, `stream/${stream.playbackId}`])
       expect(await get(`/api/${path}/clips`)).toEqual([]);
     const unknown = async (path: string) => (await kit.call("GET", path)).json();
-    expect(await unknown(`/api/session/${stream.id}/clips`)).toEqual({ errors: ["Session not found"] });
-    expect(await unknown(`/api/stream/${start.sessionId}/clips`)).toEqual({ errors: ["Stream not found"] });
+    expect(await unknown(`/api/session/${stream.id}/clips`)).toMatchObject({ errors: ["Session not found"] });
+    expect(await unknown(`/api/stream/${start.sessionId}/clips`)).toMatchObject({ errors: ["Stream not found"] });
   });
 });
 

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { SECURITY_HEADERS } from "../../platform/http/app.ts";
 import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
 import { ApiError, NotFound } from "../api-error.ts";
-import { type ApiRequest, ApiRoutes } from "../api-routes.ts";
+import { ALREADY_SENT, type ApiRequest, ApiRoutes } from "../api-routes.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { EventLog } from "./event-log.ts";
 import { pollFeed } from "./feed-poll.ts";
@@ -43,7 +43,10 @@ async function serveFeed(deps: EventRouteDeps, asked: FeedRouteRequest, reply: F
       return await pollFeed({ clock, tail, position, maxWaitMs: request.maxWaitMs, onGone });
     }
     const response = beginStream(reply);
-    if (reply.request.method === "HEAD") return void response.end();
+    if (reply.request.method === "HEAD") {
+      response.end();
+      return ALREADY_SENT;
+    }
     isStreaming = true;
     const { render } = feed;
     const onTooSlow = () => feed.countTooSlow();
@@ -52,6 +55,7 @@ async function serveFeed(deps: EventRouteDeps, asked: FeedRouteRequest, reply: F
       .run()
       .catch((error: unknown) => deps.log.warn({ err: error, streamId }, "the event feed of a reader ended"))
       .finally(release);
+    return ALREADY_SENT;
   } finally {
     if (!isStreaming) release();
   }

@@ -300,6 +300,6 @@ it("a stream of somebody else, a deleted one and one that never was are not foun
   await kit.call("DELETE", `/api/stream/${stream.id}`);
   for (const id of [stream.id, "nothing", "00000000-0000-4000-8000-000000000000"]) {
     const answer = await kit.call("GET", `/data/stream/${id}/health`);
-    expect([answer.statusCode, answer.json()]).toEqual([404, { errors: ["stream not found"] }]);
+    expect([answer.statusCode, answer.json()]).toMatchObject([404, { errors: ["stream not found"] }]);
   }
 });

@@ -5,20 +5,30 @@ import type { Log } from "../log.ts";
 /** With every 503, which is always about a state that passes. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** `{"errors": […]}` for everything that goes wrong, the same for all routes. Errors say their status by a `statusCode` of 400 to 599. */
+/** Codes of our own, as against those of the framework and of Node. */
+const PUBLIC_CODE = /^[a-z]+(-[a-z]+)*$/;
+
+/**
+ * `{"errors": […], "code"}` for everything that goes wrong, the same for all routes. Errors say their status by a `statusCode` of 400 to
+ * 599, and what they are by a `code`.
+ */
 export function answerError(log: Log) {
   return (error: Partial<FastifyError> & Error, request: FastifyRequest, reply: FastifyReply) => {
     if (error.validation) {
       const [first] = error.validation;
-      return reply.code(422).send({ errors: [JSON.stringify(first)] });
+      return reply.code(422).send({ errors: [JSON.stringify(first)], code: "invalid-body" });
     }
     const { statusCode = 500 } = error;
-    if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send({ errors: [error.message] });
+    if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send(bodyOf(error));
     if (statusCode === 503) reply.header("retry-after", RETRY_AFTER_SECONDS);
     // The pool says once that the database is away; each request that failed by it would flood the log.
     const level = error instanceof DatabaseAway ? "debug" : "error";
     log[level]({ err: error, method: request.method, route: request.routeOptions.url }, "a request failed");
-    if (statusCode > 500 && statusCode < 600) return reply.code(statusCode).send({ errors: [error.message] });
+    if (statusCode > 500 && statusCode < 600) return reply.code(statusCode).send(bodyOf(error));
     return reply.code(500).send({ errors: [`Internal server error: ${error.name}`] });
   };
+}
+
+function bodyOf({ message, code }: Partial<FastifyError> & Error) {
+  return code !== undefined && PUBLIC_CODE.test(code) ? { errors: [message], code } : { errors: [message] };
 }
