@@ -19,10 +19,15 @@ it("a hash of another cost is checked with that cost", async () => {
 });
 
 it("nobody has a password that is right, which takes as long to find out, and one composed in another way is the same", async () => {
+  // The quickest of three: a busy machine makes single tries slower, but none quicker.
   const timed = async (stored: string | null) => {
-    const begun = performance.now();
-    expect(await passwords.isRight("not it", stored)).toBe(false);
-    return performance.now() - begun;
+    let quickest = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < 3; i++) {
+      const begun = performance.now();
+      expect(await passwords.isRight("not it", stored)).toBe(false);
+      quickest = Math.min(quickest, performance.now() - begun);
+    }
+    return quickest;
   };
   const stored = await passwords.hash("correct horse");
   const [somebodys, nobodys] = [await timed(stored), await timed(null)];

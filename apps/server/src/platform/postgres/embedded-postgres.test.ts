@@ -40,7 +40,7 @@ async function ask<Row extends pg.QueryResultRow>(postgres: EmbeddedPostgres, te
 
 const lockFile = () => join(dataFolder, "pg", "18", "postmaster.pid");
 const postmasterPid = () => Number.parseInt(readFileSync(lockFile(), "utf8"), 10);
-const waitFor = (condition: () => boolean) => expect(until(systemClock, 10_000, condition)).resolves.toBe(true);
+const waitFor = (condition: () => boolean) => expect(until(systemClock, 25_000, condition)).resolves.toBe(true);
 
 test("rows are there after a stop and another start", async () => {
   const first = await start();
@@ -121,8 +121,9 @@ function startElsewhere(uid?: number) {
        try {
          const dataFolder = openDataFolder(process.env.FOLDER);
          const postgres = await startEmbeddedPostgres({ dataFolder, clock: systemClock, log: silentLog });
-         console.log("ready");
+         // Before it says that it is ready: the test sends the signal as soon as it reads that.
          process.once("SIGTERM", () => postgres.close().then(() => process.exit()));
+         console.log("ready");
        } catch (error) { console.log(error.message); process.exit(1); }`,
     ],
     { cwd: "/", env: { PATH: process.env.PATH, FOLDER: dataFolder }, ...(uid === undefined ? {} : { uid, gid: uid }) },
