@@ -1,8 +1,9 @@
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { AccessWebhook } from "./support/access-webhook.ts";
 import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
-import { startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
+import { childOf, startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
 import { NginxEdge } from "./support/nginx-edge.ts";
 import { WatchedProxy } from "./support/watched-proxy.ts";
 import { WeirProcess } from "./support/weir-process.ts";
@@ -14,7 +15,7 @@ let started: Promise<Broadcast> | null = null;
 let signer: TokenSigner;
 
 beforeAll(async () => {
-  weir = await WeirProcess.start({ env: { WEIR_TRUSTED_PROXIES: "127.0.0.1" } });
+  weir = await WeirProcess.start({ env: { WEIR_TRUSTED_PROXIES: "127.0.0.1", WEIR_ALLOW_PRIVATE_URLS: "1" } });
   behind = await WatchedProxy.start(weir.httpPort);
   edge = await NginxEdge.start(behind.port);
   signer = await TokenSigner.create(weir);
@@ -207,7 +208,9 @@ test("a header of the viewer's own with another address changes nothing", async 
 test("an answer about one query is none about another", async () => {
   const { playbackId } = (await live()).stream;
   const viewer = await startViewer();
-  const bare = (viewer + (await newSegment(viewer))).replace(/\/s\/[^/]+/, "/s/-");
+  const name = await newSegment(viewer);
+  await bytesOf(viewer + name);
+  const bare = (viewer + name).replace(/\/s\/[^/]+/, "/s/-");
   const jwt = await signer.sign(playbackId);
   expect((await fetch(`${bare}?j%77t=${jwt}`)).status).toBe(200);
   expect((await fetch(`${bare}?a=b&jwt=${jwt}`)).status).toBe(200);
@@ -247,4 +250,27 @@ test("viewers behind the edge are counted", async () => {
     return views?.viewCount ?? 0;
   };
   await expect.poll(watching, { timeout: 20_000 }).toBeGreaterThan(0);
+});
+
+test("a viewer with an access key of 8 KiB plays through the edge, which asks about them every three seconds", async () => {
+  await using customer = await AccessWebhook.start();
+  const accessKey = "Az09-_.~".repeat(1_024);
+  customer.allowed.add(accessKey);
+  const { id: webhookId } = await weir.client.webhooks.create({
+    name: "gate",
+    url: customer.url,
+    events: ["playback.accessControl"],
+  });
+  const playbackPolicy = { type: "webhook", webhookId } as const;
+  await using broadcast = await startBroadcast(weir, { seconds: 60, stream: { profiles: [], playbackPolicy } });
+  const headers = { "service-access-key": accessKey };
+  const multivariant = `${edge.url}/hls/${broadcast.stream.playbackId}/index.m3u8`;
+  const child = await childOf(`${multivariant}?accessKey=${accessKey}`);
+  const init = new URL(/init-[0-9a-f]+\.mp4/.exec(await textOf(child))?.[0] ?? "", child).href;
+  const { pathname } = new URL(init);
+  const asks = () => behind.asked.filter((url) => url === `? ${pathname}`).length;
+  for (let times = 0; times < 5; times++) expect((await fetch(init, { headers })).status).toBe(200);
+  expect(asks()).toBeLessThanOrEqual(2);
+  const bare = init.replace(/\/s\/[^/]+/, "/s/-");
+  expect([(await fetch(bare, { headers })).status, (await fetch(bare)).status]).toEqual([200, 401]);
 });

@@ -105,3 +105,28 @@ test("a customer's webhook lets in whom it knows: live, and the recording", asyn
   await recorded.close();
   expect(arena.weir.log).not.toContain("viewer one");
 });
+
+test("an access key of 8 KiB is passed on exactly, by header and by query, and plays at the addresses that it leads to", async () => {
+  await using customer = await AccessWebhook.start();
+  const accessKey = `ey.${"Az09-_.~".repeat(1_024)}`.slice(0, 8_192);
+  customer.allowed.add(accessKey);
+  const { id: webhookId } = await arena.weir.client.webhooks.create({
+    name: "gate",
+    url: customer.url,
+    events: ["playback.accessControl"],
+  });
+  const playbackPolicy = { type: "webhook", webhookId } as const;
+  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: [], playbackPolicy } });
+  const headers = { "service-access-key": accessKey };
+  const child = await childOf(`${broadcast.hlsUrl}?accessKey=${accessKey}`);
+  expect((await fetch(child)).status).toBe(200);
+  // As players do that send their headers with every request.
+  expect((await fetch(child, { headers })).status).toBe(200);
+  const question = { headers: { ...headers, "x-original-uri": new URL(child).pathname } };
+  expect((await fetch(`${arena.weir.url}/hls/authorize`, question)).status).toBe(204);
+  const before = customer.calls.length;
+  expect((await fetch(broadcast.hlsUrl, { headers })).status).toBe(200);
+  expect((await fetch(`${broadcast.hlsUrl}?accessKey=${accessKey}x`)).status).toBe(401);
+  expect(customer.calls.length).toBe(before + 1);
+  expect(new Set(customer.calls.map(({ body }) => body.accessKey))).toEqual(new Set([accessKey]));
+});

@@ -5,7 +5,7 @@ import { exact } from "./exact.ts";
 export const AccessTrial = exact({
   playbackId: Type.String({ minLength: 1, maxLength: 100 }),
   jwt: Type.Optional(Type.String({ maxLength: 20_000 })),
-  accessKey: Type.Optional(Type.String({ maxLength: 5_000 })),
+  accessKey: Type.Optional(Type.String({ maxLength: 10_000 })),
   origin: Type.Optional(Type.String({ maxLength: 500, description: "Of the web page with the player" })),
 });
 export type AccessTrial = Static<typeof AccessTrial>;

@@ -10,7 +10,7 @@ export class WatchedProxy {
   readonly #server: Server;
 
   private constructor(targetPort: number) {
-    this.#server = createServer(async (req, res) => {
+    this.#server = createServer({ maxHeaderSize: 24 * 1024 }, async (req, res) => {
       const url = req.url ?? "";
       const about = req.headers["x-original-uri"];
       this.asked.push(about === undefined ? url : `? ${about}`);

@@ -32,7 +32,7 @@ export interface Refusal extends Refused {
   readonly reason: "denied" | "unconfirmed";
 }
 
-const MAX_ACCESS_KEY_BYTES = 1_024;
+const MAX_ACCESS_KEY_BYTES = 8_192;
 /** With the second for which the gate keeps rows: what changes is noticed within 5 s where nobody tells. */
 const STANDS_MS = 4_000;
 const SHORTEST_STAND_MS = 1_000;

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { ViewerDetails } from "../../ports.ts";
 import type { Deps } from "../deps.ts";
 import { LastKnown } from "../last-known.ts";
@@ -51,9 +52,11 @@ export class ViewerLimit {
   }
 
   /** Whether one more may watch with this access key or token. Who watches already may; who is let in counts from here on. */
-  admits(credential: string, playbackId: string, viewer: ViewerDetails): boolean {
+  admits(given: string, playbackId: string, viewer: ViewerDetails): boolean {
     const { viewersPerCredential } = this.#deps;
     if (viewersPerCredential === 0) return true;
+    // It may be long, and is kept for each viewer.
+    const credential = hash("sha256", given, "base64url");
     this.#forget();
     const name = nameOf(playbackId, viewer);
     const isNew = this.#seen.get(name)?.credential !== credential;

@@ -19,6 +19,8 @@ import type { ViewerTokens } from "./viewer-token.ts";
 const STALE_MS = 10_000;
 /** Of tokens and identities together; who is forgotten goes on from their token. */
 const MAX_SESSIONS = 40_000;
+/** Of their tokens and access keys together: a viewer with a short key has some 300, with the longest 20,000. */
+const MAX_CHARACTERS = 64 * 1024 * 1024;
 const IDLE_MS = 10 * 60_000;
 const SWEEP_MS = 60_000;
 
@@ -54,6 +56,7 @@ export class ViewerSessions {
   readonly #counts: ViewerCounts;
   /** By token, and by identity; the oldest first. */
   readonly #sessions = new Map<string, ViewerSession>();
+  #characters = 0;
   readonly #sweep: Timer;
   /** Answers to questions that were asked before the last change do not stand. */
   #changes = 0;
@@ -94,11 +97,14 @@ export class ViewerSessions {
   }
 
   remember(key: string, session: ViewerSession): void {
-    if (this.#sessions.size >= MAX_SESSIONS && !this.#sessions.has(key)) {
-      const [oldest = ""] = this.#sessions.keys();
-      this.#sessions.delete(oldest);
+    const characters = charactersOf(key, session);
+    this.#forget(key);
+    for (const oldest of this.#sessions.keys()) {
+      if (this.#sessions.size < MAX_SESSIONS && this.#characters + characters <= MAX_CHARACTERS) break;
+      this.#forget(oldest);
     }
     this.#sessions.set(key, session);
+    this.#characters += characters;
   }
 
   /** The session's token for its addresses. */
@@ -188,6 +194,16 @@ export class ViewerSessions {
 
   #forgetIdle(): void {
     const idle = this.#clock.monotonic() - IDLE_MS;
-    for (const [key, session] of this.#sessions) if (session.usedAt < idle) this.#sessions.delete(key);
+    for (const [key, session] of this.#sessions) if (session.usedAt < idle) this.#forget(key);
+  }
+
+  #forget(key: string): void {
+    const session = this.#sessions.get(key);
+    if (!session) return;
+    this.#sessions.delete(key);
+    this.#characters -= charactersOf(key, session);
   }
 }
+
+const charactersOf = (key: string, { pass }: ViewerSession): number =>
+  key.length + (pass.kind === "webhook" ? pass.accessKey.length : 0);

@@ -57,7 +57,7 @@ test.each([
     "POST /app HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "400",
   ],
-  ["17 KB of headers", `GET /app HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(17 * 1024)}\r\n\r\n`, "431"],
+  ["25 KB of headers", `GET /app HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(25 * 1024)}\r\n\r\n`, "431"],
 ])("%s: an error and the end of the connection", async (_situation, bytes, status) => {
   const answer = await send(bytes);
   expect(answer.startsWith(`HTTP/1.1 ${status} `)).toBe(true);

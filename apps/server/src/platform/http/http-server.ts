@@ -39,7 +39,8 @@ export async function createHttpServer({
   await app.ready();
   const server = createServer(
     {
-      maxHeaderSize: 16 * 1024,
+      // The longest access key (8 KiB) in a header, and sealed in the address or in an edge's question about it (11 KiB).
+      maxHeaderSize: 24 * 1024,
       // Deadlines for a whole head and a whole request, not for a read: a byte a second does not get past them.
       headersTimeout: 10_000,
       requestTimeout: 30_000,
