@@ -15,7 +15,7 @@ const ROUNDS = 7;
 /** What a request for gated content costs more than one for public content: two streams alike, asked in turn. */
 export async function measureGate(server: BenchServer, clip: Clip): Promise<Row[]> {
   const open = await server.createStream("public");
-  const { streamKey, playbackId } = await server.client.streams.create({
+  const { streamKey = "", playbackId } = await server.client.streams.create({
     name: "gated",
     profiles: [],
     playbackPolicy: { type: "jwt" },

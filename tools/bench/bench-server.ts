@@ -78,7 +78,7 @@ export class BenchServer {
     name: string,
     profiles: Profiles = [],
   ): Promise<{ id: string; publishUrl: string; hlsUrl: string; streamKey: string }> {
-    const { id, streamKey, playbackId } = await this.client.streams.create({ name, profiles });
+    const { id, streamKey = "", playbackId } = await this.client.streams.create({ name, profiles });
     return {
       id,
       streamKey,

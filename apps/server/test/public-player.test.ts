@@ -40,7 +40,7 @@ test("the public player says that it may not play, with a wrong token and withou
 test("the public player says that a stream is offline, and plays as soon as it is not", async () => {
   const stream = await arena.weir.client.streams.create({ name: "later" });
   const page = await untilPlayerSays("error: offline", stream.playbackId);
-  const publisher = await startPublisher({ url: arena.weir.publishUrl(stream.streamKey) });
+  const publisher = await startPublisher({ url: arena.weir.publishUrl(stream.streamKey ?? "") });
   onTestFinished(() => publisher.kill());
   await expect.poll(() => page.locator("#root").innerText(), { timeout: 30_000 }).toContain("playing");
 });

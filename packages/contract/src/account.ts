@@ -19,6 +19,7 @@ export const DashboardSession = Type.Object({
   keyName: Type.String({ description: "Of the API key that signed in, or the name of the person" }),
   keyPrefix: Type.String({ description: "First characters of the API key, to tell keys apart; empty for a person" }),
   personId: Type.Optional(Id),
+  reach: Type.Enum(["project", "account"], { description: "Whether it is for one project or all of the account" }),
   expiresAt: Milliseconds,
 });
 export type DashboardSession = Static<typeof DashboardSession>;

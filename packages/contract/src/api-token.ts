@@ -48,6 +48,11 @@ export const ApiToken = Type.Object({
   name: Type.String(),
   keyPrefix: Type.String({ description: "First characters of the API key, to tell keys apart; empty for a short one" }),
   access: Type.Optional(Access),
+  accountWide: Type.Optional(
+    Type.Boolean({
+      description: "Signs in to all projects of the account: the key of the first start, or of WEIR_API_KEY",
+    }),
+  ),
   createdAt: Milliseconds,
   lastSeen: Type.Optional(Type.Integer({ description: "Time of the last use, exact to a minute" })),
 });

@@ -8,6 +8,8 @@ export interface Route {
   readonly summary: string;
   /** `key`: an API key or the dashboard's cookie; `dashboard`: the cookie alone. */
   readonly auth: "key" | "dashboard" | "none";
+  /** Of the dashboard: only where the sign-in reaches all projects of the account. */
+  readonly needsAccount?: boolean;
   /** Pages of every origin may call it with a key that names no origins; the cookie stays with our own. */
   readonly anyOrigin?: boolean;
   readonly query?: TSchema;

@@ -165,7 +165,12 @@ export const Stream = Type.Object({
   userTags: Type.Optional(UserTags),
   createdAt: Milliseconds,
   createdByTokenName: Type.Optional(Type.String()),
-  streamKey: Type.String({ description: "Secret: who has it can publish" }),
+  streamKey: Type.Optional(
+    Type.String({
+      description:
+        "Secret: it lets anybody publish. Absent for keys that may not change the stream, and for keys of web pages",
+    }),
+  ),
   playbackId: Type.String(),
   playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
   profiles: Type.Array(Profile),

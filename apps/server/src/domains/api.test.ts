@@ -354,7 +354,7 @@ describe("playback and ingest", () => {
 const json = () => ({ authorization: kit.apiKey, "content-type": "application/json" });
 
 async function liveSession(stream: Stream): Promise<string> {
-  const request = { protocol: "rtmp", streamKey: stream.streamKey, remoteAddress: "127.0.0.1" } as const;
+  const request = { protocol: "rtmp", streamKey: stream.streamKey ?? "", remoteAddress: "127.0.0.1" } as const;
   const decision = await kit.domains.publishGate.authorize(request);
   const start = decision.ok ? await kit.domains.publishGate.begin(decision.grant, kit.clock.now()) : null;
   return start?.sessionId ?? "";

@@ -142,7 +142,10 @@ export async function addProject(db: Db, name: string): Promise<{ apiKey: string
     .values({ id: projectId, user_id: userId, ...row })
     .execute();
   const key = { id: newId(), project_id: projectId, user_id: userId, prefix: "", hash: hashSecret(apiKey), ...row };
-  await db.insertInto("api_key").values(key).execute();
+  await db
+    .insertInto("api_key")
+    .values({ ...key, account_wide: true })
+    .execute();
   return { apiKey, userId };
 }
 

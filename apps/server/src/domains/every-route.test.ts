@@ -246,7 +246,7 @@ async function makeWorld() {
   const target = { profile: "source", spec: { url: "rtmp://example.com/live/secret-of-a-target" } };
   const body = { name: "name-of-a-foreign-stream", record: true, multistream: { targets: [target] } };
   const stream = (await kit.call("POST", "/api/stream", body)).json<Stream>();
-  const request = { protocol: "rtmp", streamKey: stream.streamKey, remoteAddress: "127.0.0.1" } as const;
+  const request = { protocol: "rtmp", streamKey: stream.streamKey ?? "", remoteAddress: "127.0.0.1" } as const;
   const decision = await kit.domains.publishGate.authorize(request);
   const session = decision.ok ? await kit.domains.publishGate.begin(decision.grant, kit.clock.now()) : null;
   const token = (await kit.call("POST", "/api/api-token", {}, owner.dashboard)).json<CreatedApiToken>();
@@ -256,7 +256,7 @@ async function makeWorld() {
   const signingKey = (await kit.call("POST", "/api/access-control/signing-key")).json<SigningKey>();
   return {
     stream: stream.id,
-    streamKey: stream.streamKey,
+    streamKey: stream.streamKey ?? "",
     playbackId: stream.playbackId,
     name: stream.name,
     userId: stream.userId,

@@ -23,7 +23,7 @@ const rotate = async (): Promise<Stream> => (await kit.call("POST", `/api/stream
 
 /** Publish with whatever key the stream has now. */
 async function publishAgain() {
-  const { streamKey } = await read();
+  const { streamKey = "" } = await read();
   const decision = await kit.domains.publishGate.authorize({
     protocol: "rtmp",
     streamKey,

@@ -37,7 +37,7 @@ export const states = async () =>
   (await events()).flatMap((event) => (event.type === "stream_state" ? [event.state.active] : []));
 
 export async function authorize(domains: Domains = kit.domains): Promise<PublishGrant> {
-  const request = { protocol: "rtmp", streamKey: stream.streamKey, remoteAddress: "127.0.0.1" } as const;
+  const request = { protocol: "rtmp", streamKey: stream.streamKey ?? "", remoteAddress: "127.0.0.1" } as const;
   const decision = await domains.publishGate.authorize(request);
   if (!decision.ok) throw new Error(decision.reason);
   return decision.grant;

@@ -56,6 +56,8 @@ interface ApiKeyTable extends Owned {
   prefix: string;
   hash: Buffer;
   access: JsonOrNull<Access>;
+  /** May sign in to all projects of its account. */
+  account_wide: Generated<boolean>;
   created_at: Int8;
   last_used_at: Int8OrNull;
 }

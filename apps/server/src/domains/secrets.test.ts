@@ -55,7 +55,7 @@ const secrets: Record<string, string> = {
   "another API key": token.key,
   cookie: cookie.slice(cookie.indexOf("=") + 1),
   "private key": signingKey.privateKey,
-  "stream key": stream.streamKey,
+  "stream key": stream.streamKey ?? "",
   "target's address": TARGET_KEY,
   "shared secret": SHARED_SECRET,
   password: PASSWORD,
@@ -65,7 +65,7 @@ const secrets: Record<string, string> = {
 await useThem();
 
 async function useThem(): Promise<void> {
-  for (const streamKey of [stream.streamKey, stream.streamKey.replace(/.$/, "!")]) {
+  for (const streamKey of [stream.streamKey ?? "", (stream.streamKey ?? "").replace(/.$/, "!")]) {
     const request = { protocol: "rtmp", streamKey, remoteAddress: "127.0.0.1" } as const;
     const decision = await kit.domains.publishGate.authorize(request);
     if (decision.ok) await kit.domains.publishGate.begin(decision.grant, kit.clock.now());

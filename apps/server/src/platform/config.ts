@@ -152,7 +152,8 @@ const SETTINGS = {
   apiKey: optional(
     {
       variable: "WEIR_API_KEY",
-      about: "API key of the first account. Without it one is made and printed once, at the first start.",
+      about:
+        "API key of the first account, added at each start where it is missing; other keys stay valid. Without it one is made and printed once, at the first start.",
       isSecret: true,
     },
     apiKey,

@@ -36,7 +36,7 @@ export class Broadcast {
   /** One more publisher of the same stream, like the first unless told; rejects with the reason when it is refused. */
   async publish(changes: Partial<BroadcastOptions> = {}): Promise<Publisher> {
     const { stream: _stream, ...options } = { ...this.#options, ...changes };
-    const publisher = await startPublisher({ ...options, url: this.media.publishUrl(this.stream.streamKey) });
+    const publisher = await startPublisher({ ...options, url: this.media.publishUrl(this.stream.streamKey ?? "") });
     this.#publishers.push(publisher);
     return publisher;
   }

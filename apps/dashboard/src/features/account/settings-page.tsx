@@ -51,7 +51,7 @@ export function SettingsPage() {
           {text.signOut}
         </Button>
       </Panel>
-      {session && <PeoplePanel session={session} />}
+      {session?.reach === "account" && <PeoplePanel session={session} />}
       <ServerPanels />
     </div>
   );

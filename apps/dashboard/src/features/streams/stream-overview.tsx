@@ -29,7 +29,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
         <Panel title={text.publish}>
           <PublishGuide
             server={ingest.data.ingests.rtmp}
-            streamKey={stream.streamKey}
+            streamKey={stream.streamKey ?? null}
             testBroadcast={<TestBroadcastButton stream={stream} variant="default" />}
           />
           <RotateKeyButton stream={stream} />

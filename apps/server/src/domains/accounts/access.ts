@@ -21,13 +21,40 @@ const PAGE_RULES: readonly AccessRule[] = [
   },
 ];
 
+/** A key that stands in a web page, so that anybody who opens the page can read it. */
+const standsInPage = (access: Access): boolean => (access.cors?.allowedOrigins.length ?? 0) > 0;
+
 /** A key that stands in a web page and was given neither rules nor full access. */
 const isPageKey = (access: Access): boolean =>
-  (access.cors?.allowedOrigins.length ?? 0) > 0 && access.cors?.fullAccess !== true && access.rules === undefined;
+  standsInPage(access) && access.cors?.fullAccess !== true && access.rules === undefined;
 
 /** May do everything, thus also what decides over other keys. */
 export const isUnrestricted = (access: Access | null): boolean =>
   access === null || (access.rules === undefined && !isPageKey(access));
+
+/** Whether a key can be exchanged for the dashboard's cookie, which may do everything in its project. */
+export const maySignIn = (access: Access | null): boolean =>
+  access === null || (access.rules === undefined && !standsInPage(access));
+
+/** Whether this key may know what lets somebody publish the stream: it may change the stream, and stands in no page. */
+export function seesStreamKey(access: Access | null, streamId: string): boolean {
+  if (access === null) return true;
+  if (standsInPage(access)) return false;
+  return (
+    access.rules === undefined ||
+    access.rules.some(
+      ({ methods, resources }) =>
+        methods.some((method) => method !== "get") &&
+        resources.some((resource) => reachesStream(partsOf(resource), streamId)),
+    )
+  );
+}
+
+/** Paths at or below `stream/{id}`, and `stream`, where streams are made. */
+function reachesStream([noun = "", id = "*"]: readonly string[], streamId: string): boolean {
+  if (noun === "*") return true;
+  return (noun === "stream" || noun.startsWith(":")) && (id === "*" || id.startsWith(":") || id === streamId);
+}
 
 /** Why this operation is refused; null where it is allowed. The texts are those that clients of this API know. */
 export function refusalOf(access: Access | null, operation: Operation): string | null {

@@ -15,6 +15,8 @@ export interface Principal extends Owner {
   readonly personId: string | null;
   /** The project of the key, or the first one of a person's account; `projectId` is another one where the dashboard looks into it. */
   readonly keyProjectId: string;
+  /** How far it reaches: an account for people, and for the key of the first start or of `WEIR_API_KEY` where it signed in at the dashboard. */
+  readonly reach: "project" | "account";
   /** What the key may do; null for everything. A dashboard session may what its key may. */
   readonly access: Access | null;
   /** When the dashboard's cookie ends; null for a request with a key. */
@@ -29,6 +31,7 @@ interface PrincipalRow {
   prefix: string;
   suspended: boolean;
   access: Access | null;
+  account_wide: boolean;
   last_used_at: string | null;
   person_id: string | null;
   expires_at: string | null;
@@ -47,6 +50,7 @@ const principalOf = (row: PrincipalRow): Principal => ({
   keyPrefix: row.prefix,
   personId: row.person_id,
   keyProjectId: row.project_id,
+  reach: row.account_wide ? "account" : "project",
   suspended: row.suspended,
   access: row.access,
   cookieExpiresAt: row.expires_at === null ? null : Number(row.expires_at),
@@ -61,7 +65,7 @@ const firstProject = sql`(
 export async function findKey(db: Db, apiKey: string, now: number): Promise<Principal | null> {
   const { rows } = await sql<PrincipalRow>`
     select k.id, k.project_id, k.user_id, k.name, k.prefix, k.access, a.suspended, k.last_used_at,
-      null as person_id, null as expires_at
+      false as account_wide, null as person_id, null as expires_at
     from api_key k join account a on a.id = k.user_id where k.hash = ${hashSecret(apiKey)}`.execute(db);
   const [row] = rows;
   if (!row) return null;
@@ -78,7 +82,7 @@ export async function findDashboardSession(db: Db, token: string, now: number): 
   const { rows } = await sql<PrincipalRow>`
     select coalesce(k.id, w.id) as id, coalesce(k.project_id, ${firstProject}) as project_id, d.user_id,
       coalesce(k.name, w.name) as name, coalesce(k.prefix, '') as prefix, k.access, a.suspended, k.last_used_at,
-      w.id as person_id, d.expires_at
+      coalesce(k.account_wide, true) as account_wide, w.id as person_id, d.expires_at
     from dashboard_session d join account a on a.id = d.user_id
       left join api_key k on k.id = d.api_key_id left join person w on w.id = d.person_id
     where d.hash = ${hashSecret(token)} and d.expires_at > ${now}::bigint`.execute(db);
@@ -152,9 +156,13 @@ export async function ensureAccount(
         name: presetKey === undefined ? "first key" : "preset key",
         prefix: keyPrefix(made),
         hash: hashSecret(made),
+        account_wide: true,
         created_at: now,
       })
-      .onConflict((conflict) => conflict.column("hash").doNothing())
+      // A key that was made through the API with rules or origins keeps to them.
+      .onConflict((conflict) =>
+        conflict.column("hash").doUpdateSet({ account_wide: true }).where("api_key.access", "is", null),
+      )
       .execute();
     return presetKey === undefined ? made : null;
   });

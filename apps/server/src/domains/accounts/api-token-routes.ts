@@ -16,6 +16,7 @@ import {
   insertApiToken,
   listApiTokens,
 } from "./api-token-store.ts";
+import { requireAccount } from "./request-guard.ts";
 
 const MOST_KEYS = 1000;
 const NEWEST_FIRST = "createdAt-true";
@@ -61,8 +62,10 @@ export function apiTokenRoutes(app: FastifyInstance, deps: ApiTokenRouteDeps): v
   });
 
   api.on(routes.deleteApiToken, async ({ principal, id }) => {
-    if (!(await findApiToken(db, principal, id))) throw new NotFound();
+    const token = await findApiToken(db, principal, id);
+    if (!token) throw new NotFound();
     if (id === principal.keyId) throw new KeyInUse();
+    if (token.accountWide) requireAccount(principal);
     await deleteApiToken(db, principal, id);
   });
 }

@@ -21,6 +21,7 @@ const apiTokenRecord = (row: ApiKeyRow): ApiToken => ({
   name: row.name,
   keyPrefix: row.prefix,
   ...(row.access ? { access: row.access } : {}),
+  ...(row.account_wide ? { accountWide: true } : {}),
   createdAt: Number(row.created_at),
   ...(row.last_used_at === null ? {} : { lastSeen: Number(row.last_used_at) }),
 });

@@ -1,4 +1,5 @@
 /** The door of the accounts: who asks, and what belongs to whom. */
+export { seesStreamKey } from "./access.ts";
 export { deleteExpiredDashboardSessions, ensureAccount, type Principal } from "./account-store.ts";
 export { newApiKey } from "./api-key.ts";
 export { type AuthenticateDeps, authenticate } from "./authenticate.ts";

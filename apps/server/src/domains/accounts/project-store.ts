@@ -21,10 +21,10 @@ const projectRecord = (row: ProjectRow): Project => ({
   createdAt: Number(row.created_at),
 });
 
-/** A key sees the project that it belongs to; who is signed in at the dashboard all projects of the account. */
-function visible(db: Db | Trx, { userId, projectId, cookieExpiresAt }: Principal) {
+/** All projects of the account, or the one that its asker reaches. */
+function visible(db: Db | Trx, { userId, keyProjectId, reach }: Principal) {
   const ofAccount = db.selectFrom("project").selectAll().where("user_id", "=", userId).where("deleted_at", "is", null);
-  return cookieExpiresAt === null ? ofAccount.where("id", "=", projectId) : ofAccount;
+  return reach === "project" ? ofAccount.where("id", "=", keyProjectId) : ofAccount;
 }
 
 export async function listProjects(db: Db, principal: Principal): Promise<Project[]> {

@@ -23,6 +23,8 @@ interface GuardedConfig {
 }
 
 const NO_PRIVILEGE = "credential has insufficent privileges";
+const PROJECT_ONLY =
+  "this API key signs in to its own project alone: sign in as a person, or with the API key of the first start";
 const SHOWN_ORIGIN = 300;
 
 const principals = new WeakMap<FastifyRequest, Principal>();
@@ -37,6 +39,11 @@ export function principalOf(request: FastifyRequest): Principal {
 /** What decides over other keys and over the server is for keys that may do everything. Throws `Forbidden`. */
 export function requireUnrestricted(principal: Principal): void {
   if (!isUnrestricted(principal.access)) throw new Forbidden(NO_PRIVILEGE);
+}
+
+/** What reaches beyond one project. Throws `Forbidden`. */
+export function requireAccount({ reach }: Principal): void {
+  if (reach === "project") throw new Forbidden(PROJECT_ONLY);
 }
 
 /**
@@ -55,7 +62,7 @@ export function guardRequests(app: FastifyInstance, deps: RequestGuardDeps): voi
       publicUrl: deps.publicUrl(),
       isAnyAllowed: config.route?.anyOrigin === true,
     });
-    checkAccess(principal, request, auth);
+    checkAccess(principal, request, { ...config.route, auth });
     principals.set(request, await inProject(deps, principal, request));
   });
 }
@@ -89,12 +96,17 @@ function checkOrigin(
   exposeTo(reply, origin);
 }
 
-function checkAccess(principal: Principal, request: FastifyRequest, auth: Route["auth"]): void {
+function checkAccess(
+  principal: Principal,
+  request: FastifyRequest,
+  { auth, needsAccount = false }: Pick<Route, "auth" | "needsAccount">,
+): void {
   const refusal = refusalOf(principal.access, operationOf(request));
   if (refusal) throw new Forbidden(refusal);
   if (auth !== "dashboard") return;
   if (principal.cookieExpiresAt === null) throw new Forbidden("access forbidden for API keys");
   requireUnrestricted(principal);
+  if (needsAccount) requireAccount(principal);
 }
 
 /** Built from the route that was found, not from the address as it was written: `%73tream` is `stream`. */

@@ -7,7 +7,7 @@ import { TooManyRequests } from "../api-error.ts";
 import { ApiRoutes } from "../api-routes.ts";
 import type { Deps } from "../deps.ts";
 import type { Db, Trx } from "../schema.ts";
-import { refusalOf } from "./access.ts";
+import { maySignIn } from "./access.ts";
 import { Forbidden, Unauthenticated } from "./account-errors.ts";
 import { deleteDashboardSession, findKey, insertDashboardSession, type NewDashboardSession } from "./account-store.ts";
 import { DASHBOARD_COOKIE } from "./authenticate.ts";
@@ -39,8 +39,8 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
     const principal = await findKey(db, body.apiKey, clock.now());
     if (!principal || principal.suspended) throw new Unauthenticated("this API key is not known here");
     ofAddress.giveBack(address);
-    if (refusalOf(principal.access, { method: "get", path: ["dashboard", "session"] }))
-      throw new Forbidden("this API key is restricted, so it cannot sign in at the dashboard");
+    if (!maySignIn(principal.access))
+      throw new Forbidden("this API key has rules or is for web pages, so it cannot sign in at the dashboard");
     await begin(db, reply, { ...principal, keyId: principal.keyId, personId: null });
   });
 
@@ -76,8 +76,8 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
   api.on(routes.getDashboardSession, async ({ principal }): Promise<DashboardSession> => {
     if (principal.cookieExpiresAt === null)
       throw new Unauthenticated("this address takes the dashboard's cookie, not a key");
-    const { userId, projectId, keyName, keyPrefix, personId, cookieExpiresAt } = principal;
-    const session = { userId, projectId, keyName, keyPrefix, expiresAt: cookieExpiresAt };
+    const { userId, projectId, keyName, keyPrefix, personId, reach, cookieExpiresAt } = principal;
+    const session = { userId, projectId, keyName, keyPrefix, reach, expiresAt: cookieExpiresAt };
     return personId === null ? session : { ...session, personId };
   });
 

@@ -340,7 +340,7 @@ describe("what changes while somebody watches", () => {
 
 describe("recordings", () => {
   async function record(): Promise<string> {
-    const request = { protocol: "rtmp", streamKey: stream.streamKey, remoteAddress: "127.0.0.1" } as const;
+    const request = { protocol: "rtmp", streamKey: stream.streamKey ?? "", remoteAddress: "127.0.0.1" } as const;
     const decision = await kit.domains.publishGate.authorize(request);
     if (!decision.ok) throw new Error(decision.reason);
     const start = await kit.domains.publishGate.begin(decision.grant, kit.clock.now());

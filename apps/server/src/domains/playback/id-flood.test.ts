@@ -51,7 +51,7 @@ it("while strangers ask for ids without end, publishing, heartbeats, facts and t
 
     expect((await kit.call("GET", "/api/stream")).statusCode).toBe(200);
     const { publishGate, eventSink } = kit.domains;
-    const request = { streamKey: stream.streamKey, remoteAddress: "192.0.2.1", protocol: "rtmp" } as const;
+    const request = { streamKey: stream.streamKey ?? "", remoteAddress: "192.0.2.1", protocol: "rtmp" } as const;
     const decision = await publishGate.authorize(request);
     if (!decision.ok) throw new Error(`refused: ${decision.reason}`);
     expect(await publishGate.begin(decision.grant, kit.clock.now())).not.toBeNull();

@@ -31,6 +31,11 @@ export function streamRecord(row: StreamRow): Stream {
   };
 }
 
+/** The stream without what lets somebody publish it, or fetch it from its source. */
+export function withoutSecrets({ streamKey: _, pull: __, ...stream }: Stream): Stream {
+  return stream;
+}
+
 function statusOf(row: StreamRow): StreamStatus {
   return {
     state: row.state,

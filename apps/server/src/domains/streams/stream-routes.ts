@@ -1,11 +1,12 @@
-import { routes } from "@weir/contract";
+import { routes, type Stream } from "@weir/contract";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { Principal } from "../accounts/index.ts";
+import { type Principal, seesStreamKey } from "../accounts/index.ts";
 import { NotFound } from "../api-error.ts";
 import { ApiRoutes } from "../api-routes.ts";
 import { answerPage } from "../list-answer.ts";
 import { isSet, parseListQuery, type RawQuery } from "../list-query.ts";
 import { readStreamInfo } from "./stream-info.ts";
+import { withoutSecrets } from "./stream-record.ts";
 import { StreamService, type StreamServiceDeps } from "./stream-service.ts";
 import { type StreamChoice, streamFields } from "./stream-store.ts";
 
@@ -23,20 +24,28 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRouteDeps): void 
     reply: FastifyReply,
   ) => {
     const page = await streams.list(principal, parseListQuery(query, streamFields, LATEST_FIRST), choiceOf(query));
-    return answerPage(reply, page, { origin: deps.publicUrl(), url });
+    const items = page.items.map((stream) => shown(principal, stream));
+    return answerPage(reply, { ...page, items }, { origin: deps.publicUrl(), url });
   };
 
-  api.on(routes.createStream, async ({ principal, body }) => streams.create(principal, body));
+  api.on(routes.createStream, async ({ principal, body }) => shown(principal, await streams.create(principal, body)));
   api.on(routes.listStreams, list);
   api.on(routes.listStreamsOfUser, async (request, reply) => {
     // A project belongs to one account; others have no streams that could be seen here.
     if (request.id !== request.principal.userId) throw new NotFound();
     return list(request, reply);
   });
-  api.on(routes.getStream, async ({ principal, id }) => streams.get(principal, id));
-  api.on(routes.getStreamByPlaybackId, async ({ principal, id }) => streams.getBy(principal, "playback_id", id));
-  api.on(routes.getStreamByKey, async ({ principal, id }) => streams.getBy(principal, "stream_key", id));
-  api.on(routes.getStreamInfo, async ({ principal, id }) => readStreamInfo(deps.db, principal, id, deps.publicUrl()));
+  api.on(routes.getStream, async ({ principal, id }) => shown(principal, await streams.get(principal, id)));
+  api.on(routes.getStreamByPlaybackId, async ({ principal, id }) =>
+    shown(principal, await streams.getBy(principal, "playback_id", id)),
+  );
+  api.on(routes.getStreamByKey, async ({ principal, id }) =>
+    shown(principal, await streams.getBy(principal, "stream_key", id)),
+  );
+  api.on(routes.getStreamInfo, async ({ principal, id }) => {
+    const info = await readStreamInfo(deps.db, principal, id, deps.publicUrl());
+    return { ...info, stream: shown(principal, info.stream) };
+  });
   api.on(routes.patchStream, async ({ principal, id, body }) => streams.patch(principal, id, body));
   api.on(routes.patchStreamRecord, async ({ principal, id, body }) => streams.setRecord(principal, id, body.record), {
     mayBeEmpty: true,
@@ -51,7 +60,7 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRouteDeps): void 
     mayBeEmpty: true,
   });
   api.on(routes.terminateStream, async ({ principal, id }) => streams.terminate(principal, id));
-  api.on(routes.rotateStreamKey, async ({ principal, id }) => streams.rotateKey(principal, id));
+  api.on(routes.rotateStreamKey, async ({ principal, id }) => shown(principal, await streams.rotateKey(principal, id)));
   api.on(routes.addStreamTarget, async ({ principal, id, body }) => streams.addTarget(principal, id, body));
   api.on(routes.removeStreamTarget, async ({ principal, id, params }) =>
     streams.removeTarget(principal, id, params.targetId ?? ""),
@@ -60,6 +69,10 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRouteDeps): void 
     mayBeEmpty: true,
   });
 }
+
+/** As who asks may see it. */
+const shown = (principal: Principal, stream: Stream) =>
+  seesStreamKey(principal.access, stream.id) ? stream : withoutSecrets(stream);
 
 /** Sessions are not streams here, so a list of nothing but child streams is empty. */
 function choiceOf({ active, sessionsonly }: RawQuery): StreamChoice {
