@@ -1,14 +1,20 @@
 import { type Static, Type } from "typebox";
 import { exact } from "./exact.ts";
 
+/** Beyond every encoder of a ladder; `fps` is a numerator, so 60000 over 1001 must fit. */
+const MAX_PIXELS = 8_192;
+const MAX_BITRATE = 200_000_000;
+const MAX_FPS = 240_000;
+const MAX_FPS_DEN = 1_001;
+
 /** One rendition of a live ladder, as `profiles` of a stream lists them. */
 export const Profile = exact({
   name: Type.String({ minLength: 1, maxLength: 500 }),
-  width: Type.Integer({ minimum: 128, description: "Pixels" }),
-  height: Type.Integer({ minimum: 128, description: "Pixels" }),
-  bitrate: Type.Integer({ minimum: 400, description: "Bits per second" }),
-  fps: Type.Integer({ minimum: 0, description: "Frames per second, 0 for the source's own" }),
-  fpsDen: Type.Optional(Type.Integer({ minimum: 1, description: "Divisor of fps" })),
+  width: Type.Integer({ minimum: 128, maximum: MAX_PIXELS, description: "Pixels" }),
+  height: Type.Integer({ minimum: 128, maximum: MAX_PIXELS, description: "Pixels" }),
+  bitrate: Type.Integer({ minimum: 400, maximum: MAX_BITRATE, description: "Bits per second" }),
+  fps: Type.Integer({ minimum: 0, maximum: MAX_FPS, description: "Frames per second, 0 for the source's own" }),
+  fpsDen: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_FPS_DEN, description: "Divisor of fps" })),
   quality: Type.Optional(Type.Integer({ minimum: 0, maximum: 44, description: "Constant rate factor; 0 for none" })),
   gop: Type.Optional(Type.String({ maxLength: 32, description: "Seconds between keyframes, or `intra`" })),
   profile: Type.Optional(Type.Enum(["H264Baseline", "H264Main", "H264High", "H264ConstrainedHigh"])),
@@ -19,11 +25,11 @@ export type Profile = Static<typeof Profile>;
 /** One rendition of a recording's own ladder; only the bitrate is needed. */
 export const TranscodeProfile = exact({
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
-  width: Type.Optional(Type.Integer({ minimum: 128 })),
-  height: Type.Optional(Type.Integer({ minimum: 128 })),
-  bitrate: Type.Integer({ minimum: 400 }),
-  fps: Type.Optional(Type.Integer({ minimum: 0 })),
-  fpsDen: Type.Optional(Type.Integer({ minimum: 1 })),
+  width: Type.Optional(Type.Integer({ minimum: 128, maximum: MAX_PIXELS })),
+  height: Type.Optional(Type.Integer({ minimum: 128, maximum: MAX_PIXELS })),
+  bitrate: Type.Integer({ minimum: 400, maximum: MAX_BITRATE }),
+  fps: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_FPS })),
+  fpsDen: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_FPS_DEN })),
   quality: Type.Optional(Type.Integer({ minimum: 0, maximum: 44 })),
   gop: Type.Optional(Type.String({ maxLength: 32 })),
   profile: Type.Optional(Type.Enum(["H264Baseline", "H264Main", "H264High", "H264ConstrainedHigh"])),

@@ -15,6 +15,8 @@ const create = async (body: object = {}): Promise<Stream> => {
 };
 const keywordOf = (body: { errors: string[] }) => JSON.parse(body.errors[0] ?? "{}").keyword;
 
+const rung = { name: "a", width: 128, height: 128, bitrate: 400, fps: 0 };
+
 describe("streams", () => {
   it("a created stream has its key, its playback id and the default profiles, and is idle", async () => {
     const stream = await create();
@@ -70,10 +72,22 @@ describe("streams", () => {
     expect(keywordOf(answer.json())).toBe(keyword);
   });
 
-  const rung = { name: "a", width: 128, height: 128, bitrate: 400, fps: 0 };
+  it.each([{ width: 100_000 }, { height: 8_193 }, { bitrate: 200_000_001 }, { fps: 240_001 }, { fpsDen: 1_002 }])(
+    "a profile that no machine can make is 422 with its limit: %j",
+    async (size) => {
+      const body = { name: "a", profiles: [{ ...rung, ...size }] };
+      const answer = await kit.call("POST", "/api/stream", body);
+      expect([answer.statusCode, keywordOf(answer.json())]).toEqual([422, "maximum"]);
+      const largest = { width: 8_192, height: 8_192, bitrate: 200_000_000, fps: 240_000, fpsDen: 1_001 };
+      const taken = await kit.call("POST", "/api/stream", { name: "a", profiles: [{ ...rung, ...largest }] });
+      expect(taken.statusCode).toBe(201);
+    },
+  );
+
   it.each([
     [{ profiles: [{ ...rung, name: "source" }] }, 'profile cannot be named "source"'],
     [{ profiles: [rung, rung] }, 'duplicate profile name "a"'],
+    [{ profiles: [{ ...rung, fps: 241 }] }, 'profile "a" has more than 240 frames per second: lower its fps'],
     [{ recordingSpec: { profiles: [] } }, "recordingSpec is only supported with record=true"],
     [{ multistream: { targets: [{ profile: "source" }] } }, 'multistream target must have either an "id" or a "spec"'],
     [{ multistream: { targets: [{ profile: "source", id: "nope" }] } }, 'multistream target not found: "nope"'],
@@ -139,6 +153,34 @@ describe("streams", () => {
       { streamKey, seconds: 5 },
     ]);
     expect((await kit.call("POST", `/api/stream/${id}/test-broadcast`, { seconds: 0 })).statusCode).toBe(422);
+    kit.clock.advance(60_000);
+  });
+
+  it("a project runs two test broadcasts at a time, and another project has its own", async () => {
+    const start = async ({ id }: { id: string }, headers?: Record<string, string>) =>
+      (await kit.call("POST", `/api/stream/${id}/test-broadcast`, { seconds: 30 }, headers)).statusCode;
+    const mine = await create();
+    expect([await start(mine), await start(mine), await start(mine)]).toEqual([204, 204, 429]);
+    const { apiKey } = await addProject(kit.db, "broadcasting");
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const made = await kit.call("POST", "/api/stream", { name: "theirs" }, headers);
+    expect(await start(made.json<{ id: string }>(), headers)).toBe(204);
+    kit.clock.advance(30_000);
+    expect(await start(mine)).toBe(204);
+  });
+
+  it("a project has as many streams as the operator allows, those that are deleted not counted", async () => {
+    await using limited = await startTestDomains({ streamsPerProject: 2 });
+    const make = () => limited.call("POST", "/api/stream", { name: "a" });
+    const { id } = (await make()).json<{ id: string }>();
+    expect((await make()).statusCode).toBe(201);
+    const refused = await make();
+    expect([refused.statusCode, refused.json()]).toEqual([
+      400,
+      { errors: [expect.stringContaining("a project may have 2 streams")] },
+    ]);
+    await limited.call("DELETE", `/api/stream/${id}`);
+    expect((await make()).statusCode).toBe(201);
   });
 });
 

@@ -74,6 +74,7 @@ export async function startTestDomains(
         region: "local",
         roles: ["api", "media", "worker"],
         rateLimit: 0,
+        streamsPerProject: 0,
         viewerLimit: 0,
         viewersPerCredential: 0,
         effectiveSettings: [],

@@ -50,6 +50,8 @@ export interface DomainSettings {
   readonly reconnectWindowMs: number;
   /** Requests a second that one API key may make; 0 for any number. */
   readonly rateLimit: number;
+  /** Streams that one project may have; 0 for any number. */
+  readonly streamsPerProject: number;
   /** Viewers that one account may have at a time; 0 for any number. */
   readonly viewerLimit: number;
   /** Viewers that one access key or token may have at a time on this node; 0 for any number. */

@@ -25,6 +25,7 @@ test("an empty environment gives the documented defaults", () => {
     trustedProxies: null,
     connectionsPerClient: 4_000,
     viewerLimit: 0,
+    streamsPerProject: 100_000,
     viewersPerClient: 2_000,
     viewersPerCredential: 0,
     transcodeCores: null,

@@ -218,6 +218,14 @@ const SETTINGS = {
     integer(0, 100_000_000),
     "0",
   ),
+  streamsPerProject: setting(
+    {
+      variable: "WEIR_STREAMS_PER_PROJECT",
+      about: "Streams that one project may have, those that were deleted not counted. 0 for any number.",
+    },
+    integer(0, 100_000_000),
+    "100000",
+  ),
   viewersPerClient: setting(
     {
       variable: "WEIR_VIEWERS_PER_CLIENT",

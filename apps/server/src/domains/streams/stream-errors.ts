@@ -1,4 +1,4 @@
-import { ApiError } from "../api-error.ts";
+import { ApiError, BadRequest } from "../api-error.ts";
 
 export class TooManyTerminates extends ApiError {
   constructor() {
@@ -21,5 +21,17 @@ export class MissingSuspended extends ApiError {
 export class TestBroadcastRefused extends ApiError {
   constructor() {
     super(400, "stream-suspended", "a suspended stream takes no broadcast; send suspended: false first");
+  }
+}
+
+export class TooManyStreams extends BadRequest {
+  constructor(most: number) {
+    super(`a project may have ${most} streams: delete one that is not needed, or ask the operator to raise the limit`);
+  }
+}
+
+export class TooManyTestBroadcasts extends ApiError {
+  constructor(most: number) {
+    super(429, "too-many-test-broadcasts", `${most} test broadcasts of this project are running: wait for one to end`);
   }
 }

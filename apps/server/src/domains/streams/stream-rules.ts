@@ -5,13 +5,17 @@ import { BadRequest } from "../api-error.ts";
 const SOURCE = "source";
 const USER_TAGS_LENGTH = 2048;
 const MOST_TARGETS = 100;
+const MAX_FRAMES_PER_SECOND = 240;
 
 export function checkProfiles(profiles: readonly Profile[]): void {
   const names = new Set<string>();
-  for (const { name } of profiles) {
+  for (const { name, fps, fpsDen = 1 } of profiles) {
     if (name === SOURCE) throw new BadRequest('profile cannot be named "source"');
     if (names.has(name)) throw new BadRequest(`duplicate profile name "${name}"`);
     names.add(name);
+    if (fps / fpsDen > MAX_FRAMES_PER_SECOND) {
+      throw new BadRequest(`profile "${name}" has more than ${MAX_FRAMES_PER_SECOND} frames per second: lower its fps`);
+    }
   }
 }
 

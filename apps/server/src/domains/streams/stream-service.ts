@@ -7,6 +7,7 @@ import {
   type TargetRef,
   type TestBroadcast,
 } from "@weir/contract";
+import { Places } from "../../platform/limits/places.ts";
 import type { MediaControl, StopReason } from "../../ports.ts";
 import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
 import type { Principal } from "../accounts/index.ts";
@@ -18,7 +19,14 @@ import type { ListRequest, Page } from "../list-query.ts";
 import { resolveTargets } from "../multistream/index.ts";
 import type { Owner, StreamRow, Trx } from "../schema.ts";
 import { lockLiveStreams } from "./live-stream.ts";
-import { MissingIds, MissingSuspended, TestBroadcastRefused, TooManyTerminates } from "./stream-errors.ts";
+import {
+  MissingIds,
+  MissingSuspended,
+  TestBroadcastRefused,
+  TooManyStreams,
+  TooManyTerminates,
+  TooManyTestBroadcasts,
+} from "./stream-errors.ts";
 import { streamRecord } from "./stream-record.ts";
 import { checkProfiles, checkRecordingSpec, checkTargets, checkUserTags, creatorValue } from "./stream-rules.ts";
 import { isActive } from "./stream-status.ts";
@@ -27,6 +35,7 @@ import {
   findStream,
   findStreamBy,
   findStreamForUpdate,
+  hasStreams,
   insertStream,
   listStreams,
   type StreamChoice,
@@ -39,14 +48,20 @@ export interface StreamServiceDeps extends Deps {
   readonly mediaControl: MediaControl;
   readonly reconnectWindowMs: number;
   readonly findAccessWebhook: FindAccessWebhook;
+  /** 0 for any number. */
+  readonly streamsPerProject: number;
 }
 
 const TERMINATE_INTERVAL_MS = 5_000;
 const TEST_BROADCAST_SECONDS = 60;
+/** A media node runs four at a time; one project leaves some to others. */
+const MAX_TEST_BROADCASTS = 2;
+const MAX_TEST_BROADCASTS_IN_ALL = 1_000;
 
 /** The rules of streams. What ends a broadcast changes the rows first, then tells the media floor, which closes the publisher. */
 export class StreamService {
   readonly #deps: StreamServiceDeps;
+  readonly #testBroadcasts = new Places({ inAll: MAX_TEST_BROADCASTS_IN_ALL, perHolder: MAX_TEST_BROADCASTS });
 
   constructor(deps: StreamServiceDeps) {
     this.#deps = deps;
@@ -61,8 +76,11 @@ export class StreamService {
     checkRecordingSpec(input.recordingSpec, input.record ?? false);
     checkTargets(targets, profiles);
     await checkPolicy(this.#deps.findAccessWebhook, principal.projectId, input.playbackPolicy);
+    const { db, streamsPerProject } = this.#deps;
+    if (streamsPerProject > 0 && (await hasStreams(db, principal, streamsPerProject)))
+      throw new TooManyStreams(streamsPerProject);
     const id = newId();
-    const row = await this.#deps.db.transaction().execute(async (trx) =>
+    const row = await db.transaction().execute(async (trx) =>
       insertStream(trx, {
         id,
         project_id: principal.projectId,
@@ -184,7 +202,17 @@ export class StreamService {
   async testBroadcast(owner: Owner, id: string, { seconds }: TestBroadcast): Promise<void> {
     const row = await this.#find(owner, id);
     if (row.suspended) throw new TestBroadcastRefused();
-    await this.#deps.mediaControl.startTestBroadcast(row.stream_key, seconds ?? TEST_BROADCAST_SECONDS);
+    const { projectId } = owner;
+    if (!this.#testBroadcasts.take(projectId)) throw new TooManyTestBroadcasts(MAX_TEST_BROADCASTS);
+    const length = seconds ?? TEST_BROADCAST_SECONDS;
+    try {
+      await this.#deps.mediaControl.startTestBroadcast(row.stream_key, length);
+    } catch (error) {
+      this.#testBroadcasts.giveBack(projectId);
+      throw error;
+    }
+    // It may end sooner; nothing tells this process, which may be another one.
+    this.#deps.clock.after(length * 1000, () => this.#testBroadcasts.giveBack(projectId));
   }
 
   async #changeTargets(

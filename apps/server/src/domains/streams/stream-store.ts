@@ -68,6 +68,13 @@ export async function countStreams(trx: Trx, owner: Owner, ids: readonly string[
   return Number(rows[0]?.n);
 }
 
+/** Whether the project has so many streams, or more. */
+export async function hasStreams(db: Db, { projectId }: Owner, count: number): Promise<boolean> {
+  const { rows } = await sql`
+    select from stream where project_id = ${projectId} and deleted_at is null offset ${count - 1} limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 export async function updateStream(
   trx: Trx,
   owner: Owner,
