@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
+import { addProject, startTestDomains, type TestDomains } from "../domain-test-kit.ts";
 import { claimQueues, forgetOldDeliveries } from "./delivery-store.ts";
 import { forgetOldCalls } from "./webhook-log-store.ts";
 
@@ -23,7 +23,7 @@ it("a place that becomes free goes to the webhook with the fewest in work, and t
     select w, ${STREAM}, n, ${NOW}::bigint - case when w = ${waiting} then 10 else n end
     from unnest(${[busiest, idle, waiting]}::uuid[]) w, generate_series(1, 3) n`.execute(kit.db);
   const claim = async (limit: number, busy: [string, number][]) => {
-    const asked = { nodeId: STREAM, now: NOW, limit, limitOfOne: 2, busy: new Map(busy) };
+    const asked = { nodeId: STREAM, now: NOW, limit, limitOfOne: 2, limitOfProject: 9, busy: new Map(busy) };
     return (await claimQueues(kit.db, asked)).map(({ webhookId }) => webhookId);
   };
   expect(await claim(1, [[busiest, 1]])).toEqual([waiting]);
@@ -40,6 +40,36 @@ it("a place that becomes free goes to the webhook with the fewest in work, and t
   ] satisfies [string, number][];
   expect((await claim(9, all)).sort()).toEqual([idle, waiting]);
 });
+
+it("a project whose webhooks all hang takes no more than its share, and leaves the rest to another", async () => {
+  await sql`delete from webhook_queue`.execute(kit.db);
+  const [hanging, other] = await Promise.all([webhooksOf("hanging", 4), webhooksOf("other", 1)]);
+  await sql`insert into webhook_queue (webhook_id, stream_id, lane, due_at)
+    select w, ${STREAM}, n, ${NOW}::bigint - n from unnest(${[...hanging, ...other]}::uuid[]) w, generate_series(1, 9) n`.execute(
+    kit.db,
+  );
+  const claim = async (busy: [string, number][]) => {
+    const limits = { limit: 40, limitOfOne: 4, limitOfProject: 10 };
+    const claimed = await claimQueues(kit.db, { nodeId: STREAM, now: NOW, ...limits, busy: new Map(busy) });
+    const isHanging = ({ webhookId }: { webhookId: string }) => hanging.includes(webhookId);
+    return [claimed.filter(isHanging).length, claimed.filter((key) => !isHanging(key)).length];
+  };
+  expect(await claim([[hanging[0] ?? "", 3]])).toEqual([7, 4]);
+  await sql`update webhook_queue set claimed_until = 0`.execute(kit.db);
+  const full = hanging.map((id, n): [string, number] => [id, n < 2 ? 3 : 2]);
+  expect(await claim(full)).toEqual([0, 4]);
+});
+
+/** Ids of webhooks of a project of their own. */
+async function webhooksOf(name: string, count: number): Promise<string[]> {
+  const { apiKey } = await addProject(kit.db, name);
+  const made = Array.from({ length: count }, async (_, n) => {
+    const webhook = { name: `${name} ${n}`, url: "http://127.0.0.1:8000/", events: ["stream.started"] };
+    const answer = await kit.call("POST", "/api/webhook", webhook, { authorization: `Bearer ${apiKey}` });
+    return (answer.json() as { id: string }).id;
+  });
+  return Promise.all(made);
+}
 
 it.each(["webhook_delivery", "webhook_log"])("much that is old in %s is deleted in small steps", async (table) => {
   await sql`create or replace function refuse_large() returns trigger language plpgsql as

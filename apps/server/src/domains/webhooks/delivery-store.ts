@@ -44,26 +44,39 @@ export interface ClaimRequest {
   readonly now: number;
   readonly limit: number;
   readonly limitOfOne: number;
+  readonly limitOfProject: number;
   /** How many queues of a webhook are being worked on already. */
   readonly busy: ReadonlyMap<string, number>;
 }
 
 /**
- * Take queues whose first delivery is due, some of each webhook, so that one that hangs holds up itself alone; and first of those that
- * have the fewest in work, so that a few with much to do do not take every place that becomes free.
+ * Take queues whose first delivery is due: so many of each webhook, so that one that hangs holds up itself alone, and so many of each
+ * project. Projects take turns, and within one those webhooks are first that have the fewest in work, so that a few with much to do do not take every place
+ * that becomes free.
  */
-export async function claimQueues(db: Db, { nodeId, now, limit, limitOfOne, busy }: ClaimRequest): Promise<QueueKey[]> {
+export async function claimQueues(db: Db, claim: ClaimRequest): Promise<QueueKey[]> {
+  const { nodeId, now, limit, limitOfOne, limitOfProject, busy } = claim;
   const isDue = sql`q.due_at <= ${now}::bigint and q.claimed_until <= ${now}::bigint`;
   const { rows } = await sql<QueueKey>`
-    with due as (
-      select q.webhook_id, coalesce(b.n, 0) as busy from webhook_queue q left join webhook w on w.id = q.webhook_id
-      left join unnest(${[...busy.keys()]}::uuid[], ${[...busy.values()]}::int[]) as b(id, n) on b.id = q.webhook_id
+    with working as (
+      select b.id, b.n, coalesce(w.project_id, b.id) as project_id
+      from unnest(${[...busy.keys()]}::uuid[], ${[...busy.values()]}::int[]) as b(id, n) left join webhook w on w.id = b.id
+    ), due as (
+      select q.webhook_id, coalesce(w.project_id, q.webhook_id) as project_id, coalesce(b.n, 0) as busy, min(q.due_at) as first,
+        least(${limitOfOne}::int - coalesce(b.n, 0), count(*)) as wanted
+      from webhook_queue q left join webhook w on w.id = q.webhook_id left join working b on b.id = q.webhook_id
       where ${isDue} and w.paused_at is null and coalesce(b.n, 0) < ${limitOfOne}::int
-      group by q.webhook_id, b.n order by busy, min(q.due_at)
+      group by q.webhook_id, w.project_id, b.n
+    ), fair as (
+      select d.*, ${limitOfProject}::int - coalesce((select sum(n) from working p where p.project_id = d.project_id), 0)
+        - coalesce(sum(d.wanted) over (partition by d.project_id order by d.busy, d.first, d.webhook_id
+            rows between unbounded preceding and 1 preceding), 0) as free
+      from due d
     ), taken as (
-      select t.webhook_id, t.stream_id, t.lane from due d cross join lateral (
+      select t.webhook_id, t.stream_id, t.lane
+      from (select * from fair where free > 0 order by free desc, busy, first) d cross join lateral (
         select q.webhook_id, q.stream_id, q.lane from webhook_queue q where q.webhook_id = d.webhook_id and ${isDue}
-        order by q.due_at limit ${limitOfOne}::int - d.busy for update skip locked
+        order by q.due_at limit least(d.wanted, d.free) for update skip locked
       ) t limit ${limit}
     )
     update webhook_queue q set claimed_by = ${nodeId}, claimed_until = ${now + CLAIM_MS}::bigint from taken t

@@ -37,7 +37,9 @@ export interface DeliveryWorkerDeps extends Deps, WebhookCallDeps {
 }
 
 const CALL_TIMEOUT_MS = 30_000;
-const MOST_AT_ONCE = 64;
+const MOST_AT_ONCE = 128;
+/** So that webhooks of one project, all of which hang, do not hold up those of others. */
+const MOST_OF_ONE_PROJECT = 64;
 const MOST_OF_ONE_WEBHOOK = 16;
 const PAUSE_AFTER = 100;
 /** Notifications make it prompt; this finds what is due again, and what a lost connection did not tell. */
@@ -115,7 +117,8 @@ export class DeliveryWorker {
     if (limit <= 0 || this.#isClosed) return;
     const { db, clock, node, log } = this.#deps;
     try {
-      const claim = { nodeId: node.id, now: clock.now(), limit, limitOfOne: MOST_OF_ONE_WEBHOOK, busy: this.#working };
+      const limits = { limit, limitOfOne: MOST_OF_ONE_WEBHOOK, limitOfProject: MOST_OF_ONE_PROJECT };
+      const claim = { nodeId: node.id, now: clock.now(), ...limits, busy: this.#working };
       for (const key of await claimQueues(db, claim)) this.#begin(key);
     } catch (err) {
       log.warn({ err }, "could not look for webhooks to deliver; trying again in a second");

@@ -141,6 +141,24 @@ describe("a test event", () => {
     expect((await kit.call("GET", `/api/webhook/${id}/log/${log.id}`)).json()).toEqual(log);
   });
 
+  it("and four more of one project may be under way, and another project's is not held up", async () => {
+    const { apiKey } = await addProject(kit.db, "neighbour");
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const theirs = (await kit.call("POST", "/api/webhook", input, headers)).json<Webhook>();
+    const { id } = await create();
+    const waiting: (() => void)[] = [];
+    receiver.answer = (response) => void waiting.push(() => response.writeHead(200).end());
+    const mine = Array.from({ length: 5 }, () => kit.call("POST", `/api/webhook/${id}/test`));
+    await expect.poll(() => waiting.length).toBe(5);
+    expect((await kit.call("POST", `/api/webhook/${id}/test`)).statusCode).toBe(429);
+    const neighbours = kit.call("POST", `/api/webhook/${theirs.id}/test`, undefined, headers);
+    await expect.poll(() => waiting.length).toBe(6);
+    for (const answer of waiting) answer();
+    expect((await Promise.all([...mine, neighbours])).map(({ statusCode }) => statusCode)).toEqual(
+      new Array(6).fill(200),
+    );
+  });
+
   it("that meets nobody is a call that failed, with a sentence", async () => {
     const gone = await startWebhookReceiver();
     await gone[Symbol.asyncDispose]();

@@ -7,6 +7,7 @@ import {
   type WebhookPatch,
   type WebhookReplay,
 } from "@weir/contract";
+import { Places } from "../../platform/limits/places.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
 import { BadRequest, NotFound, TooManyRequests } from "../api-error.ts";
 import type { Deps } from "../deps.ts";
@@ -38,14 +39,15 @@ export interface WebhookServiceDeps extends Deps {
 const MOST_WEBHOOKS = 100;
 /** Somebody waits for a test or a resend, so they take less time than a delivery may. */
 const CALL_TIMEOUT_MS = 10_000;
-const MOST_CALLS_AT_ONCE = 20;
+const MAX_CALLS = 20;
+const MAX_CALLS_PER_PROJECT = 5;
 /** With so many before them, events of a replay are not added. As far as the store counts. */
 const MOST_WAITING = 1000;
 
 /** The rules of webhooks. Delivery is the worker's. */
 export class WebhookService {
   readonly #deps: WebhookServiceDeps;
-  #calls = 0;
+  readonly #calls = new Places({ inAll: MAX_CALLS, perHolder: MAX_CALLS_PER_PROJECT });
 
   constructor(deps: WebhookServiceDeps) {
     this.#deps = deps;
@@ -168,10 +170,9 @@ export class WebhookService {
   }
 
   async #call(row: WebhookWithQueue, event: WebhookEventName, bodyAt: (now: number) => string): Promise<WebhookLog> {
-    if (this.#calls >= MOST_CALLS_AT_ONCE) {
+    if (!this.#calls.take(row.project_id)) {
       throw new TooManyRequests("too many webhooks are being tried by hand: wait until their answers are there");
     }
-    this.#calls += 1;
     try {
       const sentAt = this.#deps.clock.now();
       const webhook = { id: row.id, projectId: row.project_id, url: row.url, sharedSecret: row.shared_secret };
@@ -179,7 +180,7 @@ export class WebhookService {
       const { log } = await callWebhook(this.#deps, call);
       return webhookLogRecord(await insertWebhookLog(this.#deps.db, log));
     } finally {
-      this.#calls -= 1;
+      this.#calls.giveBack(row.project_id);
     }
   }
 
