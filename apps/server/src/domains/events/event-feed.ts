@@ -2,9 +2,11 @@ import type { StreamEvent } from "@weir/contract";
 import type { Subscription } from "../../platform/channel-listener.ts";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database.ts";
+import { Places } from "../../platform/limits/places.ts";
 import type { Log } from "../../platform/log.ts";
 import { ApiError } from "../api-error.ts";
 import type { Db, Schema } from "../schema.ts";
+import { CredentialWatch } from "./credential-watch.ts";
 import { EVENT_CHANNEL, streamsIn } from "./event-channel.ts";
 import type { EventLog } from "./event-log.ts";
 import { StreamTail } from "./stream-tail.ts";
@@ -40,31 +42,44 @@ export interface FeedCounts {
   readonly tooSlow: number;
 }
 
-/** The process has as many readers of feeds as it may have. */
+/** Who reads a feed, as far as limits are concerned. */
+export interface FeedHolder {
+  readonly projectId: string;
+  readonly client: string;
+}
+
+/** The process, the project or the client has as many readers of feeds as it may have. */
 class FeedFull extends ApiError {
-  constructor() {
-    super(503, "feed-full", "this server has too many readers of event feeds: try again later");
+  constructor(whose: "server" | "project" | "address") {
+    super(503, "feed-full", `this ${whose} has too many readers of event feeds: close some, or try again later`);
   }
 }
 
 const PING_MS = 20_000;
-const MOST_READERS = 5_000;
+const MAX_READERS = 5_000;
+/** The rest is for other projects, and for other servers of the same project. */
+const MAX_READERS_PER_PROJECT = 2_500;
+const MAX_READERS_PER_CLIENT = 2_000;
 
 /**
  * The ends of the logs that somebody in this process follows. Off until the first reader; then it listens to what every process tells of
  * the logs it wrote, until it is closed.
  */
 export class EventFeed {
+  /** Those that readers came with. */
+  readonly credentials: CredentialWatch;
   readonly #deps: EventFeedDeps;
   readonly #watched = new Map<string, Watched>();
   #subscription: Promise<Subscription> | null = null;
   #ping: Timer | null = null;
-  #holders = 0;
+  readonly #projects = new Places({ inAll: MAX_READERS, perHolder: MAX_READERS_PER_PROJECT });
+  readonly #clients = new Places({ inAll: MAX_READERS, perHolder: MAX_READERS_PER_CLIENT });
   #tooSlow = 0;
   #isClosed = false;
 
   constructor(deps: EventFeedDeps) {
     this.#deps = deps;
+    this.credentials = new CredentialWatch(deps.clock);
   }
 
   get counts(): FeedCounts {
@@ -78,18 +93,22 @@ export class EventFeed {
   }
 
   /** The stream's tail, and what gives it back. Throws `FeedFull`; rejects when the database does not answer. */
-  async hold(streamId: string): Promise<HeldTail> {
-    if (this.#holders >= MOST_READERS) throw new FeedFull();
-    await this.#listen();
+  async hold(streamId: string, holder: FeedHolder): Promise<HeldTail> {
+    this.#takePlace(holder);
+    try {
+      await this.#listen();
+    } catch (error) {
+      this.#giveBack(holder);
+      throw error;
+    }
     const watched = this.#watched.get(streamId) ?? this.#watch(streamId);
     watched.holders += 1;
-    this.#holders += 1;
     let isHeld = true;
     const release = () => {
       if (!isHeld) return;
       isHeld = false;
       watched.holders -= 1;
-      this.#holders -= 1;
+      this.#giveBack(holder);
       if (watched.holders > 0) return;
       watched.tail.close();
       if (this.#watched.get(streamId) === watched) this.#watched.delete(streamId);
@@ -111,8 +130,22 @@ export class EventFeed {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#ping?.cancel();
+    this.credentials.close();
     for (const { tail } of [...this.#watched.values()]) tail.close();
     await (await this.#subscription?.catch(() => null))?.close();
+  }
+
+  #takePlace({ projectId, client }: FeedHolder): void {
+    if (this.#projects.taken >= MAX_READERS) throw new FeedFull("server");
+    if (!this.#projects.take(projectId)) throw new FeedFull("project");
+    if (this.#clients.take(client)) return;
+    this.#projects.giveBack(projectId);
+    throw new FeedFull("address");
+  }
+
+  #giveBack({ projectId, client }: FeedHolder): void {
+    this.#projects.giveBack(projectId);
+    this.#clients.giveBack(client);
   }
 
   #watch(streamId: string): Watched {

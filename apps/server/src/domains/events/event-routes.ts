@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { routes } from "@weir/contract";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { SECURITY_HEADERS } from "../../platform/http/app.ts";
+import { clientOf } from "../../platform/limits/client.ts";
 import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
 import { ApiError, NotFound } from "../api-error.ts";
 import { ALREADY_SENT, type ApiRequest, ApiRoutes } from "../api-routes.ts";
@@ -34,7 +35,10 @@ async function serveFeed(deps: EventRouteDeps, asked: FeedRouteRequest, reply: F
   const lastEventId = headers["last-event-id"];
   const request = parseFeedRequest(query, lastEventId?.toString(), clock.now());
   if (!(await ownsStreamLog(db, principal, streamId))) throw new NotFound("stream not found");
-  const { tail, release } = await feed.hold(streamId);
+  const { tail, release } = await feed.hold(streamId, {
+    projectId: principal.projectId,
+    client: clientOf(reply.request.ip),
+  });
   let isStreaming = false;
   try {
     const position = await FeedPosition.find(deps, { streamId, tail, request });
@@ -51,21 +55,35 @@ async function serveFeed(deps: EventRouteDeps, asked: FeedRouteRequest, reply: F
     const { render } = feed;
     const onTooSlow = () => feed.countTooSlow();
     const mayStay = () => wouldBeLetIn(deps, asked, reply);
-    new FeedStream({ clock, tail, position, response, render, onTooSlow, mayStay })
+    const stream = new FeedStream({ clock, tail, position, response, render, onTooSlow, mayStay });
+    const unwatch = feed.credentials.watch(principal.keyId, {
+      isValid: () => isStillValid(deps, reply),
+      close: () => stream.close(),
+    });
+    stream
       .run()
       .catch((error: unknown) => deps.log.warn({ err: error, streamId }, "the event feed of a reader ended"))
-      .finally(release);
+      .finally(() => {
+        unwatch();
+        release();
+      });
     return ALREADY_SENT;
   } finally {
     if (!isStreaming) release();
   }
 }
 
-/** Keys and streams are deleted, people sign out. Where the database does not answer, who is in stays. */
+/** Streams are deleted, too. Where the database does not answer, who is in stays. */
 async function wouldBeLetIn(deps: EventRouteDeps, { principal, id }: FeedRouteRequest, reply: FastifyReply) {
+  const ownsLog = () => ownsStreamLog(deps.db, principal, id).catch(() => true);
+  return (await isStillValid(deps, reply)) && (await ownsLog());
+}
+
+/** Keys are deleted, people sign out, accounts are suspended. */
+async function isStillValid(deps: EventRouteDeps, reply: FastifyReply): Promise<boolean> {
   try {
     await authenticate(deps, reply.request);
-    return await ownsStreamLog(deps.db, principal, id);
+    return true;
   } catch (error) {
     return !(error instanceof ApiError && (error.statusCode === 401 || error.statusCode === 403));
   }

@@ -1,0 +1,51 @@
+import type { Clock, Timer } from "../../platform/clock.ts";
+
+const LOOK_MS = 5_000;
+
+interface Watched {
+  readonly isValid: () => Promise<boolean>;
+  readonly close: () => void;
+}
+
+/**
+ * Ends readers within seconds once their key is deleted or their session is over. However many readers came with one credential, it is
+ * looked up once each time.
+ */
+export class CredentialWatch {
+  readonly #watched = new Map<string, Set<Watched>>();
+  readonly #timer: Timer;
+  #looking: Promise<void> | null = null;
+
+  constructor(clock: Clock) {
+    this.#timer = clock.every(LOOK_MS, () => {
+      this.#looking ??= this.#look().finally(() => {
+        this.#looking = null;
+      });
+    });
+  }
+
+  /** `isValid` never rejects. Returns what ends the watch. */
+  watch(credentialId: string, watched: Watched): () => void {
+    const ofCredential = this.#watched.get(credentialId) ?? new Set();
+    this.#watched.set(credentialId, ofCredential.add(watched));
+    return () => {
+      ofCredential.delete(watched);
+      if (ofCredential.size === 0 && this.#watched.get(credentialId) === ofCredential)
+        this.#watched.delete(credentialId);
+    };
+  }
+
+  close(): void {
+    this.#timer.cancel();
+  }
+
+  async #look(): Promise<void> {
+    for (const ofCredential of [...this.#watched.values()]) {
+      const [first, ...others] = ofCredential;
+      if (!first || (await first.isValid())) continue;
+      first.close();
+      // Two sessions of one key end by themselves.
+      for (const other of others) if (!(await other.isValid())) other.close();
+    }
+  }
+}
