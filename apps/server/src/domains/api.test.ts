@@ -177,7 +177,7 @@ describe("streams", () => {
     const refused = await make();
     expect([refused.statusCode, refused.json()]).toEqual([
       400,
-      { errors: [expect.stringContaining("a project may have 2 streams")] },
+      { code: "too-many-streams", errors: [expect.stringContaining("a project may have 2 streams")] },
     ]);
     await limited.call("DELETE", `/api/stream/${id}`);
     expect((await make()).statusCode).toBe(201);

@@ -1,4 +1,4 @@
-import { ApiError, BadRequest } from "../api-error.ts";
+import { ApiError } from "../api-error.ts";
 
 export class TooManyTerminates extends ApiError {
   constructor() {
@@ -24,9 +24,13 @@ export class TestBroadcastRefused extends ApiError {
   }
 }
 
-export class TooManyStreams extends BadRequest {
+export class TooManyStreams extends ApiError {
   constructor(most: number) {
-    super(`a project may have ${most} streams: delete one that is not needed, or ask the operator to raise the limit`);
+    super(
+      400,
+      "too-many-streams",
+      `a project may have ${most} streams: delete one that is not needed, or ask the operator to raise the limit`,
+    );
   }
 }
 
