@@ -1,7 +1,14 @@
 import { defineConfig } from "vitest/config";
 
-// Servers, publishers and browsers share the machine's cores: one file at a time, and a second try where the machine was busy with others.
-const endToEnd = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 120_000, retry: 1 };
+// A second try where the machine was busy with others; `npm test` names each test that needed one.
+const endToEnd = {
+  globalSetup: "apps/server/test/support/e2e-set-up.ts",
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  retry: 1,
+};
+/** Servers, publishers and browsers share the machine's cores. */
+const oneAtATime = { ...endToEnd, fileParallelism: false };
 
 export default defineConfig({
   test: {
@@ -24,15 +31,15 @@ export default defineConfig({
         test: {
           name: "hostile",
           include: ["apps/server/test/**/*.hostile.ts"],
-          ...endToEnd,
+          ...oneAtATime,
           retry: 0,
           testTimeout: 240_000,
         },
       },
-      { extends: true, test: { name: "peers", include: ["apps/server/test/**/*.peers.ts"], ...endToEnd } },
+      { extends: true, test: { name: "peers", include: ["apps/server/test/**/*.peers.ts"], ...oneAtATime } },
       {
         extends: true,
-        test: { name: "crash", include: ["apps/server/test/**/*.crash.ts"], ...endToEnd, testTimeout: 900_000 },
+        test: { name: "crash", include: ["apps/server/test/**/*.crash.ts"], ...oneAtATime, testTimeout: 900_000 },
       },
     ],
   },

@@ -1,11 +1,15 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { WeirClient } from "@weir/client";
-import { vi } from "vitest";
+import { inject } from "vitest";
+import { systemClock } from "../../src/platform/clock.ts";
+import { sleep } from "../../src/platform/retry.ts";
 
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const API_KEY = "end-to-end-tests-preset-key";
@@ -55,7 +59,7 @@ export class WeirProcess {
 
   /** Resolves when the server is ready. */
   static async start(options: WeirProcessOptions = {}): Promise<WeirProcess> {
-    const dataFolder = options.dataFolder ?? (await mkdtemp(join(tmpdir(), "weir-e2e-")));
+    const dataFolder = options.dataFolder ?? (await newDataFolder(options));
     // Chosen here and not by the server, so that after a restart it is where its clients look for it.
     const weir = new WeirProcess(dataFolder, await freePort(), await freePort(), options);
     await weir.restart();
@@ -108,8 +112,11 @@ export class WeirProcess {
         this.#log = (this.#log + chunk).slice(-LOG_CHARACTERS_KEPT);
       });
     }
-    const settled = async () => hasExited(child) || (await isReady(this.url));
-    await vi.waitUntil(settled, { timeout: READY_WITHIN_MS, interval: 50 });
+    const deadline = Date.now() + READY_WITHIN_MS;
+    while (!hasExited(child) && !(await isReady(this.url))) {
+      if (Date.now() > deadline) throw new Error(`the server was not ready within ${READY_WITHIN_MS} ms: ${this.#log}`);
+      await sleep(systemClock, 50);
+    }
     if (hasExited(child)) throw new Error(`the server did not start: ${this.#log}`);
   }
 
@@ -141,14 +148,31 @@ export class WeirProcess {
   }
 }
 
+/** Empty for a server of another version or with a database elsewhere; else as the first start leaves it. */
+async function newDataFolder({ root, env }: WeirProcessOptions): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "weir-e2e-"));
+  // With owners and rights: the database refuses to run on another user's files.
+  if (!root && !env?.DATABASE_URL) await promisify(execFile)("cp", ["-a", `${inject("dataTemplate")}/.`, folder]);
+  return folder;
+}
+
+/** Below the ports that systems give to outgoing connections, any of which could take a port before the server has it. */
+const PORTS = { first: 10_000, last: 29_999 };
+
 /** A TCP port on loopback that nobody has right now. */
 export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
+  for (;;) {
+    const port = randomInt(PORTS.first, PORTS.last + 1);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+  });
 }
 
 async function isReady(url: string): Promise<boolean> {
