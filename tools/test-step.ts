@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { delimiter } from "node:path";
 import { fileURLToPath } from "node:url";
+import { REPORT_VARIABLE, readReport, type TestReport } from "./test-report.ts";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
-export interface Tally {
-  readonly passed: number;
-  readonly failed: number;
-}
+const ONE_PASSED: TestReport = { passed: 1, failed: 0, flaky: [], files: [] };
+const ONE_FAILED: TestReport = { passed: 0, failed: 1, flaky: [], files: [] };
 
 /** One program of the test run. Its own output stays above, as it comes. */
 export interface Step {
@@ -17,17 +15,17 @@ export interface Step {
   readonly command: readonly [string, ...string[]];
   /** It is ended, with everything that it started, when it takes longer. */
   readonly withinSeconds: number;
-  /** Where the program leaves Vitest's JSON report; without one the step counts as one test. */
+  /** Where the program, Vitest, leaves its report; without one the step counts as one test. */
   readonly report?: string;
 }
 
-export async function runStep(step: Step): Promise<Tally> {
+export async function runStep(step: Step): Promise<TestReport> {
   process.stdout.write(`\n── ${step.name}: ${step.command.join(" ")}\n`);
   const code = await exitCode(step);
-  if (step.report === undefined) return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
-  const { passed, failed } = readReport(step.report);
-  // A run that fails without a failed test had an error outside of tests, or did not come to its report.
-  return { passed, failed: failed === 0 && code !== 0 ? 1 : failed };
+  if (step.report === undefined) return code === 0 ? ONE_PASSED : ONE_FAILED;
+  const report = readReport(step.report) ?? ONE_FAILED;
+  // A run that fails without a failed test had an error outside of tests.
+  return report.failed === 0 && code !== 0 ? { ...report, failed: 1 } : report;
 }
 
 const running = new Set<ChildProcess>();
@@ -37,13 +35,17 @@ export function endRunning(): void {
   for (const { pid } of running) if (pid !== undefined) killGroup(pid);
 }
 
-function exitCode({ name, command: [program, ...args], withinSeconds }: Step): Promise<number | null> {
+function exitCode({ name, command: [program, ...args], withinSeconds, report }: Step): Promise<number | null> {
   // A group of its own, so that nothing of it is left behind.
   const child = spawn(program, args, {
     cwd: ROOT,
     stdio: ["ignore", "inherit", "inherit"],
     detached: true,
-    env: { ...process.env, PATH: [`${ROOT}node_modules/.bin`, process.env.PATH].join(delimiter) },
+    env: {
+      ...process.env,
+      PATH: [`${ROOT}node_modules/.bin`, process.env.PATH].join(delimiter),
+      ...(report === undefined ? {} : { [REPORT_VARIABLE]: report }),
+    },
   });
   running.add(child);
   const deadline = setTimeout(() => {
@@ -70,22 +72,5 @@ function killGroup(pid: number): void {
     process.kill(-pid, "SIGKILL");
   } catch {
     // Nobody of the group is left.
-  }
-}
-
-interface VitestReport {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
-}
-
-function readReport(path: string): Tally {
-  try {
-    const report = JSON.parse(readFileSync(path, "utf8")) as VitestReport;
-    // A file that could not be loaded has no tests to count.
-    const broken = report.testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0);
-    return { passed: report.numPassedTests, failed: report.numFailedTests + broken.length };
-  } catch {
-    return { passed: 0, failed: 1 };
   }
 }

@@ -1,7 +1,10 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { TestReport } from "./test-report.ts";
 import { endRunning, ROOT, runStep, type Step } from "./test-step.ts";
+
+const SLOWEST_SHOWN = 10;
 
 /** What needs long, or programs that npm does not bring. */
 const LEFT_OUT = [
@@ -14,7 +17,7 @@ const reports = mkdtempSync(join(tmpdir(), "weir-test-run-"));
 
 const vitest = (project: string, withinSeconds: number): Step => {
   const report = join(reports, `${project}.json`);
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const reporters = ["--reporter=default", "--reporter=./tools/test-report.ts"];
   return { name: project, command: ["vitest", "run", "--project", project, ...reporters], withinSeconds, report };
 };
 
@@ -43,18 +46,27 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-let [passed, failed] = [0, 0];
-const failedSteps: string[] = [];
-for (const step of STEPS) {
-  const tally = await runStep(step);
-  passed += tally.passed;
-  failed += tally.failed;
-  if (tally.failed > 0) failedSteps.push(`${step.name}: ${tally.failed}`);
-}
+const results: { readonly step: Step; readonly report: TestReport }[] = [];
+for (const step of STEPS) results.push({ step, report: await runStep(step) });
 rmSync(reports, { recursive: true });
 
-process.stdout.write("\n");
-for (const line of failedSteps) process.stdout.write(`failed in ${line}\n`);
-for (const line of LEFT_OUT) process.stdout.write(`left out: ${line}\n`);
-process.stdout.write(`${passed} passed, ${failed} failed\n`);
-process.exitCode = failed > 0 ? 1 : 0;
+const flaky = results.flatMap(({ report }) => report.flaky);
+const slowest = results
+  .flatMap(({ report }) => report.files)
+  .sort((a, b) => b.seconds - a.seconds)
+  .slice(0, SLOWEST_SHOWN);
+const total = (outcome: "passed" | "failed") => results.reduce((sum, { report }) => sum + report[outcome], 0);
+const lines = [
+  "",
+  "slowest files:",
+  ...slowest.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${name}`),
+  ...LEFT_OUT.map((what) => `left out: ${what}`),
+  ...results
+    .filter(({ report }) => report.failed > 0)
+    .map(({ step, report }) => `failed in ${step.name}: ${report.failed}`),
+  `flaky, passed when tried again: ${flaky.length}`,
+  ...flaky.map((name) => `  ${name}`),
+  `${total("passed")} passed, ${total("failed")} failed`,
+];
+process.stdout.write(`${lines.join("\n")}\n`);
+process.exitCode = total("failed") > 0 ? 1 : 0;

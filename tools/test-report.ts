@@ -1,0 +1,50 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import type { Reporter, TestModule } from "vitest/node";
+
+/** What `npm test` needs to know of a run of Vitest. */
+export interface TestReport {
+  readonly passed: number;
+  readonly failed: number;
+  /** Tests that failed at first and passed when they were tried again. */
+  readonly flaky: readonly string[];
+  readonly files: readonly { readonly name: string; readonly seconds: number }[];
+}
+
+/** Where the reporter writes; without it, it writes nothing. */
+export const REPORT_VARIABLE = "WEIR_TEST_REPORT";
+
+export default class TestReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const path = process.env[REPORT_VARIABLE];
+    if (path) writeFileSync(path, JSON.stringify(reportOf(modules)));
+  }
+}
+
+/** Null for a run that was ended before its report. */
+export function readReport(path: string): TestReport | null {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as TestReport;
+  } catch {
+    return null;
+  }
+}
+
+function reportOf(modules: readonly TestModule[]): TestReport {
+  const count = (module: TestModule, state: "passed" | "failed") => [...module.children.allTests(state)].length;
+  // A file that cannot be loaded, or whose hook fails, has no failed test to count.
+  const failed = (module: TestModule) => (module.ok() ? 0 : Math.max(1, count(module, "failed")));
+  const sum = (numberOf: (module: TestModule) => number) => modules.reduce((total, one) => total + numberOf(one), 0);
+  return {
+    passed: sum((module) => count(module, "passed")),
+    failed: sum(failed),
+    flaky: modules.flatMap((module) =>
+      [...module.children.allTests("passed")]
+        .filter((test) => test.diagnostic()?.flaky)
+        .map((test) => `${module.relativeModuleId} > ${test.fullName}`),
+    ),
+    files: modules.map((module) => ({
+      name: module.relativeModuleId,
+      seconds: module.diagnostic().duration / 1000,
+    })),
+  };
+}
