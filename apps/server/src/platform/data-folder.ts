@@ -19,8 +19,18 @@ const LONGEST_SOCKET_PATH = 100;
 const LONGEST_SOCKET_NAME = 20;
 /** A new database takes 40 MB, and its log grows before it is reused. */
 const LEAST_FREE_BYTES = 256 * 1024 * 1024;
+/** Of a probe that a kill may have left behind. */
+export const PROBE_FILE = "confinement-probe";
 /** What lies in a data folder, and at the root of a file system. */
-const OWN_NAMES: ReadonlySet<string> = new Set(["run", "pg", "objects", "spool", "node-name", "lost+found"]);
+const OWN_NAMES: ReadonlySet<string> = new Set([
+  "run",
+  "pg",
+  "objects",
+  "spool",
+  "node-name",
+  PROBE_FILE,
+  "lost+found",
+]);
 
 /** Make the folder if it is not there. Throws `StartupError` where it cannot be made, written to, or has no room. */
 export function openDataFolder(folder: string, freeBytes: (folder: string) => number = freeBytesOf): string {
@@ -55,10 +65,7 @@ export function freeBytesOf(folder: string): number {
 
 /** The folder for sockets: `{data}/run`, or one with a short name in the system's folder for temporary files where that path is too long. */
 export function openRunFolder(dataFolder: string): string {
-  const inside = join(dataFolder, "run");
-  const isShort = Buffer.byteLength(inside) + 1 + LONGEST_SOCKET_NAME <= LONGEST_SOCKET_PATH;
-  const digest = createHash("sha256").update(dataFolder).digest("hex").slice(0, 12);
-  const folder = isShort ? inside : join(tmpdir(), `weir-${digest}`);
+  const folder = runFolderOf(dataFolder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const stat = lstatSync(folder);
   // Others may write to the folder for temporary files: what they put under our name is not ours.
@@ -67,6 +74,19 @@ export function openRunFolder(dataFolder: string): string {
   }
   chmodSync(folder, 0o700);
   return folder;
+}
+
+function runFolderOf(dataFolder: string): string {
+  const inside = join(dataFolder, "run");
+  if (Buffer.byteLength(inside) + 1 + LONGEST_SOCKET_NAME <= LONGEST_SOCKET_PATH) return inside;
+  const digest = createHash("sha256").update(dataFolder).digest("hex").slice(0, 12);
+  return join(tmpdir(), `weir-${digest}`);
+}
+
+/** The data folder, and where its sockets lie outside of it. */
+export function privateFolders(dataFolder: string): string[] {
+  const runFolder = openRunFolder(dataFolder);
+  return runFolder.startsWith(dataFolder) ? [dataFolder] : [dataFolder, runFolder];
 }
 
 function ownerOf(folder: string): string {

@@ -5,7 +5,9 @@ import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode
 import { availableCores } from "../platform/available-cores.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
-import { freeBytesOf } from "../platform/data-folder.ts";
+import { deviceGroups } from "../platform/confinement/device-groups.ts";
+import { findConfinement } from "../platform/confinement/find-confinement.ts";
+import { freeBytesOf, privateFolders } from "../platform/data-folder.ts";
 import type { Database } from "../platform/database.ts";
 import type { HttpHandler } from "../platform/http/http-server.ts";
 import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
@@ -57,7 +59,14 @@ export async function startMedia({
   maxRtmpConnections,
 }: MediaRoleSettings): Promise<MediaRole> {
   await using opened = new AsyncDisposableStack();
-  const transcoders = new TranscodePool(log);
+  const confinement = await findConfinement({
+    dataFolder,
+    hidden: privateFolders(dataFolder),
+    groups: config.encoder === "x264" ? [] : deviceGroups(),
+    clock,
+    log,
+  });
+  const transcoders = new TranscodePool(log, confinement);
   opened.defer(() => transcoders.close());
   const plane = new MediaPlane({
     clock,
@@ -77,7 +86,10 @@ export async function startMedia({
         freeBytes: () => process.availableMemory(),
       }),
       children: transcoders,
-      encoding: { preset: config.transcodePreset, encoder: await chooseEncoder(config.encoder, clock, log) },
+      encoding: {
+        preset: config.transcodePreset,
+        encoder: await chooseEncoder(config.encoder, clock, log, confinement),
+      },
     },
     orchestrator: { address: domains.node.id, url: publicUrl() },
     spoolFreeBytes: () => freeBytesOf(dataFolder),

@@ -1,29 +1,38 @@
-import { fork } from "node:child_process";
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import type { Clock } from "../../platform/clock.ts";
+import type { Confinement } from "../../platform/confinement/confinement.ts";
 import type { Log } from "../../platform/log.ts";
 import type { EncoderName } from "./transcode-protocol.ts";
 
 /** What a node may be told to encode with; `auto` is the first hardware that works. */
 export type EncoderChoice = "x264" | "auto" | "nvenc" | "qsv";
 
+const CHILD = fileURLToPath(new URL("./encoder-probe-child.ts", import.meta.url));
 /** Drivers that hang are taken for missing ones. */
 const PROBE_MS = 15_000;
 
 /** The encoder of live rungs. Hardware is tried first; where it does not work, the log says so and it is x264. */
-export async function chooseEncoder(choice: EncoderChoice, clock: Clock, log: Log): Promise<EncoderName> {
+export async function chooseEncoder(
+  choice: EncoderChoice,
+  clock: Clock,
+  log: Log,
+  confinement: Confinement,
+): Promise<EncoderName> {
   if (choice === "x264") return "libx264";
-  const found = await probeHardware(clock);
+  const found = await probeHardware(clock, confinement);
   const encoder = choice === "auto" ? found[0] : found.find((name) => name === `h264_${choice}`);
   if (encoder) log.info({ encoder }, "live transcoding uses this machine's encoder");
   else log.warn({ asked: choice, found }, "the encoder that was asked for does not work here; using x264");
   return encoder ?? "libx264";
 }
 
-/** The hardware encoders that encode a picture on this machine, best first; tried in a child, for a driver may crash. Never rejects. */
-function probeHardware(clock: Clock): Promise<readonly EncoderName[]> {
-  const child = fork(new URL("./encoder-probe-child.ts", import.meta.url), [], {
-    env: { MALLOC_ARENA_MAX: "2" },
-    execArgv: [],
+/** The hardware encoders that encode a picture on this machine, best first; tried in a child like those that will use them, for a driver may crash. Never rejects. */
+function probeHardware(clock: Clock, { prefix }: Confinement): Promise<readonly EncoderName[]> {
+  const [program = process.execPath, ...args] = [...prefix, process.execPath, CHILD];
+  const child = spawn(program, args, {
+    cwd: "/",
+    env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: "2" },
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
   const found: EncoderName[] = [];

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { type Confinement, UNCONFINED } from "../../platform/confinement/confinement.ts";
 import type { Log } from "../../platform/log.ts";
 import { type FromChild, fromChildReader } from "./transcode-protocol.ts";
 
@@ -33,12 +34,14 @@ export interface TranscodeChildren {
  */
 export class TranscodePool implements TranscodeChildren {
   readonly #log: Log;
+  readonly #confinement: Confinement;
   readonly #children = new Set<PipedChild>();
   #spare: PipedChild | null = null;
   #isClosed = false;
 
-  constructor(log: Log) {
+  constructor(log: Log, confinement: Confinement = UNCONFINED) {
     this.#log = log;
+    this.#confinement = confinement;
   }
 
   take(handler: TranscodeChildHandler): TranscodeChild {
@@ -60,7 +63,7 @@ export class TranscodePool implements TranscodeChildren {
 
   #start(): PipedChild {
     if (this.#isClosed) throw new Error("the transcode pool is closed");
-    const child = new PipedChild(this.#log, () => this.#children.delete(child));
+    const child = new PipedChild(this.#log, this.#confinement, () => this.#children.delete(child));
     this.#children.add(child);
     return child;
   }
@@ -73,11 +76,14 @@ class PipedChild implements TranscodeChild {
   #handler: TranscodeChildHandler | null = null;
   #isAlive = true;
 
-  constructor(log: Log, onGone: () => void) {
+  constructor(log: Log, { prefix }: Confinement, onGone: () => void) {
     this.#log = log;
-    this.#process = spawn(process.execPath, [CHILD], {
+    const [program = process.execPath, ...args] = [...prefix, process.execPath, CHILD];
+    this.#process = spawn(program, args, {
+      // A folder of ours may be hidden from it.
+      cwd: "/",
       // Nothing of this process's environment, which holds secrets. Glibc's arenas cost a media process tens of megabytes.
-      env: { MALLOC_ARENA_MAX: "2" },
+      env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: "2" },
       stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
     });
     const [, , , input, output] = this.#process.stdio as [null, null, null, Duplex, Readable];

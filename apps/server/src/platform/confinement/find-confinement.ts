@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Clock } from "../clock.ts";
+import { PROBE_FILE } from "../data-folder.ts";
+import type { Log } from "../log.ts";
+import { type Confinement, type ConfinementNeeds, confinements, UNCONFINED } from "./confinement.ts";
+
+const CHILD = fileURLToPath(new URL("./confinement-probe-child.ts", import.meta.url));
+/** A machine that is busy starts slowly; one that hangs is not waited for. */
+const PROBE_MS = 10_000;
+
+export interface ConfinementSettings extends ConfinementNeeds {
+  readonly dataFolder: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What a child could do that it should not; null where it did not start. */
+export interface Breaches {
+  readonly readsFiles: boolean;
+  readonly reachesNetwork: boolean;
+}
+
+/**
+ * The strongest confinement that works here, found by starting a child in it that tries to read a file of the data folder and to connect.
+ * What confines children and what does not is logged in one line. Never rejects.
+ */
+export async function findConfinement(settings: ConfinementSettings): Promise<Confinement> {
+  const { dataFolder, clock, log } = settings;
+  const secret = join(dataFolder, PROBE_FILE);
+  const server = createServer((socket) => socket.destroy());
+  try {
+    await writeFile(secret, "for its owner alone", { mode: 0o600 });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    for (const confinement of confinements(settings)) {
+      const breaches = await tryConfinement(confinement, secret, port, clock);
+      if (!breaches) continue;
+      tell(confinement, breaches, log);
+      return confinement;
+    }
+  } catch (error) {
+    log.warn({ err: error }, "could not find out how to confine decoding children");
+  } finally {
+    server.close();
+    await rm(secret, { force: true });
+  }
+  log.warn(
+    "decoding children are not confined: a fault in a decoder is a fault of the server; see docs/4-operate/confinement.md",
+  );
+  return UNCONFINED;
+}
+
+/** What a child that is confined so can still do; null where it does not start. */
+export function tryConfinement(
+  { prefix }: Confinement,
+  secret: string,
+  port: number,
+  clock: Clock,
+): Promise<Breaches | null> {
+  const [program = process.execPath, ...args] = [...prefix, process.execPath, CHILD, secret, String(port)];
+  const child = spawn(program, args, {
+    cwd: "/",
+    env: { PATH: process.env.PATH },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  let said = "";
+  child.stdout.on("data", (bytes: Buffer) => {
+    said += bytes;
+  });
+  const deadline = clock.after(PROBE_MS, () => child.kill("SIGKILL"));
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(null));
+    child.once("close", () => {
+      deadline.cancel();
+      resolve(said ? (JSON.parse(said) as Breaches) : null);
+    });
+  });
+}
+
+function tell({ bounds }: Confinement, { readsFiles, reachesNetwork }: Breaches, log: Log): void {
+  const missing = [
+    ...(readsFiles ? ["they can read the data folder"] : []),
+    ...(reachesNetwork ? ["they can reach the network"] : []),
+  ];
+  if (missing.length === 0) return log.info({ bounds }, "decoding children are confined");
+  log.warn({ bounds, missing }, "decoding children are confined in part; see docs/4-operate/confinement.md");
+}
