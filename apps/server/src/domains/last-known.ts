@@ -58,11 +58,7 @@ export class LastKnown<Value> {
     });
   }
 
-  forget(key: string): void {
-    this.#known.delete(key);
-    this.#looks.delete(key);
-  }
-
+  /** Something may have changed: nothing stands any longer. */
   clear(): void {
     this.#known.clear();
     this.#looks.clear();

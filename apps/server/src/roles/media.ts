@@ -119,9 +119,12 @@ export async function startMedia({
     database,
     () => domains.node.id,
     {
-      stop: (streamId, why) => plane.stop(streamId, why),
+      // First the gate, so that what the plane asks anew is read anew.
+      stop: (streamId, why) => {
+        domains.accessChanged("all");
+        plane.stop(streamId, why);
+      },
       accessChanged: (playbackId) => {
-        // First the gate, so that what the plane asks anew is read anew.
         domains.accessChanged(playbackId);
         plane.accessChanged(playbackId);
       },

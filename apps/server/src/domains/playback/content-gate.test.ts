@@ -454,7 +454,9 @@ describe("while the database is away", () => {
     state.isAway = true;
     kit.clock.advance(2_000);
     expect(await recheck(pass)).toMatchObject({ ok: true });
-    gate.forget(stream.playbackId);
+    // The policy is that of the recordings as well.
+    gate.forget("another00another");
+    kit.clock.advance(1_000);
     await expect(recheck(pass)).rejects.toBeInstanceOf(DatabaseAway);
     await expect(openBy(tokenFor())).rejects.toBeInstanceOf(DatabaseAway);
   });

@@ -101,10 +101,10 @@ export class ContentGate implements PlaybackGate {
 
   /** Rows have changed that say who may watch this, or anything. */
   forget(playbackId: string | "all"): void {
-    for (const contents of [this.#contents, this.#lastContents]) {
-      if (playbackId === "all") contents.clear();
-      else contents.forget(playbackId);
-    }
+    if (playbackId === "all") this.#contents.clear();
+    else this.#contents.forget(playbackId);
+    // Its recordings have ids of their own.
+    this.#lastContents.clear();
     this.access.webhooks.forget();
   }
 

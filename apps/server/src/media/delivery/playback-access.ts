@@ -83,20 +83,12 @@ export class PlaybackAccess {
     return answer && { content: answer.content, session: null, isFull: answer.isFull, isShared: forAll !== null };
   }
 
-  async ask(req: IncomingMessage, url: string, address: MediaAddress): Promise<Admission | Refusal> {
-    if (address.kind === "file" && address.token !== NOBODY) return this.#askByToken(req, url, address);
-    const credentials = readCredentials(req, url);
-    if (credentials === "invalid") return "invalid-credential";
-    const isBare = credentials.tokens.length === 0 && credentials.accessKeys.length === 0;
-    const identity = isBare ? undefined : this.#identity(req, address, credentials);
-    const isAccess = !isBare && isAccessRequest(req, address);
-    const session = identity === undefined || isAccess ? undefined : this.#sessions.find(identity);
-    if (session) return this.#admit(session, false) ?? this.#askAbout(session, false);
-    const open = () => this.#open(req, url, address, credentials, identity);
-    // Only of those who are not known to watch: a neighbour's guesses hold up nobody's segments.
-    return this.#denied.ask(this.#proxies.clientOf(req), () =>
-      isAccess ? open() : this.#share(identity ?? originKey(req, address.playbackId), open),
-    );
+  /**
+   * The gate's answer. Clients that were denied too often have to wait with the question, except about those who are known to watch: a
+   * neighbour's guesses hold up nobody's segments.
+   */
+  ask(req: IncomingMessage, url: string, address: MediaAddress): Promise<Admission | Refusal> {
+    return this.#ask(req, url, address, (open) => this.#denied.ask(this.#proxies.clientOf(req), open));
   }
 
   /** Count who asks. False for somebody new where nobody new may begin. */
@@ -135,8 +127,7 @@ export class PlaybackAccess {
     const { session } = admission;
     const answer = session
       ? (this.#admit(session, false) ?? (await this.#askAbout(session, false)))
-      : (this.known(req, address) ?? (await this.ask(req, url, address)));
-    if (answer === "too-many") return true;
+      : (this.known(req, address) ?? (await this.#ask(req, url, address, (open) => open())));
     return typeof answer === "object" && this.arrive(req, url, address, { ...answer, isFull: false });
   }
 
@@ -149,6 +140,24 @@ export class PlaybackAccess {
   close(): void {
     this.#counts.close();
     this.#sessions.close();
+  }
+
+  async #ask(
+    req: IncomingMessage,
+    url: string,
+    address: MediaAddress,
+    limit: (open: () => Promise<Admission | Refusal>) => Promise<Admission | Refusal>,
+  ): Promise<Admission | Refusal> {
+    if (address.kind === "file" && address.token !== NOBODY) return this.#askByToken(req, url, address);
+    const credentials = readCredentials(req, url);
+    if (credentials === "invalid") return "invalid-credential";
+    const isBare = credentials.tokens.length === 0 && credentials.accessKeys.length === 0;
+    const identity = isBare ? undefined : this.#identity(req, address, credentials);
+    const isAccess = !isBare && isAccessRequest(req, address);
+    const session = identity === undefined || isAccess ? undefined : this.#sessions.find(identity);
+    if (session) return this.#admit(session, false) ?? this.#askAbout(session, false);
+    const open = () => this.#open(req, url, address, credentials, identity);
+    return limit(() => (isAccess ? open() : this.#share(identity ?? originKey(req, address.playbackId), open)));
   }
 
   #admit(session: ViewerSession, isShared: boolean): Admission | "denied" | null {

@@ -223,7 +223,8 @@ describe("gated content", () => {
     expect(await status(`${source}/index.m3u8`)).toBe(401);
     rig.playbackGate.unknown = "away";
     rig.plane.accessChanged("recording1");
-    expect(await status(`${source}/index.m3u8`)).toBe(503);
+    const away = await rig.fetch(`${source}/index.m3u8`);
+    expect([away.status, away.headers.get("retry-after")]).toEqual([503, "2"]);
   });
 
   test("that is offline says so to who may watch it, and to nobody else", async () => {
@@ -277,6 +278,19 @@ describe("gated content", () => {
     const cut = expect(answer.arrayBuffer()).rejects.toThrow();
     rig.playbackGate.unknown = unknown;
     rig.plane.accessChanged("all");
+    rig.clock.advance(4000);
+    await cut;
+  });
+
+  test("73: an MP4 that runs is cut also for a client that is denied too often to ask for anything else", async () => {
+    await recorded();
+    rig.playbackGate.policy = "public";
+    vi.spyOn(rig.store, "read").mockImplementation(async () => new Readable({ read() {} }));
+    const answer = await rig.fetch(`${RECORDING}/staticsource.mp4`);
+    const cut = expect(answer.arrayBuffer()).rejects.toThrow();
+    rig.playbackGate.policy = "jwt";
+    rig.plane.accessChanged("all");
+    for (let asked = 0; (await status(`${LIVE}/index.m3u8?jwt=bad`)) !== 429; asked++) expect(asked).toBeLessThan(2000);
     rig.clock.advance(4000);
     await cut;
   });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
+import { DatabaseAway } from "../../../platform/database-away.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
@@ -171,18 +172,15 @@ export class HlsDelivery {
   }
 
   #fail(res: ServerResponse, error: unknown): void {
-    this.#log.error({ error }, "a media request failed");
-    if (res.headersSent) res.destroy();
-    else
-      sendText(
-        res,
-        503,
-        "application/json",
-        '{"errors":["the content cannot be read right now, try again"]}',
-        PERSONAL.error,
-      );
+    // The pool says once that the database is away; each request that failed by it would flood the log.
+    this.#log[error instanceof DatabaseAway ? "debug" : "error"]({ err: error }, "a media request failed");
+    if (res.headersSent) return void res.destroy();
+    res.setHeader("retry-after", "2");
+    sendText(res, 503, "application/json", NOT_NOW, PERSONAL.error);
   }
 }
+
+const NOT_NOW = '{"errors":["the content cannot be read right now, try again"]}';
 
 /** Unknown, deleted and gated content answer alike, so that nobody can find out which ids exist. */
 function refuse({ res, address }: MediaRequest, refusal: Refusal): void {
