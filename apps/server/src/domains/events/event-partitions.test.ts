@@ -27,3 +27,24 @@ it("a day that was dropped is made again for an event that comes late", async ()
   const { rows } = await sql`select where to_regclass('event_telemetry_20231114') is not null`.execute(kit.db);
   expect(rows).toHaveLength(1);
 });
+
+it("a clock that jumps ahead drops no days at once, and those past their time go when it is right again", async () => {
+  await using kit = await startTestDomains();
+  const partitions = new EventPartitions();
+  const today = Math.floor(kit.clock.now() / DAY_MS);
+  const daysKept = async () => {
+    const { rows } = await sql<{ day: string }>`
+      select right(c.relname, 8) as day from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'event_telemetry'::regclass order by 1`.execute(kit.db);
+    return rows.map(({ day }) => Date.parse(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`) / DAY_MS - today);
+  };
+  for (let day = today - 12; day <= today; day++) await partitions.maintain(kit.db, day * DAY_MS);
+  const usual = [-7, -6, -5, -4, -3, -2, -1, 0, 1];
+  expect(await daysKept()).toEqual(usual);
+  await partitions.maintain(kit.db, (today + 500) * DAY_MS);
+  expect(await daysKept()).toEqual([...usual, 500, 501]);
+  await partitions.maintain(kit.db, (today + 500) * DAY_MS);
+  expect(await daysKept()).toEqual([...usual.slice(2), 500, 501]);
+  await partitions.maintain(kit.db, (today + 1) * DAY_MS);
+  expect(await daysKept()).toEqual([...usual.slice(2), 2, 500, 501]);
+});

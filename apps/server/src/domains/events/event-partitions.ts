@@ -35,15 +35,23 @@ export class EventPartitions {
     }
   }
 
-  /** Make today's and tomorrow's partitions and drop those past their time. */
+  /**
+   * Drop the partitions past their time and make today's and tomorrow's. As many of the newest as are kept, with today's and tomorrow's,
+   * stay whatever the time is: a clock that jumps ahead would drop them all, and so loses the few that the wrong days push out.
+   */
   async maintain(db: Db, now: number): Promise<void> {
-    const days = [now, now + DAY_MS];
-    await db.transaction().execute((trx) => this.ensure(trx, days));
+    await this.#dropOld(db, now);
+    await db.transaction().execute((trx) => this.ensure(trx, [now, now + DAY_MS]));
+  }
+
+  async #dropOld(db: Db, now: number): Promise<void> {
     for (const kind of KINDS) {
       const oldest = partitionName(kind, dayOf(now) - KEPT_DAYS[kind]);
       const { rows } = await sql<{ name: string }>`
-        select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-        where i.inhparent = ${`event_${kind}`}::regclass and c.relname < ${oldest}`.execute(db);
+        select name from (
+          select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+          where i.inhparent = ${`event_${kind}`}::regclass order by c.relname desc offset ${KEPT_DAYS[kind] + 2}
+        ) as old where name < ${oldest}`.execute(db);
       if (rows.length > 0) this.#known.clear();
       for (const { name } of rows) await sql`drop table if exists ${sql.table(name)}`.execute(db);
     }
