@@ -10,6 +10,8 @@ describe("a URL's text", () => {
     "http://8.8.8.8:8080/",
     "https://[2606:4700::1111]/",
     "http://xn--mller-kva.example/",
+    "http://localhost.example.com/",
+    "http://notlocalhost/",
   ])("%s may be called as far as it tells", (url) => expect(refusalOfUrl(url, open)).toBeNull());
 
   it.each([
@@ -23,7 +25,17 @@ describe("a URL's text", () => {
     "http://user:pass@example.com/",
     "http://example.com@10.0.0.1/",
     "http://example.com./",
+    "http://localhost/",
+    "http://LOCALHOST:8000/",
     "http://localhost./",
+    "http://localhost.:8000/",
+    "http://api.localhost/",
+    "http://api.localhost.:8000/",
+    "http://localhost.localdomain/",
+    "http://ip6-localhost/",
+    "http://printer.local/",
+    "http://metadata.google.internal/",
+    "http://router.home.arpa/",
     "http://2130706433/",
     "http://134744072/",
     "http://0x7f.1/",
@@ -53,10 +65,13 @@ describe("a URL's text", () => {
     "https://weir.example/api/stream",
   ])("%j is refused", (url) => expect(refusalOfUrl(url, open)).toEqual(expect.any(String)));
 
-  it.each(["http://127.0.0.1:9000/", "http://[::1]/", "http://10.1.2.3/", "http://[::ffff:10.0.0.1]/"])(
-    "%s may be called in a closed network",
-    (url) => expect(refusalOfUrl(url, closed)).toBeNull(),
-  );
+  it.each([
+    "http://127.0.0.1:9000/",
+    "http://localhost:9000/",
+    "http://[::1]/",
+    "http://10.1.2.3/",
+    "http://[::ffff:10.0.0.1]/",
+  ])("%s may be called in a closed network", (url) => expect(refusalOfUrl(url, closed)).toBeNull());
 
   it.each([
     "http://127.1/",

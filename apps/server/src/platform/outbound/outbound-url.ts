@@ -15,6 +15,9 @@ const DENIED_PORTS = new Set([
 
 const LONGEST_URL = 2048;
 
+/** Names that never lead into the open: RFC 6761 (localhost), RFC 6762 (local), RFC 8375 (home.arpa), ICANN's internal, and those of Linux hosts files. */
+const LOCAL_NAME = /^((.*\.)?(localhost|localdomain|local|internal|home\.arpa)|ip6-localhost|ip6-loopback)$/;
+
 export interface UrlRules {
   /** Loopback, private and link-local addresses are allowed: tests and closed networks. */
   readonly allowPrivate: boolean;
@@ -34,7 +37,8 @@ export function refusalOfUrl(text: string, { allowPrivate, ownHosts }: UrlRules)
   const port = portOf(url);
   if (DENIED_PORTS.has(port)) return `port ${port} is not one that calls may go to`;
   if (ownHosts.includes(`${host}:${port}`)) return "it leads back to this server";
-  return isIP(host) ? refusalOfAddress(host, allowPrivate) : null;
+  if (isIP(host)) return refusalOfAddress(host, allowPrivate);
+  return LOCAL_NAME.test(host) && !allowPrivate ? "its host is a name of a machine or network of one's own" : null;
 }
 
 /** What speaks against one resolved address, as a sentence; null for nothing. */
