@@ -38,3 +38,11 @@ test("for a terminal an entry reads as a sentence, with the stack of an error be
   log.error({ port: 1, err: new Error("broken") }, "it failed");
   expect(text()).toMatch(/^\d\d:\d\d:\d\d ERROR it failed port=1\nError: broken\n {4}at /);
 });
+
+test("an error stands under err, with its message; a field named error is a mistake that does not compile", () => {
+  const { log, text } = logTo({ level: "info", readable: false });
+  log.error({ err: new Error("the disk is gone") }, "it failed");
+  expect(JSON.parse(text())).toMatchObject({ err: { message: "the disk is gone", stack: expect.any(String) } });
+  // @ts-expect-error pino would write {} for it
+  log.error({ error: new Error("the disk is gone") }, "it failed");
+});

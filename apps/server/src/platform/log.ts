@@ -1,9 +1,22 @@
 import { Writable } from "node:stream";
-import { type DestinationStream, type Logger, pino } from "pino";
+import { type DestinationStream, pino } from "pino";
 import type { LogLevel } from "./config.ts";
 
+/** An error is written whole under `err`; under `error` pino would write `{}`, so there is no such field. */
+export interface LogFields {
+  readonly error?: never;
+  readonly [name: string]: unknown;
+}
+
+interface Write {
+  (fields: LogFields, sentence: string): void;
+  (sentence: string): void;
+}
+
 /** What code may do with the log: structured fields first, then a sentence. */
-export type Log = Logger;
+export interface Log extends Readonly<Record<LogLevel, Write>> {
+  child(fields: LogFields): Log;
+}
 
 /** Second line of defence only: secrets are of type `Secret` and never get here under their own name. */
 const SECRET_FIELDS = [

@@ -101,7 +101,7 @@ export class HubPublication implements Publication {
     try {
       start = await publishGate.begin(this.grant, clock.now());
     } catch (error) {
-      log.error({ error, streamId: this.grant.streamId }, "a session could not be begun");
+      log.error({ err: error, streamId: this.grant.streamId }, "a session could not be begun");
       return this.refuse("The server could not begin a session. Try again in a moment.");
     }
     if (this.#state !== "beginning") {

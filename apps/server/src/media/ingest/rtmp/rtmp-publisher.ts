@@ -166,7 +166,7 @@ export class RtmpPublisher implements PublisherHandle, PlacedConnection {
     else if (error instanceof FormatError)
       this.#refuse("NetStream.Failed", `The server could not read what was sent: ${error.message}.`);
     else {
-      this.#settings.log.error({ error }, "an RTMP publisher could not be served");
+      this.#settings.log.error({ err: error }, "an RTMP publisher could not be served");
       this.#end("source-lost", "internal error");
     }
   }
