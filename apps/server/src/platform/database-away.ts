@@ -13,6 +13,7 @@ const AWAY_CODE = /^(08...|53...|57P0.|57014|25P03|25P04|25006)$/;
  */
 export class DatabaseAway extends Error {
   readonly statusCode = 503;
+  readonly code: string = "database-away";
 
   constructor(cause?: unknown, message = "the database does not answer right now: try again in a few seconds") {
     super(message, { cause });
@@ -21,6 +22,8 @@ export class DatabaseAway extends Error {
 
 /** Too many statements of this kind wait already, so this one was not sent. */
 export class DatabaseBusy extends DatabaseAway {
+  override readonly code = "database-busy";
+
   constructor() {
     super(undefined, "too many such requests wait for the database: try again in a few seconds");
   }

@@ -110,6 +110,7 @@ test("a statement that takes too long is no answer; one that the server refuses 
   const refused = sql`select 1/0`.execute(database.db);
   await expect(refused).rejects.toMatchObject({ code: "22012" });
   await expect(refused).rejects.not.toBeInstanceOf(DatabaseAway);
+  await sql`select pg_sleep(1.5)`.execute(database.unhurried);
   await database.close();
 });
 

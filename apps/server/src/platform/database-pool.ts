@@ -14,6 +14,7 @@ export interface DatabasePoolSettings {
   readonly maxConnections: number;
   /** Statements that wait for a connection; what comes beyond them fails at once with `DatabaseBusy`. */
   readonly maxWaiting?: number;
+  /** 0 for any time. */
   readonly maxStatementMs: number;
   /** Plan each statement once per connection. For few statements that come often, as their texts are kept. */
   readonly prepares?: boolean;
@@ -40,7 +41,7 @@ export class DatabasePool implements PostgresPool {
       ...CONNECTION,
       max: maxConnections,
       statement_timeout: maxStatementMs,
-      query_timeout: maxStatementMs + ANSWER_MARGIN_MS,
+      query_timeout: maxStatementMs && maxStatementMs + ANSWER_MARGIN_MS,
       idle_in_transaction_session_timeout: MAX_IDLE_IN_TRANSACTION_MS,
     };
     this.#maxWaiting = settings.maxWaiting ?? Number.POSITIVE_INFINITY;

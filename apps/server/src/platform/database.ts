@@ -11,9 +11,10 @@ import type { Secret } from "./secret.ts";
 import { StartupError } from "./startup-error.ts";
 
 const MAX_STATEMENT_MS = 15_000;
-/** Three ways to the same database, so that none waits behind another. */
+/** Ways to the same database, so that none waits behind another. */
 const LANES = {
   db: { maxConnections: 10 },
+  unhurried: { maxConnections: 1, maxStatementMs: 0 },
   vital: { maxConnections: 4 },
   // Questions of anybody: few at a time, as each costs what a question of the API costs, and answered in the order in which they came.
   viewers: { maxConnections: 2, maxWaiting: 500, prepares: true },
@@ -36,6 +37,8 @@ export interface DatabaseOptions {
 export interface Database<Schema> {
   /** For requests and work in the background. Here as below a statement may take 15 s, and throws `DatabaseAway` where it gets no answer. */
   readonly db: Kysely<Schema>;
+  /** For migrations: a statement takes as long as it takes. */
+  readonly unhurried: Kysely<Schema>;
   /** For what keeps broadcasts alive: heartbeats, facts, publishing. */
   readonly vital: Kysely<Schema>;
   /** For questions that anybody may ask. Statements are prepared; beyond 500 that wait, one fails at once. */
@@ -44,7 +47,7 @@ export interface Database<Schema> {
   listen(channel: string, handler: ChannelHandler): Promise<Subscription>;
   /** Send up to 7999 bytes to everybody who listens on the channel, in any process. */
   notify(channel: string, payload: string): Promise<void>;
-  /** Connections of all three, and how many statements wait for one. */
+  /** Connections of all kinds, and how many statements wait for one. */
   connections(): { readonly open: number; readonly idle: number; readonly waiting: number };
   /** Rejects while the database does not answer. */
   ping(): Promise<void>;
@@ -64,9 +67,14 @@ export async function openDatabase<Schema>(
   };
   const poolOf = (lane: keyof typeof LANES) =>
     new DatabasePool({ connection: config, maxStatementMs, log: log.child({ lane }), ...LANES[lane] });
-  const pools = { db: poolOf("db"), vital: poolOf("vital"), viewers: poolOf("viewers") };
+  const pools = {
+    db: poolOf("db"),
+    unhurried: poolOf("unhurried"),
+    vital: poolOf("vital"),
+    viewers: poolOf("viewers"),
+  };
   const open = (pool: DatabasePool) => new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
-  const [db, vital, viewers] = [open(pools.db), open(pools.vital), open(pools.viewers)];
+  const db = open(pools.db);
   await reach(db, clock, log);
 
   const listener = new ChannelListener(
@@ -77,8 +85,9 @@ export async function openDatabase<Schema>(
   let closing: Promise<void> | null = null;
   return {
     db,
-    vital,
-    viewers,
+    unhurried: open(pools.unhurried),
+    vital: open(pools.vital),
+    viewers: open(pools.viewers),
     listen: (channel, handler) => listener.listen(channel, handler),
     async notify(channel, payload) {
       const bytes = Buffer.byteLength(payload);

@@ -83,7 +83,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   opened.defer(() => database.close());
   readiness.add("database", () => database.ping().then(() => null));
   measureDatabase(metrics, database);
-  await migrate(database.db, MIGRATIONS, log);
+  await migrate(database.unhurried, MIGRATIONS, log);
 
   const tracing = await startTracing(config, clock, log, metrics);
   opened.defer(() => tracing.close());
