@@ -1,5 +1,15 @@
 import { spawn } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -87,7 +97,9 @@ test("a process id in a left lock file that is another program's by now is left 
 });
 
 test("a data folder with a path too long for a socket gets its sockets elsewhere", async () => {
-  const postgres = await start(join(dataFolder, "x".repeat(100)));
+  const long = join(dataFolder, "x".repeat(100));
+  mkdirSync(long);
+  const postgres = await start(long);
   expect(postgres.address.host.startsWith(join(tmpdir(), "weir-"))).toBe(true);
   expect(await ask(postgres, "select 1 as one")).toEqual([{ one: 1 }]);
   rmSync(postgres.address.host, { recursive: true });
@@ -97,6 +109,13 @@ test("data of another major version is refused by its number", async () => {
   await (await start()).close();
   writeFileSync(join(dataFolder, "pg", "18", "PG_VERSION"), "17\n");
   await expect(start()).rejects.toThrow("holds a database of PostgreSQL 17 and this Weir brings 18");
+});
+
+test("data of another major version in a folder of its own is refused too: no empty database is begun beside it", async () => {
+  await (await start()).close();
+  renameSync(join(dataFolder, "pg", "18"), join(dataFolder, "pg", "17"));
+  await expect(start()).rejects.toThrow("17 holds a database of PostgreSQL 17 and this Weir brings 18");
+  expect(existsSync(join(dataFolder, "pg", "18"))).toBe(false);
 });
 
 test("what an initdb that was cut short left does not count", async () => {

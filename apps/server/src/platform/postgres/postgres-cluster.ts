@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { StartupError } from "../startup-error.ts";
 import type { PostgresPackage } from "./postgres-package.ts";
@@ -12,6 +12,7 @@ export const SUPERUSER = "weir";
 /** Make the cluster folder by `initdb` where there is none. It appears whole or not at all. */
 export async function createCluster(cluster: string, programs: PostgresPackage, user: PostgresUser): Promise<void> {
   if (existsSync(cluster)) return checkVersion(cluster);
+  refuseBesideAnother(dirname(cluster));
   const unfinished = `${cluster}.unfinished`;
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(dirname(cluster), { recursive: true, mode: 0o700 });
@@ -43,11 +44,21 @@ async function initdb(folder: string, programs: PostgresPackage, user: PostgresU
   if (code !== 0) throw explainFailure(folder, lines);
 }
 
+/** A new and empty database beside the data of another version would look like the loss of everything. */
+function refuseBesideAnother(folder: string): void {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const other = names.find((name) => /^\d+$/.test(name) && existsSync(join(folder, name, "PG_VERSION")));
+  if (other) throw otherVersion(join(folder, other), other);
+}
+
 function checkVersion(cluster: string): void {
   const version = readFileSync(join(cluster, "PG_VERSION"), "utf8").trim();
-  if (version === MAJOR_VERSION) return;
-  throw new StartupError(
-    `${cluster} holds a database of PostgreSQL ${version} and this Weir brings ${MAJOR_VERSION}: start it with the Weir that made it`,
+  if (version !== MAJOR_VERSION) throw otherVersion(cluster, version);
+}
+
+function otherVersion(cluster: string, version: string): StartupError {
+  return new StartupError(
+    `${cluster} holds a database of PostgreSQL ${version} and this Weir brings ${MAJOR_VERSION}: start it with the Weir that made it, or move its data with pg_dump`,
   );
 }
 
