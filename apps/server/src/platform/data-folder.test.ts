@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openDataFolder } from "./data-folder.ts";
-import { takeLock } from "./folder-lock.ts";
 
 let parent: string;
 
@@ -42,12 +41,8 @@ test("a file in the folder's place is refused", () => {
   expect(() => openDataFolder("/dev/null")).toThrow("cannot write to the data folder /dev/null");
 });
 
-test("a lock has one holder, and the next one after its release", async () => {
-  const path = join(parent, "lock");
-  const first = await takeLock(path);
-  expect(await takeLock(path)).toBeNull();
-  await first?.release();
-  const second = await takeLock(path);
-  expect(second).not.toBeNull();
-  await second?.release();
+test("a folder that was used before needs less room: a disk that recordings filled keeps no server from starting", () => {
+  mkdirSync(join(parent, "spool"));
+  expect(openDataFolder(parent, () => 40_000_000)).toBe(parent);
+  expect(() => openDataFolder(parent, () => 12_600_000)).toThrow("12 MB free, 32 MB needed");
 });

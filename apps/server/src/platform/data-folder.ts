@@ -18,7 +18,9 @@ import { StartupError } from "./startup-error.ts";
 const LONGEST_SOCKET_PATH = 100;
 const LONGEST_SOCKET_NAME = 20;
 /** A new database takes 40 MB, and its log grows before it is reused. */
-const LEAST_FREE_BYTES = 256 * 1024 * 1024;
+const MIN_BYTES_TO_BEGIN = 256 * 1024 * 1024;
+/** For the recovery of a database that is there already. */
+const MIN_BYTES_TO_GO_ON = 32 * 1024 * 1024;
 /** Of a probe that a kill may have left behind. */
 export const PROBE_FILE = "confinement-probe";
 /** What lies in a data folder, and at the root of a file system. */
@@ -29,6 +31,8 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   "spool",
   "node-name",
   PROBE_FILE,
+  "weir.lock",
+  "postgres.lock",
   "lost+found",
 ]);
 
@@ -39,14 +43,16 @@ export function openDataFolder(folder: string, freeBytes: (folder: string) => nu
     accessSync(folder, constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOSPC") throw noSpace(folder, 0);
+    if (code === "ENOSPC") throw noSpace(folder, 0, MIN_BYTES_TO_BEGIN);
     throw new StartupError(
       `cannot write to the data folder ${folder}${ownerOf(folder)} as ${whoami()} (${code}): change its owner or set WEIR_DATA_DIR`,
     );
   }
   const path = realpathSync(folder);
   const free = freeBytes(path);
-  if (free < LEAST_FREE_BYTES) throw noSpace(path, free);
+  const isUsed = readdirSync(path).some((name) => name === "pg" || name === "spool");
+  const needed = isUsed ? MIN_BYTES_TO_GO_ON : MIN_BYTES_TO_BEGIN;
+  if (free < needed) throw noSpace(path, free, needed);
   closeToOthers(path);
   return path;
 }
@@ -105,9 +111,9 @@ function isOurs(uid: number): boolean {
   return own === 0 || uid === own;
 }
 
-function noSpace(folder: string, free: number): StartupError {
+function noSpace(folder: string, free: number, needed: number): StartupError {
   const megabytes = (bytes: number) => `${Math.floor(bytes / 1024 / 1024)} MB`;
   return new StartupError(
-    `no space for the data folder ${folder}: ${megabytes(free)} free, ${megabytes(LEAST_FREE_BYTES)} needed; make room or set WEIR_DATA_DIR`,
+    `no space for the data folder ${folder}: ${megabytes(free)} free, ${megabytes(needed)} needed; make room or set WEIR_DATA_DIR`,
   );
 }
