@@ -13,6 +13,9 @@ const CLOSE_WITHIN_MS = 9_500;
 // What is written is for the server's own user: recordings and stream keys.
 process.umask(0o077);
 
+// The clock's timers keep no process alive, and a start that fails waits for some before it can say why. Each way out is an explicit one.
+setInterval(() => {}, 2 ** 30);
+
 try {
   await run();
 } catch (error) {

@@ -1,41 +1,36 @@
-import { rmSync } from "node:fs";
-import { connect, createServer, type Server } from "node:net";
+import { chmodSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { StartupError } from "./startup-error.ts";
+
+const BUSY = 5;
 
 /**
- * One holder per name in a run folder: a listening unix socket. The kernel drops it with the process, however that ends, and no number
- * can be mistaken for another process's, as with a file that holds a process id. It works across containers that share the folder.
+ * One holder per file: the lock that SQLite takes on an empty database. The kernel gives it to one process, at once, and drops it with that
+ * process, however it ends. It works in a folder of any name, and across containers that share the folder.
  */
 export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** The lock at `path`, or null where a living process holds it. */
+/** The lock at `path`, or null where a living process holds it. Throws `StartupError` where the file system has no locks. */
 export async function takeLock(path: string): Promise<FolderLock | null> {
-  if (await isAnswered(path)) return null;
-  // Nobody listens: what is left there, if anything, is a dead process's.
-  rmSync(path, { force: true });
-  const server = createServer((socket) => socket.destroy());
-  const isBound = await listen(server, path);
-  if (!isBound) return null;
-  return { release: () => new Promise((resolve) => server.close(() => resolve())) };
-}
-
-function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });
-}
-
-function listen(server: Server, path: string): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      error.code === "EADDRINUSE" ? resolve(false) : reject(error),
+  let file: DatabaseSync | null = null;
+  try {
+    file = new DatabaseSync(path, { timeout: 0 });
+    // The lock of a writer, which one process has; that of "exclusive" two can keep from one another.
+    file.exec("begin immediate");
+    chmodSync(path, 0o600);
+    const held = file;
+    return {
+      async release() {
+        if (held.isOpen) held.close();
+      },
+    };
+  } catch (error) {
+    file?.close();
+    if ((error as { errcode?: number }).errcode === BUSY) return null;
+    throw new StartupError(
+      `cannot lock ${path} (${(error as Error).message}): set WEIR_DATA_DIR to a folder of this user on a file system with locks`,
     );
-    server.listen(path, () => resolve(true));
-  });
+  }
 }

@@ -4,7 +4,7 @@ import { createDomains, type Schema } from "../domains/index.ts";
 import { closeSlowReaders } from "../media/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Config, effectiveSettings } from "../platform/config.ts";
-import { freeBytesOf, openDataFolder, openRunFolder } from "../platform/data-folder.ts";
+import { freeBytesOf, openDataFolder } from "../platform/data-folder.ts";
 import { openDatabase } from "../platform/database.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
 import { takeLock } from "../platform/folder-lock.ts";
@@ -206,7 +206,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
 }
 
 async function lockDataFolder(dataFolder: string) {
-  const lock = await takeLock(join(openRunFolder(dataFolder), "weir.lock"));
+  const lock = await takeLock(join(dataFolder, "weir.lock"));
   if (lock) return lock;
   throw new StartupError(
     `another Weir runs on the data folder ${dataFolder}: stop it, or set WEIR_DATA_DIR to another folder`,

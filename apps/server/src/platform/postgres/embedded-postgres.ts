@@ -60,7 +60,7 @@ export async function startEmbeddedPostgres(settings: EmbeddedPostgresSettings):
   const cluster = join(settings.dataFolder, "pg", MAJOR_VERSION);
   const user = choosePostgresUser(cluster);
   const runFolder = openRunFolder(settings.dataFolder);
-  const lock = await takeLock(join(runFolder, "postgres.lock"));
+  const lock = await takeLock(join(settings.dataFolder, "postgres.lock"));
   if (!lock) {
     throw new StartupError(
       `another Weir runs on the data folder ${settings.dataFolder}: stop it, or set WEIR_DATA_DIR to another folder`,
