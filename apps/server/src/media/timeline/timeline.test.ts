@@ -295,6 +295,17 @@ describe("stretches", () => {
     );
     expect(rig.unstable[0]).toMatch(/more than 10 times in a minute/);
   });
+
+  test("fifteen reconnects within a minute are no change of the source, however they are told", () => {
+    const rig = new TimelineRig();
+    for (let times = 0; times < 15; times++) {
+      if (times % 2 === 0) rig.timeline.publisher();
+      else rig.timeline.pause();
+      rig.send({ seconds: 2 });
+    }
+    expect(rig.unstable).toEqual([]);
+    expect(rig.timeline.position.discontinuitySequence).toBe(14);
+  });
 });
 
 describe("program date time", () => {

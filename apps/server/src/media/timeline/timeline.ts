@@ -66,6 +66,8 @@ export class Timeline {
   #startTicks: number;
   #discontinuities: number;
   #hasBegun: boolean;
+  /** The next stretch begins because a publisher came, not because a source changed. */
+  #isReconnect = true;
   #recentStretches: number[] = [];
   #clockJumps = 0;
 
@@ -103,6 +105,7 @@ export class Timeline {
   /** Another publisher, or the same one again: its tracks and its clock are unknown. */
   publisher(): void {
     this.#announced = { video: null, audio: null };
+    this.#isReconnect = true;
     this.#restart([]);
   }
 
@@ -151,6 +154,7 @@ export class Timeline {
 
   /** The source is away: everything that is there is closed, and the next packets begin a stretch. */
   pause(): void {
+    this.#isReconnect = true;
     this.#restart([]);
   }
 
@@ -184,7 +188,8 @@ export class Timeline {
   }
 
   #open(opening: Opening): void {
-    if (this.#isUnstable()) return;
+    if (!this.#isReconnect && this.#isUnstable()) return;
+    this.#isReconnect = false;
     const start = this.#startTicks;
     const now = this.#clock.monotonic();
     this.#opening = null;
