@@ -2,6 +2,7 @@ import type { Route } from "@weir/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { exposeTo, isSameOrigin } from "../../platform/http/cors.ts";
 import { RateLimit } from "../../platform/http/rate-limit.ts";
+import { clientOf } from "../../platform/limits/client.ts";
 import { BadRequest, NotFound, TooManyRequests } from "../api-error.ts";
 import type { Deps } from "../deps.ts";
 import { allowsOrigin, isUnrestricted, type Operation, partsOf, refusalOf } from "./access.ts";
@@ -26,6 +27,9 @@ const NO_PRIVILEGE = "credential has insufficent privileges";
 const PROJECT_ONLY =
   "this API key signs in to its own project alone: sign in as a person, or with the API key of the first start";
 const SHOWN_ORIGIN = 300;
+/** Of one client to routes that need no key: a thousand viewers behind one address open a page at the same moment. */
+const MAX_OPEN_REQUESTS = 2_000;
+const OPEN_WINDOW_MS = 10_000;
 
 const principals = new WeakMap<FastifyRequest, Principal>();
 
@@ -52,10 +56,11 @@ export function requireAccount({ reach }: Principal): void {
  */
 export function guardRequests(app: FastifyInstance, deps: RequestGuardDeps): void {
   const limit = new RateLimit({ clock: deps.clock, quota: deps.rateLimit, windowMs: 1_000 });
+  const openLimit = new RateLimit({ clock: deps.clock, quota: MAX_OPEN_REQUESTS, windowMs: OPEN_WINDOW_MS });
   app.addHook("onRequest", async (request, reply) => {
     const config = request.routeOptions.config as GuardedConfig;
     const auth = config.auth ?? config.route?.auth ?? "key";
-    if (auth === "none") return;
+    if (auth === "none") return countOpenRequest(openLimit, request, reply);
     const principal = await authenticate(deps, request);
     if (limit.quota > 0) countRequest(limit, principal, reply);
     checkOrigin(principal, request, reply, {
@@ -65,6 +70,16 @@ export function guardRequests(app: FastifyInstance, deps: RequestGuardDeps): voi
     checkAccess(principal, request, { ...config.route, auth });
     principals.set(request, await inProject(deps, principal, request));
   });
+}
+
+/** Refused before anything is looked up, whatever is asked for. */
+function countOpenRequest(limit: RateLimit, { ip }: FastifyRequest, reply: FastifyReply): void {
+  const allowance = limit.take(clientOf(ip));
+  if (allowance.isAllowed) return;
+  reply.header("retry-after", String(allowance.resetSeconds));
+  throw new TooManyRequests(
+    `more than ${limit.quota} requests in ${OPEN_WINDOW_MS / 1000} s from this address: slow down`,
+  );
 }
 
 function countRequest(limit: RateLimit, { keyId }: Principal, reply: FastifyReply): void {

@@ -5,6 +5,7 @@ import { silentLog } from "../log.ts";
 import { Readiness } from "../readiness.ts";
 import { createApp } from "./app.ts";
 import { addHealthRoutes } from "./health-routes.ts";
+import { TrustedProxies } from "./trusted-proxies.ts";
 
 let app: FastifyInstance;
 
@@ -177,4 +178,20 @@ test("a check that does not answer counts as failed after its time", async () =>
   const report = readiness.report();
   clock.advance(2_000);
   expect(await report).toEqual({ isReady: false, checks: { database: "no answer within 2000 ms" } });
+});
+
+test("a browser that came by TLS to a trusted proxy is told to come by TLS alone, nobody else is", async () => {
+  const told = async (proxies: string[], headers: Record<string, string>) => {
+    const behind = createApp({
+      log: silentLog,
+      proxies: new TrustedProxies(proxies),
+      openPrefixes: [],
+      ownOrigin: () => "https://weir.test",
+    });
+    behind.get("/thing", async () => ({}));
+    return (await behind.inject({ url: "/thing", headers })).headers["strict-transport-security"];
+  };
+  expect(await told(["127.0.0.1"], { "x-forwarded-proto": "https" })).toBe("max-age=31536000");
+  expect(await told(["127.0.0.1"], { "x-forwarded-proto": "http" })).toBeUndefined();
+  expect(await told(["10.0.0.1"], { "x-forwarded-proto": "https" })).toBeUndefined();
 });

@@ -17,6 +17,9 @@ export const SECURITY_HEADERS = {
   "cross-origin-opener-policy": "same-origin",
 };
 
+/** Where the viewer came by TLS: a browser asks by TLS alone from then on, for a year. */
+const STRICT_TRANSPORT = "max-age=31536000";
+
 export interface AppSettings extends CorsSettings {
   readonly log: Log;
   /** Who may tell where a request comes from; nobody where absent. */
@@ -45,7 +48,8 @@ export function createApp({ log, proxies, observer, ...cors }: AppSettings): Fas
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ errors: ["not found"] }));
   addCors(app, cors);
   if (observer) observeRequests(app, observer);
-  app.addHook("onSend", async (_request, reply) => {
+  app.addHook("onSend", async (request, reply) => {
+    if (proxies?.isSecure(request.raw)) reply.header("strict-transport-security", STRICT_TRANSPORT);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
   });
   app.addHook("onResponse", async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
