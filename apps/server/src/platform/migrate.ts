@@ -28,6 +28,8 @@ interface Applied {
 export async function migrate<Schema>(db: Kysely<Schema>, folder: string, log: Log): Promise<void> {
   const migrations = await readMigrations(folder);
   await db.transaction().execute(async (trx) => {
+    // A server may have a limit of its own.
+    await sql`set local statement_timeout = 0`.execute(trx);
     await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx);
     await sql`
       create table if not exists migration (
