@@ -30,5 +30,10 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
       return { schema: { ...schema, ...query, ...security }, url };
     },
   });
-  app.get("/api/openapi.json", { schema: { hide: true }, config: { auth: "none" } }, async () => app.swagger());
+  // Anybody may ask for it, and to write it out takes some 20 ms.
+  let text: string | null = null;
+  app.get("/api/openapi.json", { schema: { hide: true }, config: { auth: "none" } }, async (_request, reply) => {
+    text ??= JSON.stringify(app.swagger());
+    return reply.type("application/json; charset=utf-8").send(text);
+  });
 }
