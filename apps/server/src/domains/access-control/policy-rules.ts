@@ -18,4 +18,14 @@ export async function checkPolicy(
   if (policy.webhookContext && JSON.stringify(policy.webhookContext).length > LONGEST_CONTEXT) {
     throw new BadRequest(`webhookContext must be at most ${LONGEST_CONTEXT} characters as JSON`);
   }
+  if (holdsInexactNumber(policy.webhookContext)) {
+    throw new BadRequest(
+      "webhookContext holds a number beyond 2^53, which would not be passed on exactly: send it as a string",
+    );
+  }
+}
+
+function holdsInexactNumber(value: unknown): boolean {
+  if (typeof value === "number") return Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  return typeof value === "object" && value !== null && Object.values(value).some(holdsInexactNumber);
 }

@@ -118,7 +118,9 @@ describe("policies of streams", () => {
     const body = { name: "stage", playbackPolicy: { type: "webhook", webhookId } };
     expect((await kit.call("POST", "/api/stream", body, { authorization: foreign.apiKey })).statusCode).toBe(400);
 
-    await patch({ playbackPolicy: { type: "webhook", webhookId, webhookContext: { b: 1, a: [] } } });
+    await patch({
+      playbackPolicy: { type: "webhook", webhookId, webhookContext: { b: 1, a: [], B: { z: 0.1, "": null } } },
+    });
     expect(await attempt({ accessKey: "good" })).toEqual({ allowed: true, reason: "The webhook answered 200." });
     expect(await attempt({ accessKey: "bad" })).toMatchObject({
       allowed: false,
@@ -132,6 +134,7 @@ describe("policies of streams", () => {
     for (const { body, signature } of asked) {
       const call = await verifyWebhook({ body, signature, sharedSecret: "shared", now: kit.clock.now() });
       expect(call).toMatchObject({ context: { b: 1, a: [] } });
+      expect(body).toContain('"context":{"b":1,"a":[],"B":{"z":0.1,"":null}},"timestamp"');
     }
     expect(asked).toHaveLength(4);
 
@@ -147,6 +150,19 @@ describe("policies of streams", () => {
     });
     receiver.closeAllConnections();
     await new Promise((resolve) => receiver.close(resolve));
+  });
+
+  it("a context with a number that JavaScript cannot keep is refused", async () => {
+    for (const number of ["9007199254740993", "-9007199254740992", "1e400"]) {
+      const playbackPolicy = { type: "jwt", webhookContext: { deep: [{ number: 0 }] } };
+      const body = JSON.stringify({ name: "stage", playbackPolicy }).replace(":0", `:${number}`);
+      const answer = await kit.call("POST", "/api/stream", body, {
+        authorization: `Bearer ${kit.apiKey}`,
+        "content-type": "application/json",
+      });
+      expect([answer.statusCode, answer.body]).toEqual([400, expect.stringContaining("2^53")]);
+    }
+    expect((await create({ type: "jwt", webhookContext: { n: Number.MAX_SAFE_INTEGER } })).statusCode).toBe(201);
   });
 
   it("have a context of 16 KiB at most, for it goes with every call", async () => {
