@@ -11,6 +11,9 @@ const MAX_EARLY_BYTES = 8 * 1024 * 1024;
 const MAX_UNASKED_BYTES = 32 * 1024 * 1024;
 const LOOK_AGAIN_MS = 50;
 
+/** Of a decoder configuration, which every init segment, journal and index repeats. Real ones have some hundred bytes. */
+const MAX_CONFIG_BYTES = 64 * 1024;
+
 export interface HubPublicationSettings {
   readonly clock: Clock;
   readonly log: Log;
@@ -46,6 +49,13 @@ export class HubPublication implements Publication {
   }
 
   track(track: Track): void {
+    const { byteLength } = track.config;
+    if (byteLength > MAX_CONFIG_BYTES) {
+      const sizes = `${Math.ceil(byteLength / 1024)} KiB, of at most ${MAX_CONFIG_BYTES / 1024} KiB`;
+      const reason = `The decoder configuration of the ${track.kind} is too large: ${sizes}.`;
+      this.end("source-lost", reason);
+      return this.#settings.publisher.close(reason);
+    }
     if (this.#state === "live") this.#session?.track(track);
     else if (this.#state === "waiting") this.#tracks.set(track.kind, track);
     else if (this.#state === "beginning") this.#early.push(track);

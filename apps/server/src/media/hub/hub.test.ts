@@ -137,6 +137,25 @@ describe("a publisher", () => {
     expect(publisher.closedWith).toMatch(/-re/);
   });
 
+  test("with a decoder configuration of more than 64 KiB is refused with its size, before the session and within it", async () => {
+    const huge = { ...VIDEO, config: new Uint8Array(11 * 1024 * 1024) };
+    const first = publish();
+    first.publication.track(huge);
+    expect(first.publisher.closedWith).toBe(
+      "The decoder configuration of the video is too large: 11264 KiB, of at most 64 KiB.",
+    );
+    const second = publish();
+    await send(second, { seconds: 3 });
+    second.publication.track(huge);
+    expect(second.publisher.closedWith).toContain("too large");
+    expect(session()).toMatchObject({ isLive: false, isFinished: false });
+    await settled();
+    expect(ended()).toEqual([
+      ["source-lost", 1],
+      ["source-lost", 2],
+    ]);
+  });
+
   test("that is refused by the gate is told so", async () => {
     gate.nextStart = null;
     const broadcast = publish();
