@@ -29,7 +29,7 @@ test("streams are created, listed, read, changed, terminated and deleted", async
   expect((await streams.getClips(id)).data).toEqual([]);
   await streams.delete(id);
   const error = await streams.get(id).catch((cause: unknown) => cause);
-  expect(error).toMatchObject({ statusCode: 404, body: '{"errors":["not found"]}' });
+  expect(error).toMatchObject({ statusCode: 404, body: expect.stringContaining('"errors":["not found"]') });
 });
 
 test("multistream targets are created, listed, read, changed, put on a stream, taken off it and deleted", async () => {
