@@ -17,17 +17,18 @@ test("a folder that is not there is made, for its owner alone", () => {
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 });
 
-test("a folder that was there before is closed to others, unless it holds other things", () => {
-  for (const [name, entry, mode] of [
-    ["empty", null, 0o700],
-    ["used", "spool", 0o700],
-    ["shared", "photos", 0o755],
+test("a folder that was there before is closed to readers, unless it holds other things", () => {
+  for (const [name, entry, before, after] of [
+    ["empty", null, 0o755, 0o700],
+    ["used", "spool", 0o755, 0o700],
+    ["shared", "photos", 0o755, 0o755],
+    ["walked-through", "pg", 0o711, 0o711],
   ] as const) {
     const folder = join(parent, name);
     mkdirSync(entry ? join(folder, entry) : folder, { recursive: true });
-    chmodSync(folder, 0o755);
+    chmodSync(folder, before);
     openDataFolder(folder);
-    expect(statSync(folder).mode & 0o777).toBe(mode);
+    expect(statSync(folder).mode & 0o777).toBe(after);
   }
 });
 

@@ -57,9 +57,14 @@ export function openDataFolder(folder: string, freeBytes: (folder: string) => nu
   return path;
 }
 
-/** A folder that was made beforehand, for a service or a container, is mostly open to read. One that holds other things stays as it is. */
+/**
+ * A folder that was made beforehand, for a service or a container, is mostly open to read. One that holds other things stays as it is, and
+ * so does one that others may only walk through: the embedded database may run as another user.
+ */
 function closeToOthers(folder: string): void {
-  if (statSync(folder).uid === process.getuid?.() && readdirSync(folder).every((name) => OWN_NAMES.has(name)))
+  const { uid, mode } = statSync(folder);
+  const isReadable = (mode & 0o066) !== 0;
+  if (isReadable && uid === process.getuid?.() && readdirSync(folder).every((name) => OWN_NAMES.has(name)))
     chmodSync(folder, 0o700);
 }
 

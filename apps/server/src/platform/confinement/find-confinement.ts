@@ -78,9 +78,18 @@ export function tryConfinement(
     child.once("error", () => resolve(null));
     child.once("close", () => {
       deadline.cancel();
-      resolve(said ? (JSON.parse(said) as Breaches) : null);
+      resolve(breachesIn(said));
     });
   });
+}
+
+/** Null for what a child that was cut short said. */
+function breachesIn(said: string): Breaches | null {
+  try {
+    return JSON.parse(said) as Breaches;
+  } catch {
+    return null;
+  }
 }
 
 function tell({ bounds }: Confinement, { readsFiles, reachesNetwork }: Breaches, log: Log): void {
