@@ -146,9 +146,7 @@ export class ChapterWriter {
   /** One sync at a time; what came meanwhile goes with the next one. */
   #sync(): void {
     this.#unsynced = true;
-    this.#syncing ??= this.#syncAll().finally(() => {
-      this.#syncing = null;
-    });
+    this.#syncing ??= this.#syncAll();
   }
 
   async #syncAll(): Promise<void> {
@@ -169,6 +167,9 @@ export class ChapterWriter {
       }
     } catch (error) {
       this.#syncError = error;
+    } finally {
+      // In the same turn as the last look at `#unsynced`, so that no segment falls between two runs.
+      this.#syncing = null;
     }
   }
 }

@@ -102,8 +102,10 @@ export class SessionRecorder {
       await this.#closeChapter();
       return this.#leaveOut(fact, reasonOf(error), error);
     }
-    if (this.#isInterrupted) log.info({ sessionId }, "a recording goes on");
-    this.#isInterrupted = false;
+    if (this.#isInterrupted && this.#queuedBytes < MAX_QUEUED_BYTES / 2) {
+      log.info({ sessionId }, "a recording goes on");
+      this.#isInterrupted = false;
+    }
     eventSink.report(whole);
     if (this.#chapter?.isFull) await this.#closeChapter();
   }

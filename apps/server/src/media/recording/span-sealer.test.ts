@@ -85,6 +85,14 @@ test("a chapter stays in the spool until the database knows of it, and is told a
   expect(await rig.left()).toEqual([]);
 });
 
+test.each(["store", "facts"] as const)("a shutdown does not wait for a %s that is away", async (part) => {
+  rig[part].isAway = true;
+  await rig.record(3);
+  await rig.finish();
+  await rig.sealer.settled();
+  expect(await rig.left()).toHaveLength(1);
+});
+
 test("init segments and the journal lie beside the spans", async () => {
   await rig.record(2);
   await rig.finish();

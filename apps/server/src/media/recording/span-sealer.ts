@@ -40,6 +40,8 @@ export class SpanSealer {
   #pause: Timer | null = null;
   #isClosed = false;
   readonly #closing = Promise.withResolvers<void>();
+  /** Chapters that the store has and the database does not take. */
+  #untold = 0;
   #whenSettled: (() => void)[] = [];
 
   constructor(settings: SpanSealerSettings) {
@@ -119,7 +121,10 @@ export class SpanSealer {
         const news = lost > lostBefore ? [...chapter.facts, ...facts] : facts;
         if ((await tellInBatches(eventSink, news)) && eventSink.lost === lost) break;
         if (this.#isClosed) throw new Error("closed before the database knew of the chapter");
+        this.#untold++;
+        this.#noteSettled();
         await Promise.race([sleep(clock, wait.next()), this.#closing.promise]);
+        this.#untold--;
       }
     }
     await rm(folder, { recursive: true, force: true });
@@ -148,7 +153,7 @@ export class SpanSealer {
 
   #noteSettled(): void {
     const isIdle = this.#waiting.length === 0 && this.#running.size === 0;
-    if (!isIdle && !this.#pause && !this.#isClosed) return;
+    if (!isIdle && !this.#pause && !this.#isClosed && this.#untold === 0) return;
     for (const resolve of this.#whenSettled) resolve();
     this.#whenSettled = [];
   }

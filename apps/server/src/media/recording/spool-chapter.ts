@@ -43,8 +43,11 @@ export async function readChapter(folder: string): Promise<SpoolChapter | null> 
   const journal = parseJournal(await textOf(join(folder, JOURNAL_NAME)));
   const [first] = journal.facts;
   const [projectId, sessionId, streamId = first?.streamId, place = ""] = basename(folder).split(".");
-  if (!projectId || !sessionId || !streamId) return null;
   const found = await filesOf(folder);
+  if (!projectId || !sessionId || !streamId) {
+    if (found.some(({ bytes }) => bytes > 0)) throw new Error("neither its name nor its journal tells whose it is");
+    return null;
+  }
   const known = new Map(
     found.filter(({ file }) => file.endsWith(".m4s")).map((file) => [pathOf(file.rendition, file.file), file.bytes]),
   );
