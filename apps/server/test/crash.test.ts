@@ -1,3 +1,5 @@
+import { rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
@@ -48,4 +50,33 @@ test("kill -9 while live: the publisher that comes back goes on with its session
   const resumed = await arena.browser.playHls(whole.recordingUrl);
   await resumed.untilEnd();
   await resumed.close();
+});
+
+test("an object store that refuses puts, before and after a kill -9: the recording waits for it and then has every segment, once", async () => {
+  const objects = join(arena.weir.dataFolder, "objects", "v1");
+  await rename(objects, `${objects}.away`);
+  // A file in the folder's place: no put works, and a restart heals nothing.
+  await writeFile(objects, "");
+  await using broadcast = await startBroadcast(arena.weir, { stream: { record: true } });
+  const atLeast = (segments: number) =>
+    expect
+      .poll(async () => (await broadcast.now()).sourceSegments, { timeout: 30_000 })
+      .toBeGreaterThanOrEqual(segments);
+  await atLeast(3);
+  await arena.weir.kill();
+  await broadcast.publisher.kill();
+  await arena.weir.restart();
+  await broadcast.publish();
+  await atLeast(6);
+  await broadcast.publisher.stop();
+  await broadcast.untilState("idle");
+  expect((await broadcast.sessions())[0]?.recordingStatus).toBe("waiting");
+
+  await rm(objects);
+  await rename(`${objects}.away`, objects);
+  const whole = await broadcast.recorded(60_000);
+  expect(whole.recordingError).toBeUndefined();
+  const { sourceSegments } = await broadcast.now();
+  expect(await recordedSeconds(whole.mp4Url)).toBeCloseTo(whole.sourceSegmentsDuration, 0);
+  expect(whole.sourceSegments).toBe(sourceSegments);
 });
