@@ -38,6 +38,16 @@ test("a source of many times real time is slowed to real time, 10 s ahead of it"
   expect(waitedMs / 1000).toBeLessThan(120 - 9);
 });
 
+test("a source whose two tracks run ahead by turns, 1.5 s at a step, is slowed down too", () => {
+  const pace = new SourcePace();
+  for (let step = 0; step < 40; step++) {
+    const dts = step * 0.75 * 90_000;
+    const kind = step % 2 === 0 ? "video" : "audio";
+    pace.packet({ kind, dts, pts: dts, isIndependent: true, data: new Uint8Array(1) }, 0);
+  }
+  expect(pace.waitMs(0)).toBeGreaterThan(15_000);
+});
+
 test("one wait is short enough that a source never looks silent", () => {
   const pace = new SourcePace();
   let longest = 0;

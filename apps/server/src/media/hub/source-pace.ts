@@ -6,8 +6,8 @@ const MAX_AHEAD_MS = 10_000;
 const STEP_MS = 250;
 /** No encoder's clock is so far off; without it, one that counts a little fast would be held back after days. */
 const TOLERANCE = 1.01;
-/** A longer step is a jump of the source's clock and says nothing of its pace. */
-const LONGEST_STEP_TICKS = TICKS_PER_SECOND;
+/** A longer step is a jump of the source's clock and says nothing of its pace. Two tracks in turn may each step twice what one may. */
+const LONGEST_STEP_TICKS = 2 * TICKS_PER_SECOND;
 
 interface Track {
   lastDts: number | null;
