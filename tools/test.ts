@@ -29,6 +29,7 @@ const typecheck = (project: string): Step => ({
 
 const STEPS: readonly Step[] = [
   { name: "lint", command: ["biome", "check", "."], withinSeconds: 60 },
+  { name: "unused files and dependencies", command: ["knip", "--no-progress"], withinSeconds: 60 },
   typecheck("tsconfig.json"),
   typecheck("packages/formats/tsconfig.json"),
   typecheck("apps/dashboard/tsconfig.json"),
