@@ -116,11 +116,7 @@ export class SessionRecorder {
     const backOff = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
     const until = clock.monotonic() + RETRY_MS;
     const rows = segments.flatMap((each) => this.#rowOf(fact, each));
-    const [
-      {
-        row: { msn },
-      } = { row: { msn: 0 } },
-    ] = rows;
+    const msn = rows[0]?.row.msn ?? 0;
     for (;;) {
       try {
         if (this.#chapter?.epoch !== fact.epoch) await this.#closeChapter();
@@ -131,7 +127,7 @@ export class SessionRecorder {
         const { code = "" } = error as NodeJS.ErrnoException;
         if (!PASSING.has(code) || clock.monotonic() >= until || this.#isAbandoned) throw error;
         const ms = backOff.next();
-        log.warn({ err: error, sessionId, ms }, "a segment could not be recorded; trying again");
+        if (ms === FIRST_RETRY_MS) log.warn({ err: error, sessionId }, "a segment could not be recorded; trying again");
         await sleep(clock, ms);
       }
     }
