@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { AccessWebhook } from "./support/access-webhook.ts";
 import { openArena } from "./support/arena.ts";
@@ -8,6 +9,8 @@ import { measured } from "./support/bystander.ts";
 import { childOf, startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
 
 const REFRESH_SECONDS = 5;
+/** Longer than an answer stands in any cache: what goes on then goes on by the grace. */
+const SILENCE_MS = 30_000;
 const arena = openArena({ withBrowser: false, env: { WEIR_ALLOW_PRIVATE_URLS: "1", WEIR_RATE_LIMIT: "0" } });
 
 async function startHookedBroadcast(customer: AccessWebhook) {
@@ -63,6 +66,28 @@ test("thousands of invented access keys do not keep the webhook from refusing a 
   await untilRefused(address);
   measured(context, `refused after ${Math.round(performance.now() - startedAt)} ms of a flood of 5,300 keys`);
   for (const socket of sockets) socket?.destroy();
+});
+
+test("a webhook that falls silent keeps viewers whom it let in, and lets nobody new in", async (context) => {
+  const customer = await AccessWebhook.start();
+  for (const key of ["alice", "bob"]) customer.allowed.add(key);
+  await using broadcast = await startHookedBroadcast(customer);
+  const [alice, bob] = [
+    await childOf(`${broadcast.hlsUrl}?accessKey=alice`),
+    await childOf(`${broadcast.hlsUrl}?accessKey=bob`),
+  ];
+  customer.allowed.delete("bob");
+  expect(await statusOf(alice)).toBe(200);
+  await untilRefused(bob);
+  await customer[Symbol.asyncDispose]();
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < SILENCE_MS) {
+    expect(await Promise.all([alice, bob, `${broadcast.hlsUrl}?accessKey=alice`].map(statusOf))).toEqual([
+      200, 401, 401,
+    ]);
+    await wait(1000);
+  }
+  measured(context, `${SILENCE_MS / 1000} s of silence with a refresh every ${REFRESH_SECONDS} s`);
 });
 
 test("every answer of the webhook other than 2xx ends access", async (context) => {
