@@ -12,6 +12,7 @@ const isTest = (path: string) =>
   /(\.(test|crash|hostile|peers)|-rig|-test-[a-z]+|\.fixture)\.tsx?$|\/testing\//.test(path);
 const isOurs = (name: string) => /^(packages|apps|tools)\//.test(name);
 const isProduct = ({ path }: Area) => path.startsWith("apps/server/src/") || path.startsWith("packages/");
+const PORTS = "apps/server/src/ports/";
 /** `@scope/name` or `name` of an import from npm. */
 const packageOf = (name: string) => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
 const edges = modules.flatMap((from) => (imports.get(from) ?? []).map((to) => ({ from, to })));
@@ -38,9 +39,10 @@ test("every arrow is in use, so that none stands there for what was once planned
   expect(unused).toEqual([]);
 });
 
-test("a floor is entered, and another domain reached, by an index.ts alone", () => {
+test("a floor is entered, and another domain or a port reached, by an index.ts alone", () => {
   const wrong = edges.filter(({ from, to }) => {
     if (!isOurs(to) || to.endsWith("/index.ts") || isTest(from)) return false;
+    if (to.startsWith(PORTS)) return !from.startsWith(PORTS);
     if (from.startsWith("apps/server/src/roles/")) return /src\/(domains|media)\//.test(to);
     const domain = domainOf(to);
     return domain !== null && domainOf(from) !== null && domainOf(from) !== domain;

@@ -6,7 +6,7 @@ import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { type Log, silentLog } from "../platform/log.ts";
 import { Outbound } from "../platform/outbound/outbound.ts";
 import { createTestDatabase } from "../platform/postgres/postgres-test-database.ts";
-import type { PlaybackRequest, StopReason } from "../ports.ts";
+import type { PlaybackRequest, StopReason } from "../ports/index.ts";
 import { hashSecret } from "./accounts/api-key.ts";
 import { Passwords } from "./accounts/password.ts";
 import { newId } from "./ids.ts";

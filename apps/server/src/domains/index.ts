@@ -6,7 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
-import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports.ts";
+import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports/index.ts";
 import { signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";

@@ -9,7 +9,7 @@ import type {
   SessionStart,
   SourceMeasure,
   SourceMetrics,
-} from "../ports.ts";
+} from "../ports/index.ts";
 import { startTestDomains, type TestDomains } from "./domain-test-kit.ts";
 import { EventLog } from "./events/index.ts";
 import type { Domains } from "./index.ts";

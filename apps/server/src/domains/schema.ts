@@ -9,7 +9,7 @@ import type {
   Selectable,
   Transaction,
 } from "kysely";
-import type { RecordingTrack, TranscodingReport } from "../ports.ts";
+import type { RecordingTrack, TranscodingReport } from "../ports/index.ts";
 
 /** PostgreSQL's bigint: the driver reads it as text. All of ours stay below 2^53. */
 type Int8 = ColumnType<string, number, number>;

@@ -5,7 +5,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import type { Log } from "../platform/log.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
-import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason } from "../ports.ts";
+import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason } from "../ports/index.ts";
 import { HlsDelivery } from "./delivery/hls/hls-delivery.ts";
 import { Hub, type HubFigures } from "./hub/hub.ts";
 import type { LadderResources } from "./ladder/live-ladder.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../platform/clock.ts";
-import type { TimelinePosition } from "../ports.ts";
+import type { TimelinePosition } from "../ports/index.ts";
 import { LivePipeline } from "./live-pipeline.ts";
 import { openMediaMemory } from "./memory-pool.ts";
 import type { LiveRendition } from "./packaging/live-rendition.ts";

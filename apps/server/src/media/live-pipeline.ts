@@ -17,7 +17,7 @@
  */
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import type { LadderProfile, TimelinePosition, TranscodingReport } from "../ports.ts";
+import type { LadderProfile, TimelinePosition, TranscodingReport } from "../ports/index.ts";
 import { type LadderResources, LiveLadder, type TranscodedSegment } from "./ladder/live-ladder.ts";
 import type { MediaMemory } from "./memory-pool.ts";
 import { type ListedRendition, newestTrack } from "./packaging/hls/live-multivariant.ts";

@@ -2,7 +2,7 @@ import { findServingMediaNode, type Schema } from "../domains/index.ts";
 import type { Subscription } from "../platform/channel-listener.ts";
 import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
-import type { MediaControl, StopReason } from "../ports.ts";
+import type { MediaControl, StopReason } from "../ports/index.ts";
 
 const CHANNEL = "media_control";
 

@@ -1,6 +1,6 @@
 import type { Metrics } from "../platform/metrics/metrics.ts";
 import type { Tracing } from "../platform/telemetry/tracing.ts";
-import type { EventSink, MediaFact, PlaybackDecision, PlaybackGate, PublishGate } from "../ports.ts";
+import type { EventSink, MediaFact, PlaybackDecision, PlaybackGate, PublishGate } from "../ports/index.ts";
 
 /** Seconds from a segment's last source packet until its last rung was made. */
 const LATENCY_BUCKETS = [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 10];

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { Metrics } from "../platform/metrics/metrics.ts";
 import { noTracing } from "../platform/telemetry/tracing.ts";
-import type { EventSink, PlaybackDecision, PublishDecision } from "../ports.ts";
+import type { EventSink, PlaybackDecision, PublishDecision } from "../ports/index.ts";
 import { observePorts, type Ports } from "./observe-ports.ts";
 import {
   measureConnections,

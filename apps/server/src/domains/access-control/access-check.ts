@@ -1,6 +1,6 @@
 import type { PlaybackPolicy } from "@weir/contract";
 import type { Clock } from "../../platform/clock.ts";
-import type { PlaybackRequest, ViewerDetails, ViewerPass } from "../../ports.ts";
+import type { PlaybackRequest, ViewerDetails, ViewerPass } from "../../ports/index.ts";
 import type { Refused } from "./access-token.ts";
 import { type AccessQuestion, AccessWebhooks, type AccessWebhooksDeps } from "./access-webhook.ts";
 import { isOriginAllowed } from "./allowed-origin.ts";

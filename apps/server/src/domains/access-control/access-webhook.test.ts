@@ -4,7 +4,7 @@ import { ManualClock } from "../../platform/clock.ts";
 import { DatabaseAway } from "../../platform/database-away.ts";
 import { silentLog } from "../../platform/log.ts";
 import type { OutboundAnswer, OutboundPost } from "../../platform/outbound/outbound.ts";
-import type { ViewerDetails } from "../../ports.ts";
+import type { ViewerDetails } from "../../ports/index.ts";
 import { type AccessCallFailure, type AccessQuestion, AccessWebhooks, type Recheck } from "./access-webhook.ts";
 import { GRACE_MS } from "./webhook-standing.ts";
 

@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { signBody } from "../../platform/outbound/body-signature.ts";
 import type { Outbound, OutboundAnswer } from "../../platform/outbound/outbound.ts";
-import type { ViewerDetails } from "../../ports.ts";
+import type { ViewerDetails } from "../../ports/index.ts";
 import { DecisionCache } from "../decision-cache.ts";
 import { LastKnown } from "../last-known.ts";
 import { CallLanes } from "./call-lanes.ts";

@@ -1,4 +1,4 @@
-import type { ViewerDetails } from "../../ports.ts";
+import type { ViewerDetails } from "../../ports/index.ts";
 
 /** Whether the page that the viewer is on may play this: an exact match; without a list every page may, and any player outside a page. */
 export function isOriginAllowed(

@@ -1,6 +1,6 @@
 import { type CreatedSigningKey, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import type { MediaControl } from "../../ports.ts";
+import type { MediaControl } from "../../ports/index.ts";
 import { ApiError, NotFound } from "../api-error.ts";
 import { ApiRoutes } from "../api-routes.ts";
 import type { Deps } from "../deps.ts";

@@ -1,4 +1,4 @@
-import type { SegmentTranscoded, SourceMetrics } from "../../ports.ts";
+import type { SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
 import type { IssueCode, OpenIssue } from "../schema.ts";
 
 /** What a rule says of a fact: an issue, that all is well, or nothing (the fact is not about it, or lies between the two limits). */

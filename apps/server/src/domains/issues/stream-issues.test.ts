@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { SegmentTranscoded, SourceMeasure, SourceMetrics, TranscodingReport } from "../../ports.ts";
+import type { SegmentTranscoded, SourceMeasure, SourceMetrics, TranscodingReport } from "../../ports/index.ts";
 import type { IssueCode } from "../schema.ts";
 import { metricsRules, segmentRules } from "./issue-rules.ts";
 import { issueEvents, NO_ISSUES, nextIssues } from "./stream-issues.ts";

@@ -1,4 +1,4 @@
-import type { SegmentTranscoded, SourceMetrics } from "../../ports.ts";
+import type { SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
 import type { NewEvent } from "../events/index.ts";
 import type { IssueCode, OpenIssue, Owner, StreamIssues } from "../schema.ts";
 import { metricsRules, type Rules, segmentRules } from "./issue-rules.ts";

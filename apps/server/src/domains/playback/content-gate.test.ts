@@ -7,7 +7,7 @@ import { systemClock } from "../../platform/clock.ts";
 import { DatabaseAway } from "../../platform/database-away.ts";
 import { silentLog } from "../../platform/log.ts";
 import { Outbound } from "../../platform/outbound/outbound.ts";
-import type { PlaybackDecision, PlaybackRequest, ViewerPass } from "../../ports.ts";
+import type { PlaybackDecision, PlaybackRequest, ViewerPass } from "../../ports/index.ts";
 import { addProject, startTestDomains, viewerOf } from "../domain-test-kit.ts";
 import { ContentGate, type ViewerLimits } from "./content-gate.ts";
 import { PlayableFinder } from "./playable-finder.ts";

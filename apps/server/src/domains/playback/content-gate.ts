@@ -5,7 +5,7 @@ import type {
   RecordingIndex,
   ViewerDetails,
   ViewerPass,
-} from "../../ports.ts";
+} from "../../ports/index.ts";
 import {
   AccessCheck,
   type AccessWebhooksDeps,

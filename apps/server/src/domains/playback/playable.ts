@@ -1,4 +1,4 @@
-import type { PlaybackContent } from "../../ports.ts";
+import type { PlaybackContent } from "../../ports/index.ts";
 import type { GuardedContent } from "../access-control/index.ts";
 import type { PlayableRow } from "./playback-store.ts";
 

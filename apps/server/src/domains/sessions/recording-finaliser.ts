@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { MediaControl } from "../../ports.ts";
+import type { MediaControl } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import type { Trx } from "../schema.ts";

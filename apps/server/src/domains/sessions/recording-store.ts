@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { RecordingIndex, RecordingRendition, RecordingTrack } from "../../ports.ts";
+import type { RecordingIndex, RecordingRendition, RecordingTrack } from "../../ports/index.ts";
 import type { Db } from "../schema.ts";
 
 interface SegmentRow {

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { RecordingFailed, SegmentClosed, SpanSealed } from "../../ports.ts";
+import type { RecordingFailed, SegmentClosed, SpanSealed } from "../../ports/index.ts";
 import type { Trx } from "../schema.ts";
 
 /** What a batch of closed segments adds to one session. */

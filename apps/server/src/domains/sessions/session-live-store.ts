@@ -1,6 +1,6 @@
 import type { Profile, RecordingSpec } from "@weir/contract";
 import { sql } from "kysely";
-import type { TimelinePosition } from "../../ports.ts";
+import type { TimelinePosition } from "../../ports/index.ts";
 import { newId, newPlaybackId } from "../ids.ts";
 import type { Owner, Trx } from "../schema.ts";
 import { nextSessionStatus } from "./session-status.ts";

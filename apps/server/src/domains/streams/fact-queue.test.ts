@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
-import type { MediaFact } from "../../ports.ts";
+import type { MediaFact } from "../../ports/index.ts";
 import { FactQueue } from "./fact-queue.ts";
 
 type Write = (facts: readonly MediaFact[], dropped: ReadonlyMap<string, number>) => Promise<void>;

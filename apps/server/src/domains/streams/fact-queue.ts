@@ -2,7 +2,7 @@ import { NoResultError } from "kysely";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff } from "../../platform/retry.ts";
-import type { EventSink, MediaFact } from "../../ports.ts";
+import type { EventSink, MediaFact } from "../../ports/index.ts";
 
 export interface FactQueueOptions {
   readonly clock: Clock;

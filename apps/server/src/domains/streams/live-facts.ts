@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { MediaFact, SegmentTranscoded, SourceMetrics } from "../../ports.ts";
+import type { MediaFact, SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import { issueEvents, nextIssues } from "../issues/index.ts";

@@ -8,7 +8,7 @@ import type {
   PublishRefusal,
   PublishRequest,
   SessionStart,
-} from "../../ports.ts";
+} from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { isStreamKey } from "../ids.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { SegmentClosed } from "../../ports.ts";
+import type { SegmentClosed } from "../../ports/index.ts";
 import type { Trx } from "../schema.ts";
 import { addToSessions, insertRecordedSegments, readSessionFences, type SessionTally } from "../sessions/index.ts";
 import type { LiveStream } from "./live-stream.ts";

@@ -8,7 +8,7 @@ import {
   type TestBroadcast,
 } from "@weir/contract";
 import { Places } from "../../platform/limits/places.ts";
-import type { MediaControl, StopReason } from "../../ports.ts";
+import type { MediaControl, StopReason } from "../../ports/index.ts";
 import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
 import type { Principal } from "../accounts/index.ts";
 import { BadRequest, NotFound } from "../api-error.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { SegmentTranscoded } from "../../ports.ts";
+import type { SegmentTranscoded } from "../../ports/index.ts";
 import type { NewEvent } from "../events/index.ts";
 import type { Trx } from "../schema.ts";
 import { readSessionFences } from "../sessions/index.ts";

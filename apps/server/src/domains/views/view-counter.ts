@@ -1,5 +1,5 @@
 import type { Timer } from "../../platform/clock.ts";
-import type { EventSink, ViewerCount } from "../../ports.ts";
+import type { EventSink, ViewerCount } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { Trx } from "../schema.ts";
 import { type CountRow, writeCounts } from "./view-store.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { ViewerDetails } from "../../ports.ts";
+import type { ViewerDetails } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import { LastKnown } from "../last-known.ts";
 import { readViewersOfAccounts } from "./view-store.ts";

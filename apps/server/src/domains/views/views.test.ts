@@ -1,7 +1,7 @@
 import type { Stream, TotalViews, Viewership, ViewsNow } from "@weir/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../platform/log.ts";
-import type { ViewerCount } from "../../ports.ts";
+import type { ViewerCount } from "../../ports/index.ts";
 import { addProject, startTestDomains, type TestDomains } from "../domain-test-kit.ts";
 import { newId } from "../ids.ts";
 import { type NewViewers, ViewCounter } from "./view-counter.ts";

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../platform/clock.ts";
 import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
-import type { EventSink, PlaybackContent, PlaybackGate, ViewerPass } from "../../ports.ts";
+import type { EventSink, PlaybackContent, PlaybackGate, ViewerPass } from "../../ports/index.ts";
 import { DeniedClients } from "./denied-clients.ts";
 import type { MediaAddress } from "./hls/media-address.ts";
 import { type PlaybackCredentials, readCredentials } from "./playback-credentials.ts";

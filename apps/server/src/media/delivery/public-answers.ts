@@ -1,5 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
-import type { PlaybackContent } from "../../ports.ts";
+import type { PlaybackContent } from "../../ports/index.ts";
 import type { Grant } from "./viewer-sessions.ts";
 
 const MAX_KEPT = 20_000;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
-import type { ViewerDetails } from "../../ports.ts";
+import type { ViewerDetails } from "../../ports/index.ts";
 import type { MediaAddress } from "./hls/media-address.ts";
 
 /** Kept with each of thousands of viewers; nobody needs more of a browser's name or a page's address. */

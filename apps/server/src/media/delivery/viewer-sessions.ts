@@ -11,7 +11,7 @@
  */
 import type { Clock, Timer } from "../../platform/clock.ts";
 import { clientOf } from "../../platform/limits/client.ts";
-import type { PlaybackContent, PlaybackDecision, PlaybackGate, ViewerDetails, ViewerPass } from "../../ports.ts";
+import type { PlaybackContent, PlaybackDecision, PlaybackGate, ViewerDetails, ViewerPass } from "../../ports/index.ts";
 import type { Viewer, ViewerCounts } from "./viewer-counts.ts";
 import type { ViewerTokens } from "./viewer-token.ts";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { PublishGate, PublishGrant, SessionStart } from "../../ports.ts";
+import type { PublishGate, PublishGrant, SessionStart } from "../../ports/index.ts";
 import type { Publication, PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import type { LiveSession } from "./live-session.ts";
 import { SourcePace } from "./source-pace.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
-import type { PublishGrant } from "../../ports.ts";
+import type { PublishGrant } from "../../ports/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import type { Publication } from "../packet.ts";
 import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, ORCHESTRATOR } from "../testing/fake-gates.ts";

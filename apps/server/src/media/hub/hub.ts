@@ -1,6 +1,13 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { EventSink, PublishGate, PublishGrant, RecordingRoom, SessionStart, StopReason } from "../../ports.ts";
+import type {
+  EventSink,
+  PublishGate,
+  PublishGrant,
+  RecordingRoom,
+  SessionStart,
+  StopReason,
+} from "../../ports/index.ts";
 import type { LadderResources } from "../ladder/live-ladder.ts";
 import type { MediaMemory } from "../memory-pool.ts";
 import type { Publication, PublisherHandle } from "../packet.ts";

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { EventSink, RecordingRoom, SessionStart, SourceMeasure, TimelinePosition } from "../../ports.ts";
+import type { EventSink, RecordingRoom, SessionStart, SourceMeasure, TimelinePosition } from "../../ports/index.ts";
 import type { LadderResources, TranscodedSegment } from "../ladder/live-ladder.ts";
 import { LivePipeline } from "../live-pipeline.ts";
 import type { MediaMemory } from "../memory-pool.ts";

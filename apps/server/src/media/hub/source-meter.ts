@@ -1,4 +1,4 @@
-import type { SourceMeasure, TrackFlow } from "../../ports.ts";
+import type { SourceMeasure, TrackFlow } from "../../ports/index.ts";
 import { type SourcePacket, TICKS_PER_SECOND, type Track } from "../packet.ts";
 
 const SECOND_MS = 1000;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { LadderProfile } from "../../ports.ts";
+import type { LadderProfile } from "../../ports/index.ts";
 import { VIDEO } from "../testing/synthetic-source.ts";
 import { planLadder } from "./ladder-plan.ts";
 

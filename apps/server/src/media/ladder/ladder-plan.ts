@@ -1,4 +1,4 @@
-import type { LadderProfile } from "../../ports.ts";
+import type { LadderProfile } from "../../ports/index.ts";
 import type { VideoTrack } from "../packet.ts";
 
 /** One rung as it is encoded and listed. */

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
-import type { LadderProfile } from "../../ports.ts";
+import type { LadderProfile } from "../../ports/index.ts";
 import { LivePipeline } from "../live-pipeline.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import { FakeChildren } from "../testing/fake-transcoder.ts";

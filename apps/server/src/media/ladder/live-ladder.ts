@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import type { LadderProfile, TranscodingReport } from "../../ports.ts";
+import type { LadderProfile, TranscodingReport } from "../../ports/index.ts";
 import type { MediaMemory } from "../memory-pool.ts";
 import { LivePlaylist } from "../packaging/hls/live-playlist.ts";
 import { LiveRendition } from "../packaging/live-rendition.ts";

@@ -1,4 +1,4 @@
-import type { SegmentTranscoded } from "../../ports.ts";
+import type { SegmentTranscoded } from "../../ports/index.ts";
 
 /** How one try at a segment went; `error` is a sentence, or null. */
 export interface SegmentAttempt {

@@ -1,4 +1,4 @@
-import type { TranscodingReport } from "../../ports.ts";
+import type { TranscodingReport } from "../../ports/index.ts";
 
 export type SourceOnlyCause = NonNullable<TranscodingReport["cause"]>;
 

@@ -1,4 +1,4 @@
-import type { RecordedSegment, RecordingTrack, SegmentClosed } from "../../ports.ts";
+import type { RecordedSegment, RecordingTrack, SegmentClosed } from "../../ports/index.ts";
 
 /**
  * The journal of a chapter, one JSON value a line: `{rendition, track}` before the first row of a rendition, then the facts, whose rows leave

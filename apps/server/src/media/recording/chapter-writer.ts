@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
 import type { AppendFile } from "../../platform/storage/append-file.ts";
-import type { RecordedSegment, SegmentClosed } from "../../ports.ts";
+import type { RecordedSegment, SegmentClosed } from "../../ports/index.ts";
 import type { InitSegment, LiveSegment } from "../packaging/live-segment.ts";
 import { journalLines } from "./chapter-journal.ts";
 import { spanName } from "./recording-keys.ts";

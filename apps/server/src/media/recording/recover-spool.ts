@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
-import type { EventSink, MediaFact } from "../../ports.ts";
+import type { EventSink, MediaFact } from "../../ports/index.ts";
 import type { SpanSealer } from "./span-sealer.ts";
 import { readChapter, type SpoolChapter } from "./spool-chapter.ts";
 import { tellInBatches } from "./tell-in-batches.ts";

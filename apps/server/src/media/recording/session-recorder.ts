@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
-import type { EventSink, RecordingTrack, SegmentClosed } from "../../ports.ts";
+import type { EventSink, RecordingTrack, SegmentClosed } from "../../ports/index.ts";
 import type { InitSegment } from "../packaging/live-segment.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import { rescale } from "../timeline/ticks.ts";

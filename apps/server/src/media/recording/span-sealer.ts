@@ -4,7 +4,7 @@ import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
-import type { EventSink, MediaFact } from "../../ports.ts";
+import type { EventSink, MediaFact } from "../../ports/index.ts";
 import { recordingIndexKey, recordingKey } from "./recording-keys.ts";
 import { readChapter, type SpoolChapter } from "./spool-chapter.ts";
 import { tellInBatches } from "./tell-in-batches.ts";

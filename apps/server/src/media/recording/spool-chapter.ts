@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { RecordedSegment, SegmentClosed } from "../../ports.ts";
+import type { RecordedSegment, SegmentClosed } from "../../ports/index.ts";
 import { parseJournal } from "./chapter-journal.ts";
 import { placeName } from "./recording-keys.ts";
 

@@ -1,4 +1,4 @@
-import type { EventSink, MediaFact } from "../../ports.ts";
+import type { EventSink, MediaFact } from "../../ports/index.ts";
 
 /** Far below what the event sink holds, so that facts of live streams keep their room. */
 const BATCH = 200;

@@ -1,4 +1,4 @@
-import type { EventSink, MediaFact, PublishGate, PublishGrant, SessionStart, ViewerCount } from "../../ports.ts";
+import type { EventSink, MediaFact, PublishGate, PublishGrant, SessionStart, ViewerCount } from "../../ports/index.ts";
 import type { LadderResources } from "../ladder/live-ladder.ts";
 import { TranscodeAdmission } from "../ladder/transcode-admission.ts";
 import type { PublisherHandle } from "../packet.ts";

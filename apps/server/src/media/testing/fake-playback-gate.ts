@@ -7,7 +7,7 @@ import type {
   RecordingRendition,
   ViewerDetails,
   ViewerPass,
-} from "../../ports.ts";
+} from "../../ports/index.ts";
 import type { FactLog } from "./fake-gates.ts";
 
 const PROJECT = "project-1";

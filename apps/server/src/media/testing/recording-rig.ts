@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { ManualClock, type Timer } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
-import type { RecordedSegment } from "../../ports.ts";
+import type { RecordedSegment } from "../../ports/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
 import { type InitSegment, LiveSegment } from "../packaging/live-segment.ts";

@@ -1,5 +1,5 @@
 import { ManualClock } from "../../platform/clock.ts";
-import type { TimelinePosition } from "../../ports.ts";
+import type { TimelinePosition } from "../../ports/index.ts";
 import type { Track } from "../packet.ts";
 import { Timeline } from "../timeline/timeline.ts";
 import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";

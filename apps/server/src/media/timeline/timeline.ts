@@ -1,5 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
-import type { TimelinePosition } from "../../ports.ts";
+import type { TimelinePosition } from "../../ports/index.ts";
 import { type SourcePacket, TICKS_PER_SECOND, type Track } from "../packet.ts";
 import { AudioClock } from "./audio-clock.ts";
 import { Cutter } from "./cutter.ts";

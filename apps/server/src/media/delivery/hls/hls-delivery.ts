@@ -4,7 +4,7 @@ import { DatabaseAway } from "../../../platform/database-away.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
-import type { EventSink, PlaybackGate } from "../../../ports.ts";
+import type { EventSink, PlaybackGate } from "../../../ports/index.ts";
 import type { Hub } from "../../hub/hub.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
 import { LongResponses } from "../long-responses.ts";

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../../platform/clock.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
-import type { PlaybackGate, RecordingIndex, RecordingSegment } from "../../../ports.ts";
+import type { PlaybackGate, RecordingIndex, RecordingSegment } from "../../../ports/index.ts";
 import { SHARED } from "../media-response.ts";
 import { RecordingDelivery } from "./recording-delivery.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import type { ByteRange, ObjectStore } from "../../../platform/storage/object-store.ts";
-import type { PlaybackGate, RecordingIndex } from "../../../ports.ts";
+import type { PlaybackGate, RecordingIndex } from "../../../ports/index.ts";
 import { recordingKey } from "../../recording/recording-keys.ts";
 import { type Caching, PLAYLIST_TYPE, sendNotFound, sendStored, sendText } from "../media-response.ts";
 import type { MediaAddress } from "./media-address.ts";

@@ -2,7 +2,7 @@ import { silentAacFrame } from "@weir/formats/codecs";
 import { writeAudioFragment } from "@weir/formats/mp4";
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
 import { expect, test } from "vitest";
-import type { RecordingIndex, RecordingSegment } from "../../../ports.ts";
+import type { RecordingIndex, RecordingSegment } from "../../../ports/index.ts";
 import { RecordingMp4 } from "./recording-mp4.ts";
 
 const FRAME_TICKS = 1024;

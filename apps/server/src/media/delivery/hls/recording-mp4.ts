@@ -8,7 +8,7 @@ import {
   VIDEO_TRACK_ID,
 } from "@weir/formats/mp4";
 import type { ByteRange } from "../../../platform/storage/object-store.ts";
-import type { RecordingIndex, RecordingRendition, RecordingSegment } from "../../../ports.ts";
+import type { RecordingIndex, RecordingRendition, RecordingSegment } from "../../../ports/index.ts";
 
 /** Bytes of the store that stand somewhere in the file. */
 interface Piece {

@@ -1,5 +1,5 @@
 import { writeMediaPlaylist, writeMultivariantPlaylist } from "@weir/formats/hls";
-import type { RecordingIndex, RecordingRendition } from "../../../ports.ts";
+import type { RecordingIndex, RecordingRendition } from "../../../ports/index.ts";
 
 /** The multivariant playlist of a recording; `addressOf` a rendition is that of its playlist. */
 export function recordingMultivariant(index: RecordingIndex, addressOf: (rendition: string) => string): string {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "../../../platform/clock.ts";
-import type { PublishDecision } from "../../../ports.ts";
+import type { PublishDecision } from "../../../ports/index.ts";
 import { KeyCheck } from "./key-check.ts";
 import { grantOf } from "./rtmp-test-server.ts";
 

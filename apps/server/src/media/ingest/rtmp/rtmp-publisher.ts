@@ -5,7 +5,7 @@ import type { Clock, Timer } from "../../../platform/clock.ts";
 import { clientOf } from "../../../platform/limits/client.ts";
 import type { Log } from "../../../platform/log.ts";
 import { readInto } from "../../../platform/read-into.ts";
-import type { PublishGate, PublishGrant, PublishRefusal } from "../../../ports.ts";
+import type { PublishGate, PublishGrant, PublishRefusal } from "../../../ports/index.ts";
 import type { Publication, PublicationEnd, PublisherHandle } from "../../packet.ts";
 import type { KeyCheck } from "./key-check.ts";
 import { ProxyHeader } from "./proxy-header.ts";

@@ -1,6 +1,6 @@
 import { MESSAGE, USER_CONTROL, uint32Payload, userControlPayload } from "@weir/formats/rtmp";
 import { expect, test, vi } from "vitest";
-import type { PublishDecision } from "../../../ports.ts";
+import type { PublishDecision } from "../../../ports/index.ts";
 import { aacConfig, avcConfig, avcFrame, avcKeyframe } from "./rtmp-media.fixture.ts";
 import { RtmpTestClient } from "./rtmp-test-client.ts";
 import { grantOf, RtmpTestServer } from "./rtmp-test-server.ts";

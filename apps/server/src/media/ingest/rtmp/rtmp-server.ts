@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import type { Clock } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
-import type { PublishGate } from "../../../ports.ts";
+import type { PublishGate } from "../../../ports/index.ts";
 import { KeyCheck } from "./key-check.ts";
 import { PublisherPlaces } from "./publisher-places.ts";
 import { type PublicationHub, RtmpPublisher } from "./rtmp-publisher.ts";

@@ -2,7 +2,13 @@ import { Writable } from "node:stream";
 import { ManualClock } from "../../../platform/clock.ts";
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { createLog } from "../../../platform/log.ts";
-import type { PublishDecision, PublishGate, PublishGrant, PublishRefusal, PublishRequest } from "../../../ports.ts";
+import type {
+  PublishDecision,
+  PublishGate,
+  PublishGrant,
+  PublishRefusal,
+  PublishRequest,
+} from "../../../ports/index.ts";
 import type { Publication, PublisherHandle, SourcePacket, Track } from "../../packet.ts";
 import { RtmpServer } from "./rtmp-server.ts";
 

@@ -1,0 +1,9 @@
+/**
+ * The waist: everything that the media floor and the domain floor say to each other. Four small interfaces, all of their values
+ * structured-cloneable, so that the two floors may sit in one process or in many. Only `roles/` knows both sides.
+ */
+export type * from "./facts.ts";
+export type * from "./media-control.ts";
+export type * from "./media-index.ts";
+export type * from "./playback-gate.ts";
+export type * from "./publish-gate.ts";

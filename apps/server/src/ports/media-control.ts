@@ -1,0 +1,15 @@
+/** What the domain floor asks of the media floor. */
+
+export type StopReason = "terminated" | "suspended" | "deleted" | "key-rotated";
+
+export interface MediaControl {
+  /**
+   * Close the stream's publisher wherever it is. `terminated` leaves viewers to finish the playlist, `suspended` and `deleted` refuse them
+   * at once; after `key-rotated` the session waits for the broadcaster to come back with the new key, as after a lost source.
+   */
+  stop(streamId: string, why: StopReason): Promise<void>;
+  /** Keys or policies changed: every kept answer about this playback id, or about all of them, is asked for again at once. */
+  accessChanged(playbackId: string | "all"): Promise<void>;
+  /** Send a generated picture and tone to the stream by its own ingest, for `seconds`. */
+  startTestBroadcast(streamKey: string, seconds: number): Promise<void>;
+}

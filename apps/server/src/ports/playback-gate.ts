@@ -1,0 +1,71 @@
+/** Who may watch. */
+
+import type { RecordingIndex } from "./media-index.ts";
+
+/** Who asks to watch, as the customer's webhook is told (public-interface 6). Without credentials: `url` has no query. */
+export interface ViewerDetails {
+  readonly protocol: "hls" | "mp4" | "whep";
+  readonly address: string;
+  readonly url: string;
+  readonly host: string;
+  readonly userAgent: string;
+  readonly referer: string;
+  /** Null where the request names none. */
+  readonly origin: string | null;
+}
+
+export interface PlaybackRequest {
+  readonly playbackId: string;
+  /** The distinct signed tokens that came with the request, by header and by query: none, one, or two that differ. */
+  readonly tokens: readonly string[];
+  /** The distinct access keys, in the same way. */
+  readonly accessKeys: readonly string[];
+  readonly viewer: ViewerDetails;
+}
+
+/**
+ * What a viewer session rests on. The media floor seals it into the session's token, so that any node can go on with the session, also
+ * after a restart, and asks `recheck` with it from time to time.
+ */
+export type ViewerPass =
+  | {
+      readonly kind: "jwt";
+      readonly signingKeyId: string /** Milliseconds since the Unix epoch. */;
+      readonly expiresAt: number;
+    }
+  | { readonly kind: "webhook"; readonly accessKey: string };
+
+export type PlaybackContent =
+  | { readonly kind: "live"; readonly streamId: string; readonly projectId: string }
+  | { readonly kind: "recording"; readonly sessionId: string; readonly projectId: string };
+
+export type PlaybackDecision =
+  | {
+      readonly ok: true;
+      readonly content: PlaybackContent;
+      /** Null for public content, which needs no viewer session. */
+      readonly pass: ViewerPass | null;
+      /** How long the answer stands, in milliseconds; then `recheck` (or, for public content, `open`) is asked again. */
+      readonly standsMs: number;
+      /** The policy lists origins, so the answer is about `viewer` alone: not even a public one may be kept by the playback id. */
+      readonly perOrigin: boolean;
+      /** The account has as many viewers as it may have: who watches goes on, nobody new begins. */
+      readonly isFull: boolean;
+    }
+  | {
+      readonly ok: false;
+      /** `unconfirmed`, of a re-check alone: the customer's webhook does not say, and its last yes is unknown or too old. Ask again. */
+      readonly reason: "denied" | "unconfirmed";
+    };
+
+export interface PlaybackGate {
+  /** An access request. One answer for unknown, deleted and suspended content and for a wrong credential: `denied`. */
+  open(request: PlaybackRequest): Promise<PlaybackDecision>;
+  /**
+   * Whether who was let in on this pass may go on. Reads what changed since (policy, signing key, suspension) and calls the customer's
+   * webhook only when the refresh interval is over (lifecycles.md, viewer session).
+   */
+  recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision>;
+  /** The index of a recording that is ready; null otherwise. */
+  recording(sessionId: string): Promise<RecordingIndex | null>;
+}

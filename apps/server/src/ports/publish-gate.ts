@@ -1,0 +1,68 @@
+/** Who may publish. */
+
+/** A position on a session's timeline from which a successor may go on without ever using a name twice. */
+export interface TimelinePosition {
+  /** First media sequence number that was never used. */
+  readonly nextMsn: number;
+  readonly discontinuitySequence: number;
+  /** Latest end of all tracks, in 90 kHz ticks. */
+  readonly endTicks: number;
+}
+
+export interface PublishRequest {
+  readonly protocol: "rtmp" | "srt" | "whip" | "pull";
+  readonly streamKey: string;
+  readonly remoteAddress: string;
+}
+
+export type PublishRefusal = "unknown-key" | "suspended" | "too-many" | "draining" | "unavailable";
+
+/** The right to publish one stream. `epoch` fences it: a later grant for the same stream has a higher one, and wins everywhere. */
+export interface PublishGrant {
+  readonly streamId: string;
+  readonly projectId: string;
+  readonly playbackId: string;
+  readonly epoch: number;
+}
+
+export type PublishDecision =
+  | { readonly ok: true; readonly grant: PublishGrant }
+  | { readonly ok: false; readonly reason: PublishRefusal };
+
+/** One rung that a stream asks for beside its source, as the API's `profiles` describes it. */
+export interface LadderProfile {
+  readonly name: string;
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Bits per second. */
+  readonly bitrate: number;
+  /** Frames per second, divided by `fpsDen`; 0 for the source's own. */
+  readonly fps: number;
+  readonly fpsDen?: number;
+  /** Constant rate factor, 0 to 44; 0 for none. */
+  readonly quality?: number;
+  /** Seconds between keyframes as a number in text, or `intra`. */
+  readonly gop?: string;
+  readonly profile?: "H264Baseline" | "H264Main" | "H264High" | "H264ConstrainedHigh";
+  readonly encoder?: "H.264";
+}
+
+/** The session that a publisher's first keyframe or audio packet began, or went on with. */
+export interface SessionStart {
+  readonly sessionId: string;
+  /** Null for a new session. */
+  readonly resume: TimelinePosition | null;
+  readonly record: boolean;
+  /** The ladder as the session began with it; empty for the source alone. */
+  readonly profiles: readonly LadderProfile[];
+  /** True for the documented default ladder, of which rungs not smaller than the source are left out. */
+  readonly isDefaultLadder: boolean;
+}
+
+export interface PublishGate {
+  /** Asked once per publish attempt, before a byte of media is kept. Takes the lease: an older publisher of the stream is fenced off. */
+  authorize(request: PublishRequest): Promise<PublishDecision>;
+  /** Asked when the first keyframe (or first audio packet) is in. Null when a newer grant exists or the stream may no longer publish. */
+  begin(grant: PublishGrant, at: number): Promise<SessionStart | null>;
+}
