@@ -1,5 +1,6 @@
 import type { Stream, Webhook } from "@weir/contract";
 import { describe, expect, it } from "vitest";
+import type { PublishGrant, StoredContent } from "../ports/index.ts";
 import { viewerOf, WINDOW_MS } from "./domain-test-kit.ts";
 import {
   authorize,
@@ -44,9 +45,10 @@ describe("recordings", () => {
     expect(session.mp4Url).toBe(`http://weir.test/asset/hls/${playbackId}/staticsource.mp4`);
     expect(await kit.domains.playbackGate.open(viewerOf(playbackId))).toMatchObject({
       ok: true,
-      content: { kind: "recording", sessionId },
+      content: { kind: "recording", id: sessionId },
     });
-    const index = await kit.domains.playbackGate.recording(sessionId);
+    const index = await kit.domains.playbackGate.mediaIndex(recordingOf(grant, sessionId));
+    expect(index).toMatchObject({ id: sessionId, keyPrefix: `v1/${grant.projectId}/rec/${sessionId}/` });
     expect(index?.renditions.map(({ rendition, segments }) => [rendition, segments.map(({ msn }) => msn)])).toEqual([
       ["audio", [1, 2]],
       ["source", [1, 2]],
@@ -77,7 +79,7 @@ describe("recordings", () => {
       }
       const recordingStatus = keeps ? "ready" : "failed";
       expect(await readSession(sessionId)).toMatchObject({ recordingStatus, recordingError: reason });
-      const index = await kit.domains.playbackGate.recording(sessionId);
+      const index = await kit.domains.playbackGate.mediaIndex(recordingOf(grant, sessionId));
       expect(index?.renditions[0]?.segments.map(({ msn, discontinuity }) => [msn, discontinuity])).toEqual(
         keeps
           ? [
@@ -102,7 +104,7 @@ describe("recordings", () => {
       recordingStatus: "ready",
       recordingError: expect.stringContaining("damaged"),
     });
-    const index = await kit.domains.playbackGate.recording(sessionId);
+    const index = await kit.domains.playbackGate.mediaIndex(recordingOf(grant, sessionId));
     expect(index?.renditions.map(({ rendition, segments }) => [rendition, segments.map(({ gap }) => gap)])).toEqual([
       ["audio", [false, false]],
       ["source", [false, true]],
@@ -219,3 +221,7 @@ describe("kill -9", () => {
     expect(await read()).toMatchObject({ status: { state: "reconnecting" } });
   });
 });
+
+function recordingOf({ projectId }: PublishGrant, sessionId: string): StoredContent {
+  return { kind: "recording", id: sessionId, projectId };
+}

@@ -9,7 +9,7 @@ import type {
   Selectable,
   Transaction,
 } from "kysely";
-import type { RecordingTrack, TranscodingReport } from "../ports/index.ts";
+import type { StoredTrack, TranscodingReport } from "../ports/index.ts";
 
 /** PostgreSQL's bigint: the driver reads it as text. All of ours stay below 2^53. */
 type Int8 = ColumnType<string, number, number>;
@@ -191,7 +191,7 @@ interface SessionTable extends Owned, Counters {
 interface RecordingRenditionTable extends Owned {
   session_id: string;
   rendition: string;
-  track: JSONColumnType<RecordingTrack>;
+  track: JSONColumnType<StoredTrack>;
 }
 
 interface RecordingSegmentTable extends Owned {

@@ -1,6 +1,6 @@
 /** What the media floor tells. */
 
-import type { RecordingSegment, RecordingTrack } from "./media-index.ts";
+import type { StoredSegment, StoredTrack } from "./media-index.ts";
 import type { TimelinePosition } from "./publish-gate.ts";
 
 interface Fact {
@@ -35,9 +35,9 @@ export interface SegmentClosed extends Fact {
   readonly recorded: readonly RecordedSegment[];
 }
 
-export interface RecordedSegment extends RecordingSegment {
+export interface RecordedSegment extends StoredSegment {
   readonly rendition: string;
-  readonly track: RecordingTrack;
+  readonly track: StoredTrack;
 }
 
 /** A span is in the object store and durable: `{v1/{project}/rec/{session}/{rendition}/{span}}`. Rows that point behind its `bytes` are lost. */

@@ -4,6 +4,6 @@
  */
 export type * from "./facts.ts";
 export type * from "./media-control.ts";
-export type * from "./media-index.ts";
+export * from "./media-index.ts";
 export type * from "./playback-gate.ts";
 export type * from "./publish-gate.ts";

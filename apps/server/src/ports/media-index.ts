@@ -1,13 +1,28 @@
-/** One rendition of a recording: init segments, spans and the segments inside them, in order. */
-export interface RecordingRendition {
+/** The object keys of a recording's files begin with this: both floors put it together from ids alone, never from a user's words. */
+export function recordingPrefix(projectId: string, sessionId: string): string {
+  return `v1/${projectId}/rec/${sessionId}/`;
+}
+
+/** Media that lies whole in the object store, as delivery needs it to serve HLS and MP4. */
+export interface MediaIndex {
+  /** The session of a recording. */
+  readonly id: string;
+  readonly projectId: string;
+  /** The key of each file is `{keyPrefix}{rendition}/{file}`. */
+  readonly keyPrefix: string;
+  readonly renditions: readonly StoredRendition[];
+}
+
+/** Init segments, spans and the segments inside them, in order. */
+export interface StoredRendition {
   readonly rendition: string;
-  readonly track: RecordingTrack;
-  readonly segments: readonly RecordingSegment[];
+  readonly track: StoredTrack;
+  readonly segments: readonly StoredSegment[];
   /** Size of each span in bytes, by its name. */
   readonly spanBytes: ReadonlyMap<string, number>;
 }
 
-export interface RecordingTrack {
+export interface StoredTrack {
   readonly kind: "video" | "audio";
   readonly codec: "avc" | "hevc" | "av1" | "aac";
   /** The decoder configuration (body of `avcC`, `hvcC`, `av1C`, or the AudioSpecificConfig), base64. */
@@ -20,7 +35,7 @@ export interface RecordingTrack {
   readonly channels?: number;
 }
 
-export interface RecordingSegment {
+export interface StoredSegment {
   readonly msn: number;
   readonly epoch: number;
   /** Start on the timeline and duration, in ticks of the rendition's timescale. */
@@ -36,10 +51,4 @@ export interface RecordingSegment {
   readonly span: string;
   readonly offset: number;
   readonly length: number;
-}
-
-export interface RecordingIndex {
-  readonly sessionId: string;
-  readonly projectId: string;
-  readonly renditions: readonly RecordingRendition[];
 }

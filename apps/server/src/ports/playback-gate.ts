@@ -1,6 +1,6 @@
 /** Who may watch. */
 
-import type { RecordingIndex } from "./media-index.ts";
+import type { MediaIndex } from "./media-index.ts";
 
 /** Who asks to watch, as the customer's webhook is told (public-interface 6). Without credentials: `url` has no query. */
 export interface ViewerDetails {
@@ -37,7 +37,14 @@ export type ViewerPass =
 
 export type PlaybackContent =
   | { readonly kind: "live"; readonly streamId: string; readonly projectId: string }
-  | { readonly kind: "recording"; readonly sessionId: string; readonly projectId: string };
+  | StoredContent;
+
+/** What lies whole in the object store. A recording has the id of its session. */
+export interface StoredContent {
+  readonly kind: "recording";
+  readonly id: string;
+  readonly projectId: string;
+}
 
 export type PlaybackDecision =
   | {
@@ -66,6 +73,6 @@ export interface PlaybackGate {
    * webhook only when the refresh interval is over (lifecycles.md, viewer session).
    */
   recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision>;
-  /** The index of a recording that is ready; null otherwise. */
-  recording(sessionId: string): Promise<RecordingIndex | null>;
+  /** Where the bytes of stored content are; null while it is not ready. */
+  mediaIndex(content: StoredContent): Promise<MediaIndex | null>;
 }

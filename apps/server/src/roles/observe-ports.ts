@@ -49,7 +49,7 @@ export function observePorts(
         accesses.add([protocol, recheckOutcome(decision)]);
         return decision;
       },
-      recording: (sessionId) => playbackGate.recording(sessionId),
+      mediaIndex: (content) => playbackGate.mediaIndex(content),
     },
     eventSink: observeSink(eventSink, metrics),
   };

@@ -54,7 +54,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
   const ports = observePorts(
     {
       publishGate: { authorize: async () => granted, begin: async () => null },
-      playbackGate: { open: async () => denied, recheck: async () => denied, recording: async () => null },
+      playbackGate: { open: async () => denied, recheck: async () => denied, mediaIndex: async () => null },
       eventSink: sink,
     },
     metrics,

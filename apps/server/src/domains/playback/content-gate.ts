@@ -1,8 +1,9 @@
 import type {
+  MediaIndex,
   PlaybackDecision,
   PlaybackGate,
   PlaybackRequest,
-  RecordingIndex,
+  StoredContent,
   ViewerDetails,
   ViewerPass,
 } from "../../ports/index.ts";
@@ -54,8 +55,8 @@ export class ContentGate implements PlaybackGate {
   readonly #keyUse: SigningKeyUse;
   readonly #contents: DecisionCache<PlayableRow | undefined>;
   readonly #lastContents: LastKnown<PlayableRow>;
-  readonly #indexes: DecisionCache<RecordingIndex | undefined>;
-  readonly #lastIndexes: LastKnown<RecordingIndex>;
+  readonly #indexes: DecisionCache<MediaIndex | undefined>;
+  readonly #lastIndexes: LastKnown<MediaIndex>;
 
   constructor(deps: ContentGateDeps) {
     this.#deps = deps;
@@ -92,9 +93,9 @@ export class ContentGate implements PlaybackGate {
     return decisionOf(row, verdict, false);
   }
 
-  async recording(sessionId: string): Promise<RecordingIndex | null> {
-    const look = async () => (await readRecordingIndex(this.#deps.db, sessionId)) ?? undefined;
-    const index = await this.#indexes.get(sessionId, () => this.#lastIndexes.get(sessionId, look));
+  async mediaIndex({ id }: StoredContent): Promise<MediaIndex | null> {
+    const look = async () => (await readRecordingIndex(this.#deps.db, id)) ?? undefined;
+    const index = await this.#indexes.get(id, () => this.#lastIndexes.get(id, look));
     // "Not yet" is no lasting answer.
     return index ?? (await look()) ?? null;
   }

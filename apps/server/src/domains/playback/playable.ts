@@ -11,7 +11,7 @@ export function whyNotPlayable({ kind, state, suspended }: PlayableRow): string 
 
 /** As the media floor knows it. */
 export const contentOf = ({ kind, id, project_id: projectId }: PlayableRow): PlaybackContent =>
-  kind === "live" ? { kind, streamId: id, projectId } : { kind, sessionId: id, projectId };
+  kind === "live" ? { kind, streamId: id, projectId } : { kind, id, projectId };
 
 /** As access control knows it. */
 export const guardedContentOf = (row: PlayableRow): GuardedContent => ({

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { RecordingIndex, RecordingRendition, RecordingTrack } from "../../ports/index.ts";
+import { type MediaIndex, recordingPrefix, type StoredRendition, type StoredTrack } from "../../ports/index.ts";
 import type { Db } from "../schema.ts";
 
 interface SegmentRow {
@@ -18,7 +18,7 @@ interface SegmentRow {
 }
 
 /** The index of a recording that is ready; null otherwise. The gate has asked who may see it. */
-export async function readRecordingIndex(db: Db, sessionId: string): Promise<RecordingIndex | null> {
+export async function readRecordingIndex(db: Db, sessionId: string): Promise<MediaIndex | null> {
   const session = await db
     .selectFrom("session")
     .select(["id", "project_id"])
@@ -40,7 +40,7 @@ export async function readRecordingIndex(db: Db, sessionId: string): Promise<Rec
     .select(["rendition", "span", "bytes"])
     .where("session_id", "=", sessionId)
     .execute();
-  const renditions: RecordingRendition[] = tracks.map(({ rendition, track }) => ({
+  const renditions: StoredRendition[] = tracks.map(({ rendition, track }) => ({
     rendition,
     track,
     segments: rows
@@ -63,7 +63,8 @@ export async function readRecordingIndex(db: Db, sessionId: string): Promise<Rec
       spans.filter((row) => row.rendition === rendition).map(({ span, bytes }) => [span, Number(bytes)]),
     ),
   }));
-  return { sessionId: session.id, projectId: session.project_id, renditions };
+  const { id, project_id: projectId } = session;
+  return { id, projectId, keyPrefix: recordingPrefix(projectId, id), renditions };
 }
 
 /** What a playback answer says of a recording's MP4: picture size and mean bitrate in bits per second. */
@@ -74,7 +75,7 @@ export interface RecordingShape {
 }
 
 export async function readRecordingShape(db: Db, sessionId: string, seconds: number): Promise<RecordingShape> {
-  const { rows } = await sql<{ track: RecordingTrack; bytes: string }>`
+  const { rows } = await sql<{ track: StoredTrack; bytes: string }>`
     select track, (select coalesce(sum(bytes), 0) from recording_span p where p.session_id = r.session_id) as bytes
     from recording_rendition r where session_id = ${sessionId} and rendition = 'source'`.execute(db);
   const [row] = rows;

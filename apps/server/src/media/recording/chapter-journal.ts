@@ -1,4 +1,4 @@
-import type { RecordedSegment, RecordingTrack, SegmentClosed } from "../../ports/index.ts";
+import type { RecordedSegment, SegmentClosed, StoredTrack } from "../../ports/index.ts";
 
 /**
  * The journal of a chapter, one JSON value a line: `{rendition, track}` before the first row of a rendition, then the facts, whose rows leave
@@ -14,7 +14,7 @@ export interface ChapterJournal {
 
 type TrackLine = Pick<RecordedSegment, "rendition" | "track">;
 type FactLine = Omit<SegmentClosed, "recorded"> & {
-  readonly recorded: readonly (Omit<RecordedSegment, "track"> & { readonly track?: RecordingTrack })[];
+  readonly recorded: readonly (Omit<RecordedSegment, "track"> & { readonly track?: StoredTrack })[];
 };
 
 /** The line of a fact, and before it those of the renditions that are not in `known`. */
@@ -30,7 +30,7 @@ export function journalLines(fact: SegmentClosed, known: ReadonlySet<string>): s
 
 export function parseJournal(text: string): ChapterJournal {
   const facts: SegmentClosed[] = [];
-  const tracks = new Map<string, RecordingTrack>();
+  const tracks = new Map<string, StoredTrack>();
   let at = 0;
   for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", at)) {
     const line = parseLine(text.slice(at, end));

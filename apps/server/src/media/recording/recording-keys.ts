@@ -1,12 +1,14 @@
+import { recordingPrefix } from "../../ports/index.ts";
+
 /** Object keys of recordings. Made of ids and numbers of our own only; no name that a user chose gets here. */
 
 export function recordingKey(projectId: string, sessionId: string, rendition: string, file: string): string {
-  return `v1/${projectId}/rec/${sessionId}/${rendition}/${file}`;
+  return `${recordingPrefix(projectId, sessionId)}${rendition}/${file}`;
 }
 
 /** The journal of one chapter, sealed beside its spans: from the journals an index can be rebuilt without the database. */
 export function recordingIndexKey(projectId: string, sessionId: string, epoch: number, firstMsn: number): string {
-  return `v1/${projectId}/rec/${sessionId}/index-${placeName(epoch, firstMsn)}.jsonl`;
+  return `${recordingPrefix(projectId, sessionId)}index-${placeName(epoch, firstMsn)}.jsonl`;
 }
 
 export function spanName(epoch: number, firstMsn: number): string {

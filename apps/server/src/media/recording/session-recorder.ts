@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
-import type { EventSink, RecordingTrack, SegmentClosed } from "../../ports/index.ts";
+import type { EventSink, SegmentClosed, StoredTrack } from "../../ports/index.ts";
 import type { InitSegment } from "../packaging/live-segment.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import { rescale } from "../timeline/ticks.ts";
@@ -37,7 +37,7 @@ export interface SessionRecorderSettings {
 export class SessionRecorder {
   readonly #settings: SessionRecorderSettings;
   /** What each rendition was when it began; its rows count in this timescale. */
-  readonly #tracks = new Map<string, RecordingTrack>();
+  readonly #tracks = new Map<string, StoredTrack>();
   #chapter: ChapterWriter | null = null;
   #lostBefore = 0;
   /** Chapters whose last bytes are being synced. */
@@ -186,7 +186,7 @@ class NoRoom extends Error {
   }
 }
 
-function trackOf({ track, timescale }: InitSegment): RecordingTrack {
+function trackOf({ track, timescale }: InitSegment): StoredTrack {
   const { kind, codec, codecString } = track;
   const config = Buffer.from(track.config).toString("base64");
   const shape =

@@ -1,19 +1,21 @@
-import type {
-  PlaybackContent,
-  PlaybackDecision,
-  PlaybackGate,
-  PlaybackRequest,
-  RecordingIndex,
-  RecordingRendition,
-  ViewerDetails,
-  ViewerPass,
+import {
+  type MediaIndex,
+  type PlaybackContent,
+  type PlaybackDecision,
+  type PlaybackGate,
+  type PlaybackRequest,
+  recordingPrefix,
+  type StoredContent,
+  type StoredRendition,
+  type ViewerDetails,
+  type ViewerPass,
 } from "../../ports/index.ts";
 import type { FactLog } from "./fake-gates.ts";
 
 const PROJECT = "project-1";
 const CONTENT: Readonly<Record<string, PlaybackContent>> = {
   playstream1: { kind: "live", streamId: "stream-1", projectId: PROJECT },
-  recording1: { kind: "recording", sessionId: "session-1", projectId: PROJECT },
+  recording1: { kind: "recording", id: "session-1", projectId: PROJECT },
 };
 
 /**
@@ -59,9 +61,9 @@ export class FakePlaybackGate implements PlaybackGate {
     return this.#answer(playbackId, pass, this.policy === pass.kind && this.allowed.has(credential));
   }
 
-  async recording(sessionId: string): Promise<RecordingIndex | null> {
+  async mediaIndex({ id, projectId }: StoredContent): Promise<MediaIndex | null> {
     const rows = this.#facts.of("segment-closed").flatMap(({ recorded }) => recorded);
-    const renditions = new Map<string, RecordingRendition & { segments: typeof rows }>();
+    const renditions = new Map<string, StoredRendition & { segments: typeof rows }>();
     for (const row of rows) {
       const { rendition, track } = row;
       if (!renditions.has(rendition)) {
@@ -71,7 +73,8 @@ export class FakePlaybackGate implements PlaybackGate {
       }
       renditions.get(rendition)?.segments.push(row);
     }
-    return renditions.size === 0 ? null : { sessionId, projectId: PROJECT, renditions: [...renditions.values()] };
+    if (renditions.size === 0) return null;
+    return { id, projectId, keyPrefix: recordingPrefix(projectId, id), renditions: [...renditions.values()] };
   }
 
   #answer(playbackId: string, pass: ViewerPass | null, isAllowed: boolean): PlaybackDecision {

@@ -4,7 +4,7 @@ import { DatabaseAway } from "../../../platform/database-away.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
-import type { EventSink, PlaybackGate } from "../../../ports/index.ts";
+import type { EventSink, PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import type { Hub } from "../../hub/hub.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
 import { LongResponses } from "../long-responses.ts";
@@ -106,7 +106,7 @@ export class HlsDelivery {
   #answer(asked: MediaRequest, found: Admission | Refusal): void {
     if (typeof found === "string") refuse(asked, found);
     else if (found.content.kind === "live") this.#serveLive(asked, found);
-    else this.#serveRecording(asked, found, found.content.sessionId);
+    else this.#serveRecording(asked, found, found.content);
   }
 
   #serveLive(asked: MediaRequest, admission: Admission): void {
@@ -133,7 +133,7 @@ export class HlsDelivery {
     });
   }
 
-  #serveRecording(asked: MediaRequest, admission: Admission, sessionId: string): void {
+  #serveRecording(asked: MediaRequest, admission: Admission, content: StoredContent): void {
     const { req, res, url, address } = asked;
     const caching = admission.isShared ? SHARED : PERSONAL;
     const begins = (): boolean => {
@@ -142,9 +142,9 @@ export class HlsDelivery {
         this.#longResponses.watch(res, () => this.#access.goesOn(req, url, address, admission));
       return true;
     };
-    const addressOf = this.#addresses(asked, admission, sessionId);
+    const addressOf = this.#addresses(asked, admission, content.id);
     this.#recordings
-      .serve(sessionId, { req, res, address, caching, addressOf, begins })
+      .serve(content, { req, res, address, caching, addressOf, begins })
       .catch((error: unknown) => this.#fail(res, error));
   }
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../../platform/clock.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
-import type { PlaybackGate, RecordingIndex, RecordingSegment } from "../../../ports/index.ts";
+import type { MediaIndex, PlaybackGate, StoredContent, StoredSegment } from "../../../ports/index.ts";
 import { SHARED } from "../media-response.ts";
 import { RecordingDelivery } from "./recording-delivery.ts";
 
@@ -12,9 +12,9 @@ const LONG = 200_000;
 function start() {
   const clock = new ManualClock();
   const asked: string[] = [];
-  const recording = async (sessionId: string): Promise<RecordingIndex> => {
-    asked.push(sessionId);
-    const segment: RecordingSegment = {
+  const mediaIndex = async ({ id, projectId }: StoredContent): Promise<MediaIndex> => {
+    asked.push(id);
+    const segment: StoredSegment = {
       epoch: 1,
       msn: 0,
       init: "init",
@@ -27,16 +27,16 @@ function start() {
       discontinuity: false,
       gap: false,
     };
-    const count = sessionId.startsWith("long") ? LONG : 1;
+    const count = id.startsWith("long") ? LONG : 1;
     const track = { kind: "video", codec: "avc", codecString: "avc1", config: "", timescale: 1 } as const;
     const renditions = [
-      { rendition: "source", track, segments: Array<RecordingSegment>(count).fill(segment), spanBytes: new Map() },
+      { rendition: "source", track, segments: Array<StoredSegment>(count).fill(segment), spanBytes: new Map() },
     ];
-    return { sessionId, projectId: "project-1", renditions };
+    return { id, projectId, keyPrefix: "v1/project-1/rec/", renditions };
   };
   const delivery = new RecordingDelivery({
     clock,
-    playbackGate: { recording } as PlaybackGate,
+    playbackGate: { mediaIndex } as PlaybackGate,
     store: {} as ObjectStore,
   });
   const play = async (sessionId: string): Promise<number> => {
@@ -44,14 +44,17 @@ function start() {
     const res = { writeHead: () => {}, end: () => {} } as unknown as ServerResponse;
     const address = { kind: "multivariant", playbackId: "recording1" } as const;
     const req = {} as IncomingMessage;
-    await delivery.serve(sessionId, {
-      req,
-      res,
-      address,
-      caching: SHARED,
-      addressOf: (name) => name,
-      begins: () => true,
-    });
+    await delivery.serve(
+      { kind: "recording", id: sessionId, projectId: "project-1" },
+      {
+        req,
+        res,
+        address,
+        caching: SHARED,
+        addressOf: (name) => name,
+        begins: () => true,
+      },
+    );
     return asked.length - before;
   };
   return { clock, play };

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import type { ByteRange, ObjectStore } from "../../../platform/storage/object-store.ts";
-import type { PlaybackGate, RecordingIndex } from "../../../ports/index.ts";
-import { recordingKey } from "../../recording/recording-keys.ts";
+import type { MediaIndex, PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import { type Caching, PLAYLIST_TYPE, sendNotFound, sendStored, sendText } from "../media-response.ts";
 import type { MediaAddress } from "./media-address.ts";
 import { RecordingMp4 } from "./recording-mp4.ts";
@@ -13,7 +12,7 @@ const KEEP_MS = 60_000;
 const MAX_SEGMENTS = 300_000;
 
 interface OpenRecording {
-  readonly index: RecordingIndex;
+  readonly index: MediaIndex;
   readonly until: number;
   readonly segments: number;
   /** `{rendition}/{name}` of all files that may be asked for: whatever is not in here does not exist. */
@@ -47,8 +46,11 @@ export class RecordingDelivery {
     this.#store = store;
   }
 
-  async serve(sessionId: string, { req, res, address, caching, addressOf, begins }: RecordingRequest): Promise<void> {
-    const recording = await this.#recording(sessionId);
+  async serve(
+    content: StoredContent,
+    { req, res, address, caching, addressOf, begins }: RecordingRequest,
+  ): Promise<void> {
+    const recording = await this.#recording(content);
     if (!recording) return sendNotFound(res);
     const { index } = recording;
     if (address.kind !== "file") {
@@ -57,12 +59,12 @@ export class RecordingDelivery {
       return sendText(res, 200, PLAYLIST_TYPE, recordingMultivariant(index, addressOf), caching.multivariant);
     }
     const rendition = index.renditions.find((candidate) => candidate.rendition === address.rendition);
-    if (address.timeline !== sessionId || !rendition) return sendNotFound(res);
+    if (address.timeline !== index.id || !rendition) return sendNotFound(res);
     const isPlaylist = address.file === "index.m3u8";
     if (!isPlaylist && !recording.files.has(`${address.rendition}/${address.file}`)) return sendNotFound(res);
     if (!begins()) return;
     if (isPlaylist) return sendText(res, 200, PLAYLIST_TYPE, recordingPlaylist(rendition), caching.fresh);
-    const key = recordingKey(index.projectId, sessionId, address.rendition, address.file);
+    const key = `${index.keyPrefix}${address.rendition}/${address.file}`;
     // Only an init segment's is not in the index; players ask for one once.
     const size = rendition.spanBytes.get(address.file) ?? (await this.#store.size(key));
     if (size === null) return sendNotFound(res);
@@ -74,7 +76,7 @@ export class RecordingDelivery {
     recording.mp4 ??= new RecordingMp4(recording.index);
     const { mp4, index } = recording;
     const readSpan = (rendition: string, span: string, range: ByteRange) =>
-      this.#read(recordingKey(index.projectId, index.sessionId, rendition, span), range);
+      this.#read(`${index.keyPrefix}${rendition}/${span}`, range);
     await sendStored(req, res, "video/mp4", caching.immutable, mp4.size, (range) => mp4.read(range, readSpan));
   }
 
@@ -82,10 +84,10 @@ export class RecordingDelivery {
     yield* await this.#store.read(key, range);
   }
 
-  async #recording(sessionId: string): Promise<OpenRecording | null> {
-    const kept = this.#open.get(sessionId);
+  async #recording(content: StoredContent): Promise<OpenRecording | null> {
+    const kept = this.#open.get(content.id);
     if (kept && this.#clock.monotonic() < kept.until) return kept;
-    const index = await this.#gate.recording(sessionId);
+    const index = await this.#gate.mediaIndex(content);
     if (!index) return null;
     const recording: OpenRecording = {
       index,
@@ -94,27 +96,27 @@ export class RecordingDelivery {
       files: filesOf(index),
       mp4: null,
     };
-    this.#keep(sessionId, recording);
+    this.#keep(content.id, recording);
     return recording;
   }
 
-  #keep(sessionId: string, recording: OpenRecording): void {
-    this.#forget(sessionId);
+  #keep(id: string, recording: OpenRecording): void {
+    this.#forget(id);
     for (const oldest of this.#open.keys()) {
       if (this.#segments + recording.segments <= MAX_SEGMENTS) break;
       this.#forget(oldest);
     }
-    this.#open.set(sessionId, recording);
+    this.#open.set(id, recording);
     this.#segments += recording.segments;
   }
 
-  #forget(sessionId: string): void {
-    this.#segments -= this.#open.get(sessionId)?.segments ?? 0;
-    this.#open.delete(sessionId);
+  #forget(id: string): void {
+    this.#segments -= this.#open.get(id)?.segments ?? 0;
+    this.#open.delete(id);
   }
 }
 
-function filesOf(index: RecordingIndex): Set<string> {
+function filesOf(index: MediaIndex): Set<string> {
   const files = new Set<string>();
   for (const { rendition, segments } of index.renditions) {
     for (const { gap, init, span } of segments) {

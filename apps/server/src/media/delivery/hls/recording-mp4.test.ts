@@ -2,7 +2,7 @@ import { silentAacFrame } from "@weir/formats/codecs";
 import { writeAudioFragment } from "@weir/formats/mp4";
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
 import { expect, test } from "vitest";
-import type { RecordingIndex, RecordingSegment } from "../../../ports/index.ts";
+import type { MediaIndex, StoredSegment } from "../../../ports/index.ts";
 import { RecordingMp4 } from "./recording-mp4.ts";
 
 const FRAME_TICKS = 1024;
@@ -47,10 +47,10 @@ function segmentBytes(startTicks: number): Uint8Array {
   );
 }
 
-function recordingOf(segments: readonly { startTicks: number; bytes: Uint8Array }[]): RecordingIndex {
+function recordingOf(segments: readonly { startTicks: number; bytes: Uint8Array }[]): MediaIndex {
   const config = Buffer.from([0x11, 0x90]).toString("base64"); // AAC LC, 48 kHz, stereo
   const listed = segments.map(
-    ({ startTicks, bytes }, i): RecordingSegment => ({
+    ({ startTicks, bytes }, i): StoredSegment => ({
       msn: i + 1,
       epoch: 1,
       startTicks,
@@ -66,8 +66,9 @@ function recordingOf(segments: readonly { startTicks: number; bytes: Uint8Array 
   );
   const track = { kind: "audio", codec: "aac", config, timescale: RATE, codecString: "mp4a.40.2" } as const;
   return {
-    sessionId: "s",
+    id: "s",
     projectId: "p",
+    keyPrefix: "v1/p/rec/s/",
     renditions: [{ rendition: "audio", track, segments: listed, spanBytes: new Map() }],
   };
 }

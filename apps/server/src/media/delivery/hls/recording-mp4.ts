@@ -8,7 +8,7 @@ import {
   VIDEO_TRACK_ID,
 } from "@weir/formats/mp4";
 import type { ByteRange } from "../../../platform/storage/object-store.ts";
-import type { RecordingIndex, RecordingRendition, RecordingSegment } from "../../../ports/index.ts";
+import type { MediaIndex, StoredRendition, StoredSegment } from "../../../ports/index.ts";
 
 /** Bytes of the store that stand somewhere in the file. */
 interface Piece {
@@ -33,10 +33,10 @@ export class RecordingMp4 {
   readonly #head: Uint8Array;
   readonly #pieces: readonly Piece[];
 
-  constructor(index: RecordingIndex) {
+  constructor(index: MediaIndex) {
     const tracks = index.renditions.filter(({ segments }) => segments.some(({ gap }) => !gap));
     const lead = tracks.find(({ track }) => track.kind === "video") ?? tracks[0];
-    if (!lead) throw new Error(`the recording of session ${index.sessionId} has no segments`);
+    if (!lead) throw new Error(`the media of ${index.id} has no segments`);
     const kept = tracks.map((rendition) => ({ rendition, byMsn: longestConfiguration(rendition) }));
     const pieces: Piece[] = [];
     const indexed: IndexedSegment[] = [];
@@ -100,7 +100,7 @@ async function readEarlier({ rendition, span, offset, length, earlierTicks }: Pi
   return segment;
 }
 
-function longestConfiguration({ segments }: RecordingRendition): Map<number, RecordingSegment> {
+function longestConfiguration({ segments }: StoredRendition): Map<number, StoredSegment> {
   const lasting = new Map<string, number>();
   for (const { gap, init, durationTicks } of segments)
     if (!gap) lasting.set(init, (lasting.get(init) ?? 0) + durationTicks);
@@ -108,7 +108,7 @@ function longestConfiguration({ segments }: RecordingRendition): Map<number, Rec
   return new Map(segments.filter(({ gap, init }) => !gap && init === longest).map((segment) => [segment.msn, segment]));
 }
 
-function initTrack({ track }: RecordingRendition): InitTrack {
+function initTrack({ track }: StoredRendition): InitTrack {
   const config = Buffer.from(track.config, "base64");
   const { codec, timescale } = track;
   if (codec === "aac")

@@ -1,8 +1,8 @@
 import { writeMediaPlaylist, writeMultivariantPlaylist } from "@weir/formats/hls";
-import type { RecordingIndex, RecordingRendition } from "../../../ports/index.ts";
+import type { MediaIndex, StoredRendition } from "../../../ports/index.ts";
 
 /** The multivariant playlist of a recording; `addressOf` a rendition is that of its playlist. */
-export function recordingMultivariant(index: RecordingIndex, addressOf: (rendition: string) => string): string {
+export function recordingMultivariant(index: MediaIndex, addressOf: (rendition: string) => string): string {
   const video = [];
   let audio = null;
   for (const rendition of index.renditions) {
@@ -18,7 +18,7 @@ export function recordingMultivariant(index: RecordingIndex, addressOf: (renditi
 }
 
 /** One rendition of a recording, whole: byte ranges of immutable spans. */
-export function recordingPlaylist({ track, segments }: RecordingRendition): string {
+export function recordingPlaylist({ track, segments }: StoredRendition): string {
   const longest = Math.max(1, ...segments.map(({ durationTicks }) => Math.round(durationTicks / track.timescale)));
   return writeMediaPlaylist({
     targetDuration: longest,
@@ -39,7 +39,7 @@ export function recordingPlaylist({ track, segments }: RecordingRendition): stri
   });
 }
 
-function bitrates({ track, segments }: RecordingRendition): { peak: number; average: number } {
+function bitrates({ track, segments }: StoredRendition): { peak: number; average: number } {
   let bits = 0;
   let seconds = 0;
   let peak = 1;
