@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "../clock.ts";
 import { explainListen } from "../listen-error.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 
 /** How long a running request may go on when the server closes. */
 const LAST_ANSWERS_MS = 1_000;
@@ -49,11 +50,11 @@ export async function createHttpServer({
       keepAliveTimeout: 65_000,
       noDelay: true,
     },
-    (request, response) => {
+    oneAtATime((request, response) => {
       const isMedia = mediaPrefixes.some((prefix) => request.url?.startsWith(prefix));
       if (isMedia) media(request, response);
       else app.routing(request, response);
-    },
+    }),
   );
   server.maxHeadersCount = 100;
   server.on("clientError", refuse);
