@@ -24,7 +24,10 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     starting ??= startWithTemplate();
     starting.then(
       ({ address }) => socket.end(JSON.stringify(address)),
-      (error: Error) => socket.destroy(error),
+      (error: Error) => {
+        console.error(`the database of the unit tests did not start: ${error.message}`);
+        socket.destroy();
+      },
     );
   });
   const path = join(folder, "postgres");
