@@ -91,7 +91,7 @@ export async function measureEvents(server: BenchServer, clip: Clip): Promise<Ro
 function eventOf({ id, projectId = "", userId = "" }: Stream, n: number): NewEvent {
   const orchestrator = { address: id, transcodeUri: "http://127.0.0.1/transcode/1" };
   return {
-    streamId: id,
+    subject: { kind: "stream", id },
     owner: { projectId, userId },
     at: Date.now(),
     kind: "telemetry",

@@ -84,7 +84,7 @@ export async function measureWebhooks(server: BenchServer, clip: Clip): Promise<
 function eventOf(stream: Stream | undefined, n: number) {
   const { id = "", projectId = "", userId = "" } = stream ?? {};
   return {
-    streamId: id,
+    subject: { kind: "stream", id },
     owner: { projectId, userId },
     at: Date.now(),
     kind: "lifecycle",

@@ -137,7 +137,11 @@ export function createDomains(options: DomainOptions): Domains {
     ...deps,
     node,
     snapshots: {
-      stream: (id) => readStream(deps.db, id),
+      subject: {
+        stream: async (id) => ({ stream: await readStream(deps.db, id) }),
+        asset: async () => ({}),
+        task: async () => ({}),
+      },
       session: (owner, id) => readSession(deps.db, owner, id, settings.publicUrl()),
     },
   });

@@ -13,6 +13,7 @@ import type {
 import { startTestDomains, type TestDomains } from "./domain-test-kit.ts";
 import { EventLog } from "./events/index.ts";
 import type { Domains } from "./index.ts";
+import { streamSubject } from "./subject.ts";
 
 /** The domain floor of a test file, and the stream that is new for each of its tests. */
 export let kit: TestDomains;
@@ -32,7 +33,8 @@ export function setUpLiveRig(): void {
 export const now = () => kit.clock.now();
 export const read = async (): Promise<Stream> => (await kit.call("GET", `/api/stream/${stream.id}`)).json();
 export const readSession = async (id: string): Promise<Session> => (await kit.call("GET", `/api/session/${id}`)).json();
-export const events = async () => (await new EventLog().since(kit.db, stream.id, 0, 100)).map(({ event }) => event);
+export const events = async () =>
+  (await new EventLog().since(kit.db, streamSubject(stream.id), 0, 100)).map(({ event }) => event);
 export const states = async () =>
   (await events()).flatMap((event) => (event.type === "stream_state" ? [event.state.active] : []));
 

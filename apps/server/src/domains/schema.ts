@@ -10,6 +10,7 @@ import type {
   Transaction,
 } from "kysely";
 import type { StoredTrack, TranscodingReport } from "../ports/index.ts";
+import type { SubjectKind } from "./subject.ts";
 
 /** PostgreSQL's bigint: the driver reads it as text. All of ours stay below 2^53. */
 type Int8 = ColumnType<string, number, number>;
@@ -228,13 +229,17 @@ interface SigningKeyTable extends Owned {
   last_seen: Int8OrNull;
 }
 
-interface StreamSequenceTable {
-  stream_id: string;
+/** Whatever is about a subject. */
+interface AboutSubject {
+  subject_kind: SubjectKind;
+  subject_id: string;
+}
+
+interface EventSequenceTable extends AboutSubject {
   seq: Int8Default;
 }
 
-export interface EventTable extends Owned {
-  stream_id: string;
+export interface EventTable extends Owned, AboutSubject {
   seq: Int8;
   at: Int8;
   type: string;
@@ -242,22 +247,18 @@ export interface EventTable extends Owned {
   data: JSONColumnType<Record<string, unknown>>;
 }
 
-interface ViewHourTable extends Owned {
+interface ViewHourTable extends Owned, AboutSubject {
   playback_id: string;
   hour: Int8;
-  stream_id: string;
-  asset_id: TextOrNull;
   view_count: Int8Default;
   playtime_ms: Int8Default;
   errors: Int8Default;
   heartbeats: Int8Default;
 }
 
-interface ViewerCountTable extends Owned {
+interface ViewerCountTable extends Owned, AboutSubject {
   node_id: string;
   playback_id: string;
-  stream_id: string;
-  asset_id: TextOrNull;
   viewers: number;
   told_at: Int8;
 }
@@ -277,10 +278,9 @@ interface WebhookTable extends Owned {
   last_failure: JsonOrNull<NonNullable<Webhook["status"]["lastFailure"]>>;
 }
 
-interface WebhookDeliveryTable {
+interface WebhookDeliveryTable extends AboutSubject {
   id: GeneratedAlways<string>;
   webhook_id: string;
-  stream_id: string;
   lane: Int8Default;
   seq: Int8;
   event_at: Int8;
@@ -290,9 +290,8 @@ interface WebhookDeliveryTable {
   first_tried_at: Int8OrNull;
 }
 
-interface WebhookQueueTable {
+interface WebhookQueueTable extends AboutSubject {
   webhook_id: string;
-  stream_id: string;
   lane: Int8Default;
   due_at: Int8;
   claimed_by: TextOrNull;
@@ -339,7 +338,7 @@ export interface Schema {
   recording_rendition: RecordingRenditionTable;
   recording_segment: RecordingSegmentTable;
   recording_span: RecordingSpanTable;
-  stream_sequence: StreamSequenceTable;
+  event_sequence: EventSequenceTable;
   server_secret: ServerSecretTable;
   event_lifecycle: EventTable;
   event_telemetry: EventTable;

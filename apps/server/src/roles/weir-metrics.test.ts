@@ -43,7 +43,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
     },
     ...{ transcodeChildren: 8, diskFreeBytes: 9, unsealedChapters: 10 },
   };
-  const feed = { readers: 1, streams: 2, tooSlow: 3 };
+  const feed = { readers: 1, subjects: 2, tooSlow: 3 };
   measureProcess(metrics, { p99Ms: () => 20 });
   measureDatabase(metrics, { connections: () => ({ open: 3, idle: 2, waiting: 1 }) });
   measureConnections(metrics, { open: 6, refused: 7 });

@@ -48,7 +48,7 @@ export function measureDomains(metrics: Metrics, { figures }: Pick<Domains, "fig
   );
   metrics.total("weir_facts_dropped_total", "Facts that the queue had no room for", () => figures().factsDropped);
   metrics.gauge("weir_feed_readers", "Readers of event feeds", () => figures().feed.readers);
-  metrics.gauge("weir_feed_streams", "Streams whose event feed is read", () => figures().feed.streams);
+  metrics.gauge("weir_feed_streams", "Streams whose event feed is read", () => figures().feed.subjects);
   metrics.total(
     "weir_feed_readers_too_slow_total",
     "Readers of event feeds that were let go because they took too little",

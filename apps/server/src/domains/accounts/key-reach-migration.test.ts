@@ -1,31 +1,11 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { systemClock } from "../../platform/clock.ts";
-import { openDatabase } from "../../platform/database.ts";
-import { silentLog } from "../../platform/log.ts";
-import { migrate } from "../../platform/migrate.ts";
-import { startTemporaryPostgres } from "../../platform/postgres/temporary-postgres.ts";
 import { newId } from "../ids.ts";
-import type { Schema } from "../schema.ts";
-
-const MIGRATIONS = fileURLToPath(new URL("../../../migrations/", import.meta.url));
-const BEFORE = 9;
+import { openOlderDatabase } from "../older-schema-test-kit.ts";
 
 it("of the keys of an older Weir the first one alone rules the account, and keys with rules or origins are signed out", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "weir-migrations-"));
-  const numberOf = (file: string) => Number.parseInt(file, 10);
-  cpSync(MIGRATIONS, folder, {
-    recursive: true,
-    filter: (path) => !path.endsWith(".sql") || numberOf(path.slice(path.lastIndexOf("/") + 1)) <= BEFORE,
-  });
-  const postgres = await startTemporaryPostgres();
-  const database = await openDatabase<Schema>(postgres.address, silentLog, systemClock);
-  const { db } = database;
-  await migrate(db, folder, silentLog);
+  await using older = await openOlderDatabase(9);
+  const { db } = older;
   const [userId, projectId] = [newId(), newId()];
   await sql`insert into account (id, name, created_at) values (${userId}, 'first', 1000)`.execute(db);
   await sql`insert into project (id, user_id, name, created_at) values (${projectId}, ${userId}, 'default', 1000)`.execute(
@@ -49,7 +29,7 @@ it("of the keys of an older Weir the first one alone rules the account, and keys
       values (${Buffer.from(name)}, ${id}, ${projectId}, ${userId}, 1, 2)`.execute(db);
   }
 
-  await migrate(db, MIGRATIONS, silentLog);
+  await older.migrate();
 
   const { rows } = await sql<{ name: string; account_wide: boolean; signed_in: boolean }>`
     select name, account_wide, exists (select from dashboard_session d where d.api_key_id = k.id) as signed_in
@@ -61,7 +41,4 @@ it("of the keys of an older Weir the first one alone rules the account, and keys
       .map(({ name }) => name)
       .sort(),
   ).toEqual(["made later", "the first", "with no origin", "with nothing in its access"]);
-  await database.close();
-  await postgres.close();
-  rmSync(folder, { recursive: true });
 });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vites
 import { createApp } from "../../platform/http/app.ts";
 import { silentLog } from "../../platform/log.ts";
 import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
+import { streamSubject } from "../subject.ts";
 import { eventId } from "./event-id.ts";
 import { EventLog } from "./event-log.ts";
 
@@ -39,16 +40,16 @@ beforeEach(async () => {
 /** Append so many events, a second apart, and return their ids. */
 async function append(count: number, at = kit.clock.now()): Promise<string[]> {
   const owner = { projectId: stream.projectId ?? "", userId: stream.userId ?? "" };
-  const before = await log.head(kit.db, stream.id);
+  const before = await log.head(kit.db, streamSubject(stream.id));
   const events = Array.from({ length: count }, (_, i) => ({
-    streamId: stream.id,
+    subject: streamSubject(stream.id),
     owner,
     at: at + i * 1000,
     kind: i % 2 === 0 ? ("lifecycle" as const) : ("telemetry" as const),
     body: { type: "event_gap", dropped: i + 1 } as const,
   }));
   await kit.db.transaction().execute((trx) => log.append(trx, events));
-  return events.map(({ at: time }, i) => eventId(stream.id, { at: time, seq: before + i + 1 }));
+  return events.map(({ at: time }, i) => eventId(streamSubject(stream.id), { at: time, seq: before + i + 1 }));
 }
 
 interface Feed extends AsyncDisposable {
@@ -158,11 +159,11 @@ describe("server-sent events", () => {
 
   it("go to every reader of a stream, of which nothing is left when they have gone", async () => {
     const feeds = await Promise.all(Array.from({ length: 20 }, () => openFeed()));
-    await vi.waitFor(() => expect(kit.domains.figures().feed).toMatchObject({ readers: 20, streams: 1 }));
+    await vi.waitFor(() => expect(kit.domains.figures().feed).toMatchObject({ readers: 20, subjects: 1 }));
     const ids = await append(2);
     await vi.waitFor(() => expect(feeds.map((feed) => feed.ids())).toEqual(feeds.map(() => ids)));
     for (const feed of feeds) await feed[Symbol.asyncDispose]();
-    await vi.waitFor(() => expect(kit.domains.figures().feed).toMatchObject({ readers: 0, streams: 0 }));
+    await vi.waitFor(() => expect(kit.domains.figures().feed).toMatchObject({ readers: 0, subjects: 0 }));
   });
 
   it("come whatever order writers commit in: an event that was begun first and written last is not passed over", async () => {
@@ -170,7 +171,7 @@ describe("server-sent events", () => {
     await vi.waitFor(() => expect(kit.domains.figures().feed.readers).toBe(1));
     const written = await Promise.all(Array.from({ length: 10 }, () => append(3)));
     await vi.waitFor(() => expect(feed.ids()).toHaveLength(30));
-    const kept = await log.since(kit.db, stream.id, 0, 100);
+    const kept = await log.since(kit.db, streamSubject(stream.id), 0, 100);
     expect(written.flat()).toHaveLength(30);
     expect(feed.ids()).toEqual(kept.map(({ event }) => event.id));
   });
@@ -187,7 +188,7 @@ describe("server-sent events", () => {
     const [first = ""] = await append(1);
     const owner = { projectId: stream.projectId ?? "", userId: stream.userId ?? "" };
     const body = { type: "webhook_event", event: "x", userId: "u", payload: { text: "x".repeat(1_000_000) } } as const;
-    const large = { streamId: stream.id, owner, at: START, kind: "lifecycle", body } as const;
+    const large = { subject: streamSubject(stream.id), owner, at: START, kind: "lifecycle", body } as const;
     let sent = 0;
     while (kit.domains.figures().feed.tooSlow === tooSlow && sent < 40) {
       await kit.db.transaction().execute((trx) => log.append(trx, [large]));
@@ -256,8 +257,11 @@ describe("a reader that resumes", () => {
 
   describe("after an event that is not there", () => {
     const unknown: readonly (readonly [string, () => string])[] = [
-      ["of another stream", () => eventId("2f1c0a52-9d0e-4f3a-8a3e-0c3f3f2d1b11", { at: START, seq: 1 })],
-      ["that never was", () => eventId(stream.id, { at: START, seq: 99 })],
+      [
+        "of another stream",
+        () => eventId(streamSubject("2f1c0a52-9d0e-4f3a-8a3e-0c3f3f2d1b11"), { at: START, seq: 1 }),
+      ],
+      ["that never was", () => eventId(streamSubject(stream.id), { at: START, seq: 99 })],
       ["of no feed at all", () => "2f1c0a52-9d0e-4f3a-8a3e-0c3f3f2d1b11"],
     ];
 
@@ -277,7 +281,7 @@ describe("a reader that resumes", () => {
 
   it("is told of a gap where telemetry after its last event is not kept any longer", async () => {
     const ids = await append(5);
-    await sql`delete from event_telemetry where stream_id = ${stream.id} and seq = 2`.execute(kit.db);
+    await sql`delete from event_telemetry where subject_id = ${stream.id} and seq = 2`.execute(kit.db);
     await using feed = await openFeed(`?lastEventId=${ids[0]}`);
     await vi.waitFor(() => expect(feed.ids()).toEqual(ids.slice(2)));
     expect(feed.text()).toContain("retry: 10000\n\n: gap\n\nid: ");

@@ -6,10 +6,11 @@ import { Places } from "../../platform/limits/places.ts";
 import type { Log } from "../../platform/log.ts";
 import { ApiError } from "../api-error.ts";
 import type { Db, Schema } from "../schema.ts";
+import type { Subject } from "../subject.ts";
 import { CredentialWatch } from "./credential-watch.ts";
-import { EVENT_CHANNEL, streamsIn } from "./event-channel.ts";
+import { EVENT_CHANNEL, subjectsIn } from "./event-channel.ts";
 import type { EventLog } from "./event-log.ts";
-import { StreamTail } from "./stream-tail.ts";
+import { EventTail } from "./event-tail.ts";
 
 export interface EventFeedDeps {
   readonly db: Db;
@@ -23,12 +24,12 @@ export interface EventFeedDeps {
 
 /** A tail that stays open until it is given back. */
 export interface HeldTail {
-  readonly tail: StreamTail;
+  readonly tail: EventTail;
   release(): void;
 }
 
 interface Watched {
-  readonly tail: StreamTail;
+  readonly tail: EventTail;
   readonly started: Promise<void>;
   holders: number;
 }
@@ -36,8 +37,8 @@ interface Watched {
 export interface FeedCounts {
   /** That follow live events now. */
   readonly readers: number;
-  /** Streams that they read. */
-  readonly streams: number;
+  /** Subjects whose logs they read. */
+  readonly subjects: number;
   /** Connections closed since the start because they took too little. */
   readonly tooSlow: number;
 }
@@ -69,6 +70,7 @@ export class EventFeed {
   /** Those that readers came with. */
   readonly credentials: CredentialWatch;
   readonly #deps: EventFeedDeps;
+  /** By the subject's id. */
   readonly #watched = new Map<string, Watched>();
   #subscription: Promise<Subscription> | null = null;
   #ping: Timer | null = null;
@@ -85,15 +87,15 @@ export class EventFeed {
   get counts(): FeedCounts {
     let readers = 0;
     for (const { tail } of this.#watched.values()) readers += tail.readers.size;
-    return { readers, streams: this.#watched.size, tooSlow: this.#tooSlow };
+    return { readers, subjects: this.#watched.size, tooSlow: this.#tooSlow };
   }
 
   countTooSlow(): void {
     this.#tooSlow += 1;
   }
 
-  /** The stream's tail, and what gives it back. Throws `FeedFull`; rejects when the database does not answer. */
-  async hold(streamId: string, holder: FeedHolder): Promise<HeldTail> {
+  /** The tail of the subject's log, and what gives it back. Throws `FeedFull`; rejects when the database does not answer. */
+  async hold(subject: Subject, holder: FeedHolder): Promise<HeldTail> {
     this.#takePlace(holder);
     try {
       await this.#listen();
@@ -101,7 +103,7 @@ export class EventFeed {
       this.#giveBack(holder);
       throw error;
     }
-    const watched = this.#watched.get(streamId) ?? this.#watch(streamId);
+    const watched = this.#watched.get(subject.id) ?? this.#watch(subject);
     watched.holders += 1;
     let isHeld = true;
     const release = () => {
@@ -111,7 +113,7 @@ export class EventFeed {
       this.#giveBack(holder);
       if (watched.holders > 0) return;
       watched.tail.close();
-      if (this.#watched.get(streamId) === watched) this.#watched.delete(streamId);
+      if (this.#watched.get(subject.id) === watched) this.#watched.delete(subject.id);
     };
     try {
       await watched.started;
@@ -148,11 +150,11 @@ export class EventFeed {
     this.#clients.giveBack(client);
   }
 
-  #watch(streamId: string): Watched {
+  #watch(subject: Subject): Watched {
     const { db, clock, log, events } = this.#deps;
-    const tail = new StreamTail({ db, clock, log, events, streamId, render: this.render });
+    const tail = new EventTail({ db, clock, log, events, subject, render: this.render });
     const watched = { tail, started: tail.start(), holders: 0 };
-    this.#watched.set(streamId, watched);
+    this.#watched.set(subject.id, watched);
     return watched;
   }
 
@@ -164,8 +166,7 @@ export class EventFeed {
     });
     this.#subscription ??= this.#deps.channels.listen(EVENT_CHANNEL, {
       message: (payload) => {
-        const streamIds = streamsIn(payload);
-        for (const streamId of streamIds ?? this.#watched.keys()) this.#watched.get(streamId)?.tail.wake();
+        for (const id of subjectsIn(payload) ?? this.#watched.keys()) this.#watched.get(id)?.tail.wake();
       },
       reconnected: () => {
         for (const { tail } of this.#watched.values()) tail.wake();

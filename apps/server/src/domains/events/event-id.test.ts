@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
+import { streamSubject } from "../subject.ts";
 import { eventId, parseEventId } from "./event-id.ts";
 
-const STREAM = "2f1c0a52-9d0e-4f3a-8a3e-0c3f3f2d1b11";
-const OTHER = "7b1c0a52-9d0e-4f3a-8a3e-0c3f3f2d1b12";
+const STREAM = streamSubject("2f1c0a52-9d0e-4f3a-8a3e-0c3f3f2d1b11");
+const OTHER = streamSubject("7b1c0a52-9d0e-4f3a-8a3e-0c3f3f2d1b12");
 
 it.each([
   { at: 1_700_000_000_000, seq: 1 },
@@ -14,13 +15,13 @@ it.each([
   expect(parseEventId(STREAM, id)).toEqual(position);
 });
 
-it("two streams never share an id, and one's id is not the other's", () => {
+it("two subjects never share an id, and one's id is not the other's", () => {
   const position = { at: 1_700_000_000_000, seq: 1 };
   expect(eventId(STREAM, position)).not.toBe(eventId(OTHER, position));
   expect(parseEventId(OTHER, eventId(STREAM, position))).toBeNull();
 });
 
-it("ids of one stream sort by time, then by place", () => {
+it("ids of one subject sort by time, then by place", () => {
   const ids = [
     eventId(STREAM, { at: 1_000, seq: 9 }),
     eventId(STREAM, { at: 1_001, seq: 10 }),
@@ -29,4 +30,6 @@ it("ids of one stream sort by time, then by place", () => {
   expect([...ids].sort()).toEqual(ids);
 });
 
-it.each(["", "abc", STREAM, "' or 1=1"])("%j is no event id", (text) => expect(parseEventId(STREAM, text)).toBeNull());
+it.each(["", "abc", STREAM.id, "' or 1=1"])("%j is no event id", (text) =>
+  expect(parseEventId(STREAM, text)).toBeNull(),
+);

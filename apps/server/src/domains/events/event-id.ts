@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Subject } from "../subject.ts";
 
-/** What an event's public id says: when it was and its place in its stream's log. */
+/** What an event's public id says: when it was and its place in its subject's log. */
 export interface EventPosition {
   readonly at: number;
   readonly seq: number;
@@ -10,22 +11,22 @@ const UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-([89ab][0-9a-f]{3})-([
 const SEQ_BITS = 40n;
 const SEQ_MASK = (1n << SEQ_BITS) - 1n;
 
-/** 34 bits of the stream, so that two streams never share an id and a foreign id is known as one. */
-function streamBits(streamId: string): bigint {
-  return createHash("sha256").update(streamId).digest().readBigUInt64BE() >> 30n;
+/** 34 bits of the subject, so that two subjects never share an id and a foreign id is known as one. */
+function subjectBits({ id }: Subject): bigint {
+  return createHash("sha256").update(id).digest().readBigUInt64BE() >> 30n;
 }
 
 /**
- * UUIDv7 (RFC 9562, 5.7) that carries the milliseconds, 34 bits of the stream and the per-stream sequence number, so that resuming
+ * UUIDv7 (RFC 9562, 5.7) that carries the milliseconds, 34 bits of the subject and its sequence number, so that resuming
  * after an id finds its partition and place without a look-up.
  */
-export function eventId(streamId: string, position: EventPosition): string {
-  return idWith(streamBits(streamId), position);
+export function eventId(subject: Subject, position: EventPosition): string {
+  return idWith(subjectBits(subject), position);
 }
 
-/** The same for many events of one stream. */
-export function eventIdsOf(streamId: string): (position: EventPosition) => string {
-  const bits = streamBits(streamId);
+/** The same for many events of one subject. */
+export function eventIdsOf(subject: Subject): (position: EventPosition) => string {
+  const bits = subjectBits(subject);
   return (position) => idWith(bits, position);
 }
 
@@ -36,11 +37,11 @@ function idWith(bits: bigint, { at, seq }: EventPosition): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-/** The position that an id of this stream names; null for any other text. */
-export function parseEventId(streamId: string, id: string): EventPosition | null {
+/** The position that an id of this subject names; null for any other text. */
+export function parseEventId(subject: Subject, id: string): EventPosition | null {
   const match = UUID.exec(id);
   if (!match) return null;
   const [, a = "", b = "", , d = "", e = ""] = match;
   const position = { at: Number.parseInt(a + b, 16), seq: Number(BigInt(`0x${d}${e}`) & SEQ_MASK) };
-  return eventId(streamId, position) === id ? position : null;
+  return eventId(subject, position) === id ? position : null;
 }

@@ -1,6 +1,7 @@
 import type { StreamEvent } from "@weir/contract";
 import { sql } from "kysely";
 import type { Db, Owner, Trx } from "../schema.ts";
+import type { Subject } from "../subject.ts";
 import { notifyEvents } from "./event-channel.ts";
 import { type EventPosition, eventIdsOf } from "./event-id.ts";
 import { type EventKind, EventPartitions } from "./event-partitions.ts";
@@ -9,7 +10,7 @@ type Body<Event> = Event extends StreamEvent ? Omit<Event, "id" | "timestamp" | 
 
 /** An event about to get its place in the log. */
 export interface NewEvent {
-  readonly streamId: string;
+  readonly subject: Subject;
   readonly owner: Owner;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
@@ -54,7 +55,7 @@ interface EventRow {
 
 const EVENT_VERSION = 1;
 
-/** One ordered log per stream. What `append` wrote is in the order of commits, because the sequence row is locked until then. */
+/** One ordered log per subject. What `append` wrote is in the order of commits, because the sequence row is locked until then. */
 export class EventLog {
   readonly partitions = new EventPartitions();
   readonly #outbox: EventOutbox;
@@ -63,7 +64,7 @@ export class EventLog {
     this.#outbox = outbox;
   }
 
-  /** Append in the given order. Call once and last in a transaction: it takes the locks of the streams' sequences. */
+  /** Append in the given order. Call once and last in a transaction: it takes the locks of the sequences. */
   async append(trx: Trx, events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return;
     await this.partitions.ensure(
@@ -72,8 +73,8 @@ export class EventLog {
     );
     const next = await this.#takeSequences(trx, events);
     const numbered = events.map((event) => {
-      const seq = next.get(event.streamId) ?? 0;
-      next.set(event.streamId, seq + 1);
+      const seq = next.get(event.subject.id) ?? 0;
+      next.set(event.subject.id, seq + 1);
       return { event, seq };
     });
     for (const kind of ["lifecycle", "telemetry"] as const) {
@@ -81,12 +82,12 @@ export class EventLog {
       if (rows.length === 0) continue;
       const column = <Value>(value: (event: NewEvent) => Value) => rows.map(({ event }) => value(event));
       await sql`
-        insert into ${sql.table(`event_${kind}`)} (stream_id, seq, at, project_id, user_id, type, v, data)
-        select s, q, a, p, u, t, ${EVENT_VERSION}::int, d::jsonb from unnest(
-          ${column((event) => event.streamId)}::uuid[], ${rows.map(({ seq }) => seq)}::bigint[],
+        insert into ${sql.table(`event_${kind}`)} (subject_kind, subject_id, seq, at, project_id, user_id, type, v, data)
+        select k, s, q, a, p, u, t, ${EVENT_VERSION}::int, d::jsonb from unnest(
+          ${column(({ subject }) => subject.kind)}::text[], ${column(({ subject }) => subject.id)}::uuid[], ${rows.map(({ seq }) => seq)}::bigint[],
           ${column((event) => event.at)}::bigint[], ${column((event) => event.owner.projectId)}::uuid[],
           ${column((event) => event.owner.userId)}::uuid[], ${column((event) => event.body.type)}::text[],
-          ${column(({ body: { type: _, ...data } }) => JSON.stringify(data))}::text[]) as f(s, q, a, p, u, t, d)`.execute(
+          ${column(({ body: { type: _, ...data } }) => JSON.stringify(data))}::text[]) as f(k, s, q, a, p, u, t, d)`.execute(
         trx,
       );
     }
@@ -94,10 +95,10 @@ export class EventLog {
     await this.#outbox(trx, numbered);
   }
 
-  /** Events of a stream after a sequence number, oldest first. The caller has checked that the stream is the asker's. */
+  /** Events of a subject after a sequence number, oldest first. The caller has checked that the subject is the asker's. */
   async since(
     db: Db,
-    streamId: string,
+    subject: Subject,
     afterSeq: number,
     limit: number,
     { after = 0, until = Number.MAX_SAFE_INTEGER, lastAt = 0 }: EventRange = {},
@@ -105,48 +106,49 @@ export class EventLog {
     const earliest = Math.max(after, lastAt - LATEST_MS);
     const { rows } = await sql<EventRow>`
       (select seq, at, type, v, data from event_lifecycle
-        where stream_id = ${streamId} and seq > ${afterSeq} and at > ${earliest} and at <= ${until} order by seq limit ${limit})
+        where subject_id = ${subject.id} and seq > ${afterSeq} and at > ${earliest} and at <= ${until} order by seq limit ${limit})
       union all
       (select seq, at, type, v, data from event_telemetry
-        where stream_id = ${streamId} and seq > ${afterSeq} and at > ${earliest} and at <= ${until} order by seq limit ${limit})
+        where subject_id = ${subject.id} and seq > ${afterSeq} and at > ${earliest} and at <= ${until} order by seq limit ${limit})
       order by seq limit ${limit}`.execute(db);
-    const idOf = eventIdsOf(streamId);
+    const idOf = eventIdsOf(subject);
+    const about = { [`${subject.kind}Id`]: subject.id };
     return rows.map(({ seq: text, at, type, v, data }) => {
       const seq = Number(text);
       const timestamp = Number(at);
       const id = idOf({ at: timestamp, seq });
-      return { seq, event: { type, id, timestamp, streamId, v, ...data } as StreamEvent };
+      return { seq, event: { type, id, timestamp, ...about, v, ...data } as StreamEvent };
     });
   }
 
-  /** Sequence number of the newest event; 0 for a stream that never had one. Everything up to it can be read. */
-  async head(db: Db, streamId: string): Promise<number> {
-    const { rows } = await sql<{ seq: string }>`select seq from stream_sequence where stream_id = ${streamId}`.execute(
-      db,
-    );
+  /** Sequence number of the newest event; 0 for a subject that never had one. Everything up to it can be read. */
+  async head(db: Db, { id }: Subject): Promise<number> {
+    const { rows } = await sql<{ seq: string }>`select seq from event_sequence where subject_id = ${id}`.execute(db);
     return Number(rows[0]?.seq ?? 0);
   }
 
   /** Whether the event at this position is still kept. */
-  async has(db: Db, streamId: string, { at, seq }: EventPosition): Promise<boolean> {
+  async has(db: Db, { id }: Subject, { at, seq }: EventPosition): Promise<boolean> {
     const { rows } = await sql`
-      select 1 from event_lifecycle where stream_id = ${streamId} and seq = ${seq} and at = ${at}
-      union all select 1 from event_telemetry where stream_id = ${streamId} and seq = ${seq} and at = ${at}`.execute(
-      db,
-    );
+      select 1 from event_lifecycle where subject_id = ${id} and seq = ${seq} and at = ${at}
+      union all select 1 from event_telemetry where subject_id = ${id} and seq = ${seq} and at = ${at}`.execute(db);
     return rows.length > 0;
   }
 
-  /** First free sequence number of each stream; locks their rows in the order of the ids. */
+  /** First free sequence number of each subject, by its id; locks their rows in the order of the ids. */
   async #takeSequences(trx: Trx, events: readonly NewEvent[]): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
-    for (const { streamId } of events) counts.set(streamId, (counts.get(streamId) ?? 0) + 1);
-    const ids = [...counts.keys()].sort();
-    const { rows } = await sql<{ stream_id: string; seq: string }>`
-      insert into stream_sequence as s (stream_id, seq)
-      select id, n from unnest(${ids}::uuid[], ${ids.map((id) => counts.get(id))}::bigint[]) as f(id, n) order by id
-      on conflict (stream_id) do update set seq = s.seq + excluded.seq
-      returning stream_id, seq`.execute(trx);
-    return new Map(rows.map((row) => [row.stream_id, Number(row.seq) - (counts.get(row.stream_id) ?? 0) + 1]));
+    const subjects = new Map<string, Subject>();
+    for (const { subject } of events) {
+      subjects.set(subject.id, subject);
+      counts.set(subject.id, (counts.get(subject.id) ?? 0) + 1);
+    }
+    const { rows } = await sql<{ id: string; seq: string }>`
+      insert into event_sequence as s (subject_kind, subject_id, seq)
+      select kind, id, n from unnest(${[...subjects.values()].map(({ kind }) => kind)}::text[],
+        ${[...subjects.keys()]}::uuid[], ${[...counts.values()]}::bigint[]) as f(kind, id, n) order by id
+      on conflict (subject_id) do update set seq = s.seq + excluded.seq
+      returning subject_id as id, seq`.execute(trx);
+    return new Map(rows.map(({ id, seq }) => [id, Number(seq) - (counts.get(id) ?? 0) + 1]));
   }
 }

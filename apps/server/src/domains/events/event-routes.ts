@@ -6,42 +6,47 @@ import { clientOf } from "../../platform/limits/client.ts";
 import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
 import { ApiError, NotFound } from "../api-error.ts";
 import { ALREADY_SENT, type ApiRequest, ApiRoutes } from "../api-routes.ts";
+import { type Subject, streamSubject } from "../subject.ts";
 import type { EventFeed } from "./event-feed.ts";
 import type { EventLog } from "./event-log.ts";
 import { pollFeed } from "./feed-poll.ts";
 import { FeedPosition } from "./feed-position.ts";
 import { parseFeedRequest } from "./feed-request.ts";
 import { FeedStream } from "./feed-stream.ts";
-import { ownsStreamLog } from "./stream-owner.ts";
+import { ownsLog } from "./log-owner.ts";
 
 export interface EventRouteDeps extends AuthenticateDeps {
   readonly events: EventLog;
   readonly feed: EventFeed;
 }
 
-type FeedRouteRequest = Pick<ApiRequest<typeof routes.getStreamEvents>, "principal" | "id" | "query">;
+interface AskedFeed extends Pick<ApiRequest<typeof routes.getStreamEvents>, "principal" | "query"> {
+  readonly subject: Subject;
+}
 
 /** The event feed at both addresses of the data API: server-sent events, or JSON where that alone is accepted. */
 export function eventRoutes(app: FastifyInstance, deps: EventRouteDeps): void {
   const api = new ApiRoutes(app, deps);
   for (const route of [routes.getStreamEvents, routes.getStreamEventsOutsideApi])
-    api.on(route, (request, reply) => serveFeed(deps, request, reply));
+    api.on(route, ({ principal, query, id }, reply) =>
+      serveFeed(deps, { principal, query, subject: streamSubject(id) }, reply),
+    );
 }
 
-async function serveFeed(deps: EventRouteDeps, asked: FeedRouteRequest, reply: FastifyReply) {
+async function serveFeed(deps: EventRouteDeps, asked: AskedFeed, reply: FastifyReply) {
   const { db, clock, feed } = deps;
-  const { principal, id: streamId, query } = asked;
+  const { principal, subject, query } = asked;
   const { headers } = reply.request;
   const lastEventId = headers["last-event-id"];
   const request = parseFeedRequest(query, lastEventId?.toString(), clock.now());
-  if (!(await ownsStreamLog(db, principal, streamId))) throw new NotFound("stream not found");
-  const { tail, release } = await feed.hold(streamId, {
+  if (!(await ownsLog(db, principal, subject))) throw new NotFound(`${subject.kind} not found`);
+  const { tail, release } = await feed.hold(subject, {
     projectId: principal.projectId,
     client: clientOf(reply.request.ip),
   });
   let isStreaming = false;
   try {
-    const position = await FeedPosition.find(deps, { streamId, tail, request });
+    const position = await FeedPosition.find(deps, { subject, tail, request });
     if (wantsJson(headers.accept)) {
       const onGone = (stop: () => void) => void reply.raw.once("close", stop);
       return await pollFeed({ clock, tail, position, maxWaitMs: request.maxWaitMs, onGone });
@@ -62,7 +67,7 @@ async function serveFeed(deps: EventRouteDeps, asked: FeedRouteRequest, reply: F
     });
     stream
       .run()
-      .catch((error: unknown) => deps.log.warn({ err: error, streamId }, "the event feed of a reader ended"))
+      .catch((error: unknown) => deps.log.warn({ err: error, subject }, "the event feed of a reader ended"))
       .finally(() => {
         unwatch();
         release();
@@ -73,10 +78,10 @@ async function serveFeed(deps: EventRouteDeps, asked: FeedRouteRequest, reply: F
   }
 }
 
-/** Streams are deleted, too. Where the database does not answer, who is in stays. */
-async function wouldBeLetIn(deps: EventRouteDeps, { principal, id }: FeedRouteRequest, reply: FastifyReply) {
-  const ownsLog = () => ownsStreamLog(deps.db, principal, id).catch(() => true);
-  return (await isStillValid(deps, reply)) && (await ownsLog());
+/** Subjects are deleted, too. Where the database does not answer, who is in stays. */
+async function wouldBeLetIn(deps: EventRouteDeps, { principal, subject }: AskedFeed, reply: FastifyReply) {
+  if (!(await isStillValid(deps, reply))) return false;
+  return ownsLog(deps.db, principal, subject).catch(() => true);
 }
 
 /** Keys are deleted, people sign out, accounts are suspended. */

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { startTestDomains } from "../domain-test-kit.ts";
+import { streamSubject } from "../subject.ts";
 import { CredentialWatch } from "./credential-watch.ts";
 import { EventFeed } from "./event-feed.ts";
 import { EventLog } from "./event-log.ts";
@@ -11,8 +12,8 @@ test("readers of one project or one client leave room for those of others", asyn
   const channels = { listen: async () => ({ close: async () => {} }) };
   const settings = { clock: new ManualClock(), log: silentLog, events: new EventLog(), channels };
   const feed = new EventFeed({ ...settings, db: kit.db, sseEventName: "event" });
-  const streamId = "00000000-0000-4000-8000-000000000001";
-  const hold = (projectId: string, client: string) => feed.hold(streamId, { projectId, client });
+  const subject = streamSubject("00000000-0000-4000-8000-000000000001");
+  const hold = (projectId: string, client: string) => feed.hold(subject, { projectId, client });
   const held = await Promise.all(Array.from({ length: 2_000 }, () => hold("a", "client-1")));
   await expect(hold("b", "client-1")).rejects.toThrow("this address has too many readers");
   held.push(...(await Promise.all(Array.from({ length: 500 }, () => hold("a", "client-2")))));

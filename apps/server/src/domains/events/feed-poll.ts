@@ -1,11 +1,11 @@
 import type { EventPage } from "@weir/contract";
 import type { Clock } from "../../platform/clock.ts";
+import type { EventTail } from "./event-tail.ts";
 import type { FeedPosition } from "./feed-position.ts";
-import type { StreamTail } from "./stream-tail.ts";
 
 export interface FeedPollSettings {
   readonly clock: Clock;
-  readonly tail: StreamTail;
+  readonly tail: EventTail;
   readonly position: FeedPosition;
   readonly maxWaitMs: number;
   /** Called with what ends the wait when the client has gone. */
@@ -14,7 +14,7 @@ export interface FeedPollSettings {
 
 const PAGE = 500;
 
-/** The next events of a stream as JSON: those that are there, else the first that comes within the wait, else none. */
+/** The next events of a log as JSON: those that are there, else the first that comes within the wait, else none. */
 export async function pollFeed(settings: FeedPollSettings): Promise<EventPage> {
   const { clock, position } = settings;
   let isAnyGap = false;

@@ -1,9 +1,10 @@
 import { NotFound } from "../api-error.ts";
 import type { Db } from "../schema.ts";
+import type { Subject } from "../subject.ts";
 import { parseEventId } from "./event-id.ts";
 import type { EventLog, EventRange, LoggedEvent } from "./event-log.ts";
+import type { EventTail, FeedItem } from "./event-tail.ts";
 import type { FeedRequest } from "./feed-request.ts";
-import type { FeedItem, StreamTail } from "./stream-tail.ts";
 
 /** Events may be written this long after their time; then what was asked for until `to` is all there. */
 const SETTLED_MS = 2_000;
@@ -19,13 +20,13 @@ export interface FeedPage {
   readonly isGap: boolean;
 }
 
-/** Where one reader is in a stream's log, from its request on until it has caught up with the tail. */
+/** Where one reader is in a log, from its request on until it has caught up with the tail. */
 export class FeedPosition {
   /** When everything until `to` is in the log; null for a reader that stays. */
   readonly endsAt: number | null;
   readonly #deps: FeedPositionDeps;
-  readonly #tail: StreamTail;
-  readonly #streamId: string;
+  readonly #tail: EventTail;
+  readonly #subject: Subject;
   readonly #range: EventRange;
   /** Whether a missing sequence number means a lost event: every event after the first is asked for. */
   readonly #isWhole: boolean;
@@ -35,13 +36,13 @@ export class FeedPosition {
 
   private constructor(
     deps: FeedPositionDeps,
-    { streamId, tail, request }: FeedStart,
+    { subject, tail, request }: FeedStart,
     start: { seq: number; at: number; isGap: boolean },
   ) {
     const { from, to, lastEventId } = request;
     this.#deps = deps;
     this.#tail = tail;
-    this.#streamId = streamId;
+    this.#subject = subject;
     this.#range = {
       ...(lastEventId === null && from !== null ? { after: from } : {}),
       ...(to === null ? {} : { until: to }),
@@ -55,12 +56,12 @@ export class FeedPosition {
 
   /** Throws `NotFound` for a last event that is not there, where it must be. */
   static async find(deps: FeedPositionDeps, start: FeedStart): Promise<FeedPosition> {
-    const { streamId, tail, request } = start;
+    const { subject, tail, request } = start;
     const { from, lastEventId, mustFindLast } = request;
     if (lastEventId === null)
       return new FeedPosition(deps, start, { seq: from === null ? tail.seq : 0, at: from ?? 0, isGap: false });
-    const last = parseEventId(streamId, lastEventId);
-    if (last && (await deps.events.has(deps.db, streamId, last)))
+    const last = parseEventId(subject, lastEventId);
+    if (last && (await deps.events.has(deps.db, subject, last)))
       return new FeedPosition(deps, start, { ...last, isGap: false });
     if (mustFindLast) throw new NotFound("event not found");
     return new FeedPosition(deps, start, { seq: 0, at: 0, isGap: true });
@@ -82,7 +83,7 @@ export class FeedPosition {
   async next(limit: number): Promise<FeedPage> {
     const { db, events } = this.#deps;
     const end = this.#tail.seq;
-    const page = await events.since(db, this.#streamId, this.#seq, limit, { ...this.#range, lastAt: this.#at });
+    const page = await events.since(db, this.#subject, this.#seq, limit, { ...this.#range, lastAt: this.#at });
     const last = page.at(-1);
     const isGap = this.#isGap || (this.#isWhole && (last?.seq ?? end) > this.#seq + page.length);
     this.#isGap = false;
@@ -95,7 +96,7 @@ export class FeedPosition {
 }
 
 export interface FeedStart {
-  readonly streamId: string;
-  readonly tail: StreamTail;
+  readonly subject: Subject;
+  readonly tail: EventTail;
   readonly request: FeedRequest;
 }

@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { StreamEvent } from "@weir/contract";
 import type { Clock, Timer } from "../../platform/clock.ts";
+import type { EventTail, FeedItem, TailReader } from "./event-tail.ts";
 import type { FeedPosition } from "./feed-position.ts";
-import type { FeedItem, StreamTail, TailReader } from "./stream-tail.ts";
 
 export interface FeedStreamSettings {
   readonly clock: Clock;
-  readonly tail: StreamTail;
+  readonly tail: EventTail;
   readonly position: FeedPosition;
   readonly response: ServerResponse;
   readonly render: (event: StreamEvent) => Buffer;

@@ -3,7 +3,8 @@ import type { FastifyInstance } from "fastify";
 import { NotFound } from "../api-error.ts";
 import { ApiRoutes } from "../api-routes.ts";
 import type { Deps } from "../deps.ts";
-import { type EventLog, ownsStreamLog } from "../events/index.ts";
+import { type EventLog, ownsLog } from "../events/index.ts";
+import { streamSubject } from "../subject.ts";
 import { HealthViews } from "./health-views.ts";
 
 export interface HealthRouteDeps extends Deps {
@@ -16,7 +17,7 @@ export function healthRoutes(app: FastifyInstance, deps: HealthRouteDeps): void 
   const views = new HealthViews(deps);
   for (const route of [routes.getStreamHealth, routes.getStreamHealthOutsideApi]) {
     api.on(route, async ({ principal, id }): Promise<StreamHealth> => {
-      if (!(await ownsStreamLog(deps.db, principal, id))) throw new NotFound("stream not found");
+      if (!(await ownsLog(deps.db, principal, streamSubject(id)))) throw new NotFound("stream not found");
       return views.of(id);
     });
   }

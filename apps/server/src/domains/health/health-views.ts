@@ -2,6 +2,7 @@ import type { StreamHealth } from "@weir/contract";
 import { sql } from "kysely";
 import type { EventLog } from "../events/index.ts";
 import type { Db } from "../schema.ts";
+import { streamSubject } from "../subject.ts";
 import { HealthReducer } from "./health-reducer.ts";
 
 interface View {
@@ -61,7 +62,7 @@ export class HealthViews {
     const { db, events } = this.#deps;
     if (view.seq === 0) view.seq = await beginningOf(db, streamId);
     for (;;) {
-      const page = await events.since(db, streamId, view.seq, PAGE, { lastAt: view.at });
+      const page = await events.since(db, streamSubject(streamId), view.seq, PAGE, { lastAt: view.at });
       for (const { seq, event } of page) {
         view.reducer.apply(event);
         view.seq = seq;
@@ -79,9 +80,9 @@ export class HealthViews {
 async function beginningOf(db: Db, streamId: string): Promise<number> {
   const { rows } = await sql<{ seq: string }>`
     select seq from event_lifecycle
-    where stream_id = ${streamId} and type = 'stream_state' and (data->'state'->>'active')::boolean
+    where subject_id = ${streamId} and type = 'stream_state' and (data->'state'->>'active')::boolean
       and at <= ${WINDOW_MS}::bigint * -1
-        + (select max(at) from event_lifecycle where stream_id = ${streamId} and type = 'stream_state')
+        + (select max(at) from event_lifecycle where subject_id = ${streamId} and type = 'stream_state')
     order by seq desc limit 1`.execute(db);
   return Math.max(0, Number(rows[0]?.seq ?? 1) - 1);
 }

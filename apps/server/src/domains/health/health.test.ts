@@ -16,6 +16,7 @@ import {
   tell,
   transcoded,
 } from "../live-test-rig.ts";
+import { streamSubject } from "../subject.ts";
 import { HealthReducer } from "./health-reducer.ts";
 import { HealthViews } from "./health-views.ts";
 
@@ -32,7 +33,12 @@ const conditionOf = ({ conditions }: StreamHealth, type: ConditionType) =>
 /** Append events of the stream as they are. */
 async function append(...events: readonly (Pick<NewEvent, "at" | "body"> & Partial<NewEvent>)[]): Promise<void> {
   const owner = { projectId: stream.projectId ?? "", userId: stream.userId ?? "" };
-  const whole = events.map((event) => ({ streamId: stream.id, owner, kind: "telemetry" as const, ...event }));
+  const whole = events.map((event) => ({
+    subject: streamSubject(stream.id),
+    owner,
+    kind: "telemetry" as const,
+    ...event,
+  }));
   await kit.db.transaction().execute((trx) => log.append(trx, whole));
 }
 
@@ -255,8 +261,8 @@ describe("whoever reads the log", () => {
   it("has the same record: kept all along, read anew, and applied event by event", async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {
-        await sql`delete from event_lifecycle where stream_id = ${stream.id}`.execute(kit.db);
-        await sql`delete from event_telemetry where stream_id = ${stream.id}`.execute(kit.db);
+        await sql`delete from event_lifecycle where subject_id = ${stream.id}`.execute(kit.db);
+        await sql`delete from event_telemetry where subject_id = ${stream.id}`.execute(kit.db);
         const deps = { db: kit.db, events: log };
         const kept = new HealthViews(deps);
         let at = now();
@@ -268,7 +274,7 @@ describe("whoever reads the log", () => {
           if (isRead) await kept.of(stream.id);
         }
         const reducer = new HealthReducer(stream.id);
-        for (const { event } of await log.since(kit.db, stream.id, 0, 1000)) reducer.apply(event);
+        for (const { event } of await log.since(kit.db, streamSubject(stream.id), 0, 1000)) reducer.apply(event);
         const anew = await new HealthViews(deps).of(stream.id);
         expect(anew).toEqual(reducer.record());
         expect(await kept.of(stream.id)).toEqual(anew);

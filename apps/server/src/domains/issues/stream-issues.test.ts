@@ -133,7 +133,11 @@ it("events tell what was closed and what was opened, in this order", () => {
   const owner = { projectId: "p", userId: "u" };
   const events = issueEvents({ id: "s", owner }, before, after, 2_000);
   expect(events).toMatchObject([
-    { streamId: "s", at: 2_000, body: { type: "stream_issue", code: "clock-jumps", state: "closed" } },
+    {
+      subject: { kind: "stream", id: "s" },
+      at: 2_000,
+      body: { type: "stream_issue", code: "clock-jumps", state: "closed" },
+    },
     {
       body: {
         code: "bitrate-unstable",

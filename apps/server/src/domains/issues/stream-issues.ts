@@ -1,6 +1,7 @@
 import type { SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
 import type { NewEvent } from "../events/index.ts";
 import type { IssueCode, OpenIssue, Owner, StreamIssues } from "../schema.ts";
+import { streamSubject } from "../subject.ts";
 import { metricsRules, type Rules, segmentRules } from "./issue-rules.ts";
 
 /** What the transcoder gets wrong is over after this many segments in a row that it got right. */
@@ -34,7 +35,7 @@ export function issueEvents(
   at: number,
 ): NewEvent[] {
   const tell = ({ code, sentence, evidence, remedy }: OpenIssue, state: "opened" | "closed"): NewEvent => ({
-    streamId: stream.id,
+    subject: streamSubject(stream.id),
     owner: stream.owner,
     at,
     kind: "lifecycle",

@@ -1,5 +1,6 @@
 import type { NewEvent } from "../events/index.ts";
 import type { Owner } from "../schema.ts";
+import { streamSubject } from "../subject.ts";
 
 export interface RecordingMoment {
   readonly streamId: string;
@@ -14,7 +15,7 @@ export function recordingEvent(
   { streamId, owner, sessionId, at }: RecordingMoment,
 ): NewEvent {
   return {
-    streamId,
+    subject: streamSubject(streamId),
     owner,
     at,
     kind: "lifecycle",

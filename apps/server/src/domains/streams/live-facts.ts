@@ -6,6 +6,7 @@ import { issueEvents, nextIssues } from "../issues/index.ts";
 import { enabledTargets, type NamedTarget } from "../multistream/index.ts";
 import type { Trx } from "../schema.ts";
 import { insertSealedSpans, noteFailedRecordings } from "../sessions/index.ts";
+import { streamSubject } from "../subject.ts";
 import { type LiveStream, lockLiveStreams, saveIssues } from "./live-stream.ts";
 import { countSegments } from "./segment-tally.ts";
 import { applyToStream } from "./stream-transition.ts";
@@ -125,7 +126,7 @@ function metricsEvent(
   const { frameRate, keyframeIntervalMs } = source;
   const region = stream.region ? { region: stream.region } : {};
   return {
-    streamId: stream.id,
+    subject: streamSubject(stream.id),
     owner: stream.owner,
     at,
     kind: "telemetry",
@@ -148,5 +149,13 @@ function metricsEvent(
 
 function gapEvent(stream: LiveStream | undefined, dropped: number, at: number): NewEvent[] {
   if (!stream) return [];
-  return [{ streamId: stream.id, owner: stream.owner, at, kind: "telemetry", body: { type: "event_gap", dropped } }];
+  return [
+    {
+      subject: streamSubject(stream.id),
+      owner: stream.owner,
+      at,
+      kind: "telemetry",
+      body: { type: "event_gap", dropped },
+    },
+  ];
 }

@@ -2,6 +2,7 @@ import type { NewEvent } from "../events/index.ts";
 import { issueEvents, NO_ISSUES } from "../issues/index.ts";
 import type { Trx } from "../schema.ts";
 import { endSession, markSessionLost, recordingEvent } from "../sessions/index.ts";
+import { streamSubject } from "../subject.ts";
 import { type LiveStream, saveLiveStream } from "./live-stream.ts";
 import { isActive, nextStreamStatus, type StreamInput } from "./stream-status.ts";
 
@@ -61,7 +62,7 @@ export async function applyToStream(
 /** The `stream_state` event of the stream as it is now. */
 export function stateEvent(stream: LiveStream, at: number): NewEvent {
   return {
-    streamId: stream.id,
+    subject: streamSubject(stream.id),
     owner: stream.owner,
     at,
     kind: "lifecycle",

@@ -3,6 +3,7 @@ import type { SegmentTranscoded } from "../../ports/index.ts";
 import type { NewEvent } from "../events/index.ts";
 import type { Trx } from "../schema.ts";
 import { readSessionFences } from "../sessions/index.ts";
+import { streamSubject } from "../subject.ts";
 import type { LiveStream } from "./live-stream.ts";
 
 /**
@@ -31,7 +32,7 @@ export async function countTranscoded(
 export function transcodeEvent({ id, owner, nodeId }: LiveStream, fact: SegmentTranscoded): NewEvent {
   const { at, segment, startTime, latencyMs, success, attempts } = fact;
   return {
-    streamId: id,
+    subject: streamSubject(id),
     owner,
     at,
     kind: "telemetry",

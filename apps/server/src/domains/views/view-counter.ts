@@ -1,13 +1,16 @@
 import type { Timer } from "../../platform/clock.ts";
 import type { EventSink, ViewerCount } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
-import type { Trx } from "../schema.ts";
+import type { Owner, Trx } from "../schema.ts";
+import type { Subject } from "../subject.ts";
 import { type CountRow, writeCounts } from "./view-store.ts";
 
 /** Viewers that began to watch one playback id. */
 export interface NewViewers {
   readonly playbackId: string;
-  readonly streamId: string;
+  /** The subject whose log tells of them. */
+  readonly subject: Subject;
+  readonly owner: Owner;
   readonly viewerIds: readonly string[];
 }
 
@@ -102,9 +105,9 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
     try {
       await db.transaction().execute(async (trx) => {
         const known = await writeCounts(trx, { nodeId: node.id, now: clock.now(), counts: [...batch.values()] });
-        const begun = known.flatMap(({ playbackId, streamId }) => {
+        const begun = known.flatMap(({ playbackId, log: subject, owner }) => {
           const viewerIds = batch.get(playbackId)?.newViewers ?? [];
-          return viewerIds.length > 0 ? [{ playbackId, streamId, viewerIds }] : [];
+          return viewerIds.length > 0 ? [{ playbackId, subject, owner, viewerIds }] : [];
         });
         if (begun.length > 0) await onNewViewers?.(trx, begun);
       });

@@ -1,6 +1,7 @@
 import { BadRequest } from "../api-error.ts";
 import { isId } from "../ids.ts";
 import { type RawQuery, textOf } from "../list-query.ts";
+import { assetSubject, streamSubject } from "../subject.ts";
 import type { Dimension, Step, ViewsOf } from "./view-store.ts";
 
 const STEPS: readonly Step[] = ["hour", "day", "week", "month", "year"];
@@ -14,7 +15,11 @@ export function parseViewsOf(query: RawQuery): ViewsOf {
   const [streamId, assetId] = [textOf(query.streamId), textOf(query.assetId)];
   for (const [name, id] of Object.entries({ streamId, assetId }))
     if (id !== undefined && !isId(id)) throw new BadRequest(`${name} is no id`);
-  return { playbackId: textOf(query.playbackId), streamId, assetId, creatorId: textOf(query.creatorId) };
+  const subjects = [
+    ...(streamId === undefined ? [] : [streamSubject(streamId)]),
+    ...(assetId === undefined ? [] : [assetSubject(assetId)]),
+  ];
+  return { playbackId: textOf(query.playbackId), subjects, creatorId: textOf(query.creatorId) };
 }
 
 /** `breakdownBy`, `breakdownBy[]`, repeated or with commas. Throws `BadRequest` for what is not known of viewers here. */

@@ -36,7 +36,7 @@ export function viewRoutes(app: FastifyInstance, deps: ViewRouteDeps): void {
   for (const route of [routes.getViewsOfCreator, routes.getViewsOfCreatorOutsideApi])
     api.on(route, async ({ principal, query }) => {
       const { playbackId: _ignored, ...of } = parseViewsOf(query);
-      if ((of.assetId === undefined) === (of.streamId === undefined))
+      if (of.subjects.length !== 1)
         throw new BadRequest("must provide exactly 1 of assetId or streamId for creator query");
       return viewership(principal, query, of);
     });
@@ -53,8 +53,7 @@ export function viewRoutes(app: FastifyInstance, deps: ViewRouteDeps): void {
   async function viewership(owner: Owner, query: RawQuery, of: ViewsOf): Promise<Viewership[]> {
     const by = parseDimensions(query);
     const stretch = parseStretch(query, deps.clock.now());
-    const isNamed = of.streamId !== undefined || of.assetId !== undefined;
-    if (isNamed && !(await isWatchable(deps.db, owner, of))) throw new NotFound();
+    if (of.subjects.length > 0 && !(await isWatchable(deps.db, owner, of))) throw new NotFound();
     return whole(await readViewership(deps.db, owner, { of, by, ...stretch }));
   }
 }

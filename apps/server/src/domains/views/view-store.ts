@@ -1,6 +1,8 @@
 import type { TotalViews, Viewership, ViewsNow } from "@weir/contract";
 import { type RawBuilder, sql } from "kysely";
 import type { Db, Owner, Trx } from "../schema.ts";
+import type { Subject } from "../subject.ts";
+import { watchables, withCreator } from "./watchable.ts";
 
 /** What one node counted of one playback id since the last time. */
 export interface CountRow {
@@ -11,6 +13,14 @@ export interface CountRow {
   readonly watchedMs: number;
   readonly errors: number;
   readonly heartbeats: number;
+}
+
+/** Something that exists, of which a node counted viewers. */
+export interface CountedWatchable {
+  readonly playbackId: string;
+  /** The subject whose log tells of its viewers. */
+  readonly log: Subject;
+  readonly owner: Owner;
 }
 
 export const HOUR_MS = 3_600_000;
@@ -25,50 +35,46 @@ export type Step = "hour" | "day" | "week" | "month" | "year";
 /** Whose views: of one thing or, without any, of all of the project. */
 export interface ViewsOf {
   readonly playbackId?: string | undefined;
-  readonly streamId?: string | undefined;
-  readonly assetId?: string | undefined;
+  /** A stream's own views are not those of its recordings. Nothing is two subjects. */
+  readonly subjects: readonly Subject[];
   readonly creatorId?: string | undefined;
 }
 
 const hourOf = (at: number) => at - (at % HOUR_MS);
 
-/** Add up what was counted and keep who watches now. Returns the playback ids that exist, with their streams; others are dropped. */
+/** Add up what was counted and keep who watches now. Returns those that exist; others are dropped. */
 export async function writeCounts(
   trx: Trx,
   told: { nodeId: string; now: number; counts: readonly CountRow[] },
-): Promise<{ playbackId: string; streamId: string }[]> {
+): Promise<CountedWatchable[]> {
   // In one order everywhere, as nodes may count the same recording at the same time.
   const counts = told.counts.toSorted((a, b) => (a.playbackId < b.playbackId ? -1 : 1));
   const column = <Field extends keyof CountRow>(field: Field) => counts.map((count) => count[field]);
-  const { rows } = await sql<{ playbackId: string; streamId: string }>`
+  const { rows } = await sql<CountedWatchable>`
     with counted as (
-      select f.*, o.* from unnest(${column("playbackId")}::text[], ${column("now")}::int[], ${column("begun")}::bigint[],
+      select f.*, w.kind as subject_kind, w.id as subject_id, w.project_id, w.user_id, w.log_kind, w.log_id from unnest(${column("playbackId")}::text[], ${column("now")}::int[], ${column("begun")}::bigint[],
         ${column("watchedMs").map(Math.round)}::bigint[], ${column("errors")}::bigint[], ${column("heartbeats")}::bigint[])
         as f(playback_id, now, begun, watched_ms, errors, heartbeats)
-      join lateral (
-        select s.project_id, s.user_id, s.id as stream_id, null::uuid as asset_id from stream s where s.playback_id = f.playback_id
-        union all
-        select e.project_id, e.user_id, e.stream_id, e.id from session e where e.recording_playback_id = f.playback_id
-        limit 1
-      ) o on true
+      join lateral (select * from ${watchables} a where a.playback_id = f.playback_id limit 1) w on true
     ), hours as (
       insert into view_hour as h
-        (playback_id, hour, project_id, user_id, stream_id, asset_id, view_count, playtime_ms, errors, heartbeats)
-      select playback_id, ${hourOf(told.now)}::bigint, project_id, user_id, stream_id, asset_id, begun, watched_ms, errors, heartbeats
+        (playback_id, hour, project_id, user_id, subject_kind, subject_id, view_count, playtime_ms, errors, heartbeats)
+      select playback_id, ${hourOf(told.now)}::bigint, project_id, user_id, subject_kind, subject_id, begun, watched_ms, errors, heartbeats
       from counted where begun + watched_ms + errors + heartbeats > 0 order by playback_id
       on conflict (playback_id, hour) do update set view_count = h.view_count + excluded.view_count,
         playtime_ms = h.playtime_ms + excluded.playtime_ms, errors = h.errors + excluded.errors,
         heartbeats = h.heartbeats + excluded.heartbeats
     ), present as (
-      insert into viewer_count as v (node_id, playback_id, project_id, user_id, stream_id, asset_id, viewers, told_at)
-      select ${told.nodeId}::uuid, playback_id, project_id, user_id, stream_id, asset_id, now, ${told.now}::bigint
+      insert into viewer_count as v (node_id, playback_id, project_id, user_id, subject_kind, subject_id, viewers, told_at)
+      select ${told.nodeId}::uuid, playback_id, project_id, user_id, subject_kind, subject_id, now, ${told.now}::bigint
       from counted where now > 0
       on conflict (node_id, playback_id) do update set viewers = excluded.viewers, told_at = excluded.told_at
     ), gone as (
       delete from viewer_count v using counted c
       where v.node_id = ${told.nodeId}::uuid and v.playback_id = c.playback_id and c.now = 0
     )
-    select playback_id as "playbackId", stream_id as "streamId" from counted`.execute(trx);
+    select playback_id as "playbackId", json_build_object('kind', log_kind, 'id', log_id) as log,
+      json_build_object('projectId', project_id, 'userId', user_id) as owner from counted`.execute(trx);
   return rows;
 }
 
@@ -80,12 +86,11 @@ export async function forgetOldCounts(db: Db, now: number): Promise<void> {
     .execute();
 }
 
-/** Whether the project has this stream, also a deleted one, or this recording. */
-export async function isWatchable(db: Db, { projectId }: Owner, { streamId, assetId }: ViewsOf): Promise<boolean> {
+/** Whether the project has one of these subjects, also a deleted one. */
+export async function isWatchable(db: Db, { projectId }: Owner, { subjects }: ViewsOf): Promise<boolean> {
   const { rows } = await sql`
-    select 1 from stream where id = ${streamId ?? null}::uuid and project_id = ${projectId}
-    union all
-    select 1 from session where id = ${assetId ?? null}::uuid and project_id = ${projectId}`.execute(db);
+    select from unnest(${subjects.map(({ kind }) => kind)}::text[], ${subjects.map(({ id }) => id)}::uuid[]) as f(kind, id)
+    join ${watchables} w on w.kind = f.kind and w.id = f.id where w.project_id = ${projectId}`.execute(db);
   return rows.length > 0;
 }
 
@@ -99,12 +104,12 @@ export async function readViewsNow(
   const { rows } = await sql<ViewsNow>`
     select ${shown(by)} coalesce(sum(v.viewers), 0)::float8 as "viewCount", ${errorRate} as "errorRate"
     from (
-      select project_id, stream_id, asset_id, playback_id, viewers, 0 as view_count, 0 as errors
+      select subject_kind, subject_id, playback_id, viewers, 0 as view_count, 0 as errors
       from viewer_count where project_id = ${projectId} and told_at > ${now - COUNT_STANDS_MS}::bigint
       union all
-      select project_id, stream_id, asset_id, playback_id, 0, view_count, errors
+      select subject_kind, subject_id, playback_id, 0, view_count, errors
       from view_hour where project_id = ${projectId} and hour = ${hourOf(now)}::bigint
-    ) v join stream s on s.id = v.stream_id
+    ) v ${withCreator}
     where ${matches(of)} ${grouped(by.map((name) => columns[name]))} ${by.length > 0 ? sql`having sum(v.viewers) > 0` : sql``}
     order by "viewCount" desc limit ${MOST_ROWS + 1}`.execute(db);
   return rows.map(withoutNulls);
@@ -121,7 +126,7 @@ export async function readViewership(
   const groups = [...(step ? [begin] : []), ...by.map((name) => columns[name])];
   const { rows } = await sql<Viewership>`
     select ${step ? sql`${begin} as "timestamp",` : sql``} ${shown(by)} ${sums}, ${errorRate} as "errorRate"
-    from view_hour v join stream s on s.id = v.stream_id
+    from view_hour v ${withCreator}
     where v.project_id = ${projectId} and v.hour >= ${hourOf(from)}::bigint and v.hour < ${to}::bigint and ${matches(of)}
     ${grouped(groups.map((_, index) => sql.raw(String(index + 1))))} ${step ? sql`order by 1` : sql`order by "viewCount" desc`}
     limit ${MOST_ROWS + 1}`.execute(db);
@@ -159,12 +164,10 @@ const shown = (by: readonly Dimension[]) =>
 const grouped = (groups: readonly RawBuilder<unknown>[]) =>
   groups.length > 0 ? sql`group by ${sql.join(groups)}` : sql``;
 
-function matches({ playbackId, streamId, assetId, creatorId }: ViewsOf): RawBuilder<unknown> {
+function matches({ playbackId, subjects, creatorId }: ViewsOf): RawBuilder<unknown> {
   const conditions = [
     ...(playbackId === undefined ? [] : [sql`v.playback_id = ${playbackId}`]),
-    // A stream's own views, not those of its recordings.
-    ...(streamId === undefined ? [] : [sql`v.stream_id = ${streamId}::uuid and v.asset_id is null`]),
-    ...(assetId === undefined ? [] : [sql`v.asset_id = ${assetId}::uuid`]),
+    ...subjects.map(({ kind, id }) => sql`v.subject_kind = ${kind} and v.subject_id = ${id}::uuid`),
     ...(creatorId === undefined ? [] : [sql`s.creator_id = ${creatorId}`]),
   ];
   return conditions.length > 0 ? sql.join(conditions, sql` and `) : sql`true`;

@@ -155,7 +155,10 @@ describe("views over time", () => {
 
   it("who began is told once it is counted, with the stream", async () => {
     await count(stream.playbackId, { now: 1, newViewers: ["v1"] });
-    expect(told).toEqual([{ playbackId: stream.playbackId, streamId: stream.id, viewerIds: ["v1"] }]);
+    const owner = { projectId: stream.projectId, userId: stream.userId };
+    expect(told).toEqual([
+      { playbackId: stream.playbackId, subject: { kind: "stream", id: stream.id }, owner, viewerIds: ["v1"] },
+    ]);
   });
 });
 

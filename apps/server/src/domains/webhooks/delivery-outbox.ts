@@ -18,12 +18,12 @@ export async function queueDeliveries(trx: Trx, events: readonly PlacedEvent[], 
   });
   if (named.length === 0) return;
   const found = sql`
-    select w.id as webhook_id, f.stream_id, f.seq, f.at, f.name
-    from unnest(${named.map(({ streamId }) => streamId)}::uuid[], ${named.map(({ owner }) => owner.projectId)}::uuid[],
+    select w.id as webhook_id, f.subject_kind, f.subject_id, f.seq, f.at, f.name
+    from unnest(${named.map(({ subject }) => subject.kind)}::text[], ${named.map(({ subject }) => subject.id)}::uuid[], ${named.map(({ owner }) => owner.projectId)}::uuid[],
       ${named.map(({ seq }) => seq)}::bigint[], ${named.map(({ at }) => at)}::bigint[],
-      ${named.map(({ name }) => name)}::text[]) as f(stream_id, project_id, seq, at, name)
+      ${named.map(({ name }) => name)}::text[]) as f(subject_kind, subject_id, project_id, seq, at, name)
     join webhook w on w.project_id = f.project_id and f.name = any(w.events)
-      and (w.stream_id is null or w.stream_id = f.stream_id::text)`;
+      and (w.stream_id is null or w.stream_id = f.subject_id::text)`;
   await insertDeliveries(trx, found, now);
 }
 
@@ -45,16 +45,16 @@ export interface ReplayRange {
 /** Queue the events of the range that the webhook is about once more; how many they are. */
 export async function queueReplay(db: Db, { webhookId, projectId, from, to, now }: ReplayRange): Promise<number> {
   const placed = (table: string, types: RawBuilder<unknown>) => sql`
-    select stream_id, seq, at, case type when 'webhook_event' then data->>'event'
+    select subject_kind, subject_id, seq, at, case type when 'webhook_event' then data->>'event'
       else case when (data->'state'->>'active')::boolean then 'stream.started' else 'stream.idle' end end as name
     from ${sql.table(table)} where project_id = ${projectId} and at between ${from}::bigint and ${to}::bigint and ${types}`;
   const found = sql`
-    select w.id as webhook_id, f.stream_id, f.seq, f.at, f.name
+    select w.id as webhook_id, f.subject_kind, f.subject_id, f.seq, f.at, f.name
     from (${placed("event_lifecycle", sql`type in ('stream_state', 'webhook_event')`)}
       union all ${placed("event_telemetry", sql`type = 'webhook_event'`)}) as f
     join webhook w on w.id = ${webhookId} and f.name = any(w.events)
-      and (w.stream_id is null or w.stream_id = f.stream_id::text)
-    order by f.at, f.stream_id, f.seq limit ${MOST_REPLAYED}`;
+      and (w.stream_id is null or w.stream_id = f.subject_id::text)
+    order by f.at, f.subject_id, f.seq limit ${MOST_REPLAYED}`;
   return db.transaction().execute((trx) => insertDeliveries(trx, found, now));
 }
 
@@ -62,13 +62,14 @@ export async function queueReplay(db: Db, { webhookId, projectId, from, to, now 
 async function insertDeliveries(trx: Trx, found: RawBuilder<unknown>, now: number): Promise<number> {
   const { rows } = await sql<{ deliveries: string }>`
     with found as (${found}), added as (
-      insert into webhook_delivery (webhook_id, stream_id, seq, event_at, event, created_at)
-      select webhook_id, stream_id, seq, at, name, ${now}::bigint from found order by webhook_id, stream_id, seq
-      returning webhook_id, stream_id
+      insert into webhook_delivery (webhook_id, subject_kind, subject_id, seq, event_at, event, created_at)
+      select webhook_id, subject_kind, subject_id, seq, at, name, ${now}::bigint from found order by webhook_id, subject_id, seq
+      returning webhook_id, subject_kind, subject_id
     ), queued as (
-      insert into webhook_queue (webhook_id, stream_id, lane, due_at)
-      select webhook_id, stream_id, 0, ${now}::bigint from added group by webhook_id, stream_id order by 1, 2
-      on conflict (webhook_id, stream_id, lane) do update set due_at = webhook_queue.due_at
+      insert into webhook_queue (webhook_id, subject_id, subject_kind, lane, due_at)
+      select webhook_id, subject_id, subject_kind, 0, ${now}::bigint from added
+      group by webhook_id, subject_id, subject_kind order by 1, 2
+      on conflict (webhook_id, subject_id, lane) do update set due_at = webhook_queue.due_at
       returning webhook_id
     )
     select (select count(*) from added) as deliveries, pg_notify(${WEBHOOK_CHANNEL}, '') from queued limit 1`.execute(

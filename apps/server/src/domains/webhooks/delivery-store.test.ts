@@ -19,8 +19,8 @@ it("a place that becomes free goes to the webhook with the fewest in work, and t
     string,
     string,
   ];
-  await sql`insert into webhook_queue (webhook_id, stream_id, lane, due_at)
-    select w, ${STREAM}, n, ${NOW}::bigint - case when w = ${waiting} then 10 else n end
+  await sql`insert into webhook_queue (webhook_id, subject_kind, subject_id, lane, due_at)
+    select w, 'stream', ${STREAM}, n, ${NOW}::bigint - case when w = ${waiting} then 10 else n end
     from unnest(${[busiest, idle, waiting]}::uuid[]) w, generate_series(1, 3) n`.execute(kit.db);
   const claim = async (limit: number, busy: [string, number][]) => {
     const asked = { nodeId: STREAM, now: NOW, limit, limitOfOne: 2, limitOfProject: 9, busy: new Map(busy) };
@@ -44,8 +44,8 @@ it("a place that becomes free goes to the webhook with the fewest in work, and t
 it("a project whose webhooks all hang takes no more than its share, and leaves the rest to another", async () => {
   await sql`delete from webhook_queue`.execute(kit.db);
   const [hanging, other] = await Promise.all([webhooksOf("hanging", 4), webhooksOf("other", 1)]);
-  await sql`insert into webhook_queue (webhook_id, stream_id, lane, due_at)
-    select w, ${STREAM}, n, ${NOW}::bigint - n from unnest(${[...hanging, ...other]}::uuid[]) w, generate_series(1, 9) n`.execute(
+  await sql`insert into webhook_queue (webhook_id, subject_kind, subject_id, lane, due_at)
+    select w, 'stream', ${STREAM}, n, ${NOW}::bigint - n from unnest(${[...hanging, ...other]}::uuid[]) w, generate_series(1, 9) n`.execute(
     kit.db,
   );
   const claim = async (busy: [string, number][]) => {
@@ -81,8 +81,8 @@ it.each(["webhook_delivery", "webhook_log"])("much that is old in %s is deleted 
   await (table === "webhook_log"
     ? sql`insert into webhook_log (id, webhook_id, project_id, event, created_at, duration_ms, attempt, success, url, headers, body)
       select gen_random_uuid(), ${STREAM}, ${STREAM}, '', n, 1, 1, true, '', '{}', '' from generate_series(1, 10500) n`
-    : sql`insert into webhook_delivery (webhook_id, stream_id, seq, event_at, event, created_at)
-      select ${STREAM}, ${STREAM}, n, 0, '', n from generate_series(1, 10500) n`
+    : sql`insert into webhook_delivery (webhook_id, subject_kind, subject_id, seq, event_at, event, created_at)
+      select ${STREAM}, 'stream', ${STREAM}, n, 0, '', n from generate_series(1, 10500) n`
   ).execute(kit.db);
   await forgetOldDeliveries(kit.db, NOW);
   await forgetOldCalls(kit.db, NOW);

@@ -1,16 +1,17 @@
 import type { WebhookEventName } from "@weir/contract";
 import { sql } from "kysely";
 import type { Db, NewWebhookLogRow, Trx } from "../schema.ts";
+import type { Subject } from "../subject.ts";
 import { deleteInSteps } from "./delete-in-steps.ts";
 
 const KEPT_MS = 7 * 86_400_000;
 /** A claim that a call and its record fit in; who died with it is found out after this long, or when the node starts again. */
 export const CLAIM_MS = 60_000;
 
-/** Deliveries of one webhook about one stream, in one lane. */
+/** Deliveries of one webhook about one subject, in one lane. */
 export interface QueueKey {
   readonly webhookId: string;
-  readonly streamId: string;
+  readonly subject: Subject;
   readonly lane: string;
 }
 
@@ -36,8 +37,8 @@ export interface QueueHead {
   readonly data: Readonly<Record<string, unknown>> | null;
 }
 
-const at = ({ webhookId, streamId, lane }: QueueKey) =>
-  sql`webhook_id = ${webhookId} and stream_id = ${streamId} and lane = ${lane}::bigint`;
+const at = ({ webhookId, subject, lane }: QueueKey) =>
+  sql`webhook_id = ${webhookId} and subject_id = ${subject.id} and lane = ${lane}::bigint`;
 
 export interface ClaimRequest {
   readonly nodeId: string;
@@ -73,15 +74,17 @@ export async function claimQueues(db: Db, claim: ClaimRequest): Promise<QueueKey
             rows between unbounded preceding and 1 preceding), 0) as free
       from due d
     ), taken as (
-      select t.webhook_id, t.stream_id, t.lane
+      select t.webhook_id, t.subject_id, t.lane
       from (select * from fair where free > 0 order by free desc, busy, first) d cross join lateral (
-        select q.webhook_id, q.stream_id, q.lane from webhook_queue q where q.webhook_id = d.webhook_id and ${isDue}
+        select q.webhook_id, q.subject_id, q.lane from webhook_queue q where q.webhook_id = d.webhook_id and ${isDue}
         order by q.due_at limit least(d.wanted, d.free) for update skip locked
       ) t limit ${limit}
     )
     update webhook_queue q set claimed_by = ${nodeId}, claimed_until = ${now + CLAIM_MS}::bigint from taken t
-    where (q.webhook_id, q.stream_id, q.lane) = (t.webhook_id, t.stream_id, t.lane)
-    returning q.webhook_id as "webhookId", q.stream_id as "streamId", q.lane`.execute(db);
+    where (q.webhook_id, q.subject_id, q.lane) = (t.webhook_id, t.subject_id, t.lane)
+    returning q.webhook_id as "webhookId", json_build_object('kind', q.subject_kind, 'id', q.subject_id) as subject, q.lane`.execute(
+    db,
+  );
   return rows;
 }
 
@@ -116,8 +119,8 @@ export async function readHeads(db: Db, key: QueueKey, limit: number): Promise<Q
     from (select * from webhook_delivery where ${at(key)} order by seq, id limit ${limit}) d
     left join webhook w on w.id = d.webhook_id
     left join lateral (
-      select data from event_lifecycle where stream_id = d.stream_id and seq = d.seq and at = d.event_at
-      union all select data from event_telemetry where stream_id = d.stream_id and seq = d.seq and at = d.event_at
+      select data from event_lifecycle where subject_id = d.subject_id and seq = d.seq and at = d.event_at
+      union all select data from event_telemetry where subject_id = d.subject_id and seq = d.seq and at = d.event_at
     ) e on true order by d.seq, d.id`.execute(db);
   return rows.map((row) => ({
     id: row.id,
@@ -146,8 +149,10 @@ export async function putOff(trx: Trx, key: QueueKey, nodeId: string, delivery: 
   const { deliveryId, attempts, firstTriedAt, leavesLane } = delivery;
   const due = sql`${delivery.at}::bigint`;
   if (leavesLane) {
-    await sql`insert into webhook_queue (webhook_id, stream_id, lane, due_at)
-      values (${key.webhookId}, ${key.streamId}, ${deliveryId}::bigint, ${due}) on conflict do nothing`.execute(trx);
+    await sql`insert into webhook_queue (webhook_id, subject_kind, subject_id, lane, due_at)
+      values (${key.webhookId}, ${key.subject.kind}, ${key.subject.id}, ${deliveryId}::bigint, ${due}) on conflict do nothing`.execute(
+      trx,
+    );
   } else {
     await sql`update webhook_queue set due_at = ${due}, claimed_by = null, claimed_until = 0
       where ${at(key)} and claimed_by = ${nodeId}`.execute(trx);
@@ -219,7 +224,7 @@ export async function noteCall(
 /** A webhook goes on after its pause: everything that waits is due now, and has all its time before it. */
 export async function resumeQueues(db: Db, webhookId: string, now: number): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await sql`select from webhook_queue where webhook_id = ${webhookId} order by stream_id, lane for update`.execute(
+    await sql`select from webhook_queue where webhook_id = ${webhookId} order by subject_id, lane for update`.execute(
       trx,
     );
     await sql`update webhook_delivery set attempts = 0, first_tried_at = null

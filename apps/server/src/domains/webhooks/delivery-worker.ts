@@ -1,10 +1,11 @@
-import type { Session, Stream } from "@weir/contract";
+import type { Session } from "@weir/contract";
 import type { Timer } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database.ts";
 import { sleep } from "../../platform/retry.ts";
 import type { Deps } from "../deps.ts";
 import { eventId } from "../events/index.ts";
 import type { Owner, Schema } from "../schema.ts";
+import type { SubjectKind } from "../subject.ts";
 import { WEBHOOK_CHANNEL } from "./delivery-outbox.ts";
 import { nextDelivery } from "./delivery-status.ts";
 import {
@@ -21,15 +22,15 @@ import {
   releaseClaims,
   releaseQueue,
 } from "./delivery-store.ts";
-import { type BodyParts, webhookBody } from "./webhook-body.ts";
+import { type BodyParts, type SubjectSnapshot, webhookBody } from "./webhook-body.ts";
 import { callWebhook, type WebhookCallDeps } from "./webhook-call.ts";
 
 export interface DeliveryWorkerDeps extends Deps, WebhookCallDeps {
   readonly channels: Pick<Database<Schema>, "listen">;
   readonly node: { readonly id: string };
-  /** Streams and sessions as their owner sees them, deleted ones too; null where there is none. */
+  /** Subjects and sessions as their owner sees them, deleted ones too; empty or null where there is none. */
   readonly snapshots: {
-    stream(id: string): Promise<Stream | null>;
+    readonly subject: Readonly<Record<SubjectKind, (id: string) => Promise<SubjectSnapshot>>>;
     session(owner: Owner, id: string): Promise<Session | null>;
   };
   /** From 0 to 1. */
@@ -47,12 +48,12 @@ const POLL_MS = 1_000;
 /** Deliveries of one queue that are read at once, and how often before others have their turn. */
 const TURN = 20;
 const TURNS = 3;
-/** How long what was read of a webhook and its stream counts. */
+/** How long what was read of a webhook and its subject counts. */
 const FRESH_MS = 1_000;
 const CLOSE_WITHIN_MS = 2_000;
 
 /**
- * Delivers what the outbox holds, in the worker role; any number of processes may do it. A queue (one webhook, one stream) is claimed by
+ * Delivers what the outbox holds, in the worker role; any number of processes may do it. A queue (one webhook, one subject) is claimed by
  * one of them at a time and sent in order; what is being sent when the process dies is sent again under the same id.
  */
 export class DeliveryWorker {
@@ -148,11 +149,12 @@ export class DeliveryWorker {
     for (let turn = 0; turn < TURNS && !this.#isClosed; turn++) {
       if (!(await keepClaim(db, key, node.id, clock.now()))) return;
       const heads = await readHeads(db, key, TURN);
-      const stream = heads.length > 0 ? await snapshots.stream(key.streamId) : null;
+      const { kind, id } = key.subject;
+      const snapshot = heads.length > 0 ? await snapshots.subject[kind](id) : {};
       const readAt = clock.monotonic();
       for (const head of heads) {
         if (this.#isClosed || clock.monotonic() - readAt > FRESH_MS) break;
-        if (!(await this.#deliver(key, head, stream))) return;
+        if (!(await this.#deliver(key, head, snapshot))) return;
       }
       if (heads.length === 0 && (await db.transaction().execute((trx) => finishQueue(trx, key)))) return;
     }
@@ -160,7 +162,7 @@ export class DeliveryWorker {
   }
 
   /** Whether the next one of the queue may be sent; if not, the queue is given back. */
-  async #deliver(key: QueueKey, head: QueueHead, stream: Stream | null): Promise<boolean> {
+  async #deliver(key: QueueKey, head: QueueHead, snapshot: SubjectSnapshot): Promise<boolean> {
     const { db, clock, node, log, random = Math.random } = this.#deps;
     const { webhook, attempts, firstTriedAt, isLate } = head;
     if (!webhook) {
@@ -180,13 +182,13 @@ export class DeliveryWorker {
     const sending = nextDelivery({ state: "due", attempts, firstTriedAt, isLate }, { type: "send" }, sentAt);
     if (sending.state !== "sending") throw new Error(`a delivery that is sent is ${sending.state}`);
     const body = webhookBody({
-      id: eventId(key.streamId, { at: head.eventAt, seq: head.seq }),
+      id: eventId(key.subject, { at: head.eventAt, seq: head.seq }),
       webhookId: webhook.id,
       createdAt: head.eventAt,
       timestamp: sentAt,
       event: head.event,
       isLate,
-      stream,
+      snapshot,
       ...(await this.#said(head, webhook)),
     });
     const call = { webhook, event: head.event, body, sentAt, attempt: sending.attempts, timeoutMs: CALL_TIMEOUT_MS };

@@ -1,9 +1,10 @@
 import { verifyWebhook } from "@weir/client";
-import type { Webhook, WebhookLog } from "@weir/contract";
+import type { Webhook, WebhookEventName, WebhookLog } from "@weir/contract";
 import { sql } from "kysely";
 import { afterEach, describe, expect, it } from "vitest";
 import { startWebhookReceiver, type WebhookReceiver } from "../../../test/support/webhook-receiver.ts";
-import { EventLog } from "../events/index.ts";
+import { EventLog, type NewEvent } from "../events/index.ts";
+import { newId } from "../ids.ts";
 import {
   disposable,
   ended,
@@ -18,6 +19,7 @@ import {
   stream,
   tell,
 } from "../live-test-rig.ts";
+import { assetSubject, type Subject, streamSubject } from "../subject.ts";
 import { queueDeliveries } from "./delivery-outbox.ts";
 
 setUpLiveRig();
@@ -93,13 +95,46 @@ describe("an event", () => {
     expect(heard(receiver)).toEqual(["stream.idle"]);
   });
 
+  it("of an asset is told in the order of its own log, without a stream, and not to a webhook of one stream", async () => {
+    const { receiver } = await subscribe();
+    const { receiver: ofStream } = await subscribe({ streamId: stream.id });
+    const log = new EventLog((trx, placed) => queueDeliveries(trx, placed, now()));
+    const asset = assetSubject(newId());
+    const owner = { projectId: stream.projectId ?? "", userId: stream.userId ?? "" };
+    const eventOf = (subject: Subject, event: WebhookEventName): NewEvent => {
+      const body = { type: "webhook_event", event, userId: owner.userId } as const;
+      return { subject, owner, at: now(), kind: "lifecycle", body };
+    };
+    const events = [
+      eventOf(asset, "stream.started"),
+      eventOf(streamSubject(stream.id), "stream.started"),
+      eventOf(asset, "stream.idle"),
+    ];
+    await kit.db.transaction().execute((trx) => log.append(trx, events));
+    const logged = await log.since(kit.db, asset, 0, 10);
+    expect(logged.map(({ seq, event }) => [seq, event])).toEqual([
+      [1, expect.objectContaining({ assetId: asset.id, event: "stream.started" })],
+      [2, expect.objectContaining({ assetId: asset.id, event: "stream.idle" })],
+    ]);
+    expect(logged[0]?.event).not.toHaveProperty("streamId");
+    await deliver();
+    const ids = logged.map(({ event }) => event.id);
+    const ofAsset = receiver.calls.filter(({ body }) => ids.includes(body.id)).map(({ body }) => body);
+    expect(ofAsset.map(({ event, stream }) => [event, stream])).toEqual([
+      ["stream.started", undefined],
+      ["stream.idle", undefined],
+    ]);
+    expect(receiver.calls).toHaveLength(3);
+    expect(ofStream.calls.map(({ body }) => body.stream)).toEqual([expect.objectContaining({ id: stream.id })]);
+  });
+
   it("whose transaction fails is told to nobody", async () => {
     const { receiver } = await subscribe();
     const log = new EventLog((trx, placed) => queueDeliveries(trx, placed, now()));
     const owner = { projectId: stream.projectId, userId: stream.userId };
     const body = { type: "webhook_event", event: "stream.started", userId: stream.userId } as const;
     const failing = kit.db.transaction().execute(async (trx) => {
-      await log.append(trx, [{ streamId: stream.id, owner, at: now(), kind: "lifecycle", body }]);
+      await log.append(trx, [{ subject: streamSubject(stream.id), owner, at: now(), kind: "lifecycle", body }]);
       expect((await trx.selectFrom("webhook_delivery").select("event").execute()).length).toBe(1);
       throw new Error("rolled back");
     });
@@ -359,8 +394,8 @@ describe("a replay", () => {
 
   it("is refused while a thousand events wait", async () => {
     const { webhook } = await subscribe();
-    await sql`insert into webhook_delivery (webhook_id, stream_id, seq, event_at, event, created_at)
-      select ${webhook.id}, ${stream.id}, n, 0, 'stream.idle', ${now()}::bigint from generate_series(1, 1000) n`.execute(
+    await sql`insert into webhook_delivery (webhook_id, subject_kind, subject_id, seq, event_at, event, created_at)
+      select ${webhook.id}, 'stream', ${stream.id}, n, 0, 'stream.idle', ${now()}::bigint from generate_series(1, 1000) n`.execute(
       kit.db,
     );
     const answer = await kit.call("POST", `/api/webhook/${webhook.id}/replay`, { from: 0, to: now() });

@@ -1,25 +1,22 @@
 import { sql } from "kysely";
 import type { Clock } from "../../platform/clock.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
-import type { Trx } from "../schema.ts";
+import type { Owner, Trx } from "../schema.ts";
+import type { Subject } from "../subject.ts";
 
 export interface BegunViewers {
   readonly playbackId: string;
-  readonly streamId: string;
+  /** Whose log tells of them. */
+  readonly subject: Subject;
+  readonly owner: Owner;
   readonly viewerIds: readonly string[];
 }
 
 /** In one transaction; of a rush beyond that nobody is told one by one. */
 const MOST_EVENTS = 5_000;
 
-interface StreamRow {
-  id: string;
-  project_id: string;
-  user_id: string;
-}
-
 /**
- * `playback.user.new` for each viewer session, where a webhook asks for it: elsewhere a popular stream would fill its log with what nobody
+ * `playback.user.new` for each viewer session, where a webhook asks for it: elsewhere a popular subject would fill its log with what nobody
  * reads. Last in its transaction, as every appending is.
  */
 export async function tellNewViewers(
@@ -27,26 +24,24 @@ export async function tellNewViewers(
   { events, clock }: { readonly events: EventLog; readonly clock: Clock },
   viewers: readonly BegunViewers[],
 ): Promise<void> {
-  const { rows } = await sql<StreamRow>`
-    select s.id, s.project_id, s.user_id from stream s
-    where s.id = any(${[...new Set(viewers.map(({ streamId }) => streamId))]}::uuid[]) and exists (
-      select from webhook w where w.project_id = s.project_id and 'playback.user.new' = any(w.events)
-        and (w.stream_id is null or w.stream_id = s.id::text))`.execute(trx);
-  const streams = new Map(rows.map((row) => [row.id, row]));
+  const { rows } = await sql<{ id: string }>`
+    select distinct f.id from unnest(${viewers.map(({ subject }) => subject.id)}::uuid[],
+      ${viewers.map(({ owner }) => owner.projectId)}::uuid[]) as f(id, project_id)
+    join webhook w on w.project_id = f.project_id and 'playback.user.new' = any(w.events)
+      and (w.stream_id is null or w.stream_id = f.id::text)`.execute(trx);
+  const askedFor = new Set(rows.map(({ id }) => id));
   const at = clock.now();
-  const told = viewers.flatMap(({ playbackId, streamId, viewerIds }): NewEvent[] => {
-    const stream = streams.get(streamId);
-    if (!stream) return [];
-    const owner = { projectId: stream.project_id, userId: stream.user_id };
+  const told = viewers.flatMap(({ playbackId, subject, owner, viewerIds }): NewEvent[] => {
+    if (!askedFor.has(subject.id)) return [];
     return viewerIds.map((viewerId) => ({
-      streamId,
+      subject,
       owner,
       at,
       kind: "telemetry",
       body: {
         type: "webhook_event",
         event: "playback.user.new",
-        userId: stream.user_id,
+        userId: owner.userId,
         payload: { playbackId, viewerId },
       },
     }));

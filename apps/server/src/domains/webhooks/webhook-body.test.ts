@@ -9,7 +9,7 @@ const parts: BodyParts = {
   timestamp: 2,
   event: "stream.started",
   isLate: false,
-  stream: null,
+  snapshot: {},
   session: null,
   payload: null,
 };
@@ -24,7 +24,7 @@ it("has the fields in the order that is documented, and none that is unset", () 
 
 it("shows of a stream neither what publishes to it nor where it is pulled from", () => {
   const stream = { id: "s", name: "n", streamKey: "key", pull: { source: "srt://secret" } } as unknown as Stream;
-  expect(bodyOf({ stream }).stream).toEqual({ id: "s", name: "n" });
+  expect(bodyOf({ snapshot: { stream } }).stream).toEqual({ id: "s", name: "n" });
 });
 
 it.each([

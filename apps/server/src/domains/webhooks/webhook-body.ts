@@ -1,5 +1,10 @@
 import type { Session, Stream, WebhookDelivery, WebhookEventName } from "@weir/contract";
 
+/** What a body says of the subject of its event. */
+export interface SubjectSnapshot {
+  readonly stream?: Stream | null;
+}
+
 /** What the rest of a body is made from, as it is when the call is sent. */
 export interface BodyParts {
   readonly id: string;
@@ -8,7 +13,7 @@ export interface BodyParts {
   readonly timestamp: number;
   readonly event: WebhookEventName;
   readonly isLate: boolean;
-  readonly stream: Stream | null;
+  readonly snapshot: SubjectSnapshot;
   readonly session: Session | null;
   /** What the event itself says. */
   readonly payload: Readonly<Record<string, unknown>> | null;
@@ -16,7 +21,7 @@ export interface BodyParts {
 
 /** The body of a call as public-interface 2.5 has it: the stream without what would let somebody publish or pull. */
 export function webhookBody(parts: BodyParts): string {
-  const { id, webhookId, createdAt, timestamp, event, isLate, stream } = parts;
+  const { id, webhookId, createdAt, timestamp, event, isLate, snapshot } = parts;
   const payload = payloadOf(parts);
   const body: WebhookDelivery = {
     id,
@@ -25,7 +30,7 @@ export function webhookBody(parts: BodyParts): string {
     timestamp,
     event,
     ...(isLate ? { late: true } : {}),
-    ...(stream ? { stream: withoutSecrets(stream) } : {}),
+    ...(snapshot.stream ? { stream: withoutSecrets(snapshot.stream) } : {}),
     ...(Object.keys(payload).length > 0 ? { payload } : {}),
   };
   return JSON.stringify(body);

@@ -1,17 +1,18 @@
 import { isId } from "../ids.ts";
 import type { Db, Owner } from "../schema.ts";
+import type { Subject } from "../subject.ts";
 
-/** Whether the stream is of the asker's project and not deleted. */
-export async function ownsStreamLog(
+/** Whether the subject is of the asker's project and not deleted. Only streams have a log so far that can be asked for. */
+export async function ownsLog(
   db: Db,
   { projectId }: Pick<Owner, "projectId">,
-  streamId: string,
+  { kind, id }: Subject,
 ): Promise<boolean> {
-  if (!isId(streamId)) return false;
+  if (kind !== "stream" || !isId(id)) return false;
   const found = await db
     .selectFrom("stream")
     .select("id")
-    .where("id", "=", streamId)
+    .where("id", "=", id)
     .where("project_id", "=", projectId)
     .where("deleted_at", "is", null)
     .executeTakeFirst();

@@ -3,6 +3,7 @@ import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff } from "../../platform/retry.ts";
 import type { Db } from "../schema.ts";
+import type { Subject } from "../subject.ts";
 import type { EventLog } from "./event-log.ts";
 
 /** An event and its lines in the feed, rendered once for all who read them. */
@@ -21,24 +22,24 @@ export interface TailReader {
   close(): void;
 }
 
-export interface StreamTailSettings {
+export interface EventTailSettings {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventLog;
-  readonly streamId: string;
+  readonly subject: Subject;
   readonly render: (event: StreamEvent) => Buffer;
 }
 
 const PAGE = 500;
 
 /**
- * The end of one stream's log, read once for all in this process who follow it. It knows up to where it has read (`seq`): who has read as
+ * The end of one subject's log, read once for all in this process who follow it. It knows up to where it has read (`seq`): who has read as
  * far joins in the same turn, and misses and repeats nothing.
  */
-export class StreamTail {
+export class EventTail {
   readonly readers = new Set<TailReader>();
-  readonly #settings: StreamTailSettings;
+  readonly #settings: EventTailSettings;
   readonly #backOff = new BackOff(100, 5_000);
   #seq = 0;
   #at = 0;
@@ -47,7 +48,7 @@ export class StreamTail {
   #retry: Timer | null = null;
   #isClosed = false;
 
-  constructor(settings: StreamTailSettings) {
+  constructor(settings: EventTailSettings) {
     this.#settings = settings;
   }
 
@@ -58,9 +59,9 @@ export class StreamTail {
 
   /** Begin at the log's end. Rejects when the database does not answer. */
   async start(): Promise<void> {
-    const { db, clock, events, streamId } = this.#settings;
+    const { db, clock, events, subject } = this.#settings;
     this.#at = clock.now();
-    this.#seq = await events.head(db, streamId);
+    this.#seq = await events.head(db, subject);
     this.#isReading = false;
     this.#read();
   }
@@ -91,9 +92,9 @@ export class StreamTail {
   }
 
   async #readToEnd(): Promise<void> {
-    const { db, events, streamId, render } = this.#settings;
+    const { db, events, subject, render } = this.#settings;
     for (;;) {
-      const page = await events.since(db, streamId, this.#seq, PAGE, { lastAt: this.#at });
+      const page = await events.since(db, subject, this.#seq, PAGE, { lastAt: this.#at });
       const last = page.at(-1);
       if (!last) return;
       this.#seq = last.seq;
@@ -108,8 +109,8 @@ export class StreamTail {
   }
 
   #readLater(error: unknown): void {
-    const { clock, log, streamId } = this.#settings;
-    log.warn({ err: error, streamId }, "the event feed could not read the log; trying again");
+    const { clock, log, subject } = this.#settings;
+    log.warn({ err: error, subject }, "the event feed could not read the log; trying again");
     this.#retry?.cancel();
     this.#retry = clock.after(this.#backOff.next(), () => this.wake());
   }

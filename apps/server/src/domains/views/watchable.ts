@@ -1,0 +1,18 @@
+import { sql } from "kysely";
+
+/**
+ * All that can be watched, as the rows of a query: a subject, its playback id, whose it is, and the subject whose log tells of its viewers.
+ * A recording is an asset by the id of its session; the log of its stream tells of it.
+ */
+export const watchables = sql`(
+  select 'stream'::text as kind, id, playback_id, project_id, user_id, 'stream'::text as log_kind, id as log_id
+  from stream
+  union all
+  select 'asset'::text, id, recording_playback_id, project_id, user_id, 'stream'::text, stream_id
+  from session
+)`;
+
+/** Joins `s.creator_id` to rows `v` about a subject. PostgreSQL leaves it out of a query that does not ask for it. */
+export const withCreator = sql`
+  left join session e on v.subject_kind = 'asset' and e.id = v.subject_id
+  left join stream s on s.id = coalesce(e.stream_id, v.subject_id)`;
