@@ -4,6 +4,7 @@ import { ApiRoutes } from "../api-routes.ts";
 import type { Deps } from "../deps.ts";
 import { readAccount } from "./account-store.ts";
 import { apiTokenRoutes } from "./api-token-routes.ts";
+import type { KeyGuesses } from "./key-guesses.ts";
 import type { Passwords } from "./password.ts";
 import { personRoutes } from "./person-routes.ts";
 import { projectRoutes } from "./project-routes.ts";
@@ -15,6 +16,7 @@ export interface AccountRouteDeps extends Deps {
   /** What the process is set to, without secrets. */
   readonly effectiveSettings: readonly EffectiveSetting[];
   readonly passwords: Passwords;
+  readonly keyGuesses: KeyGuesses;
   listNodes(): Promise<ServerSettings["nodes"]>;
   publicUrl(): string;
 }

@@ -30,15 +30,11 @@ export async function authenticate(
   if (secret === undefined) throw new Unauthenticated();
   if (key === undefined && !SAFE_METHODS.has(request.method) && request.headers[DASHBOARD_REQUEST_HEADER] !== "1")
     throw new Forbidden(`a request by cookie that changes something needs the header ${DASHBOARD_REQUEST_HEADER}: 1`);
-  if (!keyGuesses.mayTry(request.ip, secret))
-    throw new TooManyRequests("too many wrong keys from this address: try again in a minute");
   const find = key === undefined ? findDashboardSession : findKey;
-  const principal = await find(db, secret, clock.now());
-  if (!principal) {
-    keyGuesses.wasWrong(request.ip);
-    throw new Unauthenticated(key === undefined ? undefined : "no token found");
-  }
-  keyGuesses.wasRight(secret);
+  const principal = await keyGuesses.look(request.ip, secret, () => find(db, secret, clock.now()));
+  if (principal === "too-many")
+    throw new TooManyRequests("too many wrong keys from this address: try again in a second");
+  if (principal === "denied") throw new Unauthenticated(key === undefined ? undefined : "no token found");
   if (principal.suspended) throw new Forbidden("the account is suspended");
   return principal;
 }

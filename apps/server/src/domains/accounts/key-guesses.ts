@@ -1,35 +1,47 @@
 import type { Clock } from "../../platform/clock.ts";
-import { RateLimit } from "../../platform/http/rate-limit.ts";
+import { clientOf } from "../../platform/limits/client.ts";
+import { DeniedClients } from "../../platform/limits/denied-clients.ts";
 import { hashSecret } from "./api-key.ts";
 
-/** Wrong keys and cookies of one address within a minute: far beyond a slip, far below what a search needs. */
-const WRONG_KEYS = 60;
-const MINUTE_MS = 60_000;
-/** Keys that were right lately; they are taken from an address that others guess from as well. */
-const MOST_RIGHT = 10_000;
+/**
+ * Wrong keys and cookies of one client within a minute: far beyond a slip, far below what a search needs. Beyond them the client's keys are
+ * looked up slowly, so that a right one gets in sooner or later, and the database hardly notices.
+ */
+const LIMITS = { deniedPerMinute: 60, atOnce: 100, slowed: { atOnce: 4, perSecond: 10 } } as const;
+/** Keys that were right lately; they are taken from a client that others guess from as well. */
+const MAX_RIGHT = 10_000;
 
-/** Keeps an address from trying out keys, without shutting out who shares it and has a right one. */
+/** Keeps a client from trying out keys, without shutting out who shares its address and has a right one. */
 export class KeyGuesses {
-  readonly #wrong: RateLimit;
+  readonly #denied: DeniedClients;
   readonly #right = new Set<string>();
 
   constructor(clock: Clock) {
-    this.#wrong = new RateLimit({ clock, quota: WRONG_KEYS, windowMs: MINUTE_MS });
+    this.#denied = new DeniedClients({ clock, ...LIMITS });
   }
 
-  /** Whether this secret is worth a look into the database. */
-  mayTry(address: string, secret: string): boolean {
-    return !this.#wrong.isUsedUp(address) || this.#right.has(nameOf(secret));
-  }
-
-  wasWrong(address: string): void {
-    this.#wrong.take(address);
-  }
-
-  wasRight(secret: string): void {
+  /** What `find` finds for this secret; "too-many" where it may not be looked up now. */
+  async look<Found extends object>(
+    address: string,
+    secret: string,
+    find: () => Promise<Found | null>,
+  ): Promise<Found | "denied" | "too-many"> {
     const name = nameOf(secret);
+    const look = async () => (await find()) ?? "denied";
+    const found = this.#right.has(name) ? await look() : await this.#denied.ask(clientOf(address), look);
+    if (found === "denied") this.#right.delete(name);
+    else if (found !== "too-many") this.#remember(name);
+    return found;
+  }
+
+  /** A secret that was just given out. */
+  wasGiven(secret: string): void {
+    this.#remember(nameOf(secret));
+  }
+
+  #remember(name: string): void {
     if (this.#right.has(name)) return;
-    const [oldest] = this.#right.size < MOST_RIGHT ? [] : this.#right;
+    const [oldest] = this.#right.size < MAX_RIGHT ? [] : this.#right;
     if (oldest !== undefined) this.#right.delete(oldest);
     this.#right.add(name);
   }

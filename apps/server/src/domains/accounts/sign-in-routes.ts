@@ -3,42 +3,42 @@ import { type DashboardSession, routes } from "@weir/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { isSameOrigin } from "../../platform/http/cors.ts";
 import { RateLimit } from "../../platform/http/rate-limit.ts";
+import { clientOf } from "../../platform/limits/client.ts";
 import { TooManyRequests } from "../api-error.ts";
 import { ApiRoutes } from "../api-routes.ts";
-import type { Deps } from "../deps.ts";
 import type { Db, Trx } from "../schema.ts";
 import { maySignIn } from "./access.ts";
 import { Forbidden, Unauthenticated } from "./account-errors.ts";
 import { deleteDashboardSession, findKey, insertDashboardSession, type NewDashboardSession } from "./account-store.ts";
-import { DASHBOARD_COOKIE } from "./authenticate.ts";
+import { type AuthenticateDeps, DASHBOARD_COOKIE } from "./authenticate.ts";
 import type { Passwords } from "./password.ts";
 import { loginName } from "./person-routes.ts";
 import { findPersonByName, notePersonSeen } from "./person-store.ts";
 
 const COOKIE_LIFE_MS = 7 * 86_400_000;
-/** Failed sign-ins of one address, and of one name, within a minute, so that neither keys nor passwords can be tried out. */
+/** Wrong passwords of one client, and of one name, within a minute, so that they cannot be tried out. */
 const FAILED_SIGN_INS = 5;
 const MINUTE_MS = 60_000;
 const WRONG_PASSWORD = "this name and this password do not belong together";
 
-export interface SignInRouteDeps extends Deps {
+export interface SignInRouteDeps extends AuthenticateDeps {
   readonly passwords: Passwords;
   publicUrl(): string;
 }
 
 /** Sign-in of the dashboard: an API key, or a person's name and password, for an HttpOnly cookie. */
 export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void {
-  const { db, clock, log, passwords } = deps;
+  const { db, clock, log, passwords, keyGuesses } = deps;
   const api = new ApiRoutes(app, deps);
   const limit = { clock, quota: FAILED_SIGN_INS, windowMs: MINUTE_MS };
-  const [ofAddress, ofName] = [new RateLimit(limit), new RateLimit(limit)];
+  const [ofClient, ofName] = [new RateLimit(limit), new RateLimit(limit)];
 
   api.on(routes.signIn, async ({ body, address }, reply) => {
     refuseOtherPages(reply.request);
-    count(reply, ofAddress, address);
-    const principal = await findKey(db, body.apiKey, clock.now());
-    if (!principal || principal.suspended) throw new Unauthenticated("this API key is not known here");
-    ofAddress.giveBack(address);
+    const principal = await keyGuesses.look(address, body.apiKey, () => findKey(db, body.apiKey, clock.now()));
+    if (principal === "too-many")
+      throw new TooManyRequests("too many wrong keys from this address: try again in a second");
+    if (principal === "denied" || principal.suspended) throw new Unauthenticated("this API key is not known here");
     if (!maySignIn(principal.access))
       throw new Forbidden("this API key has rules or is for web pages, so it cannot sign in at the dashboard");
     await begin(db, reply, { ...principal, keyId: principal.keyId, personId: null });
@@ -47,7 +47,8 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
   api.on(routes.logIn, async ({ body, address }, reply) => {
     refuseOtherPages(reply.request);
     const name = loginName(body.name);
-    count(reply, ofAddress, address);
+    const client = clientOf(address);
+    count(reply, ofClient, client);
     count(reply, ofName, name);
     const person = await findPersonByName(db, name);
     const isRight = await passwords.isRight(body.password, person?.password_hash ?? null);
@@ -59,7 +60,7 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
       if (!(await notePersonSeen(trx, person, clock.now()))) throw new Unauthenticated(WRONG_PASSWORD);
       await begin(trx, reply, { userId: person.user_id, keyId: null, personId: person.id });
     });
-    ofAddress.giveBack(address);
+    ofClient.giveBack(client);
     ofName.giveBack(name);
   });
 
@@ -106,6 +107,7 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
     const now = clock.now();
     const { userId, keyId, personId } = who;
     await insertDashboardSession(db, { userId, keyId, personId, token, now, expiresAt: now + COOKIE_LIFE_MS });
+    keyGuesses.wasGiven(token);
     reply.setCookie(DASHBOARD_COOKIE, token, { ...cookieOf(reply.request), maxAge: COOKIE_LIFE_MS / 1000 });
   }
 

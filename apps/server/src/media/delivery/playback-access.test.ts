@@ -33,7 +33,7 @@ function start() {
     const admission = await ask("/hls/playstream1/index.m3u8?jwt=good").answer();
     return `/hls/playstream1/s/${access.slot(admission as Admission)}/session-1/source/1.m4s`;
   };
-  return { gate, access, ask, startViewer };
+  return { gate, access, clock, ask, startViewer };
 }
 
 test("70: ten thousand that bring nothing at the same moment are one question", async () => {
@@ -80,4 +80,18 @@ test("a client that tries ids out is slowed down alike for ids that exist, and w
   expect(ask(watching).known).toMatchObject({ isShared: true });
   expect(await ask(watching).answer()).toMatchObject({ isShared: true });
   expect(await ask("/hls/playstream1/index.m3u8?jwt=good", "203.0.113.2").answer()).toMatchObject({ isFull: false });
+});
+
+test("a neighbour's guesses hold up nobody's public segments: an answer that was a yes is asked for again at once", async () => {
+  const { ask, clock } = start();
+  const segment = "/hls/playstream1/s/-/session-1/source/1.m4s";
+  expect(await ask("/hls/playstream1/index.m3u8").answer()).toMatchObject({ session: null });
+  for (let n = 0; n < 650; n++) await ask(`/hls/nosuch${n}/index.m3u8`).answer();
+  expect(await ask("/hls/another/index.m3u8").answer()).toBe("too-many");
+  clock.advance(6_000);
+  for (let n = 0; n < 50; n++) await ask(`/hls/nosuchb${n}/index.m3u8`).answer();
+  expect(await ask("/hls/another/index.m3u8").answer()).toBe("too-many");
+  const late = ask(segment);
+  expect(late.known).toBe(null);
+  expect(await late.answer()).toMatchObject({ session: null });
 });

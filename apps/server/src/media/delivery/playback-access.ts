@@ -3,8 +3,8 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Clock } from "../../platform/clock.ts";
 import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
+import { DeniedClients } from "../../platform/limits/denied-clients.ts";
 import type { EventSink, PlaybackContent, PlaybackGate, ViewerPass } from "../../ports/index.ts";
-import { DeniedClients } from "./denied-clients.ts";
 import type { MediaAddress } from "./hls/media-address.ts";
 import { type PlaybackCredentials, readCredentials } from "./playback-credentials.ts";
 import { PublicAnswers } from "./public-answers.ts";
@@ -13,6 +13,11 @@ import { type Viewer, ViewerCounts } from "./viewer-counts.ts";
 import { viewerDetails } from "./viewer-details.ts";
 import { type Grant, type ViewerSession, ViewerSessions } from "./viewer-sessions.ts";
 import { ViewerTokens } from "./viewer-token.ts";
+
+/**
+ * What one client may ask the gate: many viewers behind one address may all come too early for a broadcast, or all at the same moment.
+ */
+const QUESTIONS = { deniedPerMinute: 600, atOnce: 1_000, slowed: { atOnce: 8, perSecond: 50 } } as const;
 
 /** Token slot of addresses that name nobody. */
 export const NOBODY = "-";
@@ -67,7 +72,7 @@ export class PlaybackAccess {
     this.#counts = new ViewerCounts(clock, eventSink, viewersPerClient);
     this.#publicViewers = new PublicViewers(this.#counts);
     this.#publicAnswers = new PublicAnswers(clock);
-    this.#denied = new DeniedClients(clock);
+    this.#denied = new DeniedClients({ clock, ...QUESTIONS });
     this.#sessions = new ViewerSessions({ clock, gate, tokens: new ViewerTokens(viewerSecret), counts: this.#counts });
   }
 
@@ -84,8 +89,8 @@ export class PlaybackAccess {
   }
 
   /**
-   * The gate's answer. Clients that were denied too often have to wait with the question, except about those who are known to watch: a
-   * neighbour's guesses hold up nobody's segments.
+   * The gate's answer. A client that was denied too often has to wait with its questions, except about viewers who are known to watch and
+   * about content that was public a moment ago: a neighbour's guesses hold up nobody's segments.
    */
   ask(req: IncomingMessage, url: string, address: MediaAddress): Promise<Admission | Refusal> {
     return this.#ask(req, url, address, (open) => this.#denied.ask(this.#proxies.clientOf(req), open));
@@ -157,7 +162,11 @@ export class PlaybackAccess {
     const session = identity === undefined || isAccess ? undefined : this.#sessions.find(identity);
     if (session) return this.#admit(session, false) ?? this.#askAbout(session, false);
     const open = () => this.#open(req, url, address, credentials, identity);
-    return limit(() => (isAccess ? open() : this.#share(identity ?? originKey(req, address.playbackId), open)));
+    if (isAccess) return limit(open);
+    const key = identity ?? originKey(req, address.playbackId);
+    const isNoGuess = isBare && (this.#publicAnswers.isKept(address.playbackId) || this.#publicAnswers.isKept(key));
+    // Inside, so that waiting for an answer that somebody else has asked for costs nothing.
+    return this.#share(key, isNoGuess ? open : () => limit(open));
   }
 
   #admit(session: ViewerSession, isShared: boolean): Admission | "denied" | null {

@@ -24,6 +24,11 @@ export class PublicAnswers {
     return kept && this.#clock.monotonic() < kept.until ? kept : null;
   }
 
+  /** Whether there was an answer, though it may stand no longer. */
+  isKept(key: string): boolean {
+    return this.#kept.has(key);
+  }
+
   keep(key: string, { content, isFull, standsMs }: Grant): PublicAnswer {
     if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
     const answer = { content, isFull, until: this.#clock.monotonic() + standsMs };

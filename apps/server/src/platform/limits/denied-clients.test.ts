@@ -1,12 +1,17 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
+import { ManualClock } from "../clock.ts";
 import { DeniedClients } from "./denied-clients.ts";
 
 type Answer = "admitted" | "denied" | "too-many";
 
 function start() {
   const clock = new ManualClock();
-  const clients = new DeniedClients(clock);
+  const clients = new DeniedClients({
+    clock,
+    deniedPerMinute: 600,
+    atOnce: 1_000,
+    slowed: { atOnce: 8, perSecond: 50 },
+  });
   let asked = 0;
   const askMany = async (count: number, answer: Answer, client = "a"): Promise<Record<string, number>> => {
     const counts: Record<string, number> = {};
@@ -50,4 +55,12 @@ test("a client that is slowed down has eight questions at a time, also when one 
   await Promise.allSettled(slow);
   clock.advance(1_000);
   expect(await askMany(1, "admitted")).toEqual({ admitted: 1 });
+});
+
+test("a client has a thousand questions open at a time before anything was denied, and others have theirs", async () => {
+  const { clients, askMany } = start();
+  const silent = new Promise<"denied">(() => {});
+  for (let i = 0; i < 1_000; i++) void clients.ask("a", () => silent);
+  expect(await askMany(1, "admitted")).toEqual({ "too-many": 1 });
+  expect(await askMany(1, "admitted", "another")).toEqual({ admitted: 1 });
 });
