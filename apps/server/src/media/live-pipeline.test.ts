@@ -30,14 +30,14 @@ class PipelineRig {
   }
 
   send(shape: SourceShape, change: (arrivals: Arrival[]) => Arrival[] = (same) => same): void {
-    const { timeline } = this.pipeline;
-    if (shape.video !== false) timeline.track(VIDEO);
-    if (shape.audio !== false) timeline.track(AUDIO);
+    const { pipeline } = this;
+    if (shape.video !== false) pipeline.track(VIDEO);
+    if (shape.audio !== false) pipeline.track(AUDIO);
     play(
       this.clock,
       change(syntheticSource(shape)),
-      ({ packet }) => timeline.packet(packet),
-      () => timeline.tick(),
+      ({ packet }) => pipeline.packet(packet),
+      () => pipeline.tick(),
     );
   }
 
@@ -226,11 +226,11 @@ describe("segments", () => {
 
   test("are bounded by their samples where those are tiny", () => {
     const rig = new PipelineRig();
-    const { timeline } = rig.pipeline;
-    timeline.track(VIDEO);
+    const { pipeline } = rig;
+    pipeline.track(VIDEO);
     for (let frame = 0; frame < 50_000; frame++) {
       const data = new Uint8Array(1);
-      timeline.packet({ kind: "video", dts: frame, pts: frame, isIndependent: frame === 0, data });
+      pipeline.packet({ kind: "video", dts: frame, pts: frame, isIndependent: frame === 0, data });
       if (frame === 0) rig.clock.advance(1000);
     }
     const [source] = rig.pipeline.renditions;

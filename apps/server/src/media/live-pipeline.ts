@@ -5,6 +5,8 @@
  *     ▼
  *   hub/                who may write, take over, come back; when a source is lost
  *     ▼
+ *   LivePipeline        the entrance: publisher, track, packet, tick, pause, end    (below)
+ *     ▼
  *   timeline/           source clock → T; stretches; one cutter for all renditions    → Sample, Cut
  *     ▼
  *   packaging/          samples → parts → segments, in memory, one LiveRendition each
@@ -28,7 +30,7 @@ import type { LiveSegment } from "./packaging/live-segment.ts";
 import { PartTarget } from "./packaging/part-target.ts";
 import { RenditionPackager } from "./packaging/rendition-packager.ts";
 import { type RenditionSegment, SegmentLedger } from "./packaging/segment-ledger.ts";
-import type { Track, VideoTrack } from "./packet.ts";
+import type { SourcePacket, Track, VideoTrack } from "./packet.ts";
 import { Timeline } from "./timeline/timeline.ts";
 import type { Cut, Sample, TimelineSink } from "./timeline/timeline-sink.ts";
 
@@ -65,7 +67,7 @@ interface Branch {
 
 /** From source packets to the live window of each rendition. */
 export class LivePipeline {
-  readonly timeline: Timeline;
+  readonly #timeline: Timeline;
   readonly #clock: Clock;
   readonly #memory: MediaMemory;
   readonly #branches = new Map<string, Branch>();
@@ -79,14 +81,59 @@ export class LivePipeline {
     this.#clock = clock;
     this.#ladderRequest = ladder;
     this.#memory = memory;
-    this.#ledger = new SegmentLedger((segments) => onSegment(segments, this.timeline.position));
+    this.#ledger = new SegmentLedger((segments) => onSegment(segments, this.#timeline.position));
     const sink: TimelineSink = {
       stretch: (tracks) => this.#stretch(tracks),
       cut: (cut) => this.#cut(cut),
       sample: (sample) => this.#sample(sample),
       pause: (ticks) => this.#pause(ticks),
     };
-    this.timeline = new Timeline({ clock, sink, resume, onUnstable });
+    this.#timeline = new Timeline({ clock, sink, resume, onUnstable });
+  }
+
+  /** A publisher begins, or the same one begins again: nothing is known of its tracks and its clock. */
+  publisher(): void {
+    this.#timeline.publisher();
+  }
+
+  track(track: Track): void {
+    this.#timeline.track(track);
+  }
+
+  packet(packet: SourcePacket): void {
+    this.#timeline.packet(packet);
+  }
+
+  /** To be called every 50 ms: notices what does not come. */
+  tick(): void {
+    this.#timeline.tick();
+  }
+
+  /** The source is lost: open segments are closed, and the next packets begin a stretch. */
+  pause(): void {
+    this.#timeline.pause();
+  }
+
+  /** The session is over: playlists end. */
+  end(): void {
+    this.#timeline.pause();
+    for (const { rendition } of this.#branches.values()) rendition.end();
+    this.#ladder?.end();
+  }
+
+  /** Arrival of the newest packet, on the monotonic clock. */
+  get lastPacketAt(): number {
+    return this.#timeline.lastPacketAt;
+  }
+
+  /** How often the source's clock jumped since the session began here. */
+  get clockJumps(): number {
+    return this.#timeline.clockJumps;
+  }
+
+  /** Where a successor could go on. */
+  get position(): TimelinePosition {
+    return this.#timeline.position;
   }
 
   get renditions(): readonly LiveRendition[] {
@@ -130,13 +177,6 @@ export class LivePipeline {
     return (this.#branches.get(name) ?? rung())?.playlist;
   }
 
-  /** The session is over: playlists end. */
-  end(): void {
-    this.timeline.pause();
-    for (const { rendition } of this.#branches.values()) rendition.end();
-    this.#ladder?.end();
-  }
-
   #stretch(tracks: readonly Track[]): void {
     for (const { packager } of this.#branches.values()) packager.useInit(null);
     for (const track of tracks) this.#branch(track).packager.useInit(initOfTrack(track));
@@ -157,7 +197,7 @@ export class LivePipeline {
       log,
       memory: this.#memory,
       partTarget: this.#partTarget,
-      discontinuitySequence: this.timeline.position.discontinuitySequence,
+      discontinuitySequence: this.#timeline.position.discontinuitySequence,
       rungs,
       siblings: () => this.renditions,
       admission,
@@ -188,7 +228,7 @@ export class LivePipeline {
     const name = RENDITION_NAMES[track.kind];
     const known = this.#branches.get(name);
     if (known) return known;
-    const { discontinuitySequence } = this.timeline.position;
+    const { discontinuitySequence } = this.#timeline.position;
     const rendition = new LiveRendition(name, discontinuitySequence, this.#clock);
     const onSegment = (of: LiveRendition, segment: LiveSegment) => this.#ledger.closed(of, segment);
     const packager = new RenditionPackager(rendition, name, this.#partTarget, this.#memory, onSegment);

@@ -117,13 +117,13 @@ export class LiveSession {
     this.#goLive();
     this.#metricsAt = null;
     this.#receivedAtMetrics = this.#bytesReceived;
-    this.pipeline.timeline.publisher();
-    this.#meter.restart(this.pipeline.timeline.clockJumps);
+    this.pipeline.publisher();
+    this.#meter.restart(this.pipeline.clockJumps);
   }
 
   track(track: Track): void {
     this.#meter.track(track);
-    this.pipeline.timeline.track(track);
+    this.pipeline.track(track);
   }
 
   packet(packet: SourcePacket): void {
@@ -134,8 +134,8 @@ export class LiveSession {
       this.#goLive();
       eventSink.report({ type: "source-back", streamId: this.streamId, epoch: this.#epoch, at: clock.now() });
     }
-    this.pipeline.timeline.packet(packet);
-    this.#meter.packet(packet, this.pipeline.timeline.lastPacketAt);
+    this.pipeline.packet(packet);
+    this.#meter.packet(packet, this.pipeline.lastPacketAt);
     if (this.#metricsAt === null) this.#reportMetrics();
   }
 
@@ -143,7 +143,7 @@ export class LiveSession {
   sourceLost(epoch: number, reason: string): void {
     if (epoch !== this.#epoch || this.#state !== "live") return;
     this.#state = "away";
-    this.pipeline.timeline.pause();
+    this.pipeline.pause();
     this.#window = this.#settings.clock.after(this.#settings.reconnectWindowMs, () => this.#windowOver());
     this.#reportEnd("source-lost", reason);
   }
@@ -183,18 +183,18 @@ export class LiveSession {
   /** To be called every 50 ms: notices what does not come. */
   tick(): void {
     if (this.#state === "finished") return;
-    this.pipeline.timeline.tick();
+    this.pipeline.tick();
     if (this.#state !== "live") return;
     const now = this.#settings.clock.monotonic();
     if (now - this.#lastHeardAt >= SILENCE_MS) this.sourceLost(this.#epoch, "no packets for 5 s");
-    const isSecond = this.#meter.tick(now, this.pipeline.timeline.clockJumps);
+    const isSecond = this.#meter.tick(now, this.pipeline.clockJumps);
     if (this.#metricsAt === null || this.#state !== "live") return;
     const hasNews = this.#hasLadderChanged() || (isSecond && this.#news() !== this.#toldNews);
     if (hasNews || now - this.#metricsAt >= METRICS_MS) this.#reportMetrics();
   }
 
   get #lastHeardAt(): number {
-    return Math.max(this.#liveSince, this.pipeline.timeline.lastPacketAt);
+    return Math.max(this.#liveSince, this.pipeline.lastPacketAt);
   }
 
   #hasLadderChanged(): boolean {
@@ -297,7 +297,7 @@ export class LiveSession {
       sessionId: this.sessionId,
       source: this.source,
       recordingRoom: recorder ? recordingRoom() : null,
-      mediaTimeMs: Math.round(ticksToMs(this.pipeline.timeline.position.endTicks, 90_000)),
+      mediaTimeMs: Math.round(ticksToMs(this.pipeline.position.endTicks, 90_000)),
       ingestRate: rate(this.#bytesReceived - this.#receivedAtMetrics),
       outgoingRate: rate(this.bytesSent - this.#sentAtMetrics),
       transcoding: this.pipeline.transcoding,

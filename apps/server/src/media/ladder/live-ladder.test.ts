@@ -53,18 +53,17 @@ function send(
   change: (arrivals: Arrival[]) => Arrival[] = (same) => same,
   at: [number, () => void][] = [],
 ): void {
-  const { timeline } = pipeline;
-  timeline.track(VIDEO);
-  timeline.track(AUDIO);
+  pipeline.track(VIDEO);
+  pipeline.track(AUDIO);
   const todo = [...at];
   play(
     clock,
     change(syntheticSource(shape)),
     ({ at: now, packet }) => {
       while (todo[0] && now >= todo[0][0] * 1000) todo.shift()?.[1]();
-      timeline.packet(packet);
+      pipeline.packet(packet);
     },
-    () => timeline.tick(),
+    () => pipeline.tick(),
   );
 }
 
