@@ -5,6 +5,7 @@ import { LivePipeline } from "./live-pipeline.ts";
 import { openMediaMemory } from "./memory-pool.ts";
 import type { LiveRendition } from "./packaging/live-rendition.ts";
 import type { RenditionSegment } from "./packaging/segment-ledger.ts";
+import { Payload } from "./packet.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "./testing/synthetic-source.ts";
 import { play } from "./testing/timeline-rig.ts";
 
@@ -16,7 +17,7 @@ class PipelineRig {
   constructor(resume: TimelinePosition | null = null) {
     this.pipeline = new LivePipeline({
       clock: this.clock,
-      memory: openMediaMemory(),
+      memory: openMediaMemory().parts,
       resume,
       onSegment: (segments: readonly RenditionSegment[], position) =>
         this.closed.push({
@@ -200,7 +201,7 @@ describe("segments", () => {
 
   test("are bounded by bytes where the source's clock stands still, with the same numbers in all renditions", () => {
     const rig = new PipelineRig();
-    const data = new Uint8Array(800_000);
+    const data = new Payload(new Uint8Array(800_000));
     const kept = () => rig.pipeline.renditions.reduce((sum, rendition) => sum + keptBytes(rendition), 0);
     let most = 0;
     rig.send({ seconds: 16 }, (arrivals) =>
@@ -229,7 +230,7 @@ describe("segments", () => {
     const { pipeline } = rig;
     pipeline.track(VIDEO);
     for (let frame = 0; frame < 50_000; frame++) {
-      const data = new Uint8Array(1);
+      const data = new Payload(new Uint8Array(1));
       pipeline.packet({ kind: "video", dts: frame, pts: frame, isIndependent: frame === 0, data });
       if (frame === 0) rig.clock.advance(1000);
     }
@@ -239,6 +240,28 @@ describe("segments", () => {
     );
     expect(source?.listed.at(-1)?.msn).toBe(12);
   });
+});
+
+test("a payload that a second reader retains keeps its bytes while the packager is long past it", () => {
+  const { pipeline, clock } = new PipelineRig();
+  const { packets } = openMediaMemory();
+  const payload = (value: number) => {
+    const bytes = packets.allocate(1000);
+    bytes.fill(value);
+    return new Payload(bytes, packets);
+  };
+  const kept = payload(201);
+  kept.retain();
+  pipeline.track(VIDEO);
+  for (let frame = 0; frame < 180; frame++) {
+    const time = frame * 3000;
+    const data = frame === 30 ? kept : payload(frame);
+    pipeline.packet({ kind: "video", dts: time, pts: time, isIndependent: frame % 60 === 0, data });
+    clock.advance(33);
+  }
+  expect(new Set(kept.bytes)).toEqual(new Set([201]));
+  kept.release();
+  expect(packets.allocate(1000).buffer).toBe(kept.bytes.buffer);
 });
 
 const MEGABYTE = 1024 * 1024;

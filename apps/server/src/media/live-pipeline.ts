@@ -21,7 +21,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { LadderProfile, TimelinePosition, TranscodingReport } from "../ports/index.ts";
 import { type LadderResources, LiveLadder, type TranscodedSegment } from "./ladder/live-ladder.ts";
-import type { MediaMemory } from "./memory-pool.ts";
+import type { MemoryPool } from "./memory-pool.ts";
 import { type ListedRendition, newestTrack } from "./packaging/hls/live-multivariant.ts";
 import { LivePlaylist } from "./packaging/hls/live-playlist.ts";
 import { initOfTrack } from "./packaging/init-of-track.ts";
@@ -39,8 +39,8 @@ const RENDITION_NAMES = { video: "source", audio: "audio" } as const;
 
 export interface LivePipelineSettings {
   readonly clock: Clock;
-  /** Memory of packets, which comes back when they are packaged, and of parts. */
-  readonly memory: MediaMemory;
+  /** Memory of parts. */
+  readonly memory: MemoryPool;
   /** Where an earlier owner of the session stopped; null for a new session. */
   readonly resume: TimelinePosition | null;
   /** A segment is closed in every rendition. */
@@ -69,7 +69,7 @@ interface Branch {
 export class LivePipeline {
   readonly #timeline: Timeline;
   readonly #clock: Clock;
-  readonly #memory: MediaMemory;
+  readonly #memory: MemoryPool;
   readonly #branches = new Map<string, Branch>();
   readonly #partTarget = new PartTarget();
   readonly #ledger: SegmentLedger;
@@ -208,9 +208,9 @@ export class LivePipeline {
   }
 
   #sample(sample: Sample): void {
-    // First: what is packaged gives its memory back.
-    if (sample.kind === "video") this.#ladder?.sample(sample);
     this.#branches.get(RENDITION_NAMES[sample.kind])?.packager.sample(sample);
+    if (sample.kind === "video") this.#ladder?.sample(sample);
+    sample.data.release();
   }
 
   #cut(cut: Cut): void {

@@ -36,9 +36,41 @@ export interface AudioTrack {
 export type Track = VideoTrack | AudioTrack;
 
 /**
+ * Bytes that several readers share. The memory is used again after the last release, so:
+ *
+ * - a packet brings one share along; a call that takes the packet takes the share over, until `LivePipeline` releases it behind the last reader;
+ * - a reader that keeps the bytes beyond the call retains the payload first, and releases it when it is done;
+ * - nobody writes into the bytes, and nobody reads them after its own release.
+ *
+ * The memory of a payload that is dropped without a release is garbage collected: that costs time, not memory.
+ */
+export class Payload {
+  readonly bytes: Uint8Array;
+  readonly #memory: PayloadMemory | null;
+  #shares = 1;
+
+  /** `memory` gets the bytes back; without it they are left to the garbage collector. */
+  constructor(bytes: Uint8Array, memory: PayloadMemory | null = null) {
+    this.bytes = bytes;
+    this.#memory = memory;
+  }
+
+  retain(): void {
+    this.#shares++;
+  }
+
+  release(): void {
+    if (--this.#shares === 0) this.#memory?.release(this.bytes);
+  }
+}
+
+export interface PayloadMemory {
+  release(bytes: Uint8Array): void;
+}
+
+/**
  * One access unit or one audio frame on the source's own, already unwrapped clock.
  * Video data is length-prefixed (4 bytes) NAL units, or one AV1 temporal unit; audio data is one raw frame.
- * The receiver may keep `data`: nobody writes into it again.
  */
 export interface SourcePacket {
   readonly kind: "video" | "audio";
@@ -48,7 +80,7 @@ export interface SourcePacket {
   readonly pts: number;
   /** True for an IDR picture only (open-GOP recovery points are not random access), and for every audio frame. */
   readonly isIndependent: boolean;
-  readonly data: Uint8Array;
+  readonly data: Payload;
 }
 
 /** Why a publication ended, as the lifecycle of a stream tells them apart. */

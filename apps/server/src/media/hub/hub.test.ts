@@ -3,7 +3,7 @@ import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import type { PublishGrant } from "../../ports/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
-import type { Publication } from "../packet.ts";
+import { Payload, type Publication } from "../packet.ts";
 import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, ORCHESTRATOR } from "../testing/fake-gates.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
 import { Hub } from "./hub.ts";
@@ -69,7 +69,7 @@ describe("a publisher", () => {
   test("that never sends a keyframe makes no session", async () => {
     const { publication } = publish();
     publication.track(VIDEO);
-    publication.packet({ kind: "video", dts: 0, pts: 0, isIndependent: false, data: new Uint8Array(1) });
+    publication.packet({ kind: "video", dts: 0, pts: 0, isIndependent: false, data: new Payload(new Uint8Array(1)) });
     publication.end("source-lost", "socket closed");
     await settled();
     expect(session()).toBeUndefined();
@@ -113,7 +113,7 @@ describe("a publisher", () => {
         dts: frame,
         pts: frame,
         isIndependent: frame === 0,
-        data: new Uint8Array(1024 * 1024),
+        data: new Payload(new Uint8Array(1024 * 1024)),
       });
     for (let frame = 0; frame < 8; frame++) send(frame * 3000);
     expect(publication.waitMs).toBe(0);
@@ -132,7 +132,12 @@ describe("a publisher", () => {
     publication.track(VIDEO);
     for (let frame = 0; frame < 40; frame++) {
       const times = { dts: frame * 3000, pts: frame * 3000 };
-      publication.packet({ kind: "video", ...times, isIndependent: true, data: new Uint8Array(1024 * 1024) });
+      publication.packet({
+        kind: "video",
+        ...times,
+        isIndependent: true,
+        data: new Payload(new Uint8Array(1024 * 1024)),
+      });
     }
     expect(publisher.closedWith).toMatch(/-re/);
   });
@@ -212,7 +217,12 @@ describe("a lost source", () => {
     for (let frame = 0; frame < 200; frame++) {
       clock.advance(30);
       const times = { dts: 2 * 90_000, pts: 2 * 90_000 };
-      broadcast.publication.packet({ kind: "video", ...times, isIndependent: false, data: new Uint8Array(1) });
+      broadcast.publication.packet({
+        kind: "video",
+        ...times,
+        isIndependent: false,
+        data: new Payload(new Uint8Array(1)),
+      });
     }
     await settled();
     expect(broadcast.publisher.closedWith).toMatch(/timestamps stand still/);
@@ -238,7 +248,13 @@ describe("a second publisher with the key", () => {
     expect(first.publisher.closedWith).toMatch(/took this stream over/);
     await send(second, { seconds: 3, clockAt: 77 });
     const before = log.facts.length;
-    first.publication.packet({ kind: "video", dts: 0, pts: 0, isIndependent: true, data: new Uint8Array(1) });
+    first.publication.packet({
+      kind: "video",
+      dts: 0,
+      pts: 0,
+      isIndependent: true,
+      data: new Payload(new Uint8Array(1)),
+    });
     first.publication.end("clean-stop", "late");
     await settled();
     expect(log.facts.length).toBe(before);

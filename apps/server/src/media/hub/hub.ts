@@ -177,7 +177,7 @@ export class Hub {
     const session = new LiveSession({
       clock: this.#settings.clock,
       eventSink: this.#settings.eventSink,
-      memory: this.#settings.memory,
+      memory: this.#settings.memory.parts,
       reconnectWindowMs: this.#settings.reconnectWindowMs,
       ladder: this.#settings.ladder,
       log: this.#settings.log,

@@ -3,7 +3,7 @@ import type { Log } from "../../platform/log.ts";
 import type { EventSink, RecordingRoom, SessionStart, SourceMeasure, TimelinePosition } from "../../ports/index.ts";
 import type { LadderResources, TranscodedSegment } from "../ladder/live-ladder.ts";
 import { LivePipeline } from "../live-pipeline.ts";
-import type { MediaMemory } from "../memory-pool.ts";
+import type { MemoryPool } from "../memory-pool.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import type { PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
@@ -22,7 +22,7 @@ export interface LiveSessionSettings {
   /** This node as a transcoder: its id, and where it is reached. */
   readonly orchestrator: { readonly address: string; readonly url: string };
   readonly eventSink: EventSink;
-  readonly memory: MediaMemory;
+  readonly memory: MemoryPool;
   readonly reconnectWindowMs: number;
   readonly streamId: string;
   readonly playbackId: string;
@@ -128,7 +128,7 @@ export class LiveSession {
 
   packet(packet: SourcePacket): void {
     if (this.#state === "finished") return;
-    this.#bytesReceived += packet.data.byteLength;
+    this.#bytesReceived += packet.data.bytes.byteLength;
     if (this.#state === "away") {
       const { clock, eventSink } = this.#settings;
       this.#goLive();

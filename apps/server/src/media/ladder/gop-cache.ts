@@ -1,46 +1,55 @@
+import type { Cut, Sample } from "../timeline/timeline-sink.ts";
+
 const MAX_BYTES = 16 * 1024 * 1024;
+/** However small they are: 2 minutes at 60 pictures a second. */
+const MAX_ENTRIES = 7200;
+
+export type GopEntry = { readonly cut: Cut } | { readonly sample: Sample };
 
 /**
- * The frames that a transcoder was sent since the source's last IDR, and the cut that the segment began with: what brings a fresh child to
- * where the one before it died.
+ * The source's video since its last IDR, and the cut that the segment began with: what brings a new reader, or a fresh transcoder, to
+ * where the others are. It retains what it keeps.
  */
 export class GopCache {
-  #cut: Uint8Array | null = null;
-  #frames: Uint8Array[] = [];
+  #cut: Cut | null = null;
+  #entries: GopEntry[] = [];
   #bytes = 0;
   /** Nothing can be replayed before the next IDR. */
   #isBroken = true;
 
-  /** In the order in which they were sent. */
-  get frames(): readonly Uint8Array[] {
-    if (this.#isBroken) return this.#cut ? [this.#cut] : [];
-    return this.#frames;
+  /** In the order in which they came. */
+  get entries(): readonly GopEntry[] {
+    if (this.#isBroken) return this.#cut ? [{ cut: this.#cut }] : [];
+    return this.#entries;
   }
 
-  /** The frame of a cut, which is sent before the packet it concerns. */
-  cut(frame: Uint8Array): void {
-    this.#cut = frame;
-    if (!this.#isBroken) this.#add(frame);
+  /** A cut comes before the sample it concerns. */
+  cut(cut: Cut): void {
+    this.#cut = cut;
+    if (!this.#isBroken) this.#add({ cut });
   }
 
-  packet(frame: Uint8Array, isIndependent: boolean): void {
-    if (isIndependent) {
-      this.#frames = this.#cut ? [this.#cut] : [];
-      this.#bytes = 0;
+  sample(sample: Sample): void {
+    if (sample.isIndependent) {
+      this.clear();
       this.#isBroken = false;
+      if (this.#cut) this.#add({ cut: this.#cut });
     }
-    if (!this.#isBroken) this.#add(frame);
-  }
-
-  #add(frame: Uint8Array): void {
-    this.#frames.push(frame);
-    this.#bytes += frame.byteLength;
-    if (this.#bytes > MAX_BYTES) this.clear();
+    if (this.#isBroken) return;
+    sample.data.retain();
+    this.#bytes += sample.data.bytes.byteLength;
+    this.#add({ sample });
   }
 
   clear(): void {
-    this.#frames = [];
+    for (const entry of this.#entries) if ("sample" in entry) entry.sample.data.release();
+    this.#entries = [];
     this.#bytes = 0;
     this.#isBroken = true;
+  }
+
+  #add(entry: GopEntry): void {
+    this.#entries.push(entry);
+    if (this.#bytes > MAX_BYTES || this.#entries.length > MAX_ENTRIES) this.clear();
   }
 }

@@ -122,18 +122,15 @@ export class LadderTranscoder {
     this.#inOrder(() => {
       for (const feed of this.#feeds) feed.cut(cut);
     });
-    const frame = frameToChild({ type: "cut", msn: cut.msn, ticks: cut.ticks });
-    this.#gop.cut(frame);
-    this.#child?.send(frame);
+    this.#gop.cut(cut);
+    this.#child?.send(frameOfCut(cut));
   }
 
   sample(sample: Sample): void {
     const { clock } = this.#settings;
-    const { isIndependent, decodeTime: dts, time: pts, data } = sample;
-    const frame = frameToChild({ type: "packet", isIndependent, dts, pts, data });
-    this.#gop.packet(frame, isIndependent);
-    this.#segments.sent(data.byteLength, clock.now(), clock.monotonic());
-    this.#sendPacket(frame, isIndependent, pts);
+    this.#gop.sample(sample);
+    this.#segments.sent(sample.data.bytes.byteLength, clock.now(), clock.monotonic());
+    this.#sendSample(sample);
   }
 
   /** Nothing comes for now: everything in flight is made, then the rungs close their open segments at `ticks`. */
@@ -158,6 +155,7 @@ export class LadderTranscoder {
   end(done: () => void): void {
     this.#inOrder(() => {
       this.#askAgain?.cancel();
+      this.#gop.clear();
       this.#dropChild();
       this.#slot?.release();
       this.#slot = null;
@@ -238,10 +236,12 @@ export class LadderTranscoder {
     child.send(frameToChild({ type: "start", start: { ...encoding, video, rungs: made } }));
     const published = Math.max(0, ...this.#feeds.map(({ endTicks }) => endTicks));
     if (published > 0) child.send(frameToChild({ type: "skip-until", ticks: published }));
-    for (const frame of this.#gop.frames) child.send(frame);
+    for (const entry of this.#gop.entries)
+      child.send("cut" in entry ? frameOfCut(entry.cut) : frameOfSample(entry.sample));
   }
 
-  #sendPacket(frame: Uint8Array, isIndependent: boolean, pts: number): void {
+  #sendSample(sample: Sample): void {
+    const { isIndependent, time: pts } = sample;
     const child = this.#child;
     if (!child) return;
     const isFull = child.backlogBytes > MAX_BACKLOG_BYTES || this.lagMs > MAX_LAG_MS;
@@ -255,7 +255,7 @@ export class LadderTranscoder {
     if (isFull) return;
     this.#begunAtPts ??= pts;
     this.#sentPts = pts;
-    child.send(frame);
+    child.send(frameOfSample(sample));
   }
 
   /** It may be stopped, or stuck in its libraries: it is ended, and what follows is as if it had died. */
@@ -336,6 +336,14 @@ export class LadderTranscoder {
     this.#flushing = null;
     for (const action of flushing.after) this.#inOrder(action);
   }
+}
+
+function frameOfCut({ msn, ticks }: Cut): Uint8Array {
+  return frameToChild({ type: "cut", msn, ticks });
+}
+
+function frameOfSample({ isIndependent, decodeTime: dts, time: pts, data }: Sample): Uint8Array {
+  return frameToChild({ type: "packet", isIndependent, dts, pts, data: data.bytes });
 }
 
 function initOf({ width, height, codecString }: Rung, config: Uint8Array) {

@@ -24,7 +24,7 @@ let pipeline: LivePipeline;
 function open(profiles: readonly LadderProfile[] = PROFILES): void {
   pipeline = new LivePipeline({
     clock,
-    memory: openMediaMemory(),
+    memory: openMediaMemory().parts,
     resume: null,
     onSegment: () => {},
     onUnstable: () => {},

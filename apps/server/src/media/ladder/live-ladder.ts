@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { LadderProfile, TranscodingReport } from "../../ports/index.ts";
-import type { MediaMemory } from "../memory-pool.ts";
+import type { MemoryPool } from "../memory-pool.ts";
 import { LivePlaylist } from "../packaging/hls/live-playlist.ts";
 import { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
@@ -29,7 +29,7 @@ export interface LadderResources {
 export interface LiveLadderSettings extends LadderResources {
   readonly clock: Clock;
   readonly log: Log;
-  readonly memory: MediaMemory;
+  readonly memory: MemoryPool;
   readonly partTarget: PartTarget;
   readonly discontinuitySequence: number;
   readonly rungs: readonly Rung[];

@@ -116,7 +116,7 @@ export class LiveRendition {
 
   /** Nobody will ask any more: give the memory back. */
   dispose(): void {
-    for (const segment of this.#byMsn.values()) segment.letGo();
+    for (const segment of this.#byMsn.values()) segment.release();
     this.#byMsn.clear();
     this.#listed.length = 0;
     this.#delisted.length = 0;
@@ -139,7 +139,7 @@ export class LiveRendition {
       this.#delisted.shift();
       const segment = this.#byMsn.get(gone.msn);
       this.#delistedBytes -= segment?.bytes ?? 0;
-      segment?.letGo();
+      segment?.release();
       this.#byMsn.delete(gone.msn);
     }
     this.#changed();

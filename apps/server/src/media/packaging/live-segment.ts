@@ -31,8 +31,8 @@ export interface SegmentPlace {
 }
 
 /**
- * A segment of one rendition, in memory. Its bytes are the bytes of its parts, one after the other. The live window holds it; so does
- * whoever still sends or writes its bytes. When the last one lets go, its memory is used again.
+ * A segment of one rendition, in memory. Its bytes are the bytes of its parts, one after the other. The live window has a share of it; a
+ * response or a recorder that still reads the bytes retains it. Its memory is used again after the last release.
  */
 export class LiveSegment implements SegmentPlace {
   readonly msn: number;
@@ -46,7 +46,7 @@ export class LiveSegment implements SegmentPlace {
   #durationTicks: number;
   #bytes = 0;
   #frames = 0;
-  #holders = 1;
+  #shares = 1;
 
   constructor(place: SegmentPlace, memory: MemoryPool, durationTicks = 0) {
     this.msn = place.msn;
@@ -86,12 +86,12 @@ export class LiveSegment implements SegmentPlace {
     this.#frames += part.frames;
   }
 
-  /** Keep the bytes until `letGo`. */
-  hold(): void {
-    this.#holders++;
+  /** Keep the bytes until `release`. */
+  retain(): void {
+    this.#shares++;
   }
 
-  letGo(): void {
-    if (--this.#holders === 0) for (const { bytes } of this.#parts) this.#memory.release(bytes);
+  release(): void {
+    if (--this.#shares === 0) for (const { bytes } of this.#parts) this.#memory.release(bytes);
   }
 }

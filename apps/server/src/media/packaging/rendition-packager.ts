@@ -1,5 +1,5 @@
 import { type FragmentSample, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
-import type { MediaMemory } from "../memory-pool.ts";
+import type { MemoryPool } from "../memory-pool.ts";
 import { TICKS_PER_SECOND } from "../packet.ts";
 import { rescale } from "../timeline/ticks.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
@@ -29,7 +29,7 @@ export type RenditionPace = keyof typeof PACES;
 export class RenditionPackager {
   readonly #rendition: LiveRendition;
   readonly #partTarget: PartTarget;
-  readonly #memory: MediaMemory;
+  readonly #memory: MemoryPool;
   readonly #allocate: (bytes: number) => Uint8Array;
   readonly #pace: (typeof PACES)[RenditionPace];
   #mayBeBehind: number;
@@ -47,7 +47,7 @@ export class RenditionPackager {
     rendition: LiveRendition,
     pace: RenditionPace,
     partTarget: PartTarget,
-    memory: MediaMemory,
+    memory: MemoryPool,
     onSegment: (rendition: LiveRendition, segment: LiveSegment) => void,
   ) {
     this.#rendition = rendition;
@@ -55,7 +55,7 @@ export class RenditionPackager {
     this.#mayBeBehind = this.#pace.behind;
     this.#partTarget = partTarget;
     this.#memory = memory;
-    this.#allocate = (bytes) => memory.parts.allocate(bytes);
+    this.#allocate = (bytes) => memory.allocate(bytes);
     this.#onSegment = onSegment;
   }
 
@@ -124,7 +124,7 @@ export class RenditionPackager {
           discontinuity: cut.discontinuity,
           init: this.#init,
         },
-        this.#memory.parts,
+        this.#memory,
       ),
     );
   }
@@ -138,9 +138,10 @@ export class RenditionPackager {
     }
     const target = this.#targetTicks(sample);
     if (last && this.#partTicks + sample.duration > target) this.#publishPart();
+    sample.data.retain();
     this.#samples.push(sample);
     this.#partTicks += sample.duration;
-    this.#partBytes += sample.data.byteLength;
+    this.#partBytes += sample.data.bytes.byteLength;
     const isFull = this.#partBytes >= MAX_PART_BYTES || this.#samples.length >= MAX_PART_SAMPLES;
     if (isFull || this.#partTicks + sample.duration > target) this.#publishPart();
   }
@@ -152,17 +153,16 @@ export class RenditionPackager {
   }
 
   #publishPart(): void {
-    const samples: readonly FragmentSample[] = this.#samples;
+    const samples = this.#samples;
     if (samples.length === 0) return;
-    const allocate = this.#allocate;
     const write = this.#pace.isVideo ? writeVideoFragment : writeAudioFragment;
     this.#rendition.publish({
-      bytes: write(++this.#fragment, samples, allocate),
+      bytes: write(++this.#fragment, samples.map(fragmentSample), this.#allocate),
       durationTicks: this.#partTicks,
       frames: samples.length,
       isIndependent: samples[0]?.isIndependent ?? false,
     });
-    for (const { data } of samples) this.#memory.packets.release(data);
+    for (const { data } of samples) data.release();
     this.#samples = [];
     this.#partTicks = 0;
     this.#partBytes = 0;
@@ -179,7 +179,7 @@ export class RenditionPackager {
     const startTicks = this.#ticks(cut.ticks);
     const durationTicks = Math.max(0, this.#ticks(endTicks) - startTicks);
     const place = { msn, timescale: this.#timescale, startTicks, programDateTimeMs, discontinuity, init: null };
-    const segment = new LiveSegment(place, this.#memory.parts, durationTicks);
+    const segment = new LiveSegment(place, this.#memory, durationTicks);
     this.#rendition.gap(segment);
     this.#onSegment(this.#rendition, segment);
   }
@@ -187,4 +187,8 @@ export class RenditionPackager {
   #ticks(ticks: number): number {
     return rescale(ticks, TICKS_PER_SECOND, this.#timescale);
   }
+}
+
+function fragmentSample({ time, decodeTime, duration, isIndependent, data }: Sample): FragmentSample {
+  return { time, decodeTime, duration, isIndependent, data: data.bytes };
 }

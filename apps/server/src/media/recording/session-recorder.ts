@@ -55,12 +55,12 @@ export class SessionRecorder {
   record(fact: ClosedFact, segments: readonly RenditionSegment[]): void {
     if (this.#queuedBytes > MAX_QUEUED_BYTES) return this.#leaveOut(fact, "the disk is too slow");
     this.#queuedBytes += fact.bytes;
-    for (const { segment } of segments) segment.hold();
+    for (const { segment } of segments) segment.retain();
     this.#enqueue(async () => {
       try {
         await this.#recordNow(fact, segments);
       } finally {
-        for (const { segment } of segments) segment.letGo();
+        for (const { segment } of segments) segment.release();
         this.#queuedBytes -= fact.bytes;
       }
     });

@@ -1,4 +1,4 @@
-import type { AudioTrack, SourcePacket, VideoTrack } from "../packet.ts";
+import { type AudioTrack, Payload, type SourcePacket, type VideoTrack } from "../packet.ts";
 
 /** As x264 writes it for baseline 640x360. */
 export const VIDEO: VideoTrack = {
@@ -72,7 +72,7 @@ function videoOf({
     // Decoding order I P B B P B B …: a reference picture is shown bFrames later than it is decoded, each B-frame one earlier.
     const inGroup = (frame % gop) % (bFrames + 1);
     const reorder = bFrames === 0 ? 0 : isIndependent ? 1 : inGroup === 1 || bFrames === 0 ? bFrames + 1 : 0;
-    const data = new Uint8Array(frameBytes).fill(frame & 0xff);
+    const data = new Payload(new Uint8Array(frameBytes).fill(frame & 0xff));
     const packet: SourcePacket = { kind: "video", dts: ticks(frame), pts: ticks(frame + reorder), isIndependent, data };
     arrivals.push({ at: (frame / frameRate) * 1000, packet });
   }
@@ -85,7 +85,13 @@ function audioOf({ seconds, clockAt = 0, audioSpeed = 1, milliseconds }: SourceS
     const second = (frame * 1024) / 48_000;
     const exact = (second * audioSpeed + clockAt) * 90_000;
     const time = milliseconds ? Math.round(exact / 90) * 90 : Math.round(exact);
-    const packet: SourcePacket = { kind: "audio", dts: time, pts: time, isIndependent: true, data: new Uint8Array(10) };
+    const packet: SourcePacket = {
+      kind: "audio",
+      dts: time,
+      pts: time,
+      isIndependent: true,
+      data: new Payload(new Uint8Array(10)),
+    };
     arrivals.push({ at: second * 1000, packet });
   }
   return arrivals;

@@ -1,5 +1,5 @@
 import { silentAacFrame } from "@weir/formats/codecs";
-import { type AudioTrack, type SourcePacket, TICKS_PER_SECOND } from "../packet.ts";
+import { type AudioTrack, Payload, type SourcePacket, TICKS_PER_SECOND } from "../packet.ts";
 import { rescale } from "./ticks.ts";
 import type { Sample } from "./timeline-sink.ts";
 
@@ -17,7 +17,7 @@ export class AudioClock {
   readonly track: AudioTrack;
   readonly #emit: (sample: Sample) => void;
   readonly #driftSamples: number;
-  #silence: Uint8Array | null = null;
+  #silence: Payload | null = null;
   #offset = 0;
   /** Position of the next frame, in samples. */
   #next: number | null = null;
@@ -81,9 +81,10 @@ export class AudioClock {
   }
 
   #insert(frames: number): void {
-    this.#silence ??= silentAacFrame(this.track.channels);
+    this.#silence ??= new Payload(silentAacFrame(this.track.channels));
     const most = (MAX_SILENCE_SECONDS * this.track.sampleRate) / this.track.frameSamples;
     for (let i = 0; i < Math.min(frames, most); i++) {
+      this.#silence.retain();
       this.#place(this.#silence);
       this.inserted++;
     }
@@ -98,7 +99,7 @@ export class AudioClock {
     correction();
   }
 
-  #place(data: Uint8Array): void {
+  #place(data: Payload): void {
     const time = this.#next ?? this.#earliest;
     this.#next = time + this.track.frameSamples;
     this.#emit({ kind: "audio", time, decodeTime: time, duration: this.track.frameSamples, isIndependent: true, data });

@@ -1,4 +1,4 @@
-import type { Track } from "../packet.ts";
+import type { Payload, Track } from "../packet.ts";
 
 /** A packet at its place on the timeline: times and duration in ticks of its own timescale (90 kHz video, sample rate audio). */
 export interface Sample {
@@ -9,7 +9,7 @@ export interface Sample {
   decodeTime: number;
   duration: number;
   readonly isIndependent: boolean;
-  readonly data: Uint8Array;
+  readonly data: Payload;
 }
 
 /** A segment boundary. It belongs to the timeline: every rendition obeys it with its first sample at or after `ticks`. */
@@ -21,7 +21,10 @@ export interface Cut {
   readonly discontinuity: boolean;
 }
 
-/** What a timeline tells those who package it. Calls come in the order of the timeline, per kind of track. */
+/**
+ * What a timeline tells its readers. Calls come in the order of the timeline, per kind of track. A reader that keeps a sample beyond the call
+ * retains its `data`.
+ */
 export interface TimelineSink {
   /** A stretch begins with these tracks; a cut follows at once. */
   stretch(tracks: readonly Track[]): void;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { Payload } from "../packet.ts";
 import { type Arrival, AUDIO, VIDEO } from "../testing/synthetic-source.ts";
 import { TimelineRig } from "../testing/timeline-rig.ts";
 import type { Sample } from "./timeline-sink.ts";
@@ -182,7 +183,7 @@ describe("audio", () => {
           const packets: Arrival[] = [
             {
               at: second * 1000,
-              packet: { kind: "video", dts: time, pts: time, isIndependent, data: new Uint8Array(1) },
+              packet: { kind: "video", dts: time, pts: time, isIndependent, data: new Payload(new Uint8Array(1)) },
             },
           ];
           return packets;
@@ -252,7 +253,7 @@ describe("stretches", () => {
             dts: i * 3000,
             pts: i * 3000,
             isIndependent: i === 0,
-            data: new Uint8Array(1),
+            data: new Payload(new Uint8Array(1)),
           },
         })),
       ),
@@ -333,7 +334,7 @@ describe("program date time", () => {
             dts: second * SECOND,
             pts: second * SECOND,
             isIndependent: true,
-            data: new Uint8Array(1),
+            data: new Payload(new Uint8Array(1)),
           },
         })),
       ),

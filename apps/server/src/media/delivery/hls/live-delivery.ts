@@ -153,8 +153,8 @@ function sendSegment({ req, res, session, caching }: LiveRequest, rendition: Liv
 
 /** The socket may still read the bytes long after the segment left the window. */
 function holdWhileSending(res: ServerResponse, segment: LiveSegment): void {
-  segment.hold();
-  res.once("close", () => segment.letGo());
+  segment.retain();
+  res.once("close", () => segment.release());
 }
 
 function mediaType(rendition: LiveRendition): string {

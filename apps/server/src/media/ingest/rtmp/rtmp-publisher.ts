@@ -6,7 +6,7 @@ import { clientOf } from "../../../platform/limits/client.ts";
 import type { Log } from "../../../platform/log.ts";
 import { readInto } from "../../../platform/read-into.ts";
 import type { PublishGate, PublishGrant, PublishRefusal } from "../../../ports/index.ts";
-import type { Publication, PublicationEnd, PublisherHandle } from "../../packet.ts";
+import type { PayloadMemory, Publication, PublicationEnd, PublisherHandle } from "../../packet.ts";
 import type { KeyCheck } from "./key-check.ts";
 import { ProxyHeader } from "./proxy-header.ts";
 import type { PlacedConnection, PublisherPlaces } from "./publisher-places.ts";
@@ -30,7 +30,7 @@ const APP = "live";
 /** What a publisher needs of the media plane. */
 export interface PublicationHub {
   /** Memory for packets, taken back once they are packaged. */
-  readonly memory: { readonly packets: { allocate(bytes: number): Uint8Array } };
+  readonly memory: { readonly packets: PayloadMemory & { allocate(bytes: number): Uint8Array } };
   open(grant: PublishGrant, publisher: PublisherHandle): Publication;
 }
 
@@ -207,7 +207,7 @@ export class RtmpPublisher implements PublisherHandle, PlacedConnection {
     }
     this.#state = "publishing";
     this.#publication = hub.open(decision.grant, this);
-    this.#packets = new RtmpToPackets(this.#publication);
+    this.#packets = new RtmpToPackets(this.#publication, hub.memory.packets);
     this.#session.status("status", "NetStream.Publish.Start", "Publishing.");
     this.#socket.resume();
     this.#session.takeMedia();

@@ -102,7 +102,7 @@ test("a frame of 300 kB comes through whole, at any chunk size", async () => {
     client.message(MESSAGE.audio, Buffer.concat([Uint8Array.of(0xaf, 1), data]));
   }
   await vi.waitFor(() => expect(server.publication.packets).toHaveLength(3));
-  for (const packet of server.publication.packets) expect(Buffer.compare(packet.data, data)).toBe(0);
+  for (const packet of server.publication.packets) expect(Buffer.compare(packet.data.bytes, data)).toBe(0);
 });
 
 test.each(["FCUnpublish", "deleteStream", "closeStream"])("%s is a clean stop", async (name) => {

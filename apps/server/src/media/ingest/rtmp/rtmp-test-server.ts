@@ -85,7 +85,7 @@ export class RtmpTestServer implements AsyncDisposable {
       log: createLog({ level: "debug", readable: false }, destination),
       gate,
       hub: {
-        memory: { packets: { allocate: (bytes) => this.#allocate(bytes) } },
+        memory: { packets: { allocate: (bytes) => this.#allocate(bytes), release: () => {} } },
         open: (grant, publisher) => this.open(grant, publisher),
       },
       host: "127.0.0.1",

@@ -22,10 +22,10 @@ import { RtmpToPackets, UnsupportedCodec } from "./rtmp-to-packets.ts";
 function publication() {
   const tracks: Track[] = [];
   const packets: SourcePacket[] = [];
-  const converter = new RtmpToPackets({
-    track: (track) => tracks.push(track),
-    packet: (packet) => packets.push(packet),
-  });
+  const converter = new RtmpToPackets(
+    { track: (track) => tracks.push(track), packet: (packet) => packets.push(packet) },
+    { release: () => {} },
+  );
   return { tracks, packets, converter };
 }
 
@@ -53,7 +53,7 @@ test("H.264 and AAC become tracks and packets on a 90 kHz clock", () => {
     { kind: "audio", dts: 90_450, pts: 90_450, isIndependent: true },
     { kind: "video", dts: 92_970, pts: 96_570, isIndependent: false },
   ]);
-  expect(packets.map(({ data }) => Array.from(data))).toEqual([
+  expect(packets.map(({ data }) => Array.from(data.bytes))).toEqual([
     [0, 0, 0, 3, 0x65, 0x88, 0x84],
     [1, 2, 3],
     [0, 0, 0, 3, 0x41, 0x9a, 0x24],
@@ -69,7 +69,7 @@ test.each([
   converter.video(0, enhancedVideo(fourCc, 0, config));
   converter.video(40, enhancedVideo(fourCc, packetType, unit));
   expect(tracks).toMatchObject([{ kind: "video", codec, config }]);
-  expect(packets).toMatchObject([{ dts: 3600, pts: 3600, isIndependent: true, data: unit }]);
+  expect(packets).toMatchObject([{ dts: 3600, pts: 3600, isIndependent: true, data: { bytes: unit } }]);
 });
 
 test("Enhanced RTMP mp4a is AAC", () => {
@@ -77,7 +77,7 @@ test("Enhanced RTMP mp4a is AAC", () => {
   converter.audio(0, enhancedAudio("mp4a", 0, AAC_CONFIG));
   converter.audio(0, enhancedAudio("mp4a", 1, Uint8Array.of(1, 2)));
   expect(tracks).toMatchObject([{ codec: "aac", config: AAC_CONFIG }]);
-  expect(packets).toMatchObject([{ kind: "audio", data: Uint8Array.of(1, 2) }]);
+  expect(packets).toMatchObject([{ kind: "audio", data: { bytes: Uint8Array.of(1, 2) } }]);
 });
 
 test("a keyframe that is no IDR picture is no random access", () => {
@@ -95,7 +95,7 @@ test("NAL unit lengths of two bytes become four, in the configuration too", () =
   converter.video(0, avcKeyframe(Uint8Array.of(0, 2, 0x06, 0x01, 0, 3, 0x65, 0x88, 0x84)));
   expect(tracks).toMatchObject([{ config: AVC_CONFIG }]);
   expect(packets).toMatchObject([
-    { isIndependent: true, data: Uint8Array.of(0, 0, 0, 2, 0x06, 0x01, 0, 0, 0, 3, 0x65, 0x88, 0x84) },
+    { isIndependent: true, data: { bytes: Uint8Array.of(0, 0, 0, 2, 0x06, 0x01, 0, 0, 0, 3, 0x65, 0x88, 0x84) } },
   ]);
 });
 

@@ -10,7 +10,7 @@ import {
   type VideoDescription,
 } from "@weir/formats/codecs";
 import { readAudioTag, readVideoTag } from "@weir/formats/flv";
-import type { Publication, VideoTrack } from "../../packet.ts";
+import { Payload, type PayloadMemory, type Publication, type VideoTrack } from "../../packet.ts";
 import { RtmpClock } from "./rtmp-clock.ts";
 
 const TICKS_PER_MS = 90;
@@ -43,13 +43,16 @@ export class UnsupportedCodec extends Error {
 /** Turns a publisher's audio and video messages into tracks and packets of its publication. */
 export class RtmpToPackets {
   readonly #publication: Pick<Publication, "track" | "packet">;
+  readonly #memory: PayloadMemory;
   readonly #clock = new RtmpClock();
   #video: VideoCodec["codec"] | null = null;
   #nalLengthSize = NAL_LENGTH_SIZE;
   #hasAudio = false;
 
-  constructor(publication: Pick<Publication, "track" | "packet">) {
+  /** `memory`: where the messages come from. */
+  constructor(publication: Pick<Publication, "track" | "packet">, memory: PayloadMemory) {
     this.#publication = publication;
+    this.#memory = memory;
   }
 
   /** Throws `UnsupportedCodec` and `FormatError`. */
@@ -75,7 +78,7 @@ export class RtmpToPackets {
       dts: time * TICKS_PER_MS,
       pts: (time + tag.compositionTime) * TICKS_PER_MS,
       isIndependent: tag.isKeyframe && isIdrAccessUnit(known.codec, units),
-      data: units,
+      data: new Payload(units, this.#memory),
     });
   }
 
@@ -91,7 +94,13 @@ export class RtmpToPackets {
     if (tag.content === "config") return this.#audioConfig(data);
     if (tag.content !== "frame" || !this.#hasAudio || data.byteLength === 0) return;
     const time = this.#clock.unwrap(timestamp) * TICKS_PER_MS;
-    this.#publication.packet({ kind: "audio", dts: time, pts: time, isIndependent: true, data });
+    this.#publication.packet({
+      kind: "audio",
+      dts: time,
+      pts: time,
+      isIndependent: true,
+      data: new Payload(data, this.#memory),
+    });
   }
 
   #videoConfig({ codec, describe }: VideoCodec, sent: Uint8Array): void {
