@@ -9,6 +9,8 @@
  *     ▼
  *   timeline/           source clock → T; stretches; one cutter for all renditions    → Sample, Cut
  *     ▼
+ *     ├──▶  feed/       the same samples and cuts for any number of readers: the ladder is one → more LiveRenditions
+ *     ▼
  *   packaging/          samples → parts → segments, in memory, one LiveRendition each
  *     ├──▼
  *     │  delivery/      playlists and bytes for viewers, read from the LiveRenditions
@@ -20,6 +22,7 @@
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { LadderProfile, TimelinePosition, TranscodingReport } from "../ports/index.ts";
+import { SessionFeed } from "./feed/session-feed.ts";
 import { type LadderResources, LiveLadder, type TranscodedSegment } from "./ladder/live-ladder.ts";
 import type { MemoryPool } from "./memory-pool.ts";
 import { type ListedRendition, newestTrack } from "./packaging/hls/live-multivariant.ts";
@@ -73,6 +76,7 @@ export class LivePipeline {
   readonly #branches = new Map<string, Branch>();
   readonly #partTarget = new PartTarget();
   readonly #ledger: SegmentLedger;
+  readonly #feed = new SessionFeed();
   readonly #ladderRequest: LadderRequest | null;
   /** Undefined until the first video track tells what it is made from. */
   #ladder: LiveLadder | null | undefined;
@@ -118,7 +122,7 @@ export class LivePipeline {
   end(): void {
     this.#timeline.pause();
     for (const { rendition } of this.#branches.values()) rendition.end();
-    this.#ladder?.end();
+    this.#feed.end();
   }
 
   /** Arrival of the newest packet, on the monotonic clock. */
@@ -134,6 +138,11 @@ export class LivePipeline {
   /** Where a successor could go on. */
   get position(): TimelinePosition {
     return this.#timeline.position;
+  }
+
+  /** Where readers of the session's packets attach. */
+  get feed(): Pick<SessionFeed, "attach"> {
+    return this.#feed;
   }
 
   get renditions(): readonly LiveRendition[] {
@@ -183,7 +192,7 @@ export class LivePipeline {
     const video = tracks.find((track) => track.kind === "video") ?? null;
     if (!video) this.#partTarget.decideByAudio();
     else if (this.#ladder === undefined) this.#ladder = this.#openLadder(video);
-    this.#ladder?.stretch(video);
+    this.#feed.stretch(tracks);
   }
 
   #openLadder(source: VideoTrack): LiveLadder | null {
@@ -192,7 +201,8 @@ export class LivePipeline {
     const rungs = LiveLadder.plan(profiles, isDefault, source);
     if (rungs.length === 0) return null;
     this.#partTarget.hasLadder = true;
-    return new LiveLadder({
+    const ladder = new LiveLadder({
+      feed: this.#feed,
       clock: this.#clock,
       log,
       memory: this.#memory,
@@ -205,23 +215,25 @@ export class LivePipeline {
       encoding,
       onSegment,
     });
+    this.#feed.attach(ladder, { from: "now" });
+    return ladder;
   }
 
   #sample(sample: Sample): void {
     this.#branches.get(RENDITION_NAMES[sample.kind])?.packager.sample(sample);
-    if (sample.kind === "video") this.#ladder?.sample(sample);
+    this.#feed.sample(sample);
     sample.data.release();
   }
 
   #cut(cut: Cut): void {
     this.#ledger.expect(cut.msn, this.#branches.size);
     for (const { packager } of this.#branches.values()) packager.cut(cut);
-    this.#ladder?.cut(cut);
+    this.#feed.cut(cut);
   }
 
   #pause(ticks: number): void {
     for (const { packager } of this.#branches.values()) packager.pause(ticks);
-    this.#ladder?.pause(ticks);
+    this.#feed.pause(ticks);
   }
 
   #branch(track: Track): Branch {

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import type { SessionFeed } from "../feed/session-feed.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";
 import type { RenditionPackager } from "../packaging/rendition-packager.ts";
 import type { VideoTrack } from "../packet.ts";
@@ -12,7 +13,6 @@ import {
   type TranscodeChildren,
 } from "../transcode/index.ts";
 import { ChildSilence } from "./child-silence.ts";
-import { GopCache } from "./gop-cache.ts";
 import type { Rung } from "./ladder-plan.ts";
 import { RungFeed } from "./rung-feed.ts";
 import { type FinishedSegment, SegmentAttempts } from "./segment-attempts.ts";
@@ -42,6 +42,7 @@ export interface EncodingSettings {
 export interface LadderTranscoderSettings {
   readonly clock: Clock;
   readonly log: Log;
+  readonly feed: Pick<SessionFeed, "gop">;
   readonly encoding: EncodingSettings;
   readonly admission: TranscodeAdmission;
   readonly children: TranscodeChildren;
@@ -59,7 +60,6 @@ export interface LadderTranscoderSettings {
 export class LadderTranscoder {
   readonly #settings: LadderTranscoderSettings;
   readonly #feeds: readonly RungFeed[];
-  readonly #gop = new GopCache();
   readonly #segments = new SegmentAttempts();
   readonly #tooSlow: TooSlow;
   #status: TranscodingStatus = { state: "off" };
@@ -109,7 +109,6 @@ export class LadderTranscoder {
   stretch(track: VideoTrack | null): void {
     const isSame = track !== null && this.#track !== null && Buffer.compare(track.config, this.#track.config) === 0;
     this.#track = track;
-    this.#gop.clear();
     if (isSame && this.#child) return;
     this.#dropChild();
     this.#askAgain?.cancel();
@@ -122,13 +121,11 @@ export class LadderTranscoder {
     this.#inOrder(() => {
       for (const feed of this.#feeds) feed.cut(cut);
     });
-    this.#gop.cut(cut);
     this.#child?.send(frameOfCut(cut));
   }
 
   sample(sample: Sample): void {
     const { clock } = this.#settings;
-    this.#gop.sample(sample);
     this.#segments.sent(sample.data.bytes.byteLength, clock.now(), clock.monotonic());
     this.#sendSample(sample);
   }
@@ -155,7 +152,6 @@ export class LadderTranscoder {
   end(done: () => void): void {
     this.#inOrder(() => {
       this.#askAgain?.cancel();
-      this.#gop.clear();
       this.#dropChild();
       this.#slot?.release();
       this.#slot = null;
@@ -236,8 +232,10 @@ export class LadderTranscoder {
     child.send(frameToChild({ type: "start", start: { ...encoding, video, rungs: made } }));
     const published = Math.max(0, ...this.#feeds.map(({ endTicks }) => endTicks));
     if (published > 0) child.send(frameToChild({ type: "skip-until", ticks: published }));
-    for (const entry of this.#gop.entries)
-      child.send("cut" in entry ? frameOfCut(entry.cut) : frameOfSample(entry.sample));
+    for (const entry of this.#settings.feed.gop) {
+      if ("cut" in entry) child.send(frameOfCut(entry.cut));
+      else if (entry.sample.kind === "video") child.send(frameOfSample(entry.sample));
+    }
   }
 
   #sendSample(sample: Sample): void {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { LadderProfile, TranscodingReport } from "../../ports/index.ts";
+import type { FeedSink, SessionFeed } from "../feed/session-feed.ts";
 import type { MemoryPool } from "../memory-pool.ts";
 import { LivePlaylist } from "../packaging/hls/live-playlist.ts";
 import { LiveRendition } from "../packaging/live-rendition.ts";
@@ -8,7 +9,7 @@ import type { LiveSegment } from "../packaging/live-segment.ts";
 import type { PartTarget } from "../packaging/part-target.ts";
 import { RenditionPackager } from "../packaging/rendition-packager.ts";
 import { SegmentLedger } from "../packaging/segment-ledger.ts";
-import { TICKS_PER_SECOND, type VideoTrack } from "../packet.ts";
+import { TICKS_PER_SECOND, type Track, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import type { TranscodeChildren } from "../transcode/index.ts";
 import { planLadder, type Rung } from "./ladder-plan.ts";
@@ -27,6 +28,8 @@ export interface LadderResources {
 }
 
 export interface LiveLadderSettings extends LadderResources {
+  /** What the ladder reads: a fresh transcoder begins at its last IDR. */
+  readonly feed: Pick<SessionFeed, "gop">;
   readonly clock: Clock;
   readonly log: Log;
   readonly memory: MemoryPool;
@@ -53,7 +56,7 @@ export interface RungBranch {
 }
 
 /** The rungs of one session: a transcoder, and for each rung its packager, live window and playlist. Fixed when the session begins. */
-export class LiveLadder {
+export class LiveLadder implements FeedSink {
   readonly branches: readonly RungBranch[];
   readonly #transcoder: LadderTranscoder;
   readonly #ledger: SegmentLedger;
@@ -63,7 +66,7 @@ export class LiveLadder {
   #newestMsn: number | null = null;
 
   constructor(settings: LiveLadderSettings) {
-    const { clock, log, memory, partTarget, discontinuitySequence, rungs, siblings, onSegment } = settings;
+    const { clock, log, feed, memory, partTarget, discontinuitySequence, rungs, siblings, onSegment } = settings;
     const packagers: RenditionPackager[] = [];
     this.#ledger = new SegmentLedger((closed) => {
       const [first] = closed;
@@ -92,7 +95,7 @@ export class LiveLadder {
       return { rung, rendition, playlist: new LivePlaylist(rendition, partTarget, siblings) };
     });
     const { admission, children, encoding } = settings;
-    this.#transcoder = new LadderTranscoder({ clock, log, admission, children, encoding, rungs, packagers });
+    this.#transcoder = new LadderTranscoder({ clock, log, feed, admission, children, encoding, rungs, packagers });
   }
 
   /** Rungs of a stream with these profiles; none where it plays as source only. */
@@ -120,9 +123,9 @@ export class LiveLadder {
     return { ...status, renditions };
   }
 
-  stretch(track: VideoTrack | null): void {
-    this.#track = track;
-    this.#transcoder.stretch(track);
+  stretch(tracks: readonly Track[]): void {
+    this.#track = tracks.find((track) => track.kind === "video") ?? null;
+    this.#transcoder.stretch(this.#track);
   }
 
   cut(cut: Cut): void {
@@ -133,7 +136,7 @@ export class LiveLadder {
   }
 
   sample(sample: Sample): void {
-    if (this.#track) this.#transcoder.sample(sample);
+    if (this.#track && sample.kind === "video") this.#transcoder.sample(sample);
   }
 
   pause(ticks: number): void {

@@ -1,13 +1,13 @@
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 
 const MAX_BYTES = 16 * 1024 * 1024;
-/** However small they are: 2 minutes at 60 pictures a second. */
-const MAX_ENTRIES = 7200;
+/** However small they are: a minute of 60 pictures and 47 audio frames a second. */
+const MAX_ENTRIES = 6420;
 
 export type GopEntry = { readonly cut: Cut } | { readonly sample: Sample };
 
 /**
- * The source's video since its last IDR, and the cut that the segment began with: what brings a new reader, or a fresh transcoder, to
+ * The source's samples since its last IDR, and the cut that the segment began with: what brings a new reader, or a fresh transcoder, to
  * where the others are. It retains what it keeps.
  */
 export class GopCache {
@@ -16,6 +16,16 @@ export class GopCache {
   #bytes = 0;
   /** Nothing can be replayed before the next IDR. */
   #isBroken = true;
+
+  /** The newest cut. */
+  get newestCut(): Cut | null {
+    return this.#cut;
+  }
+
+  /** True where the entries begin with an IDR. */
+  get isWhole(): boolean {
+    return !this.#isBroken;
+  }
 
   /** In the order in which they came. */
   get entries(): readonly GopEntry[] {
@@ -30,8 +40,8 @@ export class GopCache {
   }
 
   sample(sample: Sample): void {
-    if (sample.isIndependent) {
-      this.clear();
+    if (sample.kind === "video" && sample.isIndependent) {
+      this.releaseSamples();
       this.#isBroken = false;
       if (this.#cut) this.#add({ cut: this.#cut });
     }
@@ -41,15 +51,22 @@ export class GopCache {
     this.#add({ sample });
   }
 
-  clear(): void {
+  /** Keep the newest cut alone. */
+  releaseSamples(): void {
     for (const entry of this.#entries) if ("sample" in entry) entry.sample.data.release();
     this.#entries = [];
     this.#bytes = 0;
     this.#isBroken = true;
   }
 
+  /** Nothing of before belongs to what follows. */
+  clear(): void {
+    this.releaseSamples();
+    this.#cut = null;
+  }
+
   #add(entry: GopEntry): void {
     this.#entries.push(entry);
-    if (this.#bytes > MAX_BYTES || this.#entries.length > MAX_ENTRIES) this.clear();
+    if (this.#bytes > MAX_BYTES || this.#entries.length > MAX_ENTRIES) this.releaseSamples();
   }
 }

@@ -17,7 +17,7 @@ const cutAt = (ticks: number): Cut => ({ msn: ticks, ticks, programDateTimeMs: 0
 const told = (cache: GopCache) =>
   cache.entries.map((entry) => ("cut" in entry ? `cut ${entry.cut.ticks}` : entry.sample.time));
 
-test("keeps the video since the last IDR with the cut before it, and releases what was before", () => {
+test("keeps the samples since the last IDR with the cut before it, and releases what was before", () => {
   released.length = 0;
   const cache = new GopCache();
   add(cache, 0, false);
@@ -31,9 +31,11 @@ test("keeps the video since the last IDR with the cut before it, and releases wh
   add(cache, 4, true);
   expect(told(cache)).toEqual(["cut 3", 4]);
   expect(released.splice(0)).toEqual([1, 2, 3]);
-  cache.clear();
+  cache.releaseSamples();
   expect(told(cache)).toEqual(["cut 3"]);
   expect(released).toEqual([4]);
+  cache.clear();
+  expect(told(cache)).toEqual([]);
 });
 
 test.each([

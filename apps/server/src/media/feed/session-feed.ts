@@ -1,0 +1,97 @@
+import type { Track } from "../packet.ts";
+import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
+import { GopCache, type GopEntry } from "./gop-cache.ts";
+
+/** What a feed calls. It must neither throw nor wait: a reader that may be slow attaches a `FeedReader`. */
+export interface FeedSink extends TimelineSink {
+  /** The session is over. */
+  end(): void;
+}
+
+export interface AttachOptions {
+  /** Begin at the source's last IDR, or with the next sample, whatever it is. */
+  readonly from: "keyframe" | "now";
+}
+
+interface Place {
+  readonly sink: FeedSink;
+  waitsForKeyframe: boolean;
+}
+
+/**
+ * A session's packets for every reader but the packagers. It is tapped behind the timeline, so all readers have one clock, the same cuts,
+ * and audio without holes.
+ *
+ * Packets since the last IDR are kept while the feed has a reader: a stream that is only passed through holds no packet longer than its
+ * part. The first reader of such a stream waits for the next IDR.
+ */
+export class SessionFeed implements FeedSink {
+  readonly #places = new Set<Place>();
+  readonly #gop = new GopCache();
+  /** Null between two stretches. */
+  #tracks: readonly Track[] | null = null;
+
+  /** Since the last IDR, for a reader that has to begin again. */
+  get gop(): readonly GopEntry[] {
+    return this.#gop.entries;
+  }
+
+  /** Tell `sink` what it needs to begin, then everything, until the returned function is called. */
+  attach(sink: FeedSink, { from }: AttachOptions): () => void {
+    const place = { sink, waitsForKeyframe: from === "keyframe" && !this.#gop.isWhole };
+    if (this.#tracks) {
+      sink.stretch(this.#tracks);
+      if (from === "keyframe") this.#replay(sink);
+      else if (this.#gop.newestCut) sink.cut(this.#gop.newestCut);
+    }
+    this.#places.add(place);
+    return () => {
+      this.#places.delete(place);
+      if (this.#places.size === 0) this.#gop.releaseSamples();
+    };
+  }
+
+  stretch(tracks: readonly Track[]): void {
+    this.#tracks = tracks;
+    for (const { sink } of this.#places) sink.stretch(tracks);
+  }
+
+  cut(cut: Cut): void {
+    this.#gop.cut(cut);
+    for (const { sink } of this.#places) sink.cut(cut);
+  }
+
+  sample(sample: Sample): void {
+    if (this.#places.size === 0) return;
+    this.#gop.sample(sample);
+    for (const place of this.#places) {
+      if (place.waitsForKeyframe && !isEntryPoint(sample, this.#tracks ?? [])) continue;
+      place.waitsForKeyframe = false;
+      place.sink.sample(sample);
+    }
+  }
+
+  pause(ticks: number): void {
+    this.#tracks = null;
+    this.#gop.clear();
+    for (const { sink } of this.#places) sink.pause(ticks);
+  }
+
+  end(): void {
+    this.#gop.clear();
+    for (const { sink } of this.#places) sink.end();
+    this.#places.clear();
+  }
+
+  #replay(sink: FeedSink): void {
+    for (const entry of this.#gop.entries) {
+      if ("cut" in entry) sink.cut(entry.cut);
+      else sink.sample(entry.sample);
+    }
+  }
+}
+
+/** True for a sample that a reader can begin with. */
+export function isEntryPoint({ kind, isIndependent }: Sample, tracks: readonly Track[]): boolean {
+  return isIndependent && (kind === "video" || tracks.every((track) => track.kind === "audio"));
+}
