@@ -32,6 +32,8 @@ export interface MediaPlaneSettings {
   readonly proxies: TrustedProxies;
   /** As so many viewers one client is counted at most. */
   readonly viewersPerClient: number;
+  /** Answers that may read from the object store at a time. */
+  readonly maxReads: number;
   /** Spool of recordings: must survive the process, needs no backup. */
   readonly spoolDir: string;
   readonly reconnectWindowMs: number;

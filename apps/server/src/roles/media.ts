@@ -33,6 +33,7 @@ export interface MediaRoleSettings {
   readonly proxies: TrustedProxies;
   readonly publicUrl: () => string;
   readonly maxRtmpConnections: number;
+  readonly maxStoredReads: number;
 }
 
 export interface MediaRole {
@@ -57,6 +58,7 @@ export async function startMedia({
   proxies,
   publicUrl,
   maxRtmpConnections,
+  maxStoredReads,
 }: MediaRoleSettings): Promise<MediaRole> {
   await using opened = new AsyncDisposableStack();
   const confinement = await findConfinement({
@@ -78,6 +80,7 @@ export async function startMedia({
     viewerSecret: await domains.viewerSecret(),
     proxies,
     viewersPerClient: config.viewersPerClient,
+    maxReads: maxStoredReads,
     spoolDir: spoolDirOf(dataFolder),
     reconnectWindowMs: config.reconnectWindowMs,
     ladder: {

@@ -13,7 +13,7 @@ import { limitConnections } from "../platform/http/connection-limits.ts";
 import { addHealthRoutes } from "../platform/http/health-routes.ts";
 import { createHttpServer, type HttpHandler } from "../platform/http/http-server.ts";
 import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
-import { connectionBudget, openFilesLimit } from "../platform/limits/open-files.ts";
+import { fileBudget, openFilesLimit } from "../platform/limits/open-files.ts";
 import type { Log } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics/metrics.ts";
 import { serveMetrics } from "../platform/metrics/metrics-server.ts";
@@ -120,7 +120,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   opened.defer(() => domains.node.leave());
 
   const openFiles = openFilesLimit();
-  const budget = connectionBudget(openFiles);
+  const budget = fileBudget(openFiles);
   if (openFiles < FEW_FILES)
     log.warn(
       { openFiles, connections: budget },
@@ -142,6 +142,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
         proxies,
         publicUrl,
         maxRtmpConnections: budget.rtmp,
+        maxStoredReads: budget.storedReads,
       })
     : null;
   if (media) measureMedia(metrics, media);

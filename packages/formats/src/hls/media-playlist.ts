@@ -6,7 +6,7 @@ export interface MediaPlaylist {
   readonly discontinuitySequence: number;
   /** True when every listed segment starts with a picture that needs no other (4.4.2.1). */
   readonly independentSegments: boolean;
-  readonly segments: readonly PlaylistSegment[];
+  readonly segments: Iterable<PlaylistSegment>;
   /** Parts of the segment that is not complete yet. */
   readonly openSegment?: OpenSegment;
   readonly lowLatency?: LowLatency;
@@ -51,6 +51,27 @@ export interface PlaylistPart {
 
 /** Write an HLS media playlist (RFC 8216bis 4.4.3, 4.4.4), low-latency where the values say so. */
 export function writeMediaPlaylist(playlist: MediaPlaylist): string {
+  let text = "";
+  for (const piece of mediaPlaylistPieces(playlist)) text += piece;
+  return text;
+}
+
+/** As `writeMediaPlaylist`, piece by piece, one for each segment: for lists of days, which are too long to be written at once. */
+export function* mediaPlaylistPieces(playlist: MediaPlaylist): Generator<string, void> {
+  yield playlistHeader(playlist);
+  let map = "";
+  for (const segment of playlist.segments) {
+    let text = head(segment, map);
+    if (segment.map !== "") map = segment.map;
+    if (segment.gap) text += "#EXT-X-GAP\n";
+    text += `#EXTINF:${seconds(segment.duration)},\n`;
+    if (segment.byteRange) text += `#EXT-X-BYTERANGE:${segment.byteRange.length}@${segment.byteRange.offset}\n`;
+    yield `${text}${segment.uri}\n`;
+  }
+  yield playlistEnd(playlist, map);
+}
+
+function playlistHeader(playlist: MediaPlaylist): string {
   let text = `#EXTM3U\n#EXT-X-VERSION:9\n#EXT-X-TARGETDURATION:${playlist.targetDuration}\n`;
   const { lowLatency } = playlist;
   if (lowLatency) {
@@ -61,22 +82,17 @@ export function writeMediaPlaylist(playlist: MediaPlaylist): string {
   if (playlist.discontinuitySequence > 0) text += `#EXT-X-DISCONTINUITY-SEQUENCE:${playlist.discontinuitySequence}\n`;
   if (playlist.ending === "vod") text += "#EXT-X-PLAYLIST-TYPE:VOD\n";
   if (playlist.independentSegments) text += "#EXT-X-INDEPENDENT-SEGMENTS\n";
+  return text;
+}
 
-  let map = "";
-  for (const segment of playlist.segments) {
-    text += head(segment, map);
-    if (segment.map !== "") map = segment.map;
-    if (segment.gap) text += "#EXT-X-GAP\n";
-    text += `#EXTINF:${seconds(segment.duration)},\n`;
-    if (segment.byteRange) text += `#EXT-X-BYTERANGE:${segment.byteRange.length}@${segment.byteRange.offset}\n`;
-    text += `${segment.uri}\n`;
-  }
-  if (playlist.openSegment) text += head(playlist.openSegment, map);
+/** What follows the segments; `map` is the init segment that the last of them needs. */
+function playlistEnd({ openSegment, lowLatency, ending }: MediaPlaylist, map: string): string {
+  let text = openSegment ? head(openSegment, map) : "";
   if (lowLatency?.preloadHint) text += `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${lowLatency.preloadHint}"\n`;
   for (const report of lowLatency?.renditionReports ?? []) {
     text += `#EXT-X-RENDITION-REPORT:URI="${report.uri}",LAST-MSN=${report.lastMsn},LAST-PART=${report.lastPart}\n`;
   }
-  if (playlist.ending !== "live") text += "#EXT-X-ENDLIST\n";
+  if (ending !== "live") text += "#EXT-X-ENDLIST\n";
   return text;
 }
 

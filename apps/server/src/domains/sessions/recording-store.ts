@@ -1,9 +1,14 @@
 import { sql } from "kysely";
-import { type MediaIndex, recordingPrefix, type StoredRendition, type StoredTrack } from "../../ports/index.ts";
+import {
+  type MediaIndex,
+  recordingPrefix,
+  type StoredRendition,
+  type StoredSegment,
+  type StoredTrack,
+} from "../../ports/index.ts";
 import type { Db } from "../schema.ts";
 
 interface SegmentRow {
-  rendition: string;
   msn: string;
   epoch: string;
   start_ticks: string;
@@ -32,39 +37,55 @@ export async function readRecordingIndex(db: Db, sessionId: string): Promise<Med
     .where("session_id", "=", sessionId)
     .orderBy("rendition")
     .execute();
-  const { rows } = await sql<SegmentRow>`
-    select rendition, msn, epoch, start_ticks, duration_ticks, program_date_time, discontinuity, gap, init, span, byte_offset,
-      byte_length from recording_segment where session_id = ${sessionId} order by rendition, msn`.execute(db);
   const spans = await db
     .selectFrom("recording_span")
     .select(["rendition", "span", "bytes"])
     .where("session_id", "=", sessionId)
     .execute();
-  const renditions: StoredRendition[] = tracks.map(({ rendition, track }) => ({
-    rendition,
-    track,
-    segments: rows
+  const renditions: StoredRendition[] = [];
+  for (const { rendition, track } of tracks) {
+    const segments = await readSegments(db, sessionId, rendition);
+    const sizes = spans
       .filter((row) => row.rendition === rendition)
-      .map((row, at, all) => ({
-        msn: Number(row.msn),
-        epoch: Number(row.epoch),
-        startTicks: Number(row.start_ticks),
-        durationTicks: Number(row.duration_ticks),
-        programDateTimeMs: Number(row.program_date_time),
-        // A hole in the numbers is one in time: what was there was not recorded.
-        discontinuity: row.discontinuity || Number(row.msn) > Number(all[at - 1]?.msn ?? row.msn) + 1,
-        gap: row.gap,
-        init: row.init,
-        span: row.span,
-        offset: Number(row.byte_offset),
-        length: Number(row.byte_length),
-      })),
-    spanBytes: new Map(
-      spans.filter((row) => row.rendition === rendition).map(({ span, bytes }) => [span, Number(bytes)]),
-    ),
-  }));
+      .map(({ span, bytes }) => [span, Number(bytes)] as const);
+    renditions.push({ rendition, track, segments, spanBytes: new Map(sizes) });
+  }
   const { id, project_id: projectId } = session;
   return { id, projectId, keyPrefix: recordingPrefix(projectId, id), renditions };
+}
+
+/** Rows that are read at once: a few milliseconds of the event loop. */
+const PAGE = 1_000;
+
+async function readSegments(db: Db, sessionId: string, rendition: string): Promise<StoredSegment[]> {
+  const segments: StoredSegment[] = [];
+  for (;;) {
+    const last = segments.at(-1)?.msn ?? -1;
+    const { rows } = await sql<SegmentRow>`
+      select msn, epoch, start_ticks, duration_ticks, program_date_time, discontinuity, gap, init, span, byte_offset, byte_length
+      from recording_segment where session_id = ${sessionId} and rendition = ${rendition} and msn > ${last}
+      order by msn limit ${PAGE}`.execute(db);
+    for (const row of rows) segments.push(segmentOf(row, segments.at(-1)?.msn));
+    if (rows.length < PAGE) return segments;
+  }
+}
+
+function segmentOf(row: SegmentRow, before: number | undefined): StoredSegment {
+  const msn = Number(row.msn);
+  return {
+    msn,
+    epoch: Number(row.epoch),
+    startTicks: Number(row.start_ticks),
+    durationTicks: Number(row.duration_ticks),
+    programDateTimeMs: Number(row.program_date_time),
+    // A hole in the numbers is one in time: what was there was not recorded.
+    discontinuity: row.discontinuity || (before !== undefined && msn > before + 1),
+    gap: row.gap,
+    init: row.init,
+    span: row.span,
+    offset: Number(row.byte_offset),
+    length: Number(row.byte_length),
+  };
 }
 
 /** What a playback answer says of a recording's MP4: picture size and mean bitrate in bits per second. */

@@ -1,6 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import type { ByteRange } from "../../platform/storage/object-store.ts";
 import { parseRange } from "./byte-range.ts";
 
@@ -113,19 +111,77 @@ export function sendBuffers(
   return range.end - range.start + 1;
 }
 
-/** Send stored bytes, or the one range of them that was asked for. `read` is called with the range to send. */
+/** Bytes of a store that have not been read yet. */
+export interface StoredBytes {
+  readonly type: string;
+  readonly size: number;
+  /** Strong: the same bytes whenever it is the same. */
+  readonly etag: string;
+  /** Called with the range to send. */
+  readonly read: (range: ByteRange) => AsyncIterable<Uint8Array>;
+}
+
+/** Send stored bytes, or the one range of them that was asked for: read as the client takes them, and no longer than it stays. */
 export async function sendStored(
+  req: IncomingMessage,
+  res: ServerResponse,
+  cache: string,
+  { type, size, etag, read }: StoredBytes,
+): Promise<void> {
+  if (isKnown(req, etag)) return sendUnchanged(res, cache, etag);
+  const range = startBytes(req, res, type, cache, size, etag);
+  if (!range) return;
+  // A store that does not give the next bytes holds up nobody who has left.
+  await Promise.race([copy(read(range), res), new Promise((resolve) => res.once("close", resolve))]);
+}
+
+async function copy(source: AsyncIterable<Uint8Array>, res: ServerResponse): Promise<void> {
+  for await (const bytes of source) {
+    if (!res.write(bytes)) await drained(res);
+    if (res.destroyed) return;
+  }
+  res.end();
+}
+
+/** Resolves when the client has taken what was written, or has left. */
+function drained(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    if (res.destroyed) return resolve();
+    const done = (): void => {
+      res.off("drain", done).off("close", done);
+      resolve();
+    };
+    res.on("drain", done).on("close", done);
+  });
+}
+
+/** Send a text that is kept as bytes for all who ask, in the coding that this client takes. */
+export function sendCoded(
   req: IncomingMessage,
   res: ServerResponse,
   type: string,
   cache: string,
-  size: number,
-  read: (range: ByteRange) => AsyncIterable<Uint8Array>,
-): Promise<void> {
-  const range = startBytes(req, res, type, cache, size);
-  if (!range) return;
-  // A viewer that leaves early is no error: the pipeline closes the source and there is nobody left to tell.
-  await pipeline(Readable.from(read(range), { objectMode: false }), res).catch(() => res.destroy());
+  { bytes, etag, coding }: { readonly bytes: Uint8Array; readonly etag: string; readonly coding: string | null },
+): void {
+  if (isKnown(req, etag)) return sendUnchanged(res, cache, etag, ["vary", "accept-encoding"]);
+  const head = [
+    ...["content-type", type, "content-length", String(bytes.byteLength), "cache-control", cache, "etag", etag],
+    ...["access-control-allow-origin", "*", "referrer-policy", REFERRER_POLICY, "vary", "accept-encoding"],
+  ];
+  if (coding) head.push("content-encoding", coding);
+  res.writeHead(200, head);
+  res.end(bytes);
+}
+
+/** Whether the client has it already (RFC 9110 13.1.2). */
+function isKnown({ headers }: IncomingMessage, etag: string): boolean {
+  const given = headers["if-none-match"]?.split(",") ?? [];
+  return given.some((tag) => ["*", etag, `W/${etag}`].includes(tag.trim()));
+}
+
+function sendUnchanged(res: ServerResponse, cache: string, etag: string, more: readonly string[] = []): void {
+  res.writeHead(304, ["etag", etag, "cache-control", cache, "access-control-allow-origin", "*", ...more]);
+  res.end();
 }
 
 /** Write the head for `size` bytes. Null when there is nothing more to send: HEAD, or a range that cannot be had. */
@@ -135,8 +191,11 @@ function startBytes(
   type: string,
   cache: string,
   size: number,
+  etag?: string,
 ): ByteRange | null {
-  const range = parseRange(req.headers.range, size);
+  // A range of what was there before is no range of this (RFC 9110 13.1.5). Without an ETag the address stands for one content for ever.
+  const isOfAnother = etag !== undefined && (req.headers["if-range"] ?? etag) !== etag;
+  const range = isOfAnother ? null : parseRange(req.headers.range, size);
   if (range === "unsatisfiable") {
     res.writeHead(416, [
       "content-range",
@@ -164,6 +223,7 @@ function startBytes(
     "referrer-policy",
     REFERRER_POLICY,
   ];
+  if (etag !== undefined) head.push("etag", etag);
   if (range) head.push("content-range", `bytes ${start}-${end}/${size}`, "access-control-expose-headers", EXPOSED);
   res.writeHead(range ? 206 : 200, head);
   if (req.method !== "HEAD" && size > 0) return { start, end };

@@ -5,21 +5,42 @@ import type { Clock, Timer } from "../../platform/clock.ts";
 const CHECK_MS = 10_000;
 /** Bytes that a connection with something left to send must take between two checks: 13 kbit/s, less than any audio. */
 const LEAST_BYTES = 16 * 1024;
+/** As long a connection may have something left to send, and beyond that as long as its bytes take at 32 kbit/s. */
+const MAX_BEHIND_MS = 60_000;
+const LEAST_BYTES_PER_MS = 4;
 
-/** Close connections that hardly take what they asked for, so that slow readers cannot hold memory. Costs nothing per request. */
+/** A connection with something left to send at each check since. */
+interface Behind {
+  readonly sinceMs: number;
+  readonly takenThen: number;
+  readonly takenLast: number;
+}
+
+/**
+ * Close connections that hardly take what they asked for, so that slow readers cannot hold memory and files. Every answer has its deadline
+ * by that, by its size. Costs nothing per request.
+ */
 export function closeSlowReaders(server: Server, clock: Clock): Timer {
-  /** Bytes taken at the last check by those who were behind then; null for those who were not. */
-  const connections = new Map<Socket, number | null>();
+  const connections = new Map<Socket, Behind | null>();
   server.on("connection", (socket: Socket) => {
     connections.set(socket, null);
     socket.once("close", () => connections.delete(socket));
   });
   return clock.every(CHECK_MS, () => {
-    for (const [socket, before] of connections) {
-      const isBehind = socket.writableLength > 0;
+    const now = clock.monotonic();
+    for (const [socket, behind] of connections) {
       const taken = socket.bytesWritten - socket.writableLength;
-      if (isBehind && before !== null && taken - before < LEAST_BYTES) socket.destroy();
-      else connections.set(socket, isBehind ? taken : null);
+      if (socket.writableLength === 0) connections.set(socket, null);
+      else if (behind && isTooSlow(behind, taken, now)) socket.destroy();
+      else {
+        const { sinceMs, takenThen } = behind ?? { sinceMs: now, takenThen: taken };
+        connections.set(socket, { sinceMs, takenThen, takenLast: taken });
+      }
     }
   });
+}
+
+function isTooSlow({ sinceMs, takenThen, takenLast }: Behind, taken: number, now: number): boolean {
+  const overdueMs = now - sinceMs - MAX_BEHIND_MS;
+  return taken - takenLast < LEAST_BYTES || taken - takenThen < overdueMs * LEAST_BYTES_PER_MS;
 }

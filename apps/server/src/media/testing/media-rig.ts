@@ -109,6 +109,7 @@ export class MediaRig implements AsyncDisposable {
       viewerSecret: VIEWER_SECRET,
       proxies: new TrustedProxies(["127.0.0.1"]),
       viewersPerClient: 2_000,
+      maxReads: 100,
       spoolDir: join(this.folder, "spool"),
       reconnectWindowMs: 30_000,
       ladder: NO_LADDER,

@@ -1,13 +1,18 @@
 const MAX_HTTP_CONNECTIONS = 20_000;
 const MAX_RTMP_CONNECTIONS = 2_000;
+const MAX_STORED_READS = 1_000;
 /** Of all files: for recordings, the database, transcoders, webhooks and the program itself. */
 const RESERVED = 0.25;
 /** Of what is left: a publisher's recording needs files too, and a broadcaster matters more than a viewer. */
 const RTMP_SHARE = 0.15;
+/** Of what is reserved: answers that read from the object store. */
+const READS_SHARE = 0.4;
 
-export interface ConnectionBudget {
+export interface FileBudget {
   readonly http: number;
   readonly rtmp: number;
+  /** Objects of the store that may be read for viewers at a time. */
+  readonly storedReads: number;
 }
 
 /** Files and sockets that this process may have open at a time: the soft limit, which Node raises to the hard one when it starts. */
@@ -20,9 +25,13 @@ export function openFilesLimit(): number {
   return typeof soft === "number" ? soft : Number.POSITIVE_INFINITY;
 }
 
-/** How many connections a process may accept so that recordings, the database and transcoders always find a file to open. */
-export function connectionBudget(openFiles: number): ConnectionBudget {
+/** How much viewers and publishers may have open so that recordings, the database and transcoders always find a file to open. */
+export function fileBudget(openFiles: number): FileBudget {
   const free = openFiles * (1 - RESERVED);
   const rtmp = Math.min(MAX_RTMP_CONNECTIONS, Math.floor(free * RTMP_SHARE));
-  return { rtmp, http: Math.min(MAX_HTTP_CONNECTIONS, Math.floor(free - rtmp)) };
+  return {
+    rtmp,
+    http: Math.min(MAX_HTTP_CONNECTIONS, Math.floor(free - rtmp)),
+    storedReads: Math.min(MAX_STORED_READS, Math.floor(openFiles * RESERVED * READS_SHARE)),
+  };
 }

@@ -8,6 +8,8 @@ import { type ByteRange, ObjectNotFound, type ObjectStore } from "./object-store
 
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 const MAX_SEGMENTS = 12;
+/** Twice that is held for each reader, however slow it is. */
+const READ_AHEAD = 64 * 1024;
 const ABSENT = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ELOOP"]);
 /** Another file system, one without hard links, or a file with too many of them. */
 const CANNOT_LINK = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
@@ -63,7 +65,7 @@ export class LocalObjectStore implements ObjectStore {
     const path = await this.#find(key);
     if (path === null) throw new ObjectNotFound(key);
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    return createReadStream(path, { fd: file, ...range, highWaterMark: 256 * 1024 });
+    return createReadStream(path, { fd: file, ...range, highWaterMark: READ_AHEAD });
   }
 
   async size(key: string): Promise<number | null> {

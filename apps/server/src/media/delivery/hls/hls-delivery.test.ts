@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { MediaRig, until } from "../../testing/media-rig.ts";
 
@@ -267,6 +268,51 @@ describe("a recording", () => {
       });
       expect(part.equals(whole.subarray(start, end + 1))).toBe(true);
     }
+  });
+
+  test("has ETags: what a client has is not sent again, and a range of another content is not sent at all", async () => {
+    await record(3);
+    const folder = "/asset/hls/recording1/s/-/session-1/source";
+    const span = /^\d+-\d+\.m4s$/m.exec(await rig.text(`${folder}/index.m3u8`))?.[0];
+    for (const path of [`${folder}/index.m3u8`, `${folder}/${span}`, "/asset/hls/recording1/staticsource.mp4"]) {
+      const etag = (await rig.fetch(path)).headers.get("etag") ?? "";
+      expect((await rig.fetch(path, { headers: { "if-none-match": `"other", ${etag}` } })).status).toBe(304);
+      expect((await rig.fetch(path, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
+      if (path.endsWith(".m3u8")) continue;
+      const range = "bytes=10-19";
+      expect((await rig.fetch(path, { headers: { range, "if-range": etag } })).status).toBe(206);
+      expect((await rig.fetch(path, { headers: { range, "if-range": '"other"' } })).status).toBe(200);
+    }
+  });
+
+  test("has playlists that are compressed for those who take it, and say so to caches", async () => {
+    await record(3);
+    const path = "/asset/hls/recording1/s/-/session-1/source/index.m3u8";
+    const texts = new Set<string>();
+    for (const coding of ["br", "gzip", null]) {
+      const answer = await rig.fetch(path, { headers: { "accept-encoding": coding ?? "identity" } });
+      expect([answer.headers.get("content-encoding"), answer.headers.get("vary")]).toEqual([coding, "accept-encoding"]);
+      texts.add(await answer.text());
+    }
+    expect([...texts]).toEqual([expect.stringContaining("#EXT-X-ENDLIST")]);
+  });
+
+  test("is read by no more than one answer for each place, and the place is free when the client has left", async () => {
+    await record(3);
+    const reads = vi.spyOn(rig.store, "read").mockImplementation(async () => new PassThrough());
+    const clients = await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const leave = new AbortController();
+        void rig.fetch("/asset/hls/recording1/staticsource.mp4?", { signal: leave.signal }).catch(() => {});
+        return leave;
+      }),
+    );
+    await until(() => reads.mock.calls.length === 100, "100 reads");
+    const one = () => rig.fetch("/asset/hls/recording1/staticsource.mp4", { headers: { range: "bytes=0-9" } });
+    expect((await one()).status).toBe(503);
+    clients[0]?.abort();
+    await until(async () => (await one()).status === 206, "a place");
+    for (const client of clients) client.abort();
   });
 
   test("that a killed process left in its spool is sealed at the next start, less the open segment", async () => {

@@ -7,12 +7,12 @@ import type { ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { EventSink, PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import type { Hub } from "../../hub/hub.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
+import { ArchiveDelivery } from "../archive/archive-delivery.ts";
 import { LongResponses } from "../long-responses.ts";
 import { PERSONAL, PLAYLIST_TYPE, SHARED, sendNotFound, sendPreflight, sendText } from "../media-response.ts";
 import { type Admission, PlaybackAccess, type Refusal, tknOf } from "../playback-access.ts";
 import { LiveDelivery } from "./live-delivery.ts";
 import { type MediaAddress, parseMediaAddress } from "./media-address.ts";
-import { RecordingDelivery } from "./recording-delivery.ts";
 
 /** The phrase that public players read as "not allowed" (their keyword list). */
 const DENIED = "Shutting down since this session is not allowed to view this stream";
@@ -33,6 +33,8 @@ export interface HlsDeliverySettings {
   readonly viewerSecret: Uint8Array;
   readonly proxies: TrustedProxies;
   readonly viewersPerClient: number;
+  /** Answers that may read from the store at a time. */
+  readonly maxReads: number;
 }
 
 /** A request as its address is understood. `url` is the viewer's, also where an edge asks in their stead. */
@@ -51,16 +53,16 @@ export class HlsDelivery {
   readonly #hub: Hub;
   readonly #access: PlaybackAccess;
   readonly #live: LiveDelivery;
-  readonly #recordings: RecordingDelivery;
+  readonly #archive: ArchiveDelivery;
   readonly #longResponses: LongResponses;
 
   constructor({ playbackGate, ...settings }: HlsDeliverySettings) {
-    const { clock, log, hub, store } = settings;
+    const { clock, log, hub } = settings;
     this.#log = log;
     this.#hub = hub;
     this.#access = new PlaybackAccess({ ...settings, gate: playbackGate });
     this.#live = new LiveDelivery(clock, settings.proxies);
-    this.#recordings = new RecordingDelivery({ clock, playbackGate, store });
+    this.#archive = new ArchiveDelivery({ ...settings, playbackGate });
     this.#longResponses = new LongResponses(clock);
   }
 
@@ -143,7 +145,7 @@ export class HlsDelivery {
       return true;
     };
     const addressOf = this.#addresses(asked, admission, content.id);
-    this.#recordings
+    this.#archive
       .serve(content, { req, res, address, caching, addressOf, begins })
       .catch((error: unknown) => this.#fail(res, error));
   }

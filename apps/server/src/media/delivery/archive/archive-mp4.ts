@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import {
   AUDIO_TRACK_ID,
   type IndexedSegment,
@@ -7,6 +8,7 @@ import {
   segmentIndex,
   VIDEO_TRACK_ID,
 } from "@weir/formats/mp4";
+import type { Slices } from "../../../platform/slices.ts";
 import type { ByteRange } from "../../../platform/storage/object-store.ts";
 import type { MediaIndex, StoredRendition, StoredSegment } from "../../../ports/index.ts";
 
@@ -28,12 +30,21 @@ const LONGEST_HOLE_SECONDS = 1;
  * but for their times behind a hole in the timeline, which is left out. Nothing is remuxed or kept; a range of the file is a few ranges of spans. One decoder configuration per track: where the source
  * changed its own, the file holds the longest-lasting one's segments.
  */
-export class RecordingMp4 {
+export class ArchiveMp4 {
   readonly size: number;
+  readonly etag: string;
   readonly #head: Uint8Array;
   readonly #pieces: readonly Piece[];
 
-  constructor(index: MediaIndex) {
+  private constructor(head: Uint8Array, pieces: readonly Piece[]) {
+    this.#head = head;
+    this.#pieces = pieces;
+    this.size = pieces.reduce((sum, { length }) => sum + length, head.byteLength);
+    // The head tells of every byte behind it.
+    this.etag = `"${hash("sha256", head, "base64url").slice(0, 22)}"`;
+  }
+
+  static async build(index: MediaIndex, slices: Slices): Promise<ArchiveMp4> {
     const tracks = index.renditions.filter(({ segments }) => segments.some(({ gap }) => !gap));
     const lead = tracks.find(({ track }) => track.kind === "video") ?? tracks[0];
     if (!lead) throw new Error(`the media of ${index.id} has no segments`);
@@ -43,12 +54,12 @@ export class RecordingMp4 {
     const { timescale } = lead.track;
     let leftOutTicks = 0;
     let endTicks = lead.segments[0]?.startTicks ?? 0;
-    for (const leading of lead.segments) {
+    await slices.forEach(lead.segments, (leading) => {
       const segments = kept.flatMap(({ rendition, byMsn }) => {
         const segment = byMsn.get(leading.msn);
         return segment ? [{ rendition, segment }] : [];
       });
-      if (segments.length === 0) continue;
+      if (segments.length === 0) return;
       const holeTicks = leading.startTicks - endTicks;
       if (holeTicks > LONGEST_HOLE_SECONDS * timescale) leftOutTicks += holeTicks;
       endTicks = leading.startTicks + leading.durationTicks;
@@ -60,15 +71,14 @@ export class RecordingMp4 {
         bytes += length;
       }
       indexed.push({ bytes, durationTicks: leading.durationTicks, isIndependent: true });
-    }
+    });
     const seconds = indexed.reduce((sum, { durationTicks }) => sum + durationTicks, 0) / timescale;
     const trackId = lead.track.kind === "video" ? VIDEO_TRACK_ID : AUDIO_TRACK_ID;
-    this.#head = Buffer.concat([
+    const head = Buffer.concat([
       jointInit(tracks.map(initTrack), seconds),
       segmentIndex(trackId, timescale, lead.segments[0]?.startTicks ?? 0, indexed),
     ]);
-    this.#pieces = pieces;
-    this.size = pieces.reduce((sum, { length }) => sum + length, this.#head.byteLength);
+    return new ArchiveMp4(head, pieces);
   }
 
   /** The bytes of a range, piece by piece. */

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../../platform/clock.ts";
+import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { MediaIndex, PlaybackGate, StoredContent, StoredSegment } from "../../../ports/index.ts";
 import { SHARED } from "../media-response.ts";
-import { RecordingDelivery } from "./recording-delivery.ts";
+import { ArchiveDelivery } from "./archive-delivery.ts";
 
 /** Two days of five renditions have some more. */
 const LONG = 200_000;
@@ -34,10 +35,12 @@ function start() {
     ];
     return { id, projectId, keyPrefix: "v1/project-1/rec/", renditions };
   };
-  const delivery = new RecordingDelivery({
+  const delivery = new ArchiveDelivery({
     clock,
     playbackGate: { mediaIndex } as PlaybackGate,
     store: {} as ObjectStore,
+    proxies: new TrustedProxies([]),
+    maxReads: 10,
   });
   const play = async (sessionId: string): Promise<number> => {
     const before = asked.length;
@@ -72,4 +75,10 @@ test("long recordings push one another out, however few they are; short ones sta
   expect([await play("long-1"), await play("short"), await play("long-1")]).toEqual([1, 1, 0]);
   expect([await play("long-2"), await play("short"), await play("long-2")]).toEqual([1, 0, 0]);
   expect(await play("long-1")).toBe(1);
+});
+
+test("an index is read by one caller while the others wait", async () => {
+  const { play } = start();
+  const asked = await Promise.all(Array.from({ length: 20 }, () => play("short")));
+  expect(Math.max(...asked)).toBe(1);
 });

@@ -2,8 +2,10 @@ import { silentAacFrame } from "@weir/formats/codecs";
 import { writeAudioFragment } from "@weir/formats/mp4";
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
 import { expect, test } from "vitest";
+import { ManualClock } from "../../../platform/clock.ts";
+import { Slices } from "../../../platform/slices.ts";
 import type { MediaIndex, StoredSegment } from "../../../ports/index.ts";
-import { RecordingMp4 } from "./recording-mp4.ts";
+import { ArchiveMp4 } from "./archive-mp4.ts";
 
 const FRAME_TICKS = 1024;
 const RATE = 48_000;
@@ -11,7 +13,10 @@ const FRAMES = 94;
 
 test("an MP4 leaves out the leap that the timeline makes at a restart, in every range of it", async () => {
   const spans = [0, 34 * RATE].map((startTicks) => segmentBytes(startTicks));
-  const mp4 = new RecordingMp4(recordingOf(spans.map((bytes, i) => ({ startTicks: i * 34 * RATE, bytes }))));
+  const mp4 = await ArchiveMp4.build(
+    recordingOf(spans.map((bytes, i) => ({ startTicks: i * 34 * RATE, bytes }))),
+    new Slices(new ManualClock()),
+  );
   const read = async (start: number, end: number): Promise<Buffer> => {
     const pieces: Uint8Array[] = [];
     const found = mp4.read({ start, end }, async function* (_rendition, span, range) {

@@ -1,0 +1,128 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../../platform/clock.ts";
+import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import { Places } from "../../../platform/limits/places.ts";
+import { Slices } from "../../../platform/slices.ts";
+import type { ByteRange, ObjectStore } from "../../../platform/storage/object-store.ts";
+import type { PlaybackGate, StoredContent } from "../../../ports/index.ts";
+import type { MediaAddress } from "../hls/media-address.ts";
+import {
+  type Caching,
+  PERSONAL,
+  PLAYLIST_TYPE,
+  type StoredBytes,
+  sendCoded,
+  sendNotFound,
+  sendStored,
+  sendText,
+} from "../media-response.ts";
+import { archiveMultivariant } from "./archive-playlists.ts";
+import { ArchiveShelf } from "./archive-shelf.ts";
+import type { OpenMedia, OpenRendition } from "./open-media.ts";
+import { codingFor } from "./shared-text.ts";
+
+/** Answers from the store that one client may have under way; of all clients together, a part of the files that may be open. */
+const MAX_READS_PER_CLIENT = 200;
+
+export interface ArchiveRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly address: MediaAddress;
+  readonly caching: Caching;
+  /** Address of a rendition's playlist in the multivariant one. */
+  readonly addressOf: (rendition: string) => string;
+  /** Asked once it is known that there is something to send; false where it is not to be sent. */
+  readonly begins: () => boolean;
+}
+
+export interface ArchiveDeliverySettings {
+  readonly clock: Clock;
+  readonly playbackGate: Pick<PlaybackGate, "mediaIndex">;
+  readonly store: ObjectStore;
+  readonly proxies: TrustedProxies;
+  /** Answers that may read from the store at a time. */
+  readonly maxReads: number;
+}
+
+/** Serves stored media from the object store: playlists rendered from the index, byte ranges of spans, and the MP4 made of them. */
+export class ArchiveDelivery {
+  readonly #store: ObjectStore;
+  readonly #proxies: TrustedProxies;
+  readonly #shelf: ArchiveShelf;
+  readonly #reads: Places;
+
+  constructor({ clock, playbackGate, store, proxies, maxReads }: ArchiveDeliverySettings) {
+    this.#store = store;
+    this.#proxies = proxies;
+    this.#shelf = new ArchiveShelf(clock, playbackGate, new Slices(clock));
+    this.#reads = new Places({ inAll: maxReads, perHolder: MAX_READS_PER_CLIENT });
+  }
+
+  async serve(content: StoredContent, asked: ArchiveRequest): Promise<void> {
+    const media = await this.#shelf.find(content);
+    if (!media) return sendNotFound(asked.res);
+    const { res, address, caching, addressOf, begins } = asked;
+    if (address.kind === "multivariant") {
+      if (!begins()) return;
+      const text = archiveMultivariant(media.renditions.values(), addressOf);
+      return sendText(res, 200, PLAYLIST_TYPE, text, caching.multivariant);
+    }
+    if (address.kind === "mp4") return begins() ? this.#mp4(asked, media) : undefined;
+    const rendition = media.renditions.get(address.rendition);
+    if (address.timeline !== media.index.id || !rendition) return sendNotFound(res);
+    const isPlaylist = address.file === "index.m3u8";
+    if (!isPlaylist && !rendition.files.has(address.file)) return sendNotFound(res);
+    if (!begins()) return;
+    return isPlaylist ? sendPlaylist(asked, rendition) : this.#file(asked, media, rendition, address.file);
+  }
+
+  async #file(asked: ArchiveRequest, media: OpenMedia, { stored }: OpenRendition, file: string): Promise<void> {
+    const key = `${media.index.keyPrefix}${stored.rendition}/${file}`;
+    // Only an init segment's is not in the index; players ask for one once.
+    const size = stored.spanBytes.get(file) ?? (await this.#store.size(key));
+    if (size === null) return sendNotFound(asked.res);
+    await this.#send(asked, {
+      type: stored.track.kind === "audio" ? "audio/mp4" : "video/mp4",
+      size,
+      // What is under this address never changes.
+      etag: `"${size}"`,
+      read: (range) => this.#read(key, range),
+    });
+  }
+
+  async #mp4(asked: ArchiveRequest, { mp4: build, index }: OpenMedia): Promise<void> {
+    const mp4 = await build();
+    const { size, etag } = mp4;
+    const readSpan = (rendition: string, span: string, range: ByteRange) =>
+      this.#read(`${index.keyPrefix}${rendition}/${span}`, range);
+    await this.#send(asked, { type: "video/mp4", size, etag, read: (range) => mp4.read(range, readSpan) });
+  }
+
+  /** Send as long as the client takes it: the file that is read is closed when the answer is, or the client leaves. */
+  async #send({ req, res, caching }: ArchiveRequest, stored: StoredBytes): Promise<void> {
+    const client = this.#proxies.clientOf(req);
+    if (!this.#reads.take(client)) return sendBusy(res);
+    try {
+      await sendStored(req, res, caching.immutable, stored);
+    } finally {
+      this.#reads.giveBack(client);
+    }
+  }
+
+  async *#read(key: string, range: ByteRange): AsyncIterable<Uint8Array> {
+    yield* await this.#store.read(key, range);
+  }
+}
+
+async function sendPlaylist({ req, res, caching }: ArchiveRequest, { playlist }: OpenRendition): Promise<void> {
+  const text = await (await playlist()).in(codingFor(req.headers["accept-encoding"]));
+  sendCoded(req, res, PLAYLIST_TYPE, caching.fresh, text);
+}
+
+const TOO_MANY_READS = '{"errors":["too many downloads at a time: try again in a second"]}';
+
+/** Nobody may keep it: for others there may be room. */
+function sendBusy(res: ServerResponse): void {
+  res.setHeader("retry-after", "1");
+  sendText(res, 503, "application/json", TOO_MANY_READS, PERSONAL.error);
+}

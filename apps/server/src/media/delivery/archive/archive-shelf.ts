@@ -1,0 +1,71 @@
+import type { Clock } from "../../../platform/clock.ts";
+import type { Slices } from "../../../platform/slices.ts";
+import type { PlaybackGate, StoredContent } from "../../../ports/index.ts";
+import { OpenMedia } from "./open-media.ts";
+
+const KEEP_MS = 60_000;
+/** Of all kept media together, some 200 MB; a day of four renditions has 86,400. */
+const MAX_SEGMENTS = 300_000;
+/** Different media that are opened at a time. */
+const MAX_OPENING = 100;
+
+interface Kept {
+  readonly media: OpenMedia;
+  readonly until: number;
+}
+
+export class TooManyOpening extends Error {}
+
+/** What is being played, kept for a minute. One caller opens it while the others wait. */
+export class ArchiveShelf {
+  readonly #clock: Clock;
+  readonly #gate: Pick<PlaybackGate, "mediaIndex">;
+  readonly #slices: Slices;
+  /** The oldest first. */
+  readonly #kept = new Map<string, Kept>();
+  readonly #opening = new Map<string, Promise<OpenMedia | null>>();
+  #segments = 0;
+
+  constructor(clock: Clock, gate: Pick<PlaybackGate, "mediaIndex">, slices: Slices) {
+    this.#clock = clock;
+    this.#gate = gate;
+    this.#slices = slices;
+  }
+
+  /** Null where there is nothing to play. */
+  async find(content: StoredContent): Promise<OpenMedia | null> {
+    const kept = this.#kept.get(content.id);
+    if (kept && this.#clock.monotonic() < kept.until) return kept.media;
+    const opening = this.#opening.get(content.id);
+    if (opening) return opening;
+    if (this.#opening.size >= MAX_OPENING) throw new TooManyOpening("too many recordings are opened at a time");
+    const opened = this.#open(content).finally(() => this.#opening.delete(content.id));
+    this.#opening.set(content.id, opened);
+    return opened;
+  }
+
+  async #open(content: StoredContent): Promise<OpenMedia | null> {
+    const index = await this.#gate.mediaIndex(content);
+    if (!index) return null;
+    const kept = this.#kept.get(content.id);
+    // The gate gives the same index as long as it keeps it: what was made of it is still right.
+    const media = kept?.media.index === index ? kept.media : await OpenMedia.open(index, this.#slices);
+    this.#keep(content.id, media);
+    return media;
+  }
+
+  #keep(id: string, media: OpenMedia): void {
+    this.#forget(id);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#segments + media.segments <= MAX_SEGMENTS) break;
+      this.#forget(oldest);
+    }
+    this.#kept.set(id, { media, until: this.#clock.monotonic() + KEEP_MS });
+    this.#segments += media.segments;
+  }
+
+  #forget(id: string): void {
+    this.#segments -= this.#kept.get(id)?.media.segments ?? 0;
+    this.#kept.delete(id);
+  }
+}

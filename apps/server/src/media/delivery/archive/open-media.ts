@@ -1,0 +1,73 @@
+import type { Slices } from "../../../platform/slices.ts";
+import type { MediaIndex, StoredRendition } from "../../../ports/index.ts";
+import { ArchiveMp4 } from "./archive-mp4.ts";
+import { type Bitrates, playlistPieces } from "./archive-playlists.ts";
+import { SharedText } from "./shared-text.ts";
+
+/** A rendition of stored media, looked through once. */
+export interface OpenRendition {
+  readonly stored: StoredRendition;
+  /** Every file that may be asked for: whatever is not in here does not exist. */
+  readonly files: ReadonlySet<string>;
+  readonly bitrates: Bitrates;
+  /** Made when it is first asked for; all who ask get the same. */
+  readonly playlist: () => Promise<SharedText>;
+}
+
+/** Stored media with what is made of its index, each once and for all who ask. */
+export class OpenMedia {
+  readonly index: MediaIndex;
+  readonly renditions: ReadonlyMap<string, OpenRendition>;
+  /** Made when it is first asked for. */
+  readonly mp4: () => Promise<ArchiveMp4>;
+
+  private constructor(index: MediaIndex, renditions: readonly OpenRendition[], slices: Slices) {
+    this.index = index;
+    this.renditions = new Map(renditions.map((rendition) => [rendition.stored.rendition, rendition]));
+    this.mp4 = onceFor(() => ArchiveMp4.build(index, slices));
+  }
+
+  static async open(index: MediaIndex, slices: Slices): Promise<OpenMedia> {
+    const renditions = await Promise.all(index.renditions.map((stored) => lookThrough(stored, slices)));
+    return new OpenMedia(index, renditions, slices);
+  }
+
+  get segments(): number {
+    return this.index.renditions.reduce((sum, { segments }) => sum + segments.length, 0);
+  }
+}
+
+async function lookThrough(stored: StoredRendition, slices: Slices): Promise<OpenRendition> {
+  const { track, segments } = stored;
+  const files = new Set<string>();
+  let [bits, ticks, peak, longestTicks] = [0, 0, 1, 0];
+  await slices.forEach(segments, ({ gap, init, span, length, durationTicks }) => {
+    longestTicks = Math.max(longestTicks, durationTicks);
+    if (gap) return;
+    files.add(init).add(span);
+    if (durationTicks === 0) return;
+    bits += length * 8;
+    ticks += durationTicks;
+    peak = Math.max(peak, (length * 8 * track.timescale) / durationTicks);
+  });
+  const average = bits / Math.max(ticks / track.timescale, 0.001);
+  const targetDuration = Math.max(1, Math.round(longestTicks / track.timescale));
+  return {
+    stored,
+    files,
+    bitrates: { peak: Math.ceil(peak), average: Math.ceil(average) },
+    playlist: onceFor(() => SharedText.render(slices, playlistPieces(stored, targetDuration))),
+  };
+}
+
+/** The same value for all; what failed is tried again by who asks next. */
+function onceFor<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | null = null;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
+}

@@ -1,0 +1,173 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { ask, openSocket, pipeline, strangerAddress } from "./support/attacker.ts";
+import { measured } from "./support/bystander.ts";
+import { type LongRecording, recordLong } from "./support/long-recording.ts";
+import type { WeirProcess } from "./support/weir-process.ts";
+
+const HALF_A_DAY = 21_600;
+/** On two cores that the attacker and those who measure share with the server. */
+const WORST_MS = 2_000;
+const arena = openArena({ withBrowser: false });
+let recorded: Promise<LongRecording> | null = null;
+
+function halfADay(): Promise<LongRecording> {
+  recorded ??= recordLong(arena.weir, HALF_A_DAY);
+  return recorded;
+}
+
+const residentMegabytes = ({ pid }: WeirProcess): number =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+const openFiles = ({ pid }: WeirProcess): number => readdirSync(`/proc/${pid}/fd`).length;
+const cpuMs = ({ pid }: WeirProcess): number => {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .slice(11, 13)
+    .map(Number);
+  return ((user ?? 0) + (system ?? 0)) * 10;
+};
+
+/** What others felt of `attack`, who ask for next to nothing all the time, and what it cost at its worst. */
+async function whileOthersAsk({ weir }: { weir: WeirProcess }, attack: () => Promise<void>) {
+  const stop = new AbortController();
+  const before = { megabytes: residentMegabytes(weir), files: openFiles(weir) };
+  let [worstMs, megabytes, files] = [0, 0, 0];
+  const asking = (async () => {
+    while (!stop.signal.aborted) {
+      const askedAt = performance.now();
+      await ask(weir.httpPort, "/healthz", { from: strangerAddress(200) });
+      worstMs = Math.max(worstMs, performance.now() - askedAt);
+      megabytes = Math.max(megabytes, residentMegabytes(weir) - before.megabytes);
+      files = Math.max(files, openFiles(weir) - before.files);
+      await wait(5);
+    }
+  })();
+  try {
+    await attack();
+  } finally {
+    stop.abort();
+    await asking;
+  }
+  return { worstMs, megabytes, files };
+}
+
+function told({ worstMs, megabytes, files }: Awaited<ReturnType<typeof whileOthersAsk>>): string {
+  return `others waited ${Math.round(worstMs)} ms at most; ${Math.round(megabytes)} MB and ${files} files more`;
+}
+
+/** Resolves when that many answers came, or the connection ended. */
+function answers(socket: Socket, count: number): Promise<number> {
+  let found = 0;
+  return new Promise((resolve) => {
+    socket.on("data", (bytes: Buffer) => {
+      found += bytes.toString("latin1").split("HTTP/1.1 ").length - 1;
+      if (found >= count) resolve(found);
+    });
+    socket.once("close", () => resolve(found));
+  });
+}
+
+async function connected(n: number): Promise<Socket> {
+  return (await openSocket(arena.weir.httpPort, strangerAddress(n))) ?? expect.fail("the server does not answer");
+}
+
+test("500 who open the MP4 of twelve hours at once, before anybody has: others hardly wait", async (context) => {
+  const { weir } = arena;
+  const recording = await halfADay();
+  const cost = await whileOthersAsk({ weir }, async () => {
+    const range = { range: "bytes=0-99" };
+    const found = await Promise.all(
+      Array.from({ length: 500 }, (_, n) =>
+        ask(weir.httpPort, recording.mp4, { from: strangerAddress(n % 8), headers: range }),
+      ),
+    );
+    expect(new Set(found.map(({ status }) => status))).toEqual(new Set([206]));
+  });
+  measured(context, told(cost));
+  expect(cost.worstMs).toBeLessThan(WORST_MS);
+  expect(cost.megabytes).toBeLessThan(200);
+});
+
+test("300 requests for the playlist of twelve hours on one connection, read and unread: others hardly wait", async (context) => {
+  const { weir } = arena;
+  const recording = await halfADay();
+  const paths = Array.from({ length: 300 }, () => recording.playlist);
+  const read = await whileOthersAsk({ weir }, async () => {
+    const socket = await connected(1);
+    const all = answers(socket, paths.length);
+    const before = cpuMs(weir);
+    await pipeline(socket, paths);
+    expect(await all).toBe(paths.length);
+    measured(context, `${((cpuMs(weir) - before) / paths.length).toFixed(1)} ms of CPU for each playlist`);
+    socket.destroy();
+  });
+  const unread = await whileOthersAsk({ weir }, async () => {
+    const socket = await connected(2);
+    await pipeline(socket, paths);
+    socket.pause();
+    await wait(3_000);
+    socket.destroy();
+  });
+  measured(context, `read: ${told(read)}`, `unread: ${told(unread)}`);
+  for (const cost of [read, unread]) {
+    expect(cost.worstMs).toBeLessThan(WORST_MS);
+    expect(cost.megabytes).toBeLessThan(100);
+  }
+});
+
+test("twelve connections that ask for a span 2,000 times each and read 2 kB/s: one file each, and none when they have left", async (context) => {
+  const { weir } = arena;
+  const recording = await halfADay();
+  const files = openFiles(weir);
+  const cost = await whileOthersAsk({ weir }, async () => {
+    const sockets = await Promise.all(Array.from({ length: 12 }, () => connected(3)));
+    for (const socket of sockets) {
+      // In packets that a server may take one by one.
+      for (let packet = 0; packet < 4; packet++)
+        void pipeline(
+          socket,
+          Array.from({ length: 500 }, () => recording.span),
+        );
+      socket.pause();
+    }
+    for (let tick = 0; tick < 40; tick++) {
+      for (const socket of sockets) socket.read(200);
+      await wait(100);
+    }
+    for (const socket of sockets) socket.destroy();
+  });
+  measured(context, told(cost));
+  expect(cost.files).toBeLessThan(60);
+  expect(cost.megabytes).toBeLessThan(100);
+  expect(cost.worstMs).toBeLessThan(WORST_MS);
+  await expect.poll(() => openFiles(weir), { timeout: 5_000 }).toBeLessThan(files + 8);
+});
+
+test("one client that downloads on 300 connections and hardly reads: it has its share, and others download", async (context) => {
+  const { weir } = arena;
+  const recording = await halfADay();
+  const cost = await whileOthersAsk({ weir }, async () => {
+    const sockets = await Promise.all(Array.from({ length: 300 }, () => connected(4)));
+    for (const socket of sockets) {
+      void pipeline(socket, [recording.mp4]);
+      socket.pause();
+    }
+    await wait(2_000);
+    const { status } = await ask(weir.httpPort, recording.span, {
+      from: strangerAddress(5),
+      headers: { range: "bytes=0-999" },
+    });
+    expect(status).toBe(206);
+    expect((await ask(weir.httpPort, recording.span, { from: strangerAddress(4) })).status).toBe(503);
+    for (const socket of sockets) socket.destroy();
+  });
+  measured(context, told(cost));
+  // A connection each, and a file for those who have a place.
+  expect(cost.files).toBeLessThan(300 + 200 + 50);
+  expect(cost.megabytes).toBeLessThan(200);
+});
