@@ -1,5 +1,6 @@
 import type { Timer } from "../platform/clock.ts";
-import { deleteExpiredDashboardSessions, forgetOldAnswers } from "./accounts/index.ts";
+import { deleteExpiredDashboardSessions } from "./accounts/index.ts";
+import { forgetOldAnswers } from "./api/index.ts";
 import type { NodeMembership } from "./nodes/index.ts";
 import { type FinaliserDeps, settleRecordings } from "./sessions/index.ts";
 import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./streams/index.ts";

@@ -10,13 +10,12 @@ import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../port
 import { signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
+import { addLaterRoutes, describeApi, version } from "./api/index.ts";
 import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
-import { addLaterRoutes } from "./later-routes.ts";
 import { targetRoutes } from "./multistream/index.ts";
 import { listNodes, NodeMembership } from "./nodes/index.ts";
-import { describeApi, version } from "./openapi.ts";
 import { accessTrialRoutes, ContentGate, PlayableFinder, playbackRoutes } from "./playback/index.ts";
 import type { Schema } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";

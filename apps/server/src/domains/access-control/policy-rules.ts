@@ -1,5 +1,5 @@
 import type { PlaybackPolicy } from "@weir/contract";
-import { BadRequest } from "../api-error.ts";
+import { BadRequest } from "../api/index.ts";
 import type { FindAccessWebhook } from "./access-webhook.ts";
 
 /** It goes with every call to the webhook. */

@@ -1,11 +1,8 @@
 import { type CreatedSigningKey, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import type { MediaControl } from "../../ports/index.ts";
-import { ApiError, NotFound } from "../api-error.ts";
-import { ApiRoutes } from "../api-routes.ts";
+import { ApiError, ApiRoutes, answerPage, NotFound, parseListQuery } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
-import { answerPage } from "../list-answer.ts";
-import { parseListQuery } from "../list-query.ts";
 import { newSigningKeyPair } from "./signing-key-pair.ts";
 import {
   countSigningKeysForUpdate,

@@ -1,7 +1,7 @@
 import type { SigningKey, SigningKeyPatch } from "@weir/contract";
 import { sql } from "kysely";
+import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
 import { isId, newId } from "../ids.ts";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
 import type { Db, Owner, SigningKeyRow, Trx } from "../schema.ts";
 
 export const signingKeyFields: ListFields = {

@@ -1,5 +1,5 @@
 import type { Access, AccessRule } from "@weir/contract";
-import { ApiError } from "../api-error.ts";
+import { ApiError } from "../api/index.ts";
 
 /** The method in lower case and the parts of the path below `/api`, decoded. */
 export interface Operation {

@@ -1,6 +1,6 @@
 import { type EffectiveSetting, routes, type ServerSettings } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { ApiRoutes } from "../api-routes.ts";
+import { ApiRoutes } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { readAccount } from "./account-store.ts";
 import { apiTokenRoutes } from "./api-token-routes.ts";

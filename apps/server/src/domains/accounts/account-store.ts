@@ -1,27 +1,9 @@
 import type { Access, Account } from "@weir/contract";
 import { sql } from "kysely";
+import type { Principal } from "../api/index.ts";
 import { newId } from "../ids.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
 import { hashSecret, keyPrefix } from "./api-key.ts";
-
-/** Who a request comes from. */
-export interface Principal extends Owner {
-  /** Of the API key, or of the person who signed in with a password. */
-  readonly keyId: string;
-  readonly keyName: string;
-  readonly keyPrefix: string;
-  readonly suspended: boolean;
-  /** Null where an API key asks, or signed in at the dashboard. */
-  readonly personId: string | null;
-  /** The project of the key, or the first one of a person's account; `projectId` is another one where the dashboard looks into it. */
-  readonly keyProjectId: string;
-  /** How far it reaches: an account for people, and for the key of the first start or of `WEIR_API_KEY` where it signed in at the dashboard. */
-  readonly reach: "project" | "account";
-  /** What the key may do; null for everything. A dashboard session may what its key may. */
-  readonly access: Access | null;
-  /** When the dashboard's cookie ends; null for a request with a key. */
-  readonly cookieExpiresAt: number | null;
-}
 
 interface PrincipalRow {
   id: string;

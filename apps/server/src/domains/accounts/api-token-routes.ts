@@ -1,11 +1,8 @@
 import { type CreatedApiToken, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import { sql } from "kysely";
-import { ApiError, BadRequest, NotFound } from "../api-error.ts";
-import { ApiRoutes } from "../api-routes.ts";
+import { ApiError, ApiRoutes, answerPage, BadRequest, NotFound, parseListQuery } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
-import { answerPage } from "../list-answer.ts";
-import { parseListQuery } from "../list-query.ts";
 import { checkAccess } from "./access.ts";
 import { newApiKey } from "./api-key.ts";
 import {

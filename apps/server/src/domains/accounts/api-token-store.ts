@@ -1,7 +1,7 @@
 import type { Access, ApiToken } from "@weir/contract";
 import { sql } from "kysely";
+import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
 import { isId, newId } from "../ids.ts";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
 import type { ApiKeyRow, Db, Owner } from "../schema.ts";
 import { hashSecret, keyPrefix } from "./api-key.ts";
 

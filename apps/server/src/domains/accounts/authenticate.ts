@@ -1,9 +1,8 @@
 import { DASHBOARD_REQUEST_HEADER } from "@weir/contract";
 import type { FastifyRequest } from "fastify";
-import { TooManyRequests } from "../api-error.ts";
+import { Forbidden, type Principal, TooManyRequests, Unauthenticated } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
-import { Forbidden, Unauthenticated } from "./account-errors.ts";
-import { findDashboardSession, findKey, type Principal } from "./account-store.ts";
+import { findDashboardSession, findKey } from "./account-store.ts";
 import type { KeyGuesses } from "./key-guesses.ts";
 
 export interface AuthenticateDeps extends Deps {

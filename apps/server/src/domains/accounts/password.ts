@@ -1,5 +1,5 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
-import { ApiError } from "../api-error.ts";
+import { ApiError } from "../api/index.ts";
 
 /** OWASP's cheat sheet of 2025: 32 MiB and some 0.3 s of a core for each try. */
 const COST = { ln: 15, r: 8, p: 3 };

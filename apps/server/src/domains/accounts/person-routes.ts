@@ -1,14 +1,19 @@
 import { routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import { RateLimit } from "../../platform/http/rate-limit.ts";
-import { ApiError, BadRequest, NotFound, TooManyRequests } from "../api-error.ts";
-import { ApiRoutes } from "../api-routes.ts";
+import {
+  ApiError,
+  ApiRoutes,
+  answerPage,
+  BadRequest,
+  Forbidden,
+  NotFound,
+  type Principal,
+  parseListQuery,
+  TooManyRequests,
+} from "../api/index.ts";
 import type { Deps } from "../deps.ts";
-import { answerPage } from "../list-answer.ts";
-import { parseListQuery } from "../list-query.ts";
 import type { PersonRow } from "../schema.ts";
-import { Forbidden } from "./account-errors.ts";
-import type { Principal } from "./account-store.ts";
 import { DASHBOARD_COOKIE } from "./authenticate.ts";
 import type { Passwords } from "./password.ts";
 import {

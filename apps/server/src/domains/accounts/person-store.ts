@@ -1,7 +1,7 @@
 import type { Person } from "@weir/contract";
 import { sql } from "kysely";
+import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
 import { isId, newId } from "../ids.ts";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
 import type { Db, Owner, PersonRow, Trx } from "../schema.ts";
 import { hashSecret } from "./api-key.ts";
 

@@ -1,7 +1,6 @@
 import { routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { BadRequest, NotFound } from "../api-error.ts";
-import { ApiRoutes } from "../api-routes.ts";
+import { ApiRoutes, BadRequest, NotFound } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import {
   countProjects,

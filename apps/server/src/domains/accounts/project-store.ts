@@ -1,9 +1,8 @@
 import type { Project } from "@weir/contract";
 import { sql } from "kysely";
-import { ApiError } from "../api-error.ts";
+import { ApiError, type Principal } from "../api/index.ts";
 import { isId, newId } from "../ids.ts";
 import type { Db, ProjectRow, Trx } from "../schema.ts";
-import type { Principal } from "./account-store.ts";
 
 /** A project that cannot be deleted yet; the text says what stands in the way. */
 export class ProjectInUse extends ApiError {

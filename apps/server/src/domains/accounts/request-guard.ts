@@ -3,11 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { exposeTo, isSameOrigin } from "../../platform/http/cors.ts";
 import { RateLimit } from "../../platform/http/rate-limit.ts";
 import { clientOf } from "../../platform/limits/client.ts";
-import { BadRequest, NotFound, TooManyRequests } from "../api-error.ts";
+import { BadRequest, Forbidden, markPrincipal, NotFound, type Principal, TooManyRequests } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { allowsOrigin, isUnrestricted, type Operation, partsOf, refusalOf } from "./access.ts";
-import { Forbidden, Unauthenticated } from "./account-errors.ts";
-import type { Principal } from "./account-store.ts";
 import { type AuthenticateDeps, authenticate } from "./authenticate.ts";
 import { findProject } from "./project-store.ts";
 
@@ -30,15 +28,6 @@ const SHOWN_ORIGIN = 300;
 /** Of one client to routes that need no key: a thousand viewers behind one address open a page at the same moment. */
 const MAX_OPEN_REQUESTS = 2_000;
 const OPEN_WINDOW_MS = 10_000;
-
-const principals = new WeakMap<FastifyRequest, Principal>();
-
-/** Who made this request. Throws `Unauthenticated` on a route that nobody guards. */
-export function principalOf(request: FastifyRequest): Principal {
-  const principal = principals.get(request);
-  if (!principal) throw new Unauthenticated();
-  return principal;
-}
 
 /** What decides over other keys and over the server is for keys that may do everything. Throws `Forbidden`. */
 export function requireUnrestricted(principal: Principal): void {
@@ -68,7 +57,7 @@ export function guardRequests(app: FastifyInstance, deps: RequestGuardDeps): voi
       isAnyAllowed: config.route?.anyOrigin === true,
     });
     checkAccess(principal, request, { ...config.route, auth });
-    principals.set(request, await inProject(deps, principal, request));
+    markPrincipal(request, await inProject(deps, principal, request));
   });
 }
 

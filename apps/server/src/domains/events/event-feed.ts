@@ -4,7 +4,7 @@ import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database.ts";
 import { Places } from "../../platform/limits/places.ts";
 import type { Log } from "../../platform/log.ts";
-import { ApiError } from "../api-error.ts";
+import { ApiError } from "../api/index.ts";
 import type { Db, Schema } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 import { CredentialWatch } from "./credential-watch.ts";

@@ -1,4 +1,4 @@
-import { NotFound } from "../api-error.ts";
+import { NotFound } from "../api/index.ts";
 import type { Db } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 import { parseEventId } from "./event-id.ts";

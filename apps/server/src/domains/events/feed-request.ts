@@ -1,5 +1,4 @@
-import { BadRequest } from "../api-error.ts";
-import { isSet, type RawQuery } from "../list-query.ts";
+import { BadRequest, isSet, type RawQuery } from "../api/index.ts";
 
 /** What a reader of the feed asked for. */
 export interface FeedRequest {

@@ -1,7 +1,6 @@
 import { routes, type StreamHealth } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { NotFound } from "../api-error.ts";
-import { ApiRoutes } from "../api-routes.ts";
+import { ApiRoutes, NotFound } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { type EventLog, ownsLog } from "../events/index.ts";
 import { streamSubject } from "../subject.ts";

@@ -1,4 +1,4 @@
-import { ApiError } from "../api-error.ts";
+import { ApiError } from "../api/index.ts";
 
 export class BadTargetUrl extends ApiError {
   constructor() {

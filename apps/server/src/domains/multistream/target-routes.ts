@@ -1,9 +1,7 @@
 import { routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { ApiRoutes } from "../api-routes.ts";
+import { ApiRoutes, answerPage, parseListQuery, textOf } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
-import { answerPage } from "../list-answer.ts";
-import { parseListQuery, textOf } from "../list-query.ts";
 import { TargetService } from "./target-service.ts";
 import { targetFields } from "./target-store.ts";
 

@@ -5,10 +5,9 @@ import type {
   NewTargetRef,
   TargetRef,
 } from "@weir/contract";
-import { BadRequest, NotFound } from "../api-error.ts";
+import { BadRequest, type ListRequest, NotFound, type Page } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { isId, newId } from "../ids.ts";
-import type { ListRequest, Page } from "../list-query.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
 import { BadTargetUrl } from "./target-errors.ts";
 import { targetRecord } from "./target-record.ts";

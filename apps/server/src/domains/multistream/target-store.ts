@@ -1,6 +1,6 @@
 import { sql, type UpdateObject } from "kysely";
+import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
 import { isId } from "../ids.ts";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
 import type { Db, NewTargetRow, Owner, Schema, TargetRow, Trx } from "../schema.ts";
 
 export const targetFields: ListFields = {

@@ -1,8 +1,7 @@
 import { type AccessTrialResult, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import type { AccessCheck } from "../access-control/index.ts";
-import { NotFound } from "../api-error.ts";
-import { ApiRoutes } from "../api-routes.ts";
+import { ApiRoutes, NotFound } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { guardedContentOf, whyNotPlayable } from "./playable.ts";
 import { findPlayable } from "./playback-store.ts";

@@ -1,8 +1,7 @@
 import { type Ingest, type PlaybackInfo, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
-import { ApiError, NotFound } from "../api-error.ts";
-import { ApiRoutes } from "../api-routes.ts";
+import { ApiError, ApiRoutes, NotFound } from "../api/index.ts";
 import { isPlaybackId } from "../ids.ts";
 import { readRecordingShape } from "../sessions/index.ts";
 import type { PlayableFinder } from "./playable-finder.ts";

@@ -1,12 +1,17 @@
 import { routes, type Session } from "@weir/contract";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { type RawBuilder, sql } from "kysely";
-import type { Principal } from "../accounts/index.ts";
-import { NotFound } from "../api-error.ts";
-import { ApiRoutes } from "../api-routes.ts";
+import {
+  ApiRoutes,
+  answerPage,
+  isSet,
+  NotFound,
+  type Principal,
+  parseListQuery,
+  type RawQuery,
+  textOf,
+} from "../api/index.ts";
 import type { Deps } from "../deps.ts";
-import { answerPage } from "../list-answer.ts";
-import { isSet, parseListQuery, type RawQuery, textOf } from "../list-query.ts";
 import { sessionRecord } from "./session-record.ts";
 import { findSession, listSessions, ownsStream, sessionFields, withMedia } from "./session-store.ts";
 

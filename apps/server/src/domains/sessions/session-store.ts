@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
+import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
 import { isId, isPlaybackId } from "../ids.ts";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
 import type { Db, Owner } from "../schema.ts";
 import type { SessionWithParent } from "./session-record.ts";
 

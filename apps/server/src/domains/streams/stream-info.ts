@@ -1,5 +1,5 @@
 import type { StreamInfo } from "@weir/contract";
-import { NotFound } from "../api-error.ts";
+import { NotFound } from "../api/index.ts";
 import type { Db, Owner } from "../schema.ts";
 import { findLatestSession, findSession, sessionRecord } from "../sessions/index.ts";
 import { streamRecord } from "./stream-record.ts";

@@ -1,10 +1,7 @@
 import { routes, type Stream } from "@weir/contract";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { type Principal, seesStreamKey } from "../accounts/index.ts";
-import { NotFound } from "../api-error.ts";
-import { ApiRoutes } from "../api-routes.ts";
-import { answerPage } from "../list-answer.ts";
-import { isSet, parseListQuery, type RawQuery } from "../list-query.ts";
+import { seesStreamKey } from "../accounts/index.ts";
+import { ApiRoutes, answerPage, isSet, NotFound, type Principal, parseListQuery, type RawQuery } from "../api/index.ts";
 import { readStreamInfo } from "./stream-info.ts";
 import { withoutSecrets } from "./stream-record.ts";
 import { StreamService, type StreamServiceDeps } from "./stream-service.ts";

@@ -1,5 +1,5 @@
 import type { NewStream, NewTargetRef, Profile } from "@weir/contract";
-import { BadRequest } from "../api-error.ts";
+import { BadRequest } from "../api/index.ts";
 
 /** The source itself is always a legal choice of a target, so no profile may have its name. */
 const SOURCE = "source";

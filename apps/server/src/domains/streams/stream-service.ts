@@ -10,12 +10,10 @@ import {
 import { Places } from "../../platform/limits/places.ts";
 import type { MediaControl, StopReason } from "../../ports/index.ts";
 import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
-import type { Principal } from "../accounts/index.ts";
-import { BadRequest, NotFound } from "../api-error.ts";
+import { BadRequest, type ListRequest, NotFound, type Page, type Principal } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { isId, newId, newPlaybackId, newStreamKey } from "../ids.ts";
-import type { ListRequest, Page } from "../list-query.ts";
 import { resolveTargets } from "../multistream/index.ts";
 import type { Owner, StreamRow, Trx } from "../schema.ts";
 import { lockLiveStreams } from "./live-stream.ts";

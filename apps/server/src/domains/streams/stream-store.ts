@@ -1,6 +1,6 @@
 import { sql, type UpdateObject } from "kysely";
+import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
 import { isId, isPlaybackId, isStreamKey } from "../ids.ts";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
 import type { Db, NewStreamRow, Owner, Schema, StreamRow, Trx } from "../schema.ts";
 
 const int = (name: string) => ({ kind: "int", column: sql.ref(name) }) as const;

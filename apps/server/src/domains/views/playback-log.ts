@@ -1,7 +1,7 @@
 import { routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import { RateLimit } from "../../platform/http/rate-limit.ts";
-import { BadRequest, TooManyRequests } from "../api-error.ts";
+import { BadRequest, TooManyRequests } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
 import type { ViewCounter } from "./view-counter.ts";

@@ -1,6 +1,5 @@
-import { BadRequest } from "../api-error.ts";
+import { BadRequest, type RawQuery, textOf } from "../api/index.ts";
 import { isId } from "../ids.ts";
-import { type RawQuery, textOf } from "../list-query.ts";
 import { assetSubject, streamSubject } from "../subject.ts";
 import type { Dimension, Step, ViewsOf } from "./view-store.ts";
 

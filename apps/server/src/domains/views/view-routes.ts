@@ -1,10 +1,8 @@
 import { routes, type TotalViews, type Viewership, type ViewsNow } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { BadRequest, NotFound } from "../api-error.ts";
-import { ApiRoutes } from "../api-routes.ts";
+import { ApiRoutes, BadRequest, NotFound, type RawQuery } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
-import type { RawQuery } from "../list-query.ts";
 import type { Owner } from "../schema.ts";
 import { playbackLogRoutes } from "./playback-log.ts";
 import type { ViewCounter } from "./view-counter.ts";

@@ -1,4 +1,4 @@
-import { ApiError, BadRequest } from "../api-error.ts";
+import { ApiError, BadRequest } from "../api/index.ts";
 
 export class BadWebhookUrl extends BadRequest {
   constructor(why: string) {

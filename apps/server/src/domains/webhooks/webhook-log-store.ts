@@ -1,6 +1,6 @@
 import { sql } from "kysely";
+import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
 import { isId } from "../ids.ts";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
 import type { Db, NewWebhookLogRow, Owner, Trx, WebhookLogRow } from "../schema.ts";
 import { deleteInSteps } from "./delete-in-steps.ts";
 

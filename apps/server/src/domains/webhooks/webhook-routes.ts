@@ -1,8 +1,6 @@
 import { routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { ApiRoutes } from "../api-routes.ts";
-import { answerPage } from "../list-answer.ts";
-import { parseListQuery } from "../list-query.ts";
+import { ApiRoutes, answerPage, parseListQuery } from "../api/index.ts";
 import { webhookLogFields } from "./webhook-log-store.ts";
 import { WebhookService, type WebhookServiceDeps } from "./webhook-service.ts";
 import { webhookFields } from "./webhook-store.ts";

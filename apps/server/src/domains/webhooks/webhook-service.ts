@@ -9,10 +9,9 @@ import {
 } from "@weir/contract";
 import { Places } from "../../platform/limits/places.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
-import { BadRequest, NotFound, TooManyRequests } from "../api-error.ts";
+import { BadRequest, type ListRequest, NotFound, type Page, TooManyRequests } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { isId, newId } from "../ids.ts";
-import type { ListRequest, Page } from "../list-query.ts";
 import type { Owner } from "../schema.ts";
 import { queueReplay } from "./delivery-outbox.ts";
 import { resumeQueues } from "./delivery-store.ts";

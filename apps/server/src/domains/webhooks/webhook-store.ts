@@ -1,6 +1,6 @@
 import { sql, type UpdateObject } from "kysely";
+import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
 import { isId } from "../ids.ts";
-import { type ListFields, type ListRequest, type Page, pageOf } from "../list-query.ts";
 import type { Db, NewWebhookRow, Owner, Schema, Trx, WebhookRow } from "../schema.ts";
 
 /** What a list or a look at one also knows: how many deliveries wait, counted up to 1000. */

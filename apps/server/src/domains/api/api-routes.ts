@@ -2,10 +2,11 @@ import { type AnswerOf, type BodyOf, ErrorBody, type Route } from "@weir/contrac
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import { Type } from "typebox";
-import { answerOnce, IDEMPOTENCY_HEADER, type Principal, principalOf, RequestInProgress } from "./accounts/index.ts";
+import type { Deps } from "../deps.ts";
 import { BadRequest } from "./api-error.ts";
-import type { Deps } from "./deps.ts";
+import { answerOnce, IDEMPOTENCY_HEADER, RequestInProgress } from "./idempotency.ts";
 import type { RawQuery } from "./list-query.ts";
+import { type Principal, principalOf } from "./principal.ts";
 
 /** A handler gives this in place of an answer that it has sent by itself, past the framework. */
 export const ALREADY_SENT = Symbol("the answer was sent by the handler");

@@ -29,3 +29,16 @@ export class BadRequest extends ApiError {
     super(400, "bad-request", message);
   }
 }
+
+/** Who asks is not known. The texts are those that clients of this API know. */
+export class Unauthenticated extends ApiError {
+  constructor(message = "request is not authenticated") {
+    super(401, "unauthenticated", message);
+  }
+}
+
+export class Forbidden extends ApiError {
+  constructor(message: string) {
+    super(403, "forbidden", message);
+  }
+}

@@ -1,6 +1,6 @@
 import { type RawBuilder, type Simplify, sql } from "kysely";
+import { isId } from "../ids.ts";
 import { BadRequest } from "./api-error.ts";
-import { isId } from "./ids.ts";
 
 /** How a field of a list may be filtered: `text` and `id` by equality, `search` by part, `int` also by `gt gte lt lte`. */
 export type FieldKind = "id" | "text" | "search" | "int" | "boolean";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import { ApiError, BadRequest } from "../api-error.ts";
 import type { Deps } from "../deps.ts";
 import type { Db } from "../schema.ts";
-import type { Principal } from "./account-store.ts";
+import { ApiError, BadRequest } from "./api-error.ts";
+import type { Principal } from "./principal.ts";
 
 /** The header by which a client says that two requests are one; draft-ietf-httpapi-idempotency-key-header. */
 export const IDEMPOTENCY_HEADER = "idempotency-key";

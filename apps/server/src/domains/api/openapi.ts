@@ -3,7 +3,7 @@ import swagger from "@fastify/swagger";
 import type { Route } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 
-export const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+export const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
   version: string;
 };
 

@@ -1,7 +1,7 @@
 import type { AnswerOf, routes, Session } from "@weir/contract";
 import { afterAll, beforeAll, expect, expectTypeOf, it } from "vitest";
+import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
 import type { ALREADY_SENT, ApiRoutes } from "./api-routes.ts";
-import { startTestDomains, type TestDomains } from "./domain-test-kit.ts";
 
 let kit: TestDomains;
 

@@ -1,0 +1,19 @@
+/** The door of the API's common half: how a request is read and answered, whatever it is about. */
+export { ApiError, BadRequest, Forbidden, NotFound, TooManyRequests, Unauthenticated } from "./api-error.ts";
+export { ALREADY_SENT, type ApiRequest, ApiRoutes } from "./api-routes.ts";
+export { forgetOldAnswers } from "./idempotency.ts";
+export { addLaterRoutes } from "./later-routes.ts";
+export { answerPage } from "./list-answer.ts";
+export {
+  isSet,
+  type ListField,
+  type ListFields,
+  type ListRequest,
+  type Page,
+  pageOf,
+  parseListQuery,
+  type RawQuery,
+  textOf,
+} from "./list-query.ts";
+export { describeApi, version } from "./openapi.ts";
+export { markPrincipal, type Principal, principalOf } from "./principal.ts";
