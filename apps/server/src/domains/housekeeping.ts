@@ -1,9 +1,9 @@
 import type { Timer } from "../platform/clock.ts";
 import { deleteExpiredDashboardSessions } from "./accounts/index.ts";
 import { forgetOldAnswers } from "./api/index.ts";
+import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./live/index.ts";
 import type { NodeMembership } from "./nodes/index.ts";
 import { type FinaliserDeps, settleRecordings } from "./sessions/index.ts";
-import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./streams/index.ts";
 import { forgetOldCounts } from "./views/index.ts";
 import { forgetOldCalls, forgetOldDeliveries } from "./webhooks/index.ts";
 

@@ -14,20 +14,14 @@ import { addLaterRoutes, describeApi, version } from "./api/index.ts";
 import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
+import { FactQueue, releaseStreamsOfNode, StreamPublishGate, writeLiveFacts } from "./live/index.ts";
 import { targetRoutes } from "./multistream/index.ts";
 import { listNodes, NodeMembership } from "./nodes/index.ts";
 import { accessTrialRoutes, ContentGate, PlayableFinder, playbackRoutes } from "./playback/index.ts";
 import type { Schema } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
-import {
-  FactQueue,
-  readStream,
-  releaseStreamsOfNode,
-  StreamPublishGate,
-  streamRoutes,
-  writeLiveFacts,
-} from "./streams/index.ts";
+import { readStream, streamRoutes } from "./streams/index.ts";
 import { ViewCounter, ViewerLimit, viewRoutes } from "./views/index.ts";
 import {
   DeliveryWorker,

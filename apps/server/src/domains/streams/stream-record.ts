@@ -1,7 +1,7 @@
 import type { Stream, StreamStatus } from "@weir/contract";
 import { counterFields } from "../counters.ts";
+import { isActive } from "../live/index.ts";
 import type { StreamRow } from "../schema.ts";
-import { isActive } from "./stream-status.ts";
 
 /** A stream's row as its owner sees it: unset fields are absent. */
 export function streamRecord(row: StreamRow): Stream {

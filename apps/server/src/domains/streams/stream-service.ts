@@ -14,9 +14,9 @@ import { BadRequest, type ListRequest, NotFound, type Page, type Principal } fro
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { isId, newId, newPlaybackId, newStreamKey } from "../ids.ts";
+import { applyToStream, isActive, lockLiveStreams } from "../live/index.ts";
 import { resolveTargets } from "../multistream/index.ts";
 import type { Owner, StreamRow, Trx } from "../schema.ts";
-import { lockLiveStreams } from "./live-stream.ts";
 import {
   MissingIds,
   MissingSuspended,
@@ -27,7 +27,6 @@ import {
 } from "./stream-errors.ts";
 import { streamRecord } from "./stream-record.ts";
 import { checkProfiles, checkRecordingSpec, checkTargets, checkUserTags, creatorValue } from "./stream-rules.ts";
-import { isActive } from "./stream-status.ts";
 import {
   countStreams,
   findStream,
@@ -39,7 +38,6 @@ import {
   type StreamChoice,
   updateStream,
 } from "./stream-store.ts";
-import { applyToStream } from "./stream-transition.ts";
 
 export interface StreamServiceDeps extends Deps {
   readonly events: EventLog;

@@ -1,0 +1,13 @@
+/** The door of what happens while a stream is published: who may, what the media floor tells, and the state that follows. */
+export { FactQueue } from "./fact-queue.ts";
+export { writeLiveFacts } from "./live-facts.ts";
+export { lockLiveStreams } from "./live-stream.ts";
+export { StreamPublishGate } from "./publish-gate.ts";
+export {
+  endOverdueWindows,
+  releaseStreamsOfGoneNodes,
+  releaseStreamsOfNode,
+  type StreamHousekeepingDeps,
+} from "./stream-housekeeping.ts";
+export { isActive } from "./stream-status.ts";
+export { applyToStream } from "./stream-transition.ts";
