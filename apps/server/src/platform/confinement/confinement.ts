@@ -22,6 +22,9 @@ const DECODER_UID = "65530";
 const HIDE = `while [ "$1" != -- ]; do mount -t tmpfs -o ro,size=4k,mode=000 weir "$1" || exit 125; shift; done; shift;`;
 /** Of a process namespace of its own; in containers only an empty one may be put there. */
 const OWN_PROC = "mount -t proc proc /proc 2>/dev/null || mount -t tmpfs -o ro,size=4k weir /proc || exit 125;";
+/** Everything that is mounted; `mountinfo` writes a space as \\040. Where a mount cannot be changed, the probe finds out what that leaves. */
+const READ_ONLY =
+  'while read -r _ _ _ _ at _; do mount -o remount,bind,ro "$(printf %b "$at")" 2>/dev/null; done < /proc/self/mountinfo;';
 /** No file is written and no core dumped; 256 files; 4 GiB of data. CPU time has no limit: a stream may run for months. */
 const LIMITS = 'ulimit -c 0; ulimit -f 0; ulimit -n 256; ulimit -d 4194304 2>/dev/null; exec "$@"';
 
@@ -40,11 +43,16 @@ export function confinements({ hidden, groups }: ConfinementNeeds): Confinement[
   };
   const ownUser = {
     prefix: [
+      // `unshare` stays as the parent of the process namespace: it must not outlive this process either.
+      ...["setpriv", "--pdeathsig=KILL"],
       ...["unshare", "--user", "--map-root-user", "--mount", "--net", "--ipc", "--pid", "--fork", "--kill-child"],
-      ...["/bin/sh", "-c", `${HIDE} ${OWN_PROC} exec "$@"`, "sh", ...hidden, "--"],
+      ...["/bin/sh", "-c", `${HIDE} ${READ_ONLY} ${OWN_PROC} exec "$@"`, "sh", ...hidden, "--"],
       ...["setpriv", ...NO_CAPABILITIES, ...NO_PRIVILEGES, ...LIMITED],
     ],
-    bounds: ["no network", "the data folder hidden", "no other processes in sight", ...noNewPrivileges.bounds],
+    bounds: [
+      ...["no network", "the data folder hidden", "no file to be changed", "no other processes in sight"],
+      ...noNewPrivileges.bounds,
+    ],
   };
   if (process.getuid?.() !== 0) return [ownUser, noNewPrivileges, plain];
 

@@ -22,11 +22,13 @@ export interface ConfinementSettings extends ConfinementNeeds {
 /** What a child could do that it should not; null where it did not start. */
 export interface Breaches {
   readonly readsFiles: boolean;
+  /** Write to the server's own files. */
+  readonly changesCode: boolean;
   readonly reachesNetwork: boolean;
 }
 
 /**
- * The strongest confinement that works here, found by starting a child in it that tries to read a file of the data folder and to connect.
+ * The strongest confinement that works here, found by starting a child in it that tries to read a file of the data folder, to write to the server's code and to connect.
  * What confines children and what does not is logged in one line. Never rejects.
  */
 export async function findConfinement(settings: ConfinementSettings): Promise<Confinement> {
@@ -92,9 +94,10 @@ function breachesIn(said: string): Breaches | null {
   }
 }
 
-function tell({ bounds }: Confinement, { readsFiles, reachesNetwork }: Breaches, log: Log): void {
+function tell({ bounds }: Confinement, { readsFiles, changesCode, reachesNetwork }: Breaches, log: Log): void {
   const missing = [
     ...(readsFiles ? ["they can read the data folder"] : []),
+    ...(changesCode ? ["they can change files of the server's user"] : []),
     ...(reachesNetwork ? ["they can reach the network"] : []),
   ];
   if (missing.length === 0) return log.info({ bounds }, "decoding children are confined");
