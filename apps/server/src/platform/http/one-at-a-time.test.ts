@@ -23,6 +23,8 @@ async function open() {
   });
   return {
     socket,
+    /** Also after a reset, which is one of the ways to be closed. */
+    closed: new Promise<void>((resolve) => socket.once("close", () => resolve())),
     ask: (...paths: string[]) =>
       socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(""), "latin1"),
     bodies: () => received.match(/(?<=\r\n\r\n)\/[a-z]/g),
@@ -62,11 +64,11 @@ test("what waits on a connection that is closed is never begun", async () => {
   expect(urls()).toEqual(["/a"]);
 });
 
-test("a connection with more than 1,000 waiting requests is closed, and holds no place of others", async () => {
+test("a connection whose waiting requests take more than 2 MiB is closed, and holds no room of others", async () => {
   for (let connection = 0; connection < 51; connection++) {
-    const { socket, ask } = await open();
+    const { closed, ask } = await open();
     ask(...Array.from({ length: 1_002 }, () => "/a"));
-    await once(socket, "close");
+    await closed;
   }
   expect(begun).toHaveLength(51);
   const { ask } = await open();
@@ -74,4 +76,12 @@ test("a connection with more than 1,000 waiting requests is closed, and holds no
   await vi.waitFor(() => expect(urls().at(-1)).toBe("/b"));
   begun.at(-1)?.response.end();
   await vi.waitFor(() => expect(urls().at(-1)).toBe("/c"));
+});
+
+test("long heads count by their length", async () => {
+  const { socket, closed } = await open();
+  const long = "x".repeat(14_000);
+  for (let i = 0; i < 300; i++) socket.write(`GET /a HTTP/1.1\r\nHost: a\r\nCookie: ${long}\r\n\r\n`, "latin1");
+  await closed;
+  expect(begun).toHaveLength(1);
 });

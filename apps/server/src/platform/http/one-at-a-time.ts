@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { Places } from "../limits/places.ts";
 
-/** Requests that came before the answer to an earlier one on their connection was sent: some 3 kB each. */
-const MAX_WAITING = 50_000;
-/** Common clients send the next request after the last answer. */
-const MAX_WAITING_PER_CONNECTION = 1_000;
+/** For requests that came before the answer to an earlier one on their connection was sent. Common clients send none. */
+const MAX_WAITING_BYTES = 128 * 1024 * 1024;
+const MAX_WAITING_BYTES_PER_CONNECTION = 2 * 1024 * 1024;
+/** Of a request without its texts: parser, streams and lists of Node. */
+const REQUEST_BYTES = 3_000;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -14,34 +14,49 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
+/** The requests of a connection behind the one that is being answered. */
+interface Line {
+  readonly exchanges: Exchange[];
+  bytes: number;
+}
+
 /**
  * Handle the requests of a connection one after the other: the next one when the last answer has left. Node itself hands over all requests
  * of a packet at once, so that a few kB would begin hundreds of answers that nobody reads. A connection that sends too many is closed.
  */
 export function oneAtATime(handle: Handler): Handler {
-  /** Connections with an answer under way, and the requests behind it. */
-  const busy = new Map<Socket, Exchange[]>();
-  const places = new Places<Socket>({ inAll: MAX_WAITING, perHolder: MAX_WAITING_PER_CONNECTION });
+  /** Of the connections with an answer under way. */
+  const lines = new Map<Socket, Line>();
+  let waitingBytes = 0;
 
-  const begin = ({ request, response }: Exchange, behind: Exchange[]): void => {
-    busy.set(request.socket, behind);
-    response.once("close", () => goOn(request.socket, behind));
+  const begin = ({ request, response }: Exchange, line: Line): void => {
+    lines.set(request.socket, line);
+    response.once("close", () => goOn(request.socket, line));
     handle(request, response);
   };
 
-  const goOn = (socket: Socket, behind: Exchange[]): void => {
-    busy.delete(socket);
-    const next = behind.shift();
-    if (!next) return;
-    places.giveBack(socket);
-    if (!socket.destroyed) return begin(next, behind);
-    for (const _ of behind) places.giveBack(socket);
+  const goOn = (socket: Socket, line: Line): void => {
+    lines.delete(socket);
+    const next = socket.destroyed ? undefined : line.exchanges.shift();
+    const bytes = next ? sizeOf(next.request) : line.bytes;
+    line.bytes -= bytes;
+    waitingBytes -= bytes;
+    if (next) begin(next, line);
   };
 
   return (request, response) => {
-    const behind = busy.get(request.socket);
-    if (!behind) begin({ request, response }, []);
-    else if (places.take(request.socket)) behind.push({ request, response });
-    else request.socket.destroy();
+    const line = lines.get(request.socket);
+    if (!line) return begin({ request, response }, { exchanges: [], bytes: 0 });
+    const bytes = sizeOf(request);
+    if (line.bytes + bytes > MAX_WAITING_BYTES_PER_CONNECTION || waitingBytes + bytes > MAX_WAITING_BYTES)
+      return void request.socket.destroy();
+    line.exchanges.push({ request, response });
+    line.bytes += bytes;
+    waitingBytes += bytes;
   };
+}
+
+/** Roughly what a request takes in memory. */
+function sizeOf({ url = "", rawHeaders }: IncomingMessage): number {
+  return rawHeaders.reduce((bytes, text) => bytes + text.length, REQUEST_BYTES + url.length);
 }
