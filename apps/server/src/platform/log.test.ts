@@ -46,3 +46,16 @@ test("an error stands under err, with its message; a field named error is a mist
   // @ts-expect-error pino would write {} for it
   log.error({ error: new Error("the disk is gone") }, "it failed");
 });
+
+test("of an error of the database the row is left out: it may hold keys", () => {
+  const { log, text } = logTo({ level: "info", readable: false });
+  const err = Object.assign(new Error("violates check constraint"), {
+    code: "23514",
+    detail: "Failing row contains (abcd-efgh).",
+    where: "abcd-efgh",
+    internalQuery: "abcd-efgh",
+  });
+  log.error({ err }, "it failed");
+  expect(text()).toContain("23514");
+  expect(text()).not.toContain("abcd-efgh");
+});

@@ -1,5 +1,5 @@
 import { Writable } from "node:stream";
-import { type DestinationStream, pino } from "pino";
+import { type DestinationStream, pino, stdSerializers } from "pino";
 import type { LogLevel } from "./config.ts";
 
 /** An error is written whole under `err`; under `error` pino would write `{}`, so there is no such field. */
@@ -47,6 +47,7 @@ export function createLog(settings: LogSettings, destination: Writable = process
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: withoutRows },
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: "[secret]" },
     },
     target,
@@ -55,6 +56,15 @@ export function createLog(settings: LogSettings, destination: Writable = process
 
 /** For tests, and for those who pass no log. */
 export const silentLog: Log = pino({ level: "silent" });
+
+/** What PostgreSQL adds to an error shows the row that it refused, with the keys in it. */
+const ROW_FIELDS = ["detail", "where", "internalQuery"];
+
+function withoutRows(error: unknown): unknown {
+  const shown = stdSerializers.err(error as Error);
+  if (typeof shown !== "object" || shown === null) return shown;
+  return Object.fromEntries(Object.entries(shown).filter(([name]) => !ROW_FIELDS.includes(name)));
+}
 
 class ReadableLines extends Writable {
   readonly #destination: Writable;
