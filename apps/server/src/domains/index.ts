@@ -160,13 +160,13 @@ export function createDomains(options: DomainOptions): Domains {
       accountRoutes(app, { ...deps, passwords, version, listNodes: () => listNodes(deps.db, node.id) });
       streamRoutes(app, { ...deps, mediaControl, findAccessWebhook });
       sessionRoutes(app, deps);
-      playbackRoutes(app, { ...deps, playables });
+      playbackRoutes(app, { ...deps, playables, viewers: database.viewers });
       accessTrialRoutes(app, { ...deps, access: playbackGate.access });
       targetRoutes(app, deps);
       healthRoutes(app, deps);
       eventRoutes(app, { ...deps, feed });
       signingKeyRoutes(app, { ...deps, mediaControl });
-      viewRoutes(app, { ...deps, viewCounter });
+      viewRoutes(app, { ...deps, viewCounter, viewers: database.viewers });
       webhookRoutes(app, deps);
       addLaterRoutes(app);
     },

@@ -2,13 +2,17 @@ import { type Ingest, type PlaybackInfo, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
 import { ApiError, ApiRoutes, NotFound } from "../api/index.ts";
+import { DecisionCache } from "../decision-cache.ts";
 import { isPlaybackId } from "../ids.ts";
+import type { Db } from "../schema.ts";
 import { readRecordingShape } from "../sessions/index.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
 import { livePlayback, recordingPlayback } from "./playback-info.ts";
 
 export interface PlaybackRouteDeps extends AuthenticateDeps {
   readonly playables: PlayableFinder;
+  /** Of questions that anybody may ask. */
+  readonly viewers: Db;
   publicUrl(): string;
   rtmpUrl(): string;
 }
@@ -20,10 +24,14 @@ class NotReadyForPlayback extends ApiError {
 }
 
 const SHOWN_ID_LENGTH = 100;
+/** The shape of a recording that is ready changes no more; to read it takes a look at every span. */
+const SHAPE_MS = 60_000;
+const MAX_SHAPES = 1_000;
 
 /** Public answers: where things play and where to publish. No authentication, but of who asks for the owner's part. */
 export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): void {
   const api = new ApiRoutes(app, deps);
+  const shapes = new DecisionCache<Awaited<ReturnType<typeof readRecordingShape>>>(deps.clock, SHAPE_MS, MAX_SHAPES);
 
   api.on(routes.getPlayback, async ({ id, query }, { request }): Promise<PlaybackInfo> => {
     const asker = query.recordings === "true" ? await authenticate(deps, request) : null;
@@ -35,7 +43,7 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
     if (row.kind === "live") return livePlayback(row, deps.publicUrl(), asker !== null);
     if (row.state === "waiting") throw new NotReadyForPlayback();
     if (row.state !== "ready") throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
-    const shape = await readRecordingShape(deps.db, row.id, row.seconds);
+    const shape = await shapes.get(row.id, () => readRecordingShape(deps.viewers, row.id, row.seconds));
     return recordingPlayback(row, deps.publicUrl(), shape, isPlayback ? "vod" : "recording");
   });
 

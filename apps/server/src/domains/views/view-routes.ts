@@ -1,23 +1,30 @@
 import { routes, type TotalViews, type Viewership, type ViewsNow } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import { ApiRoutes, BadRequest, NotFound, type RawQuery } from "../api/index.ts";
+import { DecisionCache } from "../decision-cache.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
-import type { Owner } from "../schema.ts";
+import type { Db, Owner } from "../schema.ts";
 import { playbackLogRoutes } from "./playback-log.ts";
 import type { ViewCounter } from "./view-counter.ts";
 import { parseDimensions, parseStretch, parseViewsOf } from "./view-query.ts";
 import { isWatchable, MOST_ROWS, readTotalViews, readViewership, readViewsNow, type ViewsOf } from "./view-store.ts";
 
 const LONGEST_SHOWN = 100;
+/** Anybody may ask for totals, which are sums over all hours of a playback id. */
+const TOTALS_MS = 10_000;
+const MAX_TOTALS = 10_000;
 
 export interface ViewRouteDeps extends Deps {
   readonly viewCounter: ViewCounter;
+  /** Of questions that anybody may ask. */
+  readonly viewers: Db;
 }
 
 /** Who watches and who watched: figures of the project, totals for anybody, and what players tell. */
 export function viewRoutes(app: FastifyInstance, deps: ViewRouteDeps): void {
   const api = new ApiRoutes(app, deps);
+  const totals = new DecisionCache<TotalViews>(deps.clock, TOTALS_MS, MAX_TOTALS);
 
   for (const route of [routes.getViewsNow, routes.getViewsNowOutsideApi])
     api.on(route, async ({ principal, query }): Promise<ViewsNow[]> => {
@@ -42,7 +49,7 @@ export function viewRoutes(app: FastifyInstance, deps: ViewRouteDeps): void {
   for (const route of [routes.getTotalViews, routes.getTotalViewsOutsideApi])
     api.on(route, async ({ id }, reply): Promise<TotalViews> => {
       reply.header("cache-control", "public, max-age=60, s-maxage=300");
-      if (isPlaybackId(id)) return readTotalViews(deps.db, id);
+      if (isPlaybackId(id)) return totals.get(id, () => readTotalViews(deps.viewers, id));
       return { playbackId: id.slice(0, LONGEST_SHOWN), viewCount: 0, playtimeMins: 0, legacyViewCount: 0 };
     });
 

@@ -15,9 +15,10 @@ import { type Grant, type ViewerSession, ViewerSessions } from "./viewer-session
 import { ViewerTokens } from "./viewer-token.ts";
 
 /**
- * What one client may ask the gate: many viewers behind one address may all come too early for a broadcast, or all at the same moment.
+ * What one client may ask the gate: many viewers behind one address may all come too early for a broadcast, or all at the same moment. They
+ * leave others some of the 500 places that wait for the database.
  */
-const QUESTIONS = { deniedPerMinute: 600, atOnce: 1_000, slowed: { atOnce: 8, perSecond: 50 } } as const;
+const QUESTIONS = { deniedPerMinute: 600, atOnce: 400, slowed: { atOnce: 8, perSecond: 50 } } as const;
 
 /** Token slot of addresses that name nobody. */
 export const NOBODY = "-";
