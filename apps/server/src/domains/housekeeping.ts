@@ -3,7 +3,7 @@ import { deleteExpiredDashboardSessions } from "./accounts/index.ts";
 import { forgetOldAnswers } from "./api/index.ts";
 import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./live/index.ts";
 import type { NodeMembership } from "./nodes/index.ts";
-import { type FinaliserDeps, settleRecordings } from "./sessions/index.ts";
+import { type FinaliserDeps, settleRecordings } from "./recordings/index.ts";
 import { forgetOldCounts } from "./views/index.ts";
 import { forgetOldCalls, forgetOldDeliveries } from "./webhooks/index.ts";
 

@@ -12,7 +12,8 @@ import type {
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { isStreamKey } from "../ids.ts";
-import { beginSession, recordingEvent, resumeSession } from "../sessions/index.ts";
+import { recordingEvent } from "../recordings/index.ts";
+import { beginSession, resumeSession } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
 import { nextPublishAttempt } from "./publish-attempt.ts";
 import { isActive, nextStreamStatus } from "./stream-status.ts";

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import type { SegmentClosed } from "../../ports/index.ts";
+import { insertRecordedSegments } from "../recordings/index.ts";
 import type { Trx } from "../schema.ts";
-import { addToSessions, insertRecordedSegments, readSessionFences, type SessionTally } from "../sessions/index.ts";
+import { addToSessions, readSessionFences, type SessionTally } from "../sessions/index.ts";
 import type { LiveStream } from "./live-stream.ts";
 
 const NOTHING = { segments: 0, seconds: 0, bytes: 0, lastSeen: 0 };

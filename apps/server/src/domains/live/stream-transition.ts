@@ -1,7 +1,8 @@
 import type { NewEvent } from "../events/index.ts";
 import { issueEvents, NO_ISSUES } from "../issues/index.ts";
+import { recordingEvent } from "../recordings/index.ts";
 import type { Trx } from "../schema.ts";
-import { endSession, markSessionLost, recordingEvent } from "../sessions/index.ts";
+import { endSession, markSessionLost } from "../sessions/index.ts";
 import { streamSubject } from "../subject.ts";
 import { type LiveStream, saveLiveStream } from "./live-stream.ts";
 import { isActive, nextStreamStatus, type StreamInput } from "./stream-status.ts";

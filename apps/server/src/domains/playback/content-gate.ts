@@ -18,7 +18,7 @@ import { DecisionCache } from "../decision-cache.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
 import { LastKnown } from "../last-known.ts";
-import { readRecordingIndex } from "../sessions/index.ts";
+import { readRecordingIndex } from "../recordings/index.ts";
 import { contentOf, guardedContentOf, whyNotPlayable } from "./playable.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
 import type { PlayableRow } from "./playback-store.ts";

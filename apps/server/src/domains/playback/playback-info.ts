@@ -1,5 +1,5 @@
 import type { PlaybackInfo, PlaybackSource } from "@weir/contract";
-import type { RecordingShape } from "../sessions/index.ts";
+import type { RecordingShape } from "../recordings/index.ts";
 import type { PlayableRow } from "./playback-store.ts";
 
 const hls = (url: string): PlaybackSource => ({ hrn: "HLS (TS)", type: "html5/application/vnd.apple.mpegurl", url });

@@ -4,8 +4,8 @@ import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
 import { ApiError, ApiRoutes, NotFound } from "../api/index.ts";
 import { DecisionCache } from "../decision-cache.ts";
 import { isPlaybackId } from "../ids.ts";
+import { readRecordingShape } from "../recordings/index.ts";
 import type { Db } from "../schema.ts";
-import { readRecordingShape } from "../sessions/index.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
 import { livePlayback, recordingPlayback } from "./playback-info.ts";
 

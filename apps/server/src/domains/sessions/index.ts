@@ -1,15 +1,5 @@
 /** The door of the sessions. */
-export { recordingEvent } from "./recording-event.ts";
-export { type FinaliserDeps, settleRecordings } from "./recording-finaliser.ts";
-export { type RecordingShape, readRecordingIndex, readRecordingShape } from "./recording-store.ts";
-export {
-  addToSessions,
-  insertRecordedSegments,
-  insertSealedSpans,
-  noteFailedRecordings,
-  readSessionFences,
-  type SessionTally,
-} from "./session-facts-store.ts";
+export { addToSessions, readSessionFences, type SessionTally } from "./session-facts-store.ts";
 export { beginSession, endSession, markSessionLost, resumeSession } from "./session-live-store.ts";
 export { sessionRecord } from "./session-record.ts";
 export { sessionRoutes } from "./session-routes.ts";

@@ -7,14 +7,6 @@ import {
   type RecordingInput,
   type RecordingState,
 } from "./recording-status.ts";
-import { nextSessionStatus } from "./session-status.ts";
-
-describe("session", () => {
-  it("live, end: ended", () => expect(nextSessionStatus("live", "end")).toBe("ended"));
-  it("ended, end: no such way, and the error names both", () => {
-    expect(() => nextSessionStatus("ended", "end")).toThrow('session: no way from "ended" by "end"');
-  });
-});
 
 describe("recording", () => {
   const rows: [RecordingState, RecordingInput, RecordingState][] = [

@@ -1,0 +1,66 @@
+import { sql } from "kysely";
+import type { RecordingFailed, SegmentClosed, SpanSealed } from "../../ports/index.ts";
+import type { Trx } from "../schema.ts";
+
+/**
+ * Write the index rows of recorded segments and return the keys (`sessionId/msn`) of segments that were new. A row told twice, as after
+ * a crash, is ignored; so is one of a recording that is final.
+ */
+export async function insertRecordedSegments(trx: Trx, facts: readonly SegmentClosed[]): Promise<Set<string>> {
+  const rows = facts.flatMap(({ sessionId, recorded }) => recorded.map((segment) => ({ sessionId, ...segment })));
+  if (rows.length === 0) return new Set();
+  const column = <Value>(value: (row: (typeof rows)[number]) => Value) => rows.map(value);
+  const sessionIds = column((row) => row.sessionId);
+  const renditions = column((row) => row.rendition);
+  await sql`
+    insert into recording_rendition (session_id, project_id, user_id, rendition, track)
+    select distinct on (s.id, f.rendition) s.id, s.project_id, s.user_id, f.rendition, f.track::jsonb
+    from unnest(${sessionIds}::uuid[], ${renditions}::text[], ${column((row) => JSON.stringify(row.track))}::text[])
+      as f(session_id, rendition, track)
+    join session s on s.id = f.session_id and s.recording = 'waiting'
+    on conflict do nothing`.execute(trx);
+  const { rows: inserted } = await sql<{ session_id: string; msn: string }>`
+    insert into recording_segment (session_id, project_id, user_id, rendition, msn, epoch, start_ticks, duration_ticks,
+      program_date_time, discontinuity, gap, init, span, byte_offset, byte_length)
+    select s.id, s.project_id, s.user_id, f.rendition, f.msn, f.epoch, f.start_ticks, f.duration_ticks,
+      f.program_date_time, f.discontinuity, f.gap, f.init, f.span, f.byte_offset, f.byte_length
+    from unnest(${sessionIds}::uuid[], ${renditions}::text[], ${column((row) => row.msn)}::bigint[],
+      ${column((row) => row.epoch)}::bigint[], ${column((row) => row.startTicks)}::bigint[],
+      ${column((row) => row.durationTicks)}::bigint[], ${column((row) => Math.round(row.programDateTimeMs))}::bigint[],
+      ${column((row) => row.discontinuity)}::boolean[], ${column((row) => row.gap)}::boolean[],
+      ${column((row) => row.init)}::text[], ${column((row) => row.span)}::text[],
+      ${column((row) => row.offset)}::bigint[], ${column((row) => row.length)}::bigint[])
+      as f(session_id, rendition, msn, epoch, start_ticks, duration_ticks, program_date_time, discontinuity, gap, init, span,
+        byte_offset, byte_length)
+    join session s on s.id = f.session_id and s.recording = 'waiting'
+    on conflict do nothing returning session_id, msn`.execute(trx);
+  return new Set(inserted.map((row) => `${row.session_id}/${row.msn}`));
+}
+
+/** Spans that are durable now. */
+export async function insertSealedSpans(trx: Trx, facts: readonly SpanSealed[]): Promise<void> {
+  if (facts.length === 0) return;
+  const column = <Value>(value: (fact: SpanSealed) => Value) => facts.map(value);
+  await sql`
+    insert into recording_span (session_id, project_id, user_id, rendition, span, epoch, bytes, sealed_at)
+    select s.id, s.project_id, s.user_id, f.rendition, f.span, f.epoch, f.bytes, f.sealed_at
+    from unnest(${column((fact) => fact.sessionId)}::uuid[], ${column((fact) => fact.rendition)}::text[],
+      ${column((fact) => fact.span)}::text[], ${column((fact) => fact.epoch)}::bigint[],
+      ${column((fact) => fact.bytes)}::bigint[], ${column((fact) => fact.at)}::bigint[])
+      as f(session_id, rendition, span, epoch, bytes, sealed_at)
+    join session s on s.id = f.session_id and s.recording = 'waiting'
+    on conflict do nothing`.execute(trx);
+}
+
+/** Some of the recording is missing. The first reason stays. */
+export async function noteFailedRecordings(trx: Trx, facts: readonly RecordingFailed[]): Promise<void> {
+  for (const { sessionId, reason } of facts) {
+    await trx
+      .updateTable("session")
+      .set({ recording_error: reason })
+      .where("id", "=", sessionId)
+      .where("recording", "=", "waiting")
+      .where("recording_error", "is", null)
+      .execute();
+  }
+}
