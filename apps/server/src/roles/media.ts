@@ -1,6 +1,6 @@
 import type { Domains, Schema } from "../domains/index.ts";
 import { MediaPlane, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
-import { RtmpServer } from "../media/ingest/rtmp/index.ts";
+import { publishSettings, RtmpServer } from "../media/ingest/index.ts";
 import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
 import { availableCores } from "../platform/available-cores.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -100,15 +100,13 @@ export async function startMedia({
   opened.defer(() => plane.close());
   await plane.start();
 
+  const maxConnections = maxRtmpConnections;
   const rtmp = new RtmpServer({
-    clock,
-    log,
-    gate: domains.publishGate,
-    hub: plane,
+    publishing: publishSettings({ clock, log, gate: domains.publishGate, hub: plane, maxConnections }),
     host: config.host,
     port: config.rtmpPort,
     proxies,
-    maxConnections: maxRtmpConnections,
+    maxConnections,
   });
   opened.defer(() => rtmp.close());
   const rtmpPort = await rtmp.listen().catch((error: NodeJS.ErrnoException) => {

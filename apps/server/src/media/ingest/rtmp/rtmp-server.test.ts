@@ -1,9 +1,10 @@
 import { MESSAGE, USER_CONTROL, uint32Payload, userControlPayload } from "@weir/formats/rtmp";
 import { expect, test, vi } from "vitest";
 import type { PublishDecision } from "../../../ports/index.ts";
+import { grantOf } from "../ingest-rig.ts";
 import { aacConfig, avcConfig, avcFrame, avcKeyframe } from "./rtmp-media.fixture.ts";
 import { RtmpTestClient } from "./rtmp-test-client.ts";
-import { grantOf, RtmpTestServer } from "./rtmp-test-server.ts";
+import { RtmpTestServer } from "./rtmp-test-server.ts";
 
 function sendOpening(client: RtmpTestClient): void {
   client.message(MESSAGE.video, avcConfig(), 0);

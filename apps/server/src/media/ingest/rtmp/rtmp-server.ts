@@ -1,20 +1,13 @@
 import { createServer, type Server, type Socket } from "node:net";
-import type { Clock } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
-import type { Log } from "../../../platform/log.ts";
-import type { PublishGate } from "../../../ports/index.ts";
-import { KeyCheck } from "./key-check.ts";
-import { PublisherPlaces } from "./publisher-places.ts";
-import { type PublicationHub, RtmpPublisher } from "./rtmp-publisher.ts";
+import type { PublishSettings } from "../publish-settings.ts";
+import { RtmpPublisher } from "./rtmp-publisher.ts";
 
 /** Connections that were told to go need a moment to be gone. */
 const CLOSING_SHARE = 0.1;
 
 export interface RtmpServerSettings {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly gate: PublishGate;
-  readonly hub: PublicationHub;
+  readonly publishing: PublishSettings;
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
@@ -23,18 +16,14 @@ export interface RtmpServerSettings {
   readonly maxConnections: number;
 }
 
-/** Listens for RTMP publishers. Connections are bounded, in all and per client; each is one `RtmpPublisher`. */
+/** Listens for RTMP publishers. Connections are bounded; each is one `RtmpPublisher`. */
 export class RtmpServer {
   readonly #settings: RtmpServerSettings;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #keys: KeyCheck;
-  readonly #places: PublisherPlaces;
 
   constructor(settings: RtmpServerSettings) {
     this.#settings = settings;
-    this.#keys = new KeyCheck(settings.clock);
-    this.#places = new PublisherPlaces(settings.maxConnections);
     this.#server = createServer((socket) => this.#accept(socket));
     this.#server.maxConnections = Math.ceil(settings.maxConnections * (1 + CLOSING_SHARE));
   }
@@ -73,7 +62,7 @@ export class RtmpServer {
   #accept(socket: Socket): void {
     this.#sockets.add(socket);
     socket.once("close", () => this.#sockets.delete(socket));
-    const isProxy = this.#settings.proxies.has(socket.remoteAddress ?? "");
-    new RtmpPublisher(socket, { ...this.#settings, keys: this.#keys, places: this.#places, isProxy });
+    const { proxies, publishing } = this.#settings;
+    new RtmpPublisher(socket, proxies.has(socket.remoteAddress ?? ""), publishing);
   }
 }

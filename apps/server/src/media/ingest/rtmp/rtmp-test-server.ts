@@ -1,93 +1,21 @@
-import { Writable } from "node:stream";
-import { ManualClock } from "../../../platform/clock.ts";
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
-import { createLog } from "../../../platform/log.ts";
-import type {
-  PublishDecision,
-  PublishGate,
-  PublishGrant,
-  PublishRefusal,
-  PublishRequest,
-} from "../../../ports/index.ts";
-import type { Publication, PublisherHandle, SourcePacket, Track } from "../../packet.ts";
+import { IngestRig } from "../ingest-rig.ts";
 import { RtmpServer } from "./rtmp-server.ts";
-
-/** What the server made of one publisher. */
-export class RecordedPublication implements Publication {
-  readonly grant: PublishGrant;
-  readonly publisher: PublisherHandle;
-  readonly tracks: Track[] = [];
-  readonly packets: SourcePacket[] = [];
-  waitMs = 0;
-  readonly ends: { why: string; reason: string }[] = [];
-
-  constructor(grant: PublishGrant, publisher: PublisherHandle) {
-    this.grant = grant;
-    this.publisher = publisher;
-  }
-
-  track(track: Track): void {
-    this.tracks.push(track);
-  }
-
-  packet(packet: SourcePacket): void {
-    this.packets.push(packet);
-  }
-
-  end(why: string, reason: string): void {
-    this.ends.push({ why, reason });
-  }
-}
 
 export interface RtmpTestServerOptions {
   readonly maxConnections?: number;
   readonly proxies?: readonly string[];
 }
 
-/** An `RtmpServer` on loopback with a gate, a hub and a clock that the test holds. Keys are `Right-Key` and whatever `refusals` names. */
-export class RtmpTestServer implements AsyncDisposable {
-  readonly clock = new ManualClock();
-  readonly asked: PublishRequest[] = [];
-  readonly publications: RecordedPublication[] = [];
-  readonly refusals = new Map<string, PublishRefusal>();
-  /** Sizes of messages, as memory was taken for them. */
-  readonly allocated: number[] = [];
-  log = "";
+/** An `RtmpServer` on loopback, before an `IngestRig`. */
+export class RtmpTestServer extends IngestRig implements AsyncDisposable {
   port = 0;
-  /** Replace it to answer late, or not at all. */
-  authorize = async ({ streamKey }: PublishRequest): Promise<PublishDecision> => {
-    if (streamKey === "Right-Key") return grantOf(this.asked.length);
-    return { ok: false, reason: this.refusals.get(streamKey) ?? "unknown-key" };
-  };
-  open = (grant: PublishGrant, publisher: PublisherHandle): Publication => {
-    const publication = new RecordedPublication(grant, publisher);
-    this.publications.push(publication);
-    return publication;
-  };
   readonly server: RtmpServer;
 
   private constructor({ maxConnections = 2_000, proxies = [] }: RtmpTestServerOptions) {
-    const destination = new Writable({
-      write: (line, _encoding, done) => {
-        this.log += line;
-        done();
-      },
-    });
-    const gate: PublishGate = {
-      authorize: (request) => {
-        this.asked.push(request);
-        return this.authorize(request);
-      },
-      begin: () => Promise.resolve(null),
-    };
+    super({ maxConnections });
     this.server = new RtmpServer({
-      clock: this.clock,
-      log: createLog({ level: "debug", readable: false }, destination),
-      gate,
-      hub: {
-        memory: { packets: { allocate: (bytes) => this.#allocate(bytes), release: () => {} } },
-        open: (grant, publisher) => this.open(grant, publisher),
-      },
+      publishing: this.publishing,
       host: "127.0.0.1",
       port: 0,
       proxies: new TrustedProxies(proxies),
@@ -101,23 +29,7 @@ export class RtmpTestServer implements AsyncDisposable {
     return started;
   }
 
-  #allocate(bytes: number): Uint8Array {
-    this.allocated.push(bytes);
-    return new Uint8Array(bytes);
-  }
-
-  /** The only publication. */
-  get publication(): RecordedPublication {
-    const [publication] = this.publications;
-    if (!publication) throw new Error("nobody publishes");
-    return publication;
-  }
-
   [Symbol.asyncDispose](): Promise<void> {
     return this.server.close();
   }
-}
-
-export function grantOf(epoch: number): PublishDecision {
-  return { ok: true, grant: { streamId: "stream", projectId: "project", playbackId: "playback", epoch } };
 }

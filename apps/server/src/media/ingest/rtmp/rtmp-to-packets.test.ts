@@ -2,6 +2,7 @@ import { FormatError } from "@weir/formats/bits";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SourcePacket, Track } from "../../packet.ts";
+import { UnsupportedCodec } from "../publish-refusals.ts";
 import {
   AAC_CONFIG,
   AV1_CONFIG,
@@ -17,7 +18,7 @@ import {
   HEVC_CONFIG,
   nal,
 } from "./rtmp-media.fixture.ts";
-import { RtmpToPackets, UnsupportedCodec } from "./rtmp-to-packets.ts";
+import { RtmpToPackets } from "./rtmp-to-packets.ts";
 
 function publication() {
   const tracks: Track[] = [];

@@ -11,6 +11,7 @@ import {
 } from "@weir/formats/codecs";
 import { readAudioTag, readVideoTag } from "@weir/formats/flv";
 import { Payload, type PayloadMemory, type Publication, type VideoTrack } from "../../packet.ts";
+import { UnsupportedCodec } from "../publish-refusals.ts";
 import { RtmpClock } from "./rtmp-clock.ts";
 
 const TICKS_PER_MS = 90;
@@ -34,11 +35,6 @@ const NAMES: Readonly<Record<string, string>> = {
   "flv-4": "VP6",
   Opus: "Opus",
 };
-
-/** A codec that Weir does not take; the message is for the person at the encoder. */
-export class UnsupportedCodec extends Error {
-  readonly code = "unsupported-codec";
-}
 
 /** Turns a publisher's audio and video messages into tracks and packets of its publication. */
 export class RtmpToPackets {

@@ -1,4 +1,4 @@
-import { Places } from "../../../platform/limits/places.ts";
+import { Places } from "../../platform/limits/places.ts";
 
 const MAX_PUBLISHING_PER_CLIENT = 500;
 const MAX_WAITING_PER_CLIENT = 200;
@@ -18,9 +18,9 @@ export interface PlacedConnection {
 type Holder = string | PlacedConnection;
 
 /**
- * Places for RTMP connections. A broadcaster needs a fraction of a second from its connection to its key, so a connection without one does not
- * keep another out: where too many wait, the client with the most of them loses the one that has waited longest. A publisher keeps its place until
- * the end.
+ * Places for the connections of broadcasters. A broadcaster needs a fraction of a second from its connection to its key, so a connection
+ * without one does not keep another out: where too many wait, the client with the most of them loses the one that has waited longest. A
+ * publisher keeps its place until the end.
  */
 export class PublisherPlaces {
   readonly #maxWaiting: number;

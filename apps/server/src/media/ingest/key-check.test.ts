@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../../platform/clock.ts";
-import type { PublishDecision } from "../../../ports/index.ts";
+import { ManualClock } from "../../platform/clock.ts";
+import type { PublishDecision } from "../../ports/index.ts";
+import { grantOf } from "./ingest-rig.ts";
 import { KeyCheck } from "./key-check.ts";
-import { grantOf } from "./rtmp-test-server.ts";
 
 const WRONG: PublishDecision = { ok: false, reason: "unknown-key" };
 

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import type { Clock } from "../../../platform/clock.ts";
-import { RateLimit } from "../../../platform/http/rate-limit.ts";
-import type { PublishDecision } from "../../../ports/index.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { RateLimit } from "../../platform/http/rate-limit.ts";
+import type { PublishDecision } from "../../ports/index.ts";
 
 /** Wrong keys of one client within a minute that cost it nothing: more than a slip, or a few encoders with an old key. */
 const MAX_WRONG = 20;

@@ -1,0 +1,2 @@
+export { publishSettings } from "./publish-settings.ts";
+export { RtmpServer } from "./rtmp/rtmp-server.ts";

@@ -1,0 +1,282 @@
+/** The common half of all ingests, under an ingest of a few lines whose wire is text. */
+import { FormatError } from "@weir/formats/bits";
+import { expect, test, vi } from "vitest";
+import type { PublishDecision, PublishRefusal } from "../../ports/index.ts";
+import { Payload, type SourcePacket, type VideoTrack } from "../packet.ts";
+import { grantOf, IngestRig } from "./ingest-rig.ts";
+import { PublishConnection, type PublishWire } from "./publish-connection.ts";
+import { type Refusal, UnsupportedCodec } from "./publish-refusals.ts";
+
+const TRACK: VideoTrack = {
+  kind: "video",
+  codec: "avc",
+  config: Uint8Array.of(1),
+  codecString: "avc1.64001f",
+  width: 640,
+  height: 360,
+};
+
+function packetAt(dts: number): SourcePacket {
+  return { kind: "video", dts, pts: dts, isIndependent: true, data: new Payload(Uint8Array.of(0)) };
+}
+
+/** A connection on which a sender says `key …`, `track`, `frame …` and `bye`, and reads what is said to it. */
+class TextIngest implements PublishWire {
+  readonly protocol = "srt";
+  readonly said: string[] = [];
+  readonly connection: PublishConnection;
+  #isPaused = false;
+  readonly #kept: string[] = [];
+
+  constructor(rig: IngestRig, client = "192.0.2.1") {
+    this.connection = new PublishConnection(this, { remoteAddress: client, client }, rig.publishing);
+  }
+
+  send(...lines: string[]): void {
+    this.#kept.push(...lines);
+    this.#read();
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#read();
+  }
+
+  accept(): void {
+    this.said.push("welcome");
+    this.resume();
+  }
+
+  refuse({ cause, sentence }: Refusal): void {
+    this.said.push(`no (${cause}): ${sentence}`);
+  }
+
+  paceChanged(isAhead: boolean): void {
+    this.said.push(isAhead ? "slower" : "fine");
+  }
+
+  close(): void {
+    this.said.push("closed");
+  }
+
+  destroy(): void {
+    this.said.push("cut");
+    this.connection.gone();
+  }
+
+  #read(): void {
+    while (!this.#isPaused && !this.connection.isClosed) {
+      const line = this.#kept.shift();
+      if (line === undefined) return;
+      try {
+        this.#line(line);
+      } catch (error) {
+        this.connection.fail(error);
+      }
+    }
+  }
+
+  #line(line: string): void {
+    const [word, value = ""] = line.split(" ");
+    if (word === "key") void this.connection.publish(value);
+    else if (word === "track") this.connection.track(TRACK);
+    else if (word === "frame") this.connection.packet(packetAt(Number(value)));
+    else if (word === "bye") this.connection.stop();
+    else if (word === "mp3") throw new UnsupportedCodec("This server does not take MP3.");
+    else if (word === "bug") throw new Error("bug");
+    else throw new FormatError("a line", 0);
+  }
+}
+
+async function publishing(rig: IngestRig): Promise<TextIngest> {
+  const ingest = new TextIngest(rig);
+  ingest.send("key Right-Key");
+  await vi.waitFor(() => expect(ingest.said).toEqual(["welcome"]));
+  return ingest;
+}
+
+/** The gate answers when the test calls what is returned. */
+function answerLate(rig: IngestRig): (decision: PublishDecision) => void {
+  const { promise, resolve } = Promise.withResolvers<PublishDecision>();
+  rig.authorize = () => promise;
+  return resolve;
+}
+
+test("what a sender sends behind its key waits for the gate, reaches the hub, and ends cleanly", async () => {
+  const rig = new IngestRig();
+  const answer = answerLate(rig);
+  const ingest = new TextIngest(rig);
+  ingest.send("key Right-Key", "track", "frame 0", "frame 3000", "bye");
+  expect(rig.asked).toEqual([{ protocol: "srt", streamKey: "Right-Key", remoteAddress: "192.0.2.1" }]);
+  expect(rig.publications).toEqual([]);
+  answer(grantOf(1));
+  await vi.waitFor(() => expect(ingest.said).toEqual(["welcome", "closed"]));
+  expect(rig.publication.tracks).toEqual([TRACK]);
+  expect(rig.publication.packets.map(({ dts }) => dts)).toEqual([0, 3000]);
+  expect(rig.publication.ends).toEqual([{ why: "clean-stop", reason: "the publisher stopped" }]);
+  expect(rig.publication.publisher.protocol).toBe("srt");
+});
+
+test.each<[PublishRefusal, string]>([
+  ["unknown-key", "not known"],
+  ["suspended", "not known"],
+  ["too-many", "no room"],
+  ["draining", "shutting down"],
+  ["unavailable", "cannot check"],
+])("a key that is refused as %s is refused in the wire's own words", async (reason, words) => {
+  const rig = new IngestRig();
+  rig.refusals.set("Some-Key", reason);
+  const ingest = new TextIngest(rig);
+  ingest.send("key Some-Key");
+  await vi.waitFor(() => expect(ingest.said.at(-1)).toBe("closed"));
+  expect(ingest.said).toEqual([expect.stringMatching(`^no \\(${reason}\\): .*${words}`), "closed"]);
+  expect(rig.publications).toEqual([]);
+});
+
+test.each(["", "a/b", "..", "k".repeat(257)])(
+  "the key %j is refused like an unknown one, and asks nobody",
+  async (key) => {
+    const rig = new IngestRig();
+    const ingest = new TextIngest(rig);
+    ingest.send(`key ${key}`);
+    expect(ingest.said).toEqual([expect.stringContaining("no (unknown-key)"), "closed"]);
+    expect(rig.asked).toEqual([]);
+  },
+);
+
+test("a second key is out of turn and ends the publication", async () => {
+  const rig = new IngestRig();
+  const ingest = await publishing(rig);
+  ingest.send("key Right-Key");
+  expect(ingest.said).toEqual(["welcome", expect.stringContaining("no (out-of-turn)"), "closed"]);
+  expect(rig.publication.ends).toMatchObject([{ why: "source-lost" }]);
+  expect(rig.asked).toHaveLength(1);
+});
+
+test("a grant that comes when the sender has left is given back, and the sender hears nothing more", async () => {
+  const rig = new IngestRig();
+  const answer = answerLate(rig);
+  const ingest = new TextIngest(rig);
+  ingest.send("key Right-Key");
+  ingest.connection.gone();
+  answer(grantOf(1));
+  await vi.waitFor(() => expect(rig.publications).toHaveLength(1));
+  expect(rig.publication.ends).toEqual([{ why: "source-lost", reason: "connection closed" }]);
+  expect(ingest.said).toEqual(["closed"]);
+});
+
+test("a sender that the hub takes over in the moment of its grant is let go without a welcome", async () => {
+  const rig = new IngestRig();
+  const { open } = rig;
+  rig.open = (grant, publisher) => {
+    publisher.close("Another encoder took this stream over.");
+    return open(grant, publisher);
+  };
+  const ingest = new TextIngest(rig);
+  ingest.send("key Right-Key", "track");
+  await vi.waitFor(() => expect(rig.publications).toHaveLength(1));
+  expect(ingest.said).toEqual(["no (let-go): Another encoder took this stream over.", "closed"]);
+  expect(rig.publication.tracks).toEqual([]);
+});
+
+test("a publisher that the hub lets go hears the hub's sentence, and its publication is not ended a second time", async () => {
+  const rig = new IngestRig();
+  const ingest = await publishing(rig);
+  rig.publication.publisher.close("The stream was terminated.");
+  expect(ingest.said).toEqual(["welcome", "no (let-go): The stream was terminated.", "closed"]);
+  ingest.connection.gone();
+  expect(rig.publication.ends).toEqual([]);
+});
+
+test.each([
+  ["mp3", "no (unsupported-codec): This server does not take MP3."],
+  ["@?!", "no (unreadable): The server could not read what was sent: a line at byte 0."],
+])("%s is refused with a sentence for the person at the encoder", async (line, refusal) => {
+  const rig = new IngestRig();
+  const ingest = await publishing(rig);
+  ingest.send(line);
+  expect(ingest.said[1]?.replace(/expected /, "")).toBe(refusal);
+  expect(rig.publication.ends).toMatchObject([{ why: "source-lost" }]);
+});
+
+test("an error of the server's own is logged, not told", async () => {
+  const rig = new IngestRig();
+  const ingest = await publishing(rig);
+  ingest.send("bug");
+  expect(ingest.said).toEqual(["welcome", "closed"]);
+  expect(rig.publication.ends).toEqual([{ why: "source-lost", reason: "internal error" }]);
+  expect(rig.log).toContain("a publisher could not be served");
+});
+
+test("a sender that is ahead of real time is left unread until it may send, and is in time again after a second without a rest", async () => {
+  const rig = new IngestRig();
+  const ingest = await publishing(rig);
+  ingest.send("track");
+  rig.publication.waitMs = 300;
+  ingest.send("frame 0", "frame 1", "frame 2");
+  expect(rig.publication.packets).toHaveLength(1);
+  rig.clock.advance(300);
+  expect(rig.publication.packets).toHaveLength(1);
+  rig.publication.waitMs = 0;
+  rig.clock.advance(300);
+  expect(rig.publication.packets).toHaveLength(3);
+  expect(ingest.said).toEqual(["welcome", "slower"]);
+  rig.clock.advance(999);
+  rig.publication.waitMs = 50;
+  ingest.send("frame 3");
+  rig.publication.waitMs = 0;
+  rig.clock.advance(50 + 999);
+  expect(ingest.said).toEqual(["welcome", "slower"]);
+  rig.clock.advance(1);
+  expect(ingest.said).toEqual(["welcome", "slower", "fine"]);
+  rig.publication.waitMs = 50;
+  ingest.send("frame 4");
+  expect(rig.log.split("faster than real time")).toHaveLength(2);
+});
+
+test("a sender that leaves while it is left unread is not read again", async () => {
+  const rig = new IngestRig();
+  const ingest = await publishing(rig);
+  rig.publication.waitMs = 300;
+  ingest.send("track", "frame 0");
+  ingest.connection.gone();
+  rig.publication.waitMs = 0;
+  rig.clock.advance(2_000);
+  expect(rig.publication.packets).toEqual([]);
+  expect(ingest.said).toEqual(["welcome", "slower", "closed"]);
+});
+
+test("wrong keys count for a client, whichever of its connections brought them", async () => {
+  const rig = new IngestRig();
+  for (let i = 0; i < 20; i++) new TextIngest(rig).send(`key Wrong-${i}`);
+  await vi.waitFor(() => expect(rig.log.split("publisher closed")).toHaveLength(21));
+  const late = new TextIngest(rig);
+  late.send("key Wrong");
+  const neighbour = new TextIngest(rig, "192.0.2.2");
+  neighbour.send("key Wrong");
+  await vi.waitFor(() => expect(neighbour.said.at(-1)).toBe("closed"));
+  expect(late.said).toEqual([]);
+  rig.clock.advance(3_000);
+  await vi.waitFor(() => expect(late.said.at(-1)).toBe("closed"));
+});
+
+test("a sender beyond the server's places is told so, and its grant is given back", async () => {
+  const rig = new IngestRig({ maxConnections: 4 });
+  for (let i = 0; i < 3; i++) await publishing(rig);
+  const ingest = new TextIngest(rig);
+  ingest.send("key Right-Key");
+  await vi.waitFor(() => expect(ingest.said.at(-1)).toBe("closed"));
+  expect(ingest.said).toEqual([expect.stringContaining("no (too-many)"), "closed"]);
+  expect(rig.publications.map(({ ends }) => ends.length)).toEqual([0, 0, 0, 1]);
+});
+
+test("where too many wait without a key, the one that has waited longest is cut", () => {
+  const rig = new IngestRig({ maxConnections: 4 });
+  const [oldest, next] = [new TextIngest(rig), new TextIngest(rig)];
+  expect(oldest.said).toEqual(["closed", "cut"]);
+  expect(next.said).toEqual([]);
+});

@@ -1,0 +1,217 @@
+import type { PublishDecision } from "../../ports/index.ts";
+import type { Publication, PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
+import { OUT_OF_TURN, type Refusal, refusalOf, refusalOfError } from "./publish-refusals.ts";
+import { type PacedSender, PublishRest } from "./publish-rest.ts";
+import type { PublishSettings } from "./publish-settings.ts";
+import { afterGrant, afterKey, CLOSED, type PublishState, WAITING } from "./publish-state.ts";
+import type { PlacedConnection } from "./publisher-places.ts";
+
+const MAX_KEY_LENGTH = 256;
+const KEY = /^[A-Za-z0-9_-]+$/;
+
+/** Who connects. */
+export interface Broadcaster {
+  readonly remoteAddress: string;
+  /** Null for a trusted proxy that has not said, or does not say, for whom it connects. */
+  readonly client: string | null;
+}
+
+/** What an ingest does on its own wire. */
+export interface PublishWire {
+  readonly protocol: PublisherHandle["protocol"];
+  /** Read no further: a key is being checked, or the sender is ahead of real time. */
+  pause(): void;
+  /** Read on after a rest. May throw, as what was kept back is read. */
+  resume(): void;
+  /** Told when the sender begins to be ahead of real time, and when it no longer is. */
+  paceChanged(isAhead: boolean): void;
+  /** The key was accepted: say so, and read media from here on. May throw, as what was kept back is read. */
+  accept(): void;
+  /** Say why; `close` follows. */
+  refuse(refusal: Refusal): void;
+  /** Close once the sender has read what was said, or soon. */
+  close(): void;
+  /** Close at once. */
+  destroy(): void;
+}
+
+/**
+ * One publisher's life on one connection, as far as no protocol matters: one key, checked by the gate; a place in the hub; packets, no faster
+ * than real time; one end, logged once. An ingest turns bytes into tracks and packets, and refusals into words of its wire.
+ */
+export class PublishConnection implements Pick<Publication, "track" | "packet">, PublisherHandle, PlacedConnection {
+  readonly #wire: PublishWire;
+  readonly #settings: PublishSettings;
+  readonly #rest: PublishRest;
+  #broadcaster: Broadcaster;
+  #state: PublishState = WAITING;
+  #wasAhead = false;
+
+  constructor(wire: PublishWire, broadcaster: Broadcaster, settings: PublishSettings) {
+    this.#wire = wire;
+    this.#broadcaster = broadcaster;
+    this.#settings = settings;
+    this.#rest = new PublishRest(settings.clock, this.#sender());
+    settings.places.enter(this);
+    settings.places.named(this);
+  }
+
+  get protocol(): PublisherHandle["protocol"] {
+    return this.#wire.protocol;
+  }
+
+  /** PlacedConnection: where it connects from. */
+  get client(): string | null {
+    return this.#broadcaster.client;
+  }
+
+  get isPublishing(): boolean {
+    return this.#state.at === "publishing";
+  }
+
+  get isClosed(): boolean {
+    return this.#state.at === "closed";
+  }
+
+  /** A proxy has said for whom it connects. */
+  named(broadcaster: Broadcaster): void {
+    this.#broadcaster = broadcaster;
+    this.#settings.places.named(this);
+  }
+
+  /** The sender wants to publish with this key, which may be any text. The wire hears what came of it. */
+  async publish(streamKey: string): Promise<void> {
+    const asking = afterKey(this.#state);
+    if (!asking) return this.refuse(OUT_OF_TURN);
+    if (streamKey.length > MAX_KEY_LENGTH || !KEY.test(streamKey)) return this.refuse(refusalOf("unknown-key"));
+    this.#state = asking;
+    this.#wire.pause();
+    try {
+      this.#decided(await this.#ask(streamKey));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  track(track: Track): void {
+    if (this.#state.at !== "publishing") return;
+    this.#state.publication.track(track);
+    this.#rest.look();
+  }
+
+  packet(packet: SourcePacket): void {
+    if (this.#state.at !== "publishing") return packet.data.release();
+    this.#state.publication.packet(packet);
+    this.#rest.look();
+  }
+
+  /** The sender ended its stream on purpose. */
+  stop(): void {
+    if (this.#state.at === "publishing") this.end("clean-stop", "the publisher stopped");
+  }
+
+  /** What the sender sent could not be read or taken, or the server failed. */
+  fail(error: unknown): void {
+    const refusal = refusalOfError(error);
+    if (refusal) return this.refuse(refusal);
+    const { protocol } = this;
+    this.#settings.log.error({ err: error, protocol }, "a publisher could not be served");
+    this.end("source-lost", "internal error");
+  }
+
+  /** Say why, then close. */
+  refuse(refusal: Refusal): void {
+    if (this.isClosed) return;
+    this.#wire.refuse(refusal);
+    this.end("source-lost", refusal.sentence);
+  }
+
+  end(why: PublicationEnd, reason: string): void {
+    const state = this.#state;
+    this.#close(reason);
+    if (state.at === "publishing") state.publication.end(why, reason);
+  }
+
+  /** PublisherHandle: the hub lets this publisher go, and asks for no end of its publication. */
+  close(reason: string): void {
+    if (this.isClosed) return;
+    this.#wire.refuse({ cause: "let-go", sentence: reason });
+    this.#close(reason);
+  }
+
+  /** PlacedConnection: others wait for the place of this one, which has no key yet. */
+  pushOut(): void {
+    this.end("source-lost", "too many connections without a stream key");
+    this.#wire.destroy();
+  }
+
+  /** Nothing is left of the connection: its place is free. */
+  gone(): void {
+    this.#settings.places.leave(this);
+    this.end("source-lost", "connection closed");
+  }
+
+  #ask(streamKey: string): Promise<PublishDecision | null> {
+    const { gate, keys, log } = this.#settings;
+    const { remoteAddress, client } = this.#broadcaster;
+    const authorize = () => gate.authorize({ protocol: this.protocol, streamKey, remoteAddress });
+    return keys.ask({ client, streamKey, isWanted: () => !this.isClosed, authorize }).catch((err: unknown) => {
+      log.error({ err }, "the publish gate could not answer");
+      return { ok: false, reason: "unavailable" };
+    });
+  }
+
+  #decided(decision: PublishDecision | null): void {
+    if (!decision?.ok) return this.refuse(refusalOf(decision?.reason ?? "unavailable"));
+    const { hub, places } = this.#settings;
+    // Opened in any case: the grant holds the stream's lease, and only a publication's end gives it back.
+    const publication = hub.open(decision.grant, this);
+    const next = afterGrant(this.#state, publication);
+    if (!next) return publication.end("source-lost", "connection closed");
+    if (!places.publishes(this)) {
+      const refusal = refusalOf("too-many");
+      publication.end("source-lost", refusal.sentence);
+      return this.refuse(refusal);
+    }
+    this.#state = next;
+    this.#wire.accept();
+  }
+
+  #sender(): PacedSender {
+    return {
+      waitMs: () => (this.#state.at === "publishing" ? this.#state.publication.waitMs : 0),
+      pause: () => this.#wire.pause(),
+      resume: () => this.#resume(),
+      paceChanged: (isAhead) => this.#paceChanged(isAhead),
+    };
+  }
+
+  #resume(): void {
+    try {
+      this.#wire.resume();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #paceChanged(isAhead: boolean): void {
+    this.#wire.paceChanged(isAhead);
+    if (this.#wasAhead) return;
+    this.#wasAhead = true;
+    const text = "a publisher sends faster than real time and is slowed down; with ffmpeg, use -re";
+    this.#settings.log.info(this.#who, text);
+  }
+
+  #close(reason: string): void {
+    if (this.isClosed) return;
+    const level = this.#state.at === "publishing" ? "info" : "debug";
+    this.#state = CLOSED;
+    this.#rest.stop();
+    this.#wire.close();
+    this.#settings.log[level](this.#who, `publisher closed: ${reason}`);
+  }
+
+  get #who() {
+    return { protocol: this.protocol, remoteAddress: this.#broadcaster.remoteAddress };
+  }
+}

@@ -1,0 +1,30 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { PublishGate, PublishGrant } from "../../ports/index.ts";
+import type { PayloadMemory, Publication, PublisherHandle } from "../packet.ts";
+import { KeyCheck } from "./key-check.ts";
+import { PublisherPlaces } from "./publisher-places.ts";
+
+/** What a publisher needs of the media plane. */
+export interface PublicationHub {
+  /** Memory for packets, taken back once they are packaged. */
+  readonly memory: { readonly packets: PayloadMemory & { allocate(bytes: number): Uint8Array } };
+  open(grant: PublishGrant, publisher: PublisherHandle): Publication;
+}
+
+/** What all connections share, of every ingest: a client that guesses keys may not begin anew with another protocol. */
+export interface PublishSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly gate: PublishGate;
+  readonly hub: PublicationHub;
+  readonly keys: KeyCheck;
+  readonly places: PublisherPlaces;
+}
+
+export function publishSettings({
+  maxConnections,
+  ...common
+}: Omit<PublishSettings, "keys" | "places"> & { readonly maxConnections: number }): PublishSettings {
+  return { ...common, keys: new KeyCheck(common.clock), places: new PublisherPlaces(maxConnections) };
+}
