@@ -1,5 +1,4 @@
 import { chmod } from "node:fs/promises";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Clock } from "../platform/clock.ts";
 import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
@@ -9,6 +8,7 @@ import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason } f
 import { HlsDelivery } from "./delivery/hls/hls-delivery.ts";
 import { Hub, type HubFigures } from "./hub/hub.ts";
 import type { LadderResources } from "./ladder/live-ladder.ts";
+import { type MediaHandler, MediaRoutes, nothingHere } from "./media-routes.ts";
 import { type MediaMemory, openMediaMemory } from "./memory-pool.ts";
 import type { Publication, PublisherHandle } from "./packet.ts";
 import { listSpool, recoverSpool } from "./recording/recover-spool.ts";
@@ -19,6 +19,7 @@ import { SpoolDisk } from "./recording/spool-disk.ts";
 export { closeSlowReaders } from "./delivery/slow-readers.ts";
 export type { LadderResources } from "./ladder/live-ladder.ts";
 export { TranscodeAdmission } from "./ladder/transcode-admission.ts";
+export { MEDIA_PREFIXES } from "./media-routes.ts";
 
 export interface MediaPlaneSettings {
   readonly clock: Clock;
@@ -57,10 +58,10 @@ export class MediaPlane {
   readonly #settings: MediaPlaneSettings;
   readonly #hub: Hub;
   readonly #hls: HlsDelivery;
+  readonly #routes: MediaRoutes;
   readonly #disk: SpoolDisk;
   readonly #sealer: SpanSealer;
   readonly #closing = new AbortController();
-  #requests = 0;
 
   constructor(settings: MediaPlaneSettings) {
     const { clock, log, publishGate, eventSink, store, spoolDir, spoolFreeBytes, reconnectWindowMs } = settings;
@@ -83,6 +84,8 @@ export class MediaPlane {
         new SessionRecorder({ clock, log, eventSink, disk, sealer, projectId, streamId, sessionId }),
     });
     this.#hls = new HlsDelivery({ ...settings, hub: this.#hub });
+    const hls: MediaHandler = (req, res) => this.#hls.handle(req, res);
+    this.#routes = new MediaRoutes({ "/hls/": hls, "/asset/hls/": hls, "/webrtc/": nothingHere });
   }
 
   /** Find what an earlier run left in the spool, and go on with it in the background. To be awaited before anything is published. */
@@ -105,17 +108,14 @@ export class MediaPlane {
   get figures(): HubFigures & PlaneFigures {
     return {
       ...this.#hub.figures,
-      requests: this.#requests,
+      requests: this.#routes.requests,
       waitingRequests: this.#hls.waiting,
       unsealedChapters: this.#sealer.waiting,
     };
   }
 
-  /** Answers everything under `/hls/` and `/asset/hls/`. */
-  handleHttp(req: IncomingMessage, res: ServerResponse): void {
-    this.#requests++;
-    this.#hls.handle(req, res);
-  }
+  /** Answers everything under `MEDIA_PREFIXES`. */
+  readonly handleHttp: MediaHandler = (req, res) => this.#routes.handle(req, res);
 
   /** Kept answers of the playback gate are asked for again: of one playback id, or of all. */
   accessChanged(playbackId: string | "all"): void {

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import type { Domains } from "../domains/index.ts";
+import { MEDIA_PREFIXES } from "../media/index.ts";
 import { addSinglePageApp } from "../platform/http/single-page-app.ts";
-import { MEDIA_PREFIXES } from "./media.ts";
 
 const DASHBOARD = fileURLToPath(new URL("../../../dashboard/dist", import.meta.url));
 

@@ -19,9 +19,6 @@ import { obeyMediaControl } from "./media-control.ts";
 /** What live transcoding may use where nothing is set: the rest is for ingest, delivery and the database. */
 const SHARE_OF_CORES = 0.6;
 
-/** Addresses that the media role answers by itself, past the app. */
-export const MEDIA_PREFIXES = ["/hls/", "/asset/hls/", "/webrtc/"];
-
 export interface MediaRoleSettings {
   readonly config: Config;
   readonly dataFolder: string;
@@ -138,7 +135,7 @@ export async function startMedia({
 
   const all = opened.move();
   return {
-    handleHttp: (request, response) => plane.handleHttp(request, response),
+    handleHttp: plane.handleHttp,
     rtmpPort,
     figures: () => ({ ...plane.figures, transcodeChildren: transcoders.count, diskFreeBytes: freeBytesOf(dataFolder) }),
     async drain() {

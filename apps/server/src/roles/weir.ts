@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createDomains, type Schema } from "../domains/index.ts";
-import { closeSlowReaders } from "../media/index.ts";
+import { closeSlowReaders, MEDIA_PREFIXES } from "../media/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Config, effectiveSettings } from "../platform/config.ts";
 import { freeBytesOf, openDataFolder } from "../platform/data-folder.ts";
@@ -24,7 +24,7 @@ import { StartupError } from "../platform/startup-error.ts";
 import { openObjectStore } from "../platform/storage/open-object-store.ts";
 import { addApi, OPEN_PREFIXES } from "./api.ts";
 import type { BannerFacts } from "./banner.ts";
-import { MEDIA_PREFIXES, startMedia } from "./media.ts";
+import { startMedia } from "./media.ts";
 import { NotifyMediaControl } from "./media-control.ts";
 import { nodeNameOf } from "./node-name.ts";
 import { observePorts } from "./observe-ports.ts";

@@ -74,7 +74,18 @@ export function sendNotFound(res: ServerResponse): void {
   sendText(res, 404, "application/json", '{"errors":["not found"]}', PERSONAL.error);
 }
 
-export function sendPreflight(res: ServerResponse): void {
+/** Answers every request that is not for reading: a preflight with what is allowed, others with a refusal. */
+export function isRead(req: IncomingMessage, res: ServerResponse): boolean {
+  if (req.method === "GET" || req.method === "HEAD") return true;
+  if (req.method === "OPTIONS") sendPreflight(res);
+  else {
+    res.setHeader("allow", "GET, HEAD, OPTIONS");
+    sendText(res, 405, "application/json", '{"errors":["method not allowed"]}');
+  }
+  return false;
+}
+
+function sendPreflight(res: ServerResponse): void {
   res.writeHead(204, {
     "access-control-allow-origin": "*",
     "access-control-allow-methods": "GET, HEAD, OPTIONS",

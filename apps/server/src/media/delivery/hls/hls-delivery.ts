@@ -9,7 +9,7 @@ import type { Hub } from "../../hub/hub.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
 import { ArchiveDelivery } from "../archive/archive-delivery.ts";
 import { LongResponses } from "../long-responses.ts";
-import { PERSONAL, PLAYLIST_TYPE, SHARED, sendNotFound, sendPreflight, sendText } from "../media-response.ts";
+import { isRead, PERSONAL, PLAYLIST_TYPE, SHARED, sendNotFound, sendText } from "../media-response.ts";
 import { type Admission, PlaybackAccess, type Refusal, tknOf } from "../playback-access.ts";
 import { LiveDelivery } from "./live-delivery.ts";
 import { type MediaAddress, parseMediaAddress } from "./media-address.ts";
@@ -82,11 +82,7 @@ export class HlsDelivery {
   }
 
   handle(req: IncomingMessage, res: ServerResponse): void {
-    if (req.method === "OPTIONS") return sendPreflight(res);
-    if (req.method !== "GET" && req.method !== "HEAD") {
-      res.setHeader("allow", "GET, HEAD, OPTIONS");
-      return sendText(res, 405, "application/json", '{"errors":["method not allowed"]}');
-    }
+    if (!isRead(req, res)) return;
     const isQuestion = req.url === AUTHORIZE;
     const url = (isQuestion ? originalUri(req) : req.url) ?? "";
     const address = parseMediaAddress(url);

@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isRead, sendNotFound } from "./delivery/media-response.ts";
+
+/** Addresses that the media plane answers by itself, past the app. `/webrtc/` is kept for WHIP and WHEP. */
+export const MEDIA_PREFIXES = ["/hls/", "/asset/hls/", "/webrtc/"] as const;
+
+export type MediaHandler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Which delivery answers which address: each prefix has one handler, which may trust that the address begins so. */
+export class MediaRoutes {
+  readonly #handlers: readonly (readonly [prefix: string, MediaHandler])[];
+  #requests = 0;
+
+  constructor(handlers: Record<(typeof MEDIA_PREFIXES)[number], MediaHandler>) {
+    this.#handlers = Object.entries(handlers);
+  }
+
+  get requests(): number {
+    return this.#requests;
+  }
+
+  handle(req: IncomingMessage, res: ServerResponse): void {
+    this.#requests++;
+    const url = req.url ?? "";
+    for (const [prefix, handler] of this.#handlers) if (url.startsWith(prefix)) return handler(req, res);
+    nothingHere(req, res);
+  }
+}
+
+/** Where nothing can be read yet. */
+export const nothingHere: MediaHandler = (req, res) => {
+  if (isRead(req, res)) sendNotFound(res);
+};
