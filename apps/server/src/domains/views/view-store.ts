@@ -52,7 +52,8 @@ export async function writeCounts(
   const column = <Field extends keyof CountRow>(field: Field) => counts.map((count) => count[field]);
   const { rows } = await sql<CountedWatchable>`
     with counted as (
-      select f.*, w.kind as subject_kind, w.id as subject_id, w.project_id, w.user_id, w.log_kind, w.log_id from unnest(${column("playbackId")}::text[], ${column("now")}::int[], ${column("begun")}::bigint[],
+      select f.*, w.kind as subject_kind, w.id as subject_id, w.project_id, w.user_id, w.log_kind, w.log_id
+      from unnest(${column("playbackId")}::text[], ${column("now")}::int[], ${column("begun")}::bigint[],
         ${column("watchedMs").map(Math.round)}::bigint[], ${column("errors")}::bigint[], ${column("heartbeats")}::bigint[])
         as f(playback_id, now, begun, watched_ms, errors, heartbeats)
       join lateral (select * from ${watchables} a where a.playback_id = f.playback_id limit 1) w on true

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../platform/log.ts";
 import type { ViewerCount } from "../../ports/index.ts";
 import { addProject, startTestDomains, type TestDomains } from "../domain-test-kit.ts";
-import { newId } from "../ids.ts";
+import { newId, newPlaybackId } from "../ids.ts";
+import { streamSubject } from "../subject.ts";
 import { type NewViewers, ViewCounter } from "./view-counter.ts";
 
 const HOUR_MS = 3_600_000;
@@ -151,6 +152,36 @@ describe("views over time", () => {
   it("what nobody owns is not counted", async () => {
     await count("zzzz000000000000", { now: 5 });
     expect(await views(today())).toEqual([{ viewCount: 0, playtimeMins: 0, errorRate: 0 }]);
+  });
+
+  it("of a recording are not those of its stream, have its creator, and are told in the log of the stream", async () => {
+    const { id = "", projectId = "", userId = "" } = stream;
+    const owner = { projectId, userId };
+    const [session, playbackId] = [newId(), newPlaybackId(newId())];
+    await kit.db
+      .insertInto("session")
+      .values({
+        id: session,
+        project_id: projectId,
+        user_id: userId,
+        stream_id: id,
+        name: "stage",
+        profiles: "[]",
+        record: true,
+        created_at: 1,
+        epoch: 1,
+        last_seen: 1,
+        recording: "ready",
+        recording_playback_id: playbackId,
+      })
+      .execute();
+    await count(stream.playbackId, { now: 3 });
+    await count(playbackId, { now: 2, newViewers: ["v1"] });
+    expect(told).toEqual([{ playbackId, subject: streamSubject(id), owner, viewerIds: ["v1"] }]);
+    expect(await viewersNow(`assetId=${session}`)).toMatchObject([{ viewCount: 2 }]);
+    expect(await viewersNow(`streamId=${id}`)).toMatchObject([{ viewCount: 3 }]);
+    expect(await views(`assetId=${session}&breakdownBy=creatorId`)).toMatchObject([{ creatorId: "ada", viewCount: 2 }]);
+    expect(await views(`playbackId=${playbackId}&streamId=${id}`)).toMatchObject([{ viewCount: 0 }]);
   });
 
   it("who began is told once it is counted, with the stream", async () => {

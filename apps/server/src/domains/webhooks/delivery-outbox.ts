@@ -19,9 +19,9 @@ export async function queueDeliveries(trx: Trx, events: readonly PlacedEvent[], 
   if (named.length === 0) return;
   const found = sql`
     select w.id as webhook_id, f.subject_kind, f.subject_id, f.seq, f.at, f.name
-    from unnest(${named.map(({ subject }) => subject.kind)}::text[], ${named.map(({ subject }) => subject.id)}::uuid[], ${named.map(({ owner }) => owner.projectId)}::uuid[],
-      ${named.map(({ seq }) => seq)}::bigint[], ${named.map(({ at }) => at)}::bigint[],
-      ${named.map(({ name }) => name)}::text[]) as f(subject_kind, subject_id, project_id, seq, at, name)
+    from unnest(${named.map(({ subject }) => subject.kind)}::text[], ${named.map(({ subject }) => subject.id)}::uuid[],
+      ${named.map(({ owner }) => owner.projectId)}::uuid[], ${named.map(({ seq }) => seq)}::bigint[],
+      ${named.map(({ at }) => at)}::bigint[], ${named.map(({ name }) => name)}::text[]) as f(subject_kind, subject_id, project_id, seq, at, name)
     join webhook w on w.project_id = f.project_id and f.name = any(w.events)
       and (w.stream_id is null or w.stream_id = f.subject_id::text)`;
   await insertDeliveries(trx, found, now);
