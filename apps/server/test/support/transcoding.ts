@@ -34,7 +34,7 @@ export async function transcodeEvents(weir: WeirProcess, streamId: string): Prom
   const database = new pg.Client({ host: openRunFolder(weir.dataFolder), user: "weir", database: "postgres" });
   await database.connect();
   try {
-    const query = "select data from event_telemetry where stream_id = $1 and type = 'transcode' order by seq";
+    const query = "select data from event_telemetry where subject_id = $1 and type = 'transcode' order by seq";
     return (await database.query<{ data: TranscodeEvent }>(query, [streamId])).rows.map(({ data }) => data);
   } finally {
     await database.end();
