@@ -19,19 +19,29 @@ export interface VideoTrack {
   readonly height: number;
 }
 
-/** One AAC track. `config` is the AudioSpecificConfig (ISO/IEC 14496-3). */
-export interface AudioTrack {
+interface AudioShape {
   readonly kind: "audio";
-  readonly codec: "aac";
   readonly config: Uint8Array;
   /** RFC 6381, for example `mp4a.40.2`. */
   readonly codecString: string;
   /** Samples per second of the coded frames. */
   readonly sampleRate: number;
   readonly channels: number;
+}
+
+/** One AAC track. `config` is the AudioSpecificConfig (ISO/IEC 14496-3). */
+export interface AacTrack extends AudioShape {
+  readonly codec: "aac";
   /** Samples per coded frame: 1024, or 960. */
   readonly frameSamples: number;
 }
+
+/** One Opus track of one or two channels, at 48 kHz. `config` is the body of `dOps`; each packet says how long it lasts. */
+export interface OpusTrack extends AudioShape {
+  readonly codec: "opus";
+}
+
+export type AudioTrack = AacTrack | OpusTrack;
 
 export type Track = VideoTrack | AudioTrack;
 

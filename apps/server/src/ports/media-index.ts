@@ -24,8 +24,8 @@ export interface StoredRendition {
 
 export interface StoredTrack {
   readonly kind: "video" | "audio";
-  readonly codec: "avc" | "hevc" | "av1" | "aac";
-  /** The decoder configuration (body of `avcC`, `hvcC`, `av1C`, or the AudioSpecificConfig), base64. */
+  readonly codec: "avc" | "hevc" | "av1" | "aac" | "opus";
+  /** The decoder configuration (body of `avcC`, `hvcC`, `av1C` or `dOps`, or the AudioSpecificConfig), base64. */
   readonly config: string;
   readonly timescale: number;
   readonly codecString: string;

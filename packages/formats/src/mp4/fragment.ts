@@ -63,19 +63,24 @@ export function writeVideoFragment(
   return writer.finish();
 }
 
-/** As `writeVideoFragment`, for audio frames that all last as long as the first. */
+/** As `writeVideoFragment`, for audio frames. Where all last equally long, as AAC's do, their duration is said once. */
 export function writeAudioFragment(
   sequence: number,
   samples: readonly FragmentSample[],
   allocate: Allocate,
 ): Uint8Array {
-  const writer = new FragmentWriter(24, TRUN_HEADER + 4 * samples.length, samples, allocate);
+  const duration = samples[0]?.duration ?? 0;
+  const isEven = samples.every((sample) => sample.duration === duration);
+  const writer = new FragmentWriter(24, TRUN_HEADER + (isEven ? 4 : 8) * samples.length, samples, allocate);
   writer.begin(sequence, AUDIO_TRACK_ID, TFHD_BASE_IS_MOOF | TFHD_DURATION | TFHD_FLAGS);
-  writer.uint32(samples[0]?.duration ?? 0);
+  writer.uint32(duration);
   writer.uint32(INDEPENDENT_FLAGS);
   writer.decodeTime(samples[0]?.decodeTime ?? 0);
-  writer.run(TRUN_DATA_OFFSET | TRUN_SIZE);
-  for (const sample of samples) writer.uint32(sample.data.byteLength);
+  writer.run(TRUN_DATA_OFFSET | TRUN_SIZE | (isEven ? 0 : TRUN_DURATION));
+  for (const sample of samples) {
+    if (!isEven) writer.uint32(sample.duration);
+    writer.uint32(sample.data.byteLength);
+  }
   return writer.finish();
 }
 

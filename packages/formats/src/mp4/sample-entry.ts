@@ -12,10 +12,10 @@ export interface VideoInitTrack {
   readonly timescale: number;
 }
 
-/** An AAC track as its init segment describes it; `config` is the AudioSpecificConfig. */
+/** An audio track as its init segment describes it; `config` is the AudioSpecificConfig, or the body of `dOps`. */
 export interface AudioInitTrack {
   readonly kind: "audio";
-  readonly codec: "aac";
+  readonly codec: "aac" | "opus";
   readonly config: Uint8Array;
   readonly sampleRate: number;
   readonly channels: number;
@@ -59,24 +59,25 @@ function videoSampleEntry(track: VideoInitTrack): Uint8Array {
   );
 }
 
-/** ISO/IEC 14496-12 12.2.3. */
+/** ISO/IEC 14496-12 12.2.3, with the configuration of AAC (14496-14 5.6) or Opus (Encapsulation of Opus in ISO BMFF 4.3). */
 function audioSampleEntry(track: AudioInitTrack): Uint8Array {
-  // 16.16 fixed point; what does not fit is 0, and players ask the AudioSpecificConfig.
+  const isOpus = track.codec === "opus";
+  // 16.16 fixed point; what does not fit is 0, and players ask the AudioSpecificConfig. Opus is 48 kHz.
   const rate = track.sampleRate < 0x1_0000 ? track.sampleRate : 0;
   return box(
-    "mp4a",
+    isOpus ? "Opus" : "mp4a",
     ENTRY_HEADER,
     zeros(8),
     uint16(track.channels, 16, 0, 0),
     uint32(rate * 0x1_0000),
-    elementaryStream(track.config),
+    isOpus ? box("dOps", track.config) : elementaryStream(track.config),
   );
 }
 
 const OBJECT_MPEG4_AUDIO = 0x40;
 const STREAM_AUDIO = 0x15;
 
-/** `esds`, ISO/IEC 14496-14 5.6: ES_Descriptor of DecoderConfigDescriptor of DecoderSpecificInfo, and SLConfigDescriptor 2. */
+/** `esds`: ES_Descriptor of DecoderConfigDescriptor of DecoderSpecificInfo, and SLConfigDescriptor 2. */
 function elementaryStream(config: Uint8Array): Uint8Array {
   const decoder = descriptor(4, Uint8Array.of(OBJECT_MPEG4_AUDIO, STREAM_AUDIO), zeros(11), descriptor(5, config));
   return fullBox("esds", 0, 0, descriptor(3, zeros(3), decoder, descriptor(6, Uint8Array.of(2))));

@@ -9,6 +9,9 @@ import {
   describeAvc,
   describeHevc,
   isIdrAccessUnit,
+  OPUS_SAMPLE_RATE,
+  opusPacketSamples,
+  SILENT_OPUS_PACKET,
   silentAacFrame,
 } from "@weir/formats/codecs";
 import {
@@ -62,6 +65,72 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])("silence of %i channels decodes to zeros", a
   expect({ samples: frame.nbSamples, channels: frame.channels }).toEqual({ samples: 1024, channels });
   expect((frame.extendedData ?? []).every((plane) => plane.every((byte) => byte === 0))).toBe(true);
   decoder.freeContext();
+});
+
+/** Encapsulation of Opus in ISO BMFF 4.3.2: version 0, channels, pre-skip of 312 samples, 48 kHz, no gain, mapping family 0. */
+const dOps = (channels: number) => Uint8Array.of(0, channels, 1, 0x38, 0, 0, 0xbb, 0x80, 0, 0, 0);
+
+test.each([1, 2])("Opus of %i channels and uneven packets is read and decoded, silence to zeros", async (channels) => {
+  const track: AudioInitTrack = {
+    kind: "audio",
+    codec: "opus",
+    config: dOps(channels),
+    sampleRate: OPUS_SAMPLE_RATE,
+    channels,
+    timescale: OPUS_SAMPLE_RATE,
+  };
+  // Silence of 20, 10, 5 and 2.5 ms, then of 20 ms again.
+  const packets = [0xf8, 0xf0, 0xe8, 0xe0, 0xf8].map((toc) => Uint8Array.of(toc, ...SILENT_OPUS_PACKET.subarray(1)));
+  let time = 0;
+  const samples: FragmentSample[] = packets.map((data) => {
+    const sample = { time, decodeTime: time, duration: opusPacketSamples(data), isIndependent: true, data };
+    time += sample.duration;
+    return sample;
+  });
+  const durations = samples.map(({ duration }) => duration);
+  expect(durations).toEqual([960, 480, 240, 120, 960]);
+  const path = await store(`opus-${channels}.mp4`, [initSegment(track), writeAudioFragment(1, samples, allocate)]);
+
+  const format = new FormatContext();
+  expect(await format.openInput(path)).toBe(0);
+  await format.findStreamInfo();
+  const parameters = format.streams[0]?.codecpar;
+  if (!parameters) throw new Error("no stream");
+  expect([parameters.sampleRate, parameters.channels]).toEqual([OPUS_SAMPLE_RATE, channels]);
+  const codec = Codec.findDecoder(parameters.codecId);
+  const decoder = new CodecContext();
+  decoder.allocContext3(codec);
+  decoder.parametersToContext(parameters);
+  expect(await decoder.open2(codec)).toBe(0);
+  const packet = new Packet();
+  packet.alloc();
+  const frame = new Frame();
+  frame.alloc();
+  let decoded = 0;
+  for (let more = true; more; ) {
+    more = (await format.readFrame(packet)) >= 0;
+    expect(await decoder.sendPacket(more ? packet : null)).toBe(0);
+    packet.unref();
+    while ((await decoder.receiveFrame(frame)) >= 0) {
+      decoded += frame.nbSamples;
+      expect((frame.extendedData ?? []).every((plane) => plane.every((byte) => byte === 0))).toBe(true);
+    }
+  }
+  packet.free();
+  frame.free();
+  decoder.freeContext();
+  await format.closeInput();
+  // A decoder leaves out the pre-skip.
+  expect([time, time - 312]).toContain(decoded);
+
+  const input = new Input({ source: new BufferSource(await readFile(path)), formats: ALL_FORMATS });
+  const [read] = await input.getAudioTracks();
+  if (!read) throw new Error("mediabunny finds no track");
+  expect([read.codec, read.numberOfChannels, read.sampleRate]).toEqual(["opus", channels, OPUS_SAMPLE_RATE]);
+  const found: number[] = [];
+  for await (const { duration } of new EncodedPacketSink(read).packets())
+    found.push(Math.round(duration * OPUS_SAMPLE_RATE));
+  expect(found).toEqual(durations);
 });
 
 test.each(["avc", "hevc", "av1"] as const)(

@@ -121,7 +121,7 @@ function longestConfiguration({ segments }: StoredRendition): Map<number, Stored
 function initTrack({ track }: StoredRendition): InitTrack {
   const config = Buffer.from(track.config, "base64");
   const { codec, timescale } = track;
-  if (codec === "aac")
+  if (codec === "aac" || codec === "opus")
     return {
       kind: "audio",
       codec,
