@@ -1,5 +1,5 @@
-import { silentAacFrame } from "@weir/formats/codecs";
 import { type AudioTrack, Payload, type SourcePacket, TICKS_PER_SECOND } from "../packet.ts";
+import { type AudioFrames, audioFramesOf } from "./audio-frames.ts";
 import { rescale } from "./ticks.ts";
 import type { Sample } from "./timeline-sink.ts";
 
@@ -16,13 +16,15 @@ const MAX_SILENCE_SECONDS = 10;
 export class AudioClock {
   readonly track: AudioTrack;
   readonly #emit: (sample: Sample) => void;
+  readonly #frames: AudioFrames;
   readonly #driftSamples: number;
   #silence: Payload | null = null;
   #offset = 0;
   /** Position of the next frame, in samples. */
   #next: number | null = null;
   #earliest = 0;
-  #lastSource: number | null = null;
+  /** Where the next frame would begin by the last one's source time. */
+  #sourceEnd: number | null = null;
   #mayCorrect = true;
   inserted = 0;
   dropped = 0;
@@ -30,6 +32,7 @@ export class AudioClock {
   constructor(track: AudioTrack, emit: (sample: Sample) => void) {
     this.track = track;
     this.#emit = emit;
+    this.#frames = audioFramesOf(track);
     this.#driftSamples = (track.sampleRate * DRIFT_MS) / 1000;
   }
 
@@ -37,7 +40,7 @@ export class AudioClock {
   start(offset: number, ticks: number): void {
     this.#offset = offset;
     this.#next = null;
-    this.#lastSource = null;
+    this.#sourceEnd = null;
     this.#earliest = this.#toSamples(ticks);
   }
 
@@ -52,40 +55,41 @@ export class AudioClock {
   }
 
   push(packet: SourcePacket): void {
-    const frame = this.track.frameSamples;
+    const samples = this.#frames.samplesOf(packet.data.bytes);
+    if (samples === 0) return this.#drop();
     const expected = this.#toSamples(packet.pts + this.#offset);
     if (this.#next === null) {
       if (expected < this.#earliest) return;
       this.#next = expected;
     }
-    const source = this.#lastSource;
-    const stepped = source !== null && Math.abs(expected - source - frame) > this.#driftSamples;
-    this.#lastSource = expected;
+    const stepped = this.#sourceEnd !== null && Math.abs(expected - this.#sourceEnd) > this.#driftSamples;
+    this.#sourceEnd = expected + samples;
 
     const drift = expected - this.#next;
     if (drift > this.#driftSamples) {
-      if (stepped || drift > 4 * this.#driftSamples) this.#insert(Math.floor(drift / frame));
+      if (stepped || drift > 4 * this.#driftSamples) this.#insert(Math.floor(drift / this.#frames.silenceSamples));
       else if (this.#mayCorrect) this.#correct(() => this.#insert(1));
     } else if (drift < -this.#driftSamples) {
       // Behind by more than a correction a segment could hide: what comes was already filled with silence, or comes twice.
       if (stepped || drift < -4 * this.#driftSamples) return this.#drop();
       if (this.#mayCorrect) return this.#correct(() => this.#drop());
     }
-    this.#place(packet.data);
+    this.#place(packet.data, samples);
   }
 
   /** Silence up to `ticks`, for a track that stopped while the other goes on. */
   fillTo(ticks: number): void {
     this.#next ??= this.#earliest;
-    this.#insert(Math.floor((this.#toSamples(ticks) - this.#next) / this.track.frameSamples));
+    this.#insert(Math.floor((this.#toSamples(ticks) - this.#next) / this.#frames.silenceSamples));
   }
 
   #insert(frames: number): void {
-    this.#silence ??= new Payload(silentAacFrame(this.track.channels));
-    const most = (MAX_SILENCE_SECONDS * this.track.sampleRate) / this.track.frameSamples;
+    const { silence, silenceSamples } = this.#frames;
+    const most = (MAX_SILENCE_SECONDS * this.track.sampleRate) / silenceSamples;
+    this.#silence ??= new Payload(silence());
     for (let i = 0; i < Math.min(frames, most); i++) {
       this.#silence.retain();
-      this.#place(this.#silence);
+      this.#place(this.#silence, silenceSamples);
       this.inserted++;
     }
   }
@@ -99,10 +103,10 @@ export class AudioClock {
     correction();
   }
 
-  #place(data: Payload): void {
+  #place(data: Payload, samples: number): void {
     const time = this.#next ?? this.#earliest;
-    this.#next = time + this.track.frameSamples;
-    this.#emit({ kind: "audio", time, decodeTime: time, duration: this.track.frameSamples, isIndependent: true, data });
+    this.#next = time + samples;
+    this.#emit({ kind: "audio", time, decodeTime: time, duration: samples, isIndependent: true, data });
   }
 
   #toSamples(ticks: number): number {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Payload } from "../packet.ts";
+import { type OpusTrack, Payload } from "../packet.ts";
 import { type Arrival, AUDIO, VIDEO } from "../testing/synthetic-source.ts";
 import { TimelineRig } from "../testing/timeline-rig.ts";
 import type { Sample } from "./timeline-sink.ts";
@@ -192,6 +192,58 @@ describe("audio", () => {
     );
     expect(rig.stretches).toEqual([[VIDEO], [VIDEO, AUDIO]]);
     expect(rig.cuts.at(-1)).toMatchObject({ discontinuity: true });
+  });
+});
+
+describe("audio frames of uneven length", () => {
+  const OPUS: OpusTrack = {
+    kind: "audio",
+    codec: "opus",
+    config: Uint8Array.of(0, 2, 1, 0x38, 0, 0, 0xbb, 0x80, 0, 0, 0),
+    codecString: "opus",
+    sampleRate: 48_000,
+    channels: 2,
+  };
+  /** A packet of 20 ms, then one of 60 ms, and so on. */
+  const opusSource = (seconds: number): Arrival[] => {
+    const arrivals: Arrival[] = [];
+    for (let ms = 0, isLong = false; ms < seconds * 1000; ms += isLong ? 20 : 60) {
+      const data = new Payload(isLong ? Uint8Array.of(0xfb, 3, 0) : Uint8Array.of(0xf8, 0));
+      arrivals.push({ at: ms, packet: { kind: "audio", dts: ms * 90, pts: ms * 90, isIndependent: true, data } });
+      isLong = !isLong;
+    }
+    return arrivals;
+  };
+
+  test("each lasts as long as it says, and none is corrected", () => {
+    const rig = new TimelineRig();
+    rig.timeline.track(OPUS);
+    rig.play(opusSource(5));
+    const durations = new Set(rig.of("audio").map(({ duration }) => duration));
+    expect([...durations]).toEqual([960, 2880]);
+    expect(holes(rig.of("audio"))).toEqual([]);
+    expect(rig.timeline.corrections).toEqual({ timestamps: 0, silentFrames: 0, droppedFrames: 0 });
+  });
+
+  test("what was lost is filled with silence of the codec, and what is no packet is dropped", () => {
+    const rig = new TimelineRig();
+    rig.timeline.track(OPUS);
+    const broken: Arrival["packet"] = {
+      kind: "audio",
+      dts: 90,
+      pts: 90,
+      isIndependent: true,
+      data: new Payload(new Uint8Array()),
+    };
+    rig.play([
+      ...without(2, 2.4)(opusSource(4)),
+      { at: 4000, packet: { ...broken, dts: 4 * SECOND, pts: 4 * SECOND } },
+    ]);
+    const silent = rig.of("audio").filter(({ data }) => data.bytes.byteLength === 3 && data.bytes[0] === 0xf8);
+    expect(silent).toHaveLength(20);
+    expect(silent.every(({ duration }) => duration === 960)).toBe(true);
+    expect(holes(rig.of("audio"))).toEqual([]);
+    expect(rig.timeline.corrections).toEqual({ timestamps: 0, silentFrames: 20, droppedFrames: 1 });
   });
 });
 
