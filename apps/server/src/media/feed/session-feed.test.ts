@@ -147,6 +147,18 @@ test("a stalled reader drops only its own packets, and one line of the log gives
   expect(lines).toEqual([{ reader: "stalled", dropped: stalled.dropped }]);
 });
 
+test("what a slow reader has not read keeps its bytes while the source goes on", () => {
+  const slow = reader();
+  feed.attach(slow, { from: "now" });
+  send({ seconds: 7, frameBytes: 1000 });
+  const items: FeedItem[] = [];
+  for (let item = slow.read(); item; item = slow.read()) items.push(item);
+  const pictures = samplesOf(items).filter(({ kind }) => kind === "video");
+  expect(pictures.length).toBeGreaterThan(200);
+  for (const picture of pictures)
+    expect(new Set(picture.data.bytes)).toEqual(new Set([Math.floor(Math.round(seconds(picture) * 1000) / 1000)]));
+});
+
 test("a reader that never reads holds no more than its queue, and nothing once it is closed", () => {
   const stalled = reader({ maxBytes: 2000 });
   const detach = feed.attach(stalled, { from: "now" });
