@@ -5,8 +5,8 @@ import { costOf, cpuDuring, processTree } from "./process-cost.ts";
 import type { Row } from "./report.ts";
 import { RtmpSender } from "./rtmp-sender.ts";
 
-/** A segment of 2 s must be over, and the window filled, before memory says anything. */
-const SETTLE_SECONDS = 16;
+/** The window must be filled, with what fell out of the list, before memory says anything. */
+const SETTLE_SECONDS = 32;
 const STAGGER_MS = 50;
 
 /** Who is measured: where to publish stream `n`, and whose processes to look at. */

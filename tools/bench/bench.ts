@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { measureChurn } from "./bench-churn.ts";
 import { compareVersions } from "./bench-compare.ts";
 import { measureDelivery } from "./bench-delivery.ts";
 import { measureEvents } from "./bench-events.ts";
@@ -13,7 +14,7 @@ import { formatRow, machine, type Row } from "./report.ts";
 
 const HELP = `npm run bench -- [options]
 
-  --only startup,first,age,delivery,player,events,webhooks,ladder,ingest   what to measure; all by default
+  --only startup,first,age,delivery,player,events,webhooks,churn,ladder,ingest   what to measure; all by default
   --streams 1,10,50                                 how many publishers at once
   --seconds 8                                       how long ingest is watched
   --ladder-seconds 60                               how long a ladder is watched, more than 20
@@ -31,6 +32,7 @@ const MEASUREMENTS = {
   player: measurePlayer,
   events: measureEvents,
   webhooks: measureWebhooks,
+  churn: measureChurn,
 };
 
 /** Whatever hangs, a run ends. */
@@ -38,7 +40,7 @@ const LONGEST_RUN_MS = 30 * 60_000;
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: "string", default: "startup,first,age,delivery,player,events,webhooks,ladder,ingest" },
+    only: { type: "string", default: "startup,first,age,delivery,player,events,webhooks,churn,ladder,ingest" },
     streams: { type: "string", default: "1,10,50" },
     seconds: { type: "string", default: "8" },
     peer: { type: "string", multiple: true, default: [] },

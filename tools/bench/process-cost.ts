@@ -34,6 +34,11 @@ export function costOf(pids: readonly number[]): ProcessCost {
   return { cpuSeconds, pssBytes };
 }
 
+/** Resident memory of one process. */
+export function residentBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`) ?? "")?.[1] ?? 0) * 1024;
+}
+
 /** Seconds of CPU that the processes take while `work` runs. */
 export async function cpuDuring(pids: readonly number[], work: () => Promise<unknown>): Promise<number> {
   const before = costOf(pids).cpuSeconds;

@@ -11,6 +11,7 @@ import type { LadderResources } from "./ladder/live-ladder.ts";
 import { type MediaHandler, MediaRoutes, nothingHere } from "./media-routes.ts";
 import { type MediaMemory, openMediaMemory } from "./memory-pool.ts";
 import type { Publication, PublisherHandle } from "./packet.ts";
+import type { PageMemory } from "./page-memory.ts";
 import { listSpool, recoverSpool } from "./recording/recover-spool.ts";
 import { SessionRecorder } from "./recording/session-recorder.ts";
 import { SpanSealer } from "./recording/span-sealer.ts";
@@ -46,6 +47,7 @@ export interface MediaPlaneSettings {
 }
 
 export interface PlaneFigures {
+  readonly pages: Pick<PageMemory, "pagesInUse" | "pagesFree">;
   readonly requests: number;
   readonly waitingRequests: number;
   /** Chapters of recordings that the object store does not have yet. */
@@ -111,6 +113,7 @@ export class MediaPlane {
       requests: this.#routes.requests,
       waitingRequests: this.#hls.waiting,
       unsealedChapters: this.#sealer.waiting,
+      pages: this.memory.parts,
     };
   }
 

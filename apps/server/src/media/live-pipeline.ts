@@ -24,7 +24,6 @@ import type { Log } from "../platform/log.ts";
 import type { LadderProfile, TimelinePosition, TranscodingReport } from "../ports/index.ts";
 import { SessionFeed } from "./feed/session-feed.ts";
 import { type LadderResources, LiveLadder, type TranscodedSegment } from "./ladder/live-ladder.ts";
-import type { MemoryPool } from "./memory-pool.ts";
 import { type ListedRendition, newestTrack } from "./packaging/hls/live-multivariant.ts";
 import { LivePlaylist } from "./packaging/hls/live-playlist.ts";
 import { initOfTrack } from "./packaging/init-of-track.ts";
@@ -34,6 +33,7 @@ import { PartTarget } from "./packaging/part-target.ts";
 import { RenditionPackager } from "./packaging/rendition-packager.ts";
 import { type RenditionSegment, SegmentLedger } from "./packaging/segment-ledger.ts";
 import type { SourcePacket, Track, VideoTrack } from "./packet.ts";
+import type { PageMemory } from "./page-memory.ts";
 import { Timeline } from "./timeline/timeline.ts";
 import type { Cut, Sample, TimelineSink } from "./timeline/timeline-sink.ts";
 
@@ -43,7 +43,7 @@ const RENDITION_NAMES = { video: "source", audio: "audio" } as const;
 export interface LivePipelineSettings {
   readonly clock: Clock;
   /** Memory of parts. */
-  readonly memory: MemoryPool;
+  readonly memory: PageMemory;
   /** Where an earlier owner of the session stopped; null for a new session. */
   readonly resume: TimelinePosition | null;
   /** A segment is closed in every rendition. */
@@ -72,7 +72,7 @@ interface Branch {
 export class LivePipeline {
   readonly #timeline: Timeline;
   readonly #clock: Clock;
-  readonly #memory: MemoryPool;
+  readonly #memory: PageMemory;
   readonly #branches = new Map<string, Branch>();
   readonly #partTarget = new PartTarget();
   readonly #ledger: SegmentLedger;

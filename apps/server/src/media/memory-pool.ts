@@ -1,3 +1,5 @@
+import { PageMemory } from "./page-memory.ts";
+
 const SMALLEST = 256;
 const LARGEST = 1024 * 1024;
 /** Steps between two powers of two: at most a sixteenth of a buffer is left unused. */
@@ -8,39 +10,21 @@ const MAX_FREE_BYTES = 64 * 1024 * 1024;
 type PooledBuffer = ArrayBufferLike & { isLent?: boolean };
 
 /**
- * Memory for packets or parts, used again and again. Media is large and short-lived: left to the garbage collector, fifty streams alone
+ * Memory for packets, used again and again. Media is large and short-lived: left to the garbage collector, fifty streams alone
  * would make it run every second, and each new buffer costs the kernel fresh pages.
  *
  * `release` is for the last holder only: from then on the bytes belong to somebody else. What nobody releases is simply collected.
  */
 export class MemoryPool {
-  readonly #create: (bytes: number) => ArrayBufferLike;
   readonly #free = new Map<number, PooledBuffer[]>();
   #freeBytes = 0;
-
-  private constructor(create: (bytes: number) => ArrayBufferLike) {
-    this.#create = create;
-  }
-
-  /** For memory that is not always released: what is lost counts as pressure on the collector. */
-  static forPackets(): MemoryPool {
-    return new MemoryPool((bytes) => Buffer.allocUnsafeSlow(bytes).buffer);
-  }
-
-  /**
-   * For memory that is held for long and always released. Of shared buffers V8 counts no pressure, so that filling the live windows of
-   * new streams does not make it collect garbage that is not there.
-   */
-  static forParts(): MemoryPool {
-    return new MemoryPool((bytes) => new SharedArrayBuffer(bytes));
-  }
 
   allocate(bytes: number): Uint8Array {
     if (bytes > LARGEST) return new Uint8Array(bytes);
     const size = sizeClass(bytes);
     let buffer = this.#free.get(size)?.pop();
     if (buffer) this.#freeBytes -= size;
-    else buffer = this.#create(size);
+    else buffer = Buffer.allocUnsafeSlow(size).buffer;
     buffer.isLent = true;
     return new Uint8Array(buffer, 0, bytes);
   }
@@ -71,9 +55,9 @@ export interface MediaMemory {
   /** From ingest until packaged. */
   readonly packets: MemoryPool;
   /** The live windows. */
-  readonly parts: MemoryPool;
+  readonly parts: PageMemory;
 }
 
 export function openMediaMemory(): MediaMemory {
-  return { packets: MemoryPool.forPackets(), parts: MemoryPool.forParts() };
+  return { packets: new MemoryPool(), parts: new PageMemory() };
 }

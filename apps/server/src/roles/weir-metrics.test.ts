@@ -42,6 +42,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
       transcodeLagMs: 700,
     },
     ...{ transcodeChildren: 8, diskFreeBytes: 9, unsealedChapters: 10 },
+    pages: { pagesInUse: 11, pagesFree: 12 },
   };
   const feed = { readers: 1, subjects: 2, tooSlow: 3 };
   measureProcess(metrics, { p99Ms: () => 20 });

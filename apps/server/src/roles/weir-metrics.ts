@@ -80,6 +80,16 @@ export function measureMedia(metrics: Metrics, { figures }: Pick<MediaRole, "fig
     "Requests for playlists and parts that wait for what does not exist yet",
     () => figures().waitingRequests,
   );
+  metrics.gauge(
+    "weir_media_pages_in_use",
+    "Pages of 32 KiB that live windows are in",
+    () => figures().pages.pagesInUse,
+  );
+  metrics.gauge(
+    "weir_media_pages_free",
+    "Pages of 32 KiB that are kept for live windows",
+    () => figures().pages.pagesFree,
+  );
   metrics.gauge("weir_ladders", "Streams whose renditions are being made", () => figures().ladders);
   metrics.gauge(
     "weir_transcode_children",

@@ -7,8 +7,6 @@ export interface FragmentSample {
   readonly data: Uint8Array;
 }
 
-export type Allocate = (bytes: number) => Uint8Array;
-
 export const VIDEO_TRACK_ID = 1;
 export const AUDIO_TRACK_ID = 2;
 
@@ -41,16 +39,12 @@ const TFDT_SIZE = 20;
 const TRUN_HEADER = 20;
 
 /**
- * Write `moof` and `mdat` of one CMAF chunk (ISO/IEC 23000-19 7.3.2.3) into one buffer of exactly its size; every sample is copied once.
- * Decode times must follow each other without holes: the first one is the `tfdt`, the durations give the rest.
+ * `moof` and `mdat` of one CMAF chunk (ISO/IEC 23000-19 7.3.2.3) as the pieces that it consists of: everything before the media, then the
+ * data of each sample, not copied. Decode times must follow each other without holes: the first one is the `tfdt`, the durations give the rest.
  */
-export function writeVideoFragment(
-  sequence: number,
-  samples: readonly FragmentSample[],
-  allocate: Allocate,
-): Uint8Array {
+export function writeVideoFragment(sequence: number, samples: readonly FragmentSample[]): Uint8Array[] {
   const trunSize = TRUN_HEADER + 16 * samples.length;
-  const writer = new FragmentWriter(16, trunSize, samples, allocate);
+  const writer = new FragmentWriter(16, trunSize, samples);
   writer.begin(sequence, VIDEO_TRACK_ID, TFHD_BASE_IS_MOOF);
   writer.decodeTime(samples[0]?.decodeTime ?? 0);
   writer.run(TRUN_DATA_OFFSET | TRUN_DURATION | TRUN_SIZE | TRUN_FLAGS | TRUN_COMPOSITION);
@@ -64,14 +58,10 @@ export function writeVideoFragment(
 }
 
 /** As `writeVideoFragment`, for audio frames. Where all last equally long, as AAC's do, their duration is said once. */
-export function writeAudioFragment(
-  sequence: number,
-  samples: readonly FragmentSample[],
-  allocate: Allocate,
-): Uint8Array {
+export function writeAudioFragment(sequence: number, samples: readonly FragmentSample[]): Uint8Array[] {
   const duration = samples[0]?.duration ?? 0;
   const isEven = samples.every((sample) => sample.duration === duration);
-  const writer = new FragmentWriter(24, TRUN_HEADER + (isEven ? 4 : 8) * samples.length, samples, allocate);
+  const writer = new FragmentWriter(24, TRUN_HEADER + (isEven ? 4 : 8) * samples.length, samples);
   writer.begin(sequence, AUDIO_TRACK_ID, TFHD_BASE_IS_MOOF | TFHD_DURATION | TFHD_FLAGS);
   writer.uint32(duration);
   writer.uint32(INDEPENDENT_FLAGS);
@@ -92,14 +82,12 @@ class FragmentWriter {
   readonly #moofSize: number;
   #at = 0;
 
-  constructor(tfhdSize: number, trunSize: number, samples: readonly FragmentSample[], allocate: Allocate) {
-    let payload = 0;
-    for (const sample of samples) payload += sample.data.byteLength;
+  constructor(tfhdSize: number, trunSize: number, samples: readonly FragmentSample[]) {
     this.#samples = samples;
     this.#tfhdSize = tfhdSize;
     this.#trunSize = trunSize;
     this.#moofSize = HEADER + MFHD_SIZE + HEADER + tfhdSize + TFDT_SIZE + trunSize;
-    this.#out = allocate(this.#moofSize + HEADER + payload);
+    this.#out = new Uint8Array(this.#moofSize + HEADER);
   }
 
   begin(sequence: number, trackId: number, tfhdFlags: number): void {
@@ -137,14 +125,15 @@ class FragmentWriter {
     this.#at = at + 4;
   }
 
-  finish(): Uint8Array {
-    this.#box(this.#out.byteLength - this.#moofSize, MDAT);
-    let at = this.#at;
-    for (const sample of this.#samples) {
-      this.#out.set(sample.data, at);
-      at += sample.data.byteLength;
+  finish(): Uint8Array[] {
+    const pieces = [this.#out];
+    let size = HEADER;
+    for (const { data } of this.#samples) {
+      pieces.push(data);
+      size += data.byteLength;
     }
-    return this.#out;
+    this.#box(size, MDAT);
+    return pieces;
   }
 
   #box(size: number, type: number): void {

@@ -1,5 +1,4 @@
 export {
-  type Allocate,
   AUDIO_TRACK_ID,
   type FragmentSample,
   VIDEO_TRACK_ID,

@@ -3,9 +3,9 @@ import type { Log } from "../../platform/log.ts";
 import type { EventSink, RecordingRoom, SessionStart, SourceMeasure, TimelinePosition } from "../../ports/index.ts";
 import type { LadderResources, TranscodedSegment } from "../ladder/live-ladder.ts";
 import { LivePipeline } from "../live-pipeline.ts";
-import type { MemoryPool } from "../memory-pool.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import type { PublisherHandle, SourcePacket, Track } from "../packet.ts";
+import type { PageMemory } from "../page-memory.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
 import { ticksToMs } from "../timeline/ticks.ts";
 import { newsOf, SourceMeter } from "./source-meter.ts";
@@ -22,7 +22,7 @@ export interface LiveSessionSettings {
   /** This node as a transcoder: its id, and where it is reached. */
   readonly orchestrator: { readonly address: string; readonly url: string };
   readonly eventSink: EventSink;
-  readonly memory: MemoryPool;
+  readonly memory: PageMemory;
   readonly reconnectWindowMs: number;
   readonly streamId: string;
   readonly playbackId: string;

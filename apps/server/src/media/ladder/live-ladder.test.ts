@@ -3,7 +3,7 @@ import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import type { LadderProfile } from "../../ports/index.ts";
 import { LivePipeline } from "../live-pipeline.ts";
-import { openMediaMemory } from "../memory-pool.ts";
+import { PageMemory } from "../page-memory.ts";
 import { FakeChildren } from "../testing/fake-transcoder.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
 import { play } from "../testing/timeline-rig.ts";
@@ -24,7 +24,7 @@ let pipeline: LivePipeline;
 function open(profiles: readonly LadderProfile[] = PROFILES): void {
   pipeline = new LivePipeline({
     clock,
-    memory: openMediaMemory().parts,
+    memory: new PageMemory(),
     resume: null,
     onSegment: () => {},
     onUnstable: () => {},

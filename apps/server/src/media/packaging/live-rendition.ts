@@ -1,8 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
-import type { LivePart, LiveSegment } from "./live-segment.ts";
+import type { LiveSegment, PartTiming } from "./live-segment.ts";
 
 const WINDOW_SECONDS = 12;
-const DELISTED_MS = 7000;
 /** Whatever the durations say: 12 s of 89 Mbit/s, and far more segments than a list of 12 s has. */
 const MAX_LISTED_BYTES = 128 * 1024 * 1024;
 const MAX_LISTED = 100;
@@ -13,15 +12,16 @@ const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 export type RenditionListener = () => void;
 
 /**
- * The live window of one rendition: the complete segments that its playlist lists, the open one, and for 7 s those that fell out of the
- * list. What was published never changes. `version` rises with each addition, for those who keep what they made of it.
+ * The live window of one rendition: the complete segments that its playlist lists, the open one, and those that fell out of the list, for as
+ * long as RFC 8216 6.2.2 wants: their own duration and that of the longest list that had them. What was published never changes. `version`
+ * rises with each addition, for those who keep what they made of it.
  */
 export class LiveRendition {
   readonly name: string;
   readonly #clock: Clock;
   readonly #byMsn = new Map<number, LiveSegment>();
   readonly #listed: LiveSegment[] = [];
-  readonly #delisted: { readonly msn: number; readonly at: number }[] = [];
+  readonly #delisted: { readonly msn: number; readonly until: number }[] = [];
   readonly #listeners = new Set<RenditionListener>();
   #listedSeconds = 0;
   #listedBytes = 0;
@@ -86,10 +86,10 @@ export class LiveRendition {
     this.#byMsn.set(segment.msn, segment);
   }
 
-  publish(part: LivePart): void {
+  publish(pieces: readonly Uint8Array[], timing: PartTiming): void {
     const open = this.#open;
     if (!open) throw new Error(`rendition ${this.name}: a part was published outside a segment`);
-    open.add(part);
+    open.add(pieces, timing);
     this.#changed();
   }
 
@@ -118,6 +118,7 @@ export class LiveRendition {
   dispose(): void {
     for (const segment of this.#byMsn.values()) segment.release();
     this.#byMsn.clear();
+    this.#open = null;
     this.#listed.length = 0;
     this.#delisted.length = 0;
   }
@@ -128,14 +129,15 @@ export class LiveRendition {
     this.#listedBytes += segment.bytes;
     const now = this.#clock.monotonic();
     for (let oldest = this.#listed[0]; oldest && this.#isOver(oldest); oldest = this.#listed[0]) {
+      const until = now + (oldest.seconds + this.#listedSeconds) * 1000;
       this.#listed.shift();
       this.#listedSeconds -= oldest.seconds;
       this.#listedBytes -= oldest.bytes;
       this.#delistedBytes += oldest.bytes;
       if (oldest.discontinuity) this.#discontinuitySequence++;
-      this.#delisted.push({ msn: oldest.msn, at: now });
+      this.#delisted.push({ msn: oldest.msn, until });
     }
-    for (let gone = this.#delisted[0]; gone && this.#isGone(gone.at, now); gone = this.#delisted[0]) {
+    for (let gone = this.#delisted[0]; gone && this.#isGone(gone.until, now); gone = this.#delisted[0]) {
       this.#delisted.shift();
       const segment = this.#byMsn.get(gone.msn);
       this.#delistedBytes -= segment?.bytes ?? 0;
@@ -150,8 +152,8 @@ export class LiveRendition {
     return isLongWithout || this.#listedBytes > MAX_LISTED_BYTES || this.#listed.length > MAX_LISTED;
   }
 
-  #isGone(delistedAt: number, now: number): boolean {
-    return now - delistedAt >= DELISTED_MS || this.#listedBytes + this.#delistedBytes > MAX_KEPT_BYTES;
+  #isGone(until: number, now: number): boolean {
+    return now >= until || this.#listedBytes + this.#delistedBytes > MAX_KEPT_BYTES;
   }
 
   #changed(): void {

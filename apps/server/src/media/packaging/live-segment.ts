@@ -1,5 +1,5 @@
-import type { MemoryPool } from "../memory-pool.ts";
 import type { Track } from "../packet.ts";
+import { PageChain, type PageMemory } from "../page-memory.ts";
 
 /** The bytes a decoder needs first, under a name made from their hash, so that one name never means two things. */
 export interface InitSegment {
@@ -10,11 +10,16 @@ export interface InitSegment {
   readonly timescale: number;
 }
 
-export interface LivePart {
-  readonly bytes: Uint8Array;
+export interface PartTiming {
   readonly durationTicks: number;
   readonly frames: number;
   readonly isIndependent: boolean;
+}
+
+export interface LivePart extends PartTiming {
+  /** Its bytes, one view after the other. */
+  readonly views: readonly Uint8Array[];
+  readonly byteLength: number;
 }
 
 /** Where a segment stands. */
@@ -42,20 +47,19 @@ export class LiveSegment implements SegmentPlace {
   readonly discontinuity: boolean;
   readonly init: InitSegment | null;
   readonly #parts: LivePart[] = [];
-  readonly #memory: MemoryPool;
+  readonly #chain: PageChain;
   #durationTicks: number;
-  #bytes = 0;
   #frames = 0;
   #shares = 1;
 
-  constructor(place: SegmentPlace, memory: MemoryPool, durationTicks = 0) {
+  constructor(place: SegmentPlace, memory: PageMemory, durationTicks = 0) {
     this.msn = place.msn;
     this.timescale = place.timescale;
     this.startTicks = place.startTicks;
     this.programDateTimeMs = place.programDateTimeMs;
     this.discontinuity = place.discontinuity;
     this.init = place.init;
-    this.#memory = memory;
+    this.#chain = new PageChain(memory);
     this.#durationTicks = durationTicks;
   }
 
@@ -72,18 +76,26 @@ export class LiveSegment implements SegmentPlace {
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#chain.byteLength;
   }
 
   get frames(): number {
     return this.#frames;
   }
 
-  add(part: LivePart): void {
-    this.#parts.push(part);
-    this.#durationTicks += part.durationTicks;
-    this.#bytes += part.bytes.byteLength;
-    this.#frames += part.frames;
+  /** The bytes of all parts, a view for each page. */
+  get views(): readonly Uint8Array[] {
+    return this.#chain.from(0);
+  }
+
+  /** Copy the pieces of a part behind the parts before it. */
+  add(pieces: readonly Uint8Array[], timing: PartTiming): void {
+    const start = this.#chain.byteLength;
+    for (const piece of pieces) this.#chain.append(piece);
+    const byteLength = this.#chain.byteLength - start;
+    this.#parts.push({ ...timing, views: this.#chain.from(start), byteLength });
+    this.#durationTicks += timing.durationTicks;
+    this.#frames += timing.frames;
   }
 
   /** Keep the bytes until `release`. */
@@ -92,6 +104,6 @@ export class LiveSegment implements SegmentPlace {
   }
 
   release(): void {
-    if (--this.#shares === 0) for (const { bytes } of this.#parts) this.#memory.release(bytes);
+    if (--this.#shares === 0) this.#chain.giveBack();
   }
 }

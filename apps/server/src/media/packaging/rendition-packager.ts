@@ -1,6 +1,6 @@
 import { type FragmentSample, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
-import type { MemoryPool } from "../memory-pool.ts";
 import { TICKS_PER_SECOND } from "../packet.ts";
+import type { PageMemory } from "../page-memory.ts";
 import { rescale } from "../timeline/ticks.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import type { LiveRendition } from "./live-rendition.ts";
@@ -29,8 +29,7 @@ export type RenditionPace = keyof typeof PACES;
 export class RenditionPackager {
   readonly #rendition: LiveRendition;
   readonly #partTarget: PartTarget;
-  readonly #memory: MemoryPool;
-  readonly #allocate: (bytes: number) => Uint8Array;
+  readonly #memory: PageMemory;
   readonly #pace: (typeof PACES)[RenditionPace];
   #mayBeBehind: number;
   readonly #onSegment: (rendition: LiveRendition, segment: LiveSegment) => void;
@@ -47,7 +46,7 @@ export class RenditionPackager {
     rendition: LiveRendition,
     pace: RenditionPace,
     partTarget: PartTarget,
-    memory: MemoryPool,
+    memory: PageMemory,
     onSegment: (rendition: LiveRendition, segment: LiveSegment) => void,
   ) {
     this.#rendition = rendition;
@@ -55,7 +54,6 @@ export class RenditionPackager {
     this.#mayBeBehind = this.#pace.behind;
     this.#partTarget = partTarget;
     this.#memory = memory;
-    this.#allocate = (bytes) => memory.allocate(bytes);
     this.#onSegment = onSegment;
   }
 
@@ -156,8 +154,7 @@ export class RenditionPackager {
     const samples = this.#samples;
     if (samples.length === 0) return;
     const write = this.#pace.isVideo ? writeVideoFragment : writeAudioFragment;
-    this.#rendition.publish({
-      bytes: write(++this.#fragment, samples.map(fragmentSample), this.#allocate),
+    this.#rendition.publish(write(++this.#fragment, samples.map(fragmentSample)), {
       durationTicks: this.#partTicks,
       frames: samples.length,
       isIndependent: samples[0]?.isIndependent ?? false,

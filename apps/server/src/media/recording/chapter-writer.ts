@@ -106,11 +106,11 @@ export class ChapterWriter {
   }
 
   async #appendTo({ row, segment }: SegmentToWrite): Promise<RecordedSegment> {
-    const { init, parts, bytes } = segment;
+    const { init, views, bytes } = segment;
     if (!init) return { ...row, gap: true, init: "", span: "", offset: 0, length: 0 };
     const span = this.#spans.get(row.rendition) ?? (await this.#openSpan(row.rendition, row.msn));
     await this.#keepInit(row.rendition, init);
-    const offset = await span.file.append(parts.map((part) => part.bytes));
+    const offset = await span.file.append(views);
     return { ...row, gap: false, init: init.name, span: span.name, offset, length: bytes };
   }
 

@@ -40,7 +40,6 @@ afterAll(() => rm(folder, { recursive: true }));
 
 const FRAME_RATE = 30;
 const TICKS_PER_FRAME = 90_000 / FRAME_RATE;
-const allocate = (bytes: number): Uint8Array => new Uint8Array(bytes);
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])("silence of %i channels decodes to zeros", async (channels) => {
   // AAC LC, 48 kHz; 6.1 and 7.1 are configurations 11 and 7.
@@ -89,7 +88,7 @@ test.each([1, 2])("Opus of %i channels and uneven packets is read and decoded, s
   });
   const durations = samples.map(({ duration }) => duration);
   expect(durations).toEqual([960, 480, 240, 120, 960]);
-  const path = await store(`opus-${channels}.mp4`, [initSegment(track), writeAudioFragment(1, samples, allocate)]);
+  const path = await store(`opus-${channels}.mp4`, [initSegment(track), ...writeAudioFragment(1, samples)]);
 
   const format = new FormatContext();
   expect(await format.openInput(path)).toBe(0);
@@ -137,7 +136,7 @@ test.each(["avc", "hevc", "av1"] as const)(
   "an init segment and a fragment of %s decode to every picture",
   async (codec) => {
     const { track, samples } = await encodePicture(codec, 1, 0);
-    const path = await store(`${codec}.mp4`, [initSegment(track), writeVideoFragment(1, samples, allocate)]);
+    const path = await store(`${codec}.mp4`, [initSegment(track), ...writeVideoFragment(1, samples)]);
     const format = new FormatContext();
     expect(await format.openInput(path)).toBe(0);
     await format.findStreamInfo();
@@ -153,7 +152,7 @@ test("a progressive file of joint init, index and segments has its duration, eve
   const segments = [0, 1].map((n) => {
     const pictures = video.samples.slice(n * 2 * FRAME_RATE, (n + 1) * 2 * FRAME_RATE);
     const tones = audio.samples.filter(({ time }) => Math.floor(time / 96_000) === n);
-    return [writeVideoFragment(2 * n + 1, pictures, allocate), writeAudioFragment(2 * n + 2, tones, allocate)];
+    return [...writeVideoFragment(2 * n + 1, pictures), ...writeAudioFragment(2 * n + 2, tones)];
   });
   const index = segmentIndex(
     VIDEO_TRACK_ID,

@@ -46,10 +46,7 @@ function segmentBytes(startTicks: number): Uint8Array {
     return { time, decodeTime: time, duration: FRAME_TICKS, isIndependent: true, data: silentAacFrame(2) };
   });
   const half = FRAMES / 2;
-  const allocate = (bytes: number): Uint8Array => new Uint8Array(bytes);
-  return Buffer.concat(
-    [samples.slice(0, half), samples.slice(half)].map((part) => writeAudioFragment(1, part, allocate)),
-  );
+  return Buffer.concat([samples.slice(0, half), samples.slice(half)].flatMap((part) => writeAudioFragment(1, part)));
 }
 
 function recordingOf(segments: readonly { startTicks: number; bytes: Uint8Array }[]): MediaIndex {

@@ -100,10 +100,10 @@ export class LiveDelivery {
     const isDecided = () => found() !== undefined || rendition.open?.msn !== msn;
     const send = (): void => {
       const segment = rendition.segment(msn);
-      const bytes = found()?.bytes;
-      if (!segment || !bytes) return sendNotFound(res);
+      const views = found()?.views;
+      if (!segment || !views) return sendNotFound(res);
       holdWhileSending(res, segment);
-      session.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, [bytes]);
+      session.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, views);
       session.sent.part++;
     };
     if (!isNext) return send();
@@ -141,13 +141,7 @@ function sendSegment({ req, res, session, caching }: LiveRequest, rendition: Liv
   const segment = rendition.segment(msn);
   if (!segment || segment.init === null || !rendition.isComplete(segment)) return sendNotFound(res);
   holdWhileSending(res, segment);
-  session.bytesSent += sendBuffers(
-    req,
-    res,
-    mediaType(rendition),
-    caching.immutable,
-    segment.parts.map(({ bytes }) => bytes),
-  );
+  session.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, segment.views);
   session.sent.segment++;
 }
 

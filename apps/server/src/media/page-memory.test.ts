@@ -1,0 +1,75 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test, vi } from "vitest";
+import { PAGE_BYTES, type Page, PageChain, PageMemory } from "./page-memory.ts";
+
+const PAGES_A_SLAB = 128;
+const random = (bytes: number, seed: number) => Uint8Array.from({ length: bytes }, (_, i) => (i * seed + seed) & 255);
+
+test.each([
+  ["nothing", []],
+  ["small pieces within a page", [10, 0, 20]],
+  ["a piece over several pages", [3 * PAGE_BYTES + 7]],
+  ["pieces that end where pages end", [PAGE_BYTES, PAGE_BYTES - 5, 5, 1]],
+])("a chain has the bytes of %s, from any of them on", (_, sizes) => {
+  const chain = new PageChain(new PageMemory());
+  const pieces = sizes.map((bytes, i) => random(bytes, i + 3));
+  for (const piece of pieces) chain.append(piece);
+  const whole = Buffer.concat(pieces);
+  expect(chain.byteLength).toBe(whole.byteLength);
+  for (const start of [0, 5, PAGE_BYTES - 1, PAGE_BYTES, whole.byteLength])
+    expect(Buffer.concat(chain.from(start)).equals(whole.subarray(start))).toBe(true);
+});
+
+test("what two chains hold is never in one page, and what one gives back the next uses", () => {
+  const memory = new PageMemory();
+  const chains = Array.from({ length: 100 }, (_, i) => {
+    const chain = new PageChain(memory);
+    chain.append(new Uint8Array(PAGE_BYTES + 100).fill(i));
+    return chain;
+  });
+  expect(memory.pagesInUse).toBe(200);
+  for (const [i, chain] of chains.entries())
+    expect(chain.from(0).every((view) => view.every((b) => b === i))).toBe(true);
+  chains[7]?.giveBack();
+  const next = new PageChain(memory);
+  const free = memory.pagesFree;
+  next.append(new Uint8Array(2 * PAGE_BYTES));
+  expect(memory.pagesFree).toBe(free - 2);
+});
+
+test("slabs that nobody uses go back to the system but for a reserve, at once", () => {
+  const memory = new PageMemory();
+  const pages: Page[] = Array.from({ length: 20 * PAGES_A_SLAB }, () => memory.take());
+  expect([memory.pagesInUse, memory.pagesFree]).toEqual([20 * PAGES_A_SLAB, 0]);
+  for (const page of pages) memory.giveBack(page);
+  expect([memory.pagesInUse, memory.pagesFree]).toEqual([0, 4 * PAGES_A_SLAB]);
+  expect(pages.filter(({ bytes }) => bytes.byteLength === 0)).toHaveLength(16 * PAGES_A_SLAB);
+  // And what is left is whole: as many pages as there were before.
+  const again = Array.from({ length: 20 * PAGES_A_SLAB }, () => memory.take());
+  expect(new Set(again).size).toBe(20 * PAGES_A_SLAB);
+  for (const { bytes } of again) expect(bytes.byteLength).toBe(PAGE_BYTES);
+});
+
+test("a slab with one page in use stays, and its free pages are used before others", () => {
+  const memory = new PageMemory();
+  const pages = Array.from({ length: 8 * PAGES_A_SLAB }, () => memory.take());
+  const kept = pages.filter((_, i) => i % PAGES_A_SLAB === 0);
+  for (const page of pages) if (!kept.includes(page)) memory.giveBack(page);
+  expect([memory.pagesInUse, memory.pagesFree]).toEqual([8, 8 * PAGES_A_SLAB - 8]);
+  for (const { bytes } of kept) expect(bytes.byteLength).toBe(PAGE_BYTES);
+  for (let i = 0; i < 8 * PAGES_A_SLAB - 8; i++) memory.take();
+  expect(memory.pagesFree).toBe(0);
+});
+
+test("what nobody gave back is given back by the collector", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const memory = new PageMemory();
+  (() => new PageChain(memory).append(new Uint8Array(3 * PAGE_BYTES)))();
+  expect(memory.pagesInUse).toBe(3);
+  await vi.waitFor(() => {
+    collect();
+    expect(memory.pagesInUse).toBe(0);
+  });
+});

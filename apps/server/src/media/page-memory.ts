@@ -1,0 +1,147 @@
+export const PAGE_BYTES = 32 * 1024;
+const SLAB_BYTES = 4 * 1024 * 1024;
+const PAGES_A_SLAB = SLAB_BYTES / PAGE_BYTES;
+/** Slabs without a page in use that are kept, so that a live window that grows and shrinks takes nothing from the system. */
+const RESERVED_SLABS = 4;
+
+/** A piece of memory of `PAGE_BYTES`. */
+export interface Page {
+  readonly bytes: Uint8Array;
+  readonly slab: Slab;
+}
+
+class Slab {
+  readonly #buffer = new ArrayBuffer(SLAB_BYTES, { maxByteLength: SLAB_BYTES });
+  readonly free: Page[] = [];
+
+  constructor() {
+    for (let page = PAGES_A_SLAB - 1; page >= 0; page--)
+      this.free.push({ bytes: new Uint8Array(this.#buffer, page * PAGE_BYTES, PAGE_BYTES), slab: this });
+  }
+
+  get isUnused(): boolean {
+    return this.free.length === PAGES_A_SLAB;
+  }
+
+  /** At once, and not when the collector comes: the pages of an empty buffer are the system's again. */
+  giveBack(): void {
+    this.#buffer.resize(0);
+  }
+}
+
+/**
+ * Memory for the live windows: pages of one size, so that any page fits what comes next and nothing is lost between them. They are carved
+ * from slabs, and a slab without a page in use goes back to the system at once. V8 sees a few large buffers that live long.
+ */
+export class PageMemory {
+  /** Slabs with a free page. Those that got one last come last, so that they may run empty. */
+  readonly #open = new Set<Slab>();
+  /** A forgotten release costs memory until the collector comes, and no longer. */
+  readonly #forgotten = new FinalizationRegistry<Page[]>((pages) => this.giveAllBack(pages));
+  #unusedSlabs = 0;
+  #pagesInUse = 0;
+  #slabs = 0;
+
+  get pagesInUse(): number {
+    return this.#pagesInUse;
+  }
+
+  get pagesFree(): number {
+    return this.#slabs * PAGES_A_SLAB - this.#pagesInUse;
+  }
+
+  take(): Page {
+    const [slab = this.#newSlab()] = this.#open;
+    if (slab.isUnused) this.#unusedSlabs--;
+    const page = slab.free.pop();
+    if (!page) throw new Error("a slab that should have a free page has none");
+    if (slab.free.length === 0) this.#open.delete(slab);
+    this.#pagesInUse++;
+    return page;
+  }
+
+  giveBack(page: Page): void {
+    const { slab } = page;
+    slab.free.push(page);
+    this.#pagesInUse--;
+    this.#open.add(slab);
+    if (!slab.isUnused) return;
+    if (this.#unusedSlabs < RESERVED_SLABS) {
+      this.#unusedSlabs++;
+      // Slabs in use are filled first.
+      this.#open.delete(slab);
+      this.#open.add(slab);
+      return;
+    }
+    this.#open.delete(slab);
+    this.#slabs--;
+    slab.giveBack();
+  }
+
+  giveAllBack(pages: Page[]): void {
+    for (const page of pages.splice(0)) this.giveBack(page);
+  }
+
+  /** Give `pages` back when nobody can reach `owner` any more. */
+  watch(owner: object, pages: Page[]): void {
+    this.#forgotten.register(owner, pages);
+  }
+
+  #newSlab(): Slab {
+    const slab = new Slab();
+    this.#slabs++;
+    this.#unusedSlabs++;
+    this.#open.add(slab);
+    return slab;
+  }
+}
+
+/** Bytes in pages, one after the other. They grow at their end until all of them are given back. */
+export class PageChain {
+  readonly #memory: PageMemory;
+  readonly #pages: Page[] = [];
+  #byteLength = 0;
+
+  constructor(memory: PageMemory) {
+    this.#memory = memory;
+    memory.watch(this, this.#pages);
+  }
+
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  /** Copy `bytes` to the end. */
+  append(bytes: Uint8Array): void {
+    for (let done = 0; done < bytes.byteLength; ) {
+      const at = this.#byteLength % PAGE_BYTES;
+      if (at === 0) this.#pages.push(this.#memory.take());
+      const page = this.#pages.at(-1);
+      if (!page) throw new Error("a chain has bytes but no page");
+      const size = Math.min(PAGE_BYTES - at, bytes.byteLength - done);
+      page.bytes.set(size === bytes.byteLength ? bytes : bytes.subarray(done, done + size), at);
+      done += size;
+      this.#byteLength += size;
+    }
+  }
+
+  /** The bytes from `start` to the end, a view for each page. */
+  from(start: number): Uint8Array[] {
+    const views: Uint8Array[] = [];
+    for (let at = start; at < this.#byteLength; ) {
+      const page = this.#pages[Math.floor(at / PAGE_BYTES)];
+      if (!page) throw new Error("a chain has bytes but no page");
+      const offset = at % PAGE_BYTES;
+      const size = Math.min(PAGE_BYTES - offset, this.#byteLength - at);
+      views.push(size === PAGE_BYTES ? page.bytes : page.bytes.subarray(offset, offset + size));
+      at += size;
+    }
+    return views;
+  }
+
+  /** Nobody reads the bytes any more: the pages are used again. */
+  giveBack(): void {
+    this.#memory.giveAllBack(this.#pages);
+    this.#byteLength = 0;
+  }
+}

@@ -1,0 +1,39 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { BenchServer } from "./bench-server.ts";
+import type { Clip } from "./clip.ts";
+import { residentBytes } from "./process-cost.ts";
+import type { Row } from "./report.ts";
+import { RtmpSender } from "./rtmp-sender.ts";
+
+const STREAMS = 200;
+const AT_ONCE = 40;
+const STREAM_SECONDS = 14;
+const REST_SECONDS = 100;
+const STAGGER_MS = 50;
+
+/** What a server keeps of streams that ended long ago: many short ones, then nothing. */
+export async function measureChurn(server: BenchServer, clip: Clip): Promise<Row[]> {
+  const before = residentBytes(server.pid);
+  let most = before;
+  let begun = 0;
+  const broadcaster = async (nth: number): Promise<void> => {
+    await wait(nth * STAGGER_MS);
+    while (begun < STREAMS) {
+      const { publishUrl } = await server.createStream(`churn ${begun++}`);
+      const sender = await RtmpSender.start(publishUrl, clip);
+      await wait(STREAM_SECONDS * 1000);
+      await sender.stop();
+      most = Math.max(most, residentBytes(server.pid));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, nth) => broadcaster(nth)));
+  await wait(REST_SECONDS * 1000);
+  const after = residentBytes(server.pid);
+  const streams = `${STREAMS} streams of ${STREAM_SECONDS} s, ${AT_ONCE} at a time`;
+  return [
+    { what: "RSS of the main process before any stream", value: before / 1e6, unit: "MB" },
+    { what: `the most during ${streams}`, value: most / 1e6, unit: "MB" },
+    { what: `${REST_SECONDS} s after the last ended`, value: after / 1e6, unit: "MB" },
+    { what: "the same, to before", value: after / before, unit: "times" },
+  ];
+}
