@@ -1,8 +1,10 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
 import { expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
+import { AvFile } from "./support/av-file.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 
 const arena = openArena();
@@ -49,6 +51,35 @@ test("what lies on the disk while it is recorded is for the server's own user", 
   for (const mode of modes) expect(mode & 0o077).toBe(0);
   expect(await modeOf(arena.weir.dataFolder)).toBe(0o700);
   await broadcast.publisher.stop();
+});
+
+test("a recording whose picture changed its size is an MP4 of the size that lasted longest, and seeks within one GOP", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream: { record: true, profiles: [] } });
+  await wait(5_000);
+  await broadcast.publisher.kill();
+  await broadcast.publish({ width: 1280, height: 720 });
+  await wait(9_000);
+  await broadcast.publisher.stop();
+  const { mp4Url, sourceSegmentsDuration } = await broadcast.recorded(60_000);
+
+  await using whole = await AvFile.open(mp4Url);
+  const pictures = await whole.decode();
+  expect(Object.keys(pictures)).toEqual(["1280"]);
+  const seconds = (pictures[1280] ?? 0) / 30;
+  expect(seconds).toBeGreaterThan(sourceSegmentsDuration / 2);
+  for (const wanted of [seconds - 1, 5, 3, 1]) {
+    await using file = await AvFile.open(mp4Url);
+    const found = await file.seek(wanted);
+    expect(found).toBeGreaterThan(wanted - 2.2);
+    expect(found).toBeLessThanOrEqual(wanted);
+  }
+  const page = await arena.browser.playFile(mp4Url);
+  await page.untilMoving(5);
+  await page.seek(5);
+  await page.until("pictures after a seek", ({ isSeeking, currentTime, width }) => {
+    return !isSeeking && currentTime > 5.2 && width === 1280;
+  });
+  await page.close();
 });
 
 async function modeOf(path: string): Promise<number> {

@@ -1,3 +1,4 @@
+export { FragmentEditor, type FragmentPlace, placeFragment } from "./edit-fragments.ts";
 export {
   AUDIO_TRACK_ID,
   type FragmentSample,
@@ -5,7 +6,7 @@ export {
   writeAudioFragment,
   writeVideoFragment,
 } from "./fragment.ts";
-export { moveFragmentsEarlier } from "./fragment-time.ts";
-export { initSegment, jointInit } from "./init-segment.ts";
+export { initSegment, type JointTrack, jointInit } from "./init-segment.ts";
+export { type InitDescription, readInit } from "./read-init.ts";
 export type { AudioInitTrack, InitTrack, VideoInitTrack } from "./sample-entry.ts";
-export { type IndexedSegment, segmentIndex } from "./segment-index.ts";
+export { type IndexedTrack, segmentIndexes } from "./segment-index.ts";

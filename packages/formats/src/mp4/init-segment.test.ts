@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { AVC, HEVC } from "../codecs/decoder-configs.fixture.ts";
-import { initSegment, jointInit, segmentIndex, type VideoInitTrack } from "./index.ts";
+import { initSegment, jointInit, readInit, segmentIndexes, type VideoInitTrack } from "./index.ts";
 
 const CONTAINERS = new Set(["moov", "trak", "mdia", "minf", "dinf", "stbl", "mvex"]);
 // Bytes before the first child, for boxes that have fields and children.
@@ -124,7 +124,7 @@ test("wide samples are told, and widen the track", () => {
 });
 
 test("a joint init has both tracks and the duration", () => {
-  const init = jointInit([video, audio], 3601.5);
+  const init = jointInit([{ track: video }, { track: audio }], 3601.5);
   expect(outline(init).filter((line) => /trak|trex|mehd/.test(line))).toEqual([
     "  trak 467",
     "  trak 417",
@@ -135,30 +135,69 @@ test("a joint init has both tracks and the duration", () => {
   expect(hex(find(init, "moov", "mvex", "mehd"))).toBe("01000000" + "000000000036f45c");
 });
 
-test("a segment index lists bytes, duration and seek points", () => {
-  const index = segmentIndex(1, 90_000, 2 ** 33, [
-    { bytes: 500_000, durationTicks: 180_000, isIndependent: true },
-    { bytes: 400_000, durationTicks: 181_500, isIndependent: false },
-  ]);
-  expect(hex(index)).toBe(
+test("a segment index lists bytes, duration and seek points of each track, and each says where the media begins", () => {
+  const tracks = [
+    {
+      trackId: 1,
+      timescale: 90_000,
+      starts: [2 ** 33, 2 ** 33 + 180_000],
+      endTicks: 2 ** 33 + 361_500,
+      isIndependent: true,
+    },
+    { trackId: 2, timescale: 48_000, starts: [0, 96_000], endTicks: 192_000, isIndependent: false },
+  ];
+  expect(hex(segmentIndexes(tracks, [500_000, 400_000]))).toBe(
     "00000040" +
       "73696478" +
       "01000000" + // sidx, version 1
       "00000001" +
       "00015f90" +
       "0000000200000000" +
-      "0000000000000000" + // track, timescale, start, first offset
+      "0000000000000040" + // track, timescale, start, first offset: behind the other index
       "00000002" + // two references
       "0007a120" +
       "0002bf20" +
       "90000000" +
       "00061a80" +
       "0002c4fc" +
+      "90000000" +
+      "00000040" +
+      "73696478" +
+      "01000000" +
+      "00000002" +
+      "0000bb80" +
+      "0000000000000000" +
+      "0000000000000000" +
+      "00000002" +
+      "0007a120" +
+      "00017700" +
+      "00000000" +
+      "00061a80" +
+      "00017700" +
       "00000000",
   );
 });
 
-test("more segments than an index can hold are refused", () => {
-  const segment = { bytes: 1, durationTicks: 1, isIndependent: true };
-  expect(() => segmentIndex(1, 90_000, 0, Array(65_536).fill(segment))).toThrow(RangeError);
+test("of more segments than an index can count, each reference is to several, and none is left out", () => {
+  const count = 140_000;
+  const starts = Array.from({ length: count }, (_, n) => n * 180_000);
+  const track = { trackId: 1, timescale: 90_000, starts, endTicks: count * 180_000, isIndependent: true };
+  const index = segmentIndexes([track], Array<number>(count).fill(10));
+  const view = new DataView(index.buffer, index.byteOffset);
+  const references = view.getUint16(38);
+  let [bytes, ticks] = [0, 0];
+  for (let at = 40; at < index.byteLength; at += 12) {
+    bytes += view.getUint32(at);
+    ticks += view.getUint32(at + 4);
+  }
+  expect([references, bytes, ticks]).toEqual([Math.ceil(count / 3), count * 10, count * 180_000]);
+});
+
+test("a joint init takes over the sample entry of an init segment", () => {
+  const other = initSegment({ ...video, width: 320, height: 180 });
+  const { sampleEntry, timescale, picture } = readInit(other);
+  expect([timescale, picture]).toEqual([90_000, { width: 320, height: 180 }]);
+  const init = jointInit([{ track: video, sampleEntry }], 1);
+  expect(hex(find(init, ...ENTRY))).toBe(hex(find(other, ...ENTRY)));
+  expect(readInit(initSegment(audio)).picture).toBeNull();
 });

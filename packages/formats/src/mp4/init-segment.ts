@@ -7,11 +7,18 @@ const MOVIE_TIMESCALE = 1000;
 
 /** The CMAF header of one track: `ftyp` and `moov` without samples and without an edit list. Track id 1 is video, 2 audio. Throws `FormatError` for an unreadable AVC configuration. */
 export function initSegment(track: InitTrack): Uint8Array {
-  return concat([fileType("iso6", "cmfc"), movie([track])]);
+  return concat([fileType("iso6", "cmfc"), movie([{ track }])]);
+}
+
+/** A track of a file that is made of fragments which an init segment of their own describes. */
+export interface JointTrack {
+  readonly track: InitTrack;
+  /** The whole sample entry, in the place of the one that `track` describes. */
+  readonly sampleEntry?: Uint8Array;
 }
 
 /** `ftyp` and `moov` of a progressive file in which the fragments of all `tracks` follow; it says how long they last together. */
-export function jointInit(tracks: readonly InitTrack[], durationSeconds: number): Uint8Array {
+export function jointInit(tracks: readonly JointTrack[], durationSeconds: number): Uint8Array {
   const duration = fullBox("mehd", 1, 0, uint64(Math.round(durationSeconds * MOVIE_TIMESCALE)));
   return concat([fileType("iso6", "mp41"), movie(tracks, duration)]);
 }
@@ -22,8 +29,8 @@ function fileType(...brands: readonly [string, ...string[]]): Uint8Array {
 }
 
 /** ISO/IEC 14496-12 8.2 and 8.8. */
-function movie(tracks: readonly InitTrack[], ...extendsHeader: readonly Uint8Array[]): Uint8Array {
-  const defaults = tracks.map((track) => fullBox("trex", 0, 0, uint32(trackId(track), 1, 0, 0, 0)));
+function movie(tracks: readonly JointTrack[], ...extendsHeader: readonly Uint8Array[]): Uint8Array {
+  const defaults = tracks.map(({ track }) => fullBox("trex", 0, 0, uint32(trackId(track), 1, 0, 0, 0)));
   return box("moov", movieHeader(), ...tracks.map(trackBox), box("mvex", ...extendsHeader, ...defaults));
 }
 
@@ -49,8 +56,9 @@ function movieHeader(): Uint8Array {
   );
 }
 
-function trackBox(track: InitTrack): Uint8Array {
-  return box("trak", trackHeader(track), box("mdia", mediaHeader(track), handler(track), mediaInformation(track)));
+function trackBox({ track, sampleEntry: entry = sampleEntry(track) }: JointTrack): Uint8Array {
+  const information = mediaInformation(track, entry);
+  return box("trak", trackHeader(track), box("mdia", mediaHeader(track), handler(track), information));
 }
 
 const ENABLED_IN_MOVIE_AND_PREVIEW = 7;
@@ -85,16 +93,16 @@ function handler(track: InitTrack): Uint8Array {
 
 const DATA_IN_THIS_FILE = 1;
 
-function mediaInformation(track: InitTrack): Uint8Array {
+function mediaInformation(track: InitTrack, entry: Uint8Array): Uint8Array {
   const header = track.kind === "video" ? fullBox("vmhd", 0, 1, zeros(8)) : fullBox("smhd", 0, 0, zeros(4));
   const dataReference = fullBox("dref", 0, 0, uint32(1), fullBox("url ", 0, DATA_IN_THIS_FILE));
-  return box("minf", header, box("dinf", dataReference), emptySampleTable(track));
+  return box("minf", header, box("dinf", dataReference), emptySampleTable(entry));
 }
 
-function emptySampleTable(track: InitTrack): Uint8Array {
+function emptySampleTable(entry: Uint8Array): Uint8Array {
   return box(
     "stbl",
-    fullBox("stsd", 0, 0, uint32(1), sampleEntry(track)),
+    fullBox("stsd", 0, 0, uint32(1), entry),
     fullBox("stts", 0, 0, uint32(0)),
     fullBox("stsc", 0, 0, uint32(0)),
     fullBox("stsz", 0, 0, uint32(0, 0)),

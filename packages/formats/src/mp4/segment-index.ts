@@ -1,45 +1,65 @@
-import { fullBox, uint16, uint32, uint64 } from "./box.ts";
+import { concat, fullBox, uint16, uint32, uint64 } from "./box.ts";
 
-/** One segment of a progressive file: the fragments of all tracks that belong to it, next to each other. */
-export interface IndexedSegment {
-  readonly bytes: number;
-  /** In the index's timescale. */
-  readonly durationTicks: number;
-  /** True when it begins with an IDR picture, so that a player may seek to it. */
+/** One track of a progressive file whose segments hold the fragments of all tracks next to each other. */
+export interface IndexedTrack {
+  readonly trackId: number;
+  readonly timescale: number;
+  /** In the track's timescale: where it begins in each segment, and where the last one ends. */
+  readonly starts: readonly number[];
+  readonly endTicks: number;
+  /** Every segment begins with a random access point of this track. */
   readonly isIndependent: boolean;
 }
 
+/** A `sidx` counts them in 16 bits. */
 const MAX_REFERENCES = 0xffff;
+const REFERENCE = 12;
 // starts_with_SAP, SAP_type 1 (a closed GOP), SAP_delta_time 0.
 const STARTS_WITH_IDR = 0x9000_0000;
 
 /**
- * `sidx` (ISO/IEC 14496-12 8.16.3) to stand between a joint init and the segments: with it a player knows duration and seek points of
- * the whole file from its first range request. `trackId` and `timescale` are those of the track that the times count in, video if there is one.
- * Throws `RangeError` above 65 535 segments.
+ * One `sidx` for each track (ISO/IEC 14496-12 8.16.3), to stand between a joint init and the segments: with them a player knows duration and
+ * seek points of the whole file from its first range request. Players that read one track's alone look for the other tracks in every fragment.
+ * Of more than 65,535 segments, each reference is to several.
  */
-export function segmentIndex(
-  trackId: number,
-  timescale: number,
-  startTicks: number,
-  segments: readonly IndexedSegment[],
-): Uint8Array {
-  if (segments.length > MAX_REFERENCES) {
-    throw new RangeError(`a segment index holds ${MAX_REFERENCES} segments, not ${segments.length}`);
+export function segmentIndexes(tracks: readonly IndexedTrack[], segmentBytes: readonly number[]): Uint8Array {
+  const perReference = Math.max(1, Math.ceil(segmentBytes.length / MAX_REFERENCES));
+  let firstOffset = 0;
+  const boxes: Uint8Array[] = [];
+  // The last stands next to the segments; those before it have the others in between.
+  for (const track of tracks.toReversed()) {
+    const box = segmentIndex(track, segmentBytes, perReference, firstOffset);
+    boxes.unshift(box);
+    firstOffset += box.byteLength;
   }
-  const references = segments.flatMap(({ bytes, durationTicks, isIndependent }) => [
-    bytes, // reference_type 0 (media) in the top bit
-    durationTicks,
-    isIndependent ? STARTS_WITH_IDR : 0,
-  ]);
-  const firstOffset = 0;
+  return concat(boxes);
+}
+
+function segmentIndex(
+  { trackId, timescale, starts, endTicks, isIndependent }: IndexedTrack,
+  segmentBytes: readonly number[],
+  perReference: number,
+  firstOffset: number,
+): Uint8Array {
+  const count = Math.ceil(segmentBytes.length / perReference);
+  const references = new Uint8Array(count * REFERENCE);
+  const view = new DataView(references.buffer);
+  for (let n = 0; n < count; n++) {
+    const from = n * perReference;
+    const to = Math.min(from + perReference, segmentBytes.length);
+    let bytes = 0;
+    for (let at = from; at < to; at++) bytes += segmentBytes[at] ?? 0;
+    view.setUint32(n * REFERENCE, bytes); // reference_type 0 (media) in the top bit
+    view.setUint32(n * REFERENCE + 4, (starts[to] ?? endTicks) - (starts[from] ?? endTicks));
+    view.setUint32(n * REFERENCE + 8, isIndependent ? STARTS_WITH_IDR : 0);
+  }
   return fullBox(
     "sidx",
     1,
     0,
     uint32(trackId, timescale),
-    uint64(startTicks, firstOffset),
-    uint16(0, segments.length),
-    uint32(...references),
+    uint64(starts[0] ?? 0, firstOffset),
+    uint16(0, count),
+    references,
   );
 }

@@ -15,11 +15,12 @@ import {
   silentAacFrame,
 } from "@weir/formats/codecs";
 import {
+  AUDIO_TRACK_ID,
   type AudioInitTrack,
   type FragmentSample,
   initSegment,
   jointInit,
-  segmentIndex,
+  segmentIndexes,
   VIDEO_TRACK_ID,
   type VideoInitTrack,
   writeAudioFragment,
@@ -154,17 +155,19 @@ test("a progressive file of joint init, index and segments has its duration, eve
     const tones = audio.samples.filter(({ time }) => Math.floor(time / 96_000) === n);
     return [...writeVideoFragment(2 * n + 1, pictures), ...writeAudioFragment(2 * n + 2, tones)];
   });
-  const index = segmentIndex(
-    VIDEO_TRACK_ID,
-    90_000,
-    0,
-    segments.map((pieces) => ({
-      bytes: pieces.reduce((total, piece) => total + piece.length, 0),
-      durationTicks: 180_000,
-      isIndependent: true,
-    })),
+  const tracks = [
+    { trackId: VIDEO_TRACK_ID, timescale: 90_000, starts: [0, 180_000], endTicks: 360_000, isIndependent: true },
+    { trackId: AUDIO_TRACK_ID, timescale: 48_000, starts: [0, 96_000], endTicks: 192_000, isIndependent: true },
+  ];
+  const index = segmentIndexes(
+    tracks,
+    segments.map((pieces) => pieces.reduce((total, piece) => total + piece.length, 0)),
   );
-  const path = await store("joint.mp4", [jointInit([video.track, audio.track], 4), index, ...segments.flat()]);
+  const path = await store("joint.mp4", [
+    jointInit([{ track: video.track }, { track: audio.track }], 4),
+    index,
+    ...segments.flat(),
+  ]);
 
   const format = new FormatContext();
   expect(await format.openInput(path)).toBe(0);

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { buffer } from "node:stream/consumers";
 import type { Clock } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
-import { Slices } from "../../../platform/slices.ts";
 import type { ByteRange, ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import type { MediaAddress } from "../hls/media-address.ts";
@@ -23,6 +23,7 @@ import { codingFor } from "./shared-text.ts";
 
 /** Answers from the store that one client may have under way; of all clients together, a part of the files that may be open. */
 const MAX_READS_PER_CLIENT = 200;
+const MAX_INIT_BYTES = 64 * 1024;
 
 export interface ArchiveRequest {
   readonly req: IncomingMessage;
@@ -54,7 +55,7 @@ export class ArchiveDelivery {
   constructor({ clock, playbackGate, store, proxies, maxReads }: ArchiveDeliverySettings) {
     this.#store = store;
     this.#proxies = proxies;
-    this.#shelf = new ArchiveShelf(clock, playbackGate, new Slices(clock));
+    this.#shelf = new ArchiveShelf(clock, playbackGate, (key) => this.#readInit(key));
     this.#reads = new Places({ inAll: maxReads, perHolder: MAX_READS_PER_CLIENT });
   }
 
@@ -107,6 +108,13 @@ export class ArchiveDelivery {
     } finally {
       this.#reads.giveBack(client);
     }
+  }
+
+  /** A few hundred bytes. Null for one that is not there. */
+  async #readInit(key: string): Promise<Uint8Array | null> {
+    const size = await this.#store.size(key);
+    if (size === null || size > MAX_INIT_BYTES) return null;
+    return buffer(await this.#store.read(key));
   }
 
   async *#read(key: string, range: ByteRange): AsyncIterable<Uint8Array> {

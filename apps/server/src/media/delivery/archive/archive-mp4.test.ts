@@ -1,20 +1,30 @@
 import { silentAacFrame } from "@weir/formats/codecs";
-import { writeAudioFragment } from "@weir/formats/mp4";
+import { type AudioInitTrack, initSegment, writeAudioFragment } from "@weir/formats/mp4";
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
 import { expect, test } from "vitest";
-import { ManualClock } from "../../../platform/clock.ts";
+import { ManualClock, systemClock } from "../../../platform/clock.ts";
 import { Slices } from "../../../platform/slices.ts";
 import type { MediaIndex, StoredSegment } from "../../../ports/index.ts";
 import { ArchiveMp4 } from "./archive-mp4.ts";
+import { OpenMedia } from "./open-media.ts";
 
 const FRAME_TICKS = 1024;
 const RATE = 48_000;
 const FRAMES = 94;
+const AUDIO: AudioInitTrack = {
+  kind: "audio",
+  codec: "aac",
+  config: Uint8Array.of(0x11, 0x90), // AAC LC, 48 kHz, stereo
+  sampleRate: RATE,
+  channels: 2,
+  timescale: RATE,
+};
 
 test("an MP4 leaves out the leap that the timeline makes at a restart, in every range of it", async () => {
   const spans = [0, 34 * RATE].map((startTicks) => segmentBytes(startTicks));
   const mp4 = await ArchiveMp4.build(
     recordingOf(spans.map((bytes, i) => ({ startTicks: i * 34 * RATE, bytes }))),
+    async () => initSegment(AUDIO),
     new Slices(new ManualClock()),
   );
   const read = async (start: number, end: number): Promise<Buffer> => {
@@ -38,6 +48,28 @@ test("an MP4 leaves out the leap that the timeline makes at a restart, in every 
   for await (const packet of new EncodedPacketSink(track).packets()) times.push(packet.timestamp);
   expect(times).toHaveLength(2 * FRAMES);
   expect(times[FRAMES]).toBeCloseTo((FRAMES * FRAME_TICKS) / RATE, 4);
+});
+
+test("a recording of days, 140,000 segments, has a playlist and an MP4 of which every second can be read", async () => {
+  const bytes = segmentBytes(0);
+  const count = 140_000;
+  const index = recordingOf(Array.from({ length: count }, (_, n) => ({ startTicks: n * FRAMES * FRAME_TICKS, bytes })));
+  const slices = new Slices(systemClock);
+  const media = await OpenMedia.open(index, async () => initSegment(AUDIO), slices);
+  const mp4 = await media.mp4();
+  const lastByte: Uint8Array[] = [];
+  const range = { start: mp4.size - 1, end: mp4.size - 1 };
+  const read = mp4.read(range, async function* () {
+    yield bytes;
+  });
+  for await (const piece of read) lastByte.push(piece);
+  expect(Buffer.concat(lastByte)).toEqual(Buffer.from(bytes.subarray(-1)));
+  const playlist = await (await media.renditions.get("audio")?.playlist())?.in(null);
+  expect(
+    Buffer.from(playlist?.bytes ?? [])
+      .toString("latin1")
+      .match(/#EXTINF/g),
+  ).toHaveLength(count);
 });
 
 function segmentBytes(startTicks: number): Uint8Array {

@@ -1,34 +1,29 @@
 import { hash } from "node:crypto";
-import {
-  AUDIO_TRACK_ID,
-  type IndexedSegment,
-  type InitTrack,
-  jointInit,
-  moveFragmentsEarlier,
-  segmentIndex,
-  VIDEO_TRACK_ID,
-} from "@weir/formats/mp4";
+import { FragmentEditor, type FragmentPlace, jointInit, placeFragment, segmentIndexes } from "@weir/formats/mp4";
 import type { Slices } from "../../../platform/slices.ts";
 import type { ByteRange } from "../../../platform/storage/object-store.ts";
 import type { MediaIndex, StoredRendition, StoredSegment } from "../../../ports/index.ts";
+import { Mp4Track, type ReadInit } from "./mp4-track.ts";
 
-/** Bytes of the store that stand somewhere in the file. */
-interface Piece {
+/** The fragments of one segment of one track. */
+interface Piece extends FragmentPlace {
   readonly rendition: string;
-  readonly span: string;
-  readonly offset: number;
-  readonly length: number;
-  /** How much earlier than on the session's timeline its fragments are in the file, in ticks of its rendition. */
-  readonly earlierTicks: number;
+  readonly segment: StoredSegment;
+  /** Where it stands behind the head. */
+  readonly at: number;
 }
 
-/** The timeline leaps at a restart of the server, and misses what had another decoder configuration; a file of that is played by nobody. */
+export type ReadSpan = (rendition: string, span: string, range: ByteRange) => AsyncIterable<Uint8Array>;
+
+/** The timeline leaps at a restart of the server, and misses what could not be kept; a file of that is played by nobody. */
 const LONGEST_HOLE_SECONDS = 1;
+/** A segment holds fewer: parts of a third of a second, and at most 4,000 samples. */
+const MAX_FRAGMENTS_PER_SEGMENT = 4096;
 
 /**
- * A recording as one MP4: a joint `moov`, a segment index, then the fragments of all tracks side by side, the very bytes of the spans,
- * but for their times behind a hole in the timeline, which is left out. Nothing is remuxed or kept; a range of the file is a few ranges of spans. One decoder configuration per track: where the source
- * changed its own, the file holds the longest-lasting one's segments.
+ * Stored media as one MP4: a joint `moov`, a segment index for each track, then the fragments of all tracks side by side. These are the
+ * bytes of the spans, but for where they stand: their number, and their time behind a hole in the timeline, which is left out. Nothing
+ * is remuxed or kept; a range of the file is a few ranges of spans.
  */
 export class ArchiveMp4 {
   readonly size: number;
@@ -36,99 +31,142 @@ export class ArchiveMp4 {
   readonly #head: Uint8Array;
   readonly #pieces: readonly Piece[];
 
-  private constructor(head: Uint8Array, pieces: readonly Piece[]) {
+  private constructor(head: Uint8Array, pieces: readonly Piece[], pieceBytes: number) {
     this.#head = head;
     this.#pieces = pieces;
-    this.size = pieces.reduce((sum, { length }) => sum + length, head.byteLength);
+    this.size = head.byteLength + pieceBytes;
     // The head tells of every byte behind it.
     this.etag = `"${hash("sha256", head, "base64url").slice(0, 22)}"`;
   }
 
-  static async build(index: MediaIndex, slices: Slices): Promise<ArchiveMp4> {
-    const tracks = index.renditions.filter(({ segments }) => segments.some(({ gap }) => !gap));
-    const lead = tracks.find(({ track }) => track.kind === "video") ?? tracks[0];
-    if (!lead) throw new Error(`the media of ${index.id} has no segments`);
-    const kept = tracks.map((rendition) => ({ rendition, byMsn: longestConfiguration(rendition) }));
-    const pieces: Piece[] = [];
-    const indexed: IndexedSegment[] = [];
-    const { timescale } = lead.track;
-    let leftOutTicks = 0;
-    let endTicks = lead.segments[0]?.startTicks ?? 0;
-    await slices.forEach(lead.segments, (leading) => {
-      const segments = kept.flatMap(({ rendition, byMsn }) => {
-        const segment = byMsn.get(leading.msn);
-        return segment ? [{ rendition, segment }] : [];
-      });
-      if (segments.length === 0) return;
-      const holeTicks = leading.startTicks - endTicks;
-      if (holeTicks > LONGEST_HOLE_SECONDS * timescale) leftOutTicks += holeTicks;
-      endTicks = leading.startTicks + leading.durationTicks;
-      let bytes = 0;
-      for (const { rendition, segment } of segments) {
-        const { span, offset, length } = segment;
-        const earlierTicks = Math.round((leftOutTicks * rendition.track.timescale) / timescale);
-        pieces.push({ rendition: rendition.rendition, span, offset, length, earlierTicks });
-        bytes += length;
-      }
-      indexed.push({ bytes, durationTicks: leading.durationTicks, isIndependent: true });
-    });
-    const seconds = indexed.reduce((sum, { durationTicks }) => sum + durationTicks, 0) / timescale;
-    const trackId = lead.track.kind === "video" ? VIDEO_TRACK_ID : AUDIO_TRACK_ID;
-    const head = Buffer.concat([
-      jointInit(tracks.map(initTrack), seconds),
-      segmentIndex(trackId, timescale, lead.segments[0]?.startTicks ?? 0, indexed),
-    ]);
-    return new ArchiveMp4(head, pieces);
+  static async build(index: MediaIndex, readInit: ReadInit, slices: Slices): Promise<ArchiveMp4> {
+    const tracks = await Promise.all(tracksOf(index).map((stored) => Mp4Track.open(stored, readInit, slices)));
+    const layout = new Layout(tracks);
+    await slices.forEach(tracks[0]?.stored.segments ?? [], (segment) => layout.add(segment));
+    return new ArchiveMp4(layout.head(), layout.pieces, layout.bytes);
   }
 
-  /** The bytes of a range, piece by piece. */
+  /** The bytes of a range, as they are read. */
   async *read(range: ByteRange, readSpan: ReadSpan): AsyncGenerator<Uint8Array, void> {
-    if (range.start < this.#head.byteLength) yield this.#head.subarray(range.start, range.end + 1);
-    let at = this.#head.byteLength;
-    for (const piece of this.#pieces) {
-      const { rendition, span, offset, length } = piece;
-      const start = Math.max(0, range.start - at);
-      const end = Math.min(length - 1, range.end - at);
-      if (start <= end && piece.earlierTicks === 0)
-        yield* readSpan(rendition, span, { start: offset + start, end: offset + end });
-      else if (start <= end) yield (await readEarlier(piece, readSpan)).subarray(start, end + 1);
-      at += length;
-      if (at > range.end) return;
+    const head = this.#head.byteLength;
+    if (range.start < head) yield this.#head.subarray(range.start, range.end + 1);
+    const behind = { start: range.start - head, end: range.end - head };
+    for (let n = this.#pieceAt(behind.start); n < this.#pieces.length; n++) {
+      const piece = this.#pieces[n];
+      if (!piece || piece.at > behind.end) return;
+      yield* within(behind, piece.at, readPlaced(piece, readSpan));
     }
   }
+
+  /** Number of the piece that holds a byte behind the head. */
+  #pieceAt(byte: number): number {
+    let [low, high] = [0, this.#pieces.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((this.#pieces[middle]?.at ?? 0) <= byte) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
 }
 
-type ReadSpan = (rendition: string, span: string, range: ByteRange) => AsyncIterable<Uint8Array>;
-
-/** A whole segment, which is a few seconds of media, with the times that it has in the file. */
-async function readEarlier({ rendition, span, offset, length, earlierTicks }: Piece, readSpan: ReadSpan) {
-  const pieces: Uint8Array[] = [];
-  const range = { start: offset, end: offset + length - 1 };
-  for await (const bytes of readSpan(rendition, span, range)) pieces.push(bytes);
-  const segment = Buffer.concat(pieces);
-  moveFragmentsEarlier(segment, earlierTicks);
-  return segment;
+/** The first picture and the first sound that there are: what others there are hold the same. */
+function tracksOf({ id, renditions }: MediaIndex): StoredRendition[] {
+  const found = (["video", "audio"] as const).flatMap((kind) => {
+    const rendition = renditions.find(({ track, segments }) => track.kind === kind && segments.some(({ gap }) => !gap));
+    return rendition ? [rendition] : [];
+  });
+  if (found.length === 0) throw new Error(`the media of ${id} has no segments`);
+  return found;
 }
 
-function longestConfiguration({ segments }: StoredRendition): Map<number, StoredSegment> {
-  const lasting = new Map<string, number>();
-  for (const { gap, init, durationTicks } of segments)
-    if (!gap) lasting.set(init, (lasting.get(init) ?? 0) + durationTicks);
-  const [longest] = [...lasting].toSorted((a, b) => b[1] - a[1])[0] ?? [""];
-  return new Map(segments.filter(({ gap, init }) => !gap && init === longest).map((segment) => [segment.msn, segment]));
+/** Where everything stands behind the head. The first track leads: what it has no row for is not in the file. */
+class Layout {
+  readonly pieces: Piece[] = [];
+  bytes = 0;
+  readonly #tracks: readonly { readonly track: Mp4Track; readonly starts: number[]; next: number; endTicks: number }[];
+  readonly #segmentBytes: number[] = [];
+  /** In the timescale of the track that leads, as everything without a track's name. */
+  #leftOutTicks = 0;
+  #endTicks = 0;
+
+  constructor(tracks: readonly Mp4Track[]) {
+    this.#tracks = tracks.map((track) => ({ track, starts: [], next: 0, endTicks: 0 }));
+  }
+
+  add(leading: StoredSegment): void {
+    const [lead] = this.#tracks;
+    // Sound goes on where there is no picture, but not where there is one that the file cannot hold.
+    if (!lead || (!leading.gap && !lead.track.holds(leading))) return;
+    const { timescale } = lead.track;
+    const holeTicks = leading.startTicks - this.#endTicks;
+    const leftOut = this.#leftOutTicks + (holeTicks > LONGEST_HOLE_SECONDS * timescale ? holeTicks : 0);
+    const before = this.bytes;
+    const starts = this.#tracks.map((state) => {
+      const { track } = state;
+      const earlierTicks = Math.round((leftOut * track.timescale) / timescale);
+      const segment = this.#segmentOf(state, leading.msn);
+      // Of the track that leads: libavformat looks the time of a picture up in all indexes, and must find the same segment in each.
+      const startTicks = Math.floor(((leading.startTicks - leftOut) * track.timescale) / timescale);
+      if (!segment || !track.holds(segment)) return { startTicks, ticks: 0 };
+      const sequence = this.pieces.length * MAX_FRAGMENTS_PER_SEGMENT;
+      this.pieces.push({
+        ...{ rendition: track.stored.rendition, segment, at: this.bytes },
+        ...{ sequence, earlierTicks },
+      });
+      this.bytes += segment.length;
+      return { startTicks, ticks: segment.durationTicks };
+    });
+    if (this.bytes === before) return;
+    this.#leftOutTicks = leftOut;
+    this.#endTicks = leading.startTicks + leading.durationTicks;
+    this.#segmentBytes.push(this.bytes - before);
+    for (const [n, state] of this.#tracks.entries()) {
+      const { startTicks = 0, ticks = 0 } = starts[n] ?? {};
+      state.starts.push(startTicks);
+      state.endTicks = startTicks + ticks;
+    }
+  }
+
+  head(): Uint8Array {
+    const seconds = Math.max(...this.#tracks.map(({ track, endTicks }) => endTicks / track.timescale));
+    const indexes = this.#tracks.map(({ track, starts, endTicks }) => {
+      const { id: trackId, timescale } = track;
+      return { trackId, timescale, starts, endTicks, isIndependent: true };
+    });
+    const init = jointInit(
+      this.#tracks.map(({ track }) => track.joint),
+      seconds,
+    );
+    return Buffer.concat([init, segmentIndexes(indexes, this.#segmentBytes)]);
+  }
+
+  /** Of the same number; both lists are in their order. */
+  #segmentOf(state: { readonly track: Mp4Track; next: number }, msn: number): StoredSegment | undefined {
+    const { segments } = state.track.stored;
+    while ((segments[state.next]?.msn ?? msn) < msn) state.next++;
+    const segment = segments[state.next];
+    return segment?.msn === msn ? segment : undefined;
+  }
 }
 
-function initTrack({ track }: StoredRendition): InitTrack {
-  const config = Buffer.from(track.config, "base64");
-  const { codec, timescale } = track;
-  if (codec === "aac" || codec === "opus")
-    return {
-      kind: "audio",
-      codec,
-      config,
-      timescale,
-      sampleRate: track.sampleRate ?? timescale,
-      channels: track.channels ?? 2,
-    };
-  return { kind: "video", codec, config, timescale, width: track.width ?? 0, height: track.height ?? 0 };
+/** A segment's fragments as they stand in the file, in the pieces that the store gives. */
+async function* readPlaced(piece: Piece, readSpan: ReadSpan): AsyncGenerator<Uint8Array, void> {
+  const { rendition, segment } = piece;
+  let { sequence } = piece;
+  const editor = new FragmentEditor((moof) => placeFragment(moof, { ...piece, sequence: ++sequence }));
+  const range = { start: segment.offset, end: segment.offset + segment.length - 1 };
+  for await (const bytes of readSpan(rendition, segment.span, range)) yield* editor.push(bytes);
+}
+
+/** What a range has of `source`, which stands at `at`. Reads no further than that. */
+async function* within(range: ByteRange, at: number, source: AsyncIterable<Uint8Array>) {
+  let position = at;
+  for await (const bytes of source) {
+    const from = Math.max(0, range.start - position);
+    const to = Math.min(bytes.byteLength, range.end + 1 - position);
+    if (from < to) yield bytes.subarray(from, to);
+    position += bytes.byteLength;
+    if (position > range.end) return;
+  }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../../platform/clock.ts";
-import type { Slices } from "../../../platform/slices.ts";
+import { Slices } from "../../../platform/slices.ts";
 import type { PlaybackGate, StoredContent } from "../../../ports/index.ts";
-import { OpenMedia } from "./open-media.ts";
+import { OpenMedia, type ReadFile } from "./open-media.ts";
 
 const KEEP_MS = 60_000;
 /** Of all kept media together, some 200 MB; a day of four renditions has 86,400. */
@@ -21,15 +21,17 @@ export class ArchiveShelf {
   readonly #clock: Clock;
   readonly #gate: Pick<PlaybackGate, "mediaIndex">;
   readonly #slices: Slices;
+  readonly #readFile: ReadFile;
   /** The oldest first. */
   readonly #kept = new Map<string, Kept>();
   readonly #opening = new Map<string, Promise<OpenMedia | null>>();
   #segments = 0;
 
-  constructor(clock: Clock, gate: Pick<PlaybackGate, "mediaIndex">, slices: Slices) {
+  constructor(clock: Clock, gate: Pick<PlaybackGate, "mediaIndex">, readFile: ReadFile) {
     this.#clock = clock;
     this.#gate = gate;
-    this.#slices = slices;
+    this.#slices = new Slices(clock);
+    this.#readFile = readFile;
   }
 
   /** Null where there is nothing to play. */
@@ -49,7 +51,7 @@ export class ArchiveShelf {
     if (!index) return null;
     const kept = this.#kept.get(content.id);
     // The gate gives the same index as long as it keeps it: what was made of it is still right.
-    const media = kept?.media.index === index ? kept.media : await OpenMedia.open(index, this.#slices);
+    const media = kept?.media.index === index ? kept.media : await OpenMedia.open(index, this.#readFile, this.#slices);
     this.#keep(content.id, media);
     return media;
   }

@@ -2,7 +2,11 @@ import type { Slices } from "../../../platform/slices.ts";
 import type { MediaIndex, StoredRendition } from "../../../ports/index.ts";
 import { ArchiveMp4 } from "./archive-mp4.ts";
 import { type Bitrates, playlistPieces } from "./archive-playlists.ts";
+import type { ReadInit } from "./mp4-track.ts";
 import { SharedText } from "./shared-text.ts";
+
+/** A small object of the store; null where it is not there. */
+export type ReadFile = (key: string) => Promise<Uint8Array | null>;
 
 /** A rendition of stored media, looked through once. */
 export interface OpenRendition {
@@ -21,15 +25,16 @@ export class OpenMedia {
   /** Made when it is first asked for. */
   readonly mp4: () => Promise<ArchiveMp4>;
 
-  private constructor(index: MediaIndex, renditions: readonly OpenRendition[], slices: Slices) {
+  private constructor(index: MediaIndex, renditions: readonly OpenRendition[], readInit: ReadInit, slices: Slices) {
     this.index = index;
     this.renditions = new Map(renditions.map((rendition) => [rendition.stored.rendition, rendition]));
-    this.mp4 = onceFor(() => ArchiveMp4.build(index, slices));
+    this.mp4 = onceFor(() => ArchiveMp4.build(index, readInit, slices));
   }
 
-  static async open(index: MediaIndex, slices: Slices): Promise<OpenMedia> {
+  static async open(index: MediaIndex, readFile: ReadFile, slices: Slices): Promise<OpenMedia> {
     const renditions = await Promise.all(index.renditions.map((stored) => lookThrough(stored, slices)));
-    return new OpenMedia(index, renditions, slices);
+    const readInit: ReadInit = (rendition, init) => readFile(`${index.keyPrefix}${rendition}/${init}`);
+    return new OpenMedia(index, renditions, readInit, slices);
   }
 
   get segments(): number {
