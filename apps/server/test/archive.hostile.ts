@@ -120,7 +120,7 @@ test("300 requests for the playlist of twelve hours on one connection, read and 
   }
 });
 
-test("twelve connections that ask for a span 2,000 times each and read 2 kB/s: one file each, and none when they have left", async (context) => {
+test("twelve connections that ask for a span 2,000 times each and read 2 kB/s: a file each at most, and none when they have left", async (context) => {
   const { weir } = arena;
   const recording = await halfADay();
   const files = openFiles(weir);
