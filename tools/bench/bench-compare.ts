@@ -12,13 +12,20 @@ const STREAMS = 50;
 const SECONDS = 10;
 const LISTED_AFTER_MS = 8_000;
 
+/** `part` is what `--only` calls it. */
 const MEASURES = {
   "live playlist, CPU per request": {
+    part: "delivery",
     unit: "µs",
     measure: (server: BenchServer, clip: Clip) => ofPlaylist(server, clip),
   },
-  "segment, CPU per GB": { unit: "s", measure: (server: BenchServer, clip: Clip) => ofSegment(server, clip) },
+  "segment, CPU per GB": {
+    part: "delivery",
+    unit: "s",
+    measure: (server: BenchServer, clip: Clip) => ofSegment(server, clip),
+  },
   [`${STREAMS} publishers, CPU per stream`]: {
+    part: "ingest",
     unit: "thousandths of a core",
     measure: async (server: BenchServer, clip: Clip) =>
       (await measureIngest(weirTarget(server), clip, STREAMS, SECONDS))[0]?.value ?? Number.NaN,
@@ -26,9 +33,13 @@ const MEASURES = {
 } as const;
 
 /** This checkout and the one in `against`, in turns on one machine, so that what else the machine does falls on both. */
-export async function compareVersions(clip: Clip, against: string, rounds: number): Promise<Row[]> {
+export async function compareVersions(
+  clip: Clip,
+  { against, rounds, parts }: { against: string; rounds: number; parts: ReadonlySet<string> },
+): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const [what, { unit, measure }] of Object.entries(MEASURES)) {
+  for (const [what, { part, unit, measure }] of Object.entries(MEASURES)) {
+    if (!parts.has(part)) continue;
     const [here, there]: [number[], number[]] = [[], []];
     for (let round = 0; round < rounds; round++) {
       const turns = [

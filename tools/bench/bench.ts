@@ -18,7 +18,7 @@ const HELP = `npm run bench -- [options]
   --streams 1,10,50                                 how many publishers at once
   --seconds 8                                       how long ingest is watched
   --ladder-seconds 60                               how long a ladder is watched, more than 20
-  --against FOLDER                                  another checkout of Weir, installed: both take turns, nothing else is measured
+  --against FOLDER                                  another checkout of Weir, installed: both take turns at delivery and ingest
   --rounds 5                                        how many turns each takes
   --peer NAME=rtmp://127.0.0.1:port/app/{n},pid     another server that runs already, beside ours in the ingest rows
 
@@ -100,7 +100,13 @@ async function run(): Promise<void> {
 
 async function comparison(against: string): Promise<void> {
   process.stdout.write(`${machine()}\n\n| What | Measured |\n| --- | --- |\n`);
-  tell(...(await compareVersions(await makeClip(), against, Number(options.rounds))));
+  tell(
+    ...(await compareVersions(await makeClip(), {
+      against,
+      rounds: Number(options.rounds),
+      parts: new Set(options.only.split(",")),
+    })),
+  );
   process.stdout.write(`\n${JSON.stringify({ machine: machine(), options, rows })}\n`);
 }
 
