@@ -46,15 +46,12 @@ test("2,000 blocked requests on one connection hold up no other client's", async
   const { text: multivariant } = await ask(broadcast.hlsUrl, viewer);
   const [rendition = ""] = /^s\/.*\/source\/index\.m3u8/m.exec(multivariant) ?? [];
   const url = new URL(rendition, broadcast.hlsUrl);
-  let answers = "";
+  const floods: Promise<unknown>[] = [];
   const flood = (msn: number) => {
     const socket = connect({ host: "127.0.0.1", port: Number(url.port), localAddress: ATTACKER });
     onTestFinished(() => void socket.destroy());
-    socket
-      .on("error", () => {})
-      .on("data", (bytes) => {
-        answers += bytes;
-      });
+    socket.on("error", () => {}).resume();
+    floods.push(new Promise<void>((resolve) => socket.once("close", () => resolve())));
     socket.write(`GET ${url.pathname}?_HLS_msn=${msn} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(2_000));
   };
   for (let round = 0; round < 3; round++) {
@@ -65,7 +62,8 @@ test("2,000 blocked requests on one connection hold up no other client's", async
     expect(blocked.ms).toBeGreaterThan(300);
     expect(blocked.ms).toBeLessThan(6_000);
   }
-  expect(answers).toContain("503 Service Unavailable");
+  // More requests than a connection may have behind the one that is answered: it is closed.
+  await Promise.all(floods);
 });
 
 test("a thousand viewers behind one address all get in, wait for the next segment, and are counted", async () => {
