@@ -5,85 +5,101 @@ import { measureIngest, weirTarget } from "./bench-ingest.ts";
 import { type BenchServer, withDataFolder, withServer } from "./bench-server.ts";
 import type { Clip } from "./clip.ts";
 import { fetchBytes, videoPlaylistUrl } from "./hls-reader.ts";
+import { load } from "./load.ts";
 import { median, type Row } from "./report.ts";
 import { RtmpSender } from "./rtmp-sender.ts";
 
 const STREAMS = 50;
 const SECONDS = 10;
 const LISTED_AFTER_MS = 8_000;
+const WARM_CONNECTIONS = 16;
+const WARM_SECONDS = 3;
 
-/** `part` is what `--only` calls it. */
-const MEASURES = {
-  "live playlist, CPU per request": {
-    part: "delivery",
-    unit: "µs",
-    measure: (server: BenchServer, clip: Clip) => ofPlaylist(server, clip),
-  },
-  "segment, CPU per GB": {
-    part: "delivery",
-    unit: "s",
-    measure: (server: BenchServer, clip: Clip) => ofSegment(server, clip),
-  },
-  [`${STREAMS} publishers, CPU per stream`]: {
-    part: "ingest",
-    unit: "thousandths of a core",
-    measure: async (server: BenchServer, clip: Clip) =>
-      (await measureIngest(weirTarget(server), clip, STREAMS, SECONDS))[0]?.value ?? Number.NaN,
-  },
-} as const;
+interface Comparison {
+  readonly against: string;
+  readonly rounds: number;
+  /** Of `delivery` and `ingest`. */
+  readonly parts: ReadonlySet<string>;
+}
 
 /** This checkout and the one in `against`, in turns on one machine, so that what else the machine does falls on both. */
-export async function compareVersions(
-  clip: Clip,
-  { against, rounds, parts }: { against: string; rounds: number; parts: ReadonlySet<string> },
-): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const [what, { part, unit, measure }] of Object.entries(MEASURES)) {
-    if (!parts.has(part)) continue;
-    const [here, there]: [number[], number[]] = [[], []];
-    for (let round = 0; round < rounds; round++) {
-      const turns = [
-        async () => here.push(await onFreshServer((server) => measure(server, clip))),
-        async () => there.push(await onFreshServer((server) => measure(server, clip), resolve(against))),
-      ];
-      for (const turn of round % 2 === 0 ? turns : turns.reverse()) await turn();
-    }
-    const ratios = here.map((value, round) => value / (there[round] ?? Number.NaN));
-    rows.push(
-      { what: `${what}: this version`, value: median(here), unit },
-      { what: `${what}: the other version`, value: median(there), unit },
-      { what: `${what}: median of ${rounds} ratios`, value: median(ratios), unit: "times" },
-      { what: `${what}: worst ratio`, value: Math.max(...ratios), unit: "times" },
+export async function compareVersions(clip: Clip, { against, rounds, parts }: Comparison): Promise<Row[]> {
+  const other = resolve(against);
+  return [
+    ...(parts.has("delivery") ? await compareDelivery(clip, other, rounds) : []),
+    ...(parts.has("ingest") ? await compareIngest(clip, other, rounds) : []),
+  ];
+}
+
+/** Both run at once, each with one live stream; one of them is asked at a time. */
+async function compareDelivery(clip: Clip, other: string, rounds: number): Promise<Row[]> {
+  return onServer(undefined, clip, (here) =>
+    onServer(other, clip, async (there) => [
+      ...(await inTurns("live playlist, CPU per request", "µs", rounds, [here.playlist, there.playlist])),
+      ...(await inTurns("segment, CPU per GB", "s", rounds, [here.segment, there.segment])),
+    ]),
+  );
+}
+
+/** A new server each time: memory of an earlier measurement would count as there already. */
+function compareIngest(clip: Clip, other: string, rounds: number): Promise<Row[]> {
+  const measure = (root?: string) => async () =>
+    withDataFolder((folder) =>
+      withServer(
+        folder,
+        async (server) => (await measureIngest(weirTarget(server), clip, STREAMS, SECONDS))[0]?.value ?? Number.NaN,
+        root,
+      ),
     );
+  const what = `${STREAMS} publishers, CPU per stream`;
+  return inTurns(what, "thousandths of a core", rounds, [measure(), measure(other)]);
+}
+
+type Measure = () => Promise<number>;
+
+async function inTurns(
+  what: string,
+  unit: string,
+  rounds: number,
+  [measureHere, measureThere]: readonly [Measure, Measure],
+): Promise<Row[]> {
+  const [here, there]: [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    const turns = [async () => here.push(await measureHere()), async () => there.push(await measureThere())];
+    for (const turn of round % 2 === 0 ? turns : turns.reverse()) await turn();
   }
-  return rows;
+  const ratios = here.map((value, round) => value / (there[round] ?? Number.NaN));
+  return [
+    { what: `${what}: this version`, value: median(here), unit },
+    { what: `${what}: the other version`, value: median(there), unit },
+    { what: `${what}: median of ${rounds} ratios`, value: median(ratios), unit: "times" },
+    { what: `${what}: worst ratio`, value: Math.max(...ratios), unit: "times" },
+  ];
 }
 
-function onFreshServer(work: (server: BenchServer) => Promise<number>, root?: string): Promise<number> {
-  return withDataFolder((folder) => withServer(folder, work, root));
+interface Live {
+  readonly playlist: Measure;
+  readonly segment: Measure;
 }
 
-async function ofPlaylist(server: BenchServer, clip: Clip): Promise<number> {
-  return whileLive(server, clip, (playlistUrl) => costPerRequest(server.pid, playlistUrl));
+/** `work` with a server of that checkout whose code for playlists and segments is warm. */
+function onServer(root: string | undefined, clip: Clip, work: (live: Live) => Promise<Row[]>): Promise<Row[]> {
+  return withDataFolder((folder) => withServer(folder, (server) => whileLive(server, clip, work), root));
 }
 
-async function ofSegment(server: BenchServer, clip: Clip): Promise<number> {
-  return whileLive(server, clip, async (playlistUrl) => {
-    const playlist = (await fetchBytes(playlistUrl)).body.toString();
-    return costPerGigabyte(server.pid, new URL(newestSegment(playlist), playlistUrl).href);
-  });
-}
-
-async function whileLive(
-  server: BenchServer,
-  clip: Clip,
-  measure: (playlistUrl: string) => Promise<number>,
-): Promise<number> {
+async function whileLive(server: BenchServer, clip: Clip, work: (live: Live) => Promise<Row[]>): Promise<Row[]> {
   const { publishUrl, hlsUrl } = await server.createStream("compared");
   const sender = await RtmpSender.start(publishUrl, clip);
   try {
     await wait(LISTED_AFTER_MS);
-    return await measure(await videoPlaylistUrl(hlsUrl));
+    const playlistUrl = await videoPlaylistUrl(hlsUrl);
+    const segmentUrl = async (): Promise<string> =>
+      new URL(newestSegment((await fetchBytes(playlistUrl)).body.toString()), playlistUrl).href;
+    for (const url of [playlistUrl, await segmentUrl()]) await load(url, WARM_CONNECTIONS, WARM_SECONDS);
+    return await work({
+      playlist: () => costPerRequest(server.pid, playlistUrl),
+      segment: async () => costPerGigabyte(server.pid, await segmentUrl()),
+    });
   } finally {
     await sender.stop();
   }
