@@ -56,10 +56,10 @@ export class AudioClock {
 
   push(packet: SourcePacket): void {
     const samples = this.#frames.samplesOf(packet.data.bytes);
-    if (samples === 0) return this.#drop();
+    if (samples === 0) return this.#drop(packet);
     const expected = this.#toSamples(packet.pts + this.#offset);
     if (this.#next === null) {
-      if (expected < this.#earliest) return;
+      if (expected < this.#earliest) return packet.data.release();
       this.#next = expected;
     }
     const stepped = this.#sourceEnd !== null && Math.abs(expected - this.#sourceEnd) > this.#driftSamples;
@@ -71,8 +71,8 @@ export class AudioClock {
       else if (this.#mayCorrect) this.#correct(() => this.#insert(1));
     } else if (drift < -this.#driftSamples) {
       // Behind by more than a correction a segment could hide: what comes was already filled with silence, or comes twice.
-      if (stepped || drift < -4 * this.#driftSamples) return this.#drop();
-      if (this.#mayCorrect) return this.#correct(() => this.#drop());
+      if (stepped || drift < -4 * this.#driftSamples) return this.#drop(packet);
+      if (this.#mayCorrect) return this.#correct(() => this.#drop(packet));
     }
     this.#place(packet.data, samples);
   }
@@ -94,7 +94,8 @@ export class AudioClock {
     }
   }
 
-  #drop(): void {
+  #drop(packet: SourcePacket): void {
+    packet.data.release();
     this.dropped++;
   }
 

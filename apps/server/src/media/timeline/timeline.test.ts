@@ -168,6 +168,18 @@ describe("audio", () => {
     expect(rig.of("audio").length).toBeGreaterThan((15.5 * 48_000) / 1024);
   });
 
+  test("that comes twice is dropped, and its memory goes back at once", () => {
+    const rig = new TimelineRig();
+    let released = 0;
+    const pooled = ({ at, packet }: Arrival): Arrival => {
+      const data = new Payload(packet.data.bytes, { release: () => released++ });
+      return { at, packet: { ...packet, data } };
+    };
+    rig.send({ seconds: 6 }, (arrivals) => jump(3, -0.5, "audio")(arrivals).map(pooled));
+    expect(rig.timeline.corrections.droppedFrames).toBeGreaterThan(10);
+    expect(released).toBe(rig.timeline.corrections.droppedFrames);
+  });
+
   test("that first appears later begins a stretch at the next IDR", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 3, audio: false });

@@ -130,7 +130,7 @@ export class Timeline {
       this.#restart([packet]);
     } else if (this.#source.accepts(packet, now)) {
       if (packet.kind === "video") this.#placeVideo(packet);
-      else if (!this.#restartAtIdr) this.#placeAudio(packet);
+      else this.#placeAudio(packet);
     } else {
       this.#followJump(now);
     }
@@ -231,7 +231,7 @@ export class Timeline {
   }
 
   #placeVideo(packet: SourcePacket): void {
-    if (!this.#hasVideo || (this.#videoLost && !packet.isIndependent)) return;
+    if (!this.#hasVideo || (this.#videoLost && !packet.isIndependent)) return packet.data.release();
     const sample = this.#video.place(packet);
     const position = packet.isIndependent ? sample.time : sample.decodeTime;
     const isCut = this.#videoLost || this.#cutter.wantsVideoCut(position, packet.isIndependent);
@@ -246,13 +246,14 @@ export class Timeline {
   }
 
   #placeAudio(packet: SourcePacket): void {
-    this.#audio?.push(packet);
+    if (!this.#audio || this.#restartAtIdr) return packet.data.release();
+    this.#audio.push(packet);
     if (this.#cutsByVideo) {
       this.#releaseAudio(this.#video.decodeTime);
       this.#refuseFarAudio();
     } else {
       this.#releaseAudio(Number.POSITIVE_INFINITY);
-      this.#refuseStandstill(this.#audio?.endTicks ?? 0);
+      this.#refuseStandstill(this.#audio.endTicks);
     }
   }
 
