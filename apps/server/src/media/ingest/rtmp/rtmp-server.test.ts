@@ -149,6 +149,25 @@ test("the hub lets a publisher go with a sentence it can read", async () => {
   expect(server.publication.ends).toEqual([]);
 });
 
+test("a takeover does not wait for a connection that died silently, which is gone two seconds later", async () => {
+  await using server = await RtmpTestServer.start();
+  const { client: dead } = await RtmpTestClient.publish(server.port, "Right-Key");
+  dead.socket.pause(); // it reads nothing and never closes, as a peer whose network is gone
+  const { open } = server;
+  server.open = (grant, publisher) => {
+    server.publication.publisher.close("Another encoder took this stream over.");
+    return open(grant, publisher);
+  };
+  const { client, status } = await RtmpTestClient.publish(server.port, "Right-Key");
+  expect(status).toMatchObject({ code: "NetStream.Publish.Start" });
+  sendOpening(client);
+  await vi.waitFor(() => expect(server.publications[1]?.packets).toHaveLength(1));
+  expect(server.server.connectionCount).toBe(2);
+  server.clock.advance(2000);
+  await vi.waitFor(() => expect(server.server.connectionCount).toBe(1));
+  expect(client.socket.closed).toBe(false);
+});
+
 test("a codec that is not taken is named to the person at the encoder", async () => {
   await using server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
