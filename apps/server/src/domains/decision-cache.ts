@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../platform/clock.ts";
 
 interface Entry<Value> {
@@ -9,28 +10,22 @@ interface Entry<Value> {
 export class DecisionCache<Value> {
   readonly #clock: Clock;
   readonly #ttlMs: number;
-  readonly #capacity: number;
-  readonly #entries = new Map<string, Entry<Value>>();
+  readonly #entries: LRUCache<string, Entry<Value>>;
 
   constructor(clock: Clock, ttlMs: number, capacity: number) {
     this.#clock = clock;
     this.#ttlMs = ttlMs;
-    this.#capacity = capacity;
+    this.#entries = new LRUCache({ max: capacity });
   }
 
   get(key: string, ask: () => Promise<Value>): Promise<Value> {
     const now = this.#clock.monotonic();
     const known = this.#entries.get(key);
     if (known && known.until > now) return known.value;
-    this.#entries.delete(key);
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size < this.#capacity) break;
-      this.#entries.delete(oldest);
-    }
     const entry = { value: ask(), until: now + this.#ttlMs };
     this.#entries.set(key, entry);
     entry.value.catch(() => {
-      if (this.#entries.get(key) === entry) this.#entries.delete(key);
+      if (this.#entries.peek(key) === entry) this.#entries.delete(key);
     });
     return entry.value;
   }

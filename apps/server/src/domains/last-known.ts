@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../platform/clock.ts";
 import { DatabaseAway } from "../platform/database-away.ts";
 
@@ -22,15 +23,13 @@ interface Look<Value> {
  */
 export class LastKnown<Value> {
   readonly #clock: Clock;
-  readonly #capacity: number;
-  /** The one that was read longest ago first. */
-  readonly #known = new Map<string, Known<Value>>();
+  readonly #known: LRUCache<string, Known<Value>>;
   /** Questions that the database has not answered yet, one for all who want to know. */
   readonly #looks = new Map<string, Look<Value>>();
 
   constructor(clock: Clock, capacity: number) {
     this.#clock = clock;
-    this.#capacity = capacity;
+    this.#known = new LRUCache({ max: capacity });
   }
 
   /** Rejects with `DatabaseAway` where the database does not answer and nothing stands. */
@@ -42,7 +41,7 @@ export class LastKnown<Value> {
     if (now >= begunAt + PATIENCE_MS) return Promise.resolve(known.value);
     return new Promise((resolve, reject) => {
       // Forgotten meanwhile, it stands no longer.
-      const stands = () => this.#known.get(key) === known;
+      const stands = () => this.#known.peek(key) === known;
       const patience = this.#clock.after(begunAt + PATIENCE_MS - now, () => stands() && resolve(known.value));
       answer.then(
         (value) => {
@@ -77,10 +76,7 @@ export class LastKnown<Value> {
   }
 
   #keep(key: string, value: Value | undefined): void {
-    this.#known.delete(key);
-    if (value === undefined) return;
-    const [oldest] = this.#known.size < this.#capacity ? [] : this.#known.keys();
-    if (oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(key, { value, readAt: this.#clock.monotonic() });
+    if (value === undefined) this.#known.delete(key);
+    else this.#known.set(key, { value, readAt: this.#clock.monotonic() });
   }
 }

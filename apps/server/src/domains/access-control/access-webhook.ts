@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { signBody } from "../../platform/outbound/body-signature.ts";
@@ -83,8 +84,8 @@ export class AccessWebhooks {
   /** A lane of their own for those whom a webhook let in before: invented keys do not get into it. */
   readonly #present = new CallLanes({ atOnce: MAX_CALLS, mostWaiting: MAX_WAITING_CALLS });
   readonly #asking = new Map<string, Promise<WebhookAnswer>>();
-  /** The one that was renewed longest ago first. One that is forgotten is unconfirmed. */
-  readonly #standings = new Map<string, Standing>();
+  /** One that is evicted is unconfirmed. */
+  readonly #standings = new LRUCache<string, Standing>({ max: MAX_STANDINGS });
   readonly #webhooks: DecisionCache<AccessWebhook | undefined>;
   readonly #lastWebhooks: LastKnown<AccessWebhook>;
   readonly #notes: SparseNotes;
@@ -179,9 +180,6 @@ export class AccessWebhooks {
   #stand(key: string, verdict: WebhookVerdict, refreshMs: number): Standing {
     const now = this.#deps.clock.monotonic();
     const standing = afterVerdict(this.#standings.get(key), verdict, { now, refreshMs });
-    this.#standings.delete(key);
-    const [oldest] = this.#standings.size < MAX_STANDINGS ? [] : this.#standings.keys();
-    if (oldest !== undefined) this.#standings.delete(oldest);
     this.#standings.set(key, standing);
     return standing;
   }

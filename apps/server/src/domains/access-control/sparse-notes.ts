@@ -1,13 +1,14 @@
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../platform/clock.ts";
 
-const NAMES = 10_000;
+const MAX_NAMES = 10_000;
 
 /** What may happen thousands of times a second and needs to be noted once in a while: says for which names it is time again. */
 export class SparseNotes {
   readonly #clock: Clock;
   readonly #everyMs: number;
   /** When each was noted last, by the monotonic clock. */
-  readonly #notedAt = new Map<string, number>();
+  readonly #notedAt = new LRUCache<string, number>({ max: MAX_NAMES });
 
   constructor(clock: Clock, everyMs: number) {
     this.#clock = clock;
@@ -18,7 +19,6 @@ export class SparseNotes {
     const at = this.#clock.monotonic();
     const notedAt = this.#notedAt.get(name);
     if (notedAt !== undefined && at - notedAt < this.#everyMs) return false;
-    if (this.#notedAt.size >= NAMES) this.#notedAt.clear();
     this.#notedAt.set(name, at);
     return true;
   }

@@ -1,4 +1,5 @@
 import { compactVerify, errors, importSPKI } from "jose";
+import { LRUCache } from "lru-cache";
 import { type AccessToken, type ParsedToken, parseAccessToken } from "./access-token.ts";
 
 type Key = Awaited<ReturnType<typeof importSPKI>>;
@@ -10,14 +11,14 @@ interface Kept {
 }
 
 /** A token has some 700 characters. */
-const KEPT_TOKENS = 10_000;
-const KEPT_KEYS = 1_000;
+const MAX_TOKENS = 10_000;
+const MAX_KEYS = 1_000;
 const ALGORITHM = "ES256";
 
 /** Verifies each token once: those that are genuine are kept, and who asks meanwhile waits for the same answer. */
 export class TokenVerifier {
-  readonly #tokens = new Map<string, Kept>();
-  readonly #keys = new Map<string, Promise<Key>>();
+  readonly #tokens = new LRUCache<string, Kept>({ max: MAX_TOKENS });
+  readonly #keys = new LRUCache<string, Promise<Key>>({ max: MAX_KEYS });
   #verifications = 0;
 
   /** How many signatures have been checked. */
@@ -35,7 +36,7 @@ export class TokenVerifier {
     const kept = this.#tokens.get(token.text);
     if (kept) return kept.isGenuine;
     const isGenuine = this.#verify(token);
-    keep(this.#tokens, token.text, { token, isGenuine }, KEPT_TOKENS);
+    this.#tokens.set(token.text, { token, isGenuine });
     const forget = () => void this.#tokens.delete(token.text);
     isGenuine.then((answer) => answer || forget(), forget);
     return isGenuine;
@@ -56,16 +57,7 @@ export class TokenVerifier {
     const known = this.#keys.get(publicKey);
     if (known) return known;
     const key = importSPKI(Buffer.from(publicKey, "base64").toString(), ALGORITHM);
-    keep(this.#keys, publicKey, key, KEPT_KEYS);
+    this.#keys.set(publicKey, key);
     return key;
   }
-}
-
-/** The oldest goes for the newest. */
-function keep<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
-  for (const oldest of map.keys()) {
-    if (map.size < most) break;
-    map.delete(oldest);
-  }
-  map.set(key, value);
 }

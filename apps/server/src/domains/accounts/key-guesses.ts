@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../platform/clock.ts";
 import { clientOf } from "../../platform/limits/client.ts";
 import { DeniedClients } from "../../platform/limits/denied-clients.ts";
@@ -14,7 +15,7 @@ const MAX_RIGHT = 10_000;
 /** Keeps a client from trying out keys, without shutting out who shares its address and has a right one. */
 export class KeyGuesses {
   readonly #denied: DeniedClients;
-  readonly #right = new Set<string>();
+  readonly #right = new LRUCache<string, true>({ max: MAX_RIGHT });
 
   constructor(clock: Clock) {
     this.#denied = new DeniedClients({ clock, ...LIMITS });
@@ -28,22 +29,15 @@ export class KeyGuesses {
   ): Promise<Found | "denied" | "too-many"> {
     const name = nameOf(secret);
     const look = async () => (await find()) ?? "denied";
-    const found = this.#right.has(name) ? await look() : await this.#denied.ask(clientOf(address), look);
+    const found = this.#right.get(name) ? await look() : await this.#denied.ask(clientOf(address), look);
     if (found === "denied") this.#right.delete(name);
-    else if (found !== "too-many") this.#remember(name);
+    else if (found !== "too-many") this.#right.set(name, true);
     return found;
   }
 
   /** A secret that was just given out. */
   wasGiven(secret: string): void {
-    this.#remember(nameOf(secret));
-  }
-
-  #remember(name: string): void {
-    if (this.#right.has(name)) return;
-    const [oldest] = this.#right.size < MAX_RIGHT ? [] : this.#right;
-    if (oldest !== undefined) this.#right.delete(oldest);
-    this.#right.add(name);
+    this.#right.set(nameOf(secret), true);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { StreamHealth } from "@weir/contract";
 import { sql } from "kysely";
+import { LRUCache } from "lru-cache";
 import type { EventLog } from "../events/index.ts";
 import type { Db } from "../schema.ts";
 import { streamSubject } from "../subject.ts";
@@ -20,7 +21,7 @@ export interface HealthViewsDeps {
 }
 
 /** About 60 kB each for a stream that is live all day. */
-const MOST_VIEWS = 256;
+const MAX_VIEWS = 256;
 const PAGE = 500;
 /** Longest window of a condition. */
 const WINDOW_MS = 3_600_000;
@@ -28,8 +29,7 @@ const WINDOW_MS = 3_600_000;
 /** Health of streams as this process has read it from their logs. What is forgotten is read again, and comes out the same. */
 export class HealthViews {
   readonly #deps: HealthViewsDeps;
-  /** The one asked for last stands last. */
-  readonly #views = new Map<string, View>();
+  readonly #views = new LRUCache<string, View>({ max: MAX_VIEWS });
 
   constructor(deps: HealthViewsDeps) {
     this.#deps = deps;
@@ -51,10 +51,7 @@ export class HealthViews {
       at: 0,
       reading: Promise.resolve(),
     };
-    this.#views.delete(streamId);
     this.#views.set(streamId, view);
-    const [oldest] = this.#views.keys();
-    if (this.#views.size > MOST_VIEWS && oldest !== undefined) this.#views.delete(oldest);
     return view;
   }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Deps } from "../deps.ts";
 import type { Db } from "../schema.ts";
 import { findPlayable, findPlayableSession, type PlayableRow } from "./playback-store.ts";
@@ -14,8 +15,8 @@ export interface PlayableFinderDeps extends Pick<Deps, "db" | "clock"> {
 /** Finds what an id plays. Anybody may ask for any id, so unknown ones are remembered for a moment. */
 export class PlayableFinder {
   readonly #deps: PlayableFinderDeps;
-  /** When each is forgotten, the oldest first. */
-  readonly #unknown = new Map<string, number>();
+  /** Until when each is taken for unknown. */
+  readonly #unknown = new LRUCache<string, number>({ max: MAX_UNKNOWN });
 
   constructor(deps: PlayableFinderDeps) {
     this.#deps = deps;
@@ -25,7 +26,7 @@ export class PlayableFinder {
   async find(playbackId: string): Promise<PlayableRow | undefined> {
     if (this.#isUnknown(playbackId)) return undefined;
     const row = await findPlayable(this.#deps.viewers, playbackId);
-    if (!row) this.#remember(playbackId);
+    if (!row) this.#unknown.set(playbackId, this.#deps.clock.monotonic() + UNKNOWN_MS);
     return row;
   }
 
@@ -41,12 +42,5 @@ export class PlayableFinder {
 
   #isUnknown(playbackId: string): boolean {
     return (this.#unknown.get(playbackId) ?? 0) > this.#deps.clock.monotonic();
-  }
-
-  #remember(playbackId: string): void {
-    this.#unknown.delete(playbackId);
-    const [oldest] = this.#unknown.size < MAX_UNKNOWN ? [] : this.#unknown.keys();
-    if (oldest !== undefined) this.#unknown.delete(oldest);
-    this.#unknown.set(playbackId, this.#deps.clock.monotonic() + UNKNOWN_MS);
   }
 }

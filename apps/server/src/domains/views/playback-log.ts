@@ -1,5 +1,6 @@
 import { routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
+import { LRUCache } from "lru-cache";
 import { RateLimit } from "../../platform/http/rate-limit.ts";
 import { BadRequest, TooManyRequests } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
@@ -17,8 +18,8 @@ const MOST_EVENTS = 200;
 /** A player tells every 5 s; many viewers may share an address. */
 const QUOTA = 1_200;
 const MINUTE_MS = 60_000;
-/** Players of which an error was counted; the oldest is forgotten first. */
-const MOST_FAILED = 10_000;
+/** Players of which an error was counted. */
+const MAX_FAILED = 10_000;
 
 interface PlaybackLog {
   readonly playbackId: string;
@@ -30,7 +31,7 @@ interface PlaybackLog {
 /** What players tell of themselves, from any page and without a key: counted, never stored as it came. */
 export function playbackLogRoutes(app: FastifyInstance, { clock, viewCounter }: PlaybackLogDeps): void {
   const limit = new RateLimit({ clock, quota: QUOTA, windowMs: MINUTE_MS });
-  const failed = new Set<string>();
+  const failed = new LRUCache<string, true>({ max: MAX_FAILED });
 
   void app.register(async (scope) => {
     // A page that sends without asking first can only send text.
@@ -52,7 +53,7 @@ export function playbackLogRoutes(app: FastifyInstance, { clock, viewCounter }: 
           }
           const told = parsePlaybackLog(String(request.body ?? ""));
           const isNews = told.errors > 0 && !failed.has(told.sessionId);
-          if (isNews) remember(failed, told.sessionId);
+          if (isNews) failed.set(told.sessionId, true);
           viewCounter.countBeacon(told.playbackId, { errors: isNews ? 1 : 0, heartbeats: told.heartbeats });
           return reply.code(204).send();
         },
@@ -81,10 +82,4 @@ function parse(text: string): Readonly<Record<string, unknown>> {
     if (typeof body === "object" && body !== null) return body as Record<string, unknown>;
   } catch {}
   throw new BadRequest("the body is no JSON object");
-}
-
-function remember(failed: Set<string>, sessionId: string): void {
-  const [oldest] = failed;
-  if (oldest !== undefined && failed.size >= MOST_FAILED) failed.delete(oldest);
-  failed.add(sessionId);
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../platform/clock.ts";
 import type { PlaybackContent } from "../../ports/index.ts";
 import type { Grant } from "./viewer-sessions.ts";
@@ -13,14 +14,15 @@ export interface PublicAnswer {
 /** The gate's answers about public content, kept for as long as they stand, so that a segment costs a look-up. */
 export class PublicAnswers {
   readonly #clock: Clock;
-  readonly #kept = new Map<string, PublicAnswer & { readonly until: number }>();
+  readonly #kept = new LRUCache<string, PublicAnswer & { readonly until: number }>({ max: MAX_KEPT });
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   find(key: string): PublicAnswer | null {
-    const kept = this.#kept.get(key);
+    // Without a move in the order of use: an answer in use is renewed every second, and this is asked for every segment.
+    const kept = this.#kept.peek(key);
     return kept && this.#clock.monotonic() < kept.until ? kept : null;
   }
 
@@ -30,7 +32,6 @@ export class PublicAnswers {
   }
 
   keep(key: string, { content, isFull, standsMs }: Grant): PublicAnswer {
-    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
     const answer = { content, isFull, until: this.#clock.monotonic() + standsMs };
     this.#kept.set(key, answer);
     return answer;

@@ -9,6 +9,7 @@
  *
  * Nothing is stored: a forgotten session, after a restart or on another node, goes on from its token.
  */
+import { LRUCache } from "lru-cache";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import { clientOf } from "../../platform/limits/client.ts";
 import type { PlaybackContent, PlaybackDecision, PlaybackGate, ViewerDetails, ViewerPass } from "../../ports/index.ts";
@@ -54,9 +55,12 @@ export class ViewerSessions {
   readonly #gate: PlaybackGate;
   readonly #tokens: ViewerTokens;
   readonly #counts: ViewerCounts;
-  /** By token, and by identity; the oldest first. */
-  readonly #sessions = new Map<string, ViewerSession>();
-  #characters = 0;
+  /** By token, and by identity. */
+  readonly #sessions = new LRUCache<string, ViewerSession>({
+    max: MAX_SESSIONS,
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: charactersOf,
+  });
   readonly #sweep: Timer;
   /** Answers to questions that were asked before the last change do not stand. */
   #changes = 0;
@@ -97,14 +101,7 @@ export class ViewerSessions {
   }
 
   remember(key: string, session: ViewerSession): void {
-    const characters = charactersOf(key, session);
-    this.#forget(key);
-    for (const oldest of this.#sessions.keys()) {
-      if (this.#sessions.size < MAX_SESSIONS && this.#characters + characters <= MAX_CHARACTERS) break;
-      this.#forget(oldest);
-    }
     this.#sessions.set(key, session);
-    this.#characters += characters;
   }
 
   /** The session's token for its addresses. */
@@ -194,16 +191,10 @@ export class ViewerSessions {
 
   #forgetIdle(): void {
     const idle = this.#clock.monotonic() - IDLE_MS;
-    for (const [key, session] of this.#sessions) if (session.usedAt < idle) this.#forget(key);
-  }
-
-  #forget(key: string): void {
-    const session = this.#sessions.get(key);
-    if (!session) return;
-    this.#sessions.delete(key);
-    this.#characters -= charactersOf(key, session);
+    for (const [key, session] of [...this.#sessions.entries()]) if (session.usedAt < idle) this.#sessions.delete(key);
   }
 }
 
-const charactersOf = (key: string, { pass }: ViewerSession): number =>
-  key.length + (pass.kind === "webhook" ? pass.accessKey.length : 0);
+function charactersOf({ pass }: ViewerSession, key: string): number {
+  return key.length + (pass.kind === "webhook" ? pass.accessKey.length : 0);
+}

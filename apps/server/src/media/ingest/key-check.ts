@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../platform/clock.ts";
 import { RateLimit } from "../../platform/http/rate-limit.ts";
 import type { PublishDecision } from "../../ports/index.ts";
@@ -30,8 +31,8 @@ export interface KeyQuestion {
 export class KeyCheck {
   readonly #clock: Clock;
   readonly #wrong: RateLimit;
-  /** Hashes, the oldest first. */
-  readonly #right = new Set<string>();
+  /** Hashes. */
+  readonly #right = new LRUCache<string, true>({ max: MAX_RIGHT });
   /** The last look-up of each client that has to wait in line. Bounded by the connections that wait. */
   readonly #lines = new Map<string, Promise<unknown>>();
 
@@ -46,7 +47,7 @@ export class KeyCheck {
     const name = hash("sha256", streamKey, "base64url");
     const isSlow = client !== null && this.#wrong.isUsedUp(client) && !this.#right.has(name);
     const decision = isSlow ? await this.#inLine(client, question) : await authorize();
-    if (decision?.ok) this.#remember(name);
+    if (decision?.ok) this.#right.set(name, true);
     else if (decision?.reason === "unknown-key" || decision?.reason === "suspended") {
       this.#right.delete(name);
       if (client !== null) this.#wrong.take(client);
@@ -67,12 +68,5 @@ export class KeyCheck {
     } finally {
       if (this.#lines.get(client) === turn) this.#lines.delete(client);
     }
-  }
-
-  #remember(name: string): void {
-    this.#right.delete(name);
-    const [oldest] = this.#right.size < MAX_RIGHT ? [] : this.#right;
-    if (oldest !== undefined) this.#right.delete(oldest);
-    this.#right.add(name);
   }
 }

@@ -72,7 +72,7 @@ test("indexes are kept for a minute, and asked for again after it", async () => 
 
 test("long recordings push one another out, however few they are; short ones stay beside one", async () => {
   const { play } = start();
-  expect([await play("long-1"), await play("short"), await play("long-1")]).toEqual([1, 1, 0]);
+  expect([await play("short"), await play("long-1"), await play("long-1"), await play("short")]).toEqual([1, 1, 0, 0]);
   expect([await play("long-2"), await play("short"), await play("long-2")]).toEqual([1, 0, 0]);
   expect(await play("long-1")).toBe(1);
 });

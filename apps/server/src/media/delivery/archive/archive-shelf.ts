@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import type { Clock } from "../../../platform/clock.ts";
 import { Slices } from "../../../platform/slices.ts";
 import type { PlaybackGate, StoredContent } from "../../../ports/index.ts";
@@ -22,10 +23,11 @@ export class ArchiveShelf {
   readonly #gate: Pick<PlaybackGate, "mediaIndex">;
   readonly #slices: Slices;
   readonly #readFile: ReadFile;
-  /** The oldest first. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new LRUCache<string, Kept>({
+    maxSize: MAX_SEGMENTS,
+    sizeCalculation: ({ media }) => Math.min(MAX_SEGMENTS, Math.max(1, media.segments)),
+  });
   readonly #opening = new Map<string, Promise<OpenMedia | null>>();
-  #segments = 0;
 
   constructor(clock: Clock, gate: Pick<PlaybackGate, "mediaIndex">, readFile: ReadFile) {
     this.#clock = clock;
@@ -49,25 +51,10 @@ export class ArchiveShelf {
   async #open(content: StoredContent): Promise<OpenMedia | null> {
     const index = await this.#gate.mediaIndex(content);
     if (!index) return null;
-    const kept = this.#kept.get(content.id);
+    const kept = this.#kept.peek(content.id);
     // The gate gives the same index as long as it keeps it: what was made of it is still right.
     const media = kept?.media.index === index ? kept.media : await OpenMedia.open(index, this.#readFile, this.#slices);
-    this.#keep(content.id, media);
+    this.#kept.set(content.id, { media, until: this.#clock.monotonic() + KEEP_MS });
     return media;
-  }
-
-  #keep(id: string, media: OpenMedia): void {
-    this.#forget(id);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#segments + media.segments <= MAX_SEGMENTS) break;
-      this.#forget(oldest);
-    }
-    this.#kept.set(id, { media, until: this.#clock.monotonic() + KEEP_MS });
-    this.#segments += media.segments;
-  }
-
-  #forget(id: string): void {
-    this.#segments -= this.#kept.get(id)?.media.segments ?? 0;
-    this.#kept.delete(id);
   }
 }
