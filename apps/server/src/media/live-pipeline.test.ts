@@ -115,6 +115,42 @@ describe("playlists", () => {
   });
 });
 
+describe("preload hints", () => {
+  test.each([24, 30, 60])(
+    "of a source of %i frames a second are there at any moment, and each comes true",
+    async (frameRate) => {
+      const { pipeline, clock } = new PipelineRig();
+      pipeline.track(VIDEO);
+      pipeline.track(AUDIO);
+      const hinted = new Set<string>();
+      const published = new Set<string>();
+      const listen = (rendition: LiveRendition) => {
+        const text = pipeline.playlist(rendition.name)?.text() ?? "";
+        const hint = /PRELOAD-HINT:TYPE=PART,URI="(.*)"/.exec(text)?.[1];
+        hinted.add(`${rendition.name}/${hint ?? `none at ${clock.monotonic()}`}`);
+        for (const [, uri] of text.matchAll(/EXT-X-PART:.*URI="(.*?)"/g)) published.add(`${rendition.name}/${uri}`);
+      };
+      let at = 0;
+      for (const arrival of syntheticSource({ seconds: 9, frameRate })) {
+        clock.advance(arrival.at - at);
+        at = arrival.at;
+        const known = pipeline.renditions;
+        pipeline.packet(arrival.packet);
+        // What a plain answer sees between two packets, and a blocked one that is woken.
+        for (const rendition of pipeline.renditions) {
+          if (!known.includes(rendition)) rendition.onChange(() => listen(rendition));
+          else listen(rendition);
+        }
+        await Promise.resolve();
+      }
+      const untrue = [...hinted].filter((hint) => !published.has(hint));
+      // The part that is being made when the source stops.
+      expect(untrue.map((hint) => hint.replace(/\/.*/, "")).sort()).toEqual(["audio", "source"]);
+      expect(hinted.size).toBeGreaterThan(2 * 4 * 6);
+    },
+  );
+});
+
 describe("parts", () => {
   test.each([
     [120, 0.334],

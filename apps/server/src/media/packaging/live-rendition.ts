@@ -8,7 +8,7 @@ const MAX_LISTED = 100;
 /** Those that fell out of the list go at once where they are too much. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
-/** What a rendition calls when something was added or it ended. */
+/** What a rendition calls behind a turn in which something was added or it ended. */
 export type RenditionListener = () => void;
 
 /**
@@ -27,6 +27,8 @@ export class LiveRendition {
   #listedBytes = 0;
   #delistedBytes = 0;
   #open: LiveSegment | null = null;
+  #expectedMsn: number | null = null;
+  #isTelling = false;
   #discontinuitySequence: number;
   #hasEnded = false;
   version = 0;
@@ -67,6 +69,13 @@ export class LiveRendition {
     return last ? { msn: last.msn, part: Math.max(0, last.parts.length - 1) } : null;
   }
 
+  /** The part that is published next; null where nothing says that one will be. */
+  get nextPart(): { readonly msn: number; readonly part: number } | null {
+    if (this.#hasEnded) return null;
+    if (this.#open) return { msn: this.#open.msn, part: this.#open.parts.length };
+    return this.#expectedMsn === null ? null : { msn: this.#expectedMsn, part: 0 };
+  }
+
   segment(msn: number): LiveSegment | undefined {
     return this.#byMsn.get(msn);
   }
@@ -75,14 +84,22 @@ export class LiveRendition {
     return segment !== this.#open;
   }
 
-  /** Call `listener` at every change until the returned function is called. */
+  /** Call `listener` behind every turn with a change until the returned function is called. */
   onChange(listener: RenditionListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
+  /** The segment that begins behind the one that is complete; null where none is known. */
+  expect(msn: number | null): void {
+    if (this.#expectedMsn === msn) return;
+    this.#expectedMsn = msn;
+    this.#changed();
+  }
+
   begin(segment: LiveSegment): void {
     this.#open = segment;
+    this.#expectedMsn = null;
     this.#byMsn.set(segment.msn, segment);
   }
 
@@ -156,8 +173,17 @@ export class LiveRendition {
     return now >= until || this.#listedBytes + this.#delistedBytes > MAX_KEPT_BYTES;
   }
 
+  /**
+   * Listeners are told once, behind the turn: the last part of a segment and the cut that closes it come in one turn, and nobody sees the
+   * one without the other.
+   */
   #changed(): void {
     this.version++;
-    for (const listener of this.#listeners) listener();
+    if (this.#isTelling || this.#listeners.size === 0) return;
+    this.#isTelling = true;
+    queueMicrotask(() => {
+      this.#isTelling = false;
+      for (const listener of this.#listeners) listener();
+    });
   }
 }

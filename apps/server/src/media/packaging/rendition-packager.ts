@@ -15,8 +15,9 @@ const MAX_PART_SAMPLES = 1000;
 const PACES = {
   /** The source's own video: the cut falls on its next sample, so the segment before is whole at once. */
   source: { isVideo: true, closesAtCut: true, behind: 1 },
+  /** Whether a frame is the last of its segment, only the next one tells. */
   audio: { isVideo: false, closesAtCut: false, behind: 1 },
-  /** Made from the source, so always a little later. */
+  /** Made from the source, so always a little later: the cut is known long before. */
   rung: { isVideo: true, closesAtCut: false, behind: 2 },
 } as const;
 
@@ -31,7 +32,7 @@ export class RenditionPackager {
   readonly #partTarget: PartTarget;
   readonly #memory: PageMemory;
   readonly #pace: (typeof PACES)[RenditionPace];
-  #mayBeBehind: number;
+  #isLost = false;
   readonly #onSegment: (rendition: LiveRendition, segment: LiveSegment) => void;
   #init: InitSegment | null = null;
   #timescale = TICKS_PER_SECOND;
@@ -51,7 +52,6 @@ export class RenditionPackager {
   ) {
     this.#rendition = rendition;
     this.#pace = PACES[pace];
-    this.#mayBeBehind = this.#pace.behind;
     this.#partTarget = partTarget;
     this.#memory = memory;
     this.#onSegment = onSegment;
@@ -65,8 +65,9 @@ export class RenditionPackager {
 
   cut(cut: Cut): void {
     this.#pending.push(cut);
-    if (this.#pending.length > this.#mayBeBehind) this.#skipOldest();
+    if (this.#pending.length > (this.#isLost ? 1 : this.#pace.behind)) this.#skipOldest();
     if (this.#pace.closesAtCut) this.#completeSegment();
+    this.#expectNext();
   }
 
   sample(sample: Sample): void {
@@ -82,6 +83,7 @@ export class RenditionPackager {
     this.#completeSegment();
     for (let cut = this.#pending.shift(); cut; cut = this.#pending.shift())
       this.#gap(cut, this.#pending[0]?.ticks ?? ticks);
+    this.#expectNext();
   }
 
   /** Publish what has come of the open part: nothing more comes from where it came from. */
@@ -91,14 +93,15 @@ export class RenditionPackager {
 
   /** Where the samples came from is gone: what is open is closed, and further cuts are gaps without delay. */
   lose(): void {
-    this.#mayBeBehind = 1;
+    this.#isLost = true;
     this.#completeSegment();
     while (this.#pending.length > 1) this.#skipOldest();
+    this.#expectNext();
   }
 
   /** Samples come again. */
   regain(): void {
-    this.#mayBeBehind = this.#pace.behind;
+    this.#isLost = false;
   }
 
   /** No sample came for the oldest cut, and none will. */
@@ -141,7 +144,19 @@ export class RenditionPackager {
     this.#partTicks += sample.duration;
     this.#partBytes += sample.data.bytes.byteLength;
     const isFull = this.#partBytes >= MAX_PART_BYTES || this.#samples.length >= MAX_PART_SAMPLES;
-    if (isFull || this.#partTicks + sample.duration > target) this.#publishPart();
+    if (this.#isLast(sample)) this.#completeSegment();
+    else if (isFull || (this.#pace.isVideo && this.#partTicks + sample.duration > target)) this.#publishPart();
+  }
+
+  /** A part and the end of its segment are published together, so that no playlist promises a part behind the last. */
+  #isLast({ decodeTime, duration }: Sample): boolean {
+    const [cut] = this.#pending;
+    return cut !== undefined && decodeTime + duration >= this.#ticks(cut.ticks);
+  }
+
+  /** What comes behind the segment that is complete. */
+  #expectNext(): void {
+    if (!this.#rendition.open) this.#rendition.expect(this.#isLost ? null : (this.#pending[0]?.msn ?? null));
   }
 
   #targetTicks(sample: Sample): number {
@@ -168,7 +183,9 @@ export class RenditionPackager {
   #completeSegment(): void {
     if (!this.#rendition.open) return;
     this.#publishPart();
-    this.#onSegment(this.#rendition, this.#rendition.complete());
+    const segment = this.#rendition.complete();
+    this.#expectNext();
+    this.#onSegment(this.#rendition, segment);
   }
 
   #gap(cut: Cut, endTicks: number): void {

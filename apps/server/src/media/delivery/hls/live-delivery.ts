@@ -96,8 +96,8 @@ export class LiveDelivery {
   /** A hinted part may be asked for before it exists: the answer waits for it. */
   #part({ req, res, session, caching }: LiveRequest, rendition: LiveRendition, msn: number, part: number): void {
     const found = () => rendition.segment(msn)?.parts[part];
-    const isNext = rendition.open?.msn === msn && rendition.open.parts.length === part;
-    const isDecided = () => found() !== undefined || rendition.open?.msn !== msn;
+    const isNext = () => rendition.nextPart?.msn === msn && rendition.nextPart.part === part;
+    const isDecided = () => found() !== undefined || !isNext();
     const send = (): void => {
       const segment = rendition.segment(msn);
       const views = found()?.views;
@@ -106,7 +106,7 @@ export class LiveDelivery {
       session.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, views);
       session.sent.part++;
     };
-    if (!isNext) return send();
+    if (!isNext()) return send();
     const { playbackId } = session;
     this.#waits.until(rendition, { req, res, playbackId, isMet: isDecided, done: send, full: () => sendBusy(res) });
   }

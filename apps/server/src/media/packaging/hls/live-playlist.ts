@@ -34,7 +34,7 @@ export class LivePlaylist {
 
   #describe(): MediaPlaylist {
     const { rendition } = this;
-    const { listed, open } = rendition;
+    const { listed, open, nextPart } = rendition;
     const withParts = listed.length - SEGMENTS_WITH_PARTS;
     const isFirst = listed.length === 0 && open !== null && !rendition.hasEnded;
     return {
@@ -57,7 +57,7 @@ export class LivePlaylist {
         lowLatency: {
           partTarget: this.#partTarget.seconds ?? 0.334,
           partHoldBack: this.#partTarget.holdBackSeconds,
-          ...(open && { preloadHint: partName(open.msn, open.parts.length) }),
+          ...(nextPart && { preloadHint: partName(nextPart.msn, nextPart.part) }),
           renditionReports: this.#reports(),
         },
       }),

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
+import { Payload } from "../packet.ts";
+import { PageMemory } from "../page-memory.ts";
+import { VIDEO } from "../testing/synthetic-source.ts";
+import type { Cut, Sample } from "../timeline/timeline-sink.ts";
+import { initOfTrack } from "./init-of-track.ts";
+import { LiveRendition } from "./live-rendition.ts";
+import { PartTarget } from "./part-target.ts";
+import { RenditionPackager } from "./rendition-packager.ts";
+
+const SECOND = 90_000;
+const FRAME = SECOND / 30;
+
+function rung() {
+  const rendition = new LiveRendition("360p", 0, new ManualClock(0));
+  const packager = new RenditionPackager(rendition, "rung", new PartTarget(), new PageMemory(), () => {});
+  packager.useInit(initOfTrack(VIDEO));
+  const cut = (msn: number): Cut => ({
+    msn,
+    ticks: (msn - 1) * 2 * SECOND,
+    programDateTimeMs: 0,
+    discontinuity: false,
+  });
+  const frame = (number: number): Sample => ({
+    kind: "video",
+    time: number * FRAME,
+    decodeTime: number * FRAME,
+    duration: FRAME,
+    isIndependent: number % 60 === 0,
+    data: new Payload(new Uint8Array(100)),
+  });
+  return { rendition, packager, cut, frame };
+}
+
+test("the last part of a rung's segment closes it, and the part that comes next is the first of the segment behind", () => {
+  const { rendition, packager, cut, frame } = rung();
+  packager.cut(cut(1));
+  packager.cut(cut(2));
+  for (let number = 0; number < 59; number++) packager.sample(frame(number));
+  expect(rendition.nextPart).toEqual({ msn: 1, part: 5 });
+  packager.sample(frame(59));
+  expect(rendition.listed.map(({ msn, parts }) => [msn, parts.length])).toEqual([[1, 6]]);
+  expect(rendition.nextPart).toEqual({ msn: 2, part: 0 });
+});
+
+test("a rung that is lost promises no part, and does so again when it is back", () => {
+  const { rendition, packager, cut, frame } = rung();
+  packager.cut(cut(1));
+  packager.sample(frame(0));
+  packager.cut(cut(2));
+  packager.lose();
+  expect(rendition.nextPart).toBe(null);
+  packager.cut(cut(3));
+  expect(rendition.nextPart).toBe(null);
+  packager.regain();
+  packager.cut(cut(4));
+  expect(rendition.nextPart?.msn).toBe(3);
+});
