@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** Where the repository is, without a slash at its end. */
 export const ROOT = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 
-const GENERATED = new Set(["node_modules", "dist", "data", ".git"]);
+const GENERATED = new Set(["node_modules", "dist", "release", "data", ".git"]);
 /** Statements alone: texts in templates have `from "…"` in them too. */
 const IMPORT = /^(?:import|export)\s(?:[^"';]*?from\s)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
 

@@ -1,0 +1,39 @@
+// Runs after `npm ci`, by whatever Node npm found: plain JavaScript that old versions can read.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+/** The Node that runs npm. npm chooses the platform's packages by it; Weir itself runs on the Node that is installed here. */
+function nodeOfNpm() {
+  const [, major = "0", minor = "0"] = /\bnode\/v(\d+)\.(\d+)/.exec(process.env.npm_config_user_agent ?? "") ?? [];
+  return { major: Number(major), minor: Number(minor) };
+}
+
+const { major, minor } = nodeOfNpm();
+const tooOld = major > 0 && (major < 20 || (major === 20 && minor < 19));
+const hasBuilder = existsSync("node_modules/vite");
+const hasSource = existsSync("apps/dashboard/src");
+const isBuilt = existsSync("apps/dashboard/dist/index.html");
+
+if (tooOld) {
+  console.error(
+    `Weir needs Node 20.19 or newer to install; this npm runs on Node ${major}.${minor}. Update Node, then run npm ci again.`,
+  );
+  process.exit(1);
+}
+
+// The installed Node brings the headers for compiling add-ons (67 MB). Nothing here compiles any.
+const installedNode = "node_modules/node/node_modules";
+for (const name of existsSync(installedNode) ? readdirSync(installedNode) : []) {
+  rmSync(`${installedNode}/${name}/include`, { recursive: true, force: true });
+}
+
+if (hasBuilder && hasSource) {
+  process.exitCode = spawnSync("npm", ["run", "build"], { stdio: "inherit" }).status ?? 1;
+} else if (!isBuilt) {
+  console.warn(
+    "The dashboard is not built, because the packages that build it were left out: run npm ci, then npm prune --omit=dev.",
+  );
+}
