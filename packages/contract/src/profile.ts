@@ -10,13 +10,23 @@ const MAX_FPS_DEN = 1_001;
 /** One rendition of a live ladder, as `profiles` of a stream lists them. */
 export const Profile = exact({
   name: Type.String({ minLength: 1, maxLength: 500 }),
-  width: Type.Integer({ minimum: 128, maximum: MAX_PIXELS, description: "Pixels" }),
-  height: Type.Integer({ minimum: 128, maximum: MAX_PIXELS, description: "Pixels" }),
+  width: Type.Integer({
+    minimum: 128,
+    maximum: MAX_PIXELS,
+    description: "Pixels that a picture is at most wide; it keeps the source's shape, and its orientation",
+  }),
+  height: Type.Integer({ minimum: 128, maximum: MAX_PIXELS, description: "Pixels that a picture is at most high" }),
   bitrate: Type.Integer({ minimum: 400, maximum: MAX_BITRATE, description: "Bits per second" }),
   fps: Type.Integer({ minimum: 0, maximum: MAX_FPS, description: "Frames per second, 0 for the source's own" }),
   fpsDen: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_FPS_DEN, description: "Divisor of fps" })),
   quality: Type.Optional(Type.Integer({ minimum: 0, maximum: 44, description: "Constant rate factor; 0 for none" })),
-  gop: Type.Optional(Type.String({ maxLength: 32, description: "Seconds between keyframes, or `intra`" })),
+  gop: Type.Optional(
+    Type.String({
+      maxLength: 32,
+      description:
+        "Seconds between keyframes, such as `2.0`, or `intra` for keyframes alone. Each segment begins with a keyframe, wherever the interval would put it",
+    }),
+  ),
   profile: Type.Optional(Type.Enum(["H264Baseline", "H264Main", "H264High", "H264ConstrainedHigh"])),
   encoder: Type.Optional(Type.Enum(["H.264"])),
 });

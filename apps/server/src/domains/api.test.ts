@@ -87,6 +87,10 @@ describe("streams", () => {
   it.each([
     [{ profiles: [{ ...rung, name: "source" }] }, 'profile cannot be named "source"'],
     [{ profiles: [rung, rung] }, 'duplicate profile name "a"'],
+    [
+      { profiles: [{ ...rung, gop: "soon" }] },
+      'profile "a" has the gop "soon": give seconds as text, such as "2.0", or "intra"',
+    ],
     [{ profiles: [{ ...rung, fps: 241 }] }, 'profile "a" has more than 240 frames per second: lower its fps'],
     [{ recordingSpec: { profiles: [] } }, "recordingSpec is only supported with record=true"],
     [{ multistream: { targets: [{ profile: "source" }] } }, 'multistream target must have either an "id" or a "spec"'],

@@ -6,15 +6,21 @@ const SOURCE = "source";
 const USER_TAGS_LENGTH = 2048;
 const MOST_TARGETS = 100;
 const MAX_FRAMES_PER_SECOND = 240;
+const SECONDS = /^\d{1,6}(\.\d{1,6})?$/;
 
 export function checkProfiles(profiles: readonly Profile[]): void {
   const names = new Set<string>();
-  for (const { name, fps, fpsDen = 1 } of profiles) {
+  for (const { name, fps, fpsDen = 1, gop } of profiles) {
     if (name === SOURCE) throw new BadRequest('profile cannot be named "source"');
     if (names.has(name)) throw new BadRequest(`duplicate profile name "${name}"`);
     names.add(name);
     if (fps / fpsDen > MAX_FRAMES_PER_SECOND) {
       throw new BadRequest(`profile "${name}" has more than ${MAX_FRAMES_PER_SECOND} frames per second: lower its fps`);
+    }
+    if (gop !== undefined && gop !== "intra" && !(SECONDS.test(gop) && Number(gop) > 0)) {
+      throw new BadRequest(
+        `profile "${name}" has the gop ${JSON.stringify(gop)}: give seconds as text, such as "2.0", or "intra"`,
+      );
     }
   }
 }

@@ -34,6 +34,28 @@ test("odd sources come out even", () => {
   expect(sizes([profile(240)], false, 853, 479)).toEqual(["v0 428x240"]);
 });
 
+test.each([
+  ["a wide source keeps within the width of its profile", 2560, 1080, ["v0 1280x540", "v1 640x270"]],
+  ["a source of 4:3 keeps within the height", 1440, 1080, ["v0 960x720", "v1 480x360"]],
+])("%s", (_what, width, height, rungs) => {
+  expect(sizes([profile(720), profile(360)], true, width, height)).toEqual(rungs);
+});
+
+test("twelve profiles are twelve rungs, the smallest among them", () => {
+  const profiles = Array.from({ length: 12 }, (_, index) => profile(144 + index * 32));
+  const rungs = planLadder(profiles, false, { ...VIDEO, width: 1920, height: 1080 });
+  expect(rungs.map(({ name }) => name)).toEqual(profiles.map(({ name }) => name).toReversed());
+});
+
+test.each([
+  ["2.5", 2.5],
+  ["intra", 0],
+  [undefined, null],
+])("a gop of %s is kept as %s seconds between keyframes", (gop, seconds) => {
+  const [rung] = planLadder([profile(360, gop === undefined ? {} : { gop })], false, VIDEO);
+  expect(rung?.keyframeSeconds).toBe(seconds);
+});
+
 test.each<[Partial<LadderProfile>, string]>([
   [{}, "avc1.4d401f"],
   [{ fps: 30 }, "avc1.4d401e"],

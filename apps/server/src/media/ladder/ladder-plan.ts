@@ -13,6 +13,8 @@ export interface Rung {
   readonly frameRate: { readonly num: number; readonly den: number } | null;
   readonly profile: H264Profile;
   readonly quality: number | null;
+  /** Seconds between IDR pictures within a segment, which begins with one; 0 for all pictures, null for no others. */
+  readonly keyframeSeconds: number | null;
   /** H.264 level as text, `3.1`. */
   readonly level: string;
   /** RFC 6381, known before the first frame is encoded. */
@@ -21,9 +23,10 @@ export interface Rung {
 
 type H264Profile = "baseline" | "main" | "high";
 
-const MAX_RUNGS = 8;
 /** Where neither source nor profile tells: high enough for any level that a player would refuse. */
 const ASSUMED_FPS = 60;
+/** The transcoder makes no side shorter than this. */
+const MIN_SIDE = 16;
 const MACROBLOCK = 16;
 /** H.264 Table A-1: macroblocks per second, macroblocks per frame. */
 const LEVELS: readonly (readonly [level: string, rate: number, size: number])[] = [
@@ -47,25 +50,25 @@ const PROFILES: Readonly<Record<string, H264Profile>> = {
 };
 
 /**
- * The rungs of a session: its profiles in the source's own shape. A profile gives the short side; the long one follows the source, both even.
- * Of a default ladder the rungs that are not smaller than the source are left out; what was asked for explicitly is made as asked.
+ * The rungs of a session: each the largest picture in the source's own shape that fits its profile's width and height, turned as the source is,
+ * with even sides. Of a default ladder the rungs that are not smaller than the source are left out; what was asked for explicitly is made as asked.
  */
 export function planLadder(profiles: readonly LadderProfile[], isDefault: boolean, source: VideoTrack): Rung[] {
-  const sourceShort = Math.min(source.width, source.height);
-  const wanted = isDefault
-    ? profiles.filter((profile) => Math.min(profile.width, profile.height) < sourceShort)
-    : profiles;
-  return wanted
-    .toSorted((a, b) => b.height - a.height || b.bitrate - a.bitrate)
-    .slice(0, MAX_RUNGS)
-    .map((profile, index) => rungOf(profile, index, source));
+  return profiles
+    .map((profile) => ({ profile, ...sizeWithin(profile, source) }))
+    .filter(({ width, height }) => !isDefault || width * height < source.width * source.height)
+    .toSorted((a, b) => b.width * b.height - a.width * a.height || b.profile.bitrate - a.profile.bitrate)
+    .map(({ profile, width, height }, index) => rungOf(profile, width, height, index));
 }
 
-function rungOf(profile: LadderProfile, index: number, source: VideoTrack): Rung {
-  const short = even(Math.min(profile.width, profile.height));
-  const long = even((short * Math.max(source.width, source.height)) / Math.min(source.width, source.height));
-  const isPortrait = source.height > source.width;
-  const [width, height] = isPortrait ? [short, long] : [long, short];
+function sizeWithin(profile: LadderProfile, source: VideoTrack): { width: number; height: number } {
+  const long = Math.max(profile.width, profile.height) / Math.max(source.width, source.height);
+  const short = Math.min(profile.width, profile.height) / Math.min(source.width, source.height);
+  const scale = Math.min(long, short);
+  return { width: even(source.width * scale), height: even(source.height * scale) };
+}
+
+function rungOf(profile: LadderProfile, width: number, height: number, index: number): Rung {
   const frameRate = profile.fps > 0 ? { num: profile.fps, den: profile.fpsDen ?? 1 } : null;
   const level = levelOf(width, height, frameRate ? frameRate.num / frameRate.den : ASSUMED_FPS);
   const h264 = PROFILES[profile.profile ?? ""] ?? "main";
@@ -79,11 +82,18 @@ function rungOf(profile: LadderProfile, index: number, source: VideoTrack): Rung
     frameRate,
     profile: h264,
     quality: profile.quality ?? null,
+    keyframeSeconds: keyframeSecondsOf(profile.gop),
     level,
     codecString: `avc1.${PROFILE_BYTES[h264]}${Math.round(Number(level) * 10)
       .toString(16)
       .padStart(2, "0")}`,
   };
+}
+
+function keyframeSecondsOf(gop: string | undefined): number | null {
+  if (gop === "intra") return 0;
+  const seconds = Number(gop);
+  return seconds > 0 ? seconds : null;
 }
 
 function levelOf(width: number, height: number, fps: number): string {
@@ -92,5 +102,5 @@ function levelOf(width: number, height: number, fps: number): string {
 }
 
 function even(pixels: number): number {
-  return Math.max(2, Math.round(pixels / 2) * 2);
+  return Math.max(MIN_SIDE, Math.round(pixels / 2) * 2);
 }

@@ -14,6 +14,7 @@ const RUNG: TranscodeRung = {
   frameRate: null,
   profile: "main",
   quality: null,
+  keyframeSeconds: null,
   level: "",
 };
 

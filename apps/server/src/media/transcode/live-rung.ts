@@ -1,6 +1,7 @@
 import { Frame } from "node-av/lib";
 import { FatalTranscodeError } from "./fatal-transcode-error.ts";
 import { FrameRateGate } from "./frame-rate-gate.ts";
+import { KeyframeInterval } from "./keyframe-interval.ts";
 import { PictureScaler } from "./picture-scaler.ts";
 import { RungEncoder } from "./rung-encoder.ts";
 import type { FrameSegment } from "./segment-cuts.ts";
@@ -15,6 +16,7 @@ export class LiveRung {
   readonly #encoder: RungEncoder;
   readonly #scaler: PictureScaler;
   readonly #gate: FrameRateGate | null;
+  readonly #keyframes: KeyframeInterval;
   readonly #send: (message: FromChild) => void;
   readonly #picture = new Frame();
   /** What was given to the encoder and has not come out. */
@@ -30,6 +32,7 @@ export class LiveRung {
     this.#send = send;
     this.#scaler = new PictureScaler(rung.width, rung.height, encoder.pixelFormat);
     this.#gate = rung.frameRate && new FrameRateGate(rung.frameRate);
+    this.#keyframes = new KeyframeInterval(rung.keyframeSeconds);
     this.#picture.alloc();
   }
 
@@ -82,12 +85,13 @@ export class LiveRung {
    */
   async take(larger: Frame, original: Frame, pts: number, segment: FrameSegment): Promise<Frame | null> {
     await this.#underWay;
-    const isIdr = this.#needsIdr || segment.isNew;
+    const isRestart = this.#needsIdr || segment.isNew;
     if (this.#gate) {
       const repeats = this.#needsIdr ? [] : this.#gate.repeatsBefore(pts, segment.isNew ? segment.ticks : pts);
-      for (const at of repeats) await this.#encode(at, false, false);
-      if (!this.#gate.passes(pts, isIdr)) return null;
+      for (const at of repeats) await this.#encode(at, this.#keyframes.isDue(at, false), false);
+      if (!this.#gate.passes(pts, isRestart)) return null;
     }
+    const isIdr = this.#keyframes.isDue(pts, isRestart);
     const isLargeEnough = larger.width >= this.#rung.width && larger.height >= this.#rung.height;
     await this.#scaler.scale(isLargeEnough ? larger : original, this.#picture);
     this.#needsIdr = false;

@@ -136,6 +136,7 @@ export function rung(index: number, width: number, height: number, more: Partial
     frameRate: null,
     profile: "main",
     quality: null,
+    keyframeSeconds: null,
     level: "3.1",
     ...more,
   };

@@ -82,6 +82,23 @@ test.each([
   expect(child.said.filter(({ type }) => type === "error")).toEqual([]);
 });
 
+test("a rung with a keyframe interval has IDR pictures at it, and one of `intra` has no others", async () => {
+  const source = await makeSource({ times: timesOf(120, 30), gopFrames: 60 });
+  await started(source.video, [
+    rung(0, 160, 90, { keyframeSeconds: 0.5 }),
+    rung(1, 128, 72, { keyframeSeconds: 0 }),
+    rung(2, 96, 54, { frameRate: { num: 15, den: 1 }, keyframeSeconds: 1 }),
+  ]);
+  child.send(...withCuts(source, idrTimes(source)));
+  const packets = await child.flush(1);
+  const keyframes = (index: number) => of(packets, index).filter(({ isIndependent }) => isIndependent);
+  const everyFrames = (frames: number) => timesOf(120, 30).filter((_, i) => i % frames === 0);
+  expect(keyframes(0).map(({ pts }) => pts)).toEqual(everyFrames(15));
+  expect(keyframes(0).every(({ data }) => isIdrAccessUnit("avc", data))).toBe(true);
+  expect(keyframes(1).length).toBe(120);
+  expect(keyframes(2).map(({ pts }) => pts)).toEqual(everyFrames(30));
+});
+
 test("a cut between keyframes, and one between frames, fall on the first frame at or after", async () => {
   const source = await makeSource({ times: timesOf(60, 30), bFrames: 2 });
   await started(source.video);

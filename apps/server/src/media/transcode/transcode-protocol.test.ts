@@ -23,6 +23,7 @@ const TO_CHILD: readonly ToChild[] = [
           frameRate: { num: 30_000, den: 1001 },
           profile: "high",
           quality: null,
+          keyframeSeconds: null,
           level: "3.1",
         },
       ],

@@ -31,6 +31,8 @@ export interface TranscodeRung {
   readonly profile: "baseline" | "main" | "high" | null;
   /** The encoder's constant quality (CRF of x264), with `bitrateBps` as the ceiling; null encodes to the bitrate. */
   readonly quality: number | null;
+  /** Seconds between IDR pictures within a segment; 0 makes every picture one, null only the first. */
+  readonly keyframeSeconds: number | null;
   /** H.264 level, for example "3.1"; empty lets the encoder choose. */
   readonly level: string;
 }
