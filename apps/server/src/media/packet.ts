@@ -17,6 +17,8 @@ export interface VideoTrack {
   readonly codecString: string;
   readonly width: number;
   readonly height: number;
+  /** Frames a second as the encoder declares them; absent where it does not. */
+  readonly frameRate?: number;
 }
 
 interface AudioShape {

@@ -7,6 +7,7 @@ import type { VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import {
   type EncoderName,
+  FrameRateMeter,
   type FromChild,
   frameToChild,
   type TranscodeChild,
@@ -30,6 +31,8 @@ const MAX_BACKLOG_BYTES = 6 * 1024 * 1024;
 const ATTEMPTS_A_SEGMENT = 3;
 /** In a row, without a whole segment between them. */
 const MAX_FAILURES = 5;
+/** Jitter is not a change of the frame rate. */
+const FPS_TOLERANCE = 0.2;
 const RESTART_MS = [0, 250, 1000];
 
 /** How a node encodes. */
@@ -65,6 +68,9 @@ export class LadderTranscoder {
   #status: TranscodingStatus = { state: "off" };
   #track: VideoTrack | null = null;
   #slot: TranscodeSlot | null = null;
+  readonly #meter = new FrameRateMeter();
+  /** Null until enough was sent; then the slot is counted with it, whatever the source declares. */
+  #measuredFps: number | null = null;
   #child: TranscodeChild | null = null;
   #childNumber = 0;
   #restart: Timer | null = null;
@@ -127,7 +133,14 @@ export class LadderTranscoder {
   sample(sample: Sample): void {
     const { clock } = this.#settings;
     this.#segments.sent(sample.data.bytes.byteLength, clock.now(), clock.monotonic());
+    this.#countFrames(this.#meter.add(sample.decodeTime));
     this.#sendSample(sample);
+  }
+
+  #countFrames(fps: number | null): void {
+    if (fps === null || Math.abs(fps / (this.#measuredFps ?? 0) - 1) < FPS_TOLERANCE) return;
+    this.#measuredFps = fps;
+    this.#slot?.measured(fps);
   }
 
   /** Nothing comes for now: everything in flight is made, then the rungs close their open segments at `ticks`. */
@@ -199,7 +212,8 @@ export class LadderTranscoder {
   #admit(track: VideoTrack): void {
     const { admission, rungs, clock, log } = this.#settings;
     if (!this.#slot) {
-      const slot = admission.admit(track, rungs);
+      const frameRate = this.#measuredFps ?? track.frameRate;
+      const slot = admission.admit(frameRate === undefined ? track : { ...track, frameRate }, rungs);
       if (typeof slot === "string") {
         log.warn({ reason: slot }, "a ladder was refused");
         this.#change({ type: "refused", reason: slot });

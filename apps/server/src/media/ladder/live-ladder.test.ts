@@ -284,6 +284,14 @@ describe("a full machine", () => {
     expect(names()).toEqual(["source", "audio", "v0", "v1"]);
   });
 
+  test("is filled by what a source really sends, not by what it declares", () => {
+    admission = new TranscodeAdmission({ cores: 0.13, freeBytes: () => 1e12 });
+    open();
+    send({ seconds: 3, frameRate: 60 });
+    expect(names()).toContain("v0");
+    expect(admission.admit(VIDEO, [])).toMatch(/and 0\.0 of 0\.1 are free/);
+  });
+
   test("is told when its memory is short", () => {
     admission = new TranscodeAdmission({ cores: 2, freeBytes: () => 1000 });
     open();

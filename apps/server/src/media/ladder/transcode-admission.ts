@@ -4,6 +4,7 @@ import type { Rung } from "./ladder-plan.ts";
 /** Cores for decoding and for encoding a million pixels at 30 frames a second (H.264, superfast), measured. */
 const DECODE_CORES = 0.155;
 const ENCODE_CORES = 0.5;
+const COUNTED_FPS = 30;
 const MEGAPIXEL = 1_000_000;
 /** What a child of 1080p and three rungs holds at its largest, with room. */
 const CHILD_BYTES = 260 * 1024 * 1024;
@@ -16,6 +17,8 @@ export interface TranscodeAdmissionSettings {
 
 /** Given back when the ladder ends. */
 export interface TranscodeSlot {
+  /** What the source really sends a second. The ladder keeps its slot, and those that come later find what it really leaves. */
+  measured(frameRate: number): void;
   release(): void;
 }
 
@@ -33,7 +36,7 @@ export class TranscodeAdmission {
 
   /** A slot, or a sentence that says why not. */
   admit(source: VideoTrack, rungs: readonly Rung[]): TranscodeSlot | string {
-    const cost = coresOf(source, rungs);
+    let cost = coresOf(source, rungs, source.frameRate ?? COUNTED_FPS);
     const { cores, freeBytes } = this.#settings;
     if (this.#used + cost > cores) {
       const free = Math.max(0, cores - this.#used);
@@ -44,6 +47,12 @@ export class TranscodeAdmission {
     this.#used += cost;
     let isHeld = true;
     return {
+      measured: (frameRate) => {
+        if (!isHeld) return;
+        this.#used -= cost;
+        cost = coresOf(source, rungs, frameRate);
+        this.#used += cost;
+      },
       release: () => {
         if (isHeld) this.#used -= cost;
         isHeld = false;
@@ -52,7 +61,11 @@ export class TranscodeAdmission {
   }
 }
 
-function coresOf(source: VideoTrack, rungs: readonly Rung[]): number {
-  const encoded = rungs.reduce((sum, { width, height }) => sum + width * height, 0);
-  return (source.width * source.height * DECODE_CORES + encoded * ENCODE_CORES) / MEGAPIXEL;
+function coresOf(source: VideoTrack, rungs: readonly Rung[], sourceFps: number): number {
+  const decoded = source.width * source.height * sourceFps;
+  const encoded = rungs.reduce((sum, { width, height, frameRate }) => {
+    const fps = frameRate ? frameRate.num / frameRate.den : sourceFps;
+    return sum + width * height * fps;
+  }, 0);
+  return (decoded * DECODE_CORES + encoded * ENCODE_CORES) / (MEGAPIXEL * COUNTED_FPS);
 }

@@ -1,4 +1,5 @@
 export { chooseEncoder } from "./encoder-probe.ts";
+export { FrameRateMeter } from "./frame-rate-meter.ts";
 export type { ChildEnd, RunningChild } from "./media-child.ts";
 export { type TestBroadcastJob, TestBroadcasts, TooManyTestBroadcasts } from "./test-broadcast.ts";
 export {

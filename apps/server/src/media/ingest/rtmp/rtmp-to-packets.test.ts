@@ -38,7 +38,15 @@ test("H.264 and AAC become tracks and packets on a 90 kHz clock", () => {
   converter.audio(1005, aacFrame(1, 2, 3));
   converter.video(1033, avcFrame());
   expect(tracks).toEqual([
-    { kind: "video", codec: "avc", config: AVC_CONFIG, codecString: "avc1.640028", width: 1920, height: 1080 },
+    {
+      kind: "video",
+      codec: "avc",
+      config: AVC_CONFIG,
+      codecString: "avc1.640028",
+      width: 1920,
+      height: 1080,
+      frameRate: 30_000 / 1001,
+    },
     {
       kind: "audio",
       codec: "aac",

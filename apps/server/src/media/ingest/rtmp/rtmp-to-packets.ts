@@ -101,14 +101,15 @@ export class RtmpToPackets {
 
   #videoConfig({ codec, describe }: VideoCodec, sent: Uint8Array): void {
     if (sent.byteLength === 0) return;
-    const { codecString, width, height, nalLengthSize } = describe(sent);
+    const { codecString, width, height, nalLengthSize, frameRate } = describe(sent);
     const config = sent.slice();
     // Packets carry 4-byte lengths from here on; avcC says so in byte 4, hvcC in byte 21 (ISO/IEC 14496-15 5.3.3.1, 8.3.3.1).
     this.#nalLengthSize = codec === "av1" ? NAL_LENGTH_SIZE : nalLengthSize;
     const at = codec === "avc" ? 4 : 21;
     if (this.#nalLengthSize !== NAL_LENGTH_SIZE) config[at] = (config[at] ?? 0) | 3;
     this.#video = codec;
-    this.#publication.track({ kind: "video", codec, config, codecString, width, height });
+    const rate = frameRate === null ? {} : { frameRate };
+    this.#publication.track({ kind: "video", codec, config, codecString, width, height, ...rate });
   }
 
   #audioConfig(sent: Uint8Array): void {
