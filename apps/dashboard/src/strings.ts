@@ -3,41 +3,43 @@ import { accountStrings } from "./strings/account-strings.ts";
 import { eventStrings } from "./strings/event-strings.ts";
 import { healthStrings } from "./strings/health-strings.ts";
 import { multistreamStrings } from "./strings/multistream-strings.ts";
+import { sessionStrings } from "./strings/session-strings.ts";
 import { streamStrings } from "./strings/stream-strings.ts";
 import { viewerStrings } from "./strings/viewer-strings.ts";
 import { webhookStrings } from "./strings/webhook-strings.ts";
 
-/** Every text of the dashboard, by room. A sentence says what happened, to which thing, and what to do. */
+/** Every text of the dashboard, by page. Plain English, in the words of the trade. */
 export const strings = {
   app: {
     name: "Weir",
-    rooms: {
+    pages: {
       streams: "Streams",
       sessions: "Sessions",
-      access: "Access",
+      access: "Keys",
       webhooks: "Webhooks",
       settings: "Settings",
     },
-    navigation: "Rooms",
+    navigation: "Main",
     skip: "Skip to content",
-    loading: "Asking the server …",
-    notFound: { title: "There is nothing at this address", back: "Go to the streams" },
-    crashed: { title: "This page broke", retry: "Try again" },
-    silent: (when: string) => `The server has not answered since ${when}. What you see is from then; asking again …`,
+    loading: "Loading…",
+    notFound: { title: "Page not found", back: "Go to streams" },
+    crashed: { title: "Something went wrong on this page.", retry: "Try again" },
+    silent: (when: string) => `The server has not responded since ${when}. Showing older data. Reconnecting…`,
     unreachable: {
-      title: "The server does not answer",
-      body: "Weir may be starting, or stopped. This page asks again every few seconds.",
+      title: "Cannot reach the server",
+      body: "The server may be starting or stopped. This page retries every few seconds.",
     },
   },
   actions: {
     copy: (what: string) => `Copy ${what}`,
     copied: "Copied",
-    notCopied: "The browser refused; select the text and copy it",
+    notCopied: "The browser blocked copying. Select the text and copy it.",
     reveal: (what: string) => `Show ${what}`,
     conceal: (what: string) => `Hide ${what}`,
     cancel: "Cancel",
     close: "Close",
     save: "Save",
+    saved: "Saved",
     dismiss: "Dismiss",
     nextPage: "Older",
     firstPage: "Newest",
@@ -47,9 +49,9 @@ export const strings = {
     none: "—",
   },
   chart: {
-    empty: "Nothing measured yet",
+    empty: "No data yet",
     summary: (what: string, now: string, least: string, most: string) =>
-      `${what}: now ${now}, from ${least} to ${most}`,
+      `${what}: now ${now}, between ${least} and ${most}`,
   },
   access: accessStrings,
   account: accountStrings,
@@ -59,47 +61,21 @@ export const strings = {
   multistream: multistreamStrings,
   viewers: viewerStrings,
   webhooks: webhookStrings,
-  sessions: {
-    title: "Sessions",
-    columns: {
-      stream: "Stream",
-      started: "Started",
-      duration: "Length",
-      size: "Received",
-      recording: "Recording",
-    },
-    empty: "No session yet. Each time a stream is live becomes one.",
-    emptyStream: "This stream was never live. Each time it is becomes a session here.",
-    live: "Live",
-    play: "Play",
-    close: "Close",
-    mp4: "MP4",
-    copyAddress: "playback address",
-    player: (when: string) => `Recording of ${when}`,
-    recording: {
-      ready: "Ready",
-      live: "Being recorded",
-      waiting: "Being finished",
-      failed: "Failed",
-      deleted: "Deleted",
-      none: "Not recorded",
-    },
-  },
+  sessions: sessionStrings,
   player: {
-    label: "Live picture",
+    label: "Live video",
     unmute: "Unmute",
-    full: "Fill the screen",
-    leaveFull: "Leave full screen",
+    full: "Full screen",
+    leaveFull: "Exit full screen",
     quality: "Quality",
     auto: "Auto",
     autoAt: (quality: string) => `Auto (${quality})`,
-    starting: "Starting the player …",
-    behind: (seconds: string) => `${seconds} s behind`,
-    retrying: (why: string) => `${why} Trying again …`,
-    unreachable: "The video could not be fetched.",
-    refused:
-      "Playback was refused: this stream's playback policy lets only viewers with a credential watch. On the stream's Access tab a token or key can be tried.",
-    undecodable: "This browser cannot decode the video's codec.",
-    unsupported: "This browser plays no HLS.",
+    starting: "Starting the player…",
+    behind: (seconds: string) => `${seconds} s behind live`,
+    retrying: (why: string) => `${why} Retrying…`,
+    unreachable: "Could not load the video.",
+    refused: "Playback refused: viewers of this stream need a credential. Test one on the stream's Access tab.",
+    undecodable: "This browser cannot decode the video.",
+    unsupported: "This browser cannot play HLS.",
   },
 } as const;

@@ -15,23 +15,23 @@ interface Violation {
 
 const arena = openArena();
 let page: Page;
-/** Address, and what is read there once everything has arrived. */
-let rooms: readonly (readonly [address: string, says: string])[];
+/** Each page, with a text that it shows once everything has loaded. */
+let pages: readonly (readonly [address: string, says: string])[];
 
 beforeAll(async () => {
   const stream = await arena.weir.client.streams.create({ name: "Stage" });
   const stage = `/streams/${stream.id}`;
-  rooms = [
+  pages = [
     ["/", "Stage"],
-    [stage, "Waiting for the first packet"],
+    [stage, "Waiting for video"],
     [`${stage}?tab=health`, "Transcoding"],
-    [`${stage}?tab=sessions`, "was never live"],
-    [`${stage}?tab=access`, "Who may watch"],
-    [`${stage}?tab=events`, "Nothing has happened yet"],
-    ["/sessions", "No session yet"],
+    [`${stage}?tab=sessions`, "has never been live"],
+    [`${stage}?tab=access`, "Who can watch"],
+    [`${stage}?tab=events`, "No events yet"],
+    ["/sessions", "No sessions yet"],
     ["/access", "preset key"],
-    ["/access?tab=signing", "No signing key yet"],
-    ["/webhooks", "No webhook yet"],
+    ["/access?tab=signing", "No signing keys yet"],
+    ["/webhooks", "No webhooks yet"],
     ["/settings", "RTMP server"],
   ];
   page = await arena.browser.context.newPage();
@@ -39,10 +39,10 @@ beforeAll(async () => {
   await signIn(page, arena.weir);
 });
 
-test.each(["light", "dark"] as const)("every room can be used without eyes or mouse, in %s", async (colorScheme) => {
+test.each(["light", "dark"] as const)("every page can be used without eyes or mouse, in %s", async (colorScheme) => {
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-  for (const [room, says] of rooms) {
-    await page.goto(new URL(room, arena.weir.url).href);
+  for (const [address, says] of pages) {
+    await page.goto(new URL(address, arena.weir.url).href);
     await page.getByRole("main").getByText(says).first().waitFor({ timeout: 10_000 });
     // Past the page's Content-Security-Policy, which lets no script tag in.
     await page.evaluate(AXE);
@@ -52,6 +52,6 @@ test.each(["light", "dark"] as const)("every room can be used without eyes or mo
     const serious = violations
       .filter(({ impact }) => impact === "serious" || impact === "critical")
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
-    expect([room, serious]).toEqual([room, []]);
+    expect([address, serious]).toEqual([address, []]);
   }
 });

@@ -31,56 +31,56 @@ afterAll(() => {
 });
 
 const click = (name: string) => page.getByRole("button", { name, exact: true }).last().click();
-const openRoom = (name: string) => page.getByRole("link", { name, exact: true }).click();
+const openPage = (name: string) => page.getByRole("link", { name, exact: true }).click();
 
 test("whoever is added under Settings signs in with a name and a password", async () => {
-  await openRoom("Settings");
-  await click("Add somebody");
-  await page.getByLabel("Name or e-mail address").fill("Anna@example.com");
+  await openPage("Settings");
+  await click("Add person");
+  await page.getByLabel("Name or email address").fill("Anna@example.com");
   await page.getByRole("textbox", { name: "Password" }).fill("correct horse");
-  await click("Add somebody");
+  await click("Add person");
   await page.getByText("anna@example.com").waitFor();
   await click("Sign out");
-  await page.getByRole("tab", { name: "Password" }).click();
-  await page.getByLabel("Name or e-mail address").fill("anna@example.com");
+  await page.getByRole("tab", { name: "Name and password" }).click();
+  await page.getByLabel("Name or email address").fill("anna@example.com");
   await page.getByRole("textbox", { name: "Password" }).fill("wrong horse");
   await click("Sign in");
-  await page.getByText("do not belong together").waitFor();
+  await page.getByText("Incorrect name or password").waitFor();
   await page.getByRole("textbox", { name: "Password" }).fill("correct horse");
   await click("Sign in");
   await page.getByText("As anna@example.com").waitFor();
-  await expect(page.getByRole("button", { name: "New password" }).count()).resolves.toBe(1);
+  await expect(page.getByRole("button", { name: "Change password" }).count()).resolves.toBe(1);
 });
 
 test("a token that the shown code signs is let in, and the trial says why it no longer is", async () => {
   const stream = await arena.weir.client.streams.create({ name: "Gated" });
-  await openRoom("Access");
+  await openPage("Keys");
   await page.getByRole("tab", { name: "Signing keys" }).click();
   await click("Create signing key");
   await page.getByLabel("Name", { exact: true }).fill("Shop");
   await click("Create signing key");
   await click("Show private key");
   const privateKey = await page.getByRole("dialog").locator("code").first().innerText();
-  await click("I have kept it");
+  await click("I have saved the key");
   expect(await page.content()).not.toContain(privateKey);
 
   await page.goto(`${arena.weir.url}/streams/${stream.id}?tab=access`);
   await page.getByLabel("Playback policy").selectOption("jwt");
   await click("Save policy");
-  await page.getByText("Saved").waitFor();
+  await page.getByText("Policy saved").waitFor();
   const code = await page.locator("pre").filter({ hasText: "createPrivateKey" }).innerText();
   const env = { ...process.env, SIGNING_KEY: privateKey };
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", code], { env });
   await page.getByLabel("Token", { exact: true }).fill(stdout);
-  await click("Try it");
-  await page.getByText("Let in.").waitFor();
+  await click("Test");
+  await page.getByText("Allowed.").waitFor();
 
   const [key] = (await arena.weir.client.signingKeys.list()).items;
   await arena.weir.client.signingKeys.patch(key?.id ?? "", { disabled: true });
   await expect
     .poll(
       async () => {
-        await click("Try it");
+        await click("Test");
         return page.getByText("Refused.").isVisible();
       },
       { timeout: 15_000 },
@@ -90,17 +90,17 @@ test("a token that the shown code signs is let in, and the trial says why it no 
 });
 
 test("a webhook is made, tested, and its delivery is shown with what was sent and answered", async () => {
-  await openRoom("Webhooks");
+  await openPage("Webhooks");
   await click("Create webhook");
   await page.getByLabel("Name", { exact: true }).fill("Receiver");
-  await page.getByLabel("Address").fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/weir`);
+  await page.getByLabel("URL").fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/weir`);
   await page.getByRole("checkbox", { name: "Streams" }).check();
   await page.getByRole("checkbox", { name: "Viewers" }).check();
-  await click("Make one up");
+  await click("Generate");
   await click("Create webhook");
   await page.getByRole("heading", { name: "Receiver" }).waitFor();
-  await click("Send a test");
-  await page.getByText("The test was taken: 200 OK.").waitFor();
+  await click("Send test");
+  await page.getByText("Test delivered (200 OK).").waitFor();
   await page.getByRole("button", { expanded: false, name: /stream\.started/ }).click();
   await page.getByText("thanks").waitFor();
   await page.getByText('"event": "stream.started"').waitFor();
@@ -115,10 +115,10 @@ test("a stream's policy names the webhook, which is then asked about a viewer, w
   await page.getByLabel("Webhook", { exact: true }).selectOption(webhook?.id ?? "");
   await page.getByLabel("Context").fill('{"show": 7}');
   await click("Save policy");
-  await page.getByText("Saved").waitFor();
+  await page.getByText("Policy saved").waitFor();
   await page.getByLabel("Access key", { exact: true }).fill("ticket-1");
-  await click("Try it");
-  await page.getByText("Let in.").waitFor();
+  await click("Test");
+  await page.getByText("Allowed.").waitFor();
   expect(JSON.parse(received.at(-1)?.body ?? "{}")).toMatchObject({ accessKey: "ticket-1", context: { show: 7 } });
   expect(problems).toEqual([]);
 });

@@ -22,26 +22,26 @@ test("an operator sees that a stream is not well, why, what to change, and that 
 
   await page.getByRole("link", { name: /Unhealthy The keyframe interval is/ }).waitFor({ timeout: 20_000 });
   await page.getByText("Set the keyframe interval of the encoder to 2 s.").waitFor();
-  await page.getByText("What the broadcaster sends is not as it should be.").waitFor();
+  await page.getByText("The broadcaster's signal has problems.").waitFor();
 
   await broadcast.publish({ gopSeconds: 2 });
-  await page.getByText("All health checks are healthy.").waitFor({ timeout: 20_000 });
-  await page.getByText("Nothing is wrong.").waitFor();
+  await page.getByText("All health checks pass.").waitFor({ timeout: 20_000 });
+  await page.getByText("No issues.").waitFor();
   await expect.poll(() => page.locator("figure canvas").count()).toBe(3);
 
   await page.getByRole("tab", { name: "Events" }).click();
   const line = (text: string) => page.locator("details", { hasText: text });
-  await line("Solved: The keyframe interval is").waitFor();
+  await line("Resolved: The keyframe interval is").waitFor();
   await line("The stream started.").click();
   await page.getByText('"type": "stream_state"').waitFor();
 
   await page.getByRole("button", { name: "Pause" }).click();
   await broadcast.publisher.stop();
-  await page.getByText(/[1-9]\d* new events? waits?/).waitFor();
+  await page.getByText(/[1-9]\d* new events?/).waitFor();
   expect(await line("The stream stopped.").count()).toBe(0);
   await page.getByRole("button", { name: "Resume" }).click();
   await line("The stream stopped.").waitFor();
-  await page.getByText("Idle, last seen").waitFor();
+  await page.getByText("Idle, last live").waitFor();
   expect(problems).toEqual([]);
   await page.close();
 });
@@ -54,7 +54,7 @@ test("the log goes on by itself after the server was killed, with every event on
   await page.getByText("The stream started.").waitFor();
 
   await arena.weir.kill();
-  await page.getByText("Connecting to the stream's events").waitFor();
+  await page.getByText("Connecting. Events").waitFor();
   await arena.weir.restart();
   await broadcast.publish();
   await broadcast.untilState("live");
@@ -65,7 +65,7 @@ test("the log goes on by itself after the server was killed, with every event on
   for await (const event of arena.weir.client.events(id, { from: createdAt, to: Date.now() })) logged.push(event.id);
   const rows = page.locator("details");
   await expect.poll(() => rows.count()).toBe(logged.length);
-  await page.getByLabel("Search in the events").fill(logged[0] ?? "none");
+  await page.getByLabel("Search events").fill(logged[0] ?? "none");
   await expect.poll(() => rows.count()).toBe(1);
   await page.close();
 });

@@ -15,7 +15,7 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
 
   await page.getByLabel("API key").fill("not-the-key-of-this-server");
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("does not know that key").waitFor();
+  await page.getByText("Unknown API key").waitFor();
   await page.getByLabel("API key").fill(arena.weir.apiKey);
   await page.getByRole("button", { name: "Sign in" }).click();
 
@@ -23,7 +23,7 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
   await page.getByRole("button", { name: "Create stream" }).click();
   await page.getByRole("heading", { name: "Smoke" }).waitFor();
   await page.getByRole("tab", { name: "Test broadcast" }).click();
-  await page.getByRole("button", { name: "Send a test broadcast" }).first().click();
+  await page.getByRole("button", { name: "Send test broadcast" }).first().click();
 
   await page.locator("video").waitFor({ timeout: 15_000 });
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(60);

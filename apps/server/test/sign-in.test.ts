@@ -27,7 +27,7 @@ test("a server without a stream shows the first steps, and no list before them",
   const held = await list;
   expect(await page.getByRole("heading").allInnerTexts()).toEqual([]);
   await held.continue();
-  await page.getByRole("heading", { name: "Your first stream" }).waitFor();
+  await page.getByRole("heading", { name: "Create your first stream" }).waitFor();
 });
 
 test("a late answer from before the sign-in does not undo it while the page behind is still loading", async () => {

@@ -23,13 +23,11 @@ const signIn = createRoute({
   validateSearch: (search: Search) => set({ to: text(search.to) }),
 });
 
-// Every room but the first is fetched when it is entered.
-
-/** Everything that needs a sign-in; the shell sees to that. */
-const rooms = createRoute({ getParentRoute: () => root, id: "rooms", component: Shell });
+/** All pages that need a sign-in, which the shell checks. Each but the first is loaded when it is opened. */
+const app = createRoute({ getParentRoute: () => root, id: "app", component: Shell });
 
 const home = createRoute({
-  getParentRoute: () => rooms,
+  getParentRoute: () => app,
   path: "/",
   beforeLoad: () => {
     throw redirect({ to: "/streams", replace: true });
@@ -37,14 +35,14 @@ const home = createRoute({
 });
 
 const streams = createRoute({
-  getParentRoute: () => rooms,
+  getParentRoute: () => app,
   path: "/streams",
   component: StreamsPage,
   validateSearch: streamSearch,
 });
 
 const stream = createRoute({
-  getParentRoute: () => rooms,
+  getParentRoute: () => app,
   path: "/streams/$streamId",
   component: lazyRouteComponent(() => import("../features/streams/stream-page.tsx"), "StreamPage"),
   // Another stream is another page: no state of the last one's player, dialogs or lists may be left.
@@ -53,14 +51,14 @@ const stream = createRoute({
 });
 
 const sessions = createRoute({
-  getParentRoute: () => rooms,
+  getParentRoute: () => app,
   path: "/sessions",
   component: lazyRouteComponent(() => import("../features/sessions/sessions-page.tsx"), "SessionsPage"),
   validateSearch: (search: Search) => set({ cursor: text(search.cursor), play: text(search.play) }),
 });
 
 const access = createRoute({
-  getParentRoute: () => rooms,
+  getParentRoute: () => app,
   path: "/access",
   component: lazyRouteComponent(() => import("../features/access/access-page.tsx"), "AccessPage"),
   validateSearch: (search: Search) =>
@@ -68,14 +66,14 @@ const access = createRoute({
 });
 
 const webhooks = createRoute({
-  getParentRoute: () => rooms,
+  getParentRoute: () => app,
   path: "/webhooks",
   component: lazyRouteComponent(() => import("../features/webhooks/webhooks-page.tsx"), "WebhooksPage"),
   validateSearch: (search: Search) => set({ cursor: text(search.cursor) }),
 });
 
 const webhook = createRoute({
-  getParentRoute: () => rooms,
+  getParentRoute: () => app,
   path: "/webhooks/$webhookId",
   component: lazyRouteComponent(() => import("../features/webhooks/webhook-page.tsx"), "WebhookPage"),
   remountDeps: ({ params }) => params,
@@ -84,7 +82,7 @@ const webhook = createRoute({
 });
 
 const settings = createRoute({
-  getParentRoute: () => rooms,
+  getParentRoute: () => app,
   path: "/settings",
   component: lazyRouteComponent(() => import("../features/account/settings-page.tsx"), "SettingsPage"),
 });
@@ -92,7 +90,7 @@ const settings = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
-    rooms.addChildren([home, streams, stream, sessions, access, webhooks, webhook, settings]),
+    app.addChildren([home, streams, stream, sessions, access, webhooks, webhook, settings]),
   ]),
   defaultNotFoundComponent: MissingPage,
   defaultErrorComponent: BrokenPage,

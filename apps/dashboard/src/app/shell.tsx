@@ -12,15 +12,15 @@ import classes from "./shell.module.css";
 
 const text = strings.app;
 
-const rooms = [
-  { to: "/streams", label: text.rooms.streams, Icon: IconBroadcast },
-  { to: "/sessions", label: text.rooms.sessions, Icon: IconHistory },
-  { to: "/access", label: text.rooms.access, Icon: IconKey },
-  { to: "/webhooks", label: text.rooms.webhooks, Icon: IconWebhook },
-  { to: "/settings", label: text.rooms.settings, Icon: IconSettings },
+const pages = [
+  { to: "/streams", label: text.pages.streams, Icon: IconBroadcast },
+  { to: "/sessions", label: text.pages.sessions, Icon: IconHistory },
+  { to: "/access", label: text.pages.access, Icon: IconKey },
+  { to: "/webhooks", label: text.pages.webhooks, Icon: IconWebhook },
+  { to: "/settings", label: text.pages.settings, Icon: IconSettings },
 ] as const;
 
-/** The frame of every room: a rail on wide screens, a bar at the bottom on phones. Sends whoever is not signed in to the door. */
+/** The frame of every page: a rail on wide screens, a bar at the bottom on phones. Redirects to the sign-in page where nobody is signed in. */
 export function Shell() {
   const session = useQuery(sessionQuery);
   const silentSince = useSilentSince();
@@ -37,8 +37,8 @@ export function Shell() {
           <img src="/favicon.svg" alt="" width={24} height={24} />
           {text.name}
         </Link>
-        {rooms.map(({ to, label, Icon }) => (
-          <Link key={to} to={to} className={classes.room}>
+        {pages.map(({ to, label, Icon }) => (
+          <Link key={to} to={to} className={classes.page}>
             <Icon size={20} stroke={1.6} aria-hidden />
             {label}
           </Link>
@@ -52,7 +52,7 @@ export function Shell() {
   );
 }
 
-/** Goes to the door once, and remembers where from. (`<Navigate>` goes again with every render, so also while it is on its way.) */
+/** Redirects to the sign-in page once, with the address to return to. (`<Navigate>` redirects with every render.) */
 function ToSignIn() {
   const router = useRouter();
   useEffect(() => {

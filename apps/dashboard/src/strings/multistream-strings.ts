@@ -1,16 +1,19 @@
-/** Texts of a stream's multistream targets. The states speak in the words of the interface specification, section 3.3. */
+/** Texts of a stream's multistream targets. */
 export const multistreamStrings = {
   title: "Targets",
-  none: "This stream is forwarded nowhere. Targets are given with the API, as multistream.targets of the stream.",
-  keptOnly: "This server keeps the targets; it does not forward to them yet.",
+  none: {
+    title: "Multistreaming is not available yet",
+    body: "This version does not forward streams to other services. Targets set through the API are stored for later.",
+  },
+  keptOnly: "This version stores targets but does not forward streams to them yet.",
   states: { Idle: "Idle", Pending: "Pending", Online: "Online", Offline: "Offline" },
   hints: {
     Idle: "The stream is not active.",
-    Pending: "Weir is trying to connect to the target.",
+    Pending: "Connecting to the target.",
     Online: "The target is connected.",
-    Offline: "The connection failed. Change the target and start the stream again.",
+    Offline: "The connection failed. Update the target and restart the stream.",
   },
-  sends: (profile: string) => `Gets ${profile}`,
-  videoOnly: "without sound",
-  id: "target id",
+  sends: (profile: string) => `Sends ${profile}`,
+  videoOnly: "without audio",
+  id: "target ID",
 } as const;

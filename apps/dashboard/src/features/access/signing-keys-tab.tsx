@@ -1,6 +1,7 @@
-import { IconPlus } from "@tabler/icons-react";
+import { IconPlus, IconSignature } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { DialogButton } from "../../components/dialog-button.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
 import classes from "./access-page.module.css";
@@ -26,7 +27,7 @@ export function SigningKeysTab() {
       </header>
       <QueryProblem error={keys.error} />
       {!keys.data && !keys.error && <p className="quiet">{strings.app.loading}</p>}
-      {keys.data?.length === 0 && <p>{text.empty}</p>}
+      {keys.data?.length === 0 && <EmptyState icon={<IconSignature size={24} />} {...text.empty} />}
       {keys.data && keys.data.length > 0 && <SigningKeyList keys={keys.data} />}
       <TokenSample />
     </>

@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { LogIn } from "@weir/contract";
+import { reachableAddress } from "../../lib/local-addresses.ts";
 import { weir } from "../../lib/weir.ts";
 
 export const sessionKey = ["dashboard-session"];
@@ -12,10 +13,15 @@ export const sessionQuery = queryOptions({
   refetchInterval: (query) => (query.state.status === "error" ? 3000 : false),
 });
 
-/** Where to publish to and to watch from. Changes only with the server's settings. */
+/** The addresses to publish to and watch from, as this browser can use them. They change only with the server's settings. */
 export const ingestQuery = queryOptions({
   queryKey: ["ingest"],
-  queryFn: async ({ signal }) => (await weir.ingest({ signal }))[0] ?? null,
+  queryFn: async ({ signal }) => {
+    const [ingest] = await weir.ingest({ signal });
+    if (!ingest) return null;
+    const reach = (address: string): string => reachableAddress(address, window.location);
+    return { rtmp: reach(ingest.ingests.rtmp), playback: reach(ingest.playback), origin: reach(ingest.origin) };
+  },
   staleTime: 60_000,
 });
 

@@ -25,7 +25,7 @@ export function SettingsPage() {
         {ingest.error && <Note tone="failure">{ingest.error.message}</Note>}
         {ingest.data && (
           <>
-            <ValueField label={text.rtmp} value={ingest.data.ingests.rtmp} />
+            <ValueField label={text.rtmp} value={ingest.data.rtmp} />
             <ValueField label={text.hls} value={`${ingest.data.playback}/<playback id>/index.m3u8`} />
             <ValueField label={text.api} value={`${ingest.data.origin}/api`} />
           </>

@@ -72,17 +72,17 @@ function metrics() {
 test("every event is a line with its level, newest first", () => {
   expect(linesOf(events, "all", "").map(({ level, sentence }) => `${level}: ${sentence}`)).toEqual([
     "info: The stream stopped.",
-    "detail: An event of type of_tomorrow.",
-    "warning: 3 measurements are missing here: the log could not keep up.",
-    "info: A recording is ready.",
-    "warning: A multistream target has an error: Backup.",
+    "detail: Event of type of_tomorrow.",
+    "warning: 3 measurements are missing because the log could not keep up.",
+    "info: Recording is ready.",
+    "warning: Multistream target failed: Backup.",
     "fatal: The sound stopped. No audio for 2 s. Check the mixer.",
-    "info: Solved: The sound stopped.",
+    "info: Resolved: The sound stopped.",
     "warning: The sound stopped. No audio for 2 s. Check the mixer.",
-    "fatal: Segment 7 could not be transcoded: yuv444p",
-    "warning: Segment 7 took longer to transcode than it lasts (0.80× real time).",
-    "detail: Segment 7 was transcoded at 5.0× real time.",
-    "detail: Measured: 2.0 Mbit/s, 25 fps, a keyframe each 2.0 s.",
+    "fatal: Could not transcode segment 7: yuv444p",
+    "warning: Transcoding segment 7 was slower than real time (0.80×).",
+    "detail: Transcoded segment 7 at 5.0× real time.",
+    "detail: Measured 2.0 Mbit/s, 25 fps, a keyframe every 2.0 s.",
     "info: The stream started.",
   ]);
 });

@@ -16,6 +16,7 @@ import classes from "./events-tab.module.css";
 
 const text = strings.events;
 const RANGE_MS = 10 * 60_000;
+const timeZone = new Intl.DateTimeFormat("en").resolvedOptions().timeZone;
 
 export interface EventSearch {
   readonly show?: Exclude<EventKind, "notable">;
@@ -83,7 +84,7 @@ function LiveLog({ kind, words, filters, onJump }: LogProps) {
       </div>
       <QueryProblem error={feed.error} />
       <p className="quiet" role="status">
-        {!feed.isConnected ? text.connecting : held ? text.waiting(waiting.length) : text.following}
+        {!feed.isConnected ? text.connecting : held ? text.waiting(waiting.length) : text.following(timeZone)}
       </p>
       {feed.hasGap && <Note tone="warning">{text.gap}</Note>}
       <Log events={events} kind={kind} words={words} none={text.noneYet} />

@@ -53,11 +53,11 @@ test("a stream without a ladder and targets has blank checks, and is healthy", (
 });
 
 test.each([
-  ["transcoding", record(false, true), "Profiles failed to generate. Only the original video is available."],
+  ["transcoding", record(false, true), "Renditions could not be generated. Only the source video is available."],
   [
     "real time",
     record(true, false),
-    "The stream does not transcode in real time. Unconventional configurations can cause it.",
+    "Transcoding is slower than real time. Use fewer or smaller renditions, or a faster machine.",
   ],
   ["multistreaming", record(true, true, false), "At least one target is not connected."],
 ])("a check of %s that is not good makes it unhealthy, and says so", (_name, health, reason) => {
@@ -91,7 +91,7 @@ test("what is wrong with the source makes it unhealthy; what may be meant does n
 
 test("a stream that waits for its broadcaster is unhealthy, without a record as well", () => {
   const standing = standingOf(streamThat({ state: "reconnecting" }), undefined);
-  expect(standing).toMatchObject({ status: "unhealthy", reason: "No media comes from the broadcaster." });
+  expect(standing).toMatchObject({ status: "unhealthy", reason: "No media is arriving from the broadcaster." });
 });
 
 test("a stream that nothing is known of yet is being checked, and an idle one is idle whatever its record says", () => {

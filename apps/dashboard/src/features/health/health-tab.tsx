@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { HealthCondition, Stream, StreamHealth } from "@weir/contract";
+import type { HealthCondition, Stream } from "@weir/contract";
 import { Panel } from "../../components/panel.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { absoluteMoment, clockMoment } from "../../lib/moments.ts";
@@ -33,7 +33,6 @@ export function HealthTab({ stream }: { readonly stream: Stream }) {
               <Check key={check.area} check={check} isPast={status === "idle"} />
             ))}
           </ul>
-          {health.data && <Place health={health.data} />}
         </Panel>
         <HealthIssues stream={stream} />
       </div>
@@ -80,9 +79,4 @@ function History({ frequency, changedAt }: HistoryProps) {
       )}
     </p>
   );
-}
-
-function Place({ health }: { readonly health: StreamHealth }) {
-  const place = health.conditions.find(({ type }) => type === "Active")?.extraData;
-  return place ? <p className="quiet">{text.place(place.nodeId, place.region)}</p> : null;
 }

@@ -1,6 +1,8 @@
+import { IconShare } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { Stream, TargetHealth } from "@weir/contract";
 import { CopyButton } from "../../components/copy-button.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
 import { Note } from "../../components/note.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
@@ -12,14 +14,14 @@ import classes from "./targets-tab.module.css";
 const text = strings.multistream;
 const tones = { Idle: "quiet", Pending: "warning", Online: "live", Offline: "failure" } as const;
 
-/** Where a stream is forwarded to, and how each target is. */
+/** The targets of a stream, with the state of each. */
 export function TargetsTab({ stream }: { readonly stream: Stream }) {
   const health = useQuery(healthQuery(stream.id));
   const { targets } = stream.multistream;
   return (
     <Panel title={text.title}>
       <QueryProblem error={health.error} />
-      {targets.length === 0 && <p className="quiet">{text.none}</p>}
+      {targets.length === 0 && <EmptyState icon={<IconShare size={24} />} {...text.none} />}
       {targets.length > 0 && <Note tone="quiet">{text.keptOnly}</Note>}
       <ul className={classes.targets}>
         {targets.map(({ id, profile, videoOnly }) => (

@@ -1,4 +1,6 @@
+import { IconHistory } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import { EmptyState } from "../../components/empty-state.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
@@ -33,7 +35,11 @@ export function SessionList({ streamId, cursor, play, onSearch }: Props) {
     <div className={classes.list}>
       {play !== undefined && <RecordingPlayer key={play} sessionId={play} onClose={() => onSearch(here)} />}
       {sessions.data.items.length === 0 ? (
-        <p className={classes.empty}>{streamId === undefined ? text.empty : text.emptyStream}</p>
+        <EmptyState
+          icon={<IconHistory size={24} />}
+          title={text.empty.title}
+          body={streamId === undefined ? text.empty.body : text.emptyStream}
+        />
       ) : (
         <SessionTable
           sessions={sessions.data.items}

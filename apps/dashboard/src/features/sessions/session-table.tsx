@@ -6,6 +6,7 @@ import { CopyButton } from "../../components/copy-button.tsx";
 import { Moment } from "../../components/moment.tsx";
 import classes from "../../components/table.module.css";
 import { TableOrCards } from "../../components/table-or-cards.tsx";
+import { reachableAddress } from "../../lib/local-addresses.ts";
 import { bytesText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { RecordingState } from "./recording-state.tsx";
@@ -85,11 +86,16 @@ function SessionActions({ session, isOpen, onPlay }: ActionProps) {
         {text.play}
       </Button>
       {session.mp4Url && (
-        <Button size="compact-sm" variant="subtle" component="a" href={session.mp4Url}>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          component="a"
+          href={reachableAddress(session.mp4Url, window.location)}
+        >
           {text.mp4}
         </Button>
       )}
-      <CopyButton value={session.recordingUrl} what={text.copyAddress} />
+      <CopyButton value={reachableAddress(session.recordingUrl, window.location)} what={text.copyAddress} />
     </div>
   );
 }

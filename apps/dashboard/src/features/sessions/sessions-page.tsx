@@ -4,7 +4,7 @@ import page from "../../components/page.module.css";
 import { strings } from "../../strings.ts";
 import { SessionList } from "./session-list.tsx";
 
-const route = getRouteApi("/rooms/sessions");
+const route = getRouteApi("/app/sessions");
 
 /** Every session of every stream, newest first. */
 export function SessionsPage() {

@@ -12,7 +12,7 @@ import { useCreateStream, useTestBroadcast } from "./stream-queries.ts";
 
 const text = strings.streams.first;
 
-/** The Streams room before there is a stream: three steps from nothing to a picture. */
+/** The Streams page before there is a stream: three steps to a picture. */
 export function FirstStream() {
   const ingest = useQuery(ingestQuery);
   const create = useCreateStream();
@@ -49,9 +49,7 @@ export function FirstStream() {
         </li>
         <li>
           <Panel title={text.publish} hint={text.publishHint}>
-            {ingest.data && (
-              <PublishGuide server={ingest.data.ingests.rtmp} streamKey={null} testBroadcast={testButton} />
-            )}
+            {ingest.data && <PublishGuide server={ingest.data.rtmp} streamKey={null} testBroadcast={testButton} />}
           </Panel>
         </li>
         <li>

@@ -22,11 +22,6 @@ interface Props {
 
 export function PolicyFields({ draft, problems, onDraft }: Props) {
   const { type, origins } = draft;
-  const own = window.location.origin;
-  const leavesOwnOut =
-    origins.trim() !== "" &&
-    problems.origin === undefined &&
-    !origins.split(/[\s,]+/).some((o) => o === "*" || o === own);
   return (
     <>
       <NativeSelect
@@ -39,7 +34,7 @@ export function PolicyFields({ draft, problems, onDraft }: Props) {
       {type === "webhook" && <WebhookFields draft={draft} problems={problems} onDraft={onDraft} />}
       <TextInput
         label={text.origins}
-        description={leavesOwnOut ? text.ownOrigin(own) : text.originsHint}
+        description={text.originsHint}
         placeholder="https://app.example.com"
         error={problems.origin !== undefined && strings.access.wrongOrigin(problems.origin)}
         value={origins}

@@ -28,7 +28,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
       <div className={classes.column}>
         <Panel title={text.publish}>
           <PublishGuide
-            server={ingest.data.ingests.rtmp}
+            server={ingest.data.rtmp}
             streamKey={stream.streamKey ?? null}
             testBroadcast={<TestBroadcastButton stream={stream} variant="default" />}
           />

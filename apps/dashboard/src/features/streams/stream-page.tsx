@@ -20,7 +20,7 @@ import { StreamTabs } from "./stream-tabs.tsx";
 import { SilenceCauses, WaitingForVideo } from "./waiting-for-video.tsx";
 
 const text = strings.streams;
-const route = getRouteApi("/rooms/streams/$streamId");
+const route = getRouteApi("/app/streams/$streamId");
 
 export function StreamPage() {
   const { streamId } = route.useParams();
@@ -28,7 +28,7 @@ export function StreamPage() {
   if (stream.data) {
     return (
       <StreamLive stream={stream.data}>
-        <StreamRoom stream={stream.data} error={stream.error} />
+        <StreamBody stream={stream.data} error={stream.error} />
       </StreamLive>
     );
   }
@@ -42,7 +42,7 @@ export function StreamPage() {
   return stream.error ? <QueryProblem error={stream.error} /> : <p className="quiet">{strings.app.loading}</p>;
 }
 
-function StreamRoom({ stream, error }: { readonly stream: Stream; readonly error: Error | null }) {
+function StreamBody({ stream, error }: { readonly stream: Stream; readonly error: Error | null }) {
   const [figures, setFigures] = useState<PlaybackFigures | null>(null);
   const testBroadcast = useTestBroadcastOf(stream.id);
   const isOnAir = stream.status.state !== "idle";

@@ -14,14 +14,14 @@ const TargetsTab = lazyRouteComponent(() => import("../multistream/targets-tab.t
 const EventsTab = lazyRouteComponent(() => import("../events/events-tab.tsx"), "EventsTab");
 const StreamAccess = lazyRouteComponent(() => import("./stream-access.tsx"), "StreamAccess");
 
-const route = getRouteApi("/rooms/streams/$streamId");
+const route = getRouteApi("/app/streams/$streamId");
 
-/** The rooms of one stream. Each has an address; what is chosen in one is forgotten with it. */
+/** The tabs of one stream. Each has an address; leaving a tab forgets the choices made in it. */
 export function StreamTabs({ stream }: { readonly stream: Stream }) {
   const { tab = "overview" } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useRef<HTMLDivElement>(null);
-  // Whoever comes by an address sees which tab it is, without the page itself being scrolled.
+  // Scroll the strip to the selected tab, without scrolling the page.
   useEffect(() => {
     const tab = list.current?.querySelector<HTMLElement>("[aria-selected=true]");
     if (list.current && tab) list.current.scrollLeft = tab.offsetLeft - tab.offsetWidth;

@@ -18,7 +18,7 @@ import { StreamSelection } from "./stream-selection.tsx";
 import classes from "./streams-page.module.css";
 
 const text = strings.streams;
-const route = getRouteApi("/rooms/streams");
+const route = getRouteApi("/app/streams");
 
 export function StreamsPage() {
   const search = route.useSearch();

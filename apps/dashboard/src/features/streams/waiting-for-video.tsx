@@ -9,26 +9,24 @@ import classes from "./waiting-for-video.module.css";
 
 const text = strings.streams.waiting;
 
-/** In the player's place while the stream is idle: what is awaited, and where. */
+/** In the player's place before the first broadcast: the address to publish to. */
 export function WaitingForVideo({ stream }: { readonly stream: Stream }) {
   const ingest = useQuery(ingestQuery);
   return (
     <div className={classes.frame} role="status">
       <strong className={classes.title}>{stream.lastSeen === 0 ? text.titleNew : text.titleIdle}</strong>
-      {ingest.data && <p>{text.body(ingest.data.ingests.rtmp)}</p>}
+      {ingest.data && <p>{text.body(ingest.data.rtmp)}</p>}
       <TestBroadcastButton stream={stream} />
     </div>
   );
 }
 
-/** Beside it: what would be wrong if nothing comes. */
+/** Beside it: usual reasons why no video arrives. */
 export function SilenceCauses() {
   const ingest = useQuery(ingestQuery);
-  const address = ingest.data && parsed(ingest.data.ingests.rtmp);
+  const address = ingest.data && parsed(ingest.data.rtmp);
   if (!address) return null;
-  const here = window.location.hostname;
-  const isElsewhere = isLoopback(address.hostname) && !isLoopback(here);
-  const probe = `nc -vz ${isElsewhere ? here : address.hostname} ${address.port}`;
+  const probe = `nc -vz ${address.hostname} ${address.port}`;
   return (
     <Panel title={text.causes}>
       <dl className={classes.causes}>
@@ -39,7 +37,6 @@ export function SilenceCauses() {
             <code>{probe}</code>
             <CopyButton value={probe} what={text.port.title.toLowerCase()} />
           </span>
-          {isElsewhere && text.loopback(here)}
         </dd>
         <dt>{text.key.title}</dt>
         <dd>{text.key.body}</dd>
@@ -50,11 +47,7 @@ export function SilenceCauses() {
   );
 }
 
-function isLoopback(host: string): boolean {
-  return /^(localhost$|127\.|\[::1\])/.test(host);
-}
-
-/** By hand: browsers do not read host and port of an rtmp: address alike. */
+/** By hand: browsers differ in reading host and port of an rtmp: address. */
 function parsed(rtmp: string): { hostname: string; port: string } | null {
   const parts = rtmp.match(/^rtmps?:\/\/(\[[^\]]+\]|[^:/]+)(?::(\d+))?/);
   return parts?.[1] ? { hostname: parts[1], port: parts[2] ?? "1935" } : null;

@@ -1,7 +1,7 @@
 import { Checkbox } from "@mantine/core";
 import type { WebhookEventName } from "@weir/contract";
 import { strings } from "../../strings.ts";
-import { EVENT_GROUPS, withEvents } from "./webhook-draft.ts";
+import { EVENT_GROUPS, isSent, withEvents } from "./webhook-draft.ts";
 import classes from "./webhook-form.module.css";
 
 const text = strings.webhooks.form;
@@ -13,10 +13,12 @@ interface Props {
 
 /** Ticks for all events, by group; the tick of a group is for all of it. */
 export function WebhookEventChoice({ events: chosen, onEvents }: Props) {
+  const unsent = chosen.filter((event) => !isSent(event));
   return (
     <fieldset className={classes.events}>
-      <legend>{text.events}</legend>
-      <p className="quiet">{text.eventsHint}</p>
+      <legend>
+        {text.events} <span className="quiet">{text.eventsHint}</span>
+      </legend>
       <div className={classes.groups}>
         {EVENT_GROUPS.map(([group, events]) => {
           const count = events.filter((event) => chosen.includes(event)).length;
@@ -43,7 +45,7 @@ export function WebhookEventChoice({ events: chosen, onEvents }: Props) {
         })}
       </div>
       {chosen.includes("playback.accessControl") && <p>{text.gate}</p>}
-      {chosen.includes("stream.detection") && <p className="quiet">{text.never}</p>}
+      {unsent.length > 0 && <p className="quiet">{text.never(unsent.join(", "))}</p>}
     </fieldset>
   );
 }

@@ -1,4 +1,5 @@
-import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { Button, NativeSelect, PasswordInput, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { DialogForm } from "../../components/dialog-form.tsx";
@@ -6,6 +7,7 @@ import { strings } from "../../strings.ts";
 import { inventSecret, isAddress, isComplete, type WebhookDraft } from "./webhook-draft.ts";
 import { WebhookEventChoice } from "./webhook-event-choice.tsx";
 import classes from "./webhook-form.module.css";
+import { streamChoicesQuery } from "./webhook-queries.ts";
 
 const text = strings.webhooks.form;
 
@@ -19,7 +21,7 @@ interface Props {
   readonly onSubmit: (draft: WebhookDraft) => void;
 }
 
-/** What a webhook is: where it calls, about what, and how its calls are signed. */
+/** The fields of a webhook: its URL, events, stream and secret. */
 export function WebhookForm({ initial, hasSecret, submit, busy, error, onSubmit }: Props) {
   const [draft, setDraft] = useState(initial);
   const change = (changes: Partial<WebhookDraft>): void => setDraft({ ...draft, ...changes });
@@ -45,14 +47,32 @@ export function WebhookForm({ initial, hasSecret, submit, busy, error, onSubmit 
       />
       <WebhookEventChoice events={draft.events} onEvents={(events) => change({ events })} />
       <Secret hasSecret={hasSecret} secret={draft.sharedSecret} onSecret={(sharedSecret) => change({ sharedSecret })} />
-      <TextInput
-        label={text.stream}
-        description={text.streamHint}
-        maxLength={100}
-        value={draft.streamId}
-        onChange={(event) => change({ streamId: event.currentTarget.value })}
-      />
+      <StreamChoice streamId={draft.streamId} onStream={(streamId) => change({ streamId })} />
     </DialogForm>
+  );
+}
+
+interface StreamProps {
+  /** Empty for all streams. */
+  readonly streamId: string;
+  readonly onStream: (streamId: string) => void;
+}
+
+/** The newest streams by name, and the one that is chosen whatever its age. */
+function StreamChoice({ streamId, onStream }: StreamProps) {
+  const { data: streams = [] } = useQuery(streamChoicesQuery);
+  const isKnown = streamId === "" || streams.some(({ id }) => id === streamId);
+  return (
+    <NativeSelect
+      label={text.stream}
+      value={streamId}
+      data={[
+        { value: "", label: text.allStreams },
+        ...streams.map(({ id, name }) => ({ value: id, label: name })),
+        ...(isKnown ? [] : [{ value: streamId, label: text.otherStream(streamId) }]),
+      ]}
+      onChange={(event) => onStream(event.currentTarget.value)}
+    />
   );
 }
 
@@ -67,7 +87,7 @@ function Secret({ hasSecret, secret, onSecret }: SecretProps): ReactNode {
     <div className={classes.secret}>
       <PasswordInput
         label={text.secret}
-        description={hasSecret ? `${text.secretHint} ${text.secretKeep}` : text.secretHint}
+        description={`${text.secretHint} ${hasSecret ? text.secretKeep : text.noSecret}`}
         autoComplete="off"
         maxLength={500}
         value={secret}

@@ -1,9 +1,10 @@
 import { Link } from "@tanstack/react-router";
-import { WEBHOOK_EVENTS, type Webhook } from "@weir/contract";
+import type { Webhook } from "@weir/contract";
 import { LastMoment } from "../../components/moment.tsx";
 import classes from "../../components/table.module.css";
 import { TableOrCards } from "../../components/table-or-cards.tsx";
 import { strings } from "../../strings.ts";
+import { SENT_EVENTS } from "./webhook-draft.ts";
 import { WebhookState } from "./webhook-state.tsx";
 import page from "./webhooks-page.module.css";
 
@@ -56,7 +57,7 @@ function Name({ webhook: { id, name } }: { readonly webhook: Webhook }) {
 
 /** Up to three by name; of more, how many. */
 export function eventsText({ events }: Webhook): string {
-  if (events.length === WEBHOOK_EVENTS.length) return text.allEvents;
+  if (SENT_EVENTS.every((event) => events.includes(event))) return text.allEvents;
   if (events.length > 3) return text.events(events.length);
   return events.join(", ") || strings.actions.none;
 }

@@ -15,12 +15,12 @@ import { WebhookRegistration } from "./webhook-registration.tsx";
 import { stateOf, WebhookState } from "./webhook-state.tsx";
 
 const text = strings.webhooks.page;
-const route = getRouteApi("/rooms/webhooks/$webhookId");
+const route = getRouteApi("/app/webhooks/$webhookId");
 
 export function WebhookPage() {
   const { webhookId } = route.useParams();
   const webhook = useQuery(webhookQuery(webhookId));
-  if (webhook.data) return <WebhookRoom webhook={webhook.data} error={webhook.error} />;
+  if (webhook.data) return <WebhookBody webhook={webhook.data} error={webhook.error} />;
   if (webhook.error instanceof WeirError && webhook.error.status === 404) {
     return (
       <Note tone="warning" title={text.gone.title}>
@@ -31,7 +31,7 @@ export function WebhookPage() {
   return webhook.error ? <QueryProblem error={webhook.error} /> : <p className="quiet">{strings.app.loading}</p>;
 }
 
-function WebhookRoom({ webhook, error }: { readonly webhook: Webhook; readonly error: Error | null }) {
+function WebhookBody({ webhook, error }: { readonly webhook: Webhook; readonly error: Error | null }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   useDocumentTitle(`${webhook.name} · ${strings.app.name}`);

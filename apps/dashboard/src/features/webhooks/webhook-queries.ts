@@ -23,7 +23,13 @@ export const accessWebhooksQuery = queryOptions({
   },
 });
 
-/** Asked often: whoever looks at one webhook waits for what it is called about. */
+/** Streams that a webhook can be limited to. */
+export const streamChoicesQuery = queryOptions({
+  queryKey: ["streams", "choices"],
+  queryFn: async ({ signal }) => (await weir.streams.list({ limit: 200, signal })).items,
+});
+
+/** Refreshed often: a person on this page is waiting for the next call. */
 export function webhookQuery(id: string) {
   return queryOptions({
     queryKey: [...WEBHOOKS, "one", id],

@@ -1,8 +1,9 @@
 import { useDocumentTitle } from "@mantine/hooks";
-import { IconPlus } from "@tabler/icons-react";
+import { IconPlus, IconWebhook } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { DialogButton } from "../../components/dialog-button.tsx";
+import { EmptyState } from "../../components/empty-state.tsx";
 import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
@@ -12,9 +13,8 @@ import { WebhookList } from "./webhook-list.tsx";
 import { webhooksQuery } from "./webhook-queries.ts";
 
 const text = strings.webhooks;
-const route = getRouteApi("/rooms/webhooks");
+const route = getRouteApi("/app/webhooks");
 
-/** Who is called when something happens. */
 export function WebhooksPage() {
   const { cursor } = route.useSearch();
   const navigate = route.useNavigate();
@@ -33,7 +33,9 @@ export function WebhooksPage() {
       <p className="quiet">{text.lead}</p>
       <QueryProblem error={webhooks.error} />
       {!webhooks.data && !webhooks.error && <p className="quiet">{strings.app.loading}</p>}
-      {webhooks.data?.items.length === 0 && cursor === undefined && <p>{text.empty}</p>}
+      {webhooks.data?.items.length === 0 && cursor === undefined && (
+        <EmptyState icon={<IconWebhook size={24} />} {...text.empty} />
+      )}
       {webhooks.data && webhooks.data.items.length > 0 && <WebhookList webhooks={webhooks.data.items} />}
       <PageLinks
         cursor={cursor}
