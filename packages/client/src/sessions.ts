@@ -26,6 +26,16 @@ export class Sessions {
     return fetchPage(this.#transport, "GET /api/stream/:id/sessions", { params: { id: streamId }, query, signal });
   }
 
+  /** Delete the recording of a session. It stops playing at once. Throws WeirError 409 while the session is live. */
+  deleteRecording(id: string, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "DELETE /api/session/:id", { ...options, params: { id } });
+  }
+
+  /** Delete the recordings of all of these sessions. Throws WeirError, and deletes none, when one of them is unknown or live. */
+  deleteRecordings(ids: readonly string[], options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "DELETE /api/session", { ...options, body: { ids: [...ids] } });
+  }
+
   /** Every session, page after page. */
   each(options: ListOptions = {}): AsyncGenerator<Session, void> {
     return eachOf((cursor) => this.list({ ...options, cursor }), options.cursor);

@@ -16,6 +16,11 @@ export interface StreamListOptions extends ListOptions {
   readonly createdSince?: number | undefined;
 }
 
+export interface StreamDeleteOptions extends CallOptions {
+  /** Delete the recordings of all its sessions, too. Without it they go on playing. */
+  readonly recordings?: boolean | undefined;
+}
+
 /** Streams of the key's project: `/api/stream`. */
 export class Streams {
   readonly #transport: Transport;
@@ -53,13 +58,15 @@ export class Streams {
   }
 
   /** Delete a stream at once: its broadcaster is disconnected and its viewers are refused. */
-  delete(id: string, options: CallOptions = {}): Promise<void> {
-    return call(this.#transport, "DELETE /api/stream/:id", { ...options, params: { id } });
+  delete(id: string, { recordings, ...options }: StreamDeleteOptions = {}): Promise<void> {
+    const query = recordings ? { recordings: "true" } : {};
+    return call(this.#transport, "DELETE /api/stream/:id", { ...options, params: { id }, query });
   }
 
   /** Delete all of these streams. Throws WeirError 404, and deletes none, when one of them is unknown. */
-  deleteMany(ids: readonly string[], options: CallOptions = {}): Promise<void> {
-    return call(this.#transport, "DELETE /api/stream", { ...options, body: { ids: [...ids] } });
+  deleteMany(ids: readonly string[], { recordings, ...options }: StreamDeleteOptions = {}): Promise<void> {
+    const query = recordings ? { recordings: "true" } : {};
+    return call(this.#transport, "DELETE /api/stream", { ...options, body: { ids: [...ids] }, query });
   }
 
   /** Suspend a stream: it refuses broadcasters and viewers, and its broadcast ends at once. False lifts the suspension. */

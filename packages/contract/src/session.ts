@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { Id, Milliseconds } from "./exact.ts";
+import { exact, Id, Milliseconds } from "./exact.ts";
 import { Profile } from "./profile.ts";
 import { counters, RecordingSpec } from "./stream.ts";
 
@@ -32,3 +32,7 @@ export const Session = Type.Object({
   recordingError: Type.Optional(Type.String({ description: "Why the recording failed or stopped early" })),
 });
 export type Session = Static<typeof Session>;
+
+/** Body of `DELETE /api/session`. */
+export const SessionIds = exact({ ids: Type.Optional(Type.Array(Id, { maxItems: 1000 })) });
+export type SessionIds = Static<typeof SessionIds>;

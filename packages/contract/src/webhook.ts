@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { exact, Id, Milliseconds } from "./exact.ts";
 
-/** Everything that a webhook can be about. `stream.detection` never happens here; `playback.accessControl` is asked, not told. */
+/** Everything that a webhook can be about. `recording.deleted` is an addition of ours; `stream.detection` never happens here; `playback.accessControl` is asked, not told. */
 export const WEBHOOK_EVENTS = [
   "stream.started",
   "stream.detection",
@@ -9,6 +9,7 @@ export const WEBHOOK_EVENTS = [
   "recording.ready",
   "recording.started",
   "recording.waiting",
+  "recording.deleted",
   "multistream.connected",
   "multistream.error",
   "multistream.disconnected",
@@ -25,7 +26,6 @@ export const WEBHOOK_EVENTS = [
   "task.failed",
 ] as const;
 
-/** One of the twenty. */
 export const WebhookEventName = Type.Enum([...WEBHOOK_EVENTS]);
 export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];
 

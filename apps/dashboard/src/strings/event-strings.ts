@@ -48,6 +48,7 @@ export const eventStrings = {
       "recording.started": "Recording started",
       "recording.waiting": "Recording is being finished",
       "recording.ready": "Recording is ready",
+      "recording.deleted": "Recording deleted",
       "playback.user.new": "A new viewer started watching",
     },
   },

@@ -21,6 +21,9 @@ export interface Asked {
   readonly broadcasts: { readonly streamKey: string; readonly seconds: number }[];
   /** Playback ids about which kept answers were to be asked for again. */
   readonly accessChanges: (string | "all")[];
+  /** What the object store was told to delete. */
+  readonly removedPrefixes: string[];
+  failsToRemove: boolean;
 }
 
 /** A domain floor over a real, empty database and a clock that stands still, with its API in memory. */
@@ -63,7 +66,7 @@ export async function startTestDomains(
   const database = await openDatabase<Schema>(rows.address, silentLog, systemClock);
   const { db } = database;
   const clock = new ManualClock();
-  const asked: Asked = { stops: [], broadcasts: [], accessChanges: [] };
+  const asked: Asked = { stops: [], broadcasts: [], accessChanges: [], removedPrefixes: [], failsToRemove: false };
   const build = (nodeName: string) =>
     createDomains({
       database,
@@ -89,6 +92,12 @@ export async function startTestDomains(
         stop: async (streamId, why) => void asked.stops.push({ streamId, why }),
         accessChanged: async (playbackId) => void asked.accessChanges.push(playbackId),
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
+      },
+      store: {
+        async deletePrefix(prefix) {
+          if (asked.failsToRemove) throw new Error("the store is away");
+          asked.removedPrefixes.push(prefix);
+        },
       },
       // Time limits of calls are real, as the receivers of tests are.
       outbound: new Outbound({

@@ -3,17 +3,22 @@ import { deleteExpiredDashboardSessions } from "./accounts/index.ts";
 import { forgetOldAnswers } from "./api/index.ts";
 import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./live/index.ts";
 import type { NodeMembership } from "./nodes/index.ts";
-import { type FinaliserDeps, settleRecordings } from "./recordings/index.ts";
+import {
+  type FinaliserDeps,
+  purgeDeletedRecordings,
+  type RetentionDeps,
+  settleRecordings,
+} from "./recordings/index.ts";
 import { forgetOldCounts } from "./views/index.ts";
 import { forgetOldCalls, forgetOldDeliveries } from "./webhooks/index.ts";
 
-type HousekeepingDeps = StreamHousekeepingDeps & FinaliserDeps;
+type HousekeepingDeps = StreamHousekeepingDeps & FinaliserDeps & RetentionDeps;
 
 const TICK_MS = 1_000;
 const HOURLY_MS = 3_600_000;
 
 /**
- * What must happen without anybody asking, once a second, in the worker role: windows end, leases of nodes expire, recordings settle;
+ * What must happen without anybody asking, once a second, in the worker role: windows end, leases of nodes expire, recordings settle, bytes of deleted ones go;
  * hourly, partitions of the event log are made and dropped. Works by the rows and the clock alone, and any number of processes may do it.
  */
 export class Housekeeping {
@@ -52,6 +57,7 @@ export class Housekeeping {
     await this.#try("release the streams of lost nodes", () => releaseStreamsOfGoneNodes(deps));
     await this.#try("end reconnect windows", () => endOverdueWindows(deps));
     await this.#try("settle recordings", () => settleRecordings(deps));
+    await this.#try("remove deleted recordings", () => purgeDeletedRecordings(deps));
     await this.#try("forget old counts of viewers", () => forgetOldCounts(deps.db, deps.clock.now()));
     const now = deps.clock.monotonic();
     if (now < this.#hourlyAt) return;

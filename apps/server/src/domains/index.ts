@@ -6,6 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
+import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports/index.ts";
 import { signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
@@ -65,6 +66,8 @@ export interface DomainOptions {
   readonly log: Log;
   readonly settings: DomainSettings;
   readonly mediaControl: MediaControl;
+  /** Where recordings are. */
+  readonly store: Pick<ObjectStore, "deletePrefix">;
   /** The only way to addresses that customers give. */
   readonly outbound: Outbound;
   /** How people's passwords are hashed. */

@@ -186,6 +186,7 @@ interface SessionTable extends Owned, Counters {
   recording_playback_id: TextOrNull;
   recording_error: TextOrNull;
   settle_at: Int8OrNull;
+  purge_at: Int8OrNull;
   last_seen: Int8;
 }
 

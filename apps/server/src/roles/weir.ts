@@ -104,6 +104,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
       rtmpUrl,
     },
     mediaControl: new NotifyMediaControl(database),
+    store,
     outbound: new ObservedOutbound(
       {
         clock,

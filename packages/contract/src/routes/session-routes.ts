@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { ListQuery } from "../list.ts";
-import { clipList, flag, ok, type Route } from "../route.ts";
-import { Session } from "../session.ts";
+import { clipList, flag, none, ok, type Route } from "../route.ts";
+import { Session, SessionIds } from "../session.ts";
 
 const forceUrl = { forceUrl: flag("Anything but `false`: `recordingUrl` and `mp4Url` before the recording is ready") };
 
@@ -48,6 +48,23 @@ export const sessionRoutes = {
     query: Type.Object({ ...forceUrl, sourceRecording: flag("`true`: with `sourceRecordingUrl`") }),
     success: ok(Session),
     failures: [404],
+  },
+  deleteSession: {
+    method: "DELETE",
+    path: "/api/session/:id",
+    summary: "Delete the recording of a session that has ended; the session stays, with `recordingStatus: deleted`",
+    auth: "key",
+    success: none,
+    failures: [404, 409],
+  },
+  deleteSessions: {
+    method: "DELETE",
+    path: "/api/session",
+    summary: "Delete the recordings of several sessions; all or none",
+    auth: "key",
+    body: SessionIds,
+    success: none,
+    failures: [404, 409, 422],
   },
   listSessionClips: {
     method: "GET",

@@ -20,6 +20,8 @@ const streamList = Type.Object({
   sessionsonly: flag("Anything but `false`: an empty list, for sessions are not streams here"),
 });
 
+const deletion = Type.Object({ recordings: flag("`true`: the recordings of all their sessions, too") });
+
 /** Streams and what is done with them. */
 export const streamRoutes = {
   createStream: {
@@ -113,6 +115,7 @@ export const streamRoutes = {
     path: "/api/stream/:id",
     summary: "Delete a stream; ends its broadcast",
     auth: "key",
+    query: deletion,
     success: none,
     failures: [404],
   },
@@ -121,6 +124,7 @@ export const streamRoutes = {
     path: "/api/stream",
     summary: "Delete several streams; all or none",
     auth: "key",
+    query: deletion,
     body: StreamIds,
     success: none,
     failures: [404, 422],

@@ -53,7 +53,7 @@ test.each([
 test("only events that this server sends are offered", () => {
   expect(EVENT_GROUPS.map(([group, events]) => `${group} ${events.length}`)).toEqual([
     "stream 2",
-    "recording 3",
+    "recording 4",
     "playback 2",
   ]);
 });

@@ -9,9 +9,9 @@ export interface RecordingMoment {
   readonly at: number;
 }
 
-/** What webhooks are told of a session's recording: it begins, its session has ended, it plays. */
+/** What webhooks are told of a session's recording: it begins, its session has ended, it plays, it is deleted. */
 export function recordingEvent(
-  event: "recording.started" | "recording.waiting" | "recording.ready",
+  event: "recording.started" | "recording.waiting" | "recording.ready" | "recording.deleted",
   { streamId, owner, sessionId, at }: RecordingMoment,
 ): NewEvent {
   return {

@@ -50,6 +50,10 @@ export async function insertSealedSpans(trx: Trx, facts: readonly SpanSealed[]):
       as f(session_id, rendition, span, epoch, bytes, sealed_at)
     join session s on s.id = f.session_id and s.recording = 'waiting'
     on conflict do nothing`.execute(trx);
+  // Spans of a recording that was deleted meanwhile are in the store for nobody.
+  await sql`
+    update session set purge_at = ${Math.max(...column((fact) => fact.at))}::bigint
+    where id = any(${column((fact) => fact.sessionId)}::uuid[]) and recording = 'deleted'`.execute(trx);
 }
 
 /** Some of the recording is missing. The first reason stays. */

@@ -13,11 +13,14 @@ describe("recording", () => {
     ["waiting", "complete", "ready"],
     ["waiting", "lost", "failed"],
     ["ready", "delete", "deleted"],
+    ["failed", "delete", "deleted"],
+    ["waiting", "delete", "deleted"],
   ];
   it.each(rows)("%s, %s: %s", (state, input, next) => expect(nextRecordingStatus(state, input)).toBe(next));
 
   const illegal: [RecordingState, RecordingInput][] = [
     ["none", "complete"],
+    ["none", "delete"],
     ["ready", "complete"],
     ["ready", "lost"],
     ["failed", "complete"],

@@ -9,9 +9,9 @@ export type RecordingInput = "complete" | "lost" | "delete";
 
 const table: Record<RecordingState, Partial<Record<RecordingInput, RecordingState>>> = {
   none: {},
-  waiting: { complete: "ready", lost: "failed" },
+  waiting: { complete: "ready", lost: "failed", delete: "deleted" },
   ready: { delete: "deleted" },
-  failed: {},
+  failed: { delete: "deleted" },
   deleted: {},
 };
 

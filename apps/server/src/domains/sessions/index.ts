@@ -4,4 +4,4 @@ export { beginSession, endSession, markSessionLost, resumeSession } from "./sess
 export { sessionRecord } from "./session-record.ts";
 export { sessionRoutes } from "./session-routes.ts";
 export { readSession } from "./session-snapshot.ts";
-export { findLatestSession, findSession } from "./session-store.ts";
+export { findLatestSession, findSession, sessionsOfStreams } from "./session-store.ts";

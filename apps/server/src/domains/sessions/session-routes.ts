@@ -11,14 +11,14 @@ import {
   type RawQuery,
   textOf,
 } from "../api/index.ts";
-import type { Deps } from "../deps.ts";
+import { deleteSessions, type SessionDeletionDeps } from "./session-deletion.ts";
 import { sessionRecord } from "./session-record.ts";
 import { findSession, listSessions, ownsStream, sessionFields, withMedia } from "./session-store.ts";
 
 const NEWEST_FIRST = "lastSeen-true,createdAt-true";
 const RECORD: Readonly<Record<string, boolean>> = { true: true, "1": true, false: false, "0": false };
 
-export interface SessionRouteDeps extends Deps {
+export interface SessionRouteDeps extends SessionDeletionDeps {
   publicUrl(): string;
 }
 
@@ -55,6 +55,11 @@ export function sessionRoutes(app: FastifyInstance, deps: SessionRouteDeps): voi
     const row = await findSession(deps.db, principal, id);
     if (!row) throw new NotFound();
     return sessionRecord(row, { ...view(query), sourceRecording: query.sourceRecording === "true" });
+  });
+
+  api.on(routes.deleteSession, async ({ principal, id }) => deleteSessions(deps, principal, [id]));
+  api.on(routes.deleteSessions, async ({ principal, body }) => deleteSessions(deps, principal, body.ids), {
+    mayBeEmpty: true,
   });
 
   // Nothing makes clips yet.

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
 import { isId, isPlaybackId } from "../ids.ts";
-import type { Db, Owner } from "../schema.ts";
+import type { Db, Owner, Trx } from "../schema.ts";
 import type { SessionWithParent } from "./session-record.ts";
 
 const int = (name: string) => ({ kind: "int", column: sql.ref(`e.${name}`) }) as const;
@@ -77,6 +77,13 @@ export async function ownsStream(
     .where("deleted_at", "is", null)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+export async function sessionsOfStreams(trx: Trx, streamIds: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{
+    id: string;
+  }>`select id from session where stream_id = any(${streamIds}::uuid[])`.execute(trx);
+  return rows.map(({ id }) => id);
 }
 
 /** Sessions of a stream worth listing: seen, and with media. */

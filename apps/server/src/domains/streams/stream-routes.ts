@@ -52,10 +52,16 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRouteDeps): void 
     async ({ principal, id, body }) => streams.setSuspended(principal, id, body.suspended),
     { mayBeEmpty: true },
   );
-  api.on(routes.deleteStream, async ({ principal, id }) => streams.delete(principal, [id]));
-  api.on(routes.deleteStreams, async ({ principal, body }) => streams.delete(principal, body.ids), {
-    mayBeEmpty: true,
-  });
+  api.on(routes.deleteStream, async ({ principal, id, query }) =>
+    streams.delete(principal, [id], hasRecordings(query)),
+  );
+  api.on(
+    routes.deleteStreams,
+    async ({ principal, body, query }) => streams.delete(principal, body.ids, hasRecordings(query)),
+    {
+      mayBeEmpty: true,
+    },
+  );
   api.on(routes.terminateStream, async ({ principal, id }) => streams.terminate(principal, id));
   api.on(routes.rotateStreamKey, async ({ principal, id }) => shown(principal, await streams.rotateKey(principal, id)));
   api.on(routes.addStreamTarget, async ({ principal, id, body }) => streams.addTarget(principal, id, body));
@@ -70,6 +76,9 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRouteDeps): void 
 /** As who asks may see it. */
 const shown = (principal: Principal, stream: Stream) =>
   seesStreamKey(principal.access, stream.id) ? stream : withoutSecrets(stream);
+
+/** With their recordings: what cannot be undone happens by no other word. */
+const hasRecordings = ({ recordings }: RawQuery): boolean => recordings === "true";
 
 /** Sessions are not streams here, so a list of nothing but child streams is empty. */
 function choiceOf({ active, sessionsonly }: RawQuery): StreamChoice {

@@ -12,11 +12,13 @@ import type { MediaControl, StopReason } from "../../ports/index.ts";
 import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
 import { BadRequest, type ListRequest, NotFound, type Page, type Principal } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
-import type { EventLog } from "../events/index.ts";
+import type { EventLog, NewEvent } from "../events/index.ts";
 import { isId, newId, newPlaybackId, newStreamKey } from "../ids.ts";
 import { applyToStream, isActive, lockLiveStreams } from "../live/index.ts";
 import { resolveTargets } from "../multistream/index.ts";
+import { deleteRecordings, refuseViewers } from "../recordings/index.ts";
 import type { Owner, StreamRow, Trx } from "../schema.ts";
+import { sessionsOfStreams } from "../sessions/index.ts";
 import {
   MissingIds,
   MissingSuspended,
@@ -127,7 +129,7 @@ export class StreamService {
       return true;
     });
     if (patch.playbackPolicy !== undefined || patch.suspended !== undefined) {
-      await this.#tryToTell(id, () => this.#deps.mediaControl.accessChanged(playbackId));
+      await this.#tryToTell([id], () => this.#deps.mediaControl.accessChanged(playbackId));
     }
     if (stops) await this.#tellMedia([id], "suspended");
   }
@@ -156,16 +158,23 @@ export class StreamService {
     await this.#changeTargets(owner, id, async (_trx, { targets }) => targets.filter((ref) => ref.id !== targetId));
   }
 
-  async delete(owner: Owner, ids: readonly string[] | undefined): Promise<void> {
+  /** Recordings of the streams stay, unless they are to go as well. */
+  async delete(owner: Owner, ids: readonly string[] | undefined, withRecordings: boolean): Promise<void> {
     if (!ids || ids.length === 0) throw new MissingIds();
     const unique = [...new Set(ids)];
     if (!unique.every(isId)) throw new NotFound();
-    await this.#deps.db.transaction().execute(async (trx) => {
+    const { db, clock, mediaControl } = this.#deps;
+    const playbackIds = await db.transaction().execute(async (trx) => {
       if ((await countStreams(trx, owner, unique)) !== unique.length) throw new NotFound();
-      await this.#stop(trx, unique, "deleted");
-      for (const id of unique) await updateStream(trx, owner, id, { deleted_at: this.#deps.clock.now() });
+      const changes = await this.#takeLeases(trx, unique, "deleted");
+      for (const id of unique) await updateStream(trx, owner, id, { deleted_at: clock.now() });
+      const sessionIds = withRecordings ? await sessionsOfStreams(trx, unique) : [];
+      const recordings = await deleteRecordings(trx, sessionIds, clock.now());
+      await this.#deps.events.append(trx, [...changes, ...recordings.events]);
+      return recordings.playbackIds;
     });
     await this.#tellMedia(unique, "deleted");
+    await this.#tryToTell(unique, () => refuseViewers(mediaControl, playbackIds));
   }
 
   async terminate(owner: Owner, id: string): Promise<void> {
@@ -261,24 +270,29 @@ export class StreamService {
 
   /** Take the leases of these streams, and end their sessions unless they wait for a new key. */
   async #stop(trx: Trx, ids: readonly string[], why: StopReason): Promise<void> {
-    const { clock, events, reconnectWindowMs } = this.#deps;
-    const changes = [];
+    await this.#deps.events.append(trx, await this.#takeLeases(trx, ids, why));
+  }
+
+  /** The same, less its events: they are to be appended last in the transaction. */
+  async #takeLeases(trx: Trx, ids: readonly string[], why: StopReason): Promise<NewEvent[]> {
+    const { clock, reconnectWindowMs } = this.#deps;
+    const changes: NewEvent[] = [];
     for (const stream of (await lockLiveStreams(trx, ids)).values()) {
       changes.push(...(await applyToStream(trx, stream, why, { at: clock.now(), reconnectWindowMs })));
     }
-    await events.append(trx, changes);
+    return changes;
   }
 
   async #tellMedia(ids: readonly string[], why: StopReason): Promise<void> {
-    for (const id of ids) await this.#tryToTell(id, () => this.#deps.mediaControl.stop(id, why));
+    for (const id of ids) await this.#tryToTell([id], () => this.#deps.mediaControl.stop(id, why));
   }
 
-  async #tryToTell(streamId: string, tell: () => Promise<void>): Promise<void> {
+  async #tryToTell(streamIds: readonly string[], tell: () => Promise<void>): Promise<void> {
     try {
       await tell();
     } catch (error) {
       // The rows say it already: a publisher's lease is gone, and the next question of a publisher or a viewer is refused.
-      this.#deps.log.error({ err: error, streamId }, "the media floor could not be told what became of a stream");
+      this.#deps.log.error({ err: error, streamIds }, "the media floor could not be told what became of a stream");
     }
   }
 }

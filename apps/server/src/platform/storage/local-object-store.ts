@@ -82,7 +82,9 @@ export class LocalObjectStore implements ObjectStore {
     if (!prefix.endsWith("/"))
       throw new Error(`${JSON.stringify(prefix.slice(0, 200))} is not a prefix of keys: it ends with a slash`);
     const folder = this.#pathOf(prefix.slice(0, -1));
-    if (await this.#isFolder(folder)) await rm(folder, { recursive: true, force: true });
+    if (!(await this.#isFolder(folder))) return;
+    await rm(folder, { recursive: true, force: true });
+    await syncFolder(dirname(folder));
   }
 
   freeBytes(): number {
