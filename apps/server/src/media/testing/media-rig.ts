@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ManualClock } from "../../platform/clock.ts";
+import { oneAtATime } from "../../platform/http/one-at-a-time.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../platform/log.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
@@ -32,7 +33,7 @@ export class MediaRig implements AsyncDisposable {
     this.folder = folder;
     this.store = new LocalObjectStore(join(folder, "objects"));
     this.plane = this.#newPlane();
-    this.#server = createServer((req, res) => this.plane.handleHttp(req, res));
+    this.#server = createServer(oneAtATime((req, res) => this.plane.handleHttp(req, res)));
   }
 
   static async open(): Promise<MediaRig> {

@@ -89,7 +89,7 @@ export class LiveDelivery {
     this.#waits.until(playlist.rendition, {
       ...{ req, res, playbackId: session.playbackId, isMet, withinMs },
       done: () => sendPlaylist(asked, playlist, isMet() ? met : caching.fresh),
-      full: (why) => (why === "connection" ? sendBusy(res) : sendPlaylist(asked, playlist, caching.fresh)),
+      full: () => sendPlaylist(asked, playlist, caching.fresh),
     });
   }
 

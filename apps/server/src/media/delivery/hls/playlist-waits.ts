@@ -3,7 +3,7 @@ import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { LiveRendition } from "../../packaging/live-rendition.ts";
 import { TARGET_DURATION_SECONDS } from "../../timeline/cutter.ts";
-import { type NoRoom, WaitPlaces } from "./wait-places.ts";
+import { WaitPlaces } from "./wait-places.ts";
 
 const WAIT_MS = 3 * TARGET_DURATION_SECONDS * 1000;
 /** A player that joins gets the list as it is after this long: a rung may have nothing yet. */
@@ -18,7 +18,7 @@ export interface PlaylistWait {
   /** Called once `isMet` holds, the rendition ended or the time is over; at once if it does already. */
   readonly done: () => void;
   /** Called at once, in place of `done`, where there is no room to wait. */
-  readonly full: (why: NoRoom) => void;
+  readonly full: () => void;
   readonly withinMs?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export class PlaylistWaits {
     const { req, res, playbackId, isMet, done, full, withinMs = WAIT_MS } = wait;
     if (isMet() || rendition.hasEnded) return done();
     const place = this.#places.take(req, playbackId);
-    if (typeof place === "string") return full(place);
+    if (!place) return full();
     let timer: Timer;
     const stop = (): void => {
       unsubscribe();
