@@ -69,4 +69,15 @@ describe("what a player tells of itself", () => {
     const refused = await send(beacon("a"));
     expect([refused.statusCode, Number(refused.headers["retry-after"]) > 0]).toEqual([429, true]);
   });
+
+  it("counts the addresses of one IPv6 /64 as one client, also as a proxy writes them with their ports", async () => {
+    await using proxied = await startTestDomains({}, { proxies: ["127.0.0.1"] });
+    const from = async (address: string) => {
+      const headers = { "content-type": "text/plain", "x-forwarded-for": address };
+      return (await proxied.call("POST", "/analytics/log", "{}", headers)).statusCode;
+    };
+    for (let i = 0; i < 1_200; i++) await from(`2001:db8:1:2::${i.toString(16)}`);
+    expect(await from("[2001:db8:1:2:ffff::1]:5123")).toBe(429);
+    expect(await from("[2001:db8:1:3::1]:5123")).toBe(400);
+  });
 });

@@ -2,6 +2,7 @@ import { routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import { LRUCache } from "lru-cache";
 import { RateLimit } from "../../platform/http/rate-limit.ts";
+import { clientOf } from "../../platform/limits/client.ts";
 import { BadRequest, TooManyRequests } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
@@ -46,7 +47,7 @@ export function playbackLogRoutes(app: FastifyInstance, { clock, viewCounter }: 
         route.path,
         { bodyLimit: LARGEST_BODY, config: { route }, schema: { summary: route.summary } },
         async (request, reply) => {
-          const allowance = limit.take(request.ip);
+          const allowance = limit.take(clientOf(request.ip));
           if (!allowance.isAllowed) {
             reply.headers(limit.headers(allowance));
             throw new TooManyRequests("too much from this address: send less often");

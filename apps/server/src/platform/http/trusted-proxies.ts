@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
-import { clientOf } from "../limits/client.ts";
+import { clientOf, plainAddress } from "../limits/client.ts";
 
 /** What a request says of where it comes from. */
 type Request = Pick<IncomingMessage, "headers" | "socket">;
@@ -90,10 +90,4 @@ export function networkOf(text: string): Network | undefined {
   if (family === 0 || rest.length > 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits))) return undefined;
   const length = bits === undefined ? most : Number(bits);
   return length <= most ? { address, bits: length, family: family === 6 ? "ipv6" : "ipv4" } : undefined;
-}
-
-/** A listener on `::` shows IPv4 addresses as `::ffff:1.2.3.4`; zones and ports of some proxies are left out. */
-function plainAddress(address: string): string {
-  const mapped = address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
-  return /^\d+\.\d+\.\d+\.\d+:\d+$/.test(mapped) ? mapped.slice(0, mapped.lastIndexOf(":")) : mapped;
 }
