@@ -17,7 +17,7 @@ import { SessionRecorder } from "./recording/session-recorder.ts";
 import { SpanSealer } from "./recording/span-sealer.ts";
 import { SpoolDisk } from "./recording/spool-disk.ts";
 
-export { closeSlowReaders } from "./delivery/slow-readers.ts";
+export { closeSlowReaders } from "./delivery/answers/slow-readers.ts";
 export type { LadderResources } from "./ladder/live-ladder.ts";
 export { TranscodeAdmission } from "./ladder/transcode-admission.ts";
 export { MEDIA_PREFIXES } from "./media-routes.ts";
@@ -85,7 +85,7 @@ export class MediaPlane {
       createRecorder: ({ projectId, streamId }, { sessionId }) =>
         new SessionRecorder({ clock, log, eventSink, disk, sealer, projectId, streamId, sessionId }),
     });
-    this.#hls = new HlsDelivery({ ...settings, hub: this.#hub });
+    this.#hls = new HlsDelivery({ ...settings, live: this.#hub });
     const hls: MediaHandler = (req, res) => this.#hls.handle(req, res);
     this.#routes = new MediaRoutes({ "/hls/": hls, "/asset/hls/": hls, "/webrtc/": nothingHere });
   }

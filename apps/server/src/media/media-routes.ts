@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isRead, sendNotFound } from "./delivery/media-response.ts";
+import { isRead, sendNotFound } from "./delivery/answers/media-response.ts";
 
 /** Addresses that the media plane answers by itself, past the app. `/webrtc/` is kept for WHIP and WHEP. */
 export const MEDIA_PREFIXES = ["/hls/", "/asset/hls/", "/webrtc/"] as const;

@@ -4,7 +4,7 @@ import { ManualClock } from "../../../platform/clock.ts";
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { MediaIndex, PlaybackGate, StoredContent, StoredSegment } from "../../../ports/index.ts";
-import { SHARED } from "../media-response.ts";
+import { SHARED } from "../answers/media-response.ts";
 import { ArchiveDelivery } from "./archive-delivery.ts";
 
 /** Two days of five renditions have some more. */
@@ -54,8 +54,7 @@ function start() {
         res,
         address,
         caching: SHARED,
-        addressOf: (name) => name,
-        begins: () => true,
+        begin: () => ({ token: "-", playerId: null, stillAllowed: async () => true }),
       },
     );
     return asked.length - before;

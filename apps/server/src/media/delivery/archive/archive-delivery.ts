@@ -5,7 +5,6 @@ import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
 import type { ByteRange, ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { PlaybackGate, StoredContent } from "../../../ports/index.ts";
-import type { MediaAddress } from "../hls/media-address.ts";
 import {
   type Caching,
   PERSONAL,
@@ -15,7 +14,9 @@ import {
   sendNotFound,
   sendStored,
   sendText,
-} from "../media-response.ts";
+} from "../answers/media-response.ts";
+import { type MediaAddress, renditionAddresses } from "../hls/media-address.ts";
+import type { Viewing } from "../viewers/admission.ts";
 import { archiveMultivariant } from "./archive-playlists.ts";
 import { ArchiveShelf } from "./archive-shelf.ts";
 import type { OpenMedia, OpenRendition } from "./open-media.ts";
@@ -30,10 +31,8 @@ export interface ArchiveRequest {
   readonly res: ServerResponse;
   readonly address: MediaAddress;
   readonly caching: Caching;
-  /** Address of a rendition's playlist in the multivariant one. */
-  readonly addressOf: (rendition: string) => string;
-  /** Asked once it is known that there is something to send; false where it is not to be sent. */
-  readonly begins: () => boolean;
+  /** Asked once it is known that there is something to send; null where it is not to be sent. */
+  readonly begin: () => Viewing | null;
 }
 
 export interface ArchiveDeliverySettings {
@@ -62,18 +61,19 @@ export class ArchiveDelivery {
   async serve(content: StoredContent, asked: ArchiveRequest): Promise<void> {
     const media = await this.#shelf.find(content);
     if (!media) return sendNotFound(asked.res);
-    const { res, address, caching, addressOf, begins } = asked;
+    const { res, address, caching, begin } = asked;
     if (address.kind === "multivariant") {
-      if (!begins()) return;
-      const text = archiveMultivariant(media.renditions.values(), addressOf);
+      const viewing = begin();
+      if (!viewing) return;
+      const text = archiveMultivariant(media.renditions.values(), renditionAddresses(viewing, content.id));
       return sendText(res, 200, PLAYLIST_TYPE, text, caching.multivariant);
     }
-    if (address.kind === "mp4") return begins() ? this.#mp4(asked, media) : undefined;
+    if (address.kind === "mp4") return begin() ? this.#mp4(asked, media) : undefined;
     const rendition = media.renditions.get(address.rendition);
     if (address.timeline !== media.index.id || !rendition) return sendNotFound(res);
     const isPlaylist = address.file === "index.m3u8";
     if (!isPlaylist && !rendition.files.has(address.file)) return sendNotFound(res);
-    if (!begins()) return;
+    if (!begin()) return;
     return isPlaylist ? sendPlaylist(asked, rendition) : this.#file(asked, media, rendition, address.file);
   }
 

@@ -5,14 +5,15 @@ import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { EventSink, PlaybackGate, StoredContent } from "../../../ports/index.ts";
-import type { Hub } from "../../hub/hub.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
+import { LongResponses } from "../answers/long-responses.ts";
+import { isRead, PERSONAL, PLAYLIST_TYPE, SHARED, sendNotFound, sendText } from "../answers/media-response.ts";
 import { ArchiveDelivery } from "../archive/archive-delivery.ts";
-import { LongResponses } from "../long-responses.ts";
-import { isRead, PERSONAL, PLAYLIST_TYPE, SHARED, sendNotFound, sendText } from "../media-response.ts";
-import { type Admission, PlaybackAccess, type Refusal, tknOf } from "../playback-access.ts";
+import type { Admission, Refusal, Viewing } from "../viewers/admission.ts";
+import { Admissions } from "../viewers/admissions.ts";
 import { LiveDelivery } from "./live-delivery.ts";
-import { type MediaAddress, parseMediaAddress } from "./media-address.ts";
+import type { LiveSources } from "./live-source.ts";
+import { accessRequestOf, type MediaAddress, parseMediaAddress, renditionAddresses } from "./media-address.ts";
 
 /** The phrase that public players read as "not allowed" (their keyword list). */
 const DENIED = "Shutting down since this session is not allowed to view this stream";
@@ -25,7 +26,7 @@ const AUTHORIZED = "private, max-age=3";
 export interface HlsDeliverySettings {
   readonly clock: Clock;
   readonly log: Log;
-  readonly hub: Hub;
+  readonly live: LiveSources;
   readonly playbackGate: PlaybackGate;
   readonly eventSink: EventSink;
   readonly store: ObjectStore;
@@ -37,11 +38,10 @@ export interface HlsDeliverySettings {
   readonly maxReads: number;
 }
 
-/** A request as its address is understood. `url` is the viewer's, also where an edge asks in their stead. */
+/** A request as its address is understood. */
 interface MediaRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly url: string;
   readonly address: MediaAddress;
   /** An edge asks whether its viewer may have it: the answer is 204 exactly where the viewer would get it from us. */
   readonly isQuestion: boolean;
@@ -50,17 +50,17 @@ interface MediaRequest {
 /** HLS and MP4 over plain `node:http`: finds what an address means, who may have it, and hands over to live or recorded delivery. */
 export class HlsDelivery {
   readonly #log: Log;
-  readonly #hub: Hub;
-  readonly #access: PlaybackAccess;
+  readonly #sources: LiveSources;
+  readonly #admissions: Admissions;
   readonly #live: LiveDelivery;
   readonly #archive: ArchiveDelivery;
   readonly #longResponses: LongResponses;
 
   constructor({ playbackGate, ...settings }: HlsDeliverySettings) {
-    const { clock, log, hub } = settings;
+    const { clock, log, live } = settings;
     this.#log = log;
-    this.#hub = hub;
-    this.#access = new PlaybackAccess({ ...settings, gate: playbackGate });
+    this.#sources = live;
+    this.#admissions = new Admissions({ ...settings, gate: playbackGate });
     this.#live = new LiveDelivery(clock, settings.proxies);
     this.#archive = new ArchiveDelivery({ ...settings, playbackGate });
     this.#longResponses = new LongResponses(clock);
@@ -68,7 +68,7 @@ export class HlsDelivery {
 
   /** Rules changed: kept answers about this playback id, or about all, are asked for again. */
   accessChanged(playbackId: string | "all"): void {
-    this.#access.accessChanged(playbackId);
+    this.#admissions.accessChanged(playbackId);
   }
 
   /** Requests that wait for what does not exist yet. */
@@ -77,7 +77,7 @@ export class HlsDelivery {
   }
 
   close(): void {
-    this.#access.close();
+    this.#admissions.close();
     this.#longResponses.close();
   }
 
@@ -87,24 +87,24 @@ export class HlsDelivery {
     const url = (isQuestion ? originalUri(req) : req.url) ?? "";
     const address = parseMediaAddress(url);
     if (!address) return sendNotFound(res);
-    const asked: MediaRequest = { req, res, url, address, isQuestion };
-    const known = this.#access.known(req, address);
-    if (known) this.#answer(asked, known);
-    else void this.#askThenAnswer(asked);
+    const asked: MediaRequest = { req, res, address, isQuestion };
+    const admission = this.#admissions.admit(accessRequestOf(req, url, address));
+    if (admission instanceof Promise) void this.#answerLater(asked, admission);
+    else this.#answer(asked, admission);
   }
 
-  async #askThenAnswer(asked: MediaRequest): Promise<void> {
+  async #answerLater(asked: MediaRequest, admission: Promise<Admission | Refusal>): Promise<void> {
     try {
-      this.#answer(asked, await this.#access.ask(asked.req, asked.url, asked.address));
+      this.#answer(asked, await admission);
     } catch (error) {
       this.#fail(asked.res, error);
     }
   }
 
-  #answer(asked: MediaRequest, found: Admission | Refusal): void {
-    if (typeof found === "string") refuse(asked, found);
-    else if (found.content.kind === "live") this.#serveLive(asked, found);
-    else this.#serveRecording(asked, found, found.content);
+  #answer(asked: MediaRequest, admission: Admission | Refusal): void {
+    if (typeof admission === "string") refuse(asked, admission);
+    else if (admission.content.kind === "live") this.#serveLive(asked, admission);
+    else this.#serveRecording(asked, admission, admission.content);
   }
 
   #serveLive(asked: MediaRequest, admission: Admission): void {
@@ -112,61 +112,37 @@ export class HlsDelivery {
     const caching = admission.isShared ? SHARED : PERSONAL;
     if (address.kind === "mp4") return sendNotFound(res);
     if (address.kind === "file") {
-      const session = this.#hub.session(address.timeline);
-      if (session?.playbackId !== address.playbackId) return sendNotFound(res);
-      const playlist = session.pipeline.playlist(address.rendition);
+      const source = this.#sources.session(address.timeline);
+      if (source?.playbackId !== address.playbackId) return sendNotFound(res);
+      const playlist = source.pipeline.playlist(address.rendition);
       if (!playlist) return sendNotFound(res);
-      if (this.#begins(asked, admission)) this.#live.file({ req, res, session, caching }, playlist, address.file);
+      if (begin(asked, admission)) this.#live.file({ req, res, source, caching }, playlist, address.file);
       return;
     }
-    const session = this.#hub.sessionOf(address.playbackId);
+    const source = this.#sources.sessionOf(address.playbackId);
     const offline = () =>
       isQuestion ? grant(res) : sendText(res, 200, PLAYLIST_TYPE, errorPlaylist("Stream is offline"), caching.error);
-    if (!session) return offline();
-    this.#live.multivariant(session, (listed) => {
+    if (!source) return offline();
+    this.#live.multivariant(source, (listed) => {
       if (!listed) return offline();
-      if (!this.#begins(asked, admission)) return;
-      const playlist = liveMultivariant(listed, this.#addresses(asked, admission, session.sessionId));
+      const viewing = begin(asked, admission);
+      if (!viewing) return;
+      const playlist = liveMultivariant(listed, renditionAddresses(viewing, source.sessionId));
       sendText(res, 200, PLAYLIST_TYPE, playlist, caching.multivariant);
     });
   }
 
   #serveRecording(asked: MediaRequest, admission: Admission, content: StoredContent): void {
-    const { req, res, url, address } = asked;
+    const { req, res, address } = asked;
     const caching = admission.isShared ? SHARED : PERSONAL;
-    const begins = (): boolean => {
-      if (!this.#begins(asked, admission)) return false;
-      if (address.kind === "mp4")
-        this.#longResponses.watch(res, () => this.#access.goesOn(req, url, address, admission));
-      return true;
+    const beginHere = (): Viewing | null => {
+      const viewing = begin(asked, admission);
+      if (viewing && address.kind === "mp4") this.#longResponses.watch(res, () => viewing.stillAllowed());
+      return viewing;
     };
-    const addressOf = this.#addresses(asked, admission, content.id);
     this.#archive
-      .serve(content, { req, res, address, caching, addressOf, begins })
+      .serve(content, { req, res, address, caching, begin: beginHere })
       .catch((error: unknown) => this.#fail(res, error));
-  }
-
-  /**
-   * Asked last, when what was asked for exists: counts who asks, and says whether to send it. Somebody new where nobody new may begin is
-   * refused; an edge has it, or takes it from us, and gets a word instead.
-   */
-  #begins(asked: MediaRequest, admission: Admission): boolean {
-    const { req, res, url, address, isQuestion } = asked;
-    if (!this.#access.arrive(req, url, address, admission)) refuse(asked, "denied");
-    else if (isQuestion) grant(res);
-    else return true;
-    return false;
-  }
-
-  /** Addresses of renditions, relative to the multivariant playlist: with the viewer's token, and the id that their player gave itself. */
-  #addresses({ url }: MediaRequest, admission: Admission, timeline: string): (rendition: string) => string {
-    let slot: string | null = null;
-    const tkn = admission.session ? null : tknOf(url);
-    const query = tkn === null ? "" : `?tkn=${tkn}`;
-    return (rendition) => {
-      slot ??= this.#access.slot(admission);
-      return `s/${slot}/${timeline}/${rendition}/index.m3u8${query}`;
-    };
   }
 
   #fail(res: ServerResponse, error: unknown): void {
@@ -176,6 +152,18 @@ export class HlsDelivery {
     res.setHeader("retry-after", "2");
     sendText(res, 503, "application/json", NOT_NOW, PERSONAL.error);
   }
+}
+
+/**
+ * Asked last, when what was asked for exists: counts who asks. Null where nothing is to be sent: somebody new where nobody new may begin is
+ * refused, and an edge, which has it or takes it from us, gets a word instead.
+ */
+function begin(asked: MediaRequest, admission: Admission): Viewing | null {
+  const viewing = admission.countViewer();
+  if (!viewing) refuse(asked, "denied");
+  else if (asked.isQuestion) grant(asked.res);
+  else return viewing;
+  return null;
 }
 
 const NOT_NOW = '{"errors":["the content cannot be read right now, try again"]}';

@@ -1,10 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
-import type { LiveSession } from "../../hub/live-session.ts";
 import type { ListedRendition } from "../../packaging/hls/live-multivariant.ts";
-import type { LivePlaylist } from "../../packaging/hls/live-playlist.ts";
-import type { LiveRendition } from "../../packaging/live-rendition.ts";
 import type { LiveSegment } from "../../packaging/live-segment.ts";
 import {
   type Caching,
@@ -14,7 +11,8 @@ import {
   sendBuffers,
   sendNotFound,
   sendText,
-} from "../media-response.ts";
+} from "../answers/media-response.ts";
+import type { LiveFiles, LiveList, LiveSource } from "./live-source.ts";
 import { parseBlockingQuery } from "./media-address.ts";
 import { furthestMsn, hasMedia, JOIN_WAIT_MS, type PlaylistWait, PlaylistWaits } from "./playlist-waits.ts";
 
@@ -29,7 +27,7 @@ const MEDIA_NAME = /^(\d{1,15})(?:\.(\d{1,6}))?\.m4s$/;
 export interface LiveRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly session: LiveSession;
+  readonly source: LiveSource;
   readonly caching: Caching;
 }
 
@@ -48,14 +46,14 @@ export class LiveDelivery {
   }
 
   /** `send` gets what can be played, or null where the session has nothing. */
-  multivariant(session: LiveSession, send: (listed: readonly ListedRendition[] | null) => void, waitedMs = 0): void {
-    const { listed } = session.pipeline;
+  multivariant(source: LiveSource, send: (listed: readonly ListedRendition[] | null) => void, waitedMs = 0): void {
+    const { listed } = source.pipeline;
     if (listed.length > 0) return send(listed);
-    if (session.isFinished || waitedMs >= TRACKS_WITHIN_MS) return send(null);
-    this.#clock.after(TRACKS_LOOK_MS, () => this.multivariant(session, send, waitedMs + TRACKS_LOOK_MS));
+    if (source.isFinished || waitedMs >= TRACKS_WITHIN_MS) return send(null);
+    this.#clock.after(TRACKS_LOOK_MS, () => this.multivariant(source, send, waitedMs + TRACKS_LOOK_MS));
   }
 
-  file(asked: LiveRequest, playlist: LivePlaylist, file: string): void {
+  file(asked: LiveRequest, playlist: LiveList, file: string): void {
     if (file === "index.m3u8") return this.#playlist(asked, playlist);
     if (file.startsWith("init-")) return sendInit(asked, playlist.rendition, file);
     const name = MEDIA_NAME.exec(file);
@@ -65,7 +63,7 @@ export class LiveDelivery {
     else this.#part(asked, playlist.rendition, msn, Number(name[2]));
   }
 
-  #playlist(asked: LiveRequest, playlist: LivePlaylist): void {
+  #playlist(asked: LiveRequest, playlist: LiveList): void {
     const { rendition } = playlist;
     const { req, res, caching } = asked;
     const query = parseBlockingQuery(req.url ?? "");
@@ -82,19 +80,19 @@ export class LiveDelivery {
   /** Send the list once it has what was asked for, which is cached as `met` says; without room to wait, as it is. */
   #waitForList(
     asked: LiveRequest,
-    playlist: LivePlaylist,
+    playlist: LiveList,
     { isMet, met, withinMs }: Pick<PlaylistWait, "isMet" | "withinMs"> & { readonly met: string },
   ): void {
-    const { req, res, session, caching } = asked;
+    const { req, res, source, caching } = asked;
     this.#waits.until(playlist.rendition, {
-      ...{ req, res, playbackId: session.playbackId, isMet, withinMs },
+      ...{ req, res, playbackId: source.playbackId, isMet, withinMs },
       done: () => sendPlaylist(asked, playlist, isMet() ? met : caching.fresh),
       full: () => sendPlaylist(asked, playlist, caching.fresh),
     });
   }
 
   /** A hinted part may be asked for before it exists: the answer waits for it. */
-  #part({ req, res, session, caching }: LiveRequest, rendition: LiveRendition, msn: number, part: number): void {
+  #part({ req, res, source, caching }: LiveRequest, rendition: LiveFiles, msn: number, part: number): void {
     const found = () => rendition.segment(msn)?.parts[part];
     const isNext = () => rendition.nextPart?.msn === msn && rendition.nextPart.part === part;
     const isDecided = () => found() !== undefined || !isNext();
@@ -103,11 +101,11 @@ export class LiveDelivery {
       const views = found()?.views;
       if (!segment || !views) return sendNotFound(res);
       holdWhileSending(res, segment);
-      session.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, views);
-      session.sent.part++;
+      source.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, views);
+      source.sent.part++;
     };
     if (!isNext()) return send();
-    const { playbackId } = session;
+    const { playbackId } = source;
     this.#waits.until(rendition, { req, res, playbackId, isMet: isDecided, done: send, full: () => sendBusy(res) });
   }
 }
@@ -123,26 +121,26 @@ function sendBusy(res: ServerResponse): void {
   sendText(res, 503, "application/json", TOO_MANY_WAIT, PERSONAL.error);
 }
 
-function sendPlaylist({ res, session }: LiveRequest, playlist: LivePlaylist, cache: string): void {
+function sendPlaylist({ res, source }: LiveRequest, playlist: LiveList, cache: string): void {
   const text = playlist.text();
-  session.bytesSent += text.length;
-  session.sent.playlist++;
+  source.bytesSent += text.length;
+  source.sent.playlist++;
   sendAscii(res, 200, PLAYLIST_TYPE, cache, text);
 }
 
-function sendInit({ req, res, caching }: LiveRequest, rendition: LiveRendition, name: string): void {
+function sendInit({ req, res, caching }: LiveRequest, rendition: LiveFiles, name: string): void {
   const open = rendition.open?.init;
   const init = open?.name === name ? open : rendition.listed.find((segment) => segment.init?.name === name)?.init;
   if (init) sendBuffers(req, res, mediaType(rendition), caching.immutable, [init.bytes]);
   else sendNotFound(res);
 }
 
-function sendSegment({ req, res, session, caching }: LiveRequest, rendition: LiveRendition, msn: number): void {
+function sendSegment({ req, res, source, caching }: LiveRequest, rendition: LiveFiles, msn: number): void {
   const segment = rendition.segment(msn);
   if (!segment || segment.init === null || !rendition.isComplete(segment)) return sendNotFound(res);
   holdWhileSending(res, segment);
-  session.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, segment.views);
-  session.sent.segment++;
+  source.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, segment.views);
+  source.sent.segment++;
 }
 
 /** The socket may still read the bytes long after the segment left the window. */
@@ -151,6 +149,6 @@ function holdWhileSending(res: ServerResponse, segment: LiveSegment): void {
   res.once("close", () => segment.release());
 }
 
-function mediaType(rendition: LiveRendition): string {
+function mediaType(rendition: LiveFiles): string {
   return rendition.name === "audio" ? "audio/mp4" : "video/mp4";
 }

@@ -1,3 +1,7 @@
+import type { IncomingMessage } from "node:http";
+import type { AccessRequest } from "../viewers/access-request.ts";
+import { NOBODY, type Viewing } from "../viewers/admission.ts";
+
 /** What a media request asks for. Names are matched, never joined to a path. */
 export type MediaAddress =
   | { readonly kind: "multivariant"; readonly playbackId: string }
@@ -28,6 +32,26 @@ export function parseMediaAddress(url: string): MediaAddress | null {
   if (token === undefined || timeline === undefined || rendition === undefined || file === undefined)
     return { kind: name === "index.m3u8" ? "multivariant" : "mp4", playbackId };
   return { kind: "file", playbackId, token, timeline, rendition, file };
+}
+
+/** Who asks, for what is under this address. */
+export function accessRequestOf(req: IncomingMessage, url: string, address: MediaAddress): AccessRequest {
+  const { playbackId, kind } = address;
+  if (kind === "file") {
+    const token = address.token === NOBODY ? null : address.token;
+    const step = address.file.endsWith(".m3u8") ? "follow" : "media";
+    return { req, url, playbackId, protocol: "hls", token, step };
+  }
+  const { range } = req.headers;
+  const isBeginning = kind === "multivariant" || !range || range.startsWith("bytes=0-");
+  const protocol = kind === "mp4" ? "mp4" : "hls";
+  return { req, url, playbackId, protocol, token: null, step: isBeginning ? "open" : "follow" };
+}
+
+/** Addresses of a timeline's renditions, relative to the multivariant playlist: with the viewer's token, and the id that their player gave itself. */
+export function renditionAddresses({ token, playerId }: Viewing, timeline: string): (rendition: string) => string {
+  const query = playerId === null ? "" : `?tkn=${playerId}`;
+  return (rendition) => `s/${token}/${timeline}/${rendition}/index.m3u8${query}`;
 }
 
 export type BlockingQuery = { readonly msn: number; readonly part: number | null } | null | "invalid";

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
-import type { LiveRendition } from "../../packaging/live-rendition.ts";
 import { TARGET_DURATION_SECONDS } from "../../timeline/cutter.ts";
+import type { LiveFiles } from "./live-source.ts";
 import { WaitPlaces } from "./wait-places.ts";
 
 const WAIT_MS = 3 * TARGET_DURATION_SECONDS * 1000;
@@ -36,7 +36,7 @@ export class PlaylistWaits {
     return this.#places.taken;
   }
 
-  until(rendition: LiveRendition, wait: PlaylistWait): void {
+  until(rendition: LiveFiles, wait: PlaylistWait): void {
     const { req, res, playbackId, isMet, done, full, withinMs = WAIT_MS } = wait;
     if (isMet() || rendition.hasEnded) return done();
     const place = this.#places.take(req, playbackId);
@@ -61,7 +61,7 @@ export class PlaylistWaits {
 }
 
 /** True once the playlist holds the part, or the whole segment where `part` is null. A part past a segment's last is the next one's first. */
-export function hasMedia(rendition: LiveRendition, msn: number, part: number | null): boolean {
+export function hasMedia(rendition: LiveFiles, msn: number, part: number | null): boolean {
   const { open, listed } = rendition;
   const newest = open?.msn ?? (listed.at(-1)?.msn ?? 0) + 1;
   if (msn < newest) {
@@ -74,6 +74,6 @@ export function hasMedia(rendition: LiveRendition, msn: number, part: number | n
 }
 
 /** Highest MSN that may be asked for: two ahead of what is there (RFC 8216bis 6.2.5.2 leaves more to a 400). */
-export function furthestMsn(rendition: LiveRendition): number {
+export function furthestMsn(rendition: LiveFiles): number {
   return (rendition.newestPart?.msn ?? rendition.open?.msn ?? 0) + 2;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ByteRange } from "../../platform/storage/object-store.ts";
+import type { ByteRange } from "../../../platform/storage/object-store.ts";
 import { parseRange } from "./byte-range.ts";
 
 export const PLAYLIST_TYPE = "application/vnd.apple.mpegurl";

@@ -1,4 +1,4 @@
-import { clientOf } from "../../platform/limits/client.ts";
+import { clientOf } from "../../../platform/limits/client.ts";
 import type { Viewer, ViewerCounts } from "./viewer-counts.ts";
 
 const MAX_AGENT_LENGTH = 200;

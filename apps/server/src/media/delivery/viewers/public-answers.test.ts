@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
-import type { PlaybackContent } from "../../ports/index.ts";
+import { ManualClock } from "../../../platform/clock.ts";
+import type { PlaybackContent } from "../../../ports/index.ts";
 import { PublicAnswers } from "./public-answers.ts";
 
 test("20,000 answers are kept, and one more evicts only the one that was kept longest ago", () => {

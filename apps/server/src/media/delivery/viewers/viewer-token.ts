@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import type { ViewerPass } from "../../ports/index.ts";
+import type { ViewerPass } from "../../../ports/index.ts";
 
 const VERSION = 1;
 const NONCE_BYTES = 12;

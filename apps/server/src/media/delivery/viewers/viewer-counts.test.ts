@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
-import { FactLog } from "../testing/fake-gates.ts";
+import { ManualClock } from "../../../platform/clock.ts";
+import { FactLog } from "../../testing/fake-gates.ts";
 import { ViewerCounts } from "./viewer-counts.ts";
 
 function start() {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ViewerPass } from "../../ports/index.ts";
+import type { ViewerPass } from "../../../ports/index.ts";
 import { MAX_TOKEN_LENGTH, ViewerTokens } from "./viewer-token.ts";
 
 const SECRET = Buffer.alloc(32, 1);

@@ -1,6 +1,6 @@
-import type { Clock } from "../../platform/clock.ts";
-import { RateLimit } from "../../platform/http/rate-limit.ts";
-import { Places } from "../../platform/limits/places.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import { RateLimit } from "../../../platform/http/rate-limit.ts";
+import { Places } from "../../../platform/limits/places.ts";
 
 /** Beyond it nobody new is counted; everybody watches. */
 const MAX_WATCHING = 100_000;

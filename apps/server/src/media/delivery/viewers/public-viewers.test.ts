@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ManualClock } from "../../platform/clock.ts";
-import { FactLog } from "../testing/fake-gates.ts";
+import { ManualClock } from "../../../platform/clock.ts";
+import { FactLog } from "../../testing/fake-gates.ts";
 import { PublicViewers } from "./public-viewers.ts";
 import { ViewerCounts } from "./viewer-counts.ts";
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Clock, Timer } from "../../../platform/clock.ts";
 
 const LOOK_MS = 4_000;
 

@@ -1,4 +1,4 @@
-import type { ByteRange } from "../../platform/storage/object-store.ts";
+import type { ByteRange } from "../../../platform/storage/object-store.ts";
 
 const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
 

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Clock, Timer } from "../../../platform/clock.ts";
 
 const CHECK_MS = 10_000;
 /** Bytes that a connection with something left to send must take between two checks: 13 kbit/s, less than any audio. */

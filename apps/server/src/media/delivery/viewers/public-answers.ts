@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../../platform/clock.ts";
-import type { PlaybackContent } from "../../ports/index.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { PlaybackContent } from "../../../ports/index.ts";
 import type { Grant } from "./viewer-sessions.ts";
 
 const MAX_KEPT = 20_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Clock, Timer } from "../../platform/clock.ts";
-import type { EventSink, ViewerCount } from "../../ports/index.ts";
+import type { Clock, Timer } from "../../../platform/clock.ts";
+import type { EventSink, ViewerCount } from "../../../ports/index.ts";
 import { ViewerPlaces } from "./viewer-places.ts";
 
 /** Who was not seen for so long has left. */

@@ -10,9 +10,15 @@
  * Nothing is stored: a forgotten session, after a restart or on another node, goes on from its token.
  */
 import { LRUCache } from "lru-cache";
-import type { Clock, Timer } from "../../platform/clock.ts";
-import { clientOf } from "../../platform/limits/client.ts";
-import type { PlaybackContent, PlaybackDecision, PlaybackGate, ViewerDetails, ViewerPass } from "../../ports/index.ts";
+import type { Clock, Timer } from "../../../platform/clock.ts";
+import { clientOf } from "../../../platform/limits/client.ts";
+import type {
+  PlaybackContent,
+  PlaybackDecision,
+  PlaybackGate,
+  ViewerDetails,
+  ViewerPass,
+} from "../../../ports/index.ts";
 import type { Viewer, ViewerCounts } from "./viewer-counts.ts";
 import type { ViewerTokens } from "./viewer-token.ts";
 

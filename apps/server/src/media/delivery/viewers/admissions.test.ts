@@ -1,0 +1,126 @@
+import type { IncomingMessage } from "node:http";
+import { expect, onTestFinished, test } from "vitest";
+import { ManualClock } from "../../../platform/clock.ts";
+import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import { FactLog } from "../../testing/fake-gates.ts";
+import { FakePlaybackGate } from "../../testing/fake-playback-gate.ts";
+import { accessRequestOf, parseMediaAddress } from "../hls/media-address.ts";
+import type { Admission, Refusal } from "./admission.ts";
+import { Admissions } from "./admissions.ts";
+
+function start() {
+  const facts = new FactLog();
+  const gate = new FakePlaybackGate(facts);
+  const clock = new ManualClock();
+  const settings = {
+    clock,
+    gate,
+    eventSink: facts,
+    viewerSecret: Buffer.alloc(32),
+    proxies: new TrustedProxies([]),
+    viewersPerClient: 2_000,
+  };
+  const admissions = new Admissions(settings);
+  onTestFinished(() => admissions.close());
+  const requestOf = (url: string, remoteAddress = "203.0.113.1") => {
+    const req = { method: "GET", headers: {}, headersDistinct: {}, socket: { remoteAddress } };
+    const address = parseMediaAddress(url);
+    if (!address) throw new Error(`${url} is no address`);
+    return accessRequestOf(req as unknown as IncomingMessage, url, address);
+  };
+  const admit = async (url: string, remoteAddress?: string) => admissions.admit(requestOf(url, remoteAddress));
+  /** The admission where the answer is known already. */
+  const known = (url: string) => {
+    const admission = admissions.admit(requestOf(url));
+    return admission instanceof Promise ? null : admission;
+  };
+  /** Address of a file, for one more viewer. */
+  const startViewer = async (): Promise<string> => {
+    const viewing = admitted(await admit("/hls/playstream1/index.m3u8?jwt=good")).countViewer();
+    return `/hls/playstream1/s/${viewing?.token}/session-1/source/1.m4s`;
+  };
+  return { gate, facts, clock, admit, known, startViewer };
+}
+
+function admitted(admission: Admission | Refusal): Admission {
+  if (typeof admission === "string") throw new Error(`refused: ${admission}`);
+  return admission;
+}
+
+test("70: ten thousand that bring nothing at the same moment are one question", async () => {
+  const { gate, admit } = start();
+  gate.policy = "jwt";
+  const answers = Array.from({ length: 10_000 }, (_, i) =>
+    admit("/hls/playstream1/index.m3u8", `203.0.${i >> 8}.${i & 255}`),
+  );
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(["denied"]));
+  expect(gate.opened.length).toBe(1);
+});
+
+test("sessions that are remembered are bounded; who is forgotten goes on from their token", async () => {
+  const { gate, admit, known, startViewer } = start();
+  gate.policy = "jwt";
+  const first = await startViewer();
+  expect(known(first)).toMatchObject({ isShared: true });
+  let newest = first;
+  for (let i = 0; i < 40_000; i++) newest = await startViewer();
+  expect(known(newest)).toMatchObject({ isShared: true });
+  expect(known(first)).toBe(null);
+  expect(await admit(first)).toMatchObject({ isShared: true });
+  expect(known(first)).toMatchObject({ isShared: true });
+});
+
+test("a token of an address is no credential in a query, nor a credential a token", async () => {
+  const { gate, admit, startViewer } = start();
+  gate.policy = "jwt";
+  const token = (await startViewer()).split("/")[4];
+  expect(await admit(`/hls/playstream1/index.m3u8?jwt=${token}`)).toBe("denied");
+  expect(await admit("/hls/playstream1/s/good/session-1/source/1.m4s")).toBe("denied");
+});
+
+test("a client that tries ids out is slowed down alike for ids that exist, and who watches behind its address goes on", async () => {
+  const { gate, admit, known, startViewer } = start();
+  gate.policy = "jwt";
+  const watching = await startViewer();
+  for (let i = 0; i < 700; i++) await admit(`/hls/unknown${i}/index.m3u8`);
+  const asked = gate.opened.length;
+  for (const url of ["/hls/unknown/index.m3u8", "/hls/playstream1/index.m3u8?jwt=bad", "/hls/playstream1/index.m3u8"])
+    expect(await admit(url)).toBe("too-many");
+  expect([asked, gate.opened.length]).toEqual([651, 651]);
+  expect(known(watching)).toMatchObject({ isShared: true });
+  expect(admitted(await admit("/hls/playstream1/index.m3u8?jwt=good", "203.0.113.2")).countViewer()).not.toBe(null);
+});
+
+test("a neighbour's guesses hold up nobody's public segments: an answer that was a yes is asked for again at once", async () => {
+  const { admit, known, clock } = start();
+  const segment = "/hls/playstream1/s/-/session-1/source/1.m4s";
+  expect(await admit("/hls/playstream1/index.m3u8")).toMatchObject({ isShared: true });
+  for (let n = 0; n < 650; n++) await admit(`/hls/nosuch${n}/index.m3u8`);
+  expect(await admit("/hls/another/index.m3u8")).toBe("too-many");
+  clock.advance(6_000);
+  for (let n = 0; n < 50; n++) await admit(`/hls/nosuchb${n}/index.m3u8`);
+  expect(await admit("/hls/another/index.m3u8")).toBe("too-many");
+  expect(known(segment)).toBe(null);
+  expect(await admit(segment)).toMatchObject({ isShared: true });
+});
+
+test("where it is full who watches goes on, and somebody new is not counted and gets nothing to go on with", async () => {
+  const { gate, admit, clock } = start();
+  const viewing = admitted(await admit("/hls/playstream1/index.m3u8?tkn=one")).countViewer();
+  expect([viewing?.token, viewing?.playerId]).toEqual(["-", "one"]);
+  gate.isFull = true;
+  clock.advance(6_000);
+  expect(await viewing?.stillAllowed()).toBe(true);
+  const another = admitted(await admit("/hls/playstream1/index.m3u8?tkn=two", "203.0.113.2"));
+  expect(another.countViewer()).toBe(null);
+});
+
+test("a long answer may go on until the gate says no", async () => {
+  const { gate, admit, clock } = start();
+  gate.policy = "jwt";
+  const viewing = admitted(await admit("/hls/playstream1/staticsource.mp4?jwt=good")).countViewer();
+  expect(await viewing?.stillAllowed()).toBe(true);
+  gate.policy = "webhook";
+  clock.advance(60_000);
+  expect(await viewing?.stillAllowed()).toBe(false);
+});

@@ -1,0 +1,48 @@
+import type { Socket } from "node:net";
+import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import { type AccessRequest, tknOf } from "./access-request.ts";
+import type { Admitted } from "./admission.ts";
+import { PublicViewers } from "./public-viewers.ts";
+import type { Viewer, ViewerCounts } from "./viewer-counts.ts";
+
+/** Whose request it is that arrives: a viewer session's, or, for public content, that of whoever is at its address. */
+export class ViewerArrivals {
+  readonly #proxies: TrustedProxies;
+  readonly #counts: ViewerCounts;
+  readonly #publicViewers: PublicViewers;
+  /**
+   * Who was last counted on a connection. Without a proxy in front a connection is one viewer's, and to look at the connection costs a tenth
+   * of reading the request's headers.
+   */
+  readonly #onConnection = new WeakMap<Socket, { playbackId: string; tkn: string | null; viewer: Viewer }>();
+
+  constructor(proxies: TrustedProxies, counts: ViewerCounts) {
+    this.#proxies = proxies;
+    this.#counts = counts;
+    this.#publicViewers = new PublicViewers(counts);
+  }
+
+  /** Count who asks. False for somebody new where nobody new may begin. */
+  count({ req, url, playbackId, step }: AccessRequest, { session, isFull }: Admitted): boolean {
+    if (req.method !== "GET") return true;
+    if (session) {
+      this.#counts.see(session.viewer);
+      return true;
+    }
+    const tkn = tknOf(url);
+    const last = this.#onConnection.get(req.socket);
+    if (last?.viewer.tally && last.playbackId === playbackId && (last.tkn === tkn || step === "media")) {
+      this.#counts.see(last.viewer);
+      return true;
+    }
+    const userAgent = req.headers["user-agent"] ?? "";
+    const caller = { playbackId, address: this.#proxies.addressOf(req), userAgent, tkn };
+    if (step === "media") {
+      this.#publicViewers.goOn(caller);
+      return true;
+    }
+    const viewer = this.#publicViewers.begin(caller, isFull);
+    if (viewer && this.#proxies.isEmpty) this.#onConnection.set(req.socket, { playbackId, tkn, viewer });
+    return viewer !== null;
+  }
+}
