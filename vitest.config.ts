@@ -1,14 +1,15 @@
 import { defineConfig } from "vitest/config";
 
-// A second try where the machine was busy with others; `npm test` names each test that needed one.
 const endToEnd = {
-  globalSetup: "apps/server/test/support/e2e-set-up.ts",
+  // A second try where the machine was busy with others; `npm test` names each test that needed one.
+  retry: 1,
   testTimeout: 120_000,
   hookTimeout: 120_000,
-  retry: 1,
 };
+/** Tests that start servers of their own, and measure, stop or kill them. */
+const alone = { ...endToEnd, globalSetup: "apps/server/test/support/alone-set-up.ts" };
 /** Servers, publishers and browsers share the machine's cores. */
-const oneAtATime = { ...endToEnd, fileParallelism: false };
+const oneAtATime = { ...alone, fileParallelism: false };
 
 export default defineConfig({
   test: {
@@ -25,7 +26,19 @@ export default defineConfig({
           globalSetup: "tools/unit-test-postgres.ts",
         },
       },
-      { extends: true, test: { name: "e2e", include: ["apps/server/test/**/*.test.ts"], ...endToEnd } },
+      {
+        extends: true,
+        test: {
+          name: "e2e",
+          include: ["apps/server/test/**/*.test.ts"],
+          ...endToEnd,
+          globalSetup: "apps/server/test/support/e2e-set-up.ts",
+          // They wait for media time most of the time.
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      { extends: true, test: { name: "e2e-alone", include: ["apps/server/test/**/*.alone.ts"], ...alone } },
       {
         extends: true,
         test: {

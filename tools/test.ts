@@ -37,7 +37,8 @@ const STEPS: readonly Step[] = [
     ? []
     : [{ name: "dashboard", command: ["npm", "run", "build"], withinSeconds: 180 } as const]),
   vitest("unit", 480),
-  vitest("e2e", 1800),
+  vitest("e2e", 900),
+  vitest("e2e-alone", 1800),
 ];
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

@@ -11,7 +11,7 @@ import type { WeirProcess } from "./support/weir-process.ts";
 const HALF_A_DAY = 21_600;
 /** On two cores that the attacker and those who measure share with the server. */
 const WORST_MS = 2_000;
-const arena = openArena({ withBrowser: false });
+const arena = openArena();
 let recorded: Promise<LongRecording> | null = null;
 
 function halfADay(): Promise<LongRecording> {

@@ -14,7 +14,7 @@ const STALL_MS = 4_000;
 const CORRUPTED = 120;
 const VIDEO = 9;
 const AUDIO = 8;
-const arena = openArena({ withBrowser: false });
+const arena = openArena();
 
 const residentMegabytes = ({ pid }: WeirProcess): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;

@@ -1,12 +1,12 @@
 import { signAccessJwt } from "@livepeer/react/crypto";
 import { Livepeer } from "livepeer";
 import { expect, test } from "vitest";
-import { openArena } from "./support/arena.ts";
+import { shareArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 
 // The public SDK, unmodified: it throws where a status, a content type or a field is not what it knows.
 
-const arena = openArena({ withBrowser: false });
+const arena = shareArena();
 
 const openSdk = (apiKey = arena.weir.apiKey): Livepeer => new Livepeer({ apiKey, serverURL: `${arena.weir.url}/api` });
 
@@ -56,9 +56,13 @@ test("signing keys are created, listed, read, changed and deleted, and the publi
   const { weir } = arena;
   const { accessControl } = openSdk();
   const created = (await accessControl.create()).signingKey;
-  expect(created).toMatchObject({ name: "Signing Key 1", disabled: false, publicKey: expect.any(String) });
+  expect(created).toMatchObject({
+    name: expect.stringMatching(/^Signing Key \d+$/),
+    disabled: false,
+    publicKey: expect.any(String),
+  });
   const id = created?.id ?? "";
-  expect((await accessControl.getAll()).data?.map((key) => key.id)).toEqual([id]);
+  expect((await accessControl.getAll()).data?.map((key) => key.id)).toContain(id);
   await accessControl.update({ name: "renamed", disabled: true }, id);
   expect((await accessControl.get(id)).signingKey).toMatchObject({ name: "renamed", disabled: true });
   await accessControl.delete(id);
@@ -85,7 +89,7 @@ test("sessions, their recordings and playback are read while a broadcast is on a
   const { stream: streams, session: sessions, playback } = openSdk();
   await using broadcast = await startBroadcast(arena.weir, { stream: { record: true, profiles: [] } });
   const { id, playbackId } = broadcast.stream;
-  await expect.poll(async () => (await broadcast.now()).sourceSegments, { timeout: 15_000 }).toBeGreaterThan(0);
+  await broadcast.untilSegments(1);
   expect((await streams.get(id)).stream).toMatchObject({ isActive: true, isHealthy: true, issues: [] });
   expect((await playback.get(playbackId)).playbackInfo).toMatchObject({ type: "live", meta: { live: 1 } });
 

@@ -8,7 +8,7 @@ import { childOf, startGatedBroadcast, TokenSigner } from "./support/gated-broad
 
 const HEALED_WITHIN_MS = 20_000;
 const OUTAGE_MS = 30_000;
-const arena = openArena({ withBrowser: false });
+const arena = openArena();
 
 /** Statements are in flight all the time, as under a busy API. */
 async function whileApiIsBusy(work: () => Promise<void>): Promise<void> {

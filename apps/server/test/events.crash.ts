@@ -8,7 +8,7 @@ const LATEST_KILL_MS = 4000;
 const FOLLOWERS = 10;
 const LADDER = [{ name: "144p0", width: 256, height: 144, bitrate: 60_000, fps: 5 }];
 
-const arena = openArena({ withBrowser: false, env: { WEIR_RECONNECT_WINDOW_MS: "1000" } });
+const arena = openArena({ env: { WEIR_RECONNECT_WINDOW_MS: "1000" } });
 
 test(`kill -9 of the server at ${KILLS} random moments: who follows the events has the log, each event once and in order`, async () => {
   const { weir } = arena;

@@ -14,7 +14,7 @@ import { WeirProcess } from "./support/weir-process.ts";
 const API_MEDIAN_MS = 50;
 const STALL_MS = 4_000;
 const FLOOD_MS = 20_000;
-const arena = openArena({ withBrowser: false });
+const arena = openArena();
 
 const residentMegabytes = ({ pid }: WeirProcess): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;

@@ -11,7 +11,7 @@ import { childOf, startGatedBroadcast, TokenSigner } from "./support/gated-broad
 const REFRESH_SECONDS = 5;
 /** Longer than an answer stands in any cache: what goes on then goes on by the grace. */
 const SILENCE_MS = 30_000;
-const arena = openArena({ withBrowser: false, env: { WEIR_ALLOW_PRIVATE_URLS: "1", WEIR_RATE_LIMIT: "0" } });
+const arena = openArena({ env: { WEIR_ALLOW_PRIVATE_URLS: "1", WEIR_RATE_LIMIT: "0" } });
 
 async function startHookedBroadcast(customer: AccessWebhook) {
   const { id: webhookId } = await arena.weir.client.webhooks.create({

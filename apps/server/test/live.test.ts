@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { openArena } from "./support/arena.ts";
+import { shareArena } from "./support/arena.ts";
 import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
 
-const arena = openArena();
+const arena = shareArena();
 
 test("a broadcast is watched with moving picture and sound, a few seconds behind at most", async () => {
-  await using broadcast = await startBroadcast(arena.weir);
+  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: null } });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.until("picture and sound", ({ frames, audioBytes }) => frames > 0 && audioBytes > 0);
   await player.untilMoving(120);

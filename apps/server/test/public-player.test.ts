@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openArena } from "./support/arena.ts";
+import { shareArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
 import { type PublicPlayerProps, PublicPlayerSite } from "./support/public-player.ts";
 import { startPublisher } from "./support/publisher.ts";
 
-const arena = openArena();
+const arena = shareArena();
 
 /** Resolves when the public player, unmodified, says that. */
 async function untilPlayerSays(text: string, playbackId: string, credentials: Omit<PublicPlayerProps, "info"> = {}) {
@@ -18,7 +18,7 @@ async function untilPlayerSays(text: string, playbackId: string, credentials: Om
 }
 
 test("the public player plays public content", async () => {
-  await using broadcast = await startBroadcast(arena.weir);
+  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: null } });
   await untilPlayerSays("playing", broadcast.stream.playbackId);
 });
 

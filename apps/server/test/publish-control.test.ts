@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
-import { openArena } from "./support/arena.ts";
+import { shareArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { startPublisher } from "./support/publisher.ts";
+import { SMALL_LADDER } from "./support/transcoding.ts";
 
-const arena = openArena();
+const arena = shareArena();
 
 test("a second publisher with the key takes over: the first is put out, the session and the player go on", async () => {
-  await using broadcast = await startBroadcast(arena.weir);
+  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: SMALL_LADDER } });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.untilMoving(30);
   const first = broadcast.publisher;

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
-import { openArena } from "./support/arena.ts";
+import { shareArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
+import { RECONNECT_WINDOW_MS } from "./support/shared-server.ts";
+import { SMALL_LADDER } from "./support/transcoding.ts";
 
-const WINDOW_MS = 8000;
-const arena = openArena({ env: { WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS) } });
+const arena = shareArena();
 
 test("a publisher that comes back within the window goes on with the session, and the same player plays on", async () => {
-  await using broadcast = await startBroadcast(arena.weir, { stream: { record: true } });
+  await using broadcast = await startBroadcast(arena.weir, { stream: { record: true, profiles: SMALL_LADDER } });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.untilMoving(30);
   const playlistUrl = await videoPlaylistUrl(broadcast.hlsUrl);
@@ -36,8 +37,8 @@ test("a publisher that does not come back in time ends the session; the next one
   await using broadcast = await startBroadcast(arena.weir);
   await broadcast.publisher.kill();
   const lostAt = Date.now();
-  const idle = await broadcast.untilState("idle", WINDOW_MS + 5000);
-  expect(Date.now() - lostAt).toBeGreaterThan(WINDOW_MS - 2000);
+  const idle = await broadcast.untilState("idle", RECONNECT_WINDOW_MS + 5000);
+  expect(Date.now() - lostAt).toBeGreaterThan(RECONNECT_WINDOW_MS - 2000);
   expect(idle.isActive).toBe(false);
   await broadcast.publish();
   await broadcast.untilState("live");
@@ -59,7 +60,7 @@ test("a publisher that falls silent with its connection open is missed after fiv
 });
 
 test("a clean stop ends the session at once, and the playlist says so", async () => {
-  await using broadcast = await startBroadcast(arena.weir);
+  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: SMALL_LADDER } });
   const playlistUrl = await videoPlaylistUrl(broadcast.hlsUrl);
   await broadcast.publisher.stop();
   await broadcast.untilState("idle", 3000);

@@ -1,13 +1,12 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
 import { expect, test } from "vitest";
-import { openArena } from "./support/arena.ts";
+import { shareArena } from "./support/arena.ts";
 import { AvFile } from "./support/av-file.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 
-const arena = openArena();
+const arena = shareArena();
 const SECONDS = 7;
 
 test("what was broadcast is recorded: HLS and MP4 play, are as long as the session, and have both tracks", async () => {
@@ -44,9 +43,10 @@ test("what was broadcast is recorded: HLS and MP4 play, are as long as the sessi
 test("what lies on the disk while it is recorded is for the server's own user", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream: { record: true } });
   const spool = join(arena.weir.dataFolder, "spool");
-  const files = async () => (await readdir(spool, { recursive: true })).filter((name) => name.endsWith(".m4s"));
-  await expect.poll(async () => (await files()).length, { timeout: 10_000 }).toBeGreaterThan(0);
-  const names = await readdir(spool, { recursive: true });
+  const own = async () =>
+    (await readdir(spool, { recursive: true })).filter((name) => name.includes(broadcast.stream.id));
+  await expect.poll(own, { timeout: 10_000 }).toContainEqual(expect.stringMatching(/\.m4s$/));
+  const names = await own();
   const modes = await Promise.all([spool, ...names.map((name) => join(spool, name))].map((path) => modeOf(path)));
   for (const mode of modes) expect(mode & 0o077).toBe(0);
   expect(await modeOf(arena.weir.dataFolder)).toBe(0o700);
@@ -55,10 +55,12 @@ test("what lies on the disk while it is recorded is for the server's own user", 
 
 test("a recording whose picture changed its size is an MP4 of the size that lasted longest, and seeks within one GOP", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream: { record: true, profiles: [] } });
-  await wait(5_000);
+  const recorded = async () => (await broadcast.now()).sourceSegmentsDuration;
+  await expect.poll(recorded, { timeout: 15_000 }).toBeGreaterThanOrEqual(4);
   await broadcast.publisher.kill();
+  const first = await recorded();
   await broadcast.publish({ width: 1280, height: 720 });
-  await wait(9_000);
+  await expect.poll(recorded, { timeout: 20_000 }).toBeGreaterThanOrEqual(first + 8);
   await broadcast.publisher.stop();
   const { mp4Url, sourceSegmentsDuration } = await broadcast.recorded(60_000);
 

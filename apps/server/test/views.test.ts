@@ -1,10 +1,10 @@
 import { Livepeer } from "livepeer";
 import { expect, test } from "vitest";
-import { openArena } from "./support/arena.ts";
+import { shareArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { startPublisher } from "./support/publisher.ts";
 
-const arena = openArena({ withBrowser: false, env: { WEIR_TRUSTED_PROXIES: "127.0.0.1" } });
+const arena = shareArena();
 
 /** A viewer behind a proxy that names the address; looks at a playlist once a second, as players do, until disposed of. */
 function watch(url: string, address: string): Disposable {

@@ -13,7 +13,6 @@ const SECRET = "the secret of a crash test";
 const CATCH_UP_MS = 90_000;
 
 const arena = openArena({
-  withBrowser: false,
   env: { WEIR_RECONNECT_WINDOW_MS: "1000", WEIR_ALLOW_PRIVATE_URLS: "1" },
 });
 

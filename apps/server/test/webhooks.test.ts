@@ -2,14 +2,14 @@ import { verifyWebhook } from "@weir/client";
 import { Livepeer } from "livepeer";
 import { Events } from "livepeer/models/components/webhook.js";
 import { expect, test } from "vitest";
-import { openArena } from "./support/arena.ts";
-import { startBroadcast } from "./support/broadcast.ts";
+import { shareArena } from "./support/arena.ts";
+import { Broadcast } from "./support/broadcast.ts";
 import { startWebhookReceiver } from "./support/webhook-receiver.ts";
 import { WeirProcess } from "./support/weir-process.ts";
 
 const SECRET = "the secret of a test";
 
-const arena = openArena({ withBrowser: false, env: { WEIR_ALLOW_PRIVATE_URLS: "1" } });
+const arena = shareArena();
 
 test("a broadcast is told of as it goes, and its recording once it plays from where it points", async () => {
   const { weir } = arena;
@@ -20,14 +20,17 @@ test("a broadcast is told of as it goes, and its recording once it plays from wh
     const { recordingUrl } = (body.payload ?? {}) as { recordingUrl?: string };
     if (recordingUrl) void fetch(recordingUrl).then(async (answer) => played.push(answer.status, await answer.text()));
   };
+  const stream = await weir.client.streams.create({ name: "told of", profiles: [], record: true });
   await weir.client.webhooks.create({
     name: "all",
     url: receiver.url,
     sharedSecret: SECRET,
+    streamId: stream.id,
     events: ["stream.started", "stream.idle", "recording.started", "recording.waiting", "recording.ready"],
   });
-  await using broadcast = await startBroadcast(weir, { stream: { profiles: [], record: true } });
-  await expect.poll(async () => (await broadcast.now()).sourceSegments, { timeout: 15_000 }).toBeGreaterThan(0);
+  await using broadcast = new Broadcast(weir, weir, stream, {});
+  await broadcast.publish();
+  await broadcast.untilSegments(1);
   await broadcast.publisher.stop();
   const { recordingUrl, mp4Url } = await broadcast.recorded();
   await expect.poll(() => receiver.calls.length, { timeout: 10_000 }).toBe(5);

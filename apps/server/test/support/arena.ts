@@ -1,35 +1,44 @@
 import { afterAll, beforeAll } from "vitest";
 import { TestBrowser } from "./browser.ts";
+import { sharedServer } from "./shared-server.ts";
 import { WeirProcess, type WeirProcessOptions } from "./weir-process.ts";
+import type { WeirServer } from "./weir-server.ts";
 
-/** One server, and one browser where asked for, for all tests of a file. What it holds is there from the first test on. */
-export interface Arena {
-  readonly weir: WeirProcess;
+/** A server for all tests of a file, and a window of the run's browser. */
+export interface Arena<Server extends WeirServer> {
+  readonly weir: Server;
   readonly browser: TestBrowser;
 }
 
-export function openArena({
-  withBrowser = true,
-  ...options
-}: WeirProcessOptions & { withBrowser?: boolean } = {}): Arena {
-  let weir: WeirProcess | null = null;
+/** The server of the run, which other files use at the same time. */
+export function shareArena(): Arena<WeirServer> {
+  return arenaOf(async () => sharedServer());
+}
+
+/** A server of the file's own, to stop, kill, measure or set otherwise. */
+export function openArena(options: WeirProcessOptions = {}): Arena<WeirProcess> {
+  return arenaOf(async (closing) => closing.use(await WeirProcess.start(options)));
+}
+
+function arenaOf<Server extends WeirServer>(open: (closing: AsyncDisposableStack) => Promise<Server>): Arena<Server> {
+  const closing = new AsyncDisposableStack();
+  let weir: Server | null = null;
   let browser: TestBrowser | null = null;
   beforeAll(async () => {
-    weir = await WeirProcess.start(options);
-    if (withBrowser) browser = await TestBrowser.open();
+    weir = await open(closing);
+    browser = closing.use(await TestBrowser.open());
   });
-  afterAll(async () => {
-    await browser?.close();
-    await weir?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => closing.disposeAsync());
   return {
     get weir() {
-      if (!weir) throw new Error("there is no server before the first test");
-      return weir;
+      return weir ?? notYet("server");
     },
     get browser() {
-      if (!browser) throw new Error("there is no browser: ask for one");
-      return browser;
+      return browser ?? notYet("browser");
     },
   };
+}
+
+function notYet(what: string): never {
+  throw new Error(`there is no ${what} before the first test`);
 }

@@ -1,21 +1,21 @@
 import type { NewStream, Session, Stream } from "@weir/contract";
 import { expect } from "vitest";
 import { type Publisher, type PublisherOptions, startPublisher } from "./publisher.ts";
-import type { WeirProcess } from "./weir-process.ts";
+import type { WeirServer } from "./weir-server.ts";
 
 export type BroadcastOptions = Omit<PublisherOptions, "url"> & { readonly stream?: Omit<NewStream, "name"> };
 
 /** A stream, and a real publisher that sends to it. */
 export class Broadcast {
   /** Where it is managed. */
-  readonly weir: WeirProcess;
+  readonly weir: WeirServer;
   /** Where it is published to and watched. */
-  readonly media: WeirProcess;
+  readonly media: WeirServer;
   readonly stream: Stream;
   readonly #options: BroadcastOptions;
   readonly #publishers: Publisher[] = [];
 
-  constructor(weir: WeirProcess, media: WeirProcess, stream: Stream, options: BroadcastOptions) {
+  constructor(weir: WeirServer, media: WeirServer, stream: Stream, options: BroadcastOptions) {
     this.weir = weir;
     this.media = media;
     this.stream = stream;
@@ -51,6 +51,17 @@ export class Broadcast {
     return this.now();
   }
 
+  /** Resolves with how many segments of the source are counted, when there are so many. */
+  async untilSegments(count: number, withinMs = 30_000): Promise<number> {
+    let segments = 0;
+    const counted = async () => {
+      segments = (await this.now()).sourceSegments;
+      return segments;
+    };
+    await expect.poll(counted, { timeout: withinMs, interval: 100 }).toBeGreaterThanOrEqual(count);
+    return segments;
+  }
+
   /** Newest first. */
   async sessions(): Promise<readonly Session[]> {
     return (await this.weir.client.sessions.ofStream(this.stream.id)).items;
@@ -73,14 +84,15 @@ export class Broadcast {
   }
 }
 
-/** A stream that is live, with a publisher of 640x360 unless told otherwise. */
+/** A stream that is live, with a publisher of 640x360 and without a ladder unless told otherwise; with `profiles: null` it gets the ladder that streams get. */
 export async function startBroadcast(
-  weir: WeirProcess,
+  weir: WeirServer,
   options: BroadcastOptions = {},
   media = weir,
 ): Promise<Broadcast> {
   const stream = await weir.client.streams.create({
     name: expect.getState().currentTestName ?? "test",
+    profiles: [],
     ...options.stream,
   });
   const broadcast = new Broadcast(weir, media, stream, options);

@@ -1,19 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-import { vi } from "vitest";
-import { unpackChromium } from "./chromium.ts";
+import { inject, vi } from "vitest";
 
 const HLS_JS = fileURLToPath(import.meta.resolve("hls.js/dist/hls.min.js"));
 const PLAYER_PAGE = fileURLToPath(new URL("./player-page.js", import.meta.url));
-
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--disable-sync",
-  "--autoplay-policy=no-user-gesture-required",
-  "--mute-audio",
-];
 
 /** What a video element and hls.js know about themselves. */
 export interface PlayerState {
@@ -90,7 +80,7 @@ export class TestPlayer {
   }
 }
 
-/** A real Chromium, with H.264 and AAC. */
+/** Pages of their own in the run's Chromium, which has H.264 and AAC. */
 export class TestBrowser {
   readonly context: BrowserContext;
 
@@ -99,8 +89,7 @@ export class TestBrowser {
   }
 
   static async open(): Promise<TestBrowser> {
-    const { executablePath, env } = await unpackChromium();
-    const browser = await chromium.launch({ executablePath, args: FLAGS, env: { ...process.env, ...env } });
+    const browser = await chromium.connect(inject("chromium"));
     const viewport = { width: 1280, height: 900 };
     // Of its own accord it takes the machine's, which may be none that a browser knows.
     return new TestBrowser(await browser.newContext({ viewport, locale: "en-US" }));
@@ -125,7 +114,8 @@ export class TestBrowser {
     return new TestPlayer(page);
   }
 
-  async close(): Promise<void> {
+  /** Closes its pages; the Chromium runs on. */
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.context.browser()?.close();
   }
 }

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, type TestContext } from "vitest";
 import { type Broadcast, type BroadcastOptions, startBroadcast } from "./broadcast.ts";
 import { childOf } from "./gated-broadcast.ts";
-import type { WeirProcess } from "./weir-process.ts";
+import type { WeirServer } from "./weir-server.ts";
 
 declare module "vitest" {
   interface TaskMeta {
@@ -27,7 +27,7 @@ export interface Experience {
 
 /** Someone who broadcasts, records, watches and uses the API, from an address of their own, while `attack` goes on. */
 export async function experienceOf(
-  weir: WeirProcess,
+  weir: WeirServer,
   attack: (broadcast: Broadcast) => Promise<void>,
   options: BroadcastOptions = {},
 ): Promise<Experience> {

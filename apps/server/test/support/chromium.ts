@@ -4,13 +4,29 @@ import { findPackageJSON } from "node:module";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { inflate } from "@sparticuz/chromium";
+import { type BrowserServer, chromium } from "playwright-core";
 
 const PACKAGE = findPackageJSON("@sparticuz/chromium", import.meta.url) ?? "";
 
-export interface UnpackedChromium {
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--disable-sync",
+  "--autoplay-policy=no-user-gesture-required",
+  "--mute-audio",
+];
+
+interface UnpackedChromium {
   readonly executablePath: string;
   /** Where it finds its libraries and letters on a machine that has none. */
   readonly env: Readonly<Record<string, string>>;
+}
+
+/** Starts the Chromium of a test run. */
+export async function startChromium(): Promise<BrowserServer> {
+  const { executablePath, env } = await unpackChromium();
+  return chromium.launchServer({ executablePath, args: FLAGS, env: { ...process.env, ...env } });
 }
 
 /** The Chromium that npm brings, unpacked once for each user and version into the system's folder for temporary files. */

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
-import type { WeirProcess } from "./weir-process.ts";
+import type { WeirServer } from "./weir-server.ts";
 
 /** Signs in at the page that is open, with the server's API key. Resolves when the dashboard is shown. */
-export async function signIn(page: Page, weir: WeirProcess): Promise<void> {
+export async function signIn(page: Page, weir: WeirServer): Promise<void> {
   await page.getByLabel("API key").fill(weir.apiKey);
   await page.getByRole("button", { name: "Sign in" }).click();
   await navigation(page).waitFor();

@@ -2,24 +2,27 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { unpackChromium } from "./chromium.ts";
+import setUpAlone from "./alone-set-up.ts";
+import { SHARED_SETTINGS } from "./shared-server.ts";
 import { WeirProcess } from "./weir-process.ts";
+import type { WeirAddress } from "./weir-server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A data folder as the first start leaves it. Servers of tests begin with a copy, which spares each of them the making of a database. */
-    readonly dataTemplate: string;
+    readonly sharedServer: WeirAddress;
   }
 }
 
-/** What all end-to-end tests of a run begin with. */
+/** What tests that share a server begin with. Returns what removes it. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  await unpackChromium();
-  const folder = await mkdtemp(join(tmpdir(), "weir-template-"));
-  const weir = await WeirProcess.start({ dataFolder: folder });
-  await weir.stop();
-  // Sockets of the server that is gone.
-  await rm(join(folder, "run"), { recursive: true });
-  project.provide("dataTemplate", folder);
-  return () => rm(folder, { recursive: true });
+  const tearDown = await setUpAlone(project);
+  const dataFolder = await mkdtemp(join(tmpdir(), "weir-shared-"));
+  const weir = await WeirProcess.start({ dataFolder, env: SHARED_SETTINGS });
+  const { httpPort, rtmpPort } = weir;
+  project.provide("sharedServer", { dataFolder, httpPort, rtmpPort });
+  return async () => {
+    await weir[Symbol.asyncDispose]();
+    await rm(dataFolder, { recursive: true });
+    await tearDown();
+  };
 }

@@ -1,6 +1,6 @@
 import type { StreamEvent } from "@weir/contract";
 import { expect } from "vitest";
-import type { WeirProcess } from "./weir-process.ts";
+import type { WeirServer } from "./weir-server.ts";
 
 /** Somebody who follows the event feed of a stream from its beginning, whatever becomes of the server. */
 export class Follower {
@@ -11,7 +11,7 @@ export class Follower {
   readonly #abort = new AbortController();
   readonly #reading: Promise<void>;
 
-  constructor(weir: WeirProcess, { id, createdAt }: { readonly id: string; readonly createdAt: number }) {
+  constructor(weir: WeirServer, { id, createdAt }: { readonly id: string; readonly createdAt: number }) {
     this.#reading = (async () => {
       const events = weir.client.events(id, {
         from: createdAt - 1,
@@ -37,7 +37,7 @@ export class Follower {
 
 /** The whole log of a stream that is idle, read at once. */
 export async function readLog(
-  weir: WeirProcess,
+  weir: WeirServer,
   { id, createdAt }: { readonly id: string; readonly createdAt: number },
 ): Promise<StreamEvent[]> {
   const log: StreamEvent[] = [];
@@ -47,7 +47,7 @@ export async function readLog(
 
 /** Resolves with the log when each has its ids, in its order and once. The last events may come when the stream is idle already. */
 export async function expectWholeLog(
-  weir: WeirProcess,
+  weir: WeirServer,
   stream: { readonly id: string; readonly createdAt: number },
   followers: readonly Follower[],
 ): Promise<StreamEvent[]> {

@@ -2,19 +2,19 @@ import { signAccessJwt } from "@weir/client";
 import type { CreatedSigningKey } from "@weir/contract";
 import { expect } from "vitest";
 import { type Broadcast, type BroadcastOptions, startBroadcast } from "./broadcast.ts";
-import type { WeirProcess } from "./weir-process.ts";
+import type { WeirServer } from "./weir-server.ts";
 
 /** A signing key, and the tokens that a customer's server makes with it. */
 export class TokenSigner {
   readonly key: CreatedSigningKey;
-  readonly #weir: WeirProcess;
+  readonly #weir: WeirServer;
 
-  private constructor(weir: WeirProcess, key: CreatedSigningKey) {
+  private constructor(weir: WeirServer, key: CreatedSigningKey) {
     this.#weir = weir;
     this.key = key;
   }
 
-  static async create(weir: WeirProcess): Promise<TokenSigner> {
+  static async create(weir: WeirServer): Promise<TokenSigner> {
     return new TokenSigner(weir, await weir.client.signingKeys.create());
   }
 
@@ -31,7 +31,7 @@ export class TokenSigner {
 
 /** A live stream that is watched with a token alone. */
 export function startGatedBroadcast(
-  weir: WeirProcess,
+  weir: WeirServer,
   options: BroadcastOptions = {},
   media = weir,
 ): Promise<Broadcast> {

@@ -1,6 +1,8 @@
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
 
 const TICKS_PER_SECOND = 90_000;
+/** Sources count in milliseconds: the last frame of a segment may be told one too long. */
+export const ROUNDING_SECONDS = 0.002;
 
 /** A whole segment, as a media playlist lists it. */
 export interface ListedSegment {
@@ -35,6 +37,13 @@ export async function listedRenditions(hlsUrl: string): Promise<ListedRendition[
     name: video ?? audio ?? "",
     url: new URL(audioAddress ?? line, hlsUrl).href,
   }));
+}
+
+/** Address of the media playlist of one rendition. */
+export async function renditionUrl(hlsUrl: string, name: string): Promise<string> {
+  const rendition = (await listedRenditions(hlsUrl)).find((listed) => listed.name === name);
+  if (!rendition) throw new Error(`${hlsUrl} lists no rendition ${name}`);
+  return rendition.url;
 }
 
 /** The whole segments that a media playlist lists now. */

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { openRunFolder } from "../../src/platform/data-folder.ts";
 import { startBroadcast } from "./broadcast.ts";
-import type { WeirProcess } from "./weir-process.ts";
+import type { WeirServer } from "./weir-server.ts";
 
 export interface LongRecording {
   readonly playlist: string;
@@ -12,7 +12,7 @@ export interface LongRecording {
 
 /** A recording of a few seconds whose rows say that its last segment came `segments` times: as long as wanted, made in no time. Nobody
  * has asked for it yet. */
-export async function recordLong(weir: WeirProcess, segments: number): Promise<LongRecording> {
+export async function recordLong(weir: WeirServer, segments: number): Promise<LongRecording> {
   await using broadcast = await startBroadcast(weir, { seconds: 4, stream: { record: true, profiles: [] } });
   await broadcast.publisher.ended;
   const { id, recordingUrl, mp4Url } = await broadcast.recorded();

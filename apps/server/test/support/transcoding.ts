@@ -4,6 +4,7 @@ import pg from "pg";
 import { expect } from "vitest";
 import { openRunFolder } from "../../src/platform/data-folder.ts";
 import type { WeirProcess } from "./weir-process.ts";
+import type { WeirServer } from "./weir-server.ts";
 
 /** Two rungs that cost little: 426x240 and 320x180. */
 export const SMALL_LADDER: NonNullable<NewStream["profiles"]> = [
@@ -30,7 +31,7 @@ export function transcoderPids({ pid }: WeirProcess): number[] {
 }
 
 /** Of a stream, in their order. Read where the server keeps them. */
-export async function transcodeEvents(weir: WeirProcess, streamId: string): Promise<TranscodeEvent[]> {
+export async function transcodeEvents(weir: WeirServer, streamId: string): Promise<TranscodeEvent[]> {
   const database = new pg.Client({ host: openRunFolder(weir.dataFolder), user: "weir", database: "postgres" });
   await database.connect();
   try {

@@ -1,20 +1,19 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
+import { closeSync, openSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { WeirClient } from "@weir/client";
 import { inject } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { sleep } from "../../src/platform/retry.ts";
+import { PRESET_API_KEY, WeirServer } from "./weir-server.ts";
 
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
-const API_KEY = "end-to-end-tests-preset-key";
 const READY_WITHIN_MS = 30_000;
-const LOG_CHARACTERS_KEPT = 200_000;
 
 export interface WeirProcessOptions {
   /** One of its own, removed with the process, when not given. */
@@ -32,29 +31,20 @@ process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** The real server, as `npm start` runs it, on loopback with ports and a data folder of its own. */
-export class WeirProcess {
-  readonly dataFolder: string;
-  readonly httpPort: number;
-  readonly rtmpPort: number;
-  readonly apiKey = API_KEY;
-  readonly client: WeirClient;
+/** A server of its own for one test or file, as `npm start` runs it, on loopback with ports and a data folder of its own. */
+export class WeirProcess extends WeirServer {
   readonly #env: Readonly<Record<string, string>>;
   readonly #ownsFolder: boolean;
   readonly #command: readonly [string, ...string[]];
   #child: ChildProcess | null = null;
-  #log = "";
 
   private constructor(dataFolder: string, httpPort: number, rtmpPort: number, options: WeirProcessOptions) {
-    this.dataFolder = dataFolder;
-    this.httpPort = httpPort;
-    this.rtmpPort = rtmpPort;
+    super({ dataFolder, httpPort, rtmpPort });
     this.#env = options.env ?? {};
     const main = join(options.root ?? ROOT, "apps/server/src/main.ts");
     const [program = process.execPath, ...args] = [...(options.through ?? []), process.execPath, main];
     this.#command = [program, ...args];
     this.#ownsFolder = options.dataFolder === undefined;
-    this.client = new WeirClient({ baseUrl: this.url, apiKey: API_KEY });
   }
 
   /** Resolves when the server is ready. */
@@ -66,32 +56,16 @@ export class WeirProcess {
     return weir;
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${this.httpPort}`;
-  }
-
   get pid(): number {
     return this.#child?.pid ?? 0;
-  }
-
-  /** All it has said since the first start. */
-  get log(): string {
-    return this.#log;
-  }
-
-  publishUrl(streamKey: string): string {
-    return `rtmp://127.0.0.1:${this.rtmpPort}/live/${streamKey}`;
-  }
-
-  hlsUrl(playbackId: string): string {
-    return `${this.url}/hls/${playbackId}/index.m3u8`;
   }
 
   /** Starts it on the same folder and ports. It must not be running. */
   async restart(): Promise<void> {
     const [program, ...args] = this.#command;
+    const log = openSync(this.logPath, "a");
     const child = spawn(program, args, {
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", log, log],
       env: {
         PATH: process.env.PATH,
         WEIR_DATA_DIR: this.dataFolder,
@@ -100,24 +74,20 @@ export class WeirProcess {
         WEIR_METRICS_PORT: "off",
         WEIR_RTMP_PORT: String(this.rtmpPort),
         WEIR_PUBLIC_URL: this.url,
-        WEIR_API_KEY: API_KEY,
+        WEIR_API_KEY: PRESET_API_KEY,
         ...this.#env,
       },
     });
     this.#child = child;
     running.add(child);
     child.once("exit", () => running.delete(child));
-    for (const output of [child.stdout, child.stderr]) {
-      output.on("data", (chunk) => {
-        this.#log = (this.#log + chunk).slice(-LOG_CHARACTERS_KEPT);
-      });
-    }
+    closeSync(log);
     const deadline = Date.now() + READY_WITHIN_MS;
     while (!hasExited(child) && !(await isReady(this.url))) {
-      if (Date.now() > deadline) throw new Error(`the server was not ready within ${READY_WITHIN_MS} ms: ${this.#log}`);
+      if (Date.now() > deadline) throw new Error(`the server was not ready within ${READY_WITHIN_MS} ms: ${this.log}`);
       await sleep(systemClock, 50);
     }
-    if (hasExited(child)) throw new Error(`the server did not start: ${this.#log}`);
+    if (hasExited(child)) throw new Error(`the server did not start: ${this.log}`);
   }
 
   /** SIGTERM. Resolves with its exit code when it is gone. */
@@ -133,6 +103,7 @@ export class WeirProcess {
   /** Stops it, if it runs, and removes the data folder that it made. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+    await rm(this.logPath, { force: true });
     if (this.#ownsFolder) await rm(this.dataFolder, { recursive: true, force: true, maxRetries: 5 });
   }
 

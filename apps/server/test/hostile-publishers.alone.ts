@@ -4,13 +4,14 @@ import { expect, test } from "vitest";
 import { RtmpTestClient } from "../src/media/ingest/rtmp/rtmp-test-client.ts";
 import { openArena } from "./support/arena.ts";
 import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
+import { SMALL_LADDER } from "./support/transcoding.ts";
 
 const arena = openArena();
 const MEGABYTE = 1024 * 1024;
 
 /** Someone is live and watched while `attack` goes on: the picture moves on, nobody reconnects, and the server keeps its memory. */
 async function bystanderIsUnharmed(attack: (broadcast: Broadcast) => Promise<void>): Promise<void> {
-  await using broadcast = await startBroadcast(arena.weir);
+  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: SMALL_LADDER } });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   // Past the first segments: what stalls from here on is no matter of joining.
   const before = await player.untilMoving(90);

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 
-const arena = openArena({ withBrowser: false });
+const arena = openArena();
 const ATTACKER = "127.0.0.66";
 const SCHOOL = "127.0.0.77";
 const VIEWERS = 1_000;

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
+import { SMALL_LADDER } from "./support/transcoding.ts";
 
-const arena = openArena({ withBrowser: false });
+const arena = openArena();
 
 test("SIGTERM while live: not ready, publisher put out, exit 0 within 10 s; the recording is there after the restart", async () => {
-  await using broadcast = await startBroadcast(arena.weir, { stream: { record: true } });
-  await expect.poll(async () => (await broadcast.now()).sourceSegments, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+  await using broadcast = await startBroadcast(arena.weir, { stream: { record: true, profiles: SMALL_LADDER } });
+  await broadcast.untilSegments(2);
   const seen: number[] = [];
   const signalledAt = Date.now();
   const stopped = arena.weir.stop();

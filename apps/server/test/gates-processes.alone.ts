@@ -29,3 +29,19 @@ test("a viewer that one process let in is known to another, and refused within t
   await expect.poll(() => statusAt(media), { timeout: 10_000 }).toBe(401);
   await expect.poll(() => statusAt(other), { timeout: 10_000 }).toBe(401);
 });
+
+test("an address of a gated recording is good for its viewer after kill -9, until the key is disabled", async () => {
+  await using weir = await WeirProcess.start();
+  await using broadcast = await startGatedBroadcast(weir, { seconds: 3, stream: { record: true } });
+  expect(await broadcast.publisher.ended).toBe(null);
+  const { recordingUrl } = await broadcast.recorded();
+  const [, playbackId = ""] = /\/hls\/([^/]+)\//.exec(recordingUrl) ?? [];
+  const signer = await TokenSigner.create(weir);
+  const address = await childOf(`${recordingUrl}?jwt=${await signer.sign(playbackId)}`);
+  await weir.kill();
+  await weir.restart();
+  const status = async () => (await fetch(address)).status;
+  expect(await status()).toBe(200);
+  await signer.disable();
+  await expect.poll(status, { timeout: 10_000 }).toBe(401);
+});

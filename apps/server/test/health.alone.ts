@@ -5,7 +5,7 @@ import { startBroadcast } from "./support/broadcast.ts";
 import { newestTranscoder, SMALL_LADDER } from "./support/transcoding.ts";
 import { WeirProcess } from "./support/weir-process.ts";
 
-const arena = openArena({ withBrowser: false });
+const arena = openArena();
 
 const statuses = ({ healthy, conditions }: StreamHealth) =>
   Object.fromEntries([["healthy", healthy.status], ...conditions.map(({ type, status }) => [type, status])]);

@@ -4,19 +4,18 @@ import { expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { recordedSeconds } from "./support/recorded-seconds.ts";
+import { SMALL_LADDER } from "./support/transcoding.ts";
 
 const WINDOW_MS = 6000;
 const arena = openArena({ env: { WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS) } });
 
 test("kill -9 while live: the publisher that comes back goes on with its session, the other's ends; both recordings play", async () => {
-  const stream = { record: true };
+  const stream = { record: true, profiles: SMALL_LADDER };
   await using back = await startBroadcast(arena.weir, { stream });
   await using gone = await startBroadcast(arena.weir, { stream });
   const [{ status: before }] = await Promise.all([back.now(), gone.now()]);
   for (const broadcast of [back, gone]) {
-    await expect
-      .poll(async () => (await broadcast.now()).sourceSegments, { timeout: 20_000 })
-      .toBeGreaterThanOrEqual(3);
+    await broadcast.untilSegments(3);
   }
   const written = await gone.now();
 
@@ -41,7 +40,7 @@ test("kill -9 while live: the publisher that comes back goes on with its session
   await player.untilEnd();
   await player.close();
 
-  await expect.poll(async () => (await back.now()).sourceSegments, { timeout: 20_000 }).toBeGreaterThanOrEqual(6);
+  await back.untilSegments(6);
   await back.publisher.stop();
   const whole = await back.recorded();
   expect(whole.id).toBe(before.sessionId);
@@ -58,16 +57,12 @@ test("an object store that refuses puts, before and after a kill -9: the recordi
   // A file in the folder's place: no put works, and a restart heals nothing.
   await writeFile(objects, "");
   await using broadcast = await startBroadcast(arena.weir, { stream: { record: true } });
-  const atLeast = (segments: number) =>
-    expect
-      .poll(async () => (await broadcast.now()).sourceSegments, { timeout: 30_000 })
-      .toBeGreaterThanOrEqual(segments);
-  await atLeast(3);
+  await broadcast.untilSegments(3);
   await arena.weir.kill();
   await broadcast.publisher.kill();
   await arena.weir.restart();
   await broadcast.publish();
-  await atLeast(6);
+  await broadcast.untilSegments(6);
   await broadcast.publisher.stop();
   await broadcast.untilState("idle");
   expect((await broadcast.sessions())[0]?.recordingStatus).toBe("waiting");

@@ -3,7 +3,7 @@ import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { expectWholeLog, Follower } from "./support/followers.ts";
 
-const arena = openArena({ withBrowser: false, env: { WEIR_RECONNECT_WINDOW_MS: "3000" } });
+const arena = openArena({ env: { WEIR_RECONNECT_WINDOW_MS: "3000" } });
 
 test("who follows a stream's events across restarts of the server has each of them once, in their order", async () => {
   const { weir } = arena;

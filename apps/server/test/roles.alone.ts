@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startTemporaryPostgres } from "../src/platform/postgres/temporary-postgres.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { TestBrowser } from "./support/browser.ts";
+import { SMALL_LADDER } from "./support/transcoding.ts";
 import { WeirProcess } from "./support/weir-process.ts";
 
 test("api, media and worker as three processes on one database: create here, publish and watch there, terminate here", async () => {
@@ -18,12 +19,12 @@ test("api, media and worker as three processes on one database: create here, pub
   const media = await start("media");
   await start("worker");
   const browser = await TestBrowser.open();
-  onTestFinished(() => browser.close());
+  onTestFinished(() => browser[Symbol.asyncDispose]());
 
-  await using broadcast = await startBroadcast(api, { stream: { record: true } }, media);
+  await using broadcast = await startBroadcast(api, { stream: { record: true, profiles: SMALL_LADDER } }, media);
   const player = await browser.playHls(broadcast.hlsUrl);
   await player.untilMoving(60);
-  await expect.poll(async () => (await broadcast.now()).sourceSegments, { timeout: 10_000 }).toBeGreaterThan(0);
+  await broadcast.untilSegments(1);
 
   await api.client.streams.terminate(broadcast.stream.id);
   expect(await broadcast.publisher.ended).not.toBe(null);

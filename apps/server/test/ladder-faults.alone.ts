@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
+import { listedRenditions, listedSegments, ROUNDING_SECONDS, renditionUrl } from "./support/live-renditions.ts";
+import {
+  killTranscoder,
+  newestTranscoder,
+  SMALL_LADDER,
+  transcodeEvents,
+  transcoderPids,
+} from "./support/transcoding.ts";
+import { WeirProcess } from "./support/weir-process.ts";
+
+const RUNGS = ["v0", "v1"];
+
+const arena = openArena();
+const stream = { profiles: SMALL_LADDER };
+
+test("a transcoder that is killed costs one segment at most, and the source nothing; an event tells it", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream });
+  const player = await arena.browser.playHls(broadcast.hlsUrl);
+  await player.untilMoving(60);
+  await player.switchTo(640);
+  const before = await broadcast.untilSegments(3);
+  killTranscoder(arena.weir);
+  await broadcast.untilSegments(before + 3);
+  const state = await player.untilMoving(30);
+  expect([state.fatal, state.longestStallMs < 1000]).toEqual([null, true]);
+  for (const name of RUNGS) expect(await damaged(broadcast, name)).toBeLessThanOrEqual(1);
+  const told = async () => (await transcodeEvents(arena.weir, broadcast.stream.id)).flatMap(({ attempts }) => attempts);
+  await expect.poll(told).toContainEqual(expect.objectContaining({ error: expect.stringMatching(/SIGKILL/) }));
+  expect((await broadcast.now()).sourceSegments).toBeGreaterThanOrEqual(before + 3);
+  await player.close();
+});
+
+test("a transcoder that hangs is replaced within seconds, with all rungs and the reason in an event", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream });
+  await broadcast.untilSegments(2);
+  const hung = newestTranscoder(arena.weir);
+  process.kill(hung, "SIGSTOP");
+  await expect.poll(() => transcoderPids(arena.weir), { timeout: 10_000 }).not.toContain(hung);
+  await broadcast.untilSegments((await broadcast.now()).sourceSegments + 3);
+  for (const name of RUNGS) {
+    const newest = (await listedSegments(await renditionUrl(broadcast.hlsUrl, name))).slice(-2);
+    expect(newest.map(({ isGap }) => isGap)).toEqual([false, false]);
+  }
+  const attempts = (await transcodeEvents(arena.weir, broadcast.stream.id)).flatMap(({ attempts }) => attempts);
+  expect(attempts).toContainEqual(expect.objectContaining({ error: expect.stringMatching(/no sign of life for 4 s/) }));
+});
+
+test("a session with a ladder ends cleanly, and its recording plays", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { seconds: 5, stream: { ...stream, record: true } });
+  const transcoder = newestTranscoder(arena.weir);
+  expect(await broadcast.publisher.ended).toBe(null);
+  const { recordingUrl, sourceSegments } = await broadcast.recorded();
+  await expect.poll(async () => (await broadcast.sessions())[0]?.transcodedSegments).toBe(sourceSegments);
+  await expect.poll(() => transcoderPids(arena.weir)).not.toContain(transcoder);
+  const player = await arena.browser.playHls(recordingUrl);
+  expect((await player.untilEnd()).errors).toEqual([]);
+  await player.close();
+});
+
+test("a ladder that the machine has no room for plays as source only, and says why", async () => {
+  await using weir = await WeirProcess.start({ env: { WEIR_TRANSCODE_CORES: "0" } });
+  await using broadcast = await startBroadcast(weir, { stream });
+  expect((await listedRenditions(broadcast.hlsUrl)).map(({ name }) => name)).toEqual(["audio", "source"]);
+  const player = await arena.browser.playHls(broadcast.hlsUrl);
+  expect((await player.untilMoving(60)).width).toBe(640);
+  await expect.poll(async () => (await transcodeEvents(weir, broadcast.stream.id)).length).toBeGreaterThan(0);
+  const [event] = await transcodeEvents(weir, broadcast.stream.id);
+  expect(event).toMatchObject({ success: false, attempts: [{ error: expect.stringMatching(/cores/) }] });
+  expect(transcoderPids(weir)).toEqual([]);
+  await player.close();
+});
+
+/** How many of a rung's listed segments are gaps, or hold less than the source's. */
+async function damaged(broadcast: Broadcast, name: string): Promise<number> {
+  const source = await listedSegments(await renditionUrl(broadcast.hlsUrl, "source"));
+  const rung = await listedSegments(await renditionUrl(broadcast.hlsUrl, name));
+  return rung.filter(({ msn, isGap, seconds }) => {
+    const wanted = source.find((segment) => segment.msn === msn)?.seconds ?? 0;
+    return isGap || Math.abs(seconds - wanted) > ROUNDING_SECONDS;
+  }).length;
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import { WeirClient } from "@weir/client";
+
+export const PRESET_API_KEY = "end-to-end-tests-preset-key";
+
+/** Where a server on this machine is found. */
+export interface WeirAddress {
+  readonly dataFolder: string;
+  readonly httpPort: number;
+  readonly rtmpPort: number;
+}
+
+/** A running server, as its users see it. */
+export class WeirServer implements WeirAddress {
+  readonly dataFolder: string;
+  readonly httpPort: number;
+  readonly rtmpPort: number;
+  readonly apiKey = PRESET_API_KEY;
+  readonly client: WeirClient;
+
+  constructor({ dataFolder, httpPort, rtmpPort }: WeirAddress) {
+    this.dataFolder = dataFolder;
+    this.httpPort = httpPort;
+    this.rtmpPort = rtmpPort;
+    this.client = new WeirClient({ baseUrl: this.url, apiKey: this.apiKey });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.httpPort}`;
+  }
+
+  get logPath(): string {
+    return `${this.dataFolder}.log`;
+  }
+
+  /** All it has said since its first start. */
+  get log(): string {
+    return readFileSync(this.logPath, "utf8");
+  }
+
+  publishUrl(streamKey: string): string {
+    return `rtmp://127.0.0.1:${this.rtmpPort}/live/${streamKey}`;
+  }
+
+  hlsUrl(playbackId: string): string {
+    return `${this.url}/hls/${playbackId}/index.m3u8`;
+  }
+}
