@@ -3,6 +3,12 @@ const SLAB_BYTES = 4 * 1024 * 1024;
 const PAGES_A_SLAB = SLAB_BYTES / PAGE_BYTES;
 /** Slabs without a page in use that are kept, so that a live window that grows and shrinks takes nothing from the system. */
 const RESERVED_SLABS = 4;
+/**
+ * Slabs are made several at a time. V8 takes each new buffer for a reason to collect soon, however little JavaScript there is; with one at
+ * a time, fifty streams whose live windows fill made it collect every second. Memory that nobody has written to costs the system nothing.
+ */
+const MIN_NEW_SLABS = 4;
+const MAX_NEW_SLABS = 16;
 
 /** A piece of memory of `PAGE_BYTES`. */
 export interface Page {
@@ -51,7 +57,9 @@ export class PageMemory {
   }
 
   take(): Page {
-    const [slab = this.#newSlab()] = this.#open;
+    if (this.#open.size === 0) this.#makeSlabs();
+    const [slab] = this.#open;
+    if (!slab) throw new Error("there is no slab with a free page");
     if (slab.isUnused) this.#unusedSlabs--;
     const page = slab.free.pop();
     if (!page) throw new Error("a slab that should have a free page has none");
@@ -87,12 +95,11 @@ export class PageMemory {
     this.#forgotten.register(owner, pages);
   }
 
-  #newSlab(): Slab {
-    const slab = new Slab();
-    this.#slabs++;
-    this.#unusedSlabs++;
-    this.#open.add(slab);
-    return slab;
+  #makeSlabs(): void {
+    const count = Math.min(MAX_NEW_SLABS, Math.max(MIN_NEW_SLABS, Math.ceil(this.#slabs / 2)));
+    for (let made = 0; made < count; made++) this.#open.add(new Slab());
+    this.#slabs += count;
+    this.#unusedSlabs += count;
   }
 }
 
