@@ -4,6 +4,7 @@ import type {
   WebhookEventName,
   WebhookLog,
   WebhookPatch,
+  WebhookReplacement,
   WebhookReplay,
   WebhookReplayed,
 } from "@weir/contract";
@@ -47,7 +48,7 @@ export class Webhooks {
   }
 
   /** Replace the webhook: name, events, URL, secret and stream. What is not given is removed, the secret too. */
-  replace(id: string, webhook: NewWebhook, options: CallOptions = {}): Promise<Webhook> {
+  replace(id: string, webhook: WebhookReplacement, options: CallOptions = {}): Promise<Webhook> {
     return call(this.#transport, "PUT /api/webhook/:id", { ...options, params: { id }, body: webhook });
   }
 

@@ -37,16 +37,37 @@ const fields = {
   streamId: Type.String({ maxLength: 100, description: "Only events of this stream; of all where unset" }),
 };
 
-/** Body of `POST /api/webhook`, and of `PUT /api/webhook/{id}`, which replaces all of it. */
-export const NewWebhook = exact({
+const newFields = {
   name: fields.name,
   url: fields.url,
-  events: fields.events,
+  events: Type.Optional(fields.events),
+  event: Type.Optional(Type.Enum([...WEBHOOK_EVENTS], { description: "A single event, where `events` is absent" })),
   sharedSecret: Type.Optional(fields.sharedSecret),
   streamId: Type.Optional(fields.streamId),
   projectId: Type.Optional(Type.String({ maxLength: 100, description: "The key's own project, if given" })),
-});
+};
+const oneOrSeveral = { additionalProperties: false, anyOf: [{ required: ["events"] }, { required: ["event"] }] };
+
+/** Body of `POST /api/webhook`. */
+export const NewWebhook = Type.Object(newFields, oneOrSeveral);
 export type NewWebhook = Static<typeof NewWebhook>;
+
+/** Body of `PUT /api/webhook/{id}`, which replaces all of it. The record that GET gave is one: what only the server sets is not looked at. */
+export const WebhookReplacement = Type.Object(
+  {
+    ...newFields,
+    isSigned: Type.Optional(
+      Type.Boolean({ description: "True without a sharedSecret keeps the one that is set, which no answer shows" }),
+    ),
+    id: Type.Optional(Type.Unknown()),
+    kind: Type.Optional(Type.Unknown()),
+    userId: Type.Optional(Type.Unknown()),
+    createdAt: Type.Optional(Type.Unknown()),
+    status: Type.Optional(Type.Unknown()),
+  },
+  oneOrSeveral,
+);
+export type WebhookReplacement = Static<typeof WebhookReplacement>;
 
 /** Body of `PATCH /api/webhook/{id}`: any subset. */
 export const WebhookPatch = exact({

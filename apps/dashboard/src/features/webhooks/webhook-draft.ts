@@ -43,7 +43,8 @@ export function newWebhookOf({ name, url, events, sharedSecret, streamId }: Webh
 
 /** Only what differs: what nobody has touched is not overwritten. */
 export function patchOf(webhook: Webhook, draft: WebhookDraft): WebhookPatch {
-  const { name, url, events, sharedSecret } = newWebhookOf(draft);
+  const { name, url, sharedSecret } = newWebhookOf(draft);
+  const events = [...draft.events];
   const streamId = draft.streamId.trim();
   const areSame = events.length === webhook.events.length && events.every((event) => webhook.events.includes(event));
   return {

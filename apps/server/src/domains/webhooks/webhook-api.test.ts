@@ -85,6 +85,27 @@ describe("a webhook", () => {
     expect(answer.json()).not.toHaveProperty("streamId");
   });
 
+  it("is replaced by the record that was read, and keeps the secret that no record shows", async () => {
+    const record = { ...(await create()), name: "renamed" };
+    const answer = await kit.call("PUT", `/api/webhook/${record.id}`, record);
+    expect([answer.statusCode, answer.json()]).toEqual([200, record]);
+    const other = { ...record, id: "another", userId: "somebody", createdAt: 1, kind: "none", status: null };
+    expect((await kit.call("PUT", `/api/webhook/${record.id}`, other)).json()).toEqual(record);
+    const unsigned = await kit.call("PUT", `/api/webhook/${record.id}`, { ...record, isSigned: false });
+    expect(unsigned.json()).toMatchObject({ isSigned: false });
+  });
+
+  it("may be given its only event as `event`", async () => {
+    const { events: _, ...rest } = input;
+    const answer = await kit.call("POST", "/api/webhook", { ...rest, event: "stream.idle" });
+    expect([answer.statusCode, answer.json().events]).toEqual([200, ["stream.idle"]]);
+    const none = await kit.call("POST", "/api/webhook", rest);
+    expect(JSON.parse(none.json().errors[0])).toMatchObject({
+      keyword: "required",
+      params: { missingProperty: "events" },
+    });
+  });
+
   it("is patched in part with 204", async () => {
     const webhook = await create();
     expect((await kit.call("PATCH", `/api/webhook/${webhook.id}`, { name: "other" })).statusCode).toBe(204);

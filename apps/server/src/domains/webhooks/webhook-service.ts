@@ -5,6 +5,7 @@ import {
   type WebhookEventName,
   type WebhookLog,
   type WebhookPatch,
+  type WebhookReplacement,
   type WebhookReplay,
 } from "@weir/contract";
 import { Places } from "../../platform/limits/places.ts";
@@ -81,10 +82,13 @@ export class WebhookService {
     return { ...page, items: page.items.map(webhookRecord) };
   }
 
-  async replace(owner: Owner, id: string, input: NewWebhook): Promise<Webhook> {
-    await this.#find(owner, id);
+  /** A record that was read and is sent back has no secret in it: the webhook keeps its own. */
+  async replace(owner: Owner, id: string, input: WebhookReplacement): Promise<Webhook> {
+    const { shared_secret } = await this.#find(owner, id);
     await this.#check(owner, input);
-    await updateWebhook(this.#deps.db, owner, id, columnsOf(input));
+    const isSecretKept = input.isSigned === true && input.sharedSecret === undefined;
+    const columns = { ...columnsOf(input), ...(isSecretKept ? { shared_secret } : {}) };
+    await updateWebhook(this.#deps.db, owner, id, columns);
     return this.get(owner, id);
   }
 
@@ -189,19 +193,22 @@ export class WebhookService {
     return row;
   }
 
-  async #check(owner: Owner, { url, streamId, ...more }: WebhookPatch & { projectId?: string }): Promise<void> {
-    if (more.projectId !== undefined && more.projectId !== owner.projectId) throw new NotFound();
+  async #check(
+    owner: Owner,
+    { url, streamId, projectId }: Pick<Partial<NewWebhook>, "url" | "streamId" | "projectId">,
+  ): Promise<void> {
+    if (projectId !== undefined && projectId !== owner.projectId) throw new NotFound();
     const refusal = url === undefined ? null : this.#deps.outbound.refusalOf(url);
     if (refusal !== null) throw new BadWebhookUrl(refusal);
     if (streamId && !(await ownsStream(this.#deps.db, owner, streamId))) throw new BadRequest("stream not found");
   }
 }
 
-function columnsOf({ name, url, events, sharedSecret, streamId }: NewWebhook) {
+function columnsOf({ name, url, events, event, sharedSecret, streamId }: NewWebhook) {
   return {
     name,
     url,
-    events: [...new Set(events)],
+    events: [...new Set(events ?? (event === undefined ? [] : [event]))],
     shared_secret: sharedSecret || null,
     stream_id: streamId || null,
   };
