@@ -27,8 +27,7 @@ try {
 async function run(): Promise<void> {
   const config = readConfig(process.env);
   const log = createLog({ level: config.logLevel, readable: process.stderr.isTTY === true }, process.stderr);
-  for (const variable of unknownSettings(process.env))
-    log.warn(`${variable} is no setting of Weir; see docs/4-operate/settings.md`);
+  for (const sentence of unknownSettings(process.env)) log.warn(sentence);
 
   // Compiling is half of what a start costs. Where the folder cannot be written to, it is done each time.
   enableCompileCache(COMPILED);

@@ -105,8 +105,16 @@ test("secrets in the configuration do not print", () => {
   expect(config.databaseUrl?.reveal()).toBe("postgres://u:hunter2@h/d");
 });
 
-test("a mistyped variable of ours is found", () => {
-  expect(unknownSettings({ WEIR_HTTPPORT: "1", WEIR_HOST: "::", PATH: "" })).toEqual(["WEIR_HTTPPORT"]);
+test.each([
+  ["WEIR_HTPP_PORT", "did you mean WEIR_HTTP_PORT?"],
+  ["WEIR_HTTPPORT", "did you mean WEIR_HTTP_PORT?"],
+  ["WEIR_PUBLIC_URI", "did you mean WEIR_PUBLIC_URL?"],
+  ["WEIR_TRANSCODER_CORES", "did you mean WEIR_TRANSCODE_CORES?"],
+  ["WEIR_COFFEE_MACHINE", "see docs/4-operate/settings.md"],
+])("the mistyped variable %s is named with what was meant", (variable, remedy) => {
+  expect(unknownSettings({ [variable]: "1", WEIR_HOST: "::", PATH: "" })).toEqual([
+    `${variable} is not a setting of Weir and is ignored: ${remedy}`,
+  ]);
 });
 
 test("the page in docs is the one that the settings print", async () => {

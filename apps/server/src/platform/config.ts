@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { networkOf } from "./http/trusted-proxies.ts";
+import { nearestName } from "./nearest-name.ts";
 import { Secret } from "./secret.ts";
 import { StartupError } from "./startup-error.ts";
 
@@ -355,10 +356,16 @@ function shownValue(value: Config[keyof Config]): string | null {
   return value === null ? null : String(value);
 }
 
-/** Variables in `env` that look like ours and are not: most likely a typing error. */
+/** A sentence about each variable in `env` that looks like one of ours and is not: most likely a typing error. */
 export function unknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
-  const known = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable));
-  return Object.keys(env).filter((variable) => variable.startsWith("WEIR_") && !known.has(variable));
+  const known: readonly string[] = Object.values(SETTINGS).map(({ variable }) => variable);
+  return Object.keys(env)
+    .filter((variable) => variable.startsWith("WEIR_") && !known.includes(variable))
+    .map((variable) => {
+      const nearest = nearestName(variable, known);
+      const remedy = nearest ? `did you mean ${nearest}?` : "see docs/4-operate/settings.md";
+      return `${variable} is not a setting of Weir and is ignored: ${remedy}`;
+    });
 }
 
 /** The reference page of all settings, as Markdown. */
