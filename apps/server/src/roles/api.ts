@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Domains } from "../domains/index.ts";
 import { MEDIA_PREFIXES } from "../media/index.ts";
 import { addSinglePageApp } from "../platform/http/single-page-app.ts";
+import type { Log } from "../platform/log.ts";
 
 const DASHBOARD = fileURLToPath(new URL("../../../dashboard/dist", import.meta.url));
 
@@ -17,7 +18,8 @@ export const OPEN_PREFIXES = [
 ];
 
 /** The HTTP API and the dashboard. */
-export async function addApi(app: FastifyInstance, domains: Domains): Promise<void> {
+export async function addApi(app: FastifyInstance, domains: Domains, log: Log): Promise<void> {
   await app.register((scope) => domains.routes(scope));
-  await addSinglePageApp(app, { folder: DASHBOARD, reservedPrefixes: RESERVED_PREFIXES });
+  const isBuilt = await addSinglePageApp(app, { folder: DASHBOARD, reservedPrefixes: RESERVED_PREFIXES });
+  if (!isBuilt) log.warn("the dashboard is not built, so / has no page: run `npm run build` and start again");
 }

@@ -153,7 +153,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   const observer = { tracing, requests: requestCounter(metrics) };
   const app = createApp({ log, proxies, observer, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
   addHealthRoutes(app, readiness);
-  if (config.roles.includes("api")) await addApi(app, domains);
+  if (config.roles.includes("api")) await addApi(app, domains, log);
   const http = await createHttpServer({
     host: config.host,
     port: config.httpPort,

@@ -23,7 +23,7 @@ afterEach(async () => {
 const get = (url: string, accept = "text/html,*/*") => app.inject({ url, headers: { accept } });
 
 test("an app that is not built says how to build it", async () => {
-  await addSinglePageApp(app, { folder, reservedPrefixes: [] });
+  expect(await addSinglePageApp(app, { folder, reservedPrefixes: [] })).toBe(false);
   expect((await get("/")).body).toContain("npm run build");
 });
 
@@ -46,6 +46,13 @@ describe("a built app", () => {
       expect(response.headers["content-security-policy"]).toContain("script-src 'self';");
     },
   );
+
+  test.each(["GET", "HEAD"] as const)("%s / is 200 for a check that asks for no type", async (method) => {
+    const response = await app.inject({ method, url: "/?from=monitor" });
+    expect([response.statusCode, response.body]).toEqual([200, method === "GET" ? "<page>" : ""]);
+    expect((await app.inject({ method, url: "/", headers: { accept: "application/json" } })).statusCode).toBe(200);
+    expect((await app.inject({ method, url: "/streams" })).statusCode).toBe(404);
+  });
 
   test("a file with a hash in its name is kept for good", async () => {
     const response = await get("/assets/app-abc123.js", "*/*");

@@ -25,16 +25,16 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Serve a built web app at `/`: its files, and its page for every other address a person may open. */
+/** Serve a built web app at `/`: its files, and its page for every other address a person may open. False where it is not built. */
 export async function addSinglePageApp(
   app: FastifyInstance,
   { folder, reservedPrefixes }: SinglePageAppSettings,
-): Promise<void> {
+): Promise<boolean> {
   if (!existsSync(join(folder, "index.html"))) {
     app.get("/", (_request, reply) =>
       reply.type("text/plain").send("The dashboard is not built here: run `npm run build`.\n"),
     );
-    return;
+    return false;
   }
   // Names are matched against what the build left, never joined to a path.
   const files = new Set(readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap(nameIn(folder)));
@@ -52,9 +52,11 @@ export async function addSinglePageApp(
     const name = (request.params as { "*": string })["*"];
     if (files.has(name)) return reply.sendFile(name);
     const isReserved = reservedPrefixes.some((prefix) => request.url.startsWith(prefix));
-    const wantsPage = request.headers.accept?.includes("text/html") && !name.startsWith("assets/");
-    return wantsPage && !isReserved ? reply.sendFile("index.html") : reply.callNotFound();
+    const isPage = request.headers.accept?.includes("text/html") && !name.startsWith("assets/");
+    // The front page is for anybody: a check of whether the server is up asks for no type.
+    return name === "" || (isPage && !isReserved) ? reply.sendFile("index.html") : reply.callNotFound();
   });
+  return true;
 }
 
 function nameIn(folder: string) {
