@@ -30,15 +30,22 @@ class PipelineRig {
     });
   }
 
-  send(shape: SourceShape, change: (arrivals: Arrival[]) => Arrival[] = (same) => same): void {
+  send(shape: SourceShape, change: (arrivals: Arrival[]) => Arrival[] = (same) => same, video = VIDEO): void {
     const { pipeline } = this;
-    if (shape.video !== false) pipeline.track(VIDEO);
+    if (shape.video !== false) pipeline.track(video);
     if (shape.audio !== false) pipeline.track(AUDIO);
     play(
       this.clock,
       change(syntheticSource(shape)),
       ({ packet }) => pipeline.packet(packet),
       () => pipeline.tick(),
+    );
+  }
+
+  /** Numbers of the segments behind a discontinuity, of each rendition. */
+  get discontinuities(): number[][] {
+    return this.pipeline.renditions.map(({ listed }) =>
+      listed.filter(({ discontinuity }) => discontinuity).map(({ msn }) => msn),
     );
   }
 
@@ -222,19 +229,36 @@ describe("segments", () => {
     expect(rig.pipeline.renditions.map(({ name }) => name)).toEqual(["source"]);
   });
 
-  test("of every rendition carry the discontinuity of a jump at the same sequence number", () => {
+  test("of every rendition carry the discontinuity of a changed resolution at the same sequence number", () => {
     const rig = new PipelineRig();
-    rig.send({ seconds: 9 }, (arrivals) =>
-      arrivals.map(({ at, packet }) => {
-        const ticks = at >= 4000 ? 500 * 90_000 : 0;
-        return { at, packet: { ...packet, dts: packet.dts + ticks, pts: packet.pts + ticks } };
-      }),
-    );
-    const marked = rig.pipeline.renditions.map(({ listed }) =>
-      listed.filter(({ discontinuity }) => discontinuity).map(({ msn }) => msn),
-    );
-    expect(marked).toEqual([[3], [3]]);
+    rig.send({ seconds: 4 });
+    rig.pipeline.publisher();
+    const config = Uint8Array.from(VIDEO.config);
+    config[3] = 0x1f;
+    rig.send({ seconds: 5, clockAt: 50 }, (same) => same, { ...VIDEO, config });
+    expect(rig.discontinuities).toEqual([[3], [3]]);
   });
+
+  test.each([0, 2])(
+    "of an encoder that comes back as it was go on without a discontinuity or a hole, with %i B-frames",
+    (bFrames) => {
+      const rig = new PipelineRig();
+      // The connection broke inside a GOP, and some of the video was lost with it.
+      rig.send({ seconds: 5.1, bFrames }, (arrivals) =>
+        arrivals.filter(({ at, packet }) => packet.kind === "audio" || at < 4900),
+      );
+      rig.pipeline.pause();
+      rig.clock.advance(5000);
+      rig.pipeline.publisher();
+      rig.send({ seconds: 5, bFrames, clockAt: 500 });
+      expect(rig.discontinuities).toEqual([[], []]);
+      for (const rendition of ["source", "audio"]) {
+        expect(rig.playlist(rendition)).not.toContain("#EXT-X-DISCONTINUITY");
+        expect(rig.playlist(rendition).match(/#EXT-X-MAP/g)).toHaveLength(1);
+        expect(holesBetweenFragments(rig.pipeline.renditions.find(({ name }) => name === rendition))).toEqual([]);
+      }
+    },
+  );
 
   test("are bounded by bytes where the source's clock stands still, with the same numbers in all renditions", () => {
     const rig = new PipelineRig();
@@ -302,6 +326,19 @@ test("a payload that a second reader retains keeps its bytes while the packager 
 });
 
 const MEGABYTE = 1024 * 1024;
+
+/** Ticks between the end of each fragment, by its durations, and the decoding time that the next one says. */
+function holesBetweenFragments(rendition: LiveRendition | undefined): number[] {
+  const parts = rendition?.listed.flatMap((segment) => segment.parts) ?? [];
+  const starts = parts.map(({ views }) => {
+    const bytes = Buffer.concat(views);
+    return Number(bytes.readBigUInt64BE(bytes.indexOf("tfdt") + 8));
+  });
+  return parts.flatMap(({ durationTicks }, index) => {
+    const hole = (starts[index + 1] ?? Number.NaN) - (starts[index] ?? 0) - durationTicks;
+    return hole === 0 || Number.isNaN(hole) ? [] : [hole];
+  });
+}
 
 /** What the rendition's window holds, the open segment included. */
 function keptBytes(rendition: LiveRendition): number {

@@ -1,5 +1,6 @@
 /** One coded sample on its rendition's timeline; times and duration in ticks of the track's timescale. */
 export interface FragmentSample {
+  /** When it is presented: not before it is decoded. */
   readonly time: number;
   readonly decodeTime: number;
   readonly duration: number;
@@ -52,7 +53,7 @@ export function writeVideoFragment(sequence: number, samples: readonly FragmentS
     writer.uint32(sample.duration);
     writer.uint32(sample.data.byteLength);
     writer.uint32(sample.isIndependent ? INDEPENDENT_FLAGS : DEPENDENT_FLAGS);
-    writer.uint32(sample.time - sample.decodeTime); // signed in trun version 1; the same 32 bits
+    writer.uint32(sample.time - sample.decodeTime);
   }
   return writer.finish();
 }
@@ -110,7 +111,7 @@ class FragmentWriter {
 
   run(flags: number): void {
     this.#box(this.#trunSize, TRUN);
-    this.uint32(0x01000000 | flags);
+    this.uint32(flags); // version 0: offsets are unsigned
     this.uint32(this.#samples.length);
     this.uint32(this.#moofSize + HEADER);
   }

@@ -23,7 +23,7 @@ export function jointInit(tracks: readonly JointTrack[], durationSeconds: number
   return concat([fileType("iso6", "mp41"), movie(tracks, duration)]);
 }
 
-/** The first brand is also the major one. `iso6` covers signed composition offsets and `sidx`. */
+/** The first brand is also the major one. `iso6` covers `tfdt` and `sidx`. */
 function fileType(...brands: readonly [string, ...string[]]): Uint8Array {
   return box("ftyp", ascii(brands[0]), uint32(0), ...brands.map(ascii));
 }

@@ -89,7 +89,7 @@ export const metricsRules: Rules<SourceMetrics> = {
     if (clockJumps === 0) return "well";
     return harmful(
       "The encoder's clock jumps.",
-      `${clockJumps} ${clockJumps === 1 ? "jump" : "jumps"} by more than a second in the last minute; players see a discontinuity at each.`,
+      `${clockJumps} ${clockJumps === 1 ? "jump" : "jumps"} by more than a second in the last minute.`,
       "Restart the encoder; where it plays files or switches inputs, let it make timestamps anew.",
     );
   },

@@ -146,10 +146,7 @@ export class LadderTranscoder {
   /** Nothing comes for now: everything in flight is made, then the rungs close their open segments at `ticks`. */
   pause(ticks: number): void {
     const close = (): void => {
-      for (const feed of this.#feeds) {
-        feed.flush();
-        feed.pause(ticks);
-      }
+      for (const feed of this.#feeds) feed.pause(ticks);
     };
     const child = this.#child;
     if (!child) return this.#inOrder(close);

@@ -56,12 +56,7 @@ export class RungFeed {
 
   /** Nothing comes behind what is held: let it go with the duration before it, and publish the open part. */
   flush(): void {
-    const held = this.#held;
-    this.#held = null;
-    if (held) {
-      held.duration = this.#frameTicks;
-      this.#handOn(held);
-    }
+    this.#release();
     this.#packager.flushPart();
   }
 
@@ -75,8 +70,18 @@ export class RungFeed {
     this.#packager.regain();
   }
 
+  /** Nothing comes for now: what is there is published up to `ticks`. */
   pause(ticks: number): void {
+    this.#release();
     this.#packager.pause(ticks);
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = null;
+    if (!held) return;
+    held.duration = this.#frameTicks;
+    this.#handOn(held);
   }
 
   #handOn(sample: Sample): void {

@@ -39,6 +39,8 @@ export class RenditionPackager {
   /** Cuts whose first sample has not come. */
   readonly #pending: Cut[] = [];
   #samples: Sample[] = [];
+  /** How long the first sample of the segment is shown after it is decoded. */
+  #reorderTicks = 0;
   #partTicks = 0;
   #partBytes = 0;
   #fragment = 0;
@@ -71,19 +73,30 @@ export class RenditionPackager {
   }
 
   sample(sample: Sample): void {
-    while (this.#pending[1] && sample.decodeTime >= this.#ticks(this.#pending[1].ticks)) this.#skipOldest();
+    while (this.#pending[1] && sample.time >= this.#ticks(this.#pending[1].ticks)) this.#skipOldest();
     const cut = this.#pending[0];
-    if (cut && sample.decodeTime >= this.#ticks(cut.ticks)) this.#begin(cut, sample);
+    if (cut && (this.#pace.closesAtCut || sample.time >= this.#ticks(cut.ticks))) this.#begin(cut, sample);
     if (!this.#rendition.open) return;
     this.#append(sample);
   }
 
-  /** No sample follows for now: what is open is closed, what was promised is a gap up to `ticks`. */
+  /** No sample follows for now: what is open is closed at `ticks`, what was promised is a gap up to there. */
   pause(ticks: number): void {
+    this.#lastStandsUntil(ticks);
     this.#completeSegment();
     for (let cut = this.#pending.shift(); cut; cut = this.#pending.shift())
       this.#gap(cut, this.#pending[0]?.ticks ?? ticks);
     this.#expectNext();
+  }
+
+  /** What follows may go on without a discontinuity: the last picture stands until then. Silence was put behind the last sound. */
+  #lastStandsUntil(ticks: number): void {
+    const last = this.#samples.at(-1);
+    if (!last || !this.#pace.isVideo) return;
+    const missing = ticks - this.#reorderTicks - last.decodeTime - last.duration;
+    if (missing <= 0) return;
+    last.duration += missing;
+    this.#partTicks += missing;
   }
 
   /** Publish what has come of the open part: nothing more comes from where it came from. */
@@ -115,12 +128,13 @@ export class RenditionPackager {
   #begin(cut: Cut, first: Sample): void {
     this.#completeSegment();
     this.#pending.shift();
+    this.#reorderTicks = first.time - first.decodeTime;
     this.#rendition.begin(
       new LiveSegment(
         {
           msn: cut.msn,
           timescale: this.#timescale,
-          startTicks: first.decodeTime,
+          startTicks: first.time,
           programDateTimeMs: cut.programDateTimeMs,
           discontinuity: cut.discontinuity,
           init: this.#init,

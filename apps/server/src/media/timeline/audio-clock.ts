@@ -23,6 +23,8 @@ export class AudioClock {
   /** Position of the next frame, in samples. */
   #next: number | null = null;
   #earliest = 0;
+  /** No frame of the stretch at hand has come. */
+  #awaitsFirst = true;
   /** Where the next frame would begin by the last one's source time. */
   #sourceEnd: number | null = null;
   #mayCorrect = true;
@@ -36,10 +38,13 @@ export class AudioClock {
     this.#driftSamples = (track.sampleRate * DRIFT_MS) / 1000;
   }
 
-  /** Begin a stretch: T = source time + offset, both in 90 kHz ticks; the first frame may not lie before `ticks`. */
+  /**
+   * Begin a stretch: T = source time + offset, both in 90 kHz ticks; the first frame may not lie before `ticks`. Behind a stretch before it the
+   * count goes on without a hole, half a frame off the source's clock at most.
+   */
   start(offset: number, ticks: number): void {
     this.#offset = offset;
-    this.#next = null;
+    this.#awaitsFirst = true;
     this.#sourceEnd = null;
     this.#earliest = this.#toSamples(ticks);
   }
@@ -58,10 +63,12 @@ export class AudioClock {
     const samples = this.#frames.samplesOf(packet.data.bytes);
     if (samples === 0) return this.#drop(packet);
     const expected = this.#toSamples(packet.pts + this.#offset);
-    if (this.#next === null) {
+    if (this.#awaitsFirst) {
       if (expected < this.#earliest) return packet.data.release();
-      this.#next = expected;
+      this.#awaitsFirst = false;
+      if (this.#next !== null) this.#insert(Math.round((expected - this.#next) / this.#frames.silenceSamples));
     }
+    this.#next ??= expected;
     const stepped = this.#sourceEnd !== null && Math.abs(expected - this.#sourceEnd) > this.#driftSamples;
     this.#sourceEnd = expected + samples;
 
@@ -79,8 +86,17 @@ export class AudioClock {
 
   /** Silence up to `ticks`, for a track that stopped while the other goes on. */
   fillTo(ticks: number): void {
+    this.#insert(Math.floor(this.#missingFrames(ticks)));
+  }
+
+  /** Silence up to `ticks` or a part of a frame further. */
+  fillPast(ticks: number): void {
+    this.#insert(Math.ceil(this.#missingFrames(ticks)));
+  }
+
+  #missingFrames(ticks: number): number {
     this.#next ??= this.#earliest;
-    this.#insert(Math.floor((this.#toSamples(ticks) - this.#next) / this.#frames.silenceSamples));
+    return (this.#toSamples(ticks) - this.#next) / this.#frames.silenceSamples;
   }
 
   #insert(frames: number): void {

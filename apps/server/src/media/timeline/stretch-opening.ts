@@ -1,4 +1,5 @@
 import { type AudioTrack, type SourcePacket, TICKS_PER_SECOND, type Track, type VideoTrack } from "../packet.ts";
+import { reorderTicks } from "./video-clock.ts";
 
 const SECOND_TRACK_MS = 300;
 const KEYFRAME_WAIT_MS = 4000;
@@ -19,6 +20,8 @@ export interface Opening {
   /** Source time of T = start, per track; the same for both unless their clocks have nothing to do with each other. */
   readonly videoBase: number;
   readonly audioBase: number;
+  /** How long the first picture is shown after it is decoded. */
+  readonly reorderTicks: number;
   readonly packets: readonly SourcePacket[];
   /** Monotonic arrival of the first packet kept. */
   readonly arrivedAt: number;
@@ -63,7 +66,8 @@ export class StretchOpening {
   }
 
   #openAt(first: Arrival, { video, audio }: Tracks): Opening {
-    const base = first.packet.pts;
+    const reordered = reorderTicks(first.packet);
+    const base = first.packet.dts + reordered;
     const audioFirst = this.#firstAudio?.packet.pts;
     const audioBase = audioFirst === undefined || Math.abs(audioFirst - base) < UNRELATED_TICKS ? base : audioFirst;
     const firstIndex = this.#arrivals.indexOf(first);
@@ -73,6 +77,7 @@ export class StretchOpening {
       tracks: [...(video ? [video] : []), ...(audio ? [audio] : [])],
       videoBase: base,
       audioBase,
+      reorderTicks: reordered,
       packets: this.#arrivals.filter(belongs).map(({ packet }) => packet),
       arrivedAt: first.at,
     };

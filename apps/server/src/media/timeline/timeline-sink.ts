@@ -5,19 +5,20 @@ export interface Sample {
   readonly kind: "video" | "audio";
   /** Presentation time T. */
   time: number;
-  /** Decoding time on the presentation clock: equal to `time` for the first sample of a segment, so that `tfdt` is a PTS. */
+  /** Never after `time`: composition offsets are not negative, which libavformat would take for a delay of the whole track. */
   decodeTime: number;
   duration: number;
   readonly isIndependent: boolean;
   readonly data: Payload;
 }
 
-/** A segment boundary. It belongs to the timeline: every rendition obeys it with its first sample at or after `ticks`. */
+/** A segment boundary, in presentation time. It belongs to the timeline: every rendition obeys it with its first sample at or after `ticks`. */
 export interface Cut {
   readonly msn: number;
   /** Position in 90 kHz ticks. */
   readonly ticks: number;
   readonly programDateTimeMs: number;
+  /** Tracks, decoder configurations or positions behind it do not continue those before. */
   readonly discontinuity: boolean;
 }
 

@@ -14,8 +14,6 @@ import { VideoClock } from "./video-clock.ts";
 const VIDEO_LOST_MS = 4000;
 const AUDIO_LOST_TICKS = TICKS_PER_SECOND;
 const AUDIO_LEAD_IN_TICKS = TICKS_PER_SECOND / 2;
-/** Frames of sound and picture never end together. */
-const LONGEST_UNEVEN_END_TICKS = TICKS_PER_SECOND / 20;
 const SHORTEST_STALL_MS = 20;
 /** The first frame of all waits this long for the second, which tells the frame rate. */
 const FIRST_FRAME_STALL_MS = 1100;
@@ -37,8 +35,8 @@ export interface TimelineSettings {
  * One session's timeline: source packets in, samples at their final place and segment cuts out.
  *
  * It is a row of stretches. Inside one, T = source time + offset. A new one begins at a reconnect, a takeover, a changed track or a jump
- * of the source's clock: the open segments are closed, T goes on at the latest end of all tracks, and a cut with a discontinuity
- * follows, the same in every rendition. Audio never overtakes video, so that a cut is always known before the audio behind it.
+ * of the source's clock: the open segments are closed, T goes on at the latest end of all tracks, and a cut follows, with a discontinuity
+ * where the tracks are not the same as before. Audio never overtakes video, so that a cut is always known before the audio behind it.
  */
 export class Timeline {
   readonly #clock: Clock;
@@ -49,13 +47,16 @@ export class Timeline {
   readonly #source = new SourceClock();
   readonly #standstill = new Standstill();
   #audio: AudioClock | null = null;
+  /** Tracks of the newest stretch; null before the first that began here. */
+  #tracks: readonly Track[] | null = null;
   #announced: Tracks = { video: null, audio: null };
   /** Collecting the start of a stretch; null inside one. */
   #opening: StretchOpening | null = new StretchOpening();
   #programDateTime: ProgramDateTime | null = null;
   #hasVideo = false;
   #videoLost = false;
-  #alignNext = false;
+  /** How long the newest IDR is shown after it is decoded. */
+  #reorderTicks = 0;
   /** The audio track changed: a stretch begins at the next IDR. */
   #restartAtIdr = false;
   readonly #heldAudio: Sample[] = [];
@@ -165,15 +166,11 @@ export class Timeline {
   #restart(packets: readonly SourcePacket[]): void {
     this.#restartAtIdr = false;
     if (!this.#opening) {
-      const last = this.#video.release();
-      // Where one track ends long before the other, no playlist would tell of the hole: the last picture stands, or silence follows.
-      const end = this.#endTicks;
-      if (last && end - last.time - last.duration > LONGEST_UNEVEN_END_TICKS) last.duration = end - last.time;
-      this.#emitVideo(last);
-      if (this.#hasVideo && !this.#videoLost) this.#audio?.fillTo(this.#videoEnd - LONGEST_UNEVEN_END_TICKS);
+      this.#emitVideo(this.#video.release());
+      // Where one track ends before the other, no playlist would tell of the hole: silence follows, and packagers let the last picture stand.
+      if (this.#cutsByVideo) this.#audio?.fillPast(this.#videoEnd);
       this.#releaseAudio(Number.POSITIVE_INFINITY);
       this.#startTicks = this.#endTicks;
-      this.#audio = null;
       this.#sink.pause(this.#startTicks);
     }
     this.#opening = new StretchOpening();
@@ -190,16 +187,18 @@ export class Timeline {
   #open(opening: Opening): void {
     if (!this.#isReconnect && this.#isUnstable()) return;
     this.#isReconnect = false;
+    if (!this.#hasBegun) this.#startTicks = opening.reorderTicks;
     const start = this.#startTicks;
     const now = this.#clock.monotonic();
+    const goesOn = this.#tracks !== null && areSameTracks(this.#tracks, opening.tracks);
+    this.#tracks = opening.tracks;
     this.#opening = null;
     this.#hasVideo = opening.tracks.some((track) => track.kind === "video");
     this.#videoLost = false;
     this.#lastVideoAt = now;
     this.#video.start(start - opening.videoBase);
-    this.#alignNext = true;
     const audio = opening.tracks.find((track) => track.kind === "audio");
-    this.#audio = audio ? new AudioClock(audio, (sample) => this.#holdAudio(sample)) : null;
+    if (!goesOn) this.#audio = audio ? new AudioClock(audio, (sample) => this.#holdAudio(sample)) : null;
     this.#audio?.start(start - opening.audioBase, start);
     this.#standstill.start(start, now);
     this.#source.start({
@@ -208,7 +207,7 @@ export class Timeline {
     });
     this.#programDateTime = new ProgramDateTime(this.#clock, start, now - opening.arrivedAt);
     this.#sink.stretch(opening.tracks);
-    this.#cut(start, this.#hasBegun);
+    this.#cut(start, this.#hasBegun && !goesOn);
     this.#hasBegun = true;
     for (const packet of opening.packets) this.packet(packet);
   }
@@ -233,10 +232,9 @@ export class Timeline {
   #placeVideo(packet: SourcePacket): void {
     if (!this.#hasVideo || (this.#videoLost && !packet.isIndependent)) return packet.data.release();
     const sample = this.#video.place(packet);
-    const position = packet.isIndependent ? sample.time : sample.decodeTime;
+    if (packet.isIndependent) this.#reorderTicks = sample.time - sample.decodeTime;
+    const position = sample.decodeTime + this.#reorderTicks;
     const isCut = this.#videoLost || this.#cutter.wantsVideoCut(position, packet.isIndependent);
-    if (this.#alignNext || (isCut && packet.isIndependent)) this.#video.align(sample);
-    this.#alignNext = false;
     this.#videoLost = false;
     this.#emitVideo(this.#video.hold(sample));
     if (isCut) this.#cut(position, false);
@@ -326,6 +324,11 @@ export class Timeline {
     });
     this.#audio?.segmentBegan();
   }
+}
+
+function areSameTracks(before: readonly Track[], after: readonly Track[]): boolean {
+  if (before.length !== after.length) return false;
+  return before.every((track) => after.some((other) => other.kind === track.kind && isSameTrack(track, other)));
 }
 
 function isSameTrack(a: Track, b: Track): boolean {

@@ -6,15 +6,17 @@ const MAX_REORDER_TICKS = 2 * 90_000;
 /** For a lone first frame after which nothing comes. */
 const DEFAULT_FRAME_TICKS = 3000;
 
+/** How long a picture is shown after it is decoded; 0 where the source says what cannot be. */
+export function reorderTicks({ pts, dts }: SourcePacket): number {
+  return pts < dts || pts - dts > MAX_REORDER_TICKS ? 0 : pts - dts;
+}
+
 /**
  * Places video packets on the timeline. Holds one sample back, because only the next one tells its duration.
  * DTS is made strictly increasing and PTS never lies before DTS; what had to be moved is counted.
  */
 export class VideoClock {
   #offset = 0;
-  #lastDts = Number.NEGATIVE_INFINITY;
-  /** What is added to DTS so that the first sample of a segment decodes at its own PTS. */
-  #shift = 0;
   #lastDecode = Number.NEGATIVE_INFINITY;
   #held: Sample | null = null;
   #frameTicks: number | null = null;
@@ -23,7 +25,6 @@ export class VideoClock {
   /** Begin a stretch: T = source PTS + offset. */
   start(offset: number): void {
     this.#offset = offset;
-    this.#lastDts = Number.NEGATIVE_INFINITY;
     this.#held = null;
   }
 
@@ -39,32 +40,17 @@ export class VideoClock {
 
   /** The packet's sample, not yet held. Its duration is unknown (0) until the next one is held. */
   place(packet: SourcePacket): Sample {
-    let dts = packet.dts + this.#offset;
-    if (dts <= this.#lastDts) {
-      dts = this.#lastDts + 1;
+    let decodeTime = packet.dts + this.#offset;
+    let time = decodeTime + reorderTicks(packet);
+    if (decodeTime <= this.#lastDecode) {
+      decodeTime = this.#lastDecode + 1;
       this.corrections++;
     }
-    let pts = packet.pts + this.#offset;
-    if (pts < dts || pts - dts > MAX_REORDER_TICKS) {
-      pts = dts;
+    if (time !== packet.pts + this.#offset || time < decodeTime) {
+      time = Math.max(time, decodeTime);
       this.corrections++;
     }
-    this.#lastDts = dts;
-    const decodeTime = this.#after(dts + this.#shift);
-    return {
-      kind: "video",
-      time: pts,
-      decodeTime,
-      duration: 0,
-      isIndependent: packet.isIndependent,
-      data: packet.data,
-    };
-  }
-
-  /** The sample opens a segment: from here on, decoding times are such that its own equals its PTS. */
-  align(sample: Sample): void {
-    this.#shift = sample.time - this.#lastDts;
-    sample.decodeTime = this.#after(sample.time);
+    return { kind: "video", time, decodeTime, duration: 0, isIndependent: packet.isIndependent, data: packet.data };
   }
 
   /** Hold this sample; the one held before comes back with its duration. */
@@ -85,9 +71,5 @@ export class VideoClock {
     this.#held = null;
     if (done) done.duration = this.#frameTicks ?? DEFAULT_FRAME_TICKS;
     return done;
-  }
-
-  #after(decodeTime: number): number {
-    return Math.max(decodeTime, this.#lastDecode + 1);
   }
 }

@@ -149,6 +149,8 @@ test.each(["avc", "hevc", "av1"] as const)(
 
 test("a progressive file of joint init, index and segments has its duration, every packet and seek points", async () => {
   const video = await encodePicture("avc", 4, 2);
+  const reorderTicks = video.samples[0]?.time ?? 0;
+  expect(reorderTicks).toBeGreaterThan(0);
   const audio = await encodeTone(4);
   const segments = [0, 1].map((n) => {
     const pictures = video.samples.slice(n * 2 * FRAME_RATE, (n + 1) * 2 * FRAME_RATE);
@@ -156,7 +158,13 @@ test("a progressive file of joint init, index and segments has its duration, eve
     return [...writeVideoFragment(2 * n + 1, pictures), ...writeAudioFragment(2 * n + 2, tones)];
   });
   const tracks = [
-    { trackId: VIDEO_TRACK_ID, timescale: 90_000, starts: [0, 180_000], endTicks: 360_000, isIndependent: true },
+    {
+      trackId: VIDEO_TRACK_ID,
+      timescale: 90_000,
+      starts: [0, 180_000].map((start) => start + reorderTicks),
+      endTicks: 360_000 + reorderTicks,
+      isIndependent: true,
+    },
     { trackId: AUDIO_TRACK_ID, timescale: 48_000, starts: [0, 96_000], endTicks: 192_000, isIndependent: true },
   ];
   const index = segmentIndexes(
@@ -176,15 +184,18 @@ test("a progressive file of joint init, index and segments has its duration, eve
     describeAvc(video.track.config).codecString,
     "mp4a.40.2",
   ]);
-  expect(Number(format.duration) / 1e6).toBeCloseTo(4, 1);
+  expect(Math.abs(Number(format.duration) / 1e6 - 4)).toBeLessThan(0.2);
   // 3.5 s lies in the second segment: the way back leads to its keyframe at 2 s.
   expect(await format.seekFrame(0, 315_000n, AVSEEK_FLAG_BACKWARD)).toBeGreaterThanOrEqual(0);
   const packet = new Packet();
   packet.alloc();
   do expect(await format.readFrame(packet)).toBe(0);
   while (packet.streamIndex !== 0);
-  // Not its pts: FFmpeg 8 reads negative composition offsets of fragments as a delay of the whole track, here one frame.
-  expect({ dts: packet.dts, isKeyframe: packet.isKeyframe }).toEqual({ dts: 180_000n, isKeyframe: true });
+  expect({ pts: Number(packet.pts), dts: packet.dts, isKeyframe: packet.isKeyframe }).toEqual({
+    pts: 180_000 + reorderTicks,
+    dts: 180_000n,
+    isKeyframe: true,
+  });
   packet.free();
   await format.closeInput();
 
@@ -192,11 +203,11 @@ test("a progressive file of joint init, index and segments has its duration, eve
   const [videoTrack] = await input.getVideoTracks();
   const [audioTrack] = await input.getAudioTracks();
   if (!videoTrack || !audioTrack) throw new Error("mediabunny finds no tracks");
-  expect(await input.computeDuration()).toBeCloseTo(4, 1);
+  expect(await input.computeDuration()).toBeCloseTo(4 + reorderTicks / 90_000, 1);
   const shown: number[] = [];
   for await (const { timestamp } of new EncodedPacketSink(videoTrack).packets())
     shown.push(Math.round(timestamp * FRAME_RATE));
-  expect(shown.sort((a, b) => a - b)).toEqual(video.samples.map((_, i) => i));
+  expect(shown.sort((a, b) => a - b)).toEqual(video.samples.map((_, i) => i + reorderTicks / TICKS_PER_FRAME));
   let frames = 0;
   for await (const _ of new EncodedPacketSink(audioTrack).packets()) frames++;
   expect(frames).toBe(audio.samples.length);
@@ -228,7 +239,7 @@ async function encodePicture(
     const unit = codec === "av1" ? data : annexBToLengthPrefixed(data);
     expect(isIdrAccessUnit(codec, unit)).toBe(isKeyframe);
     return {
-      time: pts * TICKS_PER_FRAME,
+      time: (pts + delay) * TICKS_PER_FRAME,
       decodeTime: (dts + delay) * TICKS_PER_FRAME,
       duration: TICKS_PER_FRAME,
       isIndependent: isKeyframe,

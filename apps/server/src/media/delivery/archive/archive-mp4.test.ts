@@ -72,6 +72,21 @@ test("a recording of days, 140,000 segments, has a playlist and an MP4 of which 
   ).toHaveLength(count);
 });
 
+test("a file whose first segment lies late on the timeline begins within a second of it, with room for earlier decoding times", async () => {
+  const startTicks = 100 * RATE;
+  const index = recordingOf([{ startTicks, bytes: segmentBytes(startTicks) }]);
+  const mp4 = await ArchiveMp4.build(index, async () => initSegment(AUDIO), new Slices(systemClock));
+  const whole: Uint8Array[] = [];
+  const read = mp4.read({ start: 0, end: mp4.size - 1 }, async function* () {
+    yield segmentBytes(startTicks);
+  });
+  for await (const piece of read) whole.push(piece);
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(Buffer.concat(whole)) });
+  const track = await input.getPrimaryAudioTrack();
+  const first = track && (await new EncodedPacketSink(track).getFirstPacket());
+  expect(first?.timestamp).toBe(1);
+});
+
 function segmentBytes(startTicks: number): Uint8Array {
   const samples = Array.from({ length: FRAMES }, (_, i) => {
     const time = startTicks + i * FRAME_TICKS;

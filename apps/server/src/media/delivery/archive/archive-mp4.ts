@@ -100,7 +100,10 @@ class Layout {
     if (!lead || (!leading.gap && !lead.track.holds(leading))) return;
     const { timescale } = lead.track;
     const holeTicks = leading.startTicks - this.#endTicks;
-    const leftOut = this.#leftOutTicks + (holeTicks > LONGEST_HOLE_SECONDS * timescale ? holeTicks : 0);
+    const longest = LONGEST_HOLE_SECONDS * timescale;
+    // The first picture is decoded before it is shown, and no decoding time can be negative.
+    const kept = this.pieces.length === 0 ? longest : 0;
+    const leftOut = this.#leftOutTicks + (holeTicks > longest ? holeTicks - kept : 0);
     const before = this.bytes;
     const starts = this.#tracks.map((state) => {
       const { track } = state;
