@@ -16,6 +16,9 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    teardownTimeout: 60_000,
+    // What is waited for comes within milliseconds, on a machine that others keep busy within seconds.
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       {
         extends: true,

@@ -6,7 +6,8 @@ import { startBroadcast } from "./support/broadcast.ts";
 import { recordedSeconds } from "./support/recorded-seconds.ts";
 import { SMALL_LADDER } from "./support/transcoding.ts";
 
-const WINDOW_MS = 6000;
+/** Counted from the last packet before the kill: the server and a publisher must be back within it, on a busy machine too. */
+const WINDOW_MS = 20_000;
 const arena = openArena({ env: { WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS) } });
 
 test("kill -9 while live: the publisher that comes back goes on with its session, the other's ends; both recordings play", async () => {
@@ -14,9 +15,7 @@ test("kill -9 while live: the publisher that comes back goes on with its session
   await using back = await startBroadcast(arena.weir, { stream });
   await using gone = await startBroadcast(arena.weir, { stream });
   const [{ status: before }] = await Promise.all([back.now(), gone.now()]);
-  for (const broadcast of [back, gone]) {
-    await broadcast.untilSegments(3);
-  }
+  await Promise.all([back.untilSegments(3), gone.untilSegments(3)]);
   const written = await gone.now();
 
   await arena.weir.kill();
@@ -28,18 +27,6 @@ test("kill -9 while live: the publisher that comes back goes on with its session
   await back.publish();
   const again = await back.untilState("live");
   expect(again.status.sessionId).toBe(before.sessionId);
-  await gone.untilState("idle", WINDOW_MS + 5000);
-  expect((await gone.now()).isActive).toBe(false);
-
-  const cut = await gone.recorded();
-  // All but the segment that was open when the server died: the database's word from before, at the least.
-  expect(cut.sourceSegmentsDuration).toBeGreaterThanOrEqual(written.sourceSegmentsDuration);
-  expect(cut.lastSeen).toBeLessThanOrEqual(killedAt);
-  expect(await recordedSeconds(cut.mp4Url)).toBeCloseTo(cut.sourceSegmentsDuration, 0);
-  const player = await arena.browser.playHls(cut.recordingUrl);
-  await player.untilEnd();
-  await player.close();
-
   await back.untilSegments(6);
   await back.publisher.stop();
   const whole = await back.recorded();
@@ -49,6 +36,17 @@ test("kill -9 while live: the publisher that comes back goes on with its session
   const resumed = await arena.browser.playHls(whole.recordingUrl);
   await resumed.untilEnd();
   await resumed.close();
+
+  await gone.untilState("idle", WINDOW_MS + 5000);
+  expect((await gone.now()).isActive).toBe(false);
+  const cut = await gone.recorded();
+  // All but the segment that was open when the server died: the database's word from before, at the least.
+  expect(cut.sourceSegmentsDuration).toBeGreaterThanOrEqual(written.sourceSegmentsDuration);
+  expect(cut.lastSeen).toBeLessThanOrEqual(killedAt);
+  expect(await recordedSeconds(cut.mp4Url)).toBeCloseTo(cut.sourceSegmentsDuration, 0);
+  const player = await arena.browser.playHls(cut.recordingUrl);
+  await player.untilEnd();
+  await player.close();
 });
 
 test("an object store that refuses puts, before and after a kill -9: the recording waits for it and then has every segment, once", async () => {

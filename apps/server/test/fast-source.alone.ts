@@ -4,7 +4,7 @@ import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 
 const MEGABYTE = 1024 * 1024;
-const SECONDS = 40;
+const SECONDS = 24;
 /** What a source may be ahead, and one segment. */
 const MAX_AHEAD_SECONDS = 12;
 

@@ -42,7 +42,7 @@ test("a picture with B-frames moves, all of it shown", async () => {
   // 30 pictures per second of media, wherever in it we are: none is missing, none has another's time.
   const seconds = after.currentTime - before.currentTime;
   expect((after.frames + after.droppedFrames - before.frames - before.droppedFrames) / seconds).toBeCloseTo(30, -1);
-  expect(after.stalls).toBe(0);
+  expect(after.stalls).toBe(before.stalls);
   await player.close();
 });
 

@@ -96,7 +96,7 @@ test("an abort ends the loop with its reason, and leaving the loop ends the conn
   };
   const { client } = await feedOf(answer, answer);
   for await (const _event of client.events("s")) break;
-  await vi.waitFor(() => expect(closed).toHaveBeenCalledOnce());
+  await expect.poll(() => closed).toHaveBeenCalledOnce();
   const abort = new AbortController();
   const reading = (async () => {
     for await (const _event of client.events("s", { signal: abort.signal })) abort.abort(new Error("enough"));

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { PAGE_BYTES, type Page, PageChain, PageMemory } from "./page-memory.ts";
 
 const PAGES_A_SLAB = 128;
@@ -79,8 +79,9 @@ test("what nobody gave back is given back by the collector", async () => {
   const memory = new PageMemory();
   (() => new PageChain(memory).append(new Uint8Array(3 * PAGE_BYTES)))();
   expect(memory.pagesInUse).toBe(3);
-  await vi.waitFor(() => {
+  const pagesInUse = () => {
     collect();
-    expect(memory.pagesInUse).toBe(0);
-  });
+    return memory.pagesInUse;
+  };
+  await expect.poll(pagesInUse).toBe(0);
 });

@@ -21,8 +21,10 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const { httpPort, rtmpPort } = weir;
   project.provide("sharedServer", { dataFolder, httpPort, rtmpPort });
   return async () => {
-    await weir[Symbol.asyncDispose]();
-    await rm(dataFolder, { recursive: true });
+    // Nothing of it is read any more. Its database ends by itself, a moment later.
+    await weir.kill();
+    await rm(dataFolder, { recursive: true, force: true, maxRetries: 50 });
+    await rm(weir.logPath);
     await tearDown();
   };
 }

@@ -40,8 +40,8 @@ window.player = {
         for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
       },
     });
-    hls.on("hlsError", (_event, { fatal, details, response, reason }) => {
-      const error = [details, response?.code, reason].filter(Boolean).join(" ");
+    hls.on("hlsError", (_event, { fatal, details, response, reason, error: cause }) => {
+      const error = [details, response?.code, reason ?? cause?.message].filter(Boolean).join(" ");
       seen.errors.push(error);
       if (fatal) seen.fatal ??= error;
     });

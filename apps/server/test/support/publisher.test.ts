@@ -9,7 +9,14 @@ test("a clip that is played over and over has times that go on, B-frames and key
   const folder = await mkdtemp(join(tmpdir(), "weir-publisher-"));
   try {
     const path = join(folder, "looped.flv");
-    const publisher = await startPublisher({ url: path, seconds: 6, gopSeconds: 1, bFrames: 2, audio: false });
+    const publisher = await startPublisher({
+      url: path,
+      seconds: 6,
+      gopSeconds: 1,
+      bFrames: 2,
+      audio: false,
+      inRealTime: false,
+    });
     expect(await publisher.ended).toBe(null);
     const packets = await readPackets(path);
     expect(packets.map(({ dts }) => dts)).toEqual(Array.from({ length: 180 }, (_, i) => i));

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect } from "node:net";
 import type { Stream, StreamEvent } from "@weir/contract";
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createApp } from "../../platform/http/app.ts";
 import { silentLog } from "../../platform/log.ts";
 import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
@@ -98,7 +98,7 @@ describe("server-sent events", () => {
   it("begin with retry; each event has its id, its name and one JSON object", async () => {
     const [id = ""] = await append(1);
     await using feed = await openFeed(`?from=${START - 1}`);
-    await vi.waitFor(() => expect(feed.ids()).toEqual([id]));
+    await expect.poll(() => feed.ids()).toEqual([id]);
     const event = { type: "event_gap", id, timestamp: START, streamId: stream.id, v: 1, dropped: 1 };
     expect(feed.text()).toBe(`retry: 10000\n\nid: ${id}\nevent: service_event\ndata: ${JSON.stringify(event)}\n\n`);
     expect(Object.fromEntries(feed.response.headers)).toMatchObject({
@@ -112,19 +112,19 @@ describe("server-sent events", () => {
   it("are those after from, then the live ones, without one twice", async () => {
     const before = await append(3);
     await using feed = await openFeed(`?from=${START}`);
-    await vi.waitFor(() => expect(feed.ids()).toEqual(before.slice(1)));
+    await expect.poll(() => feed.ids()).toEqual(before.slice(1));
     const live = await append(2, START + 5000);
-    await vi.waitFor(() => expect(feed.ids()).toEqual([...before.slice(1), ...live]));
+    await expect.poll(() => feed.ids()).toEqual([...before.slice(1), ...live]);
   });
 
   it("are the live ones alone without from, or with one that is to come", async () => {
     await append(3);
     await using now = await openFeed();
     await using later = await openFeed(`?from=${START + 60_000}`);
-    await vi.waitFor(() => expect([now.text(), later.text()]).toEqual(["retry: 10000\n\n", "retry: 10000\n\n"]));
-    await vi.waitFor(() => expect(kit.domains.figures().feed.readers).toBe(2));
+    await expect.poll(() => [now.text(), later.text()]).toEqual(["retry: 10000\n\n", "retry: 10000\n\n"]);
+    await expect.poll(() => kit.domains.figures().feed.readers).toBe(2);
     const live = await append(2);
-    await vi.waitFor(() => expect([now.ids(), later.ids()]).toEqual([live, live]));
+    await expect.poll(() => [now.ids(), later.ids()]).toEqual([live, live]);
   });
 
   it("with a to in the past are the range, its end included, and the end of the answer", async () => {
@@ -135,9 +135,9 @@ describe("server-sent events", () => {
 
   it("with a to ahead go on until it is over", async () => {
     await using feed = await openFeed(`?from=${START - 1}&to=${START + 3000}`);
-    await vi.waitFor(() => expect(kit.domains.figures().feed.readers).toBe(1));
+    await expect.poll(() => kit.domains.figures().feed.readers).toBe(1);
     const ids = await append(6);
-    await vi.waitFor(() => expect(feed.ids()).toEqual(ids.slice(0, 4)));
+    await expect.poll(() => feed.ids()).toEqual(ids.slice(0, 4));
     kit.clock.advance(5000);
     await feed.ended;
     kit.clock.stepWall(-5000);
@@ -151,26 +151,26 @@ describe("server-sent events", () => {
 
   it("are kept alive by a comment every 20 s", async () => {
     await using feed = await openFeed();
-    await vi.waitFor(() => expect(kit.domains.figures().feed.readers).toBe(1));
+    await expect.poll(() => kit.domains.figures().feed.readers).toBe(1);
     kit.clock.advance(20_000);
     kit.clock.stepWall(-20_000);
-    await vi.waitFor(() => expect(feed.text()).toBe("retry: 10000\n\n: ping\n\n"));
+    await expect.poll(() => feed.text()).toBe("retry: 10000\n\n: ping\n\n");
   });
 
   it("go to every reader of a stream, of which nothing is left when they have gone", async () => {
     const feeds = await Promise.all(Array.from({ length: 20 }, () => openFeed()));
-    await vi.waitFor(() => expect(kit.domains.figures().feed).toMatchObject({ readers: 20, subjects: 1 }));
+    await expect.poll(() => kit.domains.figures().feed).toMatchObject({ readers: 20, subjects: 1 });
     const ids = await append(2);
-    await vi.waitFor(() => expect(feeds.map((feed) => feed.ids())).toEqual(feeds.map(() => ids)));
+    await expect.poll(() => feeds.map((feed) => feed.ids())).toEqual(feeds.map(() => ids));
     for (const feed of feeds) await feed[Symbol.asyncDispose]();
-    await vi.waitFor(() => expect(kit.domains.figures().feed).toMatchObject({ readers: 0, subjects: 0 }));
+    await expect.poll(() => kit.domains.figures().feed).toMatchObject({ readers: 0, subjects: 0 });
   });
 
   it("come whatever order writers commit in: an event that was begun first and written last is not passed over", async () => {
     await using feed = await openFeed();
-    await vi.waitFor(() => expect(kit.domains.figures().feed.readers).toBe(1));
+    await expect.poll(() => kit.domains.figures().feed.readers).toBe(1);
     const written = await Promise.all(Array.from({ length: 10 }, () => append(3)));
-    await vi.waitFor(() => expect(feed.ids()).toHaveLength(30));
+    await expect.poll(() => feed.ids()).toHaveLength(30);
     const kept = await log.since(kit.db, streamSubject(stream.id), 0, 100);
     expect(written.flat()).toHaveLength(30);
     expect(feed.ids()).toEqual(kept.map(({ event }) => event.id));
@@ -183,7 +183,7 @@ describe("server-sent events", () => {
     socket.write(
       `GET /data/stream/${stream.id}/events HTTP/1.1\r\nHost: x\r\nAuthorization: ${kit.apiKey}\r\nAccept: */*\r\n\r\n`,
     );
-    await vi.waitFor(() => expect(kit.domains.figures().feed.readers).toBe(1));
+    await expect.poll(() => kit.domains.figures().feed.readers).toBe(1);
     const { tooSlow } = kit.domains.figures().feed;
     const [first = ""] = await append(1);
     const owner = { projectId: stream.projectId ?? "", userId: stream.userId ?? "" };
@@ -197,7 +197,7 @@ describe("server-sent events", () => {
     expect(kit.domains.figures().feed).toMatchObject({ tooSlow: tooSlow + 1, readers: 0 });
     socket.destroy();
     await using feed = await openFeed(`?lastEventId=${first}`);
-    await vi.waitFor(() => expect(feed.ids()).toHaveLength(sent), { timeout: 10_000 });
+    await expect.poll(() => feed.ids(), { timeout: 10_000 }).toHaveLength(sent);
   });
 
   it("end within seconds for a key, and within a minute for a stream, that is deleted", async () => {
@@ -207,7 +207,7 @@ describe("server-sent events", () => {
     const { id, key } = made.json<{ id: string; key: string }>();
     await using ofKey = await openFeed("", { authorization: key });
     await using ofOwner = await openFeed();
-    await vi.waitFor(() => expect(kit.domains.figures().feed.readers).toBe(2));
+    await expect.poll(() => kit.domains.figures().feed.readers).toBe(2);
     await kit.call("DELETE", `/api/api-token/${id}`, undefined, headers);
     kit.clock.advance(5_000);
     await ofKey.ended;
@@ -220,7 +220,7 @@ describe("server-sent events", () => {
 
   it("until a time that is not over are cut and not ended, so that nobody takes them for all", async () => {
     await using feed = await openFeed(`?from=${START - 1}&to=${START + 120_000}`);
-    await vi.waitFor(() => expect(kit.domains.figures().feed.readers).toBe(1));
+    await expect.poll(() => kit.domains.figures().feed.readers).toBe(1);
     await kit.call("DELETE", `/api/stream/${stream.id}`);
     kit.clock.advance(60_000);
     kit.clock.stepWall(-60_000);
@@ -246,7 +246,7 @@ describe("a reader that resumes", () => {
         ? await openFeed(`${ahead}&lastEventId=${last}`)
         : await openFeed(ahead, { "last-event-id": last });
     const live = await append(1);
-    await vi.waitFor(() => expect(feed.ids()).toEqual([...ids.slice(2), ...live]));
+    await expect.poll(() => feed.ids()).toEqual([...ids.slice(2), ...live]);
   });
 
   it("and stays within to", async () => {
@@ -268,7 +268,7 @@ describe("a reader that resumes", () => {
     it.each(unknown)("%s is told of a gap and given the oldest kept", async (_what, id) => {
       const ids = await append(2);
       await using feed = await openFeed(`?lastEventId=${id()}`);
-      await vi.waitFor(() => expect(feed.ids()).toEqual(ids));
+      await expect.poll(() => feed.ids()).toEqual(ids);
       expect(feed.text()).toMatch(/^retry: 10000\n\n: gap\n\nid: /);
       expect(await poll(`?lastEventId=${id()}`)).toMatchObject({ gap: true, events: [{ id: ids[0] }, { id: ids[1] }] });
     });
@@ -283,7 +283,7 @@ describe("a reader that resumes", () => {
     const ids = await append(5);
     await sql`delete from event_telemetry where subject_id = ${stream.id} and seq = 2`.execute(kit.db);
     await using feed = await openFeed(`?lastEventId=${ids[0]}`);
-    await vi.waitFor(() => expect(feed.ids()).toEqual(ids.slice(2)));
+    await expect.poll(() => feed.ids()).toEqual(ids.slice(2));
     expect(feed.text()).toContain("retry: 10000\n\n: gap\n\nid: ");
     const whole = await poll(`?lastEventId=${ids[2]}`);
     expect(whole).toEqual({ events: [expect.anything(), expect.anything()] });
@@ -296,7 +296,7 @@ describe("a reader that resumes", () => {
     for (const kind of ["lifecycle", "telemetry"])
       await sql`drop table ${sql.table(`event_${kind}_${day}`)}`.execute(kit.db);
     await using feed = await openFeed("", { "last-event-id": old });
-    await vi.waitFor(() => expect(feed.ids()).toEqual(ids));
+    await expect.poll(() => feed.ids()).toEqual(ids);
     expect(feed.text()).toContain(": gap\n\n");
     expect((await get("?mustFindLast=true", { "last-event-id": old })).statusCode).toBe(404);
   });
@@ -338,12 +338,12 @@ describe("JSON", () => {
 
   it("waits for the next event, ten seconds unless told otherwise", async () => {
     const waiting = poll("");
-    await vi.waitFor(() => expect(kit.domains.figures().feed.readers).toBe(1));
+    await expect.poll(() => kit.domains.figures().feed.readers).toBe(1);
     const ids = await append(1);
     expect((await waiting).events.map(({ id }) => id)).toEqual(ids);
     expect(await poll("?pollMaxWaitSec=0")).toEqual({ events: [] });
     const inVain = poll("");
-    await vi.waitFor(() => expect(kit.domains.figures().feed.readers).toBe(1));
+    await expect.poll(() => kit.domains.figures().feed.readers).toBe(1);
     kit.clock.advance(10_000);
     kit.clock.stepWall(-10_000);
     expect(await inVain).toEqual({ events: [] });

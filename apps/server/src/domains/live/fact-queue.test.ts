@@ -41,7 +41,7 @@ it("telemetry is gathered for a tenth of a second and written in one batch", asy
   queue.report(metrics(2));
   expect(write).not.toHaveBeenCalled();
   clock.advance(1);
-  await vi.waitFor(() => expect(write).toHaveBeenCalledOnce());
+  await expect.poll(() => write).toHaveBeenCalledOnce();
   expect(write.mock.calls[0]?.[0]).toEqual([metrics(1), metrics(2)]);
 });
 
@@ -51,7 +51,7 @@ it("a change of the publisher's state is written within 20 ms, with what came be
   queue.report(metrics(1));
   queue.report(back);
   clock.advance(20);
-  await vi.waitFor(() => expect(write).toHaveBeenCalledOnce());
+  await expect.poll(() => write).toHaveBeenCalledOnce();
   expect(write.mock.calls[0]?.[0]).toEqual([metrics(1), back]);
 });
 
@@ -69,7 +69,7 @@ it("while the database is away facts wait, and are written in order when it is b
   expect(written).toEqual([]);
   isAway.value = false;
   clock.advance(10_000);
-  await vi.waitFor(() => expect(written).toEqual([metrics(1), back]));
+  await expect.poll(() => written).toEqual([metrics(1), back]);
 });
 
 it("a full queue drops telemetry first, tells how much, and keeps the publisher's changes", async () => {

@@ -1,6 +1,6 @@
 /** The common half of all ingests, under an ingest of a few lines whose wire is text. */
 import { FormatError } from "@weir/formats/bits";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { PublishDecision, PublishRefusal } from "../../ports/index.ts";
 import { Payload, type SourcePacket, type VideoTrack } from "../packet.ts";
 import { grantOf, IngestRig } from "./ingest-rig.ts";
@@ -95,7 +95,7 @@ class TextIngest implements PublishWire {
 async function publishing(rig: IngestRig): Promise<TextIngest> {
   const ingest = new TextIngest(rig);
   ingest.send("key Right-Key");
-  await vi.waitFor(() => expect(ingest.said).toEqual(["welcome"]));
+  await expect.poll(() => ingest.said).toEqual(["welcome"]);
   return ingest;
 }
 
@@ -114,7 +114,7 @@ test("what a sender sends behind its key waits for the gate, reaches the hub, an
   expect(rig.asked).toEqual([{ protocol: "srt", streamKey: "Right-Key", remoteAddress: "192.0.2.1" }]);
   expect(rig.publications).toEqual([]);
   answer(grantOf(1));
-  await vi.waitFor(() => expect(ingest.said).toEqual(["welcome", "closed"]));
+  await expect.poll(() => ingest.said).toEqual(["welcome", "closed"]);
   expect(rig.publication.tracks).toEqual([TRACK]);
   expect(rig.publication.packets.map(({ dts }) => dts)).toEqual([0, 3000]);
   expect(rig.publication.ends).toEqual([{ why: "clean-stop", reason: "the publisher stopped" }]);
@@ -132,7 +132,7 @@ test.each<[PublishRefusal, string]>([
   rig.refusals.set("Some-Key", reason);
   const ingest = new TextIngest(rig);
   ingest.send("key Some-Key");
-  await vi.waitFor(() => expect(ingest.said.at(-1)).toBe("closed"));
+  await expect.poll(() => ingest.said.at(-1)).toBe("closed");
   expect(ingest.said).toEqual([expect.stringMatching(`^no \\(${reason}\\): .*${words}`), "closed"]);
   expect(rig.publications).toEqual([]);
 });
@@ -164,7 +164,7 @@ test("a grant that comes when the sender has left is given back, and the sender 
   ingest.send("key Right-Key");
   ingest.connection.gone();
   answer(grantOf(1));
-  await vi.waitFor(() => expect(rig.publications).toHaveLength(1));
+  await expect.poll(() => rig.publications).toHaveLength(1);
   expect(rig.publication.ends).toEqual([{ why: "source-lost", reason: "connection closed" }]);
   expect(ingest.said).toEqual(["closed"]);
 });
@@ -178,7 +178,7 @@ test("a sender that the hub takes over in the moment of its grant is let go with
   };
   const ingest = new TextIngest(rig);
   ingest.send("key Right-Key", "track");
-  await vi.waitFor(() => expect(rig.publications).toHaveLength(1));
+  await expect.poll(() => rig.publications).toHaveLength(1);
   expect(ingest.said).toEqual(["no (let-go): Another encoder took this stream over.", "closed"]);
   expect(rig.publication.tracks).toEqual([]);
 });
@@ -253,15 +253,15 @@ test("a sender that leaves while it is left unread is not read again", async () 
 test("wrong keys count for a client, whichever of its connections brought them", async () => {
   const rig = new IngestRig();
   for (let i = 0; i < 20; i++) new TextIngest(rig).send(`key Wrong-${i}`);
-  await vi.waitFor(() => expect(rig.log.split("publisher closed")).toHaveLength(21));
+  await expect.poll(() => rig.log.split("publisher closed")).toHaveLength(21);
   const late = new TextIngest(rig);
   late.send("key Wrong");
   const neighbour = new TextIngest(rig, "192.0.2.2");
   neighbour.send("key Wrong");
-  await vi.waitFor(() => expect(neighbour.said.at(-1)).toBe("closed"));
+  await expect.poll(() => neighbour.said.at(-1)).toBe("closed");
   expect(late.said).toEqual([]);
   rig.clock.advance(3_000);
-  await vi.waitFor(() => expect(late.said.at(-1)).toBe("closed"));
+  await expect.poll(() => late.said.at(-1)).toBe("closed");
 });
 
 test("a sender beyond the server's places is told so, and its grant is given back", async () => {
@@ -269,7 +269,7 @@ test("a sender beyond the server's places is told so, and its grant is given bac
   for (let i = 0; i < 3; i++) await publishing(rig);
   const ingest = new TextIngest(rig);
   ingest.send("key Right-Key");
-  await vi.waitFor(() => expect(ingest.said.at(-1)).toBe("closed"));
+  await expect.poll(() => ingest.said.at(-1)).toBe("closed");
   expect(ingest.said).toEqual([expect.stringContaining("no (too-many)"), "closed"]);
   expect(rig.publications.map(({ ends }) => ends.length)).toEqual([0, 0, 0, 1]);
 });

@@ -124,13 +124,14 @@ export class MediaRig implements AsyncDisposable {
 export async function until<Value>(
   look: () => Value | Promise<Value>,
   what: string,
-  timeoutMs = 5000,
+  timeoutMs = 20_000,
 ): Promise<NonNullable<Value>> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const value = await look();
     if (value) return value;
     if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
-    await new Promise((resolve) => setImmediate(resolve));
+    // A turn of its own each time would keep the disk that it waits for from a busy machine.
+    await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

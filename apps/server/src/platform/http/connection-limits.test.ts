@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { ManualClock } from "../clock.ts";
 import { type ConnectionLimits, limitConnections } from "./connection-limits.ts";
 import { TrustedProxies } from "./trusted-proxies.ts";
@@ -41,7 +41,7 @@ async function ask(socket: Socket, path = "/"): Promise<string> {
     answer += bytes;
   });
   socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
-  await vi.waitFor(() => expect(answer !== "" || socket.closed).toBe(true));
+  await expect.poll(() => answer !== "" || socket.closed).toBe(true);
   return answer;
 }
 
@@ -52,7 +52,7 @@ test("a client that has all of its connections gets no more, and another client 
   expect(await ask(await open("127.0.0.2"))).toContain("here");
   expect(limits.refused).toBe(1);
   mine[0]?.destroy();
-  await vi.waitFor(() => expect(limits.open).toBe(3));
+  await expect.poll(() => limits.open).toBe(3);
   expect(await ask(await open())).toContain("here");
 });
 
@@ -83,11 +83,11 @@ test("when three quarters are taken, idle connections are closed soon, those wit
   await ask(proxy);
   const busy = await open();
   busy.write("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n");
-  await vi.waitFor(() => expect(waiting).toHaveLength(1));
+  await expect.poll(() => waiting).toHaveLength(1);
   const ofBusy = waiting[0]?.socket as Socket;
   clock.advance(2_000);
   for (let i = 2; i < 5; i++) await open(`127.0.0.${i}`);
-  await vi.waitFor(() => expect(limits.open).toBe(6));
+  await expect.poll(() => limits.open).toBe(6);
   clock.advance(2_000);
   await once(idle, "close");
   expect(ofBusy.timeout ?? 0).toBe(0);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { oneAtATime } from "./one-at-a-time.ts";
 
 const begun: { url: string; response: ServerResponse }[] = [];
@@ -36,28 +36,28 @@ const urls = () => begun.map(({ url }) => url);
 test("of requests that do not wait for answers, one is begun when the answer to the last has left, in their order", async () => {
   const { ask, bodies } = await open();
   ask("/a", "/b", "/c");
-  await vi.waitFor(() => expect(urls()).toEqual(["/a"]));
+  await expect.poll(() => urls()).toEqual(["/a"]);
   ask("/d");
   for (const next of [["/a"], ["/a", "/b"], ["/a", "/b", "/c"], ["/a", "/b", "/c", "/d"]]) {
-    await vi.waitFor(() => expect(urls()).toEqual(next));
+    await expect.poll(() => urls()).toEqual(next);
     begun.at(-1)?.response.end(next.at(-1));
   }
-  await vi.waitFor(() => expect(bodies()).toEqual(["/a", "/b", "/c", "/d"]));
+  await expect.poll(() => bodies()).toEqual(["/a", "/b", "/c", "/d"]);
   ask("/e");
-  await vi.waitFor(() => expect(urls()).toHaveLength(5));
+  await expect.poll(() => urls()).toHaveLength(5);
 });
 
 test("one connection that is busy holds up no other", async () => {
   const [mine, another] = [await open(), await open()];
   mine.ask("/a", "/b");
   another.ask("/c");
-  await vi.waitFor(() => expect(urls().toSorted()).toEqual(["/a", "/c"]));
+  await expect.poll(() => urls().toSorted()).toEqual(["/a", "/c"]);
 });
 
 test("what waits on a connection that is closed is never begun", async () => {
   const { socket, ask } = await open();
   ask("/a", "/b");
-  await vi.waitFor(() => expect(urls()).toEqual(["/a"]));
+  await expect.poll(() => urls()).toEqual(["/a"]);
   const left = once(begun[0]?.response ?? server, "close");
   socket.destroy();
   await left;
@@ -73,9 +73,9 @@ test("a connection whose waiting requests take more than 2 MiB is closed, and ho
   expect(begun).toHaveLength(51);
   const { ask } = await open();
   ask("/b", "/c");
-  await vi.waitFor(() => expect(urls().at(-1)).toBe("/b"));
+  await expect.poll(() => urls().at(-1)).toBe("/b");
   begun.at(-1)?.response.end();
-  await vi.waitFor(() => expect(urls().at(-1)).toBe("/c"));
+  await expect.poll(() => urls().at(-1)).toBe("/c");
 });
 
 test("long heads count by their length", async () => {

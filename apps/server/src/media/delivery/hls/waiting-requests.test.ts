@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { MediaRig } from "../../testing/media-rig.ts";
 
 let rig: MediaRig;
@@ -48,12 +48,12 @@ test("500 blocked requests on one connection leave another client's blocked requ
     isAnswered = true;
     return text;
   });
-  await vi.waitFor(() => expect(rig.plane.figures.waitingRequests).toBe(2));
+  await expect.poll(() => rig.plane.figures.waitingRequests).toBe(2);
   await settled();
   expect([isAnswered, rig.plane.figures.waitingRequests]).toEqual([false, 2]);
   await goOn();
   expect(await mine).toContain('URI="2.4.m4s"');
-  await vi.waitFor(() => expect(statuses(answers())).toHaveLength(500));
+  await expect.poll(() => statuses(answers())).toHaveLength(500);
   expect(new Set(statuses(answers()))).toEqual(new Set(["200"]));
 });
 
@@ -61,8 +61,8 @@ test("a viewer who leaves while waiting gives the place back", async () => {
   const blocked = `${source}/index.m3u8?_HLS_msn=2&_HLS_part=4`;
   for (let round = 0; round < 3; round++) {
     const { socket } = await pipeline([blocked]);
-    await vi.waitFor(() => expect(rig.plane.figures.waitingRequests).toBe(1));
+    await expect.poll(() => rig.plane.figures.waitingRequests).toBe(1);
     socket.destroy();
-    await vi.waitFor(() => expect(rig.plane.figures.waitingRequests).toBe(0));
+    await expect.poll(() => rig.plane.figures.waitingRequests).toBe(0);
   }
 });

@@ -1,6 +1,6 @@
 /** What a publisher may do to us by malice or bad luck: each row refused or survived, nobody else harmed, nothing secret told. */
 import { type AmfValue, MESSAGE, uint32Payload, writeCommand, writeMessage } from "@weir/formats/rtmp";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { aacConfig, aacFrame, avcConfig } from "./rtmp-media.fixture.ts";
 import { RtmpTestClient } from "./rtmp-test-client.ts";
 import { RtmpTestServer } from "./rtmp-test-server.ts";
@@ -22,10 +22,10 @@ async function publishing(server: RtmpTestServer): Promise<RtmpTestClient> {
 test("row 1: a connection that sends nothing is closed after 10 s, and its slot is free", async () => {
   await using server = await RtmpTestServer.start();
   const client = await RtmpTestClient.open(server.port);
-  await vi.waitFor(() => expect(server.server.connectionCount).toBe(1));
+  await expect.poll(() => server.server.connectionCount).toBe(1);
   server.clock.advance(10_000);
   await client.closed;
-  await vi.waitFor(() => expect(server.server.connectionCount).toBe(0));
+  await expect.poll(() => server.server.connectionCount).toBe(0);
 });
 
 test("row 1: a connection that shook hands but never publishes is closed after 10 s", async () => {
@@ -50,7 +50,7 @@ test.each([
 test("row 3: a handshake of one byte a second meets one deadline for all of it", async () => {
   await using server = await RtmpTestServer.start();
   const client = await RtmpTestClient.open(server.port);
-  await vi.waitFor(() => expect(server.server.connectionCount).toBe(1));
+  await expect.poll(() => server.server.connectionCount).toBe(1);
   for (let second = 0; second < 10; second++) {
     client.send(Uint8Array.of(3));
     server.clock.advance(1000);
@@ -89,7 +89,7 @@ test("row 5: chunks of one byte work", async () => {
   client.publish("Right-Key");
   await client.status();
   client.message(MESSAGE.video, avcConfig());
-  await vi.waitFor(() => expect(server.publication.tracks).toHaveLength(1));
+  await expect.poll(() => server.publication.tracks).toHaveLength(1);
 });
 
 test("row 6: 65,000 chunk streams with a partial message each are refused", async () => {
@@ -195,7 +195,7 @@ test.each(["unknown-key", "suspended"] as const)(
     guess.greet();
     guess.connect();
     guess.publish("Some-Key");
-    await vi.waitFor(() => expect(server.asked).toHaveLength(21));
+    await expect.poll(() => server.asked).toHaveLength(21);
     const { status } = await RtmpTestClient.publish(server.port, "Right-Key");
     expect(status.code).toBe("NetStream.Publish.Start");
     await expect(guess.called("_result")).resolves.toBeDefined();
@@ -215,7 +215,7 @@ test("row 10: no stream key gets into the log", async () => {
   }
   server.authorize = () => Promise.reject(new Error("database gone"));
   await (await RtmpTestClient.publish(server.port, "Wrong-Key")).client.closed;
-  await vi.waitFor(() => expect(server.log.split("\n").filter((line) => line.includes("closed"))).toHaveLength(6));
+  await expect.poll(() => server.log.split("\n").filter((line) => line.includes("closed"))).toHaveLength(6);
   expect(server.log).not.toMatch(/Right-Key|Wrong-Key/);
 });
 
@@ -227,7 +227,7 @@ test("row 16: garbage from one publisher leaves the others alone", async () => {
   broken.send(Uint8Array.from({ length: 100_000 }, (_, i) => (i * 131 + (i >> 3)) & 255));
   await broken.closed;
   healthy.message(MESSAGE.audio, aacFrame(), 21);
-  await vi.waitFor(() => expect(server.publication.packets).toHaveLength(1));
+  await expect.poll(() => server.publication.packets).toHaveLength(1);
   expect(server.publications.map(({ ends }) => ends.length)).toEqual([0, 1]);
 });
 
@@ -251,7 +251,7 @@ test("row 17: a publisher that makes the server answer and does not read is clos
   }
   expect(server.publication.ends).toMatchObject([{ why: "source-lost", reason: "the publisher does not read" }]);
   server.clock.advance(2000);
-  await vi.waitFor(() => expect(server.server.connectionCount).toBe(0));
+  await expect.poll(() => server.server.connectionCount).toBe(0);
 });
 
 /** Connections that an address opened, once the server has seen them all. */
@@ -266,7 +266,7 @@ const closedOf = (clients: readonly RtmpTestClient[]) => clients.map(({ socket }
 test("row 18: of 220 connections of an address that send nothing, the 20 oldest are closed, and a right key gets in", async () => {
   await using server = await RtmpTestServer.start();
   const clients = await openMany(server, 220);
-  await vi.waitFor(() => expect(closedOf(clients).filter(Boolean)).toHaveLength(20));
+  await expect.poll(() => closedOf(clients).filter(Boolean)).toHaveLength(20);
   expect(closedOf(clients.slice(0, 20)).every(Boolean)).toBe(true);
   for (const address of ["127.0.0.1", "127.0.0.2"]) {
     const { status } = await RtmpTestClient.publish(server.port, "Right-Key", address);
@@ -279,14 +279,14 @@ test("row 18: four addresses that hold all places without a key keep nobody with
   const silent = await Promise.all([1, 2, 3, 4].map((host) => openMany(server, 30, `127.0.0.${host}`)));
   const { status } = await RtmpTestClient.publish(server.port, "Right-Key", "127.0.0.5");
   expect(status.code).toBe("NetStream.Publish.Start");
-  await vi.waitFor(() => expect(closedOf(silent.flat()).filter((closed) => !closed).length).toBeLessThanOrEqual(20));
+  await expect.poll(() => closedOf(silent.flat()).filter((closed) => !closed).length).toBeLessThanOrEqual(20);
 });
 
 test("row 18: connections without a key cut no publisher off", async () => {
   await using server = await RtmpTestServer.start({ maxConnections: 8 });
   await publishing(server);
   const others = await openMany(server, 6, "127.0.0.2");
-  await vi.waitFor(() => expect(closedOf(others).filter(Boolean)).toHaveLength(5));
+  await expect.poll(() => closedOf(others).filter(Boolean)).toHaveLength(5);
   expect(server.publication.ends).toEqual([]);
 });
 
@@ -306,7 +306,7 @@ test("62 messages that are only announced before the key take 512 bytes each", a
     const message = { chunkStreamId: id, typeId: 20, timestamp: 0, streamId: 1, payload: new Uint8Array(16_384) };
     if (id !== 3) client.send(writeMessage(message, 128).subarray(0, 12 + 128));
   }
-  await vi.waitFor(() => expect(server.allocated.length - before).toBe(59));
+  await expect.poll(() => server.allocated.length - before).toBe(59);
   expect(Math.max(...server.allocated.slice(before))).toBe(512);
 });
 
@@ -325,7 +325,7 @@ async function publishThrough(server: RtmpTestServer, proxy: string, address: st
 test("behind a trusted proxy each broadcaster is a client by the address in its PROXY header", async () => {
   await using server = await RtmpTestServer.start({ proxies: [PROXY] });
   for (let i = 0; i < 21; i++) void publishThrough(server, PROXY, "203.0.113.66", `Wrong-Key-${i}`);
-  await vi.waitFor(() => expect(server.asked).toHaveLength(21));
+  await expect.poll(() => server.asked).toHaveLength(21);
   const neighbour = await publishThrough(server, PROXY, "203.0.113.7", "Wrong-Key");
   expect((await neighbour.status()).code).toBe("NetStream.Publish.BadName");
   expect(server.asked.at(-1)?.remoteAddress).toBe("203.0.113.7");

@@ -1,5 +1,5 @@
 import { MESSAGE, USER_CONTROL, uint32Payload, userControlPayload } from "@weir/formats/rtmp";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { PublishDecision } from "../../../ports/index.ts";
 import { grantOf } from "../ingest-rig.ts";
 import { aacConfig, avcConfig, avcFrame, avcKeyframe } from "./rtmp-media.fixture.ts";
@@ -28,7 +28,7 @@ test.each([
   });
   expect(server.asked).toEqual([{ protocol: "rtmp", streamKey: "Right-Key", remoteAddress: "127.0.0.1" }]);
   sendOpening(client);
-  await vi.waitFor(() => expect(server.publication.packets).toHaveLength(1));
+  await expect.poll(() => server.publication.packets).toHaveLength(1);
   expect(server.publication.tracks.map((track) => track.codecString)).toEqual(["avc1.640028", "mp4a.40.2"]);
 });
 
@@ -66,7 +66,7 @@ test("the answers that encoders wait for come with their transaction", async () 
       .filter(({ typeId }) => typeId === MESSAGE.commandAmf0)
       .map(({ payload }) => Buffer.from(payload))
       .filter((payload) => payload.includes("_result"));
-  await vi.waitFor(() => expect(results().some((payload) => payload.includes(numberOf(7)))).toBe(true));
+  await expect.poll(() => results().some((payload) => payload.includes(numberOf(7)))).toBe(true);
   for (const transaction of [1, 2, 3, 4]) {
     expect(results().some((payload) => payload.includes(numberOf(transaction)))).toBe(true);
   }
@@ -102,7 +102,7 @@ test("a frame of 300 kB comes through whole, at any chunk size", async () => {
     client.setChunkSize(size);
     client.message(MESSAGE.audio, Buffer.concat([Uint8Array.of(0xaf, 1), data]));
   }
-  await vi.waitFor(() => expect(server.publication.packets).toHaveLength(3));
+  await expect.poll(() => server.publication.packets).toHaveLength(3);
   for (const packet of server.publication.packets) expect(Buffer.compare(packet.data.bytes, data)).toBe(0);
 });
 
@@ -121,8 +121,8 @@ test.each([
   await using server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   cut(client);
-  await vi.waitFor(() => expect(server.publication.ends).toMatchObject([{ why: "source-lost" }]));
-  await vi.waitFor(() => expect(server.server.connectionCount).toBe(0));
+  await expect.poll(() => server.publication.ends).toMatchObject([{ why: "source-lost" }]);
+  await expect.poll(() => server.server.connectionCount).toBe(0);
 });
 
 test("a peer that vanished is found after 30 s of silence", async () => {
@@ -130,7 +130,7 @@ test("a peer that vanished is found after 30 s of silence", async () => {
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   server.clock.advance(30_000);
   client.message(MESSAGE.audio, aacConfig());
-  await vi.waitFor(() => expect(server.publication.tracks).toHaveLength(1));
+  await expect.poll(() => server.publication.tracks).toHaveLength(1);
   server.clock.advance(30_000);
   expect(server.publication.ends).toEqual([]);
   server.clock.advance(10_000);
@@ -161,10 +161,10 @@ test("a takeover does not wait for a connection that died silently, which is gon
   const { client, status } = await RtmpTestClient.publish(server.port, "Right-Key");
   expect(status).toMatchObject({ code: "NetStream.Publish.Start" });
   sendOpening(client);
-  await vi.waitFor(() => expect(server.publications[1]?.packets).toHaveLength(1));
+  await expect.poll(() => server.publications[1]?.packets).toHaveLength(1);
   expect(server.server.connectionCount).toBe(2);
   server.clock.advance(2000);
-  await vi.waitFor(() => expect(server.server.connectionCount).toBe(1));
+  await expect.poll(() => server.server.connectionCount).toBe(1);
   expect(client.socket.closed).toBe(false);
 });
 
@@ -194,10 +194,10 @@ test("media sent right behind publish waits for the gate and is not lost", async
   sendOpening(client);
   client.message(MESSAGE.video, avcFrame(), 33);
   client.socket.uncork();
-  await vi.waitFor(() => expect(server.asked).toHaveLength(1));
+  await expect.poll(() => server.asked).toHaveLength(1);
   expect(server.publications).toEqual([]);
   answer(grantOf(1));
-  await vi.waitFor(() => expect(server.publication.packets).toHaveLength(2));
+  await expect.poll(() => server.publication.packets).toHaveLength(2);
   expect(server.publication.tracks).toHaveLength(2);
 });
 
@@ -212,11 +212,11 @@ test("a grant that comes when the publisher is gone is handed back at once", asy
   client.greet();
   client.connect();
   client.publish("Right-Key");
-  await vi.waitFor(() => expect(server.asked).toHaveLength(1));
+  await expect.poll(() => server.asked).toHaveLength(1);
   server.clock.advance(40_000);
   await client.closed;
   answer(grantOf(1));
-  await vi.waitFor(() => expect(server.publication.ends).toMatchObject([{ why: "source-lost" }]));
+  await expect.poll(() => server.publication.ends).toMatchObject([{ why: "source-lost" }]);
 });
 
 test.each([
@@ -256,14 +256,14 @@ test("a publisher that is ahead of real time is not read until it may send again
   sendOpening(client);
   for (let frame = 1; frame < 4000; frame++) client.message(MESSAGE.video, avcFrame(), frame * 33);
   client.command(1, "deleteStream", 6, null);
-  await vi.waitFor(() => expect(server.publication.tracks).toHaveLength(1));
+  await expect.poll(() => server.publication.tracks).toHaveLength(1);
   server.clock.advance(1000);
   expect(server.publication.tracks).toHaveLength(1);
   expect(server.publication.packets).toEqual([]);
   expect(client.socket.writableLength + client.socket.bytesWritten).toBeGreaterThan(4000 * 20);
   server.publication.waitMs = 0;
   server.clock.advance(300);
-  await vi.waitFor(() => expect(server.publication.ends).toMatchObject([{ why: "clean-stop" }]));
+  await expect.poll(() => server.publication.ends).toMatchObject([{ why: "clean-stop" }]);
   expect(server.publication.packets).toHaveLength(4000);
   expect(server.log.split("with ffmpeg, use -re")).toHaveLength(2);
 });
@@ -274,11 +274,11 @@ test("a publisher that leaves while it is held back is let go", async () => {
   server.open = (...args) => Object.assign(open(...args), { waitMs: 300 });
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   sendOpening(client);
-  await vi.waitFor(() => expect(server.publication.tracks).toHaveLength(1));
+  await expect.poll(() => server.publication.tracks).toHaveLength(1);
   client.socket.destroy();
   server.publication.waitMs = 0;
   server.clock.advance(300);
-  await vi.waitFor(() => expect(server.publication.ends).toMatchObject([{ why: "source-lost" }]));
+  await expect.poll(() => server.publication.ends).toMatchObject([{ why: "source-lost" }]);
   expect(server.server.connectionCount).toBe(0);
 });
 
@@ -287,6 +287,6 @@ test("close ends every connection, and is quiet when it resolves", async () => {
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   await server.server.close();
   await client.closed;
-  await vi.waitFor(() => expect(server.publication.ends).toMatchObject([{ why: "source-lost" }]));
+  await expect.poll(() => server.publication.ends).toMatchObject([{ why: "source-lost" }]);
   expect(server.server.connectionCount).toBe(0);
 });
