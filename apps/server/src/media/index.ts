@@ -87,7 +87,12 @@ export class MediaPlane {
     });
     this.#hls = new HlsDelivery({ ...settings, live: this.#hub });
     const hls: MediaHandler = (req, res) => this.#hls.handle(req, res);
-    this.#routes = new MediaRoutes({ "/hls/": hls, "/asset/hls/": hls, "/webrtc/": nothingHere });
+    this.#routes = new MediaRoutes({
+      "/hls/": hls,
+      "/asset/hls/": hls,
+      "/recordings/": (req, res) => this.#hls.handleRecording(req, res),
+      "/webrtc/": nothingHere,
+    });
   }
 
   /** Find what an earlier run left in the spool, and go on with it in the background. To be awaited before anything is published. */

@@ -73,6 +73,8 @@ export interface PlaybackGate {
    * webhook only when the refresh interval is over (lifecycles.md, viewer session).
    */
   recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision>;
+  /** The playback id of a session's recording; null where there is none. */
+  recordingOf(sessionId: string): Promise<string | null>;
   /** Where the bytes of stored content are; null while it is not ready. */
   mediaIndex(content: StoredContent): Promise<MediaIndex | null>;
 }

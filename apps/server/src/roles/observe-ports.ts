@@ -49,6 +49,7 @@ export function observePorts(
         accesses.add([protocol, recheckOutcome(decision)]);
         return decision;
       },
+      recordingOf: (sessionId) => playbackGate.recordingOf(sessionId),
       mediaIndex: (content) => playbackGate.mediaIndex(content),
     },
     eventSink: observeSink(eventSink, metrics),

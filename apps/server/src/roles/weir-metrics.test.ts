@@ -55,7 +55,12 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
   const ports = observePorts(
     {
       publishGate: { authorize: async () => granted, begin: async () => null },
-      playbackGate: { open: async () => denied, recheck: async () => denied, mediaIndex: async () => null },
+      playbackGate: {
+        open: async () => denied,
+        recheck: async () => denied,
+        recordingOf: async () => null,
+        mediaIndex: async () => null,
+      },
       eventSink: sink,
     },
     metrics,

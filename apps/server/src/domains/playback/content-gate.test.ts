@@ -354,6 +354,14 @@ describe("recordings", () => {
     return playbackId;
   }
 
+  it("are found by the session that they are of", async () => {
+    const playbackId = await record();
+    const session = kit.db.selectFrom("session").select("id").where("recording_playback_id", "=", playbackId);
+    const { id } = await session.executeTakeFirstOrThrow();
+    expect(await gate.recordingOf(id)).toBe(playbackId);
+    for (const other of [stream.id, playbackId, "../x"]) expect(await gate.recordingOf(other)).toBe(null);
+  });
+
   it("inherit the policy of their stream as it is now, by tokens of their own playback id, beyond its deletion", async () => {
     const recording = await record();
     const token = await tokenFor(recording);

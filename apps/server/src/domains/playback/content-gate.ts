@@ -93,6 +93,10 @@ export class ContentGate implements PlaybackGate {
     return decisionOf(row, verdict, false);
   }
 
+  async recordingOf(sessionId: string): Promise<string | null> {
+    return (await this.#deps.playables.findSession(sessionId))?.playback_id ?? null;
+  }
+
   async mediaIndex({ id }: StoredContent): Promise<MediaIndex | null> {
     const look = async () => (await readRecordingIndex(this.#deps.db, id)) ?? undefined;
     const index = await this.#indexes.get(id, () => this.#lastIndexes.get(id, look));

@@ -61,6 +61,10 @@ export class FakePlaybackGate implements PlaybackGate {
     return this.#answer(playbackId, pass, this.policy === pass.kind && this.allowed.has(credential));
   }
 
+  async recordingOf(sessionId: string): Promise<string | null> {
+    return sessionId === "session-1" ? "recording1" : null;
+  }
+
   async mediaIndex({ id, projectId }: StoredContent): Promise<MediaIndex | null> {
     const rows = this.#facts.of("segment-closed").flatMap(({ recorded }) => recorded);
     const renditions = new Map<string, StoredRendition & { segments: typeof rows }>();

@@ -4,7 +4,10 @@ import { parseRange } from "./byte-range.ts";
 
 export const PLAYLIST_TYPE = "application/vnd.apple.mpegurl";
 
-/** How long caches may keep an answer. Segments never change; a blocked playlist is final for its address; errors are soon over. */
+/**
+ * How long caches may keep an answer. Segments never change; errors are soon over. A blocked playlist holds what its address waits for, so an
+ * edge may give it to all who wait for the same, which they do within a target duration; a player that asks again wants a newer one.
+ */
 export interface Caching {
   readonly immutable: string;
   readonly blocked: string;
@@ -16,7 +19,7 @@ export interface Caching {
 /** For whoever has the address. */
 export const SHARED: Caching = {
   immutable: "public, max-age=31536000, immutable",
-  blocked: "public, max-age=24",
+  blocked: "public, max-age=0, s-maxage=4",
   fresh: "public, max-age=0, must-revalidate",
   multivariant: "public, max-age=0, must-revalidate",
   error: "public, max-age=1",
@@ -25,7 +28,7 @@ export const SHARED: Caching = {
 /** For who asked, because of what they brought beside the address. */
 export const PERSONAL: Caching = {
   immutable: "private, max-age=31536000, immutable",
-  blocked: "private, max-age=24",
+  blocked: "private, max-age=0",
   fresh: "private, max-age=0, must-revalidate",
   multivariant: "private, no-store",
   error: "private, no-store",
@@ -67,6 +70,20 @@ function textHead(type: string, cache: string, text: string): string[] {
     "access-control-allow-origin",
     "*",
   ];
+}
+
+/** To the one address of what was asked for. Not kept: the query may have a credential. */
+export function sendRedirect(res: ServerResponse, location: string): void {
+  const head = ["location", location, "content-length", "0", "cache-control", PERSONAL.error];
+  res.writeHead(307, [...head, "access-control-allow-origin", "*", "referrer-policy", REFERRER_POLICY]);
+  res.end();
+}
+
+const TOO_MANY = '{"errors":["too many denied requests from this address: try again in a second"]}';
+
+export function sendTooMany(res: ServerResponse): void {
+  res.setHeader("retry-after", "1");
+  sendText(res, 429, "application/json", TOO_MANY, PERSONAL.error);
 }
 
 export function sendNotFound(res: ServerResponse): void {

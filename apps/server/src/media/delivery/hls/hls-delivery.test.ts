@@ -108,6 +108,14 @@ describe("a live stream", () => {
     expect(await blocked).toContain("1.m4s");
   });
 
+  test("an edge may keep the answer to a blocked request for those who wait for the same, a player may not", async () => {
+    await broadcast(3);
+    const caching = async (query: string) =>
+      (await rig.fetch(`${SOURCE}/index.m3u8${query}`)).headers.get("cache-control");
+    expect(await caching("?_HLS_msn=2&_HLS_part=1")).toBe("public, max-age=0, s-maxage=4");
+    expect(await caching("")).toBe("public, max-age=0, must-revalidate");
+  });
+
   test("answers five hundred blocked requests with one and the same list", async () => {
     const publication = await broadcast(3);
     const blocked = Array.from({ length: 500 }, () => rig.text(`${SOURCE}/index.m3u8?_HLS_msn=2&_HLS_part=3`));

@@ -7,13 +7,23 @@ import type { ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { EventSink, PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
 import { LongResponses } from "../answers/long-responses.ts";
-import { isRead, PERSONAL, PLAYLIST_TYPE, SHARED, sendNotFound, sendText } from "../answers/media-response.ts";
+import {
+  isRead,
+  PERSONAL,
+  PLAYLIST_TYPE,
+  SHARED,
+  sendNotFound,
+  sendRedirect,
+  sendText,
+  sendTooMany,
+} from "../answers/media-response.ts";
 import { ArchiveDelivery } from "../archive/archive-delivery.ts";
 import type { Admission, Refusal, Viewing } from "../viewers/admission.ts";
 import { Admissions } from "../viewers/admissions.ts";
 import { LiveDelivery } from "./live-delivery.ts";
 import type { LiveSources } from "./live-source.ts";
 import { accessRequestOf, type MediaAddress, parseMediaAddress, renditionAddresses } from "./media-address.ts";
+import { addressOfTrack, RecordingAddresses } from "./other-addresses.ts";
 
 /** The phrase that public players read as "not allowed" (their keyword list). */
 const DENIED = "Shutting down since this session is not allowed to view this stream";
@@ -54,6 +64,7 @@ export class HlsDelivery {
   readonly #admissions: Admissions;
   readonly #live: LiveDelivery;
   readonly #archive: ArchiveDelivery;
+  readonly #recordings: RecordingAddresses;
   readonly #longResponses: LongResponses;
 
   constructor({ playbackGate, ...settings }: HlsDeliverySettings) {
@@ -63,6 +74,7 @@ export class HlsDelivery {
     this.#admissions = new Admissions({ ...settings, gate: playbackGate });
     this.#live = new LiveDelivery(clock, settings.proxies);
     this.#archive = new ArchiveDelivery({ ...settings, playbackGate });
+    this.#recordings = new RecordingAddresses({ ...settings, gate: playbackGate });
     this.#longResponses = new LongResponses(clock);
   }
 
@@ -86,11 +98,16 @@ export class HlsDelivery {
     const isQuestion = req.url === AUTHORIZE;
     const url = (isQuestion ? originalUri(req) : req.url) ?? "";
     const address = parseMediaAddress(url);
-    if (!address) return sendNotFound(res);
+    if (!address) return sendElsewhere(res, isQuestion ? null : addressOfTrack(url));
     const asked: MediaRequest = { req, res, address, isQuestion };
     const admission = this.#admissions.admit(accessRequestOf(req, url, address));
     if (admission instanceof Promise) void this.#answerLater(asked, admission);
     else this.#answer(asked, admission);
+  }
+
+  /** `/recordings/…`. */
+  handleRecording(req: IncomingMessage, res: ServerResponse): void {
+    if (isRead(req, res)) this.#recordings.answer(req, res).catch((error: unknown) => this.#fail(res, error));
   }
 
   async #answerLater(asked: MediaRequest, admission: Promise<Admission | Refusal>): Promise<void> {
@@ -166,22 +183,23 @@ function begin(asked: MediaRequest, admission: Admission): Viewing | null {
   return null;
 }
 
+function sendElsewhere(res: ServerResponse, location: string | null): void {
+  if (location === null) sendNotFound(res);
+  else sendRedirect(res, location);
+}
+
 const NOT_NOW = '{"errors":["the content cannot be read right now, try again"]}';
 
 /** Unknown, deleted and gated content answer alike, so that nobody can find out which ids exist. */
 function refuse({ res, address }: MediaRequest, refusal: Refusal): void {
   if (refusal === "invalid-credential")
     return sendText(res, 400, "application/json", INVALID_CREDENTIAL, PERSONAL.error);
-  if (refusal === "too-many") {
-    res.setHeader("retry-after", "1");
-    return sendText(res, 429, "application/json", TOO_MANY, PERSONAL.error);
-  }
+  if (refusal === "too-many") return sendTooMany(res);
   const isPlaylist = address.kind === "multivariant" || (address.kind === "file" && address.file.endsWith(".m3u8"));
   if (isPlaylist) sendText(res, 401, PLAYLIST_TYPE, errorPlaylist(DENIED), PERSONAL.error);
   else sendText(res, 401, "application/json", `{"errors":["${DENIED}"]}`, PERSONAL.error);
 }
 
-const TOO_MANY = '{"errors":["too many denied requests from this address: try again in a second"]}';
 const INVALID_CREDENTIAL =
   '{"errors":["the token or access key has characters that cannot be passed on: give visible characters in UTF-8"]}';
 

@@ -1,0 +1,52 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../../platform/clock.ts";
+import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import { DeniedClients } from "../../../platform/limits/denied-clients.ts";
+import type { PlaybackGate } from "../../../ports/index.ts";
+import { sendNotFound, sendRedirect, sendTooMany } from "../answers/media-response.ts";
+
+/** `/hls/video+{playbackId}/…`, as other servers name a live stream. */
+const TRACK_ADDRESS = /^\/(?:asset\/)?hls\/video\+([a-z0-9]{4,64}\/(?:index\.m3u8|staticsource\.mp4)(?:\?[^#]*)?)$/;
+/** `/recordings/{sessionId}/…`, the earlier form of a recording's address. */
+const RECORDING_ADDRESS = /^\/recordings\/([\w-]{1,64})\/(?:(index\.m3u8)|(?:static)?source\.mp4)(\?[^#]*)?$/;
+
+/** What one client may ask about sessions: each question is one to the database. */
+const QUESTIONS = { deniedPerMinute: 60, atOnce: 20, slowed: { atOnce: 2, perSecond: 5 } } as const;
+
+/** Where the other address of a live stream leads; null for what is none. */
+export function addressOfTrack(url: string): string | null {
+  const path = TRACK_ADDRESS.exec(url)?.[1];
+  return path === undefined ? null : `../${path}`;
+}
+
+export interface RecordingAddressesSettings {
+  readonly clock: Clock;
+  readonly gate: Pick<PlaybackGate, "recordingOf">;
+  readonly proxies: TrustedProxies;
+}
+
+/**
+ * Sends players that know a recording by its session on to its one address, where its gate is. Content has one spelling, so that a cache keeps
+ * it once; whether there is a recording `GET /api/playback/{sessionId}` tells anybody as well.
+ */
+export class RecordingAddresses {
+  readonly #gate: Pick<PlaybackGate, "recordingOf">;
+  readonly #proxies: TrustedProxies;
+  readonly #denied: DeniedClients;
+
+  constructor({ clock, gate, proxies }: RecordingAddressesSettings) {
+    this.#gate = gate;
+    this.#proxies = proxies;
+    this.#denied = new DeniedClients({ clock, ...QUESTIONS });
+  }
+
+  async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const [, sessionId, playlist, query = ""] = RECORDING_ADDRESS.exec(req.url ?? "") ?? [];
+    if (sessionId === undefined) return sendNotFound(res);
+    const look = async () => (await this.#gate.recordingOf(sessionId)) ?? "denied";
+    const playbackId = await this.#denied.ask(this.#proxies.clientOf(req), look);
+    if (playbackId === "denied") return sendNotFound(res);
+    if (playbackId === "too-many") return sendTooMany(res);
+    sendRedirect(res, `../../asset/hls/${playbackId}/${playlist ?? "staticsource.mp4"}${query}`);
+  }
+}
