@@ -1,6 +1,4 @@
 import type { Timer } from "../platform/clock.ts";
-import { deleteExpiredDashboardSessions } from "./accounts/index.ts";
-import { forgetOldAnswers } from "./api/index.ts";
 import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./live/index.ts";
 import type { NodeMembership } from "./nodes/index.ts";
 import {
@@ -10,7 +8,6 @@ import {
   settleRecordings,
 } from "./recordings/index.ts";
 import { forgetOldCounts } from "./views/index.ts";
-import { forgetOldCalls, forgetOldDeliveries } from "./webhooks/index.ts";
 
 type HousekeepingDeps = StreamHousekeepingDeps & FinaliserDeps & RetentionDeps;
 
@@ -63,10 +60,6 @@ export class Housekeeping {
     if (now < this.#hourlyAt) return;
     this.#hourlyAt = now + HOURLY_MS;
     await this.#try("maintain the event log", () => deps.events.partitions.maintain(deps.db, deps.clock.now()));
-    await this.#try("forget old answers", () => forgetOldAnswers(deps.db, deps.clock.now()));
-    await this.#try("forget old calls of webhooks", () => forgetOldCalls(deps.db, deps.clock.now()));
-    await this.#try("forget old deliveries", () => forgetOldDeliveries(deps.db, deps.clock.now()));
-    await this.#try("forget old sign-ins", () => deleteExpiredDashboardSessions(deps.db, deps.clock.now()));
   }
 
   async #try(what: string, action: () => Promise<void>): Promise<void> {

@@ -6,6 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
+import { JobQueue } from "../platform/queue/job-queue.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports/index.ts";
 import { signingKeyRoutes } from "./access-control/index.ts";
@@ -19,6 +20,7 @@ import { FactQueue, releaseStreamsOfNode, StreamPublishGate, writeLiveFacts } fr
 import { targetRoutes } from "./multistream/index.ts";
 import { listNodes, NodeMembership } from "./nodes/index.ts";
 import { accessTrialRoutes, ContentGate, PlayableFinder, playbackRoutes } from "./playback/index.ts";
+import { retentionJob } from "./retention.ts";
 import type { Schema } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
@@ -61,7 +63,7 @@ export interface DomainSettings {
 }
 
 export interface DomainOptions {
-  readonly database: Pick<Database<Schema>, "db" | "vital" | "viewers" | "listen" | "notify">;
+  readonly database: Pick<Database<Schema>, "db" | "vital" | "viewers" | "jobs" | "listen" | "notify">;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: DomainSettings;
@@ -98,6 +100,8 @@ export interface Domains {
   readonly housekeeping: Pick<Housekeeping, "start" | "tick">;
   /** Calls webhooks. */
   readonly deliveries: Pick<DeliveryWorker, "start" | "run">;
+  /** Works on jobs. */
+  readonly jobs: Pick<JobQueue, "start">;
   /** What an operator watches. */
   figures(): { readonly factsWaiting: number; readonly factsDropped: number; readonly feed: FeedCounts };
   /** Writes what is still queued. Idempotent. The database stays open: it is its opener's. */
@@ -142,6 +146,7 @@ export function createDomains(options: DomainOptions): Domains {
     },
   });
   const housekeeping = new Housekeeping(deps, node);
+  const jobs = new JobQueue({ ...deps, db: database.jobs, kinds: [retentionJob(deps)] });
   return {
     publishGate: new StreamPublishGate({ ...vital, node, settleFacts: () => facts.flush() }),
     playbackGate,
@@ -191,11 +196,13 @@ export function createDomains(options: DomainOptions): Domains {
     },
     housekeeping,
     deliveries,
+    jobs,
     figures: () => ({ factsWaiting: facts.waiting, factsDropped: facts.dropped, feed: feed.counts }),
     async close() {
       node.close();
       await feed.close();
       await housekeeping.close();
+      await jobs.close();
       await deliveries.close();
       await facts.close();
       await viewCounter.close();

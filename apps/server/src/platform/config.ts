@@ -303,7 +303,7 @@ const SETTINGS = {
   databaseUrl: optional(
     {
       variable: "DATABASE_URL",
-      about: "PostgreSQL 15 or newer to use in place of the embedded one.",
+      about: "PostgreSQL 15 or newer to use in place of the embedded one. Its user must be able to create a schema.",
       isSecret: true,
     },
     databaseUrl,

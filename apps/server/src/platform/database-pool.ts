@@ -18,6 +18,8 @@ export interface DatabasePoolSettings {
   readonly maxStatementMs: number;
   /** Plan each statement once per connection. For few statements that come often, as their texts are kept. */
   readonly prepares?: boolean;
+  /** Close a connection when a statement fails on it. For texts that begin a transaction themselves, and leave it open where they fail. */
+  readonly closesFailed?: boolean;
   readonly log: Log;
 }
 
@@ -31,6 +33,7 @@ export class DatabasePool implements PostgresPool {
   readonly #maxWaiting: number;
   /** Name by text; null where nothing is prepared. */
   readonly #statementNames: Map<string, string> | null;
+  readonly #closesFailed: boolean;
   readonly #log: Log;
   #isAway = false;
 
@@ -46,6 +49,7 @@ export class DatabasePool implements PostgresPool {
     };
     this.#maxWaiting = settings.maxWaiting ?? Number.POSITIVE_INFINITY;
     this.#statementNames = settings.prepares ? new Map() : null;
+    this.#closesFailed = settings.closesFailed ?? false;
     this.#log = log;
     this.#pool = new pg.Pool(this.options);
     // The pool itself listens only to idle connections, and an error that nobody listens to ends the process.
@@ -58,7 +62,11 @@ export class DatabasePool implements PostgresPool {
   async connect(): Promise<PostgresPoolClient> {
     if (this.#pool.waitingCount >= this.#maxWaiting) throw new DatabaseBusy();
     const client = await this.#told(() => this.#pool.connect());
-    return new PooledConnection(client, this.#statementNames, (action) => this.#told(action));
+    return new PooledConnection(client, {
+      statementNames: this.#statementNames,
+      closesFailed: this.#closesFailed,
+      told: (action) => this.#told(action),
+    });
   }
 
   end(): Promise<void> {
@@ -98,21 +106,21 @@ interface PreparingClient extends PostgresPoolClient {
   query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
 }
 
+interface PooledConnectionSettings {
+  readonly statementNames: Map<string, string> | null;
+  readonly closesFailed: boolean;
+  readonly told: <Result>(action: () => Promise<Result>) => Promise<Result>;
+}
+
 /** One use of a connection, from the pool and back. */
 class PooledConnection implements PostgresPoolClient {
   readonly #client: PreparingClient;
-  readonly #statementNames: Map<string, string> | null;
-  readonly #told: <Result>(action: () => Promise<Result>) => Promise<Result>;
+  readonly #settings: PooledConnectionSettings;
   #isLost = false;
 
-  constructor(
-    client: PreparingClient,
-    statementNames: Map<string, string> | null,
-    told: <Result>(action: () => Promise<Result>) => Promise<Result>,
-  ) {
+  constructor(client: PreparingClient, settings: PooledConnectionSettings) {
     this.#client = client;
-    this.#statementNames = statementNames;
-    this.#told = told;
+    this.#settings = settings;
   }
 
   query<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
@@ -131,15 +139,15 @@ class PooledConnection implements PostgresPoolClient {
 
   async #ask<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     try {
-      return await this.#told(() => this.#send<R>(text, parameters));
+      return await this.#settings.told(() => this.#send<R>(text, parameters));
     } catch (error) {
-      this.#isLost ||= error instanceof DatabaseAway;
+      this.#isLost ||= this.#settings.closesFailed || error instanceof DatabaseAway;
       throw error;
     }
   }
 
   #send<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
-    const names = this.#statementNames;
+    const names = this.#settings.statementNames;
     if (!names) return this.#client.query<R>(text, parameters);
     const name = names.get(text) ?? `weir_${names.size}`;
     names.set(text, name);

@@ -18,6 +18,7 @@ const LANES = {
   vital: { maxConnections: 4 },
   // Questions of anybody: few at a time, as each costs what a question of the API costs, and answered in the order in which they came.
   viewers: { maxConnections: 2, maxWaiting: 500, prepares: true },
+  jobs: { maxConnections: 2, closesFailed: true },
 };
 const MAX_LISTEN_MS = 5_000;
 /** Loss of a connection, as against an answer of the server: worth another attempt while a database is starting. */
@@ -43,6 +44,8 @@ export interface Database<Schema> {
   readonly vital: Kysely<Schema>;
   /** For questions that anybody may ask. Statements are prepared; beyond 500 that wait, one fails at once. */
   readonly viewers: Kysely<Schema>;
+  /** For the job queue, whose statements may be whole transactions. */
+  readonly jobs: Kysely<Schema>;
   /** Hear what is sent to a channel, over one connection for all of them. */
   listen(channel: string, handler: ChannelHandler): Promise<Subscription>;
   /** Send up to 7999 bytes to everybody who listens on the channel, in any process. */
@@ -72,6 +75,7 @@ export async function openDatabase<Schema>(
     unhurried: poolOf("unhurried"),
     vital: poolOf("vital"),
     viewers: poolOf("viewers"),
+    jobs: poolOf("jobs"),
   };
   const open = (pool: DatabasePool) => new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   const db = open(pools.db);
@@ -88,6 +92,7 @@ export async function openDatabase<Schema>(
     unhurried: open(pools.unhurried),
     vital: open(pools.vital),
     viewers: open(pools.viewers),
+    jobs: open(pools.jobs),
     listen: (channel, handler) => listener.listen(channel, handler),
     async notify(channel, payload) {
       const bytes = Buffer.byteLength(payload);

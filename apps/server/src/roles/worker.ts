@@ -4,4 +4,5 @@ import type { Domains } from "../domains/index.ts";
 export function startWorker(domains: Domains): void {
   domains.housekeeping.start();
   domains.deliveries.start();
+  domains.jobs.start();
 }

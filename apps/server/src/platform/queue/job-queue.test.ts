@@ -1,0 +1,198 @@
+import { sql } from "kysely";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { systemClock } from "../clock.ts";
+import { type Database, openDatabase } from "../database.ts";
+import { silentLog } from "../log.ts";
+import { createTestDatabase, type TestDatabase } from "../postgres/postgres-test-database.ts";
+import { type Job, JobCancelled, type JobKind } from "./job.ts";
+import { JobQueue } from "./job-queue.ts";
+
+const PATIENCE = { timeout: 20_000, interval: 50 };
+
+let rows: TestDatabase;
+let database: Database<never>;
+const queues: JobQueue[] = [];
+
+beforeEach(async () => {
+  rows = await createTestDatabase("template0");
+  database = await openDatabase<never>(rows.address, silentLog, systemClock);
+});
+
+afterEach(async () => {
+  await Promise.all(queues.splice(0).map((queue) => queue.close()));
+  await database.close();
+  await rows.drop();
+});
+
+function kindOf(run: JobKind["run"], change: Partial<JobKind> = {}): JobKind {
+  return { name: "chore", maxAtOnce: 1, maxSeconds: 60, maxRetries: 3, firstRetrySeconds: 1, run, ...change };
+}
+
+/** A process that works on jobs of this kind. */
+function queueOf(kind: JobKind): JobQueue {
+  const { jobs: db } = database;
+  const rhythm = { pollSeconds: 0.5, superviseSeconds: 1 };
+  const queue = new JobQueue({ db, clock: systemClock, log: silentLog, kinds: [kind], ...rhythm });
+  queues.push(queue);
+  return queue;
+}
+
+/** As if the heartbeat had not been heard for a minute. */
+async function stopHeartbeat(id: string): Promise<void> {
+  await sql`update weir_jobs.job set heartbeat_on = now() - interval '1 minute' where id = ${id}`.execute(database.db);
+}
+
+/** A handler that runs until it is told to end. */
+function held() {
+  const jobs: Job[] = [];
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const run = async (job: Job) => {
+    jobs.push(job);
+    await ended;
+  };
+  return { jobs, run, end };
+}
+
+test("a job that fails is retried with back-off, and tells how far it is", async () => {
+  const runs: number[] = [];
+  const kind = kindOf(async (job) => {
+    runs.push(performance.now());
+    await job.progress(runs.length / 4);
+    if (runs.length < 2) throw new Error(`failed ${runs.length}`);
+  });
+  const queue = queueOf(kind);
+  queue.start();
+  const id = (await queue.add(kind, { of: "a" })) ?? "";
+  await vi.waitFor(
+    async () => expect(await queue.status(kind, id)).toMatchObject({ state: "completed", retries: 1 }),
+    PATIENCE,
+  );
+  const [first = 0, second = 0] = runs;
+  expect(second - first).toBeGreaterThan(500);
+});
+
+test("a job that fails too often is given up", async () => {
+  let runs = 0;
+  const kind = kindOf(
+    async () => {
+      runs += 1;
+      throw new Error("always");
+    },
+    { maxRetries: 1 },
+  );
+  const queue = queueOf(kind);
+  queue.start();
+  const id = (await queue.add(kind)) ?? "";
+  await vi.waitFor(async () => expect((await queue.status(kind, id))?.state).toBe("failed"), PATIENCE);
+  expect(runs).toBe(2);
+});
+
+test("no more jobs of a kind run at a time than may, on all processes together", async () => {
+  let running = 0;
+  let most = 0;
+  let done = 0;
+  const kind = kindOf(
+    async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      running -= 1;
+      done += 1;
+    },
+    { maxAtOnce: 2 },
+  );
+  const all = [queueOf(kind), queueOf(kind)];
+  for (const queue of all) queue.start();
+  for (let i = 0; i < 8; i++) await all[0]?.add(kind);
+  await vi.waitFor(() => expect(done).toBe(8), PATIENCE);
+  expect(most).toBe(2);
+});
+
+test("a job whose process died is done by another", async () => {
+  const dead = held();
+  const kind = kindOf(dead.run);
+  const first = queueOf(kind);
+  first.start();
+  const id = (await first.add(kind)) ?? "";
+  await vi.waitFor(() => expect(dead.jobs.length).toBe(1), PATIENCE);
+  let done = 0;
+  const second = queueOf(kindOf(async () => void done++));
+  second.start();
+  await stopHeartbeat(id);
+  await vi.waitFor(async () => expect((await second.status(kind, id))?.state).toBe("completed"), PATIENCE);
+  expect(done + dead.jobs.length).toBe(2);
+  dead.end();
+});
+
+test("a job that waits and is cancelled is never run, and one that runs hears of it", async () => {
+  const { jobs, run, end } = held();
+  const kind = kindOf(run);
+  const queue = queueOf(kind);
+  queue.start();
+  const running = (await queue.add(kind)) ?? "";
+  await vi.waitFor(() => expect(jobs.length).toBe(1), PATIENCE);
+  const waiting = (await queue.add(kind)) ?? "";
+  await jobs[0]?.progress(0.5);
+  expect((await queue.status(kind, running))?.progress).toBe(0.5);
+  await queue.cancel(kind, waiting);
+  await queue.cancel(kind, running);
+  await expect(jobs[0]?.progress(0.6)).rejects.toBeInstanceOf(JobCancelled);
+  end();
+  const last = (await queue.add(kind)) ?? "";
+  await vi.waitFor(async () => expect((await queue.status(kind, last))?.state).toBe("completed"), PATIENCE);
+  expect(jobs.map(({ id }) => id)).toEqual([running, last]);
+  expect(await queue.status(kind, running)).toMatchObject({ state: "cancelled" });
+});
+
+test("a periodic job is queued once, however many processes there are", async () => {
+  let runs = 0;
+  const kind = kindOf(async () => void runs++, { everySeconds: 86_400 });
+  const all = [queueOf(kind), queueOf(kind), queueOf(kind)];
+  for (const queue of all) queue.start();
+  await vi.waitFor(() => expect(runs).toBe(1), PATIENCE);
+  expect(await all[1]?.add(kind, {}, { onceInSeconds: 86_400 })).toBeNull();
+  expect(runs).toBe(1);
+});
+
+test("jobs go on after the database dropped every connection in the middle of one", async () => {
+  const { jobs, run, end } = held();
+  const kind = kindOf(run);
+  const queue = queueOf(kind);
+  queue.start();
+  const id = (await queue.add(kind)) ?? "";
+  await vi.waitFor(() => expect(jobs.length).toBe(1), PATIENCE);
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`.execute(database.db);
+  end();
+  const next = await vi.waitFor(async () => (await queue.add(kind)) ?? "", PATIENCE);
+  // Nobody could write how it ended: it counts as one whose process died.
+  await stopHeartbeat(id);
+  for (const one of [id, next])
+    await vi.waitFor(async () => expect((await queue.status(kind, one))?.state).toBe("completed"), PATIENCE);
+});
+
+test("a statement that fails in a transaction of its own leaves no connection in that transaction", async () => {
+  for (let i = 0; i < 3; i++)
+    await expect(sql.raw("begin; select 1 / 0; commit").execute(database.jobs)).rejects.toThrow("division by zero");
+  expect((await sql`select 1 as one`.execute(database.jobs)).rows).toEqual([{ one: 1 }]);
+});
+
+test("a process that closes gives its job back, and another does it", async () => {
+  const { jobs, run, end } = held();
+  const kind = kindOf(run);
+  const closing = queueOf(kind);
+  closing.start();
+  const id = (await closing.add(kind)) ?? "";
+  await vi.waitFor(() => expect(jobs.length).toBe(1), PATIENCE);
+  await closing.close();
+  expect(jobs[0]?.signal.aborted).toBe(true);
+  end();
+  const other = queueOf(kindOf(async () => {}));
+  other.start();
+  await vi.waitFor(
+    async () => expect(await other.status(kind, id)).toMatchObject({ state: "completed", retries: 1 }),
+    PATIENCE,
+  );
+});

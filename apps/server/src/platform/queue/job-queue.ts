@@ -1,0 +1,199 @@
+import type { QueryExecutorProvider } from "kysely";
+import type { KyselyTransactionLike, PgBoss } from "pg-boss";
+import type { Clock, Timer } from "../clock.ts";
+import { DatabaseAway } from "../database-away.ts";
+import type { Log } from "../log.ts";
+import { BackOff, sleep } from "../retry.ts";
+import { type Job, JobCancelled, type JobKind, type JobStatus } from "./job.ts";
+import { JobProgress } from "./job-progress.ts";
+
+const SCHEMA = "weir_jobs";
+/** Without a heartbeat for so long, a job's process has died. */
+const HEARTBEAT_SECONDS = 20;
+const POLL_SECONDS = 5;
+const SUPERVISE_SECONDS = 10;
+const FIRST_RETRY_SECONDS = 10;
+const MAX_RETRY_SECONDS = 600;
+const KEEP_FINISHED_SECONDS = 86_400;
+const MAX_CLOSE_MS = 2_000;
+
+export interface JobQueueSettings {
+  /** The pool `jobs`: others would get connections back in the middle of a transaction that failed. */
+  readonly db: QueryExecutorProvider & KyselyTransactionLike;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly kinds: readonly JobKind[];
+  /** How often a process looks for a job of each kind, and for jobs whose process has died. */
+  readonly pollSeconds?: number;
+  readonly superviseSeconds?: number;
+}
+
+/**
+ * Work that outlives the process that took it on: a job is a row, runs on any process that works, is tried again with back-off where it
+ * fails, and is given to another process when its own stops its heartbeat. A job may therefore run twice; its effect must be the same.
+ */
+export class JobQueue {
+  readonly #settings: JobQueueSettings;
+  readonly #timers: Timer[] = [];
+  #opening: Promise<PgBoss> | null = null;
+  #isClosed = false;
+
+  constructor(settings: JobQueueSettings) {
+    this.#settings = settings;
+  }
+
+  /** Work on jobs from now on. While the database is away, or refuses the schema, this is tried again with back-off. */
+  start(): void {
+    void this.#startWorking();
+  }
+
+  /** Null where there is one already within `onceInSeconds`. */
+  async add(
+    kind: JobKind,
+    data: object = {},
+    { onceInSeconds }: { onceInSeconds?: number } = {},
+  ): Promise<string | null> {
+    const boss = await this.#open();
+    const once = onceInSeconds === undefined ? {} : { singletonSeconds: onceInSeconds };
+    return boss.send(kind.name, data, { group: { id: kind.name }, ...once });
+  }
+
+  /** A job that waits is never run; one that runs hears of it when it next tells its progress. */
+  async cancel(kind: JobKind, id: string): Promise<void> {
+    const boss = await this.#open();
+    await boss.cancel(kind.name, id);
+  }
+
+  async status(kind: JobKind, id: string): Promise<JobStatus | null> {
+    const boss = await this.#open();
+    const [job] = await boss.findJobs(kind.name, { id });
+    if (!job) return null;
+    return { state: job.state, progress: JobProgress.read(job.output), retries: job.retryCount };
+  }
+
+  /** Jobs that run are interrupted and retried, here or elsewhere. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.race([this.#stop(), sleep(this.#settings.clock, MAX_CLOSE_MS)]);
+  }
+
+  async #stop(): Promise<void> {
+    for (const timer of this.#timers.splice(0)) timer.cancel();
+    const opening = this.#opening;
+    this.#opening = null;
+    try {
+      await (await opening)?.stop({ graceful: false });
+    } catch (error) {
+      if (!(error instanceof DatabaseAway))
+        this.#settings.log.warn({ err: error }, "the job queue did not stop in order");
+    }
+  }
+
+  async #startWorking(): Promise<void> {
+    const { clock, log, kinds } = this.#settings;
+    const backOff = new BackOff(1_000, 60_000);
+    while (!this.#isClosed) {
+      try {
+        const boss = await this.#open();
+        for (const kind of kinds) await this.#work(boss, kind);
+        return;
+      } catch (error) {
+        if (!this.#isClosed && !(error instanceof DatabaseAway))
+          log.error(
+            { err: error },
+            `jobs cannot run: the database user needs the schema ${SCHEMA} and the right to create tables in it; trying again`,
+          );
+        // What it began of this is begun anew.
+        await this.#stop();
+        await sleep(clock, backOff.next());
+      }
+    }
+  }
+
+  async #work(boss: PgBoss, kind: JobKind): Promise<void> {
+    const { clock, log, pollSeconds = POLL_SECONDS } = this.#settings;
+    const options = {
+      pollingIntervalSeconds: pollSeconds,
+      localConcurrency: kind.maxAtOnce,
+      groupConcurrency: kind.maxAtOnce,
+    };
+    await boss.work<object>(kind.name, options, async ([fetched]) => {
+      if (!fetched) return;
+      const progress = new JobProgress(this.#settings.db, SCHEMA, fetched);
+      const job: Job = {
+        id: fetched.id,
+        data: fetched.data,
+        signal: fetched.signal,
+        progress: (done) => progress.tell(done),
+      };
+      try {
+        await kind.run(job);
+      } catch (error) {
+        if (!(error instanceof JobCancelled) && !job.signal.aborted)
+          log.warn(
+            { err: error, job: kind.name, jobId: job.id },
+            "a job failed; unless it has failed too often, it is retried",
+          );
+        throw error;
+      }
+    });
+    const { everySeconds } = kind;
+    if (everySeconds === undefined || this.#isClosed) return;
+    const request = () => {
+      this.add(kind, {}, { onceInSeconds: everySeconds }).catch((error: unknown) => {
+        if (!this.#isClosed) log.error({ err: error, job: kind.name }, "a periodic job could not be queued");
+      });
+    };
+    // More often than needed, as the database may have been away the last time.
+    this.#timers.push(clock.every((everySeconds * 1_000) / 4, request));
+    request();
+  }
+
+  async #open(): Promise<PgBoss> {
+    if (this.#isClosed) throw new Error("the job queue is closed");
+    this.#opening ??= this.#openQueue().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #openQueue(): Promise<PgBoss> {
+    const { db, log, kinds, superviseSeconds = SUPERVISE_SECONDS } = this.#settings;
+    // Loaded here, so that a process without jobs does without its 5 MB.
+    const { PgBoss, fromKysely } = await import("pg-boss");
+    const boss = new PgBoss({
+      db: fromKysely(db),
+      schema: SCHEMA,
+      schedule: false,
+      superviseIntervalSeconds: superviseSeconds,
+      monitorIntervalSeconds: superviseSeconds,
+      reindex: false,
+      monitorVacuum: false,
+    });
+    // That the database is away is logged by the pool, once.
+    boss.on("error", (error) => {
+      if (!(error instanceof DatabaseAway)) log.warn({ err: error }, "the job queue met an error");
+    });
+    try {
+      await boss.start();
+      for (const kind of kinds) await this.#create(boss, kind);
+    } catch (error) {
+      await boss.stop({ graceful: false }).catch(() => {});
+      throw error;
+    }
+    return boss;
+  }
+
+  async #create(boss: PgBoss, kind: JobKind): Promise<void> {
+    await boss.createQueue(kind.name, {
+      expireInSeconds: kind.maxSeconds,
+      heartbeatSeconds: HEARTBEAT_SECONDS,
+      retryLimit: kind.maxRetries,
+      retryDelay: kind.firstRetrySeconds ?? FIRST_RETRY_SECONDS,
+      retryBackoff: true,
+      retryDelayMax: MAX_RETRY_SECONDS,
+      deleteAfterSeconds: KEEP_FINISHED_SECONDS,
+    });
+  }
+}

@@ -1,0 +1,34 @@
+/** One job as its handler sees it. */
+export interface Job {
+  readonly id: string;
+  readonly data: object;
+  /** Aborted when the process closes or the job took too long. */
+  readonly signal: AbortSignal;
+  /** How much is done, from 0 to 1. Throws `JobCancelled` once nobody wants the job any more: let it through. */
+  progress(done: number): Promise<void>;
+}
+
+export interface JobKind {
+  readonly name: string;
+  /** Jobs of this kind that run at a time, on all processes together. */
+  readonly maxAtOnce: number;
+  /** A run that takes longer is given up and tried again. */
+  readonly maxSeconds: number;
+  readonly maxRetries: number;
+  /** Each further retry waits up to twice as long. */
+  readonly firstRetrySeconds?: number;
+  /** A job of this kind is queued once in so many seconds, however many processes there are. */
+  readonly everySeconds?: number;
+  /** May be called again for the same job. */
+  run(job: Job): Promise<void>;
+}
+
+export interface JobStatus {
+  readonly state: "created" | "retry" | "active" | "completed" | "cancelled" | "failed";
+  /** From 0 to 1, as the job told last. */
+  readonly progress: number;
+  readonly retries: number;
+}
+
+/** The job was cancelled while it ran. */
+export class JobCancelled extends Error {}
