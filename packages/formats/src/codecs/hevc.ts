@@ -2,7 +2,9 @@ import { BitReader, FormatError } from "../bits/index.ts";
 import { withoutEmulationPrevention } from "./nal-units.ts";
 import { checkSize, chromaOf, hexByte, type VideoDescription } from "./video-description.ts";
 
+const NAL_VPS = 32;
 const NAL_SPS = 33;
+const NAL_PPS = 34;
 
 /** What an `hvcC` body (ISO/IEC 14496-15 8.3.3.1) says of its pictures. Throws `FormatError` when it has no readable SPS. */
 export function describeHevc(hvcC: Uint8Array): VideoDescription {
@@ -40,7 +42,20 @@ function reverseBits(value: number): number {
   return reversed;
 }
 
+/** The VPS, SPS and PPS of an `hvcC` body, in the order in which they stand there: views into it. Throws `FormatError` when it is not one. */
+export function hevcParameterSets(hvcC: Uint8Array): Uint8Array[] {
+  return [...unitsOf(hvcC)].flatMap(({ type, unit }) => (PARAMETER_SETS.has(type) ? [unit] : []));
+}
+
+const PARAMETER_SETS: ReadonlySet<number> = new Set([NAL_VPS, NAL_SPS, NAL_PPS]);
+
 function findSps(hvcC: Uint8Array): Uint8Array {
+  for (const { type, unit } of unitsOf(hvcC)) if (type === NAL_SPS) return unit;
+  throw new FormatError("a sequence parameter set in hvcC", 22);
+}
+
+/** ISO/IEC 14496-15 8.3.3.1: arrays of NAL units of one type. */
+function* unitsOf(hvcC: Uint8Array): Generator<{ readonly type: number; readonly unit: Uint8Array }, void> {
   const bits = new BitReader(hvcC, 22);
   for (let arrays = bits.bits(8); arrays > 0; arrays--) {
     const type = bits.bits(8) & 0x3f;
@@ -48,10 +63,9 @@ function findSps(hvcC: Uint8Array): Uint8Array {
       const length = bits.bits(16);
       const start = bits.byteOffset;
       bits.skip(length * 8);
-      if (type === NAL_SPS) return hvcC.subarray(start, start + length);
+      yield { type, unit: hvcC.subarray(start, start + length) };
     }
   }
-  throw new FormatError("a sequence parameter set in hvcC", 22);
 }
 
 /** ITU-T H.265 7.3.2.2.1, up to the bit depth. */

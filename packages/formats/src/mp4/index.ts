@@ -1,4 +1,4 @@
-export { FragmentEditor, type FragmentPlace, placeFragment } from "./edit-fragments.ts";
+export { FragmentEditor, type FragmentPlace } from "./edit-fragments.ts";
 export {
   AUDIO_TRACK_ID,
   type FragmentSample,
@@ -6,6 +6,7 @@ export {
   writeAudioFragment,
   writeVideoFragment,
 } from "./fragment.ts";
+export { entryType, inBandEntry, parameterSetsOf } from "./in-band-sets.ts";
 export { initSegment, type JointTrack, jointInit } from "./init-segment.ts";
 export { type InitDescription, readInit } from "./read-init.ts";
 export type { AudioInitTrack, InitTrack, VideoInitTrack } from "./sample-entry.ts";

@@ -1,5 +1,11 @@
-import { silentAacFrame } from "@weir/formats/codecs";
-import { type AudioInitTrack, initSegment, writeAudioFragment } from "@weir/formats/mp4";
+import { avcParameterSets, isIdrAccessUnit, silentAacFrame } from "@weir/formats/codecs";
+import {
+  type AudioInitTrack,
+  initSegment,
+  type VideoInitTrack,
+  writeAudioFragment,
+  writeVideoFragment,
+} from "@weir/formats/mp4";
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
 import { expect, test } from "vitest";
 import { ManualClock, systemClock } from "../../../platform/clock.ts";
@@ -87,6 +93,91 @@ test("a file whose first segment lies late on the timeline begins within a secon
   expect(first?.timestamp).toBe(1);
 });
 
+test("an MP4 whose pictures changed their size and back has all of them, each segment with its own parameter sets", async () => {
+  const spans = [0, 1, 2].map((n) => pictureBytes(n * PICTURE_TICKS * 2));
+  const inits = ["small", "large", "small"];
+  const mp4 = await ArchiveMp4.build(
+    {
+      ...recordingOf([]),
+      renditions: [
+        {
+          rendition: "source",
+          track: {
+            kind: "video",
+            codec: "avc",
+            config: Buffer.from(SMALL.config).toString("base64"),
+            timescale: 90_000,
+            codecString: "",
+            width: 640,
+            height: 360,
+          },
+          spanBytes: new Map(),
+          segments: spans.map((bytes, n) => ({
+            ...segmentOf(n, n * PICTURE_TICKS * 2, bytes),
+            durationTicks: PICTURE_TICKS * 2,
+            init: inits[n] ?? "",
+          })),
+        },
+      ],
+    },
+    async (_rendition, init) => initSegment(init === "small" ? SMALL : LARGE),
+    new Slices(new ManualClock()),
+  );
+  const read = async (start: number, end: number): Promise<Buffer> => {
+    const pieces: Uint8Array[] = [];
+    const found = mp4.read({ start, end }, async function* (_rendition, span, range) {
+      yield spans[Number(span)]?.slice(range.start, range.end + 1) ?? NONE;
+    });
+    for await (const bytes of found) pieces.push(bytes);
+    return Buffer.concat(pieces);
+  };
+  const whole = await read(0, mp4.size - 1);
+  expect(whole.byteLength).toBe(mp4.size);
+  for (let start = 0; start < mp4.size; start += 7)
+    expect((await read(start, start + 99)).equals(whole.subarray(start, start + 100))).toBe(true);
+
+  expect(whole.includes("avc3")).toBe(true);
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(whole) });
+  const track = await input.getPrimaryVideoTrack();
+  if (!track) throw new Error("no video track");
+  const samples: Uint8Array[] = [];
+  for await (const { data } of new EncodedPacketSink(track).packets()) samples.push(data);
+  expect(samples.every((data) => isIdrAccessUnit("avc", data))).toBe(true);
+  const sets = [SMALL, LARGE, SMALL].map(({ config }) => {
+    const { sps, pps } = avcParameterSets(config);
+    return Buffer.concat([...sps, ...pps].flatMap((unit) => [Uint8Array.of(0, 0, 0, unit.length), unit]));
+  });
+  const wanted = sets.flatMap((before) => [Buffer.concat([before, PICTURE]), PICTURE]);
+  expect(samples.map((data) => Buffer.from(data).toString("hex"))).toEqual(wanted.map((data) => data.toString("hex")));
+});
+
+const NONE = new Uint8Array();
+const PICTURE_TICKS = 3000;
+/** An IDR slice, as far as anybody looks here. */
+const PICTURE = Buffer.from([0, 0, 0, 3, 0x65, 1, 2]);
+const SMALL = pictures("0142c016ffe100186742c016da0280bfe584000003000400000300783c58ba8001000468ce0fc8", 640, 360);
+const LARGE = pictures(
+  "01640028ffe1001767640028acb403c0113f2c2000007d20001d4c01e3065401000468ef0fcbfdf8f800",
+  1920,
+  1080,
+);
+
+function pictures(config: string, width: number, height: number): VideoInitTrack {
+  return { kind: "video", codec: "avc", config: Buffer.from(config, "hex"), width, height, timescale: 90_000 };
+}
+
+function pictureBytes(startTicks: number): Uint8Array {
+  const sampleAt = (time: number) => ({
+    time,
+    decodeTime: time,
+    duration: PICTURE_TICKS,
+    isIndependent: true,
+    data: PICTURE,
+  });
+  const parts = [startTicks, startTicks + PICTURE_TICKS].flatMap((time, n) => writeVideoFragment(n, [sampleAt(time)]));
+  return Buffer.concat(parts);
+}
+
 function segmentBytes(startTicks: number): Uint8Array {
   const samples = Array.from({ length: FRAMES }, (_, i) => {
     const time = startTicks + i * FRAME_TICKS;
@@ -98,26 +189,28 @@ function segmentBytes(startTicks: number): Uint8Array {
 
 function recordingOf(segments: readonly { startTicks: number; bytes: Uint8Array }[]): MediaIndex {
   const config = Buffer.from([0x11, 0x90]).toString("base64"); // AAC LC, 48 kHz, stereo
-  const listed = segments.map(
-    ({ startTicks, bytes }, i): StoredSegment => ({
-      msn: i + 1,
-      epoch: 1,
-      startTicks,
-      durationTicks: FRAMES * FRAME_TICKS,
-      programDateTimeMs: 0,
-      discontinuity: i > 0,
-      gap: false,
-      init: "init-00000001.mp4",
-      span: String(i),
-      offset: 0,
-      length: bytes.byteLength,
-    }),
-  );
+  const listed = segments.map(({ startTicks, bytes }, i) => segmentOf(i, startTicks, bytes));
   const track = { kind: "audio", codec: "aac", config, timescale: RATE, codecString: "mp4a.40.2" } as const;
   return {
     id: "s",
     projectId: "p",
     keyPrefix: "v1/p/rec/s/",
     renditions: [{ rendition: "audio", track, segments: listed, spanBytes: new Map() }],
+  };
+}
+
+function segmentOf(n: number, startTicks: number, bytes: Uint8Array): StoredSegment {
+  return {
+    msn: n + 1,
+    epoch: 1,
+    startTicks,
+    durationTicks: FRAMES * FRAME_TICKS,
+    programDateTimeMs: 0,
+    discontinuity: n > 0,
+    gap: false,
+    init: "init-00000001.mp4",
+    span: String(n),
+    offset: 0,
+    length: bytes.byteLength,
   };
 }

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { FragmentEditor, type FragmentPlace, jointInit, placeFragment, segmentIndexes } from "@weir/formats/mp4";
+import { FragmentEditor, type FragmentPlace, jointInit, segmentIndexes } from "@weir/formats/mp4";
 import type { Slices } from "../../../platform/slices.ts";
 import type { ByteRange } from "../../../platform/storage/object-store.ts";
 import type { MediaIndex, StoredRendition, StoredSegment } from "../../../ports/index.ts";
@@ -13,6 +13,8 @@ interface Piece extends FragmentPlace {
   readonly at: number;
 }
 
+const NOTHING = new Uint8Array();
+
 export type ReadSpan = (rendition: string, span: string, range: ByteRange) => AsyncIterable<Uint8Array>;
 
 /** The timeline leaps at a restart of the server, and misses what could not be kept; a file of that is played by nobody. */
@@ -22,7 +24,8 @@ const MAX_FRAGMENTS_PER_SEGMENT = 4096;
 
 /**
  * Stored media as one MP4: a joint `moov`, a segment index for each track, then the fragments of all tracks side by side. These are the
- * bytes of the spans, but for where they stand: their number, and their time behind a hole in the timeline, which is left out. Nothing
+ * bytes of the spans, but for where they stand: their number, and their time behind a hole in the timeline, which is left out; and for parameter sets
+ * before the first picture of each segment, where the recording has several decoder configurations. Nothing
  * is remuxed or kept; a range of the file is a few ranges of spans.
  */
 export class ArchiveMp4 {
@@ -96,7 +99,7 @@ class Layout {
 
   add(leading: StoredSegment): void {
     const [lead] = this.#tracks;
-    // Sound goes on where there is no picture, but not where there is one that the file cannot hold.
+    // Sound goes on where there is no picture, but not where there is one of another codec, which the file cannot hold.
     if (!lead || (!leading.gap && !lead.track.holds(leading))) return;
     const { timescale } = lead.track;
     const holeTicks = leading.startTicks - this.#endTicks;
@@ -112,12 +115,13 @@ class Layout {
       // Of the track that leads: libavformat looks the time of a picture up in all indexes, and must find the same segment in each.
       const startTicks = Math.floor(((leading.startTicks - leftOut) * track.timescale) / timescale);
       if (!segment || !track.holds(segment)) return { startTicks, ticks: 0 };
+      const prefix = track.prefixOf(segment);
       const sequence = this.pieces.length * MAX_FRAGMENTS_PER_SEGMENT;
       this.pieces.push({
         ...{ rendition: track.stored.rendition, segment, at: this.bytes },
-        ...{ sequence, earlierTicks },
+        ...{ sequence, earlierTicks, prefix },
       });
-      this.bytes += segment.length;
+      this.bytes += segment.length + prefix.byteLength;
       return { startTicks, ticks: segment.durationTicks };
     });
     if (this.bytes === before) return;
@@ -155,9 +159,13 @@ class Layout {
 
 /** A segment's fragments as they stand in the file, in the pieces that the store gives. */
 async function* readPlaced(piece: Piece, readSpan: ReadSpan): AsyncGenerator<Uint8Array, void> {
-  const { rendition, segment } = piece;
-  let { sequence } = piece;
-  const editor = new FragmentEditor((moof) => placeFragment(moof, { ...piece, sequence: ++sequence }));
+  const { rendition, segment, earlierTicks } = piece;
+  let { sequence, prefix } = piece;
+  const editor = new FragmentEditor(() => {
+    const place = { sequence: ++sequence, earlierTicks, prefix };
+    prefix = NOTHING;
+    return place;
+  });
   const range = { start: segment.offset, end: segment.offset + segment.length - 1 };
   for await (const bytes of readSpan(rendition, segment.span, range)) yield* editor.push(bytes);
 }

@@ -1,8 +1,11 @@
 import {
   AUDIO_TRACK_ID,
+  entryType,
   type InitDescription,
   type InitTrack,
+  inBandEntry,
   type JointTrack,
+  parameterSetsOf,
   readInit,
   VIDEO_TRACK_ID,
 } from "@weir/formats/mp4";
@@ -12,49 +15,75 @@ import type { StoredRendition, StoredSegment, StoredTrack } from "../../../ports
 /** The bytes of an init segment; null where it cannot be had. */
 export type ReadInit = (rendition: string, init: string) => Promise<Uint8Array | null>;
 
-/** A rendition as one track of an MP4. It has one decoder configuration: where the source changed its own, the one that lasted longest. */
+const NOTHING = new Uint8Array();
+
+/**
+ * A rendition as one track of an MP4, with one sample description: where the source changed its decoder configuration, the one that lasted longest.
+ * Then each segment of pictures carries its own parameter sets. Sound of another configuration, and pictures of another codec, are left out.
+ */
 export class Mp4Track {
   readonly stored: StoredRendition;
   readonly id: number;
   readonly timescale: number;
-  readonly #init: string;
   readonly #description: InitDescription;
+  /** What stands before the first sample of a segment, by the init segment that it needs. */
+  readonly #prefixes: ReadonlyMap<string, Uint8Array>;
 
-  private constructor(stored: StoredRendition, init: string, description: InitDescription) {
+  private constructor(
+    stored: StoredRendition,
+    description: InitDescription,
+    prefixes: ReadonlyMap<string, Uint8Array>,
+  ) {
     this.stored = stored;
     this.id = stored.track.kind === "video" ? VIDEO_TRACK_ID : AUDIO_TRACK_ID;
     this.timescale = description.timescale;
-    this.#init = init;
     this.#description = description;
+    this.#prefixes = prefixes;
   }
 
   static async open(stored: StoredRendition, read: ReadInit, slices: Slices): Promise<Mp4Track> {
-    const init = await longestLasting(stored, slices);
-    const bytes = await read(stored.rendition, init);
-    if (!bytes) throw new Error(`the store has no ${init} of ${stored.rendition}`);
-    return new Mp4Track(stored, init, readInit(bytes));
+    const [longest = "", ...others] = await longestLasting(stored, slices);
+    const describe = async (init: string): Promise<InitDescription> => {
+      const bytes = await read(stored.rendition, init);
+      if (!bytes) throw new Error(`the store has no ${init} of ${stored.rendition}`);
+      return readInit(bytes);
+    };
+    const description = await describe(longest);
+    const prefixes = new Map<string, Uint8Array>([[longest, NOTHING]]);
+    for (const init of others) {
+      const { picture, sampleEntry } = await describe(init);
+      if (picture && entryType(sampleEntry) === entryType(description.sampleEntry))
+        prefixes.set(init, parameterSetsOf(sampleEntry));
+    }
+    // A decoder keeps the last parameter sets that it saw, so those of the longest must come again behind the others.
+    if (prefixes.size > 1) prefixes.set(longest, parameterSetsOf(description.sampleEntry));
+    return new Mp4Track(stored, description, prefixes);
   }
 
-  /** Whether a segment's samples are of the track's decoder configuration. */
+  /** Whether a segment's samples can stand in the track. */
   holds({ gap, init }: StoredSegment): boolean {
-    return !gap && init === this.#init;
+    return !gap && this.#prefixes.has(init);
+  }
+
+  /** What stands before a segment's first sample, as part of it. */
+  prefixOf({ init }: StoredSegment): Uint8Array {
+    return this.#prefixes.get(init) ?? NOTHING;
   }
 
   get joint(): JointTrack {
     const { sampleEntry, picture } = this.#description;
     const track = initTrack({ ...this.stored.track, ...picture, timescale: this.timescale });
-    return { track, sampleEntry };
+    return { track, sampleEntry: this.#prefixes.size > 1 ? inBandEntry(sampleEntry) : sampleEntry };
   }
 }
 
-/** Name of the init segment that most of a rendition needs. */
-async function longestLasting({ segments }: StoredRendition, slices: Slices): Promise<string> {
+/** Names of the init segments that a rendition needs, the one that most of it needs first. */
+async function longestLasting({ segments }: StoredRendition, slices: Slices): Promise<string[]> {
   const lasting = new Map<string, number>();
   await slices.forEach(segments, ({ gap, init, durationTicks }) => {
     if (!gap) lasting.set(init, (lasting.get(init) ?? 0) + durationTicks);
   });
-  const [longest] = [...lasting].sort(([, a], [, b]) => b - a)[0] ?? [""];
-  return longest;
+  return [...lasting].sort(([, a], [, b]) => b - a).map(([init]) => init);
 }
 
 function initTrack(track: StoredTrack): InitTrack {
