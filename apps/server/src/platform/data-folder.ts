@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { StartupError } from "./startup-error.ts";
 
 /** `sun_path` holds 103 bytes on macOS and 107 on Linux; the longest socket name of ours is `.s.PGSQL.5432.lock`'s socket. */
-const LONGEST_SOCKET_PATH = 100;
-const LONGEST_SOCKET_NAME = 20;
+const MAX_SOCKET_PATH = 100;
+const MAX_SOCKET_NAME = 20;
 /** A new database takes 40 MB, and its log grows before it is reused. */
 const MIN_BYTES_TO_BEGIN = 256 * 1024 * 1024;
 /** For the recovery of a database that is there already. */
@@ -89,7 +89,7 @@ export function openRunFolder(dataFolder: string): string {
 
 function runFolderOf(dataFolder: string): string {
   const inside = join(dataFolder, "run");
-  if (Buffer.byteLength(inside) + 1 + LONGEST_SOCKET_NAME <= LONGEST_SOCKET_PATH) return inside;
+  if (Buffer.byteLength(inside) + 1 + MAX_SOCKET_NAME <= MAX_SOCKET_PATH) return inside;
   const digest = createHash("sha256").update(dataFolder).digest("hex").slice(0, 12);
   return join(tmpdir(), `weir-${digest}`);
 }

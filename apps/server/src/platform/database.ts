@@ -26,7 +26,7 @@ const NOT_YET = new Set(["ECONNREFUSED", "ECONNRESET", "ENOENT", "ENOTFOUND", "E
 /** A server beside us in the same compose file or cluster may need this long. */
 const REACHED_WITHIN_MS = 30_000;
 /** PostgreSQL refuses 8000 bytes and more. */
-const LONGEST_PAYLOAD = 7_999;
+const MAX_PAYLOAD = 7_999;
 
 /** A PostgreSQL by its address, or by a URL with its password inside. */
 export type DatabaseConnection = PostgresAddress | Secret;
@@ -96,8 +96,8 @@ export async function openDatabase<Schema>(
     listen: (channel, handler) => listener.listen(channel, handler),
     async notify(channel, payload) {
       const bytes = Buffer.byteLength(payload);
-      if (bytes > LONGEST_PAYLOAD)
-        throw new RangeError(`a notification on ${channel} is ${bytes} bytes, of ${LONGEST_PAYLOAD} at most`);
+      if (bytes > MAX_PAYLOAD)
+        throw new RangeError(`a notification on ${channel} is ${bytes} bytes, of ${MAX_PAYLOAD} at most`);
       await sql`select pg_notify(${channel}, ${payload})`.execute(db);
     },
     connections() {

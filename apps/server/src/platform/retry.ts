@@ -3,19 +3,19 @@ import type { Clock } from "./clock.ts";
 /** Waits between attempts: each twice the one before, up to a limit. */
 export class BackOff {
   readonly #firstMs: number;
-  readonly #mostMs: number;
+  readonly #maxMs: number;
   #nextMs: number;
 
-  constructor(firstMs: number, mostMs: number) {
+  constructor(firstMs: number, maxMs: number) {
     this.#firstMs = firstMs;
-    this.#mostMs = mostMs;
+    this.#maxMs = maxMs;
     this.#nextMs = firstMs;
   }
 
   /** Milliseconds to wait before the next attempt. */
   next(): number {
     const wait = this.#nextMs;
-    this.#nextMs = Math.min(wait * 2, this.#mostMs);
+    this.#nextMs = Math.min(wait * 2, this.#maxMs);
     return wait;
   }
 

@@ -43,7 +43,7 @@ import { startWorker } from "./worker.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
 /** Below this a node should get no more work: a segment of every stream must still fit. */
-const LEAST_FREE_BYTES = 64 * 1024 * 1024;
+const MIN_FREE_BYTES = 64 * 1024 * 1024;
 /** Below this limit of open files, hardly a thousand viewers find room. */
 const FEW_FILES = 8_192;
 
@@ -68,7 +68,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   measureProcess(metrics, eventLoop);
 
   const dataFolder = openDataFolder(config.dataDir);
-  readiness.add("disk", () => (freeBytesOf(dataFolder) < LEAST_FREE_BYTES ? "almost full" : null));
+  readiness.add("disk", () => (freeBytesOf(dataFolder) < MIN_FREE_BYTES ? "almost full" : null));
   opened.adopt(await lockDataFolder(dataFolder), (lock) => lock.release());
   const store = await openObjectStore({ dataFolder });
 

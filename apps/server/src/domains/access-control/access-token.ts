@@ -18,7 +18,7 @@ export interface Refused {
   readonly why: string;
 }
 
-const LONGEST_TOKEN = 8_192;
+const MAX_TOKEN = 8_192;
 /** ECDSA on P-256 as JWS has it: r and s side by side (RFC 7518 3.4). */
 const SIGNATURE_BYTES = 64;
 const HEADERS = new Set(["alg", "typ", "kid"]);
@@ -39,7 +39,7 @@ export function parseAccessToken(text: string): ParsedToken {
 }
 
 function parse(text: string): AccessToken {
-  if (text.length > LONGEST_TOKEN) throw new Unacceptable(`the token is longer than ${LONGEST_TOKEN} characters`);
+  if (text.length > MAX_TOKEN) throw new Unacceptable(`the token is longer than ${MAX_TOKEN} characters`);
   const parts = text.split(".");
   const [header = "", claims = "", signature = ""] = parts;
   if (parts.length !== 3) throw new Unacceptable("the token does not have three parts with dots between them");

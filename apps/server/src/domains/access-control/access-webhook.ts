@@ -80,9 +80,9 @@ const STATUS_MS = 10_000;
  */
 export class AccessWebhooks {
   readonly #deps: AccessWebhooksDeps;
-  readonly #newcomers = new CallLanes({ atOnce: MAX_CALLS, mostWaiting: MAX_WAITING_CALLS });
+  readonly #newcomers = new CallLanes({ atOnce: MAX_CALLS, maxWaiting: MAX_WAITING_CALLS });
   /** A lane of their own for those whom a webhook let in before: invented keys do not get into it. */
-  readonly #present = new CallLanes({ atOnce: MAX_CALLS, mostWaiting: MAX_WAITING_CALLS });
+  readonly #present = new CallLanes({ atOnce: MAX_CALLS, maxWaiting: MAX_WAITING_CALLS });
   readonly #asking = new Map<string, Promise<WebhookAnswer>>();
   /** One that is evicted is unconfirmed. */
   readonly #standings = new LRUCache<string, Standing>({ max: MAX_STANDINGS });

@@ -6,12 +6,12 @@ interface Lane {
 /** Bounds calls per receiver: so many at once, so many that wait in their order. One slow receiver holds up nobody else's. */
 export class CallLanes {
   readonly #atOnce: number;
-  readonly #mostWaiting: number;
+  readonly #maxWaiting: number;
   readonly #lanes = new Map<string, Lane>();
 
-  constructor({ atOnce, mostWaiting }: { atOnce: number; mostWaiting: number }) {
+  constructor({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }) {
     this.#atOnce = atOnce;
-    this.#mostWaiting = mostWaiting;
+    this.#maxWaiting = maxWaiting;
   }
 
   /** Runs `call` when it is its turn, or at once `otherwise` where too many wait already. */
@@ -19,7 +19,7 @@ export class CallLanes {
     const lane = this.#lanes.get(receiver) ?? { running: 0, waiting: [] };
     this.#lanes.set(receiver, lane);
     if (lane.running < this.#atOnce) lane.running += 1;
-    else if (lane.waiting.length < this.#mostWaiting) await this.#turn(lane);
+    else if (lane.waiting.length < this.#maxWaiting) await this.#turn(lane);
     else return otherwise();
     try {
       return await call();

@@ -3,7 +3,7 @@ import { BadRequest } from "../api/index.ts";
 import type { FindAccessWebhook } from "./access-webhook.ts";
 
 /** It goes with every call to the webhook. */
-const LONGEST_CONTEXT = 16_384;
+const MAX_CONTEXT = 16_384;
 
 /** What a policy may say beyond its schema. Throws `BadRequest`; the first text is the one that clients know. */
 export async function checkPolicy(
@@ -15,8 +15,8 @@ export async function checkPolicy(
   if (policy.type === "webhook" && !(await findAccessWebhook(projectId, policy.webhookId ?? ""))) {
     throw new BadRequest("webhook ID not found");
   }
-  if (policy.webhookContext && JSON.stringify(policy.webhookContext).length > LONGEST_CONTEXT) {
-    throw new BadRequest(`webhookContext must be at most ${LONGEST_CONTEXT} characters as JSON`);
+  if (policy.webhookContext && JSON.stringify(policy.webhookContext).length > MAX_CONTEXT) {
+    throw new BadRequest(`webhookContext must be at most ${MAX_CONTEXT} characters as JSON`);
   }
   if (holdsInexactNumber(policy.webhookContext)) {
     throw new BadRequest(

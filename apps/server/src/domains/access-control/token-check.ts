@@ -16,7 +16,7 @@ export interface TokenGrant {
 
 const SECOND_MS = 1_000;
 const SKEW_MS = 30 * SECOND_MS;
-const LONGEST_LIFE_MS = 7 * 24 * 3_600 * SECOND_MS;
+const MAX_LIFE_MS = 7 * 24 * 3_600 * SECOND_MS;
 /** Signers round to whole seconds, so that seven days may come half a second late. */
 const ROUNDING_MS = SECOND_MS / 2;
 
@@ -35,7 +35,7 @@ export async function checkToken(
   const { token } = parsed;
   if (token.playbackId !== content.playbackId) return refused("the token's sub is another playback id");
   if (token.expiresAt <= now) return refused("the token has expired");
-  if (!(token.expiresAt <= now + LONGEST_LIFE_MS + ROUNDING_MS)) {
+  if (!(token.expiresAt <= now + MAX_LIFE_MS + ROUNDING_MS)) {
     return refused("the token's exp is more than seven days ahead; it counts seconds since 1970");
   }
   if (token.startsAt > now + SKEW_MS) return refused("the token's nbf or iat is in the future");

@@ -15,7 +15,7 @@ import {
 } from "./api-token-store.ts";
 import { requireAccount } from "./request-guard.ts";
 
-const MOST_KEYS = 1000;
+const MAX_KEYS = 1000;
 const NEWEST_FIRST = "createdAt-true";
 
 /** Without it nobody could sign in to mend that. */
@@ -39,8 +39,8 @@ export function apiTokenRoutes(app: FastifyInstance, deps: ApiTokenRouteDeps): v
     async ({ principal, body }): Promise<CreatedApiToken> => {
       const { name = "API key", access = null } = body;
       if (access) checkAccess(access);
-      if ((await countApiTokens(db, sql`where project_id = ${principal.projectId}`)) >= MOST_KEYS)
-        throw new BadRequest(`a project has at most ${MOST_KEYS} API keys: delete one first`);
+      if ((await countApiTokens(db, sql`where project_id = ${principal.projectId}`)) >= MAX_KEYS)
+        throw new BadRequest(`a project has at most ${MAX_KEYS} API keys: delete one first`);
       const key = newApiKey();
       return { ...(await insertApiToken(db, principal, { key, name, access, now: clock.now() })), key };
     },

@@ -12,7 +12,7 @@ export interface AuthenticateDeps extends Deps {
 export const DASHBOARD_COOKIE = "weir_session";
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
-const LONGEST_HEADER = 1000;
+const MAX_HEADER = 1000;
 
 /**
  * Who asks: an API key in `Authorization` (`Bearer key`, `Basic base64(userId:key)`, or the bare key), else the dashboard's cookie.
@@ -39,7 +39,7 @@ export async function authenticate(
 }
 
 function keyOf(header: string): string {
-  const [first = "", second, ...rest] = header.slice(0, LONGEST_HEADER).trim().split(/ +/);
+  const [first = "", second, ...rest] = header.slice(0, MAX_HEADER).trim().split(/ +/);
   if (second === undefined) return first;
   const scheme = first.toLowerCase();
   if (rest.length > 0 || (scheme !== "bearer" && scheme !== "basic")) {

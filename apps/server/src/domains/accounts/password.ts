@@ -6,7 +6,7 @@ const COST = { ln: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const STORED = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
-const MOST_WAITING = 20;
+const MAX_WAITING = 20;
 
 /** Hashing costs so much that only a few can wait for it. */
 class TooBusy extends ApiError {
@@ -52,7 +52,7 @@ export class Passwords {
   }
 
   async #derive(password: string, salt: Buffer, { ln, r, p }: PasswordCost): Promise<Buffer> {
-    if (this.#waiting >= MOST_WAITING) throw new TooBusy();
+    if (this.#waiting >= MAX_WAITING) throw new TooBusy();
     this.#waiting += 1;
     const options = { N: 2 ** ln, r, p, maxmem: 2 ** (ln + 8) * r };
     // The same characters, however a keyboard composes them.

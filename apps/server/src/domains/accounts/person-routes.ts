@@ -26,7 +26,7 @@ import {
   setPassword,
 } from "./person-store.ts";
 
-const MOST_PEOPLE = 100;
+const MAX_PEOPLE = 100;
 const BY_NAME = "name-false";
 /** Wrong present passwords of one person within a minute, so that a browser left open gives nothing away. */
 const WRONG_PASSWORDS = 5;
@@ -56,8 +56,8 @@ export function personRoutes(app: FastifyInstance, deps: PersonRouteDeps): void 
   api.on(routes.createPerson, async ({ principal, body }) => {
     const name = loginName(body.name);
     checkPassword(name, body.password);
-    if ((await countPeople(db, principal)) >= MOST_PEOPLE)
-      throw new BadRequest(`an account has at most ${MOST_PEOPLE} people: remove one first`);
+    if ((await countPeople(db, principal)) >= MAX_PEOPLE)
+      throw new BadRequest(`an account has at most ${MAX_PEOPLE} people: remove one first`);
     const passwordHash = await passwords.hash(body.password);
     const person = await insertPerson(db, principal, { name, passwordHash, now: clock.now() });
     if (!person) throw new PersonConflict("somebody on this server has this name already: choose another one");

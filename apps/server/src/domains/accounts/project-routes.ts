@@ -8,7 +8,7 @@ import {
   findProject,
   insertProject,
   listProjects,
-  MOST_PROJECTS,
+  MAX_PROJECTS,
   ProjectInUse,
   renameProject,
 } from "./project-store.ts";
@@ -27,8 +27,8 @@ export function projectRoutes(app: FastifyInstance, deps: Deps): void {
   });
 
   api.on(routes.createProject, async ({ principal, body }) => {
-    if ((await countProjects(db, principal)) >= MOST_PROJECTS)
-      throw new BadRequest(`an account has at most ${MOST_PROJECTS} projects: delete one first`);
+    if ((await countProjects(db, principal)) >= MAX_PROJECTS)
+      throw new BadRequest(`an account has at most ${MAX_PROJECTS} projects: delete one first`);
     return insertProject(db, principal, body.name, clock.now());
   });
 

@@ -11,7 +11,7 @@ export class ProjectInUse extends ApiError {
   }
 }
 
-export const MOST_PROJECTS = 1000;
+export const MAX_PROJECTS = 1000;
 
 const projectRecord = (row: ProjectRow): Project => ({
   id: row.id,
@@ -27,7 +27,7 @@ function visible(db: Db | Trx, { userId, keyProjectId, reach }: Principal) {
 }
 
 export async function listProjects(db: Db, principal: Principal): Promise<Project[]> {
-  const rows = await visible(db, principal).orderBy("created_at").orderBy("id").limit(MOST_PROJECTS).execute();
+  const rows = await visible(db, principal).orderBy("created_at").orderBy("id").limit(MAX_PROJECTS).execute();
   return rows.map(projectRecord);
 }
 

@@ -10,7 +10,7 @@ export const IDEMPOTENCY_HEADER = "idempotency-key";
 
 const KEPT_MS = 86_400_000;
 /** The newest answers that are kept for an API key. */
-const KEPT_PER_KEY = 10_000;
+const MAX_PER_KEY = 10_000;
 /** A first request that has no answer after this was in a process that died: the next one does it. Longer than a request may take. */
 const ABANDONED_MS = 60_000;
 const KEY = /^[!-~]{1,255}$/;
@@ -105,7 +105,7 @@ export async function forgetOldAnswers(db: Db, now: number): Promise<void> {
   await sql`
     delete from idempotent_request r using (
       select api_key_id, key, row_number() over (partition by api_key_id order by created_at desc) as place from idempotent_request
-    ) o where o.place > ${KEPT_PER_KEY} and r.api_key_id = o.api_key_id and r.key = o.key`.execute(db);
+    ) o where o.place > ${MAX_PER_KEY} and r.api_key_id = o.api_key_id and r.key = o.key`.execute(db);
 }
 
 /** Take the key. False when it is taken, by a request whose answer is kept or still comes. */

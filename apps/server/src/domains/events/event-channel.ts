@@ -5,12 +5,12 @@ import type { Trx } from "../schema.ts";
 export const EVENT_CHANNEL = "events";
 
 /** Ids of 36 characters and a comma stay below PostgreSQL's 8000 bytes. */
-const MOST_NAMED = 200;
+const MAX_NAMED = 200;
 const ANY = "*";
 
 /** Once per batch, for a notification takes a lock that all writers share. */
 export async function notifyEvents(trx: Trx, subjectIds: readonly string[]): Promise<void> {
-  const payload = subjectIds.length > MOST_NAMED ? ANY : subjectIds.join();
+  const payload = subjectIds.length > MAX_NAMED ? ANY : subjectIds.join();
   await sql`select pg_notify(${EVENT_CHANNEL}, ${payload})`.execute(trx);
 }
 

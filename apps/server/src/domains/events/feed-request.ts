@@ -13,10 +13,10 @@ export interface FeedRequest {
 }
 
 /** A time in milliseconds that is smaller was meant in seconds: 10^11 ms is 1973. */
-const LEAST_MS = 100_000_000_000;
+const MIN_MS = 100_000_000_000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const DEFAULT_WAIT_SECONDS = 10;
-const MOST_WAIT_SECONDS = 60;
+const MAX_WAIT_SECONDS = 60;
 
 /** Read the query of the feed and its `Last-Event-ID`, which is newer than one in the query. Throws `BadRequest`. */
 export function parseFeedRequest(query: RawQuery, lastEventIdHeader: string | undefined, now: number): FeedRequest {
@@ -43,13 +43,13 @@ function timeOf(query: RawQuery, name: "from" | "to"): number | null {
   if (typeof text !== "string" || !/^\d{1,15}$/.test(text))
     throw new BadRequest(`${name} is no whole number of milliseconds since the Unix epoch`);
   const time = Number(text);
-  if (time < LEAST_MS) throw new BadRequest(`${name} is too small: milliseconds expected`);
+  if (time < MIN_MS) throw new BadRequest(`${name} is too small: milliseconds expected`);
   return time;
 }
 
 function waitOf({ pollMaxWaitSec: text }: RawQuery): number {
   if (text === undefined) return DEFAULT_WAIT_SECONDS;
   if (typeof text !== "string" || !/^\d{1,4}$/.test(text))
-    throw new BadRequest(`pollMaxWaitSec is no whole number of seconds from 0 to ${MOST_WAIT_SECONDS}`);
-  return Math.min(Number(text), MOST_WAIT_SECONDS);
+    throw new BadRequest(`pollMaxWaitSec is no whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`);
+  return Math.min(Number(text), MAX_WAIT_SECONDS);
 }

@@ -19,7 +19,7 @@ export interface FeedStreamSettings {
 /** Of a page of the log; about 50 kB. */
 const PAGE = 100;
 /** What may wait for one reader while live: beyond, it is closed. */
-const MOST_WAITING_BYTES = 256 * 1024;
+const MAX_WAITING_BYTES = 256 * 1024;
 
 const MAY_STAY_MS = 60_000;
 
@@ -117,7 +117,7 @@ export class FeedStream implements TailReader {
   #write(bytes: Buffer): void {
     const { response, tail, onTooSlow } = this.#settings;
     response.write(bytes);
-    if (response.writableLength <= MOST_WAITING_BYTES) return;
+    if (response.writableLength <= MAX_WAITING_BYTES) return;
     tail.readers.delete(this);
     response.destroy();
     onTooSlow();

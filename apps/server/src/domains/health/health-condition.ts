@@ -1,9 +1,9 @@
 import type { Condition } from "@weir/contract";
 
 const MINUTE_MS = 60_000;
-const LONGEST_MS = 60 * MINUTE_MS;
+const MAX_MS = 60 * MINUTE_MS;
 /** Twice what a live stream tells in an hour; of more, the oldest are forgotten. */
-const MOST_READINGS = 4096;
+const MAX_READINGS = 4096;
 
 /** One question about a stream, its last answer and those of an hour before it. */
 export class HealthCondition {
@@ -18,7 +18,7 @@ export class HealthCondition {
     this.status = isGood;
     this.#probedAt = at;
     this.#readings.push(at * 2 + Number(isGood));
-    if (this.#readings.length > MOST_READINGS) this.#forget(at - LONGEST_MS);
+    if (this.#readings.length > MAX_READINGS) this.#forget(at - MAX_MS);
   }
 
   clear(): void {
@@ -44,7 +44,7 @@ export class HealthCondition {
     return {
       "1m": this.#goodShare(MINUTE_MS),
       "10m": this.#goodShare(10 * MINUTE_MS),
-      "60m": this.#goodShare(LONGEST_MS),
+      "60m": this.#goodShare(MAX_MS),
     };
   }
 
@@ -63,6 +63,6 @@ export class HealthCondition {
   }
 
   #forget(until: number): void {
-    this.#readings = this.#readings.filter((reading) => reading / 2 > until).slice(-MOST_READINGS / 2);
+    this.#readings = this.#readings.filter((reading) => reading / 2 > until).slice(-MAX_READINGS / 2);
   }
 }

@@ -6,7 +6,7 @@ import { type NodeInput, type NodeState, nextNodeStatus } from "./node-status.ts
 /** Heartbeats later than this by the database's clock: the lease is over. */
 export const NODE_LEASE_SECONDS = 8;
 
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 
 export interface NodeRow {
   readonly id: string;
@@ -81,7 +81,7 @@ export async function listNodes(db: Db, self: string): Promise<ServerSettings["n
     .selectAll()
     .where(sql<boolean>`(state <> 'gone' or seen_at > now() - interval '1 day')`)
     .orderBy("name")
-    .limit(MOST_LISTED)
+    .limit(MAX_LISTED)
     .execute();
   return rows.map(({ id, name, region, roles, state, joined_at, seen_at }) => {
     return {

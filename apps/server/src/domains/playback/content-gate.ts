@@ -25,10 +25,10 @@ import type { PlayableRow } from "./playback-store.ts";
 
 /** How late a changed policy, key or suspension may be noticed where nobody tells of it. */
 const CONTENT_MS = 1_000;
-const CONTENTS = 10_000;
+const MAX_CONTENTS = 10_000;
 /** An index of a day is some 10 MB; it never changes once the recording is ready. */
 const INDEX_MS = 30_000;
-const INDEXES = 8;
+const MAX_INDEXES = 8;
 
 export interface ContentGateDeps extends Deps, AccessWebhooksDeps {
   readonly limits: ViewerLimits;
@@ -62,10 +62,10 @@ export class ContentGate implements PlaybackGate {
     this.#deps = deps;
     this.access = new AccessCheck(deps);
     this.#keyUse = new SigningKeyUse(deps);
-    this.#contents = new DecisionCache(deps.clock, CONTENT_MS, CONTENTS);
-    this.#lastContents = new LastKnown(deps.clock, CONTENTS);
-    this.#indexes = new DecisionCache(deps.clock, INDEX_MS, INDEXES);
-    this.#lastIndexes = new LastKnown(deps.clock, INDEXES);
+    this.#contents = new DecisionCache(deps.clock, CONTENT_MS, MAX_CONTENTS);
+    this.#lastContents = new LastKnown(deps.clock, MAX_CONTENTS);
+    this.#indexes = new DecisionCache(deps.clock, INDEX_MS, MAX_INDEXES);
+    this.#lastIndexes = new LastKnown(deps.clock, MAX_INDEXES);
   }
 
   async open({ playbackId, ...request }: PlaybackRequest): Promise<PlaybackDecision> {

@@ -4,7 +4,7 @@ import { BadRequest } from "../api/index.ts";
 /** The source itself is always a legal choice of a target, so no profile may have its name. */
 const SOURCE = "source";
 const USER_TAGS_LENGTH = 2048;
-const MOST_TARGETS = 100;
+const MAX_TARGETS = 100;
 const MAX_FRAMES_PER_SECOND = 240;
 const SECONDS = /^\d{1,6}(\.\d{1,6})?$/;
 
@@ -38,7 +38,7 @@ export function checkRecordingSpec(recordingSpec: NewStream["recordingSpec"], re
 
 /** Targets against the profiles that they may name. Whether an `id` exists is asked of the store. */
 export function checkTargets(targets: readonly NewTargetRef[], profiles: readonly Profile[]): void {
-  if (targets.length > MOST_TARGETS) throw new BadRequest(`a stream has at most ${MOST_TARGETS} multistream targets`);
+  if (targets.length > MAX_TARGETS) throw new BadRequest(`a stream has at most ${MAX_TARGETS} multistream targets`);
   const available = [SOURCE, ...profiles.map((profile) => profile.name)];
   const pairs = new Set<string>();
   for (const { profile, id, spec } of targets) {

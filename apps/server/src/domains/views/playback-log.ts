@@ -14,8 +14,8 @@ export interface PlaybackLogDeps extends Deps {
 
 /** Where players send to depends on the base address that they know. */
 const ROUTES = [routes.logPlayback, routes.logPlaybackOutsideApi, routes.logPlaybackAtRoot];
-const LARGEST_BODY = 64 * 1024;
-const MOST_EVENTS = 200;
+const MAX_BODY = 64 * 1024;
+const MAX_EVENTS = 200;
 /** A player tells every 5 s; many viewers may share an address. */
 const QUOTA = 1_200;
 const MINUTE_MS = 60_000;
@@ -45,7 +45,7 @@ export function playbackLogRoutes(app: FastifyInstance, { clock, viewCounter }: 
     for (const route of ROUTES) {
       scope.post(
         route.path,
-        { bodyLimit: LARGEST_BODY, config: { route }, schema: { summary: route.summary } },
+        { bodyLimit: MAX_BODY, config: { route }, schema: { summary: route.summary } },
         async (request, reply) => {
           const allowance = limit.take(clientOf(request.ip));
           if (!allowance.isAllowed) {
@@ -69,8 +69,8 @@ function parsePlaybackLog(text: string): PlaybackLog {
   const { playback_id: playbackId, session_id: sessionId, events } = body;
   if (typeof playbackId !== "string" || !isPlaybackId(playbackId))
     throw new BadRequest("playback_id is no playback id");
-  if (!Array.isArray(events) || events.length > MOST_EVENTS)
-    throw new BadRequest(`events is a list of at most ${MOST_EVENTS}`);
+  if (!Array.isArray(events) || events.length > MAX_EVENTS)
+    throw new BadRequest(`events is a list of at most ${MAX_EVENTS}`);
   const count = (type: string) =>
     events.filter((event: unknown) => (event as { type?: unknown } | null)?.type === type).length;
   const id = typeof sessionId === "string" ? sessionId.slice(0, 100) : "";

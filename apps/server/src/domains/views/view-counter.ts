@@ -26,8 +26,8 @@ type Pending = { -readonly [Field in keyof CountRow]: CountRow[Field] } & { newV
 const GATHER_MS = 1_000;
 const RETRY_MS = 5_000;
 /** Playback ids that wait to be written; beyond them, counts of others are lost. */
-const MOST_WAITING = 50_000;
-const MOST_NEW_VIEWERS = 1_000;
+const MAX_WAITING = 50_000;
+const MAX_NEW_VIEWERS = 1_000;
 
 /**
  * Between the media floor's counts and the rows. Counts of one playback id add up while they wait, so a database that is away costs no
@@ -51,7 +51,7 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
       pending.now = now;
       pending.begun += begun;
       pending.watchedMs += watchedMs;
-      const room = MOST_NEW_VIEWERS - pending.newViewers.length;
+      const room = MAX_NEW_VIEWERS - pending.newViewers.length;
       if (room > 0) pending.newViewers.push(...newViewers.slice(0, room));
     }
     this.#schedule(GATHER_MS);
@@ -87,7 +87,7 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
 
   #pending(playbackId: string): Pending | undefined {
     const known = this.#waiting.get(playbackId);
-    if (known || this.#isClosed || this.#waiting.size >= MOST_WAITING) return known;
+    if (known || this.#isClosed || this.#waiting.size >= MAX_WAITING) return known;
     const fresh: Pending = { playbackId, now: null, begun: 0, watchedMs: 0, errors: 0, heartbeats: 0, newViewers: [] };
     this.#waiting.set(playbackId, fresh);
     return fresh;
@@ -130,8 +130,8 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
         newer.watchedMs += failed.watchedMs;
         newer.errors += failed.errors;
         newer.heartbeats += failed.heartbeats;
-        newer.newViewers = [...failed.newViewers, ...newer.newViewers].slice(0, MOST_NEW_VIEWERS);
-      } else if (this.#waiting.size < MOST_WAITING) this.#waiting.set(playbackId, failed);
+        newer.newViewers = [...failed.newViewers, ...newer.newViewers].slice(0, MAX_NEW_VIEWERS);
+      } else if (this.#waiting.size < MAX_WAITING) this.#waiting.set(playbackId, failed);
     }
   }
 }

@@ -8,9 +8,9 @@ import type { Db, Owner } from "../schema.ts";
 import { playbackLogRoutes } from "./playback-log.ts";
 import type { ViewCounter } from "./view-counter.ts";
 import { parseDimensions, parseStretch, parseViewsOf } from "./view-query.ts";
-import { isWatchable, MOST_ROWS, readTotalViews, readViewership, readViewsNow, type ViewsOf } from "./view-store.ts";
+import { isWatchable, MAX_ROWS, readTotalViews, readViewership, readViewsNow, type ViewsOf } from "./view-store.ts";
 
-const LONGEST_SHOWN = 100;
+const MAX_SHOWN = 100;
 /** Anybody may ask for totals, which are sums over all hours of a playback id. */
 const TOTALS_MS = 10_000;
 const MAX_TOTALS = 10_000;
@@ -50,7 +50,7 @@ export function viewRoutes(app: FastifyInstance, deps: ViewRouteDeps): void {
     api.on(route, async ({ id }, reply): Promise<TotalViews> => {
       reply.header("cache-control", "public, max-age=60, s-maxage=300");
       if (isPlaybackId(id)) return totals.get(id, () => readTotalViews(deps.viewers, id));
-      return { playbackId: id.slice(0, LONGEST_SHOWN), viewCount: 0, playtimeMins: 0, legacyViewCount: 0 };
+      return { playbackId: id.slice(0, MAX_SHOWN), viewCount: 0, playtimeMins: 0, legacyViewCount: 0 };
     });
 
   playbackLogRoutes(app, deps);
@@ -64,6 +64,6 @@ export function viewRoutes(app: FastifyInstance, deps: ViewRouteDeps): void {
 }
 
 function whole<Row>(rows: Row[]): Row[] {
-  if (rows.length <= MOST_ROWS) return rows;
-  throw new BadRequest(`more than ${MOST_ROWS} rows: ask for a shorter time, longer steps or one playbackId`);
+  if (rows.length <= MAX_ROWS) return rows;
+  throw new BadRequest(`more than ${MAX_ROWS} rows: ask for a shorter time, longer steps or one playbackId`);
 }

@@ -27,7 +27,7 @@ export const HOUR_MS = 3_600_000;
 /** A node tells its counts every 10 s; after this they are those of a node that is gone. */
 export const COUNT_STANDS_MS = 30_000;
 /** Longer answers are refused, not cut. */
-export const MOST_ROWS = 10_000;
+export const MAX_ROWS = 10_000;
 
 export type Dimension = "playbackId" | "creatorId";
 export type Step = "hour" | "day" | "week" | "month" | "year";
@@ -112,7 +112,7 @@ export async function readViewsNow(
       from view_hour where project_id = ${projectId} and hour = ${hourOf(now)}::bigint
     ) v ${withCreator}
     where ${matches(of)} ${grouped(by.map((name) => columns[name]))} ${by.length > 0 ? sql`having sum(v.viewers) > 0` : sql``}
-    order by "viewCount" desc limit ${MOST_ROWS + 1}`.execute(db);
+    order by "viewCount" desc limit ${MAX_ROWS + 1}`.execute(db);
   return rows.map(withoutNulls);
 }
 
@@ -130,7 +130,7 @@ export async function readViewership(
     from view_hour v ${withCreator}
     where v.project_id = ${projectId} and v.hour >= ${hourOf(from)}::bigint and v.hour < ${to}::bigint and ${matches(of)}
     ${grouped(groups.map((_, index) => sql.raw(String(index + 1))))} ${step ? sql`order by 1` : sql`order by "viewCount" desc`}
-    limit ${MOST_ROWS + 1}`.execute(db);
+    limit ${MAX_ROWS + 1}`.execute(db);
   return rows.map(withoutNulls);
 }
 

@@ -17,7 +17,7 @@ const REFRESH_MS = 2_000;
 const GONE_MS = 30_000;
 const LOOK_MS = 1_000;
 /** Viewers by credential that are remembered; the one that was seen longest ago is forgotten first. */
-const MOST_VIEWERS = 100_000;
+const MAX_VIEWERS = 100_000;
 
 interface Seen {
   readonly credential: string;
@@ -91,11 +91,11 @@ export class ViewerLimit {
   /** Now and then, as the way over what was taken out at the front of a large map is long. */
   #forget(): void {
     const now = this.#deps.clock.monotonic();
-    if (now < this.#lookAt && this.#seen.size < MOST_VIEWERS) return;
+    if (now < this.#lookAt && this.#seen.size < MAX_VIEWERS) return;
     this.#lookAt = now + LOOK_MS;
     const before = now - GONE_MS;
     for (const [name, { at }] of this.#seen) {
-      if (at > before && this.#seen.size < MOST_VIEWERS) return;
+      if (at > before && this.#seen.size < MAX_VIEWERS) return;
       this.#remove(name);
     }
   }

@@ -5,7 +5,7 @@ import type { Db, Trx } from "../schema.ts";
 /** The channel on which a worker hears that deliveries are due. */
 export const WEBHOOK_CHANNEL = "webhook_due";
 
-const MOST_REPLAYED = 10_000;
+const MAX_REPLAYED = 10_000;
 
 /**
  * Queue one delivery for each event and each webhook of the project that is about it. In the transaction of the events, so that either
@@ -54,7 +54,7 @@ export async function queueReplay(db: Db, { webhookId, projectId, from, to, now 
       union all ${placed("event_telemetry", sql`type = 'webhook_event'`)}) as f
     join webhook w on w.id = ${webhookId} and f.name = any(w.events)
       and (w.stream_id is null or w.stream_id = f.subject_id::text)
-    order by f.at, f.subject_id, f.seq limit ${MOST_REPLAYED}`;
+    order by f.at, f.subject_id, f.seq limit ${MAX_REPLAYED}`;
   return db.transaction().execute((trx) => insertDeliveries(trx, found, now));
 }
 

@@ -6,7 +6,7 @@ import { IllegalTransition } from "../illegal-transition.ts";
  */
 
 const FIRST_WAIT_MS = 5_000;
-const LONGEST_WAIT_MS = 3_600_000;
+const MAX_WAIT_MS = 3_600_000;
 const IN_ORDER_MS = 3_600_000;
 const GIVEN_UP_MS = 24 * 3_600_000;
 
@@ -41,7 +41,7 @@ export function nextDelivery(delivery: Delivery, input: DeliveryInput, now: numb
   const { attempts, firstTriedAt, isLate } = delivery;
   if (input.outcome === "delivered") return { state: "delivered" };
   if (input.outcome === "hopeless") return { state: "given-up", why: "the answer will not change" };
-  const wait = Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), LONGEST_WAIT_MS) * (0.8 + 0.4 * input.jitter);
+  const wait = Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), MAX_WAIT_MS) * (0.8 + 0.4 * input.jitter);
   if (now + wait > firstTriedAt + GIVEN_UP_MS) return { state: "given-up", why: "24 hours of tries" };
   if (isLate || now >= firstTriedAt + IN_ORDER_MS) {
     return { state: "due", attempts, firstTriedAt, isLate: true, at: Math.round(now + wait) };

@@ -38,10 +38,10 @@ export interface DeliveryWorkerDeps extends Deps, WebhookCallDeps {
 }
 
 const CALL_TIMEOUT_MS = 30_000;
-const MOST_AT_ONCE = 128;
+const MAX_AT_ONCE = 128;
 /** So that webhooks of one project, all of which hang, do not hold up those of others. */
-const MOST_OF_ONE_PROJECT = 64;
-const MOST_OF_ONE_WEBHOOK = 16;
+const MAX_OF_ONE_PROJECT = 64;
+const MAX_OF_ONE_WEBHOOK = 16;
 const PAUSE_AFTER = 100;
 /** Notifications make it prompt; this finds what is due again, and what a lost connection did not tell. */
 const POLL_MS = 1_000;
@@ -87,7 +87,7 @@ export class DeliveryWorker {
     this.#claimAgain = true;
     this.#claiming ??= this.#claimAll().finally(() => {
       this.#claiming = null;
-      if (this.#claimAgain && !this.#isClosed && this.#inFlight.size < MOST_AT_ONCE) this.wake();
+      if (this.#claimAgain && !this.#isClosed && this.#inFlight.size < MAX_AT_ONCE) this.wake();
     });
   }
 
@@ -114,11 +114,11 @@ export class DeliveryWorker {
 
   async #claimAll(): Promise<void> {
     this.#claimAgain = false;
-    const limit = MOST_AT_ONCE - this.#inFlight.size;
+    const limit = MAX_AT_ONCE - this.#inFlight.size;
     if (limit <= 0 || this.#isClosed) return;
     const { db, clock, node, log } = this.#deps;
     try {
-      const limits = { limit, limitOfOne: MOST_OF_ONE_WEBHOOK, limitOfProject: MOST_OF_ONE_PROJECT };
+      const limits = { limit, limitOfOne: MAX_OF_ONE_WEBHOOK, limitOfProject: MAX_OF_ONE_PROJECT };
       const claim = { nodeId: node.id, now: clock.now(), ...limits, busy: this.#working };
       for (const key of await claimQueues(db, claim)) this.#begin(key);
     } catch (err) {

@@ -13,7 +13,7 @@ export interface BegunViewers {
 }
 
 /** In one transaction; of a rush beyond that nobody is told one by one. */
-const MOST_EVENTS = 5_000;
+const MAX_EVENTS = 5_000;
 
 /**
  * `playback.user.new` for each viewer session, where a webhook asks for it: elsewhere a popular subject would fill its log with what nobody
@@ -46,5 +46,5 @@ export async function tellNewViewers(
       },
     }));
   });
-  await events.append(trx, told.slice(0, MOST_EVENTS));
+  await events.append(trx, told.slice(0, MAX_EVENTS));
 }

@@ -6,7 +6,7 @@ import { newId } from "../ids.ts";
 import type { NewWebhookLogRow } from "../schema.ts";
 import { type CallOutcome, outcomeOf } from "./delivery-status.ts";
 
-const KEPT_RESPONSE_BYTES = 1024;
+const MAX_RESPONSE_BYTES = 1024;
 
 export interface WebhookCallDeps {
   readonly clock: Clock;
@@ -49,7 +49,7 @@ export async function callWebhook(deps: WebhookCallDeps, call: WebhookCall): Pro
     body,
     headers,
     timeoutMs,
-    maxResponseBytes: KEPT_RESPONSE_BYTES,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
   });
   const outcome = answer.ok ? outcomeOf(answer.status) : answer.reason === "refused" ? "hopeless" : "failed";
   const log: NewWebhookLogRow = {

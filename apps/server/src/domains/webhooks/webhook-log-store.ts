@@ -5,7 +5,7 @@ import type { Db, NewWebhookLogRow, Owner, Trx, WebhookLogRow } from "../schema.
 import { deleteInSteps } from "./delete-in-steps.ts";
 
 const KEPT_MS = 7 * 86_400_000;
-const KEPT_OF_ONE = 1000;
+const MAX_OF_ONE = 1000;
 
 export const webhookLogFields: ListFields = {
   id: { kind: "id", column: sql.ref("id") },
@@ -57,7 +57,7 @@ export async function forgetOldCalls(db: Db, now: number): Promise<void> {
   await deleteInSteps(db, "webhook_log", old);
   const beyond = sql`
     select l.id from webhook w, lateral (
-      select created_at from webhook_log where webhook_id = w.id order by created_at desc offset ${KEPT_OF_ONE} limit 1
+      select created_at from webhook_log where webhook_id = w.id order by created_at desc offset ${MAX_OF_ONE} limit 1
     ) newer, webhook_log l where l.webhook_id = w.id and l.created_at <= newer.created_at`;
   await deleteInSteps(db, "webhook_log", beyond);
 }

@@ -36,13 +36,13 @@ export interface WebhookServiceDeps extends Deps {
   readonly outbound: Outbound;
 }
 
-const MOST_WEBHOOKS = 100;
+const MAX_WEBHOOKS = 100;
 /** Somebody waits for a test or a resend, so they take less time than a delivery may. */
 const CALL_TIMEOUT_MS = 10_000;
 const MAX_CALLS = 20;
 const MAX_CALLS_PER_PROJECT = 5;
 /** With so many before them, events of a replay are not added. As far as the store counts. */
-const MOST_WAITING = 1000;
+const MAX_WAITING = 1000;
 
 /** The rules of webhooks. Delivery is the worker's. */
 export class WebhookService {
@@ -56,7 +56,7 @@ export class WebhookService {
   async create(owner: Owner, input: NewWebhook): Promise<Webhook> {
     const { db, clock } = this.#deps;
     await this.#check(owner, input);
-    if ((await countWebhooks(db, owner)) >= MOST_WEBHOOKS) throw new TooManyWebhooks(MOST_WEBHOOKS);
+    if ((await countWebhooks(db, owner)) >= MAX_WEBHOOKS) throw new TooManyWebhooks(MAX_WEBHOOKS);
     const row = await insertWebhook(db, {
       id: newId(),
       project_id: owner.projectId,
@@ -166,8 +166,8 @@ export class WebhookService {
     const { db, clock } = this.#deps;
     const { waiting } = await this.#find(owner, id);
     if (from > to) throw new BadRequest("from must not be after to");
-    if (Number(waiting) >= MOST_WAITING) {
-      throw new TooManyRequests(`${MOST_WAITING} events or more wait for this webhook: replay once they are delivered`);
+    if (Number(waiting) >= MAX_WAITING) {
+      throw new TooManyRequests(`${MAX_WAITING} events or more wait for this webhook: replay once they are delivered`);
     }
     return queueReplay(db, { webhookId: id, projectId: owner.projectId, from, to, now: clock.now() });
   }

@@ -6,8 +6,8 @@ import { parseJson } from "./json-body.ts";
 import { observeRequests, type RequestObserver } from "./request-observer.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 
-const LARGEST_BODY = 1024 * 1024;
-const LONGEST_PARAMETER = 500;
+const MAX_BODY = 1024 * 1024;
+const MAX_PARAMETER = 500;
 
 /** On every answer. Who answers past the framework adds them. */
 export const SECURITY_HEADERS = {
@@ -33,8 +33,8 @@ export function createApp({ log, proxies, observer, ...cors }: AppSettings): Fas
     // Requests are logged by route, as addresses may hold tokens.
     logger: false,
     ...(proxies ? { trustProxy: (address: string) => proxies.has(address) } : {}),
-    bodyLimit: LARGEST_BODY,
-    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    bodyLimit: MAX_BODY,
+    routerOptions: { maxParamLength: MAX_PARAMETER },
     // An address that cannot be decoded, or has a part that is too long.
     frameworkErrors: (error, _request, reply: FastifyReply) =>
       void reply.code(error.statusCode ?? 400).send({ errors: [error.message] }),

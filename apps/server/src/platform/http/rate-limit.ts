@@ -20,7 +20,7 @@ interface Window {
 }
 
 /** Who asks beyond this pushes out whoever began a window first. */
-const MOST_WINDOWS = 10_000;
+const MAX_WINDOWS = 10_000;
 
 /** So many in a window of time, for each name. Counts in this process alone; its memory is bounded. */
 export class RateLimit {
@@ -78,7 +78,7 @@ export class RateLimit {
 
   #forget(now: number): void {
     for (const [name, { endsAt }] of this.#windows) {
-      if (endsAt > now && this.#windows.size < MOST_WINDOWS) return;
+      if (endsAt > now && this.#windows.size < MAX_WINDOWS) return;
       this.#windows.delete(name);
     }
   }

@@ -5,7 +5,7 @@ import { clientOf, plainAddress } from "../limits/client.ts";
 /** What a request says of where it comes from. */
 type Request = Pick<IncomingMessage, "headers" | "socket">;
 
-const MOST_HOPS = 20;
+const MAX_HOPS = 20;
 
 /**
  * The proxies in front of this server. What a request says of its way (`X-Forwarded-For`, `-Proto`, `-Host`) counts only where one of
@@ -39,7 +39,7 @@ export class TrustedProxies {
     if (this.isEmpty || !this.has(address)) return address;
     const hops = String(headers["x-forwarded-for"] ?? "")
       .split(",")
-      .slice(-MOST_HOPS);
+      .slice(-MAX_HOPS);
     for (const hop of hops.reverse()) {
       const named = plainAddress(hop.trim());
       // What is no address was made up, or hides one: the last that is known counts.

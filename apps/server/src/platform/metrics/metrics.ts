@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
 /** A label's values are ours, never a stranger's words; should one slip through, what is beyond this becomes `other`. */
-const MOST_SERIES = 300;
+const MAX_SERIES = 300;
 
 /** A count by labels, the labels in the order in which they were named. */
 export interface LabelledCounter {
@@ -65,7 +65,7 @@ export class Metrics {
     return {
       add(labels, by = 1) {
         const key = labels.join("\0");
-        if (!series.has(key) && series.size >= MOST_SERIES) counter.labels(...labels.map(() => "other")).inc(by);
+        if (!series.has(key) && series.size >= MAX_SERIES) counter.labels(...labels.map(() => "other")).inc(by);
         else {
           series.add(key);
           counter.labels(...labels).inc(by);

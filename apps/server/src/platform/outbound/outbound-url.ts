@@ -13,7 +13,7 @@ const DENIED_PORTS = new Set([
   6668, 6669, 6679, 6697, 8500, 9042, 9092, 9200, 9300, 10080, 10250, 11211, 11434, 27017,
 ]);
 
-const LONGEST_URL = 2048;
+const MAX_URL = 2048;
 
 /** Names that never lead into the open: RFC 6761 (localhost), RFC 6762 (local), RFC 8375 (home.arpa), ICANN's internal, and those of Linux hosts files. */
 const LOCAL_NAME = /^((.*\.)?(localhost|localdomain|local|internal|home\.arpa)|ip6-localhost|ip6-loopback)$/;
@@ -27,7 +27,7 @@ export interface UrlRules {
 
 /** What a URL's text alone says against it, as a sentence; null when only its host's addresses are left to be looked at. */
 export function refusalOfUrl(text: string, { allowPrivate, ownHosts }: UrlRules): string | null {
-  const url = text.length <= LONGEST_URL ? URL.parse(text) : null;
+  const url = text.length <= MAX_URL ? URL.parse(text) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") return "it is not an http:// or https:// address";
   if (url.username || url.password) return "it must not hold a user name or password";
   const host = hostOf(url);

@@ -44,7 +44,7 @@ export type OutboundAnswer =
     };
 
 const MAX_HEADER_BYTES = 16 * 1024;
-const LONGEST_STATUS_TEXT = 100;
+const MAX_STATUS_TEXT = 100;
 
 /** The name leads somewhere we do not go. */
 class AddressRefused extends Error {}
@@ -194,7 +194,7 @@ function hostAndPort(address: string): string {
 }
 
 /** Servers write anything there, and no database takes a text with a zero in it. */
-const textOfStatus = (text: string): string => text.replaceAll(/\p{Cc}/gu, "").slice(0, LONGEST_STATUS_TEXT);
+const textOfStatus = (text: string): string => text.replaceAll(/\p{Cc}/gu, "").slice(0, MAX_STATUS_TEXT);
 
 const SENTENCES: Readonly<Record<string, string>> = {
   ENOTFOUND: "the host name is not known",
