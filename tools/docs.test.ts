@@ -93,3 +93,17 @@ function headings(page: string): Set<string> {
     ),
   );
 }
+
+test("no sentence begins with a bare who, whoever, whom, whose, what or that", () => {
+  const bare = /(?:^|[.:;] |\| |^- )(?:Who|Whoever|Whom|Whose|What|That) [a-z][^.|\n]*/gm;
+  const found = pages
+    .filter((page) => !page.startsWith("docs/decisions/"))
+    .flatMap((page) => [...prose(page).matchAll(bare)].map(([sentence]) => `${page}: ${sentence.trim()}`))
+    .filter((sentence) => !sentence.endsWith("?"));
+  expect(found).toEqual([]);
+});
+
+/** A page without its code blocks. */
+function prose(page: string): string {
+  return readSource(page).replace(/^ *```[\s\S]*?^ *```/gm, "");
+}

@@ -160,7 +160,7 @@ const SETTINGS = {
     apiKey,
   ),
   roles: setting(
-    { variable: "WEIR_ROLES", about: "What this process does. More than one process needs `DATABASE_URL`." },
+    { variable: "WEIR_ROLES", about: "The work of this process. More than one process needs `DATABASE_URL`." },
     roles,
     ROLES.join(","),
   ),
@@ -247,7 +247,7 @@ const SETTINGS = {
   sseEventName: setting(
     {
       variable: "WEIR_SSE_EVENT_NAME",
-      about: "What the event feed calls its server-sent events; some clients listen to `lp_event`.",
+      about: "The name of the event feed's server-sent events; some clients listen to `lp_event`.",
     },
     matching(/^[A-Za-z0-9_.-]{1,64}$/, "1 to 64 of A-Z, a-z, 0-9, _, . and -"),
     "service_event",
@@ -378,7 +378,7 @@ export function describeSettings(): string {
     "",
     "Environment variables, read once at the start. An empty one counts as absent; a value that is not allowed stops the start with a message.",
     "",
-    "| Variable | Default | What it does | Allowed |",
+    "| Variable | Default | Purpose | Allowed |",
     "| --- | --- | --- | --- |",
     ...rows,
     "",
