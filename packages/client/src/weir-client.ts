@@ -1,4 +1,12 @@
-import type { AccessTrial, AccessTrialResult, Ingest, PlaybackInfo, StreamEvent, StreamHealth } from "@weir/contract";
+import type {
+  AccessTrial,
+  AccessTrialResult,
+  Ingest,
+  OwnerToken,
+  PlaybackInfo,
+  StreamEvent,
+  StreamHealth,
+} from "@weir/contract";
 import { ApiTokens } from "./api-tokens.ts";
 import { Dashboard } from "./dashboard.ts";
 import { type EventOptions, readEvents } from "./events.ts";
@@ -47,6 +55,11 @@ export class WeirClient {
   /** Ask whether a viewer with this token or access key would be admitted, and why. Admits nobody. */
   tryAccess(trial: AccessTrial, options: CallOptions = {}): Promise<AccessTrialResult> {
     return call(this.#transport, "POST /api/access-control/try", { ...options, body: trial });
+  }
+
+  /** Get a token that plays one of the project's streams or recordings for an hour, whatever its policy. Throws WeirError 404. */
+  ownerToken(playbackId: string, options: CallOptions = {}): Promise<OwnerToken> {
+    return call(this.#transport, "POST /api/access-control/owner-token", { ...options, body: { playbackId } });
   }
 
   /** A stream's health: conditions with their history, metrics, multistream targets. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { exact } from "./exact.ts";
+import { exact, Milliseconds } from "./exact.ts";
 
 /** Body of `POST /api/access-control/try`: what a viewer would bring. */
 export const AccessTrial = exact({
@@ -9,6 +9,19 @@ export const AccessTrial = exact({
   origin: Type.Optional(Type.String({ maxLength: 500, description: "Of the web page with the player" })),
 });
 export type AccessTrial = Static<typeof AccessTrial>;
+
+/** Body of `POST /api/access-control/owner-token`. */
+export const NewOwnerToken = exact({
+  playbackId: Type.String({ minLength: 1, maxLength: 100, description: "A stream or recording of the project" }),
+});
+export type NewOwnerToken = Static<typeof NewOwnerToken>;
+
+/** A token that plays one stream or recording of the project, whatever its playback policy. */
+export const OwnerToken = Type.Object({
+  token: Type.String({ description: "Secret. Players send it as they send a signed token: `?jwt=` or `Service-Jwt`" }),
+  expiresAt: Milliseconds,
+});
+export type OwnerToken = Static<typeof OwnerToken>;
 
 /** What became of it. */
 export const AccessTrialResult = Type.Object({

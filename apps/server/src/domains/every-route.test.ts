@@ -76,6 +76,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "POST /api/multistream/target": { url: "rtmp://example.com/live/x" },
   "PATCH /api/stream/{id}/suspended": { suspended: true },
   "POST /api/access-control/try": { playbackId: world.playbackId },
+  "POST /api/access-control/owner-token": { playbackId: world.playbackId },
   "POST /api/stream/{id}/create-multistream-target": { profile: "source", id: world.target },
 };
 

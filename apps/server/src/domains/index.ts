@@ -9,7 +9,7 @@ import type { Outbound } from "../platform/outbound/outbound.ts";
 import { JobQueue } from "../platform/queue/job-queue.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports/index.ts";
-import { signingKeyRoutes } from "./access-control/index.ts";
+import { OwnerTokens, signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
 import { addLaterRoutes, describeApi, version } from "./api/index.ts";
@@ -19,7 +19,7 @@ import { Housekeeping } from "./housekeeping.ts";
 import { FactQueue, releaseStreamsOfNode, StreamPublishGate, writeLiveFacts } from "./live/index.ts";
 import { targetRoutes } from "./multistream/index.ts";
 import { listNodes, NodeMembership } from "./nodes/index.ts";
-import { accessTrialRoutes, ContentGate, PlayableFinder, playbackRoutes } from "./playback/index.ts";
+import { accessTrialRoutes, ContentGate, ownerTokenRoutes, PlayableFinder, playbackRoutes } from "./playback/index.ts";
 import { retentionJob } from "./retention.ts";
 import type { Schema } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
@@ -126,8 +126,10 @@ export function createDomains(options: DomainOptions): Domains {
   });
   const findAccessWebhook = (projectId: string, id: string) => findProjectAccessWebhook(deps.db, projectId, id);
   const playables = new PlayableFinder({ ...deps, viewers: database.viewers });
+  const ownerTokens = new OwnerTokens(() => serverSecret(deps, "owner-tokens"));
   const playbackGate = new ContentGate({
     ...deps,
+    ownerTokens,
     playables,
     findAccessWebhook,
     noteAccessCall: (id, at, failure) => noteAccessCall(deps.db, id, at, failure),
@@ -170,6 +172,7 @@ export function createDomains(options: DomainOptions): Domains {
       sessionRoutes(app, deps);
       playbackRoutes(app, { ...deps, playables, viewers: database.viewers });
       accessTrialRoutes(app, { ...deps, access: playbackGate.access });
+      ownerTokenRoutes(app, { ...deps, ownerTokens });
       targetRoutes(app, deps);
       healthRoutes(app, deps);
       eventRoutes(app, { ...deps, feed });

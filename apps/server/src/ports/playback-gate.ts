@@ -33,7 +33,8 @@ export type ViewerPass =
       readonly signingKeyId: string /** Milliseconds since the Unix epoch. */;
       readonly expiresAt: number;
     }
-  | { readonly kind: "webhook"; readonly accessKey: string };
+  | { readonly kind: "webhook"; readonly accessKey: string }
+  | { readonly kind: "owner" /** Milliseconds since the Unix epoch. */; readonly expiresAt: number };
 
 export type PlaybackContent =
   | { readonly kind: "live"; readonly streamId: string; readonly projectId: string }

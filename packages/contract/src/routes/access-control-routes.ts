@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { AccessTrial, AccessTrialResult } from "../access-control.ts";
+import { AccessTrial, AccessTrialResult, NewOwnerToken, OwnerToken } from "../access-control.ts";
 import { ListQuery } from "../list.ts";
 import { none, ok, type Route } from "../route.ts";
 import { CreatedSigningKey, NewSigningKey, SigningKey, SigningKeyPatch } from "../signing-key.ts";
@@ -56,6 +56,15 @@ export const accessControlRoutes = {
     auth: "key",
     body: AccessTrial,
     success: ok(AccessTrialResult),
+    failures: [404, 422],
+  },
+  createOwnerToken: {
+    method: "POST",
+    path: "/api/access-control/owner-token",
+    summary: "Create a token that lets the owner watch a stream or recording for an hour",
+    auth: "key",
+    body: NewOwnerToken,
+    success: ok(OwnerToken),
     failures: [404, 422],
   },
 } as const satisfies Record<string, Route>;

@@ -4,6 +4,7 @@ import type { PlaybackRequest, ViewerDetails, ViewerPass } from "../../ports/ind
 import type { Refused } from "./access-token.ts";
 import { type AccessQuestion, AccessWebhooks, type AccessWebhooksDeps } from "./access-webhook.ts";
 import { isOriginAllowed } from "./allowed-origin.ts";
+import type { OwnerTokens } from "./owner-token.ts";
 import { checkToken, type KeyState } from "./token-check.ts";
 import { TokenVerifier } from "./token-verifier.ts";
 
@@ -38,13 +39,19 @@ const STANDS_MS = 4_000;
 const SHORTEST_STAND_MS = 1_000;
 const REFRESH_SECONDS = 600;
 
+export interface AccessCheckDeps extends AccessWebhooksDeps {
+  readonly ownerTokens: OwnerTokens;
+}
+
 /** Decides by the policy of what shall be played: the one place that does. Keeps what has been verified, so that it is dear only once. */
 export class AccessCheck {
   readonly tokens = new TokenVerifier();
   readonly webhooks: AccessWebhooks;
+  readonly #owners: OwnerTokens;
   readonly #clock: Clock;
 
-  constructor(deps: AccessWebhooksDeps) {
+  constructor(deps: AccessCheckDeps) {
+    this.#owners = deps.ownerTokens;
     this.#clock = deps.clock;
     this.webhooks = new AccessWebhooks(deps);
   }
@@ -52,6 +59,8 @@ export class AccessCheck {
   /** Somebody new, with what they bring. */
   async open(content: GuardedContent, request: Omit<PlaybackRequest, "playbackId">): Promise<Verdict> {
     const { policy } = content;
+    const asOwner = await this.#openAsOwner(content, request.tokens);
+    if (asOwner) return asOwner;
     if (!isOriginAllowed(policy?.allowedOrigins, request.viewer)) return NOT_FROM_THERE;
     if (policy?.type === "jwt") return this.#openByToken(content, request.tokens);
     if (policy?.type === "webhook") return this.#openByWebhook(content, policy, request);
@@ -61,12 +70,13 @@ export class AccessCheck {
   /** Somebody who was let in on this pass. Content that has become public stays open to them. */
   async recheck(content: GuardedContent, pass: ViewerPass, viewer: ViewerDetails): Promise<Verdict> {
     const { policy, signingKeys } = content;
+    if (pass.kind === "owner") return this.#untilExpiry(pass, IS_OWNER);
     if (!isOriginAllowed(policy?.allowedOrigins, viewer)) return NOT_FROM_THERE;
     if (policy === null || policy.type === "public") return letIn(pass, STANDS_MS, "the content is public");
     if (policy.type !== pass.kind) return refused("the policy is of another kind now");
     if (pass.kind === "jwt") {
       const isStanding = signingKeys.some(({ id, disabled }) => id === pass.signingKeyId && !disabled);
-      return isStanding ? this.#untilExpiry(pass) : refused("the signing key is disabled or deleted");
+      return isStanding ? this.#untilExpiry(pass, IS_SIGNED) : refused("the signing key is disabled or deleted");
     }
     const question = questionOf(content, policy, pass.accessKey);
     const answer = await this.webhooks.recheck(question, viewer, refreshMsOf(policy));
@@ -77,16 +87,26 @@ export class AccessCheck {
   async #openByToken(content: GuardedContent, tokens: readonly string[]): Promise<Verdict> {
     const [token] = tokens;
     if (token === undefined) return refused("the content needs a signed token, and none was given");
-    if (tokens.length > 1) return refused("two tokens were given, and they differ");
+    if (tokens.length > 1) return TWO_TOKENS;
     const grant = await checkToken(this.tokens, token, content, this.#clock.now());
     if (!grant.ok) return refused(grant.why);
-    return this.#untilExpiry({ kind: "jwt", signingKeyId: grant.signingKeyId, expiresAt: grant.expiresAt });
+    const { signingKeyId, expiresAt } = grant;
+    return this.#untilExpiry({ kind: "jwt", signingKeyId, expiresAt }, IS_SIGNED);
   }
 
-  #untilExpiry(pass: Extract<ViewerPass, { kind: "jwt" }>): Verdict {
+  /** The owner previews what is theirs, on whatever page and whatever the policy. Null for a request without an owner token. */
+  async #openAsOwner(content: GuardedContent, tokens: readonly string[]): Promise<Verdict | null> {
+    const [token = "", ...others] = tokens;
+    const grant = await this.#owners.check(token, content, this.#clock.now());
+    if (grant === null) return null;
+    if (others.length > 0) return TWO_TOKENS;
+    return grant.ok ? this.#untilExpiry({ kind: "owner", expiresAt: grant.expiresAt }, IS_OWNER) : refused(grant.why);
+  }
+
+  #untilExpiry(pass: Extract<ViewerPass, { expiresAt: number }>, why: string): Verdict {
     const leftMs = pass.expiresAt - this.#clock.now();
     if (leftMs <= 0) return refused("the token has expired");
-    return letIn(pass, Math.min(STANDS_MS, leftMs), "the token is valid");
+    return letIn(pass, Math.min(STANDS_MS, leftMs), why);
   }
 
   async #openByWebhook(
@@ -109,6 +129,9 @@ export class AccessCheck {
   }
 }
 
+const IS_SIGNED = "the token is valid";
+const IS_OWNER = "the owner watches";
+const TWO_TOKENS = refused("two tokens were given, and they differ");
 const NOT_FROM_THERE = refused("the web page's origin is not among the policy's allowedOrigins");
 
 const UNCONFIRMED: Refusal = { ok: false, reason: "unconfirmed", why: "the webhook does not respond" };

@@ -1,7 +1,8 @@
 /** The door of access control: who may watch what a policy guards. */
-export { AccessCheck, type GuardedContent, type Verdict } from "./access-check.ts";
+export { AccessCheck, type AccessCheckDeps, type GuardedContent, type Verdict } from "./access-check.ts";
 export type { AccessCallFailure, AccessWebhook, AccessWebhooksDeps, FindAccessWebhook } from "./access-webhook.ts";
 export { hasOriginList } from "./allowed-origin.ts";
+export { type OwnerToken, OwnerTokens } from "./owner-token.ts";
 export { checkPolicy } from "./policy-rules.ts";
 export { signingKeyRoutes } from "./signing-key-routes.ts";
 export { SigningKeyUse } from "./signing-key-use.ts";

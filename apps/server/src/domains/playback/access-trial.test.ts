@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { signAccessJwt, verifyWebhook } from "@weir/client";
-import type { AccessTrialResult, CreatedSigningKey, Stream, Webhook } from "@weir/contract";
+import type { AccessTrialResult, CreatedSigningKey, OwnerToken, Stream, Webhook } from "@weir/contract";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { addProject, startTestDomains, viewerOf } from "../domain-test-kit.ts";
 
@@ -73,6 +73,26 @@ describe("trying what a viewer brings", () => {
     expect((await kit.call("POST", PATH, {})).statusCode).toBe(422);
     await kit.call("DELETE", `/api/stream/${stream.id}`);
     expect((await kit.call("POST", PATH, body)).statusCode).toBe(404);
+  });
+});
+
+describe("an owner token", () => {
+  const mint = (playbackId: string, headers?: Record<string, string>) =>
+    kit.call("POST", "/api/access-control/owner-token", { playbackId }, headers);
+
+  it("is given for what is one's own, and opens the gate of every node", async () => {
+    const { token, expiresAt } = (await mint(stream.playbackId)).json<OwnerToken>();
+    expect(expiresAt).toBe(kit.clock.now() + 3_600_000);
+    for (const { playbackGate } of [kit.domains, kit.another("two")]) {
+      const request = viewerOf(stream.playbackId, { tokens: [token] });
+      expect(await playbackGate.open(request)).toMatchObject({ ok: true, pass: { kind: "owner" } });
+    }
+  });
+
+  it("is refused to another project, and for what does not exist", async () => {
+    const { apiKey } = await addProject(kit.db, "owner-token");
+    expect((await mint(stream.playbackId, { authorization: apiKey })).statusCode).toBe(404);
+    expect((await mint("zzzz000000000000")).statusCode).toBe(404);
   });
 });
 

@@ -8,6 +8,7 @@ import { DatabaseAway } from "../../platform/database-away.ts";
 import { silentLog } from "../../platform/log.ts";
 import { Outbound } from "../../platform/outbound/outbound.ts";
 import type { PlaybackDecision, PlaybackRequest, ViewerPass } from "../../ports/index.ts";
+import { OwnerTokens } from "../access-control/index.ts";
 import { addProject, startTestDomains, viewerOf } from "../domain-test-kit.ts";
 import { ContentGate, type ViewerLimits } from "./content-gate.ts";
 import { PlayableFinder } from "./playable-finder.ts";
@@ -20,6 +21,7 @@ afterAll(async () => {
 });
 
 const limits: ViewerLimits = { isFull: async () => false, admits: () => true, goesOn: () => {} };
+const ownerTokens = new OwnerTokens(async () => Buffer.alloc(32, 7));
 let gate: ContentGate;
 let key: CreatedSigningKey;
 let stream: Stream;
@@ -39,6 +41,7 @@ function gateWith(viewerLimits: ViewerLimits, db = kit.db): ContentGate {
     clock: kit.clock,
     log: silentLog,
     noteAccessCall: async () => {},
+    ownerTokens,
     limits: viewerLimits,
     playables: new PlayableFinder({ db, viewers: db, clock: kit.clock }),
     outbound: new Outbound({
@@ -202,6 +205,62 @@ describe("content with tokens", () => {
     kit.clock.advance(60_000);
     await openBy(tokenFor());
     await expect.poll(seen).toBe(first + 60_000);
+  });
+});
+
+describe("an owner token", () => {
+  const HOUR_MS = 3_600_000;
+  const mint = async (content: { playbackId: string; projectId: string } = stream) =>
+    (await ownerTokens.mint(content, kit.clock.now())).token;
+
+  it.each<PlaybackPolicy>([
+    { type: "jwt" },
+    { type: "webhook", webhookId: "hook" },
+    { type: "public", allowedOrigins: ["https://page.test"] },
+  ])("opens content whatever its policy, and asks no webhook: %j", async (policy) => {
+    await setPolicy(policy);
+    const decision = await open({ tokens: [await mint()] });
+    const pass = { kind: "owner", expiresAt: kit.clock.now() + HOUR_MS };
+    expect(decision).toMatchObject({ ok: true, pass, standsMs: 4_000, content: { streamId: stream.id } });
+    expect(receiver.asked).toEqual([]);
+  });
+
+  it("is denied for another playback id or project, with another secret, changed, or beside another token", async () => {
+    const other = await streamWith({ type: "jwt" });
+    const foreign = new OwnerTokens(async () => Buffer.alloc(32, 8));
+    const good = await mint();
+    const [, claims = "", signature = ""] = good.split(".");
+    const longer = Buffer.from(JSON.stringify([stream.playbackId, stream.projectId, kit.clock.now() * 2]));
+    const attempts: [string, string[]][] = [
+      ["another playback id", [await mint(other)]],
+      ["another project", [await mint({ playbackId: stream.playbackId, projectId: "else" })]],
+      ["another secret", [(await foreign.mint(stream, kit.clock.now())).token]],
+      ["a later end", [`owner.${longer.toString("base64url")}.${signature}`]],
+      ["no signature", [`owner.${claims}.`]],
+      ["only the signature", [`owner..${signature}`]],
+      ["more parts", [`${good}.more`]],
+      ["no parts", ["owner."]],
+      ["too long", [`owner.${"a".repeat(10_000)}.${signature}`]],
+      ["a second token", [good, await tokenFor()]],
+    ];
+    for (const [what, tokens] of attempts) expect([what, await open({ tokens })]).toEqual([what, DENIED]);
+    expect(await open({ tokens: [good] })).toMatchObject({ ok: true });
+  });
+
+  it("ends after an hour for those who watch, and opens nothing of a suspended stream", async () => {
+    const token = await mint();
+    const pass = await passOf(open({ tokens: [token] }));
+    await setPolicy({ type: "webhook", webhookId: "hook" });
+    expect(await recheck(pass, { origin: "https://evil.test" })).toMatchObject({ ok: true });
+    await kit.call("PATCH", `/api/stream/${stream.id}`, { suspended: true });
+    gate.forget("all");
+    expect([await open({ tokens: [token] }), await recheck(pass)]).toEqual([DENIED, DENIED]);
+    await kit.call("PATCH", `/api/stream/${stream.id}`, { suspended: false });
+    gate.forget("all");
+    kit.clock.advance(HOUR_MS - 1_000);
+    expect(await recheck(pass)).toMatchObject({ ok: true, standsMs: 1_000 });
+    kit.clock.advance(1_000);
+    expect([await open({ tokens: [token] }), await recheck(pass)]).toEqual([DENIED, DENIED]);
   });
 });
 

@@ -9,7 +9,7 @@ import type {
 } from "../../ports/index.ts";
 import {
   AccessCheck,
-  type AccessWebhooksDeps,
+  type AccessCheckDeps,
   hasOriginList,
   SigningKeyUse,
   type Verdict,
@@ -30,7 +30,7 @@ const MAX_CONTENTS = 10_000;
 const INDEX_MS = 30_000;
 const MAX_INDEXES = 8;
 
-export interface ContentGateDeps extends Deps, AccessWebhooksDeps {
+export interface ContentGateDeps extends Deps, AccessCheckDeps {
   readonly limits: ViewerLimits;
   readonly playables: PlayableFinder;
 }

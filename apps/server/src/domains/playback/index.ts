@@ -1,5 +1,6 @@
 /** The door of playback. */
 export { accessTrialRoutes } from "./access-trial-routes.ts";
 export { ContentGate } from "./content-gate.ts";
+export { ownerTokenRoutes } from "./owner-token-routes.ts";
 export { PlayableFinder } from "./playable-finder.ts";
 export { playbackRoutes } from "./playback-routes.ts";

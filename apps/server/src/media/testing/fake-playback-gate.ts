@@ -23,7 +23,7 @@ const CONTENT: Readonly<Record<string, PlaybackContent>> = {
  * `policy` says otherwise; then whoever has one token or access key of `allowed` is let in.
  */
 export class FakePlaybackGate implements PlaybackGate {
-  policy: "public" | ViewerPass["kind"] = "public";
+  policy: "public" | "jwt" | "webhook" = "public";
   readonly allowed = new Set<string>(["good"]);
   /** Origins that may watch; null for any. */
   origins: readonly string[] | null = null;
@@ -57,6 +57,7 @@ export class FakePlaybackGate implements PlaybackGate {
     await this.hold;
     if (this.unknown === "away") throw new Error("the database is away");
     if (this.unknown === "unconfirmed") return { ok: false, reason: "unconfirmed" };
+    if (pass.kind === "owner") return this.#answer(playbackId, pass, true);
     const credential = pass.kind === "jwt" ? pass.signingKeyId : pass.accessKey;
     return this.#answer(playbackId, pass, this.policy === pass.kind && this.allowed.has(credential));
   }
@@ -90,6 +91,6 @@ export class FakePlaybackGate implements PlaybackGate {
 }
 
 /** The credential stands in for the signing key. */
-function passOf(kind: ViewerPass["kind"], credential: string, expiresAt: number): ViewerPass {
+function passOf(kind: "jwt" | "webhook", credential: string, expiresAt: number): ViewerPass {
   return kind === "jwt" ? { kind, signingKeyId: credential, expiresAt } : { kind, accessKey: credential };
 }

@@ -180,7 +180,7 @@ export class ViewerSessions {
 
   #session(playbackId: string, pass: ViewerPass, details: ViewerDetails, viewer: Viewer): ViewerSession {
     const now = this.#clock.monotonic();
-    const endsAt = pass.kind === "jwt" ? now + pass.expiresAt - this.#clock.now() : Number.POSITIVE_INFINITY;
+    const endsAt = "expiresAt" in pass ? now + pass.expiresAt - this.#clock.now() : Number.POSITIVE_INFINITY;
     return {
       playbackId,
       pass,

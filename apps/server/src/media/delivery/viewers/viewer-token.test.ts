@@ -7,7 +7,9 @@ const PASS = { kind: "jwt", signingKeyId: "a-key", expiresAt: 1_800_000_000_000 
 const tokens = new ViewerTokens(SECRET);
 const sealed = () => tokens.seal("playback1", { viewerId: "v1", pass: PASS });
 
-test.each<ViewerPass>([PASS, { kind: "webhook", accessKey: 'schlüssel ☃ "\\' }])(
+const OWNER: ViewerPass = { kind: "owner", expiresAt: 1_800_000_000_000 };
+
+test.each<ViewerPass>([PASS, OWNER, { kind: "webhook", accessKey: 'schlüssel ☃ "\\' }])(
   "a token gives back what was sealed, on every node with the secret: %o",
   (pass) => {
     const token = tokens.seal("playback1", { viewerId: "v1", pass });

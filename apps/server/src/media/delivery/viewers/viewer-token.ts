@@ -16,7 +16,8 @@ export interface SealedViewer {
 
 type Sealed =
   | readonly [viewerId: string, "jwt", keyId: string, expiresAt: number]
-  | readonly [string, "webhook", string];
+  | readonly [string, "webhook", string]
+  | readonly [string, "owner", expiresAt: number];
 
 /**
  * Tokens in the addresses of gated content: AES-256-GCM with a random nonce, for the playback id as associated data, so that under another id
@@ -30,13 +31,9 @@ export class ViewerTokens {
   }
 
   seal(playbackId: string, { viewerId, pass }: SealedViewer): string {
-    const sealed: Sealed =
-      pass.kind === "jwt"
-        ? [viewerId, pass.kind, pass.signingKeyId, pass.expiresAt]
-        : [viewerId, pass.kind, pass.accessKey];
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv("aes-256-gcm", this.#secret, nonce).setAAD(Buffer.from(playbackId));
-    const body = [cipher.update(JSON.stringify(sealed), "utf8"), cipher.final()];
+    const body = [cipher.update(JSON.stringify(sealedOf(viewerId, pass)), "utf8"), cipher.final()];
     return Buffer.concat([Buffer.of(VERSION), nonce, ...body, cipher.getAuthTag()]).toString("base64url");
   }
 
@@ -57,8 +54,28 @@ export class ViewerTokens {
       return null;
     }
     const sealed = JSON.parse(text) as Sealed;
-    const viewerId = sealed[0];
-    if (sealed[1] === "webhook") return { viewerId, pass: { kind: "webhook", accessKey: sealed[2] } };
-    return { viewerId, pass: { kind: "jwt", signingKeyId: sealed[2], expiresAt: sealed[3] } };
+    return { viewerId: sealed[0], pass: passOf(sealed) };
+  }
+}
+
+function sealedOf(viewerId: string, pass: ViewerPass): Sealed {
+  switch (pass.kind) {
+    case "jwt":
+      return [viewerId, pass.kind, pass.signingKeyId, pass.expiresAt];
+    case "webhook":
+      return [viewerId, pass.kind, pass.accessKey];
+    case "owner":
+      return [viewerId, pass.kind, pass.expiresAt];
+  }
+}
+
+function passOf(sealed: Sealed): ViewerPass {
+  switch (sealed[1]) {
+    case "jwt":
+      return { kind: "jwt", signingKeyId: sealed[2], expiresAt: sealed[3] };
+    case "webhook":
+      return { kind: "webhook", accessKey: sealed[2] };
+    case "owner":
+      return { kind: "owner", expiresAt: sealed[2] };
   }
 }

@@ -1,0 +1,66 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Refused } from "./access-token.ts";
+
+/** How long an owner may watch with one token. */
+export const OWNER_TOKEN_MS = 3_600_000;
+
+const PREFIX = "owner.";
+const MAX_TOKEN_LENGTH = 500;
+
+/** What an owner token opens. */
+interface Scope {
+  readonly playbackId: string;
+  readonly projectId: string;
+}
+
+export interface OwnerToken {
+  readonly token: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly expiresAt: number;
+}
+
+/**
+ * Tokens by which the owner of a stream or recording watches it, whatever its policy: HMAC-SHA-256 over playback id, project and expiry,
+ * with a secret that all nodes share. They begin unlike a signed token of a customer, so that neither passes for the other.
+ */
+export class OwnerTokens {
+  readonly #readSecret: () => Promise<Uint8Array>;
+  #secret: Promise<Uint8Array> | null = null;
+
+  constructor(readSecret: () => Promise<Uint8Array>) {
+    this.#readSecret = readSecret;
+  }
+
+  async mint({ playbackId, projectId }: Scope, now: number): Promise<OwnerToken> {
+    const expiresAt = now + OWNER_TOKEN_MS;
+    const claims = Buffer.from(JSON.stringify([playbackId, projectId, expiresAt])).toString("base64url");
+    const signature = await this.#sign(claims);
+    return { token: `${PREFIX}${claims}.${signature.toString("base64url")}`, expiresAt };
+  }
+
+  /** Null for what is no owner token at all. */
+  async check(text: string, scope: Scope, now: number): Promise<{ ok: true; expiresAt: number } | Refused | null> {
+    if (!text.startsWith(PREFIX)) return null;
+    if (text.length > MAX_TOKEN_LENGTH) return INVALID;
+    const [claims = "", signature = "", ...more] = text.slice(PREFIX.length).split(".");
+    const given = Buffer.from(signature, "base64url");
+    const expected = await this.#sign(claims);
+    if (more.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) return INVALID;
+    const [playbackId, projectId, expiresAt] = JSON.parse(Buffer.from(claims, "base64url").toString()) as Claims;
+    if (playbackId !== scope.playbackId || projectId !== scope.projectId) return INVALID;
+    return expiresAt > now ? { ok: true, expiresAt } : { ok: false, why: "the owner token has expired" };
+  }
+
+  async #sign(claims: string): Promise<Buffer> {
+    this.#secret ??= this.#readSecret();
+    // A failure is not kept: the next request reads the secret again.
+    this.#secret.catch(() => (this.#secret = null));
+    return createHmac("sha256", await this.#secret)
+      .update(claims)
+      .digest();
+  }
+}
+
+type Claims = readonly [playbackId: string, projectId: string, expiresAt: number];
+
+const INVALID: Refused = { ok: false, why: "the owner token is not valid for this playback id" };
