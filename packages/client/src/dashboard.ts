@@ -1,4 +1,4 @@
-import type { DashboardSession, LogIn, ServerSettings } from "@weir/contract";
+import type { DashboardSession, LogIn, Overview, ServerSettings } from "@weir/contract";
 import { call } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import { WeirError } from "./weir-error.ts";
@@ -34,6 +34,11 @@ export class Dashboard {
       if (error instanceof WeirError && error.status === 401) return null;
       throw error;
     }
+  }
+
+  /** Counts of streams and webhooks, and the free capacity of the server. */
+  overview(options: CallOptions = {}): Promise<Overview> {
+    return call(this.#transport, "GET /api/dashboard/overview", options);
   }
 
   /** The server's version, settings and nodes, without secrets. Throws WeirError 403 for a restricted key. */

@@ -10,6 +10,7 @@ export * from "./ingest.ts";
 export * from "./later-routes.ts";
 export * from "./list.ts";
 export * from "./multistream.ts";
+export * from "./overview.ts";
 export * from "./person.ts";
 export * from "./playback.ts";
 export * from "./playback-policy.ts";

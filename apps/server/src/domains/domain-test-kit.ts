@@ -85,6 +85,7 @@ export async function startTestDomains(
         reconnectWindowMs: WINDOW_MS,
         publicUrl: () => "http://weir.test",
         rtmpUrl: () => "rtmp://weir.test:1935/live",
+        headroom: () => ({ disk: { freeBytes: 1, totalBytes: 2 } }),
         ...settings,
       },
       passwords,

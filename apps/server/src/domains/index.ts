@@ -19,6 +19,7 @@ import { Housekeeping } from "./housekeeping.ts";
 import { FactQueue, releaseStreamsOfNode, StreamPublishGate, writeLiveFacts } from "./live/index.ts";
 import { targetRoutes } from "./multistream/index.ts";
 import { listNodes, NodeMembership } from "./nodes/index.ts";
+import { type Headroom, overviewRoutes } from "./overview/index.ts";
 import { accessTrialRoutes, ContentGate, ownerTokenRoutes, PlayableFinder, playbackRoutes } from "./playback/index.ts";
 import { retentionJob } from "./retention.ts";
 import type { Schema } from "./schema.ts";
@@ -58,6 +59,8 @@ export interface DomainSettings {
   readonly effectiveSettings: readonly EffectiveSetting[];
   /** Where viewers and browsers reach this server, without a slash at the end. */
   publicUrl(): string;
+  /** How much of this machine is in use. */
+  headroom(): Headroom;
   /** `rtmp://host:port/live`. */
   rtmpUrl(): string;
 }
@@ -172,6 +175,7 @@ export function createDomains(options: DomainOptions): Domains {
       sessionRoutes(app, deps);
       playbackRoutes(app, { ...deps, playables, viewers: database.viewers });
       accessTrialRoutes(app, { ...deps, access: playbackGate.access });
+      overviewRoutes(app, deps);
       ownerTokenRoutes(app, { ...deps, ownerTokens });
       targetRoutes(app, deps);
       healthRoutes(app, deps);

@@ -70,8 +70,13 @@ function closeToOthers(folder: string): void {
 
 /** Bytes that this process may still write to the file system of `folder`. */
 export function freeBytesOf(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
+  return diskOf(folder).freeBytes;
+}
+
+/** The file system of `folder`: all of it, and what this process may still write. */
+export function diskOf(folder: string): { freeBytes: number; totalBytes: number } {
+  const { bavail, blocks, bsize } = statfsSync(folder);
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
 /** The folder for sockets: `{data}/run`, or one with a short name in the system's folder for temporary files where that path is too long. */

@@ -38,6 +38,8 @@ export interface MediaRole {
   readonly rtmpPort: number;
   /** What an operator watches. */
   figures(): MediaPlane["figures"] & { readonly transcodeChildren: number; readonly diskFreeBytes: number };
+  /** Cores of live transcoding, in use and in all. */
+  transcoding(): TranscodeAdmission["budget"];
   /** End every session cleanly; publishers are told why. */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -67,6 +69,10 @@ export async function startMedia({
   });
   const transcoders = new TranscodePool(log, confinement);
   opened.defer(() => transcoders.close());
+  const admission = new TranscodeAdmission({
+    cores: config.transcodeCores ?? availableCores() * SHARE_OF_CORES,
+    freeBytes: () => process.availableMemory(),
+  });
   const plane = new MediaPlane({
     clock,
     log,
@@ -81,10 +87,7 @@ export async function startMedia({
     spoolDir: spoolDirOf(dataFolder),
     reconnectWindowMs: config.reconnectWindowMs,
     ladder: {
-      admission: new TranscodeAdmission({
-        cores: config.transcodeCores ?? availableCores() * SHARE_OF_CORES,
-        freeBytes: () => process.availableMemory(),
-      }),
+      admission,
       children: transcoders,
       encoding: {
         preset: config.transcodePreset,
@@ -138,6 +141,7 @@ export async function startMedia({
     handleHttp: plane.handleHttp,
     rtmpPort,
     figures: () => ({ ...plane.figures, transcodeChildren: transcoders.count, diskFreeBytes: freeBytesOf(dataFolder) }),
+    transcoding: () => admission.budget,
     async drain() {
       rtmp.stopListening();
       await plane.drain();

@@ -4,7 +4,7 @@ import { createDomains, type Schema } from "../domains/index.ts";
 import { closeSlowReaders, MEDIA_PREFIXES } from "../media/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Config, effectiveSettings } from "../platform/config.ts";
-import { freeBytesOf, openDataFolder } from "../platform/data-folder.ts";
+import { diskOf, freeBytesOf, openDataFolder } from "../platform/data-folder.ts";
 import { openDatabase } from "../platform/database.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
 import { takeLock } from "../platform/folder-lock.ts";
@@ -102,6 +102,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
       nodeName: nodeNameOf(dataFolder),
       publicUrl,
       rtmpUrl,
+      headroom: () => ({ disk: diskOf(dataFolder), ...(media && { transcoding: media.transcoding() }) }),
     },
     mediaControl: new NotifyMediaControl(database),
     store,

@@ -2,6 +2,7 @@ import { Type } from "typebox";
 import { Account, DashboardSession, LogIn, ServerSettings, SignIn } from "../account.ts";
 import { ApiToken, CreatedApiToken, NewApiToken } from "../api-token.ts";
 import { ListQuery } from "../list.ts";
+import { Overview } from "../overview.ts";
 import { NewPerson, Person, PersonPatch } from "../person.ts";
 import { NewProject, Project, ProjectPatch } from "../project.ts";
 import { none, ok, type Route } from "../route.ts";
@@ -48,6 +49,14 @@ export const accountRoutes = {
     summary: "How this server is set up, without secrets",
     auth: "key",
     success: ok(ServerSettings),
+    failures: [],
+  },
+  getOverview: {
+    method: "GET",
+    path: "/api/dashboard/overview",
+    summary: "Counts of streams and webhooks, and free capacity of this server",
+    auth: "key",
+    success: ok(Overview),
     failures: [],
   },
   getAccount: {

@@ -34,6 +34,11 @@ export class TranscodeAdmission {
     this.#settings = settings;
   }
 
+  /** Cores that the running ladders are counted with, and those that there are for all. */
+  get budget(): { readonly usedCores: number; readonly totalCores: number } {
+    return { usedCores: Math.max(0, this.#used), totalCores: this.#settings.cores };
+  }
+
   /** A slot, or a sentence that says why not. */
   admit(source: VideoTrack, rungs: readonly Rung[]): TranscodeSlot | string {
     let cost = coresOf(source, rungs, source.frameRate ?? COUNTED_FPS);

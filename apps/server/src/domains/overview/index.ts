@@ -1,0 +1,2 @@
+/** The door of the overview. */
+export { type Headroom, overviewRoutes } from "./overview-routes.ts";
