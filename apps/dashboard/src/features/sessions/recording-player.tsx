@@ -5,6 +5,7 @@ import { Note } from "../../components/note.tsx";
 import { VideoPlayer } from "../../components/video-player.tsx";
 import { absoluteMoment } from "../../lib/moments.ts";
 import { strings } from "../../strings.ts";
+import { usePreview } from "../preview/owner-preview.ts";
 import classes from "./session-list.module.css";
 import { sessionQuery } from "./session-queries.ts";
 
@@ -27,12 +28,14 @@ export function RecordingPlayer({ sessionId, onClose }: Props) {
         <CloseButton aria-label={text.close} onClick={onClose} />
       </header>
       {error && <Note tone="failure">{error.message}</Note>}
-      {session?.recordingUrl && title && <VideoPlayer src={pathOf(session.recordingUrl)} label={title} />}
+      {session?.recordingUrl && title && <Recording url={session.recordingUrl} label={title} />}
     </section>
   );
 }
 
-/** The public address may name a host that only viewers outside can reach; the same path is served here. */
-function pathOf(recordingUrl: string): string {
-  return new URL(recordingUrl, window.location.href).pathname;
+/** The public address may name a host that only viewers outside can reach; its playback ID is the same here. */
+function Recording({ url, label }: { readonly url: string; readonly label: string }) {
+  const [, , playbackId = ""] = new URL(url, window.location.href).pathname.split("/");
+  const src = usePreview(playbackId, true);
+  return src && <VideoPlayer src={src} label={label} />;
 }

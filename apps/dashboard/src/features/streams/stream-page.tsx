@@ -10,6 +10,7 @@ import { QueryProblem } from "../../components/query-problem.tsx";
 import { VideoPlayer } from "../../components/video-player.tsx";
 import type { PlaybackFigures } from "../../lib/hls-playback.ts";
 import { strings } from "../../strings.ts";
+import { isGated, usePreview } from "../preview/owner-preview.ts";
 import { TerminateButton } from "./stream-actions.tsx";
 import { StreamFacts } from "./stream-facts.tsx";
 import { StreamFigures } from "./stream-figures.tsx";
@@ -45,6 +46,7 @@ export function StreamPage() {
 function StreamBody({ stream, error }: { readonly stream: Stream; readonly error: Error | null }) {
   const [figures, setFigures] = useState<PlaybackFigures | null>(null);
   const testBroadcast = useTestBroadcastOf(stream.id);
+  const preview = usePreview(stream.playbackId, isGated(stream.playbackPolicy));
   const isOnAir = stream.status.state !== "idle";
   useDocumentTitle(`${stream.name} · ${text.state[stream.status.state]} · ${strings.app.name}`);
   return (
@@ -72,12 +74,7 @@ function StreamBody({ stream, error }: { readonly stream: Stream; readonly error
       )}
       <div className={classes.now}>
         {isOnAir ? (
-          <VideoPlayer
-            src={`/hls/${stream.playbackId}/index.m3u8`}
-            live
-            label={strings.player.label}
-            onFigures={setFigures}
-          />
+          preview && <VideoPlayer src={preview} live label={strings.player.label} onFigures={setFigures} />
         ) : (
           <WaitingForVideo stream={stream} />
         )}
