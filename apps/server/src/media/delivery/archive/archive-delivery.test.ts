@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { ManualClock } from "../../../platform/clock.ts";
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
@@ -13,8 +14,13 @@ const LONG = 200_000;
 function start() {
   const clock = new ManualClock();
   const asked: string[] = [];
+  const reading = { now: 0, most: 0 };
   const mediaIndex = async ({ id, projectId }: StoredContent): Promise<MediaIndex> => {
     asked.push(id);
+    reading.most = Math.max(reading.most, ++reading.now);
+    await turnOfTheLoop();
+    reading.now--;
+    if (id.startsWith("unreadable")) throw new Error("the database is away");
     const segment: StoredSegment = {
       epoch: 1,
       msn: 0,
@@ -59,7 +65,7 @@ function start() {
     );
     return asked.length - before;
   };
-  return { clock, play };
+  return { clock, play, reading };
 }
 
 test("indexes are kept for a minute, and asked for again after it", async () => {
@@ -80,4 +86,13 @@ test("an index is read by one caller while the others wait", async () => {
   const { play } = start();
   const asked = await Promise.all(Array.from({ length: 20 }, () => play("short")));
   expect(Math.max(...asked)).toBe(1);
+});
+
+test("recordings that are opened at once beyond a hundred wait for their turn, also behind some that fail", async () => {
+  const { play, reading } = start();
+  const unreadable = Array.from({ length: 150 }, (_, n) => play(`unreadable-${n}`));
+  const readable = Array.from({ length: 150 }, (_, n) => play(`short-${n}`));
+  const outcomes = (await Promise.allSettled([...unreadable, ...readable])).map(({ status }) => status);
+  expect(outcomes).toEqual([...Array(150).fill("rejected"), ...Array(150).fill("fulfilled")]);
+  expect(reading.most).toBe(100);
 });

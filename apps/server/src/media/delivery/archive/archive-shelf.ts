@@ -7,15 +7,16 @@ import { OpenMedia, type ReadFile } from "./open-media.ts";
 const KEEP_MS = 60_000;
 /** Of all kept media together, some 200 MB; a day of four renditions has 86,400. */
 const MAX_SEGMENTS = 300_000;
-/** Different media that are opened at a time. */
+/** Different media that are opened at a time; others wait for their turn. */
 const MAX_OPENING = 100;
+const MAX_WAITING = 10_000;
 
 interface Kept {
   readonly media: OpenMedia;
   readonly until: number;
 }
 
-export class TooManyOpening extends Error {}
+class TooManyOpening extends Error {}
 
 /** What is being played, kept for a minute. One caller opens it while the others wait. */
 export class ArchiveShelf {
@@ -27,7 +28,10 @@ export class ArchiveShelf {
     maxSize: MAX_SEGMENTS,
     sizeCalculation: ({ media }) => Math.min(MAX_SEGMENTS, Math.max(1, media.segments)),
   });
+  /** Those that wait for their turn as well. */
   readonly #opening = new Map<string, Promise<OpenMedia | null>>();
+  #turns = 0;
+  readonly #waiting: (() => void)[] = [];
 
   constructor(clock: Clock, gate: Pick<PlaybackGate, "mediaIndex">, readFile: ReadFile) {
     this.#clock = clock;
@@ -42,10 +46,23 @@ export class ArchiveShelf {
     if (kept && this.#clock.monotonic() < kept.until) return kept.media;
     const opening = this.#opening.get(content.id);
     if (opening) return opening;
-    if (this.#opening.size >= MAX_OPENING) throw new TooManyOpening("too many recordings are opened at a time");
-    const opened = this.#open(content).finally(() => this.#opening.delete(content.id));
+    if (this.#waiting.length >= MAX_WAITING) throw new TooManyOpening("too many recordings wait to be opened");
+    const opened = this.#inTurn(() => this.#open(content)).finally(() => this.#opening.delete(content.id));
     this.#opening.set(content.id, opened);
     return opened;
+  }
+
+  async #inTurn<Value>(open: () => Promise<Value>): Promise<Value> {
+    if (this.#turns < MAX_OPENING) this.#turns++;
+    else await new Promise<void>((begin) => this.#waiting.push(begin));
+    try {
+      return await open();
+    } finally {
+      // A turn passes from hand to hand.
+      const begin = this.#waiting.shift();
+      if (begin) begin();
+      else this.#turns--;
+    }
   }
 
   async #open(content: StoredContent): Promise<OpenMedia | null> {
