@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
 import type { Log } from "../log.ts";
 import { answerError } from "./app-errors.ts";
@@ -46,6 +47,10 @@ export function createApp({ log, proxies, observer, ...cors }: AppSettings): Fas
   );
   app.setErrorHandler(answerError(log));
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ errors: ["not found"] }));
+  // A content type without a body: the server has ended the stream already, and a parser would wait for its end.
+  app.addHook("preParsing", async (_request, _reply, body) =>
+    (body as Readable).readableEnded ? Readable.from([]) : body,
+  );
   addCors(app, cors);
   if (observer) observeRequests(app, observer);
   app.addHook("onSend", async (request, reply) => {

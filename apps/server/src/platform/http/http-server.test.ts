@@ -13,6 +13,7 @@ const mediaPrefixes = ["/hls/"];
 function open(port = 0): Promise<HttpServer> {
   const app = createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" });
   app.get("/app", async () => ({ from: "app" }));
+  app.post("/app", async ({ body }) => ({ body: body ?? null }));
   return createHttpServer({
     host: "127.0.0.1",
     port,
@@ -42,6 +43,15 @@ test("one port answers media by the bare handler and everything else by the app"
   expect(await get("/hls/abc/index.m3u8?x=1")).toBe("media /hls/abc/index.m3u8?x=1");
   expect(await get("/app")).toBe('{"from":"app"}');
   expect(await get("/hlsx")).toBe('{"errors":["not found"]}');
+});
+
+test.each([
+  ["a content type without a body", "Content-Type: application/json\r\n\r\n", '{"body":null}'],
+  ["an empty body", "Content-Type: application/json\r\nContent-Length: 0\r\n\r\n", '{"body":null}'],
+  ["nothing at all", "\r\n", '{"body":null}'],
+  ["a body", "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n[]", '{"body":[]}'],
+])("a POST with %s is answered", async (_situation, rest, body) => {
+  expect(await send(`POST /app HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${rest}`)).toContain(body);
 });
 
 test("a port that is in use is one line that names the setting", async () => {
