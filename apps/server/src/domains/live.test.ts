@@ -111,7 +111,14 @@ describe("the reconnect window", () => {
       record: true,
       profiles: stream.profiles,
       isDefaultLadder: true,
-      resume: { nextMsn: 2 + 16, discontinuitySequence: 0, endTicks: 180_000 + 32 * 90_000 },
+      resume: {
+        nextMsn: 2 + 16,
+        discontinuitySequence: 0,
+        endTicks: 180_000 + 32 * 90_000,
+        targetDuration: 2,
+        neededTargetDuration: 2,
+      },
+      lastTargetDuration: 2,
     });
     // It dies before its first segment: the next one keeps clear of its names too.
     await tell(kit.domains, ended(back.grant, "source-lost"));

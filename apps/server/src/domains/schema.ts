@@ -182,6 +182,8 @@ interface SessionTable extends Owned, Counters {
   next_msn: Int8Default;
   discontinuity_sequence: Int8Default;
   end_ticks: Int8Default;
+  target_duration: Generated<number>;
+  needed_target_duration: number | null;
   recording: "none" | "waiting" | "ready" | "failed" | "deleted";
   recording_playback_id: TextOrNull;
   recording_error: TextOrNull;

@@ -19,6 +19,7 @@ class PipelineRig {
       clock: this.clock,
       memory: openMediaMemory().parts,
       resume,
+      lastTargetDuration: null,
       onSegment: (segments: readonly RenditionSegment[], position) =>
         this.closed.push({
           msn: segments[0]?.segment.msn ?? 0,
@@ -73,7 +74,7 @@ describe("playlists", () => {
     expect(rig.playlist("source").trimEnd().split("\n")).toEqual([
       "#EXTM3U",
       "#EXT-X-VERSION:9",
-      "#EXT-X-TARGETDURATION:4",
+      "#EXT-X-TARGETDURATION:2",
       "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=1.01",
       "#EXT-X-PART-INF:PART-TARGET=0.334",
       "#EXT-X-MEDIA-SEQUENCE:1",
@@ -114,7 +115,13 @@ describe("playlists", () => {
   });
 
   test("count the discontinuities that left the list", () => {
-    const rig = new PipelineRig({ nextMsn: 17, discontinuitySequence: 4, endTicks: 90_000 });
+    const rig = new PipelineRig({
+      nextMsn: 17,
+      discontinuitySequence: 4,
+      endTicks: 90_000,
+      targetDuration: 2,
+      neededTargetDuration: 2,
+    });
     rig.send({ seconds: 5 });
     expect(rig.playlist("audio")).toMatch(/DISCONTINUITY-SEQUENCE:4\n.*#EXT-X-DISCONTINUITY\n.*17\.m4s/s);
     rig.send({ seconds: 30, clockAt: 5 }, (arrivals) => arrivals);

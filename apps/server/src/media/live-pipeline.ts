@@ -34,6 +34,7 @@ import { RenditionPackager } from "./packaging/rendition-packager.ts";
 import { type RenditionSegment, SegmentLedger } from "./packaging/segment-ledger.ts";
 import type { SourcePacket, Track, VideoTrack } from "./packet.ts";
 import type { PageMemory } from "./page-memory.ts";
+import { TargetDuration } from "./timeline/target-duration.ts";
 import { Timeline } from "./timeline/timeline.ts";
 import type { Cut, Sample, TimelineSink } from "./timeline/timeline-sink.ts";
 
@@ -46,6 +47,8 @@ export interface LivePipelineSettings {
   readonly memory: PageMemory;
   /** Where an earlier owner of the session stopped; null for a new session. */
   readonly resume: TimelinePosition | null;
+  /** The target duration that the stream's last session would have needed; null where it had none. */
+  readonly lastTargetDuration: number | null;
   /** A segment is closed in every rendition. */
   readonly onSegment: (segments: readonly RenditionSegment[], position: TimelinePosition) => void;
   readonly onUnstable: (reason: string) => void;
@@ -75,13 +78,14 @@ export class LivePipeline {
   readonly #memory: PageMemory;
   readonly #branches = new Map<string, Branch>();
   readonly #partTarget = new PartTarget();
+  readonly #target: TargetDuration;
   readonly #ledger: SegmentLedger;
   readonly #feed = new SessionFeed();
   readonly #ladderRequest: LadderRequest | null;
   /** Undefined until the first video track tells what it is made from. */
   #ladder: LiveLadder | null | undefined;
 
-  constructor({ clock, memory, resume, onSegment, onUnstable, ladder }: LivePipelineSettings) {
+  constructor({ clock, memory, resume, lastTargetDuration, onSegment, onUnstable, ladder }: LivePipelineSettings) {
     this.#clock = clock;
     this.#ladderRequest = ladder;
     this.#memory = memory;
@@ -92,7 +96,8 @@ export class LivePipeline {
       sample: (sample) => this.#sample(sample),
       pause: (ticks) => this.#pause(ticks),
     };
-    this.#timeline = new Timeline({ clock, sink, resume, onUnstable });
+    this.#target = new TargetDuration({ fixed: resume?.targetDuration ?? null, lastSession: lastTargetDuration });
+    this.#timeline = new Timeline({ clock, sink, resume, target: this.#target, onUnstable });
   }
 
   /** A publisher begins, or the same one begins again: nothing is known of its tracks and its clock. */
@@ -208,6 +213,7 @@ export class LivePipeline {
       memory: this.#memory,
       partTarget: this.#partTarget,
       discontinuitySequence: this.#timeline.position.discontinuitySequence,
+      target: this.#target,
       rungs,
       siblings: () => this.renditions,
       admission,
@@ -241,7 +247,7 @@ export class LivePipeline {
     const known = this.#branches.get(name);
     if (known) return known;
     const { discontinuitySequence } = this.#timeline.position;
-    const rendition = new LiveRendition(name, discontinuitySequence, this.#clock);
+    const rendition = new LiveRendition(name, discontinuitySequence, this.#target, this.#clock);
     const onSegment = (of: LiveRendition, segment: LiveSegment) => this.#ledger.closed(of, segment);
     const packager = new RenditionPackager(rendition, name, this.#partTarget, this.#memory, onSegment);
     const playlist = new LivePlaylist(rendition, this.#partTarget, () => this.renditions);

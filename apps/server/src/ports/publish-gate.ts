@@ -7,6 +7,10 @@ export interface TimelinePosition {
   readonly discontinuitySequence: number;
   /** Latest end of all tracks, in 90 kHz ticks. */
   readonly endTicks: number;
+  /** EXT-X-TARGETDURATION of the session's playlists, in seconds: it never changes. */
+  readonly targetDuration: number;
+  /** What it would have to be for the keyframes that came. */
+  readonly neededTargetDuration: number;
 }
 
 export interface PublishRequest {
@@ -53,6 +57,8 @@ export interface SessionStart {
   readonly sessionId: string;
   /** Null for a new session. */
   readonly resume: TimelinePosition | null;
+  /** The target duration, in seconds, that the stream's last session would have needed; null where it had none. */
+  readonly lastTargetDuration: number | null;
   readonly record: boolean;
   /** The ladder as the session began with it; empty for the source alone. */
   readonly profiles: readonly LadderProfile[];

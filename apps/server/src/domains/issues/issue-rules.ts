@@ -6,8 +6,11 @@ export type Verdict = Omit<OpenIssue, "code" | "since"> | "well" | "as-is";
 
 export type Rules<Fact> = Readonly<Partial<Record<IssueCode, (fact: Fact) => Verdict>>>;
 
-/** A segment is cut at 4 s without a keyframe, so that one every 4 s still gives whole segments. */
-const KEYFRAMES_WELL_MS = 4000;
+/** With a keyframe every 2 s playlists have a target duration of 2 s; from here on one of 4 s. */
+const KEYFRAMES_WELL_MS = 2400;
+const KEYFRAMES_SLOW_MS = 2500;
+const KEYFRAMES_KNOWN_SECONDS = 10;
+/** The longest segment begins with a keyframe every 4 s. */
 const KEYFRAMES_LATE_MS = 4500;
 const NO_KEYFRAMES_MS = 20_000;
 const STARVED_SECONDS = 3;
@@ -28,9 +31,18 @@ const harmful = (sentence: string, evidence: string, remedy: string): Verdict =>
 
 /** What the measures of a source and of its ladder tell. */
 export const metricsRules: Rules<SourceMetrics> = {
-  "keyframe-interval-too-long": ({ source: { keyframeIntervalMs: ms } }) => {
+  "keyframe-interval-too-long": ({ source: { keyframeIntervalMs: ms, measuredSeconds } }) => {
     if (ms === null || ms <= KEYFRAMES_WELL_MS || ms >= NO_KEYFRAMES_MS) return "well";
-    if (ms < KEYFRAMES_LATE_MS) return "as-is";
+    // Earlier it may be the way so far to a keyframe that is much later still.
+    if (ms < KEYFRAMES_SLOW_MS || (ms < KEYFRAMES_LATE_MS && measuredSeconds < KEYFRAMES_KNOWN_SECONDS)) return "as-is";
+    if (ms < KEYFRAMES_LATE_MS) {
+      return {
+        sentence: `The keyframe interval is ${inSeconds(ms)} s.`,
+        evidence: `${inSeconds(ms)} s without a keyframe; players without low latency start 12 s and more behind instead of 6 s to 8 s, and the stream's first session has segments that no player can start at.`,
+        remedy: "Set the keyframe interval of the encoder to 2 s.",
+        isHarmful: false,
+      };
+    }
     return harmful(
       `The keyframe interval is at least ${inSeconds(ms)} s.`,
       `${inSeconds(ms)} s without a keyframe; after 4 s a segment is cut without one, and players cannot start or switch there.`,

@@ -13,7 +13,7 @@ import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { isStreamKey } from "../ids.ts";
 import { recordingEvent } from "../recordings/index.ts";
-import { beginSession, resumeSession } from "../sessions/index.ts";
+import { beginSession, newestTargetDuration, resumeSession } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
 import { nextPublishAttempt } from "./publish-attempt.ts";
 import { isActive, nextStreamStatus } from "./stream-status.ts";
@@ -75,6 +75,7 @@ export class StreamPublishGate implements PublishGate {
 
       const before = stream.state;
       const next = nextStreamStatus(before, before === "live" ? "second-publisher" : "publish-accepted");
+      const lastTargetDuration = await newestTargetDuration(trx, stream.id);
       const session = stream.sessionId
         ? await resumeSession(trx, stream.sessionId, grant.epoch)
         : { ...(await beginSession(trx, { ...seedOf(stream), at })), position: null };
@@ -88,7 +89,7 @@ export class StreamPublishGate implements PublishGate {
         ...(resume === null && record ? [recordingEvent("recording.started", { streamId, owner, sessionId, at })] : []),
       ];
       await events.append(trx, [...ended, ...begun]);
-      return { sessionId, resume, record, profiles, isDefaultLadder: isDefaultLadder(profiles) };
+      return { sessionId, resume, lastTargetDuration, record, profiles, isDefaultLadder: isDefaultLadder(profiles) };
     });
   }
 

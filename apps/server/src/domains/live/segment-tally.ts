@@ -5,6 +5,7 @@ import type { Trx } from "../schema.ts";
 import { addToSessions, readSessionFences, type SessionTally } from "../sessions/index.ts";
 import type { LiveStream } from "./live-stream.ts";
 
+const TARGET_DURATION_BEFORE = 4;
 const NOTHING = { segments: 0, seconds: 0, bytes: 0, lastSeen: 0 };
 type StreamTally = { -readonly [Key in keyof typeof NOTHING]: number };
 
@@ -35,6 +36,8 @@ export async function countSegments(
       nextMsn: 0,
       discontinuitySequence: 0,
       endTicks: 0,
+      targetDuration: 0,
+      neededTargetDuration: 0,
     };
     const tally = tallies.get(streamId) ?? { ...NOTHING };
     const stream = streams.get(streamId);
@@ -50,6 +53,9 @@ export async function countSegments(
     session.nextMsn = Math.max(session.nextMsn, position.nextMsn);
     session.discontinuitySequence = Math.max(session.discontinuitySequence, position.discontinuitySequence);
     session.endTicks = Math.max(session.endTicks, position.endTicks);
+    // Journals of before have none: those sessions had 4.
+    session.targetDuration = position.targetDuration ?? TARGET_DURATION_BEFORE;
+    session.neededTargetDuration = position.neededTargetDuration ?? TARGET_DURATION_BEFORE;
     sessions.set(sessionId, session);
     tallies.set(streamId, tally);
   }

@@ -1,6 +1,12 @@
 /** The door of the sessions. */
 export { addToSessions, readSessionFences, type SessionTally } from "./session-facts-store.ts";
-export { beginSession, endSession, markSessionLost, resumeSession } from "./session-live-store.ts";
+export {
+  beginSession,
+  endSession,
+  markSessionLost,
+  newestTargetDuration,
+  resumeSession,
+} from "./session-live-store.ts";
 export { sessionRecord } from "./session-record.ts";
 export { sessionRoutes } from "./session-routes.ts";
 export { readSession } from "./session-snapshot.ts";

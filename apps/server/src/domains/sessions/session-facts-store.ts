@@ -10,6 +10,8 @@ export interface SessionTally {
   nextMsn: number;
   discontinuitySequence: number;
   endTicks: number;
+  targetDuration: number;
+  neededTargetDuration: number;
   /** 0 where it does not move. */
   lastSeen: number;
 }
@@ -41,11 +43,14 @@ export async function addToSessions(trx: Trx, tallies: readonly SessionTally[]):
       next_msn = greatest(s.next_msn, f.next_msn),
       discontinuity_sequence = greatest(s.discontinuity_sequence, f.discontinuity_sequence),
       end_ticks = greatest(s.end_ticks, f.end_ticks),
+      target_duration = f.target_duration,
+      needed_target_duration = f.needed_target_duration,
       last_seen = greatest(s.last_seen, f.last_seen)
     from unnest(${tallies.map((tally) => tally.sessionId)}::uuid[], ${column((tally) => tally.segments)}::bigint[],
       ${column((tally) => tally.seconds)}::float8[], ${column((tally) => tally.bytes)}::bigint[],
       ${column((tally) => tally.nextMsn)}::bigint[], ${column((tally) => tally.discontinuitySequence)}::bigint[],
-      ${column((tally) => Math.round(tally.endTicks))}::bigint[], ${column((tally) => tally.lastSeen)}::bigint[])
-      as f(id, segments, seconds, bytes, next_msn, discontinuity_sequence, end_ticks, last_seen)
+      ${column((tally) => Math.round(tally.endTicks))}::bigint[], ${column((tally) => tally.targetDuration)}::smallint[],
+      ${column((tally) => tally.neededTargetDuration)}::smallint[], ${column((tally) => tally.lastSeen)}::bigint[])
+      as f(id, segments, seconds, bytes, next_msn, discontinuity_sequence, end_ticks, target_duration, needed_target_duration, last_seen)
     where s.id = f.id`.execute(trx);
 }

@@ -53,6 +53,19 @@ export async function beginSession(trx: Trx, seed: SessionSeed): Promise<OpenSes
   return { id, record: seed.record, profiles: seed.profiles };
 }
 
+/** What the newest session of a stream that has closed a segment would have needed as its target duration. */
+export async function newestTargetDuration(trx: Trx, streamId: string): Promise<number | null> {
+  const row = await trx
+    .selectFrom("session")
+    .select("needed_target_duration")
+    .where("stream_id", "=", streamId)
+    .where("needed_target_duration", "is not", null)
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.needed_target_duration ?? null;
+}
+
 /** Go on with an open session under a new epoch. The position is moved on as well, so that a third publisher starts behind the second. */
 export async function resumeSession(
   trx: Trx,
@@ -69,7 +82,7 @@ export async function resumeSession(
     })
     .where("id", "=", id)
     .where("ended_at", "is", null)
-    .returning(["record", "profiles", "next_msn", "discontinuity_sequence", "end_ticks"])
+    .returning(["record", "profiles", "next_msn", "discontinuity_sequence", "end_ticks", "target_duration"])
     .executeTakeFirstOrThrow();
   return {
     id,
@@ -79,6 +92,8 @@ export async function resumeSession(
       nextMsn: Number(row.next_msn),
       discontinuitySequence: Number(row.discontinuity_sequence),
       endTicks: Number(row.end_ticks),
+      targetDuration: row.target_duration,
+      neededTargetDuration: row.target_duration,
     },
   };
 }

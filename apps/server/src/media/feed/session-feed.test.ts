@@ -5,6 +5,7 @@ import { openMediaMemory } from "../memory-pool.ts";
 import { Payload, type Track } from "../packet.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
 import { play } from "../testing/timeline-rig.ts";
+import { TargetDuration } from "../timeline/target-duration.ts";
 import { Timeline } from "../timeline/timeline.ts";
 import type { Sample } from "../timeline/timeline-sink.ts";
 import { type FeedItem, FeedReader, type FeedReaderSettings } from "./feed-reader.ts";
@@ -31,7 +32,13 @@ beforeEach(() => {
       sample.data.release();
     },
   };
-  timeline = new Timeline({ clock, sink, resume: null, onUnstable: () => {} });
+  timeline = new Timeline({
+    clock,
+    sink,
+    resume: null,
+    target: new TargetDuration({ fixed: null, lastSession: null }),
+    onUnstable: () => {},
+  });
 });
 
 /** Packets in pooled memory, each filled with the number of its second. */

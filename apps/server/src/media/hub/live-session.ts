@@ -76,6 +76,7 @@ export class LiveSession {
       clock: settings.clock,
       memory: settings.memory,
       resume: settings.start.resume,
+      lastTargetDuration: settings.start.lastTargetDuration,
       onSegment: (segments, position) => this.#segmentClosed(segments, position),
       onUnstable: (reason) => this.#publisher?.close(reason),
       ladder: {

@@ -26,6 +26,7 @@ function open(profiles: readonly LadderProfile[] = PROFILES): void {
     clock,
     memory: new PageMemory(),
     resume: null,
+    lastTargetDuration: null,
     onSegment: () => {},
     onUnstable: () => {},
     ladder: {
@@ -111,6 +112,9 @@ describe("rungs", () => {
     expect(segments.map(({ msn, isWhole }) => [msn, isWhole])).toEqual([
       [1, true],
       [2, true],
+      [3, true],
+      [4, true],
+      [5, true],
     ]);
     expect(segments[0]?.attempts).toMatchObject([{ error: null }]);
   });

@@ -10,6 +10,7 @@ import { RenditionPackager } from "../packaging/rendition-packager.ts";
 import { SegmentLedger } from "../packaging/segment-ledger.ts";
 import { TICKS_PER_SECOND, type Track, type VideoTrack } from "../packet.ts";
 import type { PageMemory } from "../page-memory.ts";
+import type { TargetDuration } from "../timeline/target-duration.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import type { TranscodeChildren } from "../transcode/index.ts";
 import { planLadder, type Rung } from "./ladder-plan.ts";
@@ -35,6 +36,7 @@ export interface LiveLadderSettings extends LadderResources {
   readonly memory: PageMemory;
   readonly partTarget: PartTarget;
   readonly discontinuitySequence: number;
+  readonly target: TargetDuration;
   readonly rungs: readonly Rung[];
   /** All renditions of the timeline, for their reports to each other. */
   readonly siblings: () => Iterable<LiveRendition>;
@@ -66,7 +68,8 @@ export class LiveLadder implements FeedSink {
   #newestMsn: number | null = null;
 
   constructor(settings: LiveLadderSettings) {
-    const { clock, log, feed, memory, partTarget, discontinuitySequence, rungs, siblings, onSegment } = settings;
+    const { clock, log, feed, memory, partTarget, discontinuitySequence, target, rungs, siblings, onSegment } =
+      settings;
     const packagers: RenditionPackager[] = [];
     this.#ledger = new SegmentLedger((closed) => {
       const [first] = closed;
@@ -89,7 +92,7 @@ export class LiveLadder implements FeedSink {
       if (finished) onSegment({ ...finished, msn, isWhole, seconds, renditionBytes });
     });
     this.branches = rungs.map((rung) => {
-      const rendition = new LiveRendition(rung.id, discontinuitySequence, clock);
+      const rendition = new LiveRendition(rung.id, discontinuitySequence, target, clock);
       const onClosed = this.#ledger.closed.bind(this.#ledger);
       packagers.push(new RenditionPackager(rendition, "rung", partTarget, memory, onClosed));
       return { rung, rendition, playlist: new LivePlaylist(rendition, partTarget, siblings) };

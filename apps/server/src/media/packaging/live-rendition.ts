@@ -1,7 +1,9 @@
 import type { Clock } from "../../platform/clock.ts";
+import type { TargetDuration } from "../timeline/target-duration.ts";
 import type { LiveSegment, PartTiming } from "./live-segment.ts";
 
-const WINDOW_SECONDS = 12;
+/** A player that keeps three target durations behind the edge, and joins a segment earlier, is still two away from the oldest. */
+const WINDOW_TARGET_DURATIONS = 6;
 /** Whatever the durations say: 12 s of 89 Mbit/s, and far more segments than a list of 12 s has. */
 const MAX_LISTED_BYTES = 128 * 1024 * 1024;
 const MAX_LISTED = 100;
@@ -18,6 +20,7 @@ export type RenditionListener = () => void;
  */
 export class LiveRendition {
   readonly name: string;
+  readonly #target: Pick<TargetDuration, "seconds">;
   readonly #clock: Clock;
   readonly #byMsn = new Map<number, LiveSegment>();
   readonly #listed: LiveSegment[] = [];
@@ -33,10 +36,16 @@ export class LiveRendition {
   #hasEnded = false;
   version = 0;
 
-  constructor(name: string, discontinuitySequence: number, clock: Clock) {
+  constructor(name: string, discontinuitySequence: number, target: Pick<TargetDuration, "seconds">, clock: Clock) {
     this.name = name;
+    this.#target = target;
     this.#discontinuitySequence = discontinuitySequence;
     this.#clock = clock;
+  }
+
+  /** Of the timeline, in seconds. */
+  get targetDuration(): number {
+    return this.#target.seconds;
   }
 
   get listed(): readonly LiveSegment[] {
@@ -165,7 +174,7 @@ export class LiveRendition {
   }
 
   #isOver(oldest: LiveSegment): boolean {
-    const isLongWithout = this.#listedSeconds - oldest.seconds >= WINDOW_SECONDS;
+    const isLongWithout = this.#listedSeconds - oldest.seconds >= WINDOW_TARGET_DURATIONS * this.targetDuration;
     return isLongWithout || this.#listedBytes > MAX_LISTED_BYTES || this.#listed.length > MAX_LISTED;
   }
 

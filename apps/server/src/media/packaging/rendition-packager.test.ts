@@ -13,7 +13,7 @@ const SECOND = 90_000;
 const FRAME = SECOND / 30;
 
 function rung() {
-  const rendition = new LiveRendition("360p", 0, new ManualClock(0));
+  const rendition = new LiveRendition("360p", 0, { seconds: 2 }, new ManualClock(0));
   const packager = new RenditionPackager(rendition, "rung", new PartTarget(), new PageMemory(), () => {});
   packager.useInit(initOfTrack(VIDEO));
   const cut = (msn: number): Cut => ({

@@ -25,6 +25,7 @@ export class FakePublishGate implements PublishGate {
     return {
       sessionId: `session-${++this.#sessions}`,
       resume: null,
+      lastTargetDuration: null,
       record: false,
       profiles: [],
       isDefaultLadder: false,

@@ -141,7 +141,13 @@ export class RecordingRig implements AsyncDisposable {
       return { rendition: { name } as LiveRendition, segment };
     });
     const bytes = segments.reduce((sum, { segment }) => sum + segment.bytes, 0);
-    const position = { nextMsn: msn + 1, discontinuitySequence: 0, endTicks: msn * 180_000 };
+    const position = {
+      nextMsn: msn + 1,
+      discontinuitySequence: 0,
+      endTicks: msn * 180_000,
+      targetDuration: 2,
+      neededTargetDuration: 2,
+    };
     const fact = { ...OWNER, type: "segment-closed", epoch: this.#epoch, at: this.clock.now(), position } as const;
     const { projectId: _, ...told } = fact;
     this.recorder.record({ ...told, durationSeconds: 2, bytes }, segments);

@@ -1,6 +1,7 @@
 import { ManualClock } from "../../platform/clock.ts";
 import type { TimelinePosition } from "../../ports/index.ts";
 import type { Track } from "../packet.ts";
+import { TargetDuration } from "../timeline/target-duration.ts";
 import { Timeline } from "../timeline/timeline.ts";
 import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "./synthetic-source.ts";
@@ -40,7 +41,8 @@ export class TimelineRig {
   readonly unstable: string[] = [];
   readonly timeline: Timeline;
 
-  constructor(resume: TimelinePosition | null = null) {
+  /** `lastTargetDuration`: what the stream's last session would have needed. */
+  constructor(resume: TimelinePosition | null = null, lastTargetDuration: number | null = null) {
     const sink: TimelineSink = {
       stretch: (tracks) => this.stretches.push(tracks),
       cut: (cut) => this.cuts.push(cut),
@@ -51,6 +53,7 @@ export class TimelineRig {
       clock: this.clock,
       sink,
       resume,
+      target: new TargetDuration({ fixed: resume?.targetDuration ?? null, lastSession: lastTargetDuration }),
       onUnstable: (reason) => this.unstable.push(reason),
     });
   }

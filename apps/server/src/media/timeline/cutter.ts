@@ -1,30 +1,35 @@
 import { TICKS_PER_SECOND } from "../packet.ts";
+import type { TargetDuration } from "./target-duration.ts";
 
 const SEGMENT_TICKS = 2 * TICKS_PER_SECOND;
-const LONGEST_TICKS = 4 * TICKS_PER_SECOND;
-/** RTMP stamps whole milliseconds: a GOP of exactly 2 s may look 1 ms short, and must not become a segment of 4 s. */
-const ROUNDING_TICKS = 10 * 90;
+/** A segment that ends so much early is not worth the next keyframe: keyframes of 2 s may come 40 ms early or late. */
+const EARLY_TICKS = TICKS_PER_SECOND / 4;
+/** A duration rounds to the target up to half a second more; a little of that is for frames that last longer than the one before. */
+const LATE_TICKS = 0.48 * TICKS_PER_SECOND;
 /** A segment that holds so much ends early, at any frame. 32 MiB in 4 s are 67 Mbit/s. */
 const MAX_SEGMENT_BYTES = 32 * 1024 * 1024;
 /** For a clock that hardly moves while small packets come. */
 const MAX_SEGMENT_SAMPLES = 4000;
 
-/** Seconds that no segment's duration rounds above: the playlist's TARGETDURATION, a constant of every timeline. */
-export const TARGET_DURATION_SECONDS = 4;
-
 /**
- * Decides where segments begin: at the first IDR 2 s or more after the last cut, at any frame 4 s after it, and every 2 s of audio where
- * there is no video. A segment that is full is cut at any frame, whatever the source's clock says.
+ * Decides where segments begin: at the first IDR about 2 s after the last cut, or at an earlier one where the next would come too late; at any
+ * frame where a longer segment would not round to the target duration; and every 2 s of audio where there is no video. A segment that is full
+ * is cut at any frame, whatever the source's clock says.
  */
 export class Cutter {
   #last: number;
   #msn: number;
   #bytes = 0;
   #samples = 0;
+  readonly #target: Pick<TargetDuration, "seconds">;
+  #lastIdr: number | null = null;
+  #gopTicks = 0;
+  #longestGopTicks = 0;
 
-  constructor(firstMsn: number, ticks: number) {
+  constructor(firstMsn: number, ticks: number, target: Pick<TargetDuration, "seconds">) {
     this.#msn = firstMsn;
     this.#last = ticks;
+    this.#target = target;
   }
 
   /** Media sequence number that the next cut will have. */
@@ -36,9 +41,29 @@ export class Cutter {
     return this.#last;
   }
 
-  wantsVideoCut(ticks: number, isIndependent: boolean): boolean {
+  /** The longest way from one IDR to the next so far. */
+  get longestGopSeconds(): number {
+    return this.#longestGopTicks / TICKS_PER_SECOND;
+  }
+
+  /** A stretch begins: how far its first IDR is from the one before says nothing of the encoder. */
+  restart(): void {
+    this.#lastIdr = null;
+    this.#gopTicks = 0;
+  }
+
+  /** A picture at `ticks`, of which the next is expected `frameTicks` later. */
+  wantsVideoCut(ticks: number, frameTicks: number, isIndependent: boolean): boolean {
     const since = ticks - this.#last;
-    return since >= LONGEST_TICKS || this.#isFull || (isIndependent && since >= SEGMENT_TICKS - ROUNDING_TICKS);
+    const sinceIdr = ticks - (this.#lastIdr ?? ticks);
+    this.#longestGopTicks = Math.max(this.#longestGopTicks, sinceIdr);
+    if (isIndependent) {
+      this.#gopTicks = sinceIdr;
+      this.#lastIdr = ticks;
+    }
+    const longest = this.#target.seconds * TICKS_PER_SECOND + LATE_TICKS;
+    if (since + frameTicks > longest || this.#isFull) return true;
+    return isIndependent && since > 0 && (since >= SEGMENT_TICKS - EARLY_TICKS || since + this.#gopTicks > longest);
   }
 
   wantsAudioCut(ticks: number): boolean {

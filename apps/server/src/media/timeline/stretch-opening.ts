@@ -1,3 +1,4 @@
+import { x264KeyframeInterval } from "@weir/formats/codecs";
 import { type AudioTrack, type SourcePacket, TICKS_PER_SECOND, type Track, type VideoTrack } from "../packet.ts";
 import { reorderTicks } from "./video-clock.ts";
 
@@ -22,6 +23,8 @@ export interface Opening {
   readonly audioBase: number;
   /** How long the first picture is shown after it is decoded. */
   readonly reorderTicks: number;
+  /** The longest way between two keyframes, as the encoder wrote it into its first picture; null where it did not. */
+  readonly encoderGopSeconds: number | null;
   readonly packets: readonly SourcePacket[];
   /** Monotonic arrival of the first packet kept. */
   readonly arrivedAt: number;
@@ -78,6 +81,7 @@ export class StretchOpening {
       videoBase: base,
       audioBase,
       reorderTicks: reordered,
+      encoderGopSeconds: video ? encoderGopSeconds(video, first.packet) : null,
       packets: this.#arrivals.filter(belongs).map(({ packet }) => packet),
       arrivedAt: first.at,
     };
@@ -92,4 +96,10 @@ export class StretchOpening {
       this.#firstIdr = this.#arrivals.find((a) => a.packet.kind === "video" && a.packet.isIndependent) ?? null;
     if (dropped === this.#firstAudio) this.#firstAudio = this.#arrivals.find((a) => a.packet.kind === "audio") ?? null;
   }
+}
+
+function encoderGopSeconds({ codec, frameRate }: VideoTrack, { data }: SourcePacket): number | null {
+  if (codec !== "avc" || frameRate === undefined) return null;
+  const frames = x264KeyframeInterval(data.bytes);
+  return frames === null ? null : frames / frameRate;
 }

@@ -5,6 +5,7 @@ import { TimelineRig } from "../testing/timeline-rig.ts";
 import type { Sample } from "./timeline-sink.ts";
 
 const SECOND = 90_000;
+const FOUR_SECONDS = { targetDuration: 4, neededTargetDuration: 4 };
 
 /** Move every packet from `second` on by `by` seconds of the source's clock. */
 const jump = (second: number, by: number, kind?: "video" | "audio") => (arrivals: Arrival[]) =>
@@ -18,6 +19,12 @@ const without = (from: number, to: number, kind?: "video" | "audio") => (arrival
   arrivals.filter(
     ({ at, packet }) => at < from * 1000 || at >= to * 1000 || (kind !== undefined && packet.kind !== kind),
   );
+
+/** A NAL unit with settings as x264 writes them. */
+function x264Settings(keyint: string): Uint8Array {
+  const unit = Buffer.from(`\x06\x05\xff x264 - core 164 - options: keyint=${keyint} `, "latin1");
+  return Uint8Array.from([0, 0, 0, unit.length, ...unit]);
+}
 
 function holes(samples: readonly Sample[]): number[] {
   return samples.slice(1).flatMap((sample, index) => {
@@ -47,7 +54,12 @@ describe("zero and T", () => {
   });
 
   test("T never comes back to a used place in 50 days of 30 fps and 48 kHz", () => {
-    const rig = new TimelineRig({ nextMsn: 2_000_000, discontinuitySequence: 3, endTicks: 50 * 86_400 * SECOND });
+    const rig = new TimelineRig({
+      nextMsn: 2_000_000,
+      discontinuitySequence: 3,
+      endTicks: 50 * 86_400 * SECOND,
+      ...FOUR_SECONDS,
+    });
     rig.send({ seconds: 5 });
     const times = rig.of("audio").map(({ time }) => time);
     expect(times[0]).toBe(50 * 86_400 * 48_000);
@@ -84,12 +96,61 @@ describe("zero and T", () => {
 });
 
 describe("cuts", () => {
-  test("come at the first IDR two seconds or more after the last", () => {
-    const rig = new TimelineRig();
-    rig.send({ seconds: 10, gopSeconds: 1.5 });
-    expect(rig.cutSeconds).toEqual([0, 3, 6, 9]);
-    expect(rig.cuts.map(({ msn }) => msn)).toEqual([1, 2, 3, 4]);
+  test.each([
+    [0.5, 2, [0, 2, 4, 6, 8]],
+    [1, 2, [0, 2, 4, 6, 8]],
+    [1.5, 2, [0, 1.5, 3, 4.5, 6, 7.5, 9]],
+    [1.5, 4, [0, 3, 6, 9]],
+    [2.4, 2, [0, 2.4, 4.8, 7.2, 9.6]],
+    [4, 4, [0, 4, 8]],
+  ])("come at IDRs of every %f s, in a playlist with a target duration of %i s at %j", (gopSeconds, target, cuts) => {
+    const rig = new TimelineRig(null, target);
+    rig.send({ seconds: 10, gopSeconds });
+    expect(rig.cutSeconds).toEqual(cuts);
+    expect(rig.cuts.map(({ msn }) => msn)).toEqual(cuts.map((_, index) => index + 1));
+    expect(rig.timeline.position.targetDuration).toBe(target);
   });
+
+  test.each([10, 40])(
+    "keyframes of every 2 s that come up to %i ms early or late do not double a segment",
+    (jitterMs) => {
+      const rig = new TimelineRig();
+      const jitter = [0, -1, 1, -1, 0.3, -0.7, 1, 0.2].map((factor) => Math.round(factor * jitterMs));
+      rig.send({ seconds: 30, milliseconds: true }, (arrivals) =>
+        arrivals.map(({ at, packet }) => {
+          const moved =
+            packet.kind === "video" ? (jitter[Math.round(packet.dts / (2 * SECOND)) % jitter.length] ?? 0) : 0;
+          return { at, packet: { ...packet, dts: packet.dts + moved * 90, pts: packet.pts + moved * 90 } };
+        }),
+      );
+      expect(rig.cuts).toHaveLength(15);
+    },
+  );
+
+  test.each([
+    [2, null, 2],
+    [4, null, 4],
+    [null, null, 2],
+    [null, "30", 2],
+    [null, "60", 4],
+    [null, "infinite", 4],
+    [4, "30", 2],
+    [2, "250", 2],
+  ])(
+    "the target duration where the last session needed %j s and the encoder says %j frames, 15 a second, is %i s from the first cut on",
+    (lastSession, keyint, target) => {
+      const rig = new TimelineRig(null, lastSession);
+      rig.timeline.track({ ...VIDEO, frameRate: 15 });
+      const first = new Payload(x264Settings(keyint ?? ""));
+      rig.send({ seconds: 5, gopSeconds: 1 }, (arrivals) =>
+        arrivals.map(({ at, packet }) => {
+          const isFirst = packet.kind === "video" && packet.dts === 0;
+          return { at, packet: isFirst && keyint !== null ? { ...packet, data: first } : packet };
+        }),
+      );
+      expect(rig.timeline.position).toMatchObject({ targetDuration: target, neededTargetDuration: 2 });
+    },
+  );
 
   test("a GOP of two seconds in whole milliseconds is not taken for shorter", () => {
     const rig = new TimelineRig();
@@ -97,10 +158,16 @@ describe("cuts", () => {
     expect(rig.cuts.length).toBe(10);
   });
 
-  test("come at any frame after four seconds without an IDR", () => {
-    const rig = new TimelineRig();
-    rig.send({ seconds: 11, gopSeconds: 60 });
-    expect(rig.cutSeconds).toEqual([0, 4, 8]);
+  test.each([2, 4])("without an IDR come at any frame before a segment rounds to more than %i s", (target) => {
+    const rig = new TimelineRig(null, target);
+    rig.send({ seconds: 21, gopSeconds: 60 });
+    const lengths = rig.cutSeconds.slice(1).map((second, index) => second - (rig.cutSeconds[index] ?? 0));
+    expect(lengths.length).toBeGreaterThan(3);
+    for (const length of lengths) {
+      expect(Math.round(length)).toBe(target);
+      expect(length).toBeGreaterThan(target + 0.4);
+    }
+    expect(rig.timeline.position.neededTargetDuration).toBe(4);
   });
 
   test("are known before the audio behind them", () => {
@@ -346,7 +413,7 @@ describe("stretches", () => {
   });
 
   test("a successor goes on from a saved position with a discontinuity", () => {
-    const rig = new TimelineRig({ nextMsn: 40, discontinuitySequence: 2, endTicks: 100 * SECOND });
+    const rig = new TimelineRig({ nextMsn: 40, discontinuitySequence: 2, endTicks: 100 * SECOND, ...FOUR_SECONDS });
     rig.send({ seconds: 3 });
     expect(rig.cuts[0]).toMatchObject({ msn: 40, ticks: 100 * SECOND, discontinuity: true });
     expect(rig.timeline.position).toMatchObject({ nextMsn: 42, discontinuitySequence: 3 });

@@ -7,6 +7,7 @@ import { ProgramDateTime } from "./program-date-time.ts";
 import { SourceClock } from "./source-clock.ts";
 import { Standstill } from "./standstill.ts";
 import { type Opening, StretchOpening, type Tracks } from "./stretch-opening.ts";
+import { TargetDuration } from "./target-duration.ts";
 import { rescale } from "./ticks.ts";
 import type { Sample, TimelineSink } from "./timeline-sink.ts";
 import { VideoClock } from "./video-clock.ts";
@@ -27,6 +28,8 @@ export interface TimelineSettings {
   readonly sink: TimelineSink;
   /** Where an earlier owner of the session stopped; null for a new session. */
   readonly resume: TimelinePosition | null;
+  /** Decided when the first picture is there. */
+  readonly target: TargetDuration;
   /** The source cannot be placed in time: nothing more is taken from it. `reason` is a sentence for the person at the encoder. */
   readonly onUnstable: (reason: string) => void;
 }
@@ -42,6 +45,7 @@ export class Timeline {
   readonly #clock: Clock;
   readonly #sink: TimelineSink;
   readonly #onUnstable: (reason: string) => void;
+  readonly #target: TargetDuration;
   readonly #cutter: Cutter;
   readonly #video = new VideoClock();
   readonly #source = new SourceClock();
@@ -72,7 +76,7 @@ export class Timeline {
   #recentStretches: number[] = [];
   #clockJumps = 0;
 
-  constructor({ clock, sink, resume, onUnstable }: TimelineSettings) {
+  constructor({ clock, sink, resume, target, onUnstable }: TimelineSettings) {
     this.#clock = clock;
     this.#sink = sink;
     this.#onUnstable = onUnstable;
@@ -80,12 +84,19 @@ export class Timeline {
     this.#discontinuities = resume?.discontinuitySequence ?? 0;
     this.#startTicks = resume?.endTicks ?? 0;
     this.#videoEnd = this.#startTicks;
-    this.#cutter = new Cutter(resume?.nextMsn ?? 1, this.#startTicks);
+    this.#target = target;
+    this.#cutter = new Cutter(resume?.nextMsn ?? 1, this.#startTicks, target);
   }
 
   /** Where a successor could go on. */
   get position(): TimelinePosition {
-    return { nextMsn: this.#cutter.nextMsn, discontinuitySequence: this.#discontinuities, endTicks: this.#endTicks };
+    return {
+      nextMsn: this.#cutter.nextMsn,
+      discontinuitySequence: this.#discontinuities,
+      endTicks: this.#endTicks,
+      targetDuration: this.#target.seconds,
+      neededTargetDuration: TargetDuration.neededFor(this.#cutter.longestGopSeconds),
+    };
   }
 
   /** Arrival of the newest packet, on the monotonic clock. */
@@ -187,6 +198,7 @@ export class Timeline {
   #open(opening: Opening): void {
     if (!this.#isReconnect && this.#isUnstable()) return;
     this.#isReconnect = false;
+    this.#target.decide(opening.encoderGopSeconds);
     if (!this.#hasBegun) this.#startTicks = opening.reorderTicks;
     const start = this.#startTicks;
     const now = this.#clock.monotonic();
@@ -201,6 +213,7 @@ export class Timeline {
     if (!goesOn) this.#audio = audio ? new AudioClock(audio, (sample) => this.#holdAudio(sample)) : null;
     this.#audio?.start(start - opening.audioBase, start);
     this.#standstill.start(start, now);
+    this.#cutter.restart();
     this.#source.start({
       ...(this.#hasVideo && { video: opening.videoBase }),
       ...(audio && { audio: opening.audioBase }),
@@ -234,13 +247,17 @@ export class Timeline {
     const sample = this.#video.place(packet);
     if (packet.isIndependent) this.#reorderTicks = sample.time - sample.decodeTime;
     const position = sample.decodeTime + this.#reorderTicks;
-    const isCut = this.#videoLost || this.#cutter.wantsVideoCut(position, packet.isIndependent);
+    const isCut = this.#videoLost || this.#wantsCut(position, packet.isIndependent);
     this.#videoLost = false;
     this.#emitVideo(this.#video.hold(sample));
     if (isCut) this.#cut(position, false);
     this.#cutter.count(packet.data.bytes.byteLength);
     this.#releaseAudio(this.#video.decodeTime);
     this.#refuseStandstill(this.#video.decodeTime);
+  }
+
+  #wantsCut(position: number, isIndependent: boolean): boolean {
+    return this.#cutter.wantsVideoCut(position, this.#video.frameTicks ?? 0, isIndependent);
   }
 
   #placeAudio(packet: SourcePacket): void {

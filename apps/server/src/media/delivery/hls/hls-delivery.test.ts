@@ -104,7 +104,7 @@ describe("a live stream", () => {
     await broadcast(3);
     const blocked = rig.text(`${SOURCE}/index.m3u8?_HLS_msn=3`);
     await rig.text(`${SOURCE}/index.m3u8`);
-    rig.clock.advance(12_000);
+    rig.clock.advance(6_000);
     expect(await blocked).toContain("1.m4s");
   });
 

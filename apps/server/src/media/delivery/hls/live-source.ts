@@ -40,6 +40,7 @@ export type LiveFiles = Pick<
   | "listed"
   | "open"
   | "hasEnded"
+  | "targetDuration"
   | "partCount"
   | "newestPart"
   | "nextPart"

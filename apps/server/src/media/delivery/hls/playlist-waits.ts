@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
-import { TARGET_DURATION_SECONDS } from "../../timeline/cutter.ts";
 import type { LiveFiles } from "./live-source.ts";
 import { WaitPlaces } from "./wait-places.ts";
 
-const WAIT_MS = 3 * TARGET_DURATION_SECONDS * 1000;
+const WAIT_TARGET_DURATIONS = 3;
 /** A player that joins gets the list as it is after this long: a rung may have nothing yet. */
 export const JOIN_WAIT_MS = 3000;
 
@@ -37,7 +36,15 @@ export class PlaylistWaits {
   }
 
   until(rendition: LiveFiles, wait: PlaylistWait): void {
-    const { req, res, playbackId, isMet, done, full, withinMs = WAIT_MS } = wait;
+    const {
+      req,
+      res,
+      playbackId,
+      isMet,
+      done,
+      full,
+      withinMs = WAIT_TARGET_DURATIONS * rendition.targetDuration * 1000,
+    } = wait;
     if (isMet() || rendition.hasEnded) return done();
     const place = this.#places.take(req, playbackId);
     if (!place) return full();

@@ -1,5 +1,4 @@
 import { type MediaPlaylist, type PlaylistPart, type PlaylistSegment, writeMediaPlaylist } from "@weir/formats/hls";
-import { TARGET_DURATION_SECONDS } from "../../timeline/cutter.ts";
 import type { LiveRendition } from "../live-rendition.ts";
 import type { LiveSegment } from "../live-segment.ts";
 import type { PartTarget } from "../part-target.ts";
@@ -38,7 +37,7 @@ export class LivePlaylist {
     const withParts = listed.length - SEGMENTS_WITH_PARTS;
     const isFirst = listed.length === 0 && open !== null && !rendition.hasEnded;
     return {
-      targetDuration: TARGET_DURATION_SECONDS,
+      targetDuration: rendition.targetDuration,
       mediaSequence: isFirst ? open.msn - 1 : (listed[0]?.msn ?? 0),
       discontinuitySequence: rendition.discontinuitySequence,
       independentSegments: [...listed, ...(open ? [open] : [])].every(
