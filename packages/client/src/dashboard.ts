@@ -1,4 +1,4 @@
-import type { DashboardSession, LogIn, Overview, ServerSettings } from "@weir/contract";
+import type { DashboardSession, LogIn, Overview, ServerAddress, ServerSettings } from "@weir/contract";
 import { call } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import { WeirError } from "./weir-error.ts";
@@ -39,6 +39,16 @@ export class Dashboard {
   /** Counts of streams and webhooks, and the free capacity of the server. */
   overview(options: CallOptions = {}): Promise<Overview> {
     return call(this.#transport, "GET /api/dashboard/overview", options);
+  }
+
+  /** Where people reach the server, and how the server knows. */
+  address(options: CallOptions = {}): Promise<ServerAddress> {
+    return call(this.#transport, "GET /api/dashboard/address", options);
+  }
+
+  /** Pin the address that webhooks and events use. Null unpins it: the address last used in a dashboard counts again. */
+  pinAddress(address: string | null, options: CallOptions = {}): Promise<ServerAddress> {
+    return call(this.#transport, "PUT /api/dashboard/address", { ...options, body: { address } });
   }
 
   /** The server's version, settings and nodes, without secrets. Throws WeirError 403 for a restricted key. */

@@ -61,5 +61,26 @@ export const ServerSettings = Type.Object({
 });
 export type ServerSettings = Static<typeof ServerSettings>;
 
+/** Where people reach this server: what addresses begin with where no request says, in webhooks and events. */
+export const ServerAddress = Type.Object({
+  address: Type.String({ description: "`http://` or `https://` with a host, without a slash at the end" }),
+  source: Type.Enum(["setting", "pinned", "used", "default"], {
+    description:
+      "`setting`: WEIR_PUBLIC_URL. `pinned`: an operator chose it. `used`: an operator's dashboard was last opened at it. `default`: nothing is known",
+  }),
+  rtmp: Type.String({ description: "Where broadcasters publish to on that host" }),
+  pinned: Type.Union([Type.String(), Type.Null()]),
+  lastUsed: Type.Union([Type.String(), Type.Null()]),
+});
+export type ServerAddress = Static<typeof ServerAddress>;
+
+/** Body of `PUT /api/dashboard/address`. */
+export const ServerAddressPin = exact({
+  address: Type.Union([Type.String({ maxLength: 300 }), Type.Null()], {
+    description: "Pins this address; null lets the one last used count again",
+  }),
+});
+export type ServerAddressPin = Static<typeof ServerAddressPin>;
+
 /** Header that a state-changing request must carry (value `1`) when it is authenticated by the dashboard's cookie. */
 export const DASHBOARD_REQUEST_HEADER = "x-weir-request";

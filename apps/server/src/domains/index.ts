@@ -21,6 +21,7 @@ import { targetRoutes } from "./multistream/index.ts";
 import { listNodes, NodeMembership } from "./nodes/index.ts";
 import { type Headroom, overviewRoutes } from "./overview/index.ts";
 import { accessTrialRoutes, ContentGate, ownerTokenRoutes, PlayableFinder, playbackRoutes } from "./playback/index.ts";
+import { PublicAddress } from "./public-address.ts";
 import { retentionJob } from "./retention.ts";
 import type { Schema } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
@@ -57,12 +58,12 @@ export interface DomainSettings {
   readonly sseEventName: string;
   /** What the process is set to, without secrets. */
   readonly effectiveSettings: readonly EffectiveSetting[];
-  /** Where viewers and browsers reach this server, without a slash at the end. */
+  /** Where viewers and browsers reach this server, without a slash at the end: as it is set, or a guess. */
   publicUrl(): string;
   /** How much of this machine is in use. */
   headroom(): Headroom;
-  /** `rtmp://host:port/live`. */
-  rtmpUrl(): string;
+  readonly isPublicUrlSet: boolean;
+  rtmpPort(): number;
 }
 
 export interface DomainOptions {
@@ -85,6 +86,8 @@ export interface Domains {
   readonly eventSink: EventSink;
   /** What viewers' tokens are sealed with: 32 bytes, the same on every node. */
   viewerSecret(): Promise<Uint8Array>;
+  /** Where people reach this server, for what no request asks for. */
+  publicUrl(): string;
   /** Rows have changed that say who may watch this, or anything: the gate reads them anew. */
   accessChanged(playbackId: string | "all"): void;
   /** Fastify plugin with every route of the API. */
@@ -116,7 +119,16 @@ export function createDomains(options: DomainOptions): Domains {
   const { database, settings, mediaControl, passwords = new Passwords() } = options;
   const events = new EventLog((trx, placed) => queueDeliveries(trx, placed, options.clock.now()));
   const { db } = database;
-  const deps = { ...options, ...settings, db, channels: database, events, keyGuesses: new KeyGuesses(options.clock) };
+  const publicAddress = new PublicAddress({ ...options, ...settings, db });
+  const deps = {
+    ...options,
+    publicAddress,
+    ...settings,
+    db,
+    channels: database,
+    events,
+    keyGuesses: new KeyGuesses(options.clock),
+  };
   /** Of what keeps broadcasts alive: it waits neither behind requests nor behind viewers. */
   const vital = { ...deps, db: database.vital };
   const feed = new EventFeed(deps);
@@ -147,7 +159,7 @@ export function createDomains(options: DomainOptions): Domains {
         asset: async () => ({}),
         task: async () => ({}),
       },
-      session: (owner, id) => readSession(deps.db, owner, id, settings.publicUrl()),
+      session: async (owner, id) => readSession(deps.db, owner, id, await publicAddress.current()),
     },
   });
   const housekeeping = new Housekeeping(deps, node);
@@ -155,6 +167,7 @@ export function createDomains(options: DomainOptions): Domains {
   return {
     publishGate: new StreamPublishGate({ ...vital, node, settleFacts: () => facts.flush() }),
     playbackGate,
+    publicUrl: () => publicAddress.latest,
     accessChanged: (playbackId) => playbackGate.forget(playbackId),
     eventSink: {
       report: (fact) => facts.report(fact),
@@ -192,6 +205,7 @@ export function createDomains(options: DomainOptions): Domains {
       },
       join: async () => {
         await events.partitions.maintain(deps.db, deps.clock.now());
+        await publicAddress.current();
         await node.join((trx, nodeId) => releaseStreamsOfNode(trx, deps, nodeId));
       },
       drain: () => node.drain(),

@@ -319,6 +319,12 @@ interface WebhookLogTable {
   error: TextOrNull;
 }
 
+interface PublicAddressTable {
+  id: number;
+  used: string | null;
+  pinned: string | null;
+}
+
 /** Every table, as `apps/server/migrations` makes them. */
 interface ServerSecretTable {
   name: string;
@@ -343,6 +349,7 @@ export interface Schema {
   recording_span: RecordingSpanTable;
   event_sequence: EventSequenceTable;
   server_secret: ServerSecretTable;
+  public_address: PublicAddressTable;
   event_lifecycle: EventTable;
   event_telemetry: EventTable;
   webhook: WebhookTable;

@@ -146,7 +146,7 @@ const SETTINGS = {
     {
       variable: "WEIR_PUBLIC_URL",
       about:
-        "Address at which people reach this Weir; playback addresses begin with it. `http://localhost:{port}` otherwise.",
+        "Address at which people reach this Weir; all addresses begin with it. Where unset, answers use the address of their request, and webhooks the one that an operator pinned or last opened the dashboard at.",
     },
     origin,
   ),

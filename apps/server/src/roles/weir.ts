@@ -101,8 +101,9 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
       effectiveSettings: effectiveSettings(config),
       nodeName: nodeNameOf(dataFolder),
       publicUrl,
-      rtmpUrl,
       headroom: () => ({ disk: diskOf(dataFolder), ...(media && { transcoding: media.transcoding() }) }),
+      isPublicUrlSet: config.publicUrl !== null,
+      rtmpPort: () => rtmpPort,
     },
     mediaControl: new NotifyMediaControl(database),
     store,
@@ -110,7 +111,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
       {
         clock,
         allowPrivate: config.allowPrivateUrls,
-        own: () => ({ ports: [httpPort, rtmpPort, metricsPort ?? 0], publicUrl: publicUrl() }),
+        own: () => ({ ports: [httpPort, rtmpPort, metricsPort ?? 0], publicUrl: domains.publicUrl() }),
       },
       outboundCounter(metrics),
       tracing,
@@ -142,7 +143,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
         clock,
         log,
         proxies,
-        publicUrl,
+        publicUrl: domains.publicUrl,
         maxRtmpConnections: budget.rtmp,
         maxStoredReads: budget.storedReads,
       })

@@ -1,5 +1,13 @@
 import { Type } from "typebox";
-import { Account, DashboardSession, LogIn, ServerSettings, SignIn } from "../account.ts";
+import {
+  Account,
+  DashboardSession,
+  LogIn,
+  ServerAddress,
+  ServerAddressPin,
+  ServerSettings,
+  SignIn,
+} from "../account.ts";
 import { ApiToken, CreatedApiToken, NewApiToken } from "../api-token.ts";
 import { ListQuery } from "../list.ts";
 import { Overview } from "../overview.ts";
@@ -58,6 +66,24 @@ export const accountRoutes = {
     auth: "key",
     success: ok(Overview),
     failures: [],
+  },
+  getServerAddress: {
+    method: "GET",
+    path: "/api/dashboard/address",
+    summary: "Where people reach this server, and how that is known",
+    auth: "key",
+    success: ok(ServerAddress),
+    failures: [],
+  },
+  pinServerAddress: {
+    method: "PUT",
+    path: "/api/dashboard/address",
+    summary: "Pin the address that webhooks and events tell, or let the one last used count again",
+    auth: "dashboard",
+    needsAccount: true,
+    body: ServerAddressPin,
+    success: ok(ServerAddress),
+    failures: [400, 422],
   },
   getAccount: {
     method: "GET",

@@ -26,7 +26,6 @@ class TooManySigningKeys extends ApiError {
 
 export interface SigningKeyRouteDeps extends Deps {
   readonly mediaControl: MediaControl;
-  publicUrl(): string;
 }
 
 /** The keys that sign playback tokens. What makes a key worthless is told to the media floor once it is in the rows. */
@@ -50,9 +49,9 @@ export function signingKeyRoutes(app: FastifyInstance, deps: SigningKeyRouteDeps
     { mayBeEmpty: true, showsSecret: true },
   );
 
-  api.on(routes.listSigningKeys, async ({ principal, query, url }, reply) => {
+  api.on(routes.listSigningKeys, async ({ principal, query, origin, url }, reply) => {
     const page = await listSigningKeys(db, principal, parseListQuery(query, signingKeyFields, NEWEST_FIRST));
-    return answerPage(reply, page, { origin: deps.publicUrl(), url });
+    return answerPage(reply, page, { origin, url });
   });
 
   api.on(routes.getSigningKey, async ({ principal, id }) => {

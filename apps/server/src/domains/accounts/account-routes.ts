@@ -2,7 +2,9 @@ import { type EffectiveSetting, routes, type ServerSettings } from "@weir/contra
 import type { FastifyInstance } from "fastify";
 import { ApiRoutes } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
+import type { PublicAddress } from "../public-address.ts";
 import { readAccount } from "./account-store.ts";
+import { addressRoutes } from "./address-routes.ts";
 import { apiTokenRoutes } from "./api-token-routes.ts";
 import type { KeyGuesses } from "./key-guesses.ts";
 import type { Passwords } from "./password.ts";
@@ -19,12 +21,15 @@ export interface AccountRouteDeps extends Deps {
   readonly keyGuesses: KeyGuesses;
   listNodes(): Promise<ServerSettings["nodes"]>;
   publicUrl(): string;
+  readonly publicAddress: PublicAddress;
+  readonly isPublicUrlSet: boolean;
 }
 
 /** Who asks, the dashboard's sign-in, people, projects, API keys, and how the server is set up. */
 export function accountRoutes(app: FastifyInstance, deps: AccountRouteDeps): void {
   const api = new ApiRoutes(app, deps);
 
+  addressRoutes(app, deps);
   signInRoutes(app, deps);
   personRoutes(app, deps);
   projectRoutes(app, deps);

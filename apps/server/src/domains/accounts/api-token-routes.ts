@@ -25,12 +25,8 @@ class KeyInUse extends ApiError {
   }
 }
 
-export interface ApiTokenRouteDeps extends Deps {
-  publicUrl(): string;
-}
-
 /** API keys, managed by who is signed in at the dashboard. */
-export function apiTokenRoutes(app: FastifyInstance, deps: ApiTokenRouteDeps): void {
+export function apiTokenRoutes(app: FastifyInstance, deps: Deps): void {
   const { db, clock } = deps;
   const api = new ApiRoutes(app, deps);
 
@@ -47,9 +43,9 @@ export function apiTokenRoutes(app: FastifyInstance, deps: ApiTokenRouteDeps): v
     { mayBeEmpty: true, showsSecret: true },
   );
 
-  api.on(routes.listApiTokens, async ({ principal, query, url }, reply) => {
+  api.on(routes.listApiTokens, async ({ principal, query, origin, url }, reply) => {
     const page = await listApiTokens(db, principal, parseListQuery(query, apiTokenFields, NEWEST_FIRST));
-    return answerPage(reply, page, { origin: deps.publicUrl(), url });
+    return answerPage(reply, page, { origin, url });
   });
 
   api.on(routes.getApiToken, async ({ principal, id }) => {

@@ -41,7 +41,6 @@ class PersonConflict extends ApiError {
 
 export interface PersonRouteDeps extends Deps {
   readonly passwords: Passwords;
-  publicUrl(): string;
 }
 
 /** Log-in names are compared in lower case, however a keyboard composes them. */
@@ -64,9 +63,9 @@ export function personRoutes(app: FastifyInstance, deps: PersonRouteDeps): void 
     return person;
   });
 
-  api.on(routes.listPeople, async ({ principal, query, url }, reply) => {
+  api.on(routes.listPeople, async ({ principal, query, origin, url }, reply) => {
     const page = await listPeople(db, principal, parseListQuery(query, personFields, BY_NAME));
-    return answerPage(reply, page, { origin: deps.publicUrl(), url });
+    return answerPage(reply, page, { origin, url });
   });
 
   api.on(routes.patchPerson, async ({ principal, id, body }, { request }) => {

@@ -1,10 +1,20 @@
 import type { Route } from "@weir/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { askedOrigin } from "../../platform/http/asked-origin.ts";
 import { exposeTo, isSameOrigin } from "../../platform/http/cors.ts";
 import { RateLimit } from "../../platform/http/rate-limit.ts";
 import { clientOf } from "../../platform/limits/client.ts";
-import { BadRequest, Forbidden, markPrincipal, NotFound, type Principal, TooManyRequests } from "../api/index.ts";
+import {
+  BadRequest,
+  Forbidden,
+  markOrigin,
+  markPrincipal,
+  NotFound,
+  type Principal,
+  TooManyRequests,
+} from "../api/index.ts";
 import type { Deps } from "../deps.ts";
+import type { PublicAddress } from "../public-address.ts";
 import { allowsOrigin, isUnrestricted, type Operation, partsOf, refusalOf } from "./access.ts";
 import { type AuthenticateDeps, authenticate } from "./authenticate.ts";
 import { findProject } from "./project-store.ts";
@@ -13,6 +23,7 @@ export interface RequestGuardDeps extends AuthenticateDeps {
   /** Requests a second that one API key may make; 0 for any number. */
   readonly rateLimit: number;
   publicUrl(): string;
+  readonly publicAddress: PublicAddress;
 }
 
 /** What a route says of itself. Without a word it needs a key, so that one that is forgotten is closed. */
@@ -49,6 +60,8 @@ export function guardRequests(app: FastifyInstance, deps: RequestGuardDeps): voi
   app.addHook("onRequest", async (request, reply) => {
     const config = request.routeOptions.config as GuardedConfig;
     const auth = config.auth ?? config.route?.auth ?? "key";
+    const asked = askedOrigin(request);
+    markOrigin(request, deps.publicAddress.answering(asked));
     if (auth === "none") return countOpenRequest(openLimit, request, reply);
     const principal = await authenticate(deps, request);
     if (limit.quota > 0) countRequest(limit, principal, reply);
@@ -57,9 +70,14 @@ export function guardRequests(app: FastifyInstance, deps: RequestGuardDeps): voi
       isAnyAllowed: config.route?.anyOrigin === true,
     });
     checkAccess(principal, request, { ...config.route, auth });
+    if (asked !== null && decidesForServer(principal)) await deps.publicAddress.used(asked);
     markPrincipal(request, await inProject(deps, principal, request));
   });
 }
+
+/** A key proves less than a sign-in: programs reach the server by names that are good for nobody else, and customers have keys too. */
+const decidesForServer = ({ cookieExpiresAt, reach, access }: Principal): boolean =>
+  cookieExpiresAt !== null && reach === "account" && isUnrestricted(access);
 
 /** Refused before anything is looked up, whatever is asked for. */
 function countOpenRequest(limit: RateLimit, { ip }: FastifyRequest, reply: FastifyReply): void {

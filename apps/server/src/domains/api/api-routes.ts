@@ -7,6 +7,7 @@ import { BadRequest } from "./api-error.ts";
 import { answerOnce, IDEMPOTENCY_HEADER, RequestInProgress } from "./idempotency.ts";
 import type { RawQuery } from "./list-query.ts";
 import { type Principal, principalOf } from "./principal.ts";
+import { originOf } from "./request-origin.ts";
 
 /** A handler gives this in place of an answer that it has sent by itself, past the framework. */
 export const ALREADY_SENT = Symbol("the answer was sent by the handler");
@@ -23,6 +24,8 @@ export interface ApiRequest<Of extends Route> {
   readonly body: BodyOf<Of>;
   /** Of who sent it. */
   readonly address: string;
+  /** Where the asker reaches this server, without a slash at the end: what addresses in the answer begin with. */
+  readonly origin: string;
   /** Path and query as they came, for links to other pages. */
   readonly url: string;
 }
@@ -105,6 +108,9 @@ function requestOf<Of extends Route>(request: FastifyRequest): ApiRequest<Of> {
     query: request.query as RawQuery,
     body: request.body as BodyOf<Of>,
     address: request.ip,
+    get origin() {
+      return originOf(request);
+    },
     url: request.url,
   };
 }

@@ -17,3 +17,4 @@ export {
 } from "./list-query.ts";
 export { describeApi, version } from "./openapi.ts";
 export { markPrincipal, type Principal, principalOf } from "./principal.ts";
+export { markOrigin } from "./request-origin.ts";

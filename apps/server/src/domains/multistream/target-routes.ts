@@ -5,11 +5,7 @@ import type { Deps } from "../deps.ts";
 import { TargetService } from "./target-service.ts";
 import { targetFields } from "./target-store.ts";
 
-export interface TargetRouteDeps extends Deps {
-  publicUrl(): string;
-}
-
-export function targetRoutes(app: FastifyInstance, deps: TargetRouteDeps): void {
+export function targetRoutes(app: FastifyInstance, deps: Deps): void {
   const api = new ApiRoutes(app, deps);
   const targets = new TargetService(deps);
 
@@ -17,9 +13,9 @@ export function targetRoutes(app: FastifyInstance, deps: TargetRouteDeps): void 
   api.on(routes.getTarget, async ({ principal, id }) => targets.get(principal, id));
   api.on(routes.patchTarget, async ({ principal, id, body }) => targets.patch(principal, id, body));
   api.on(routes.deleteTarget, async ({ principal, id }) => targets.delete(principal, id));
-  api.on(routes.listTargets, async ({ principal, query, url }, reply) => {
+  api.on(routes.listTargets, async ({ principal, query, origin, url }, reply) => {
     const list = parseListQuery(query, targetFields, "createdAt-true");
     const page = await targets.list(principal, list, textOf(query.userId));
-    return answerPage(reply, page, { origin: deps.publicUrl(), url });
+    return answerPage(reply, page, { origin, url });
   });
 }

@@ -8,20 +8,19 @@ import { findPlayable } from "./playback-store.ts";
 
 export interface AccessTrialDeps extends Deps {
   readonly access: AccessCheck;
-  publicUrl(): string;
 }
 
 /** Lets owners try what a viewer would bring. It is decided as for a viewer, webhook included, from the rows as they are now. */
 export function accessTrialRoutes(app: FastifyInstance, deps: AccessTrialDeps): void {
   const api = new ApiRoutes(app, deps);
 
-  api.on(routes.tryAccess, async ({ principal, body, address }): Promise<AccessTrialResult> => {
+  api.on(routes.tryAccess, async ({ principal, body, address, origin: base }): Promise<AccessTrialResult> => {
     const { playbackId, jwt, accessKey, origin = null } = body;
     const row = await findPlayable(deps.db, playbackId);
     if (!row || row.project_id !== principal.projectId) throw new NotFound();
     const hindrance = whyNotPlayable(row);
     if (hindrance !== null) return { allowed: false, reason: sentence(hindrance) };
-    const url = `${deps.publicUrl()}/hls/${row.playback_id}/index.m3u8`;
+    const url = `${base}/hls/${row.playback_id}/index.m3u8`;
     const { host } = new URL(url);
     const verdict = await deps.access.open(guardedContentOf(row), {
       tokens: jwt === undefined ? [] : [jwt],

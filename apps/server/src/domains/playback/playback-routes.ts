@@ -4,6 +4,7 @@ import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
 import { ApiError, ApiRoutes, NotFound } from "../api/index.ts";
 import { DecisionCache } from "../decision-cache.ts";
 import { isPlaybackId } from "../ids.ts";
+import type { PublicAddress } from "../public-address.ts";
 import { readRecordingShape } from "../recordings/index.ts";
 import type { Db } from "../schema.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
@@ -13,8 +14,7 @@ export interface PlaybackRouteDeps extends AuthenticateDeps {
   readonly playables: PlayableFinder;
   /** Of questions that anybody may ask. */
   readonly viewers: Db;
-  publicUrl(): string;
-  rtmpUrl(): string;
+  readonly publicAddress: PublicAddress;
 }
 
 class NotReadyForPlayback extends ApiError {
@@ -33,23 +33,22 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
   const api = new ApiRoutes(app, deps);
   const shapes = new DecisionCache<Awaited<ReturnType<typeof readRecordingShape>>>(deps.clock, SHAPE_MS, MAX_SHAPES);
 
-  api.on(routes.getPlayback, async ({ id, query }, { request }): Promise<PlaybackInfo> => {
+  api.on(routes.getPlayback, async ({ id, query, origin }, { request }): Promise<PlaybackInfo> => {
     const asker = query.recordings === "true" ? await authenticate(deps, request) : null;
     const isPlayback = isPlaybackId(id);
     const row = isPlayback ? await deps.playables.find(id) : await deps.playables.findSession(id);
     const isAsked = asker === null || asker.projectId === row?.project_id;
     if (!row || row.suspended || !isAsked)
       throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
-    if (row.kind === "live") return livePlayback(row, deps.publicUrl(), asker !== null);
+    if (row.kind === "live") return livePlayback(row, origin, asker !== null);
     if (row.state === "waiting") throw new NotReadyForPlayback();
     if (row.state !== "ready") throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
     const shape = await shapes.get(row.id, () => readRecordingShape(deps.viewers, row.id, row.seconds));
-    return recordingPlayback(row, deps.publicUrl(), shape, isPlayback ? "vod" : "recording");
+    return recordingPlayback(row, origin, shape, isPlayback ? "vod" : "recording");
   });
 
-  api.on(routes.getIngest, async (): Promise<Ingest[]> => {
-    const base = deps.publicUrl();
-    const rtmp = deps.rtmpUrl();
+  api.on(routes.getIngest, async ({ origin: base }): Promise<Ingest[]> => {
+    const rtmp = deps.publicAddress.rtmpOf(base);
     const playback = `${base}/hls`;
     return [
       { ingest: rtmp, ingests: { rtmp }, playback, playbackDirect: playback, base, baseDirect: base, origin: base },

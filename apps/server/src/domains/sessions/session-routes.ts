@@ -18,24 +18,25 @@ import { findSession, listSessions, ownsStream, sessionFields, withMedia } from 
 const NEWEST_FIRST = "lastSeen-true,createdAt-true";
 const RECORD: Readonly<Record<string, boolean>> = { true: true, "1": true, false: false, "0": false };
 
-export interface SessionRouteDeps extends SessionDeletionDeps {
-  publicUrl(): string;
-}
-
 interface ListAsked {
   readonly principal: Principal;
   readonly query: RawQuery;
+  readonly origin: string;
   readonly url: string;
 }
 
-export function sessionRoutes(app: FastifyInstance, deps: SessionRouteDeps): void {
+export function sessionRoutes(app: FastifyInstance, deps: SessionDeletionDeps): void {
   const api = new ApiRoutes(app, deps);
-  const view = ({ forceUrl }: RawQuery) => ({ publicUrl: deps.publicUrl(), forceUrl: isSet(forceUrl) });
+  const view = ({ origin, query }: Pick<ListAsked, "origin" | "query">) => ({
+    publicUrl: origin,
+    forceUrl: isSet(query.forceUrl),
+  });
 
-  const list = async ({ principal, query, url }: ListAsked, reply: FastifyReply, also: RawBuilder<unknown>) => {
+  const list = async (asked: ListAsked, reply: FastifyReply, also: RawBuilder<unknown>) => {
+    const { principal, query, origin, url } = asked;
     const page = await listSessions(deps.db, principal, parseListQuery(query, sessionFields, NEWEST_FIRST), also);
-    const items = page.items.map((row) => sessionRecord(row, view(query)));
-    return answerPage(reply, { ...page, items }, { origin: deps.publicUrl(), url });
+    const items = page.items.map((row) => sessionRecord(row, view(asked)));
+    return answerPage(reply, { ...page, items }, { origin, url });
   };
 
   const listOfStream = async (asked: ListAsked & { id: string }, reply: FastifyReply) => {
@@ -51,10 +52,10 @@ export function sessionRoutes(app: FastifyInstance, deps: SessionRouteDeps): voi
     return list(request, reply, parentId === undefined ? sql`true` : sql`e.stream_id::text = ${parentId}`);
   });
 
-  api.on(routes.getSession, async ({ principal, id, query }): Promise<Session> => {
+  api.on(routes.getSession, async ({ principal, id, query, origin }): Promise<Session> => {
     const row = await findSession(deps.db, principal, id);
     if (!row) throw new NotFound();
-    return sessionRecord(row, { ...view(query), sourceRecording: query.sourceRecording === "true" });
+    return sessionRecord(row, { ...view({ origin, query }), sourceRecording: query.sourceRecording === "true" });
   });
 
   api.on(routes.deleteSession, async ({ principal, id }) => deleteSessions(deps, principal, [id]));

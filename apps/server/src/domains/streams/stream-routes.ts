@@ -9,20 +9,16 @@ import { type StreamChoice, streamFields } from "./stream-store.ts";
 
 const LATEST_FIRST = "lastSeen-true,createdAt-true";
 
-export interface StreamRouteDeps extends StreamServiceDeps {
-  publicUrl(): string;
-}
-
-export function streamRoutes(app: FastifyInstance, deps: StreamRouteDeps): void {
+export function streamRoutes(app: FastifyInstance, deps: StreamServiceDeps): void {
   const api = new ApiRoutes(app, deps);
   const streams = new StreamService(deps);
   const list = async (
-    { principal, query, url }: { principal: Principal; query: RawQuery; url: string },
+    { principal, query, origin, url }: { principal: Principal; query: RawQuery; origin: string; url: string },
     reply: FastifyReply,
   ) => {
     const page = await streams.list(principal, parseListQuery(query, streamFields, LATEST_FIRST), choiceOf(query));
     const items = page.items.map((stream) => shown(principal, stream));
-    return answerPage(reply, { ...page, items }, { origin: deps.publicUrl(), url });
+    return answerPage(reply, { ...page, items }, { origin, url });
   };
 
   api.on(routes.createStream, async ({ principal, body }) => shown(principal, await streams.create(principal, body)));
@@ -39,8 +35,8 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRouteDeps): void 
   api.on(routes.getStreamByKey, async ({ principal, id }) =>
     shown(principal, await streams.getBy(principal, "stream_key", id)),
   );
-  api.on(routes.getStreamInfo, async ({ principal, id }) => {
-    const info = await readStreamInfo(deps.db, principal, id, deps.publicUrl());
+  api.on(routes.getStreamInfo, async ({ principal, id, origin }) => {
+    const info = await readStreamInfo(deps.db, principal, id, origin);
     return { ...info, stream: shown(principal, info.stream) };
   });
   api.on(routes.patchStream, async ({ principal, id, body }) => streams.patch(principal, id, body));

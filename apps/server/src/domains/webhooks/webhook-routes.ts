@@ -5,16 +5,11 @@ import { webhookLogFields } from "./webhook-log-store.ts";
 import { WebhookService, type WebhookServiceDeps } from "./webhook-service.ts";
 import { webhookFields } from "./webhook-store.ts";
 
-export interface WebhookRouteDeps extends WebhookServiceDeps {
-  publicUrl(): string;
-}
-
 const NEWEST_FIRST = "createdAt-true";
 
-export function webhookRoutes(app: FastifyInstance, deps: WebhookRouteDeps): void {
+export function webhookRoutes(app: FastifyInstance, deps: WebhookServiceDeps): void {
   const api = new ApiRoutes(app, deps);
   const webhooks = new WebhookService(deps);
-  const address = (url: string) => ({ origin: deps.publicUrl(), url });
 
   api.on(routes.createWebhook, async ({ principal, body }) => webhooks.create(principal, body));
   api.on(routes.getWebhook, async ({ principal, id }) => webhooks.get(principal, id));
@@ -22,18 +17,18 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRouteDeps): voi
   api.on(routes.patchWebhook, async ({ principal, id, body }) => webhooks.patch(principal, id, body));
   api.on(routes.deleteWebhook, async ({ principal, id }) => webhooks.delete(principal, id));
   api.on(routes.deleteWebhooks, async ({ principal, body }) => webhooks.deleteMany(principal, body.ids));
-  api.on(routes.listWebhooks, async ({ principal, query, url }, reply) => {
+  api.on(routes.listWebhooks, async ({ principal, query, origin, url }, reply) => {
     const page = await webhooks.list(principal, parseListQuery(query, webhookFields, NEWEST_FIRST));
-    return answerPage(reply, page, address(url));
+    return answerPage(reply, page, { origin, url });
   });
-  api.on(routes.listSubscribedWebhooks, async ({ principal, params, query, url }, reply) => {
+  api.on(routes.listSubscribedWebhooks, async ({ principal, params, query, origin, url }, reply) => {
     const list = parseListQuery(query, webhookFields, NEWEST_FIRST);
-    return answerPage(reply, await webhooks.listSubscribed(principal, list, params.event ?? ""), address(url));
+    return answerPage(reply, await webhooks.listSubscribed(principal, list, params.event ?? ""), { origin, url });
   });
 
-  api.on(routes.listWebhookLogs, async ({ principal, id, query, url }, reply) => {
+  api.on(routes.listWebhookLogs, async ({ principal, id, query, origin, url }, reply) => {
     const page = await webhooks.listLogs(principal, id, parseListQuery(query, webhookLogFields, NEWEST_FIRST));
-    return answerPage(reply, page, address(url));
+    return answerPage(reply, page, { origin, url });
   });
   api.on(routes.getWebhookLog, async ({ principal, id, params }) => webhooks.getLog(principal, id, params.logId ?? ""));
   api.on(routes.resendWebhookLog, async ({ principal, id, params }) =>

@@ -1,0 +1,89 @@
+import type { ServerAddress } from "@weir/contract";
+import type { Deps } from "./deps.ts";
+
+export interface PublicAddressDeps extends Deps {
+  /** The address that the operator set, or a guess. */
+  publicUrl(): string;
+  readonly isPublicUrlSet: boolean;
+  rtmpPort(): number;
+}
+
+interface Known {
+  readonly used: string | null;
+  readonly pinned: string | null;
+}
+
+const NOTHING: Known = { used: null, pinned: null };
+/** Another process may have learned of another address. */
+const KEPT_MS = 5_000;
+
+/**
+ * Where people reach this server. An answer begins its addresses with the one that its request was sent to; what no request asks for, such as
+ * webhooks, with the one that an operator pinned or last used, which all processes share. `WEIR_PUBLIC_URL` overrules both.
+ */
+export class PublicAddress {
+  readonly #deps: PublicAddressDeps;
+  #known: Known = NOTHING;
+  #readAt = -Infinity;
+
+  constructor(deps: PublicAddressDeps) {
+    this.#deps = deps;
+  }
+
+  /** For the answer to a request that was sent to `asked`; null for one that says nothing that could be written down. */
+  answering(asked: string | null): string {
+    return this.#deps.isPublicUrlSet ? this.#deps.publicUrl() : (asked ?? this.latest);
+  }
+
+  /** As far as this process has read. */
+  get latest(): string {
+    const { isPublicUrlSet, publicUrl } = this.#deps;
+    return (isPublicUrlSet ? null : (this.#known.pinned ?? this.#known.used)) ?? publicUrl();
+  }
+
+  async current(): Promise<string> {
+    await this.#read();
+    return this.latest;
+  }
+
+  async describe(): Promise<ServerAddress> {
+    await this.#read();
+    const { pinned, used } = this.#known;
+    const source = this.#deps.isPublicUrlSet ? "setting" : pinned ? "pinned" : used ? "used" : "default";
+    return { address: this.latest, source, rtmp: this.rtmpOf(this.latest), pinned, lastUsed: used };
+  }
+
+  /** Where broadcasters publish to on the host of `origin`. */
+  rtmpOf(origin: string): string {
+    return `rtmp://${new URL(origin).hostname}:${this.#deps.rtmpPort()}/live`;
+  }
+
+  /** Somebody who may decide about the whole server used it at this address. */
+  async used(origin: string): Promise<void> {
+    if (this.#deps.isPublicUrlSet || origin === this.#known.used) return;
+    await this.#write({ used: origin });
+  }
+
+  /** Null: the one last used counts again. */
+  async pin(origin: string | null): Promise<void> {
+    await this.#write({ pinned: origin });
+  }
+
+  async #write(change: Partial<Known>): Promise<void> {
+    const { db } = this.#deps;
+    const { used, pinned } = await db
+      .insertInto("public_address")
+      .values({ id: 1, ...NOTHING, ...change })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(change))
+      .returning(["used", "pinned"])
+      .executeTakeFirstOrThrow();
+    this.#known = { used, pinned };
+  }
+
+  async #read(): Promise<void> {
+    const { db, clock } = this.#deps;
+    if (this.#deps.isPublicUrlSet || clock.monotonic() - this.#readAt < KEPT_MS) return;
+    this.#known = (await db.selectFrom("public_address").select(["used", "pinned"]).executeTakeFirst()) ?? NOTHING;
+    this.#readAt = clock.monotonic();
+  }
+}
