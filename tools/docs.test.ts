@@ -7,6 +7,9 @@ import { ROOT, readSource, sourceFiles } from "./source-files.ts";
 const pages = sourceFiles(".md").filter((path) => !path.includes("/src/"));
 const manifests = sourceFiles("package.json").map((path) => ({ path, ...(JSON.parse(readSource(path)) as Manifest) }));
 
+const EXPORTED =
+  /^export (?:interface|class|(?:async )?function|const|type \w+ =)|^ {2}(?:async \*?)?(?!constructor)[a-z]\w*\(.*\{$/;
+
 interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -59,6 +62,19 @@ test("settings named in the documents exist", () => {
       .map(([name]) => `${page}: ${name}`),
   );
   expect(unknown).toEqual([]);
+});
+
+test("every export of the client is documented", () => {
+  const client = sourceFiles(".ts").filter(
+    (path) => path.startsWith("packages/client/src/") && !path.includes(".test."),
+  );
+  const bare = client.flatMap((path) => {
+    const lines = readSource(path).split("\n");
+    return lines
+      .filter((line, index) => EXPORTED.test(line) && !lines[index - 1]?.endsWith("*/"))
+      .map((line) => `${path}: ${line}`);
+  });
+  expect(bare).toEqual([]);
 });
 
 test("refusals are quoted in the words that the server uses", () => {

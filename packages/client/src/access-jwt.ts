@@ -1,3 +1,4 @@
+/** What a token says, and what it is signed with. */
 export interface AccessJwt {
   /** As the API showed it when the signing key was made: base64 of the PEM text. Keep it on your server. */
   readonly privateKey: string;

@@ -23,6 +23,7 @@ type ListOperation = {
 
 type ItemOf<Of extends ListOperation> = AnswerOf<RouteOf<Of>> extends readonly (infer Item)[] ? Item : never;
 
+/** One page of a list, with the cursor that its `Link` header names. */
 export async function fetchPage<const Of extends ListOperation>(
   transport: Transport,
   operation: Of,

@@ -16,6 +16,7 @@ export interface StreamListOptions extends ListOptions {
   readonly createdSince?: number | undefined;
 }
 
+/** What else a deleted stream takes along. */
 export interface StreamDeleteOptions extends CallOptions {
   /** Delete the recordings of all its sessions, too. Without it they go on playing. */
   readonly recordings?: boolean | undefined;

@@ -17,6 +17,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** One request, beside its method and path. */
 export interface Call extends CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: unknown;

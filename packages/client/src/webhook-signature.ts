@@ -1,5 +1,6 @@
 import type { WebhookDelivery } from "@weir/contract";
 
+/** A webhook call as it arrived, and the secret that both sides know. */
 export interface SignedBody {
   /** The body exactly as it came, before any parsing. */
   readonly body: string;
