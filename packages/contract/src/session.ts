@@ -29,6 +29,9 @@ export const Session = Type.Object({
   /** Additions of ours. */
   isActive: Type.Boolean(),
   endedAt: Type.Optional(Milliseconds),
+  recordingDelay: Type.Optional(
+    Type.String({ description: "Why a recording that is `waiting` takes longer than a minute after its session" }),
+  ),
   recordingError: Type.Optional(Type.String({ description: "Why the recording failed or stopped early" })),
 });
 export type Session = Static<typeof Session>;

@@ -6,6 +6,7 @@ import {
   authorize,
   disposable,
   ended,
+  events,
   kit,
   now,
   pass,
@@ -89,6 +90,55 @@ describe("recordings", () => {
           : undefined,
       );
     }
+  });
+
+  it("one whose object store is away for hours at its end waits, says why, and becomes ready with all of it", async () => {
+    const { grant, start } = await publish();
+    const { sessionId } = start;
+    const spooled = () => {
+      const { streamId, epoch } = grant;
+      return { type: "recording-spooled", streamId, epoch, at: now(), sessionId } as const;
+    };
+    await tell(kit.domains, segment(grant, sessionId, 1), segment(grant, sessionId, 2));
+    await tell(kit.domains, sealed(grant, sessionId, "source"), ended(grant, "clean-stop"));
+    await pass(2_000);
+    expect((await readSession(sessionId)).recordingDelay).toBeUndefined();
+    for (let halfHours = 0; halfHours < 6; halfHours++) {
+      kit.clock.advance(1_800_000);
+      await tell(kit.domains, spooled());
+      await pass(5_000);
+    }
+    expect(await readSession(sessionId)).toMatchObject({
+      recordingStatus: "waiting",
+      recordingDelay: expect.stringContaining("object store"),
+    });
+    await tell(kit.domains, sealed(grant, sessionId, "audio"));
+    await pass(5_000);
+    const session = await readSession(sessionId);
+    expect(session).toMatchObject({ recordingStatus: "ready", sourceSegmentsDuration: 4 });
+    expect([session.recordingDelay, session.recordingError]).toEqual([undefined, undefined]);
+    expect((await events()).at(-1)).toMatchObject({ event: "recording.ready", sessionId });
+  });
+
+  it("one whose node is gone with the rest of it is taken as it is, an hour after it was last heard of", async () => {
+    const { grant, start } = await publish();
+    const { sessionId } = start;
+    const { streamId, epoch } = grant;
+    await tell(
+      kit.domains,
+      segment(grant, sessionId, 1),
+      sealed(grant, sessionId, "source"),
+      ended(grant, "clean-stop"),
+    );
+    kit.clock.advance(1_800_000);
+    await tell(kit.domains, { type: "recording-spooled", streamId, epoch, at: now(), sessionId });
+    await pass(3_590_000);
+    expect(await readSession(sessionId)).toMatchObject({ recordingStatus: "waiting" });
+    await pass(10_000);
+    expect(await readSession(sessionId)).toMatchObject({
+      recordingStatus: "ready",
+      recordingError: expect.any(String),
+    });
   });
 
   it("rows that point behind the end of a span are cut: a gap where another rendition has the segment, else nothing", async () => {

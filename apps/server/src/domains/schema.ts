@@ -189,6 +189,7 @@ interface SessionTable extends Owned, Counters {
   recording_error: TextOrNull;
   settle_at: Int8OrNull;
   purge_at: Int8OrNull;
+  spooled_at: Int8OrNull;
   last_seen: Int8;
 }
 

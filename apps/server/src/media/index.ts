@@ -16,6 +16,7 @@ import { listSpool, recoverSpool } from "./recording/recover-spool.ts";
 import { SessionRecorder } from "./recording/session-recorder.ts";
 import { SpanSealer } from "./recording/span-sealer.ts";
 import { SpoolDisk } from "./recording/spool-disk.ts";
+import { spooledFacts } from "./recording/spooled-facts.ts";
 
 export { closeSlowReaders } from "./delivery/answers/slow-readers.ts";
 export type { LadderResources } from "./ladder/live-ladder.ts";
@@ -101,6 +102,8 @@ export class MediaPlane {
     await this.#disk.makeFolder(this.#disk.folder);
     await chmod(this.#disk.folder, 0o700);
     const left = await listSpool(this.#disk.folder);
+    // Before anybody judges what became of them; reading them takes longer.
+    for (const fact of spooledFacts(left, clock.now())) eventSink.report(fact);
     void recoverSpool(left, { clock, log, eventSink, sealer: this.#sealer, signal: this.#closing.signal });
   }
 

@@ -56,6 +56,12 @@ export interface RecordingFailed extends Fact {
   readonly reason: string;
 }
 
+/** Parts of the session's recording lie in this node's spool, because the object store has not taken them yet. Told every minute. */
+export interface RecordingSpooled extends Fact {
+  readonly type: "recording-spooled";
+  readonly sessionId: string;
+}
+
 export interface TranscodingReport {
   readonly state: "off" | "starting" | "running" | "source-only";
   /** Why it is source only, as a sentence. */
@@ -150,6 +156,7 @@ export type MediaFact =
   | SegmentClosed
   | SpanSealed
   | RecordingFailed
+  | RecordingSpooled
   | SourceMetrics
   | SegmentTranscoded;
 

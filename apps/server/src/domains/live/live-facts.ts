@@ -4,7 +4,7 @@ import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import { issueEvents, nextIssues } from "../issues/index.ts";
 import { enabledTargets, type NamedTarget } from "../multistream/index.ts";
-import { insertSealedSpans, noteFailedRecordings } from "../recordings/index.ts";
+import { insertSealedSpans, noteFailedRecordings, noteSpooledRecordings } from "../recordings/index.ts";
 import type { Trx } from "../schema.ts";
 import { streamSubject } from "../subject.ts";
 import { type LiveStream, lockLiveStreams, saveIssues } from "./live-stream.ts";
@@ -38,6 +38,7 @@ export async function writeLiveFacts(
     await countSegments(trx, ofType("segment-closed"), streams);
     await insertSealedSpans(trx, ofType("span-sealed"));
     await noteFailedRecordings(trx, ofType("recording-failed"));
+    await noteSpooledRecordings(trx, ofType("recording-spooled"));
     const transcoded = await countTranscoded(trx, ofType("segment-transcoded"));
     const metrics = new Set(ofType("source-metrics").filter((fact) => freshStream(fact)?.sessionId === fact.sessionId));
     await writeRates(trx, [...metrics], streams);

@@ -1,7 +1,12 @@
 /** The door of the recordings: what is written of them while live, when they are whole, and where their bytes are. */
 export { deleteRecordings, refuseViewers } from "./recording-deletion.ts";
 export { recordingEvent } from "./recording-event.ts";
-export { insertRecordedSegments, insertSealedSpans, noteFailedRecordings } from "./recording-facts-store.ts";
+export {
+  insertRecordedSegments,
+  insertSealedSpans,
+  noteFailedRecordings,
+  noteSpooledRecordings,
+} from "./recording-facts-store.ts";
 export { type FinaliserDeps, settleRecordings } from "./recording-finaliser.ts";
 export { type RecordingShape, readRecordingIndex, readRecordingShape } from "./recording-store.ts";
 export { purgeDeletedRecordings, type RetentionDeps } from "./retention.ts";

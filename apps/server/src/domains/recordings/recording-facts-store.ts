@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { RecordingFailed, SegmentClosed, SpanSealed } from "../../ports/index.ts";
+import type { RecordingFailed, RecordingSpooled, SegmentClosed, SpanSealed } from "../../ports/index.ts";
 import type { Trx } from "../schema.ts";
 
 /**
@@ -67,4 +67,15 @@ export async function noteFailedRecordings(trx: Trx, facts: readonly RecordingFa
       .where("recording_error", "is", null)
       .execute();
   }
+}
+
+/** Parts of these recordings are still on their way to the object store. */
+export async function noteSpooledRecordings(trx: Trx, facts: readonly RecordingSpooled[]): Promise<void> {
+  if (facts.length === 0) return;
+  await sql`
+    update session s set spooled_at = greatest(s.spooled_at, f.at)
+    from (
+      select id, max(at) as at from unnest(${facts.map(({ sessionId }) => sessionId)}::uuid[], ${facts.map(({ at }) => at)}::bigint[])
+        as told(id, at) group by id
+    ) f where s.id = f.id and s.recording = 'waiting'`.execute(trx);
 }

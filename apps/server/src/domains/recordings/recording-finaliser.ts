@@ -22,6 +22,7 @@ interface WaitingRow {
   user_id: string;
   recording_playback_id: string;
   ended_at: string;
+  spooled_at: string | null;
   recording_error: string | null;
   sealed: string;
   unsealed: string;
@@ -32,7 +33,7 @@ interface WaitingRow {
 export async function settleRecordings({ db, clock, log, events, mediaControl }: FinaliserDeps): Promise<void> {
   const now = clock.now();
   const { rows } = await sql<WaitingRow>`
-    select s.id, s.stream_id, s.project_id, s.user_id, s.recording_playback_id, s.ended_at, s.recording_error, g.sealed, g.unsealed, g.damaged
+    select s.id, s.stream_id, s.project_id, s.user_id, s.recording_playback_id, s.ended_at, s.spooled_at, s.recording_error, g.sealed, g.unsealed, g.damaged
     from (select * from session where recording = 'waiting' and ended_at is not null and settle_at <= ${now}::bigint
       order by id limit ${BATCH}) s,
     lateral (
@@ -48,7 +49,7 @@ export async function settleRecordings({ db, clock, log, events, mediaControl }:
       sealedSegments: Number(row.sealed),
       unsealedSegments: Number(row.unsealed),
       hasFailed: row.recording_error !== null,
-      endedForMs: now - Number(row.ended_at),
+      waitedMs: now - Math.max(Number(row.ended_at), Number(row.spooled_at ?? 0)),
     });
     if (verdict === null) {
       await db

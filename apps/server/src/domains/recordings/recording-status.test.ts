@@ -32,21 +32,21 @@ describe("recording", () => {
 });
 
 describe("judging the recording of an ended session", () => {
-  const evidence = { sealedSegments: 0, unsealedSegments: 0, hasFailed: false, endedForMs: 2_000 };
+  const evidence = { sealedSegments: 0, unsealedSegments: 0, hasFailed: false, waitedMs: 2_000 };
   it.each([
     ["everything sealed", { sealedSegments: 9 }, "complete"],
     ["a span not sealed yet", { sealedSegments: 9, unsealedSegments: 1 }, null],
     ["no media known yet", {}, null],
-    ["no media long after the end", { endedForMs: EMPTY_RECORDING_MS }, "lost"],
+    ["no media long after the end", { waitedMs: EMPTY_RECORDING_MS }, "lost"],
     ["interrupted, everything that was written sealed", { sealedSegments: 9, hasFailed: true }, "complete"],
     ["interrupted, a span not sealed yet", { sealedSegments: 9, unsealedSegments: 1, hasFailed: true }, null],
     ["interrupted, nothing ever written", { hasFailed: true }, "lost"],
     [
       "the watchdog, something sealed",
-      { sealedSegments: 9, unsealedSegments: 1, endedForMs: RECORDING_WATCHDOG_MS },
+      { sealedSegments: 9, unsealedSegments: 1, waitedMs: RECORDING_WATCHDOG_MS },
       "complete",
     ],
-    ["the watchdog, nothing sealed", { unsealedSegments: 1, endedForMs: RECORDING_WATCHDOG_MS }, "lost"],
+    ["the watchdog, nothing sealed", { unsealedSegments: 1, waitedMs: RECORDING_WATCHDOG_MS }, "lost"],
   ])("%s: %o gives %s", (_situation, known, verdict) => {
     expect(judgeRecording({ ...evidence, ...known })).toBe(verdict);
   });

@@ -28,19 +28,19 @@ export interface RecordingEvidence {
   readonly unsealedSegments: number;
   /** The media floor could not record some of it. What it could is still on its way to the object store. */
   readonly hasFailed: boolean;
-  /** Milliseconds since the session ended. */
-  readonly endedForMs: number;
+  /** Milliseconds since the session ended, or since a node last said that parts of the recording are in its spool. */
+  readonly waitedMs: number;
 }
 
 /** No media yet known: after a crash it may still be found in the node's spool. */
 export const EMPTY_RECORDING_MS = 60_000;
-/** Longest wait for spans to become durable; an object store may be down for long. */
+/** Longest wait for spans of which no node says any more that it has them. */
 export const RECORDING_WATCHDOG_MS = 3_600_000;
 
 /** Whether a waiting recording is done, lost, or still to be waited for (null). What is sealed is kept even when the rest is lost. */
 export function judgeRecording(evidence: RecordingEvidence): "complete" | "lost" | null {
-  const { sealedSegments, unsealedSegments, hasFailed, endedForMs } = evidence;
-  if (unsealedSegments > 0 && endedForMs < RECORDING_WATCHDOG_MS) return null;
+  const { sealedSegments, unsealedSegments, hasFailed, waitedMs } = evidence;
+  if (unsealedSegments > 0 && waitedMs < RECORDING_WATCHDOG_MS) return null;
   if (sealedSegments > 0) return "complete";
-  return hasFailed || unsealedSegments > 0 || endedForMs >= EMPTY_RECORDING_MS ? "lost" : null;
+  return hasFailed || unsealedSegments > 0 || waitedMs >= EMPTY_RECORDING_MS ? "lost" : null;
 }

@@ -16,6 +16,16 @@ export interface SessionView {
   readonly sourceRecording?: boolean;
 }
 
+/** A recording is durable some seconds after its end; what is told a minute after it is worth a sentence. */
+const DELAYED_MS = 60_000;
+const DELAY =
+  "The object store does not take the end of the recording yet. It is kept on the server's disk and retried.";
+
+function isDelayed({ recording, ended_at: endedAt, spooled_at: spooledAt }: SessionWithParent): boolean {
+  if (recording !== "waiting" || endedAt === null || spooledAt === null) return false;
+  return Number(spooledAt) - Number(endedAt) >= DELAYED_MS;
+}
+
 /** A session's row as the API shows it. */
 export function sessionRecord(row: SessionWithParent, view: SessionView): Session {
   const { publicUrl, forceUrl = false, sourceRecording = false } = view;
@@ -40,6 +50,7 @@ export function sessionRecord(row: SessionWithParent, view: SessionView): Sessio
     ...(isShown && sourceRecording ? { sourceRecordingUrl: `${base}/staticsource.mp4` } : {}),
     isActive: row.ended_at === null,
     ...(row.ended_at === null ? {} : { endedAt: Number(row.ended_at) }),
+    ...(isDelayed(row) ? { recordingDelay: DELAY } : {}),
     ...(row.recording_error === null ? {} : { recordingError: row.recording_error }),
   };
 }

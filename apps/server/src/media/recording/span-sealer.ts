@@ -7,12 +7,14 @@ import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import type { EventSink, MediaFact } from "../../ports/index.ts";
 import { recordingIndexKey, recordingKey } from "./recording-keys.ts";
 import { readChapter, type SpoolChapter } from "./spool-chapter.ts";
+import { spooledFacts } from "./spooled-facts.ts";
 import { tellInBatches } from "./tell-in-batches.ts";
 
 /** Chapters that are put at one time. */
 const MAX_AT_ONCE = 4;
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
+const TELL_SPOOLED_MS = 60_000;
 
 export interface SpanSealerSettings {
   readonly clock: Clock;
@@ -36,6 +38,9 @@ export class SpanSealer {
   readonly #settings: SpanSealerSettings;
   readonly #backOff = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
   #waiting: WaitingChapter[] = [];
+  /** Of all chapters that are not sealed yet. */
+  readonly #folders = new Set<string>();
+  readonly #telling: Timer;
   readonly #running = new Set<Promise<void>>();
   #pause: Timer | null = null;
   #isClosed = false;
@@ -46,6 +51,10 @@ export class SpanSealer {
 
   constructor(settings: SpanSealerSettings) {
     this.#settings = settings;
+    const { clock, eventSink } = settings;
+    this.#telling = clock.every(TELL_SPOOLED_MS, () => {
+      for (const fact of spooledFacts(this.#folders, clock.now())) eventSink.report(fact);
+    });
   }
 
   /** Chapters that are not sealed yet. */
@@ -58,6 +67,7 @@ export class SpanSealer {
    * `lostBefore`. Returns at once.
    */
   add(folder: string, lostBefore: number): void {
+    this.#folders.add(folder);
     this.#waiting.push({ folder, lostBefore });
     this.#startNext();
   }
@@ -75,6 +85,7 @@ export class SpanSealer {
     this.#isClosed = true;
     this.#closing.resolve();
     this.#pause?.cancel();
+    this.#telling.cancel();
     await Promise.all(this.#running);
   }
 
@@ -128,6 +139,7 @@ export class SpanSealer {
       }
     }
     await rm(folder, { recursive: true, force: true });
+    this.#folders.delete(folder);
   }
 
   async #put({ folder, projectId, sessionId, epoch, firstMsn, inits, spans, journal }: SpoolChapter): Promise<void> {

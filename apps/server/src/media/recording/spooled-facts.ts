@@ -1,0 +1,14 @@
+import { basename } from "node:path";
+import type { RecordingSpooled } from "../../ports/index.ts";
+
+/** That parts of these recordings lie in the spool, a fact for each session, by the names of the chapters' folders. */
+export function spooledFacts(folders: Iterable<string>, at: number): RecordingSpooled[] {
+  const facts = new Map<string, RecordingSpooled>();
+  for (const folder of folders) {
+    const [, sessionId, streamId, place] = basename(folder).split(".");
+    // Folders of earlier versions do not say whose they are.
+    if (!sessionId || !streamId || !place) continue;
+    facts.set(sessionId, { type: "recording-spooled", streamId, epoch: Number.parseInt(place, 10), at, sessionId });
+  }
+  return [...facts.values()];
+}
