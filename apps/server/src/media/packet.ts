@@ -58,12 +58,15 @@ export type Track = VideoTrack | AudioTrack;
  */
 export class Payload {
   readonly bytes: Uint8Array;
+  /** Of `bytes`, at hand: every reader counts it, and asking an array for it costs more than reading a field. */
+  readonly byteLength: number;
   readonly #memory: PayloadMemory | null;
   #shares = 1;
 
   /** `memory` gets the bytes back; without it they are left to the garbage collector. */
   constructor(bytes: Uint8Array, memory: PayloadMemory | null = null) {
     this.bytes = bytes;
+    this.byteLength = bytes.byteLength;
     this.#memory = memory;
   }
 

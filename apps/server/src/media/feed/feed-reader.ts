@@ -1,18 +1,23 @@
 import type { Log } from "../../platform/log.ts";
 import type { Track } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
+import { isSample } from "./gop-cache.ts";
 import { type FeedSink, isEntryPoint } from "./session-feed.ts";
 
 const MAX_ITEMS = 1024;
 /** 8 s of 8 Mbit/s. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-export type FeedItem =
+type Signal =
   | { readonly type: "stretch"; readonly tracks: readonly Track[] }
   | { readonly type: "cut"; readonly cut: Cut }
-  | { readonly type: "sample"; readonly sample: Sample }
   | { readonly type: "pause"; readonly ticks: number }
   | { readonly type: "end" };
+
+export type FeedItem = Signal | { readonly type: "sample"; readonly sample: Sample };
+
+/** Samples wait as they are: an object of its own for each in each reader would cost the source more than the reader. */
+type Queued = Signal | Sample;
 
 export interface FeedReaderSettings {
   readonly log: Log;
@@ -26,9 +31,9 @@ export interface FeedReaderSettings {
 
 /** What a reader that is behind has to know before it goes on: the newest of each, in this order. */
 interface Missed {
-  pause?: FeedItem;
-  stretch?: FeedItem;
-  cut?: FeedItem;
+  pause?: Signal;
+  stretch?: Signal;
+  cut?: Signal;
 }
 
 /**
@@ -40,7 +45,7 @@ export class FeedReader implements FeedSink {
   readonly #maxItems: number;
   readonly #maxBytes: number;
   /** Items from `#head` on are queued. */
-  readonly #queue: FeedItem[] = [];
+  readonly #queue: Queued[] = [];
   #head = 0;
   #bytes = 0;
   #tracks: readonly Track[] = [];
@@ -65,18 +70,18 @@ export class FeedReader implements FeedSink {
     const item = this.#queue[this.#head];
     if (!item) return null;
     this.#head++;
-    if (item.type === "sample") this.#bytes -= item.sample.data.bytes.byteLength;
+    if (isSample(item)) this.#bytes -= item.data.byteLength;
     if (this.#head === this.#queue.length || this.#head >= this.#maxItems) {
       this.#queue.splice(0, this.#head);
       this.#head = 0;
     }
-    return item;
+    return isSample(item) ? { type: "sample", sample: item } : item;
   }
 
   /** The reader is gone: what it has not read is released. */
   close(): void {
     this.#finish();
-    for (const item of this.#takeAll()) if (item.type === "sample") item.sample.data.release();
+    for (const item of this.#takeAll()) if (isSample(item)) item.data.release();
   }
 
   stretch(tracks: readonly Track[]): void {
@@ -90,7 +95,7 @@ export class FeedReader implements FeedSink {
 
   sample(sample: Sample): void {
     if (this.#isOver) return;
-    const { byteLength } = sample.data.bytes;
+    const { byteLength } = sample.data;
     this.#makeRoom(byteLength);
     if (this.#missed && (byteLength > this.#maxBytes || !isEntryPoint(sample, this.#tracks))) {
       this.#dropped++;
@@ -99,7 +104,7 @@ export class FeedReader implements FeedSink {
     sample.data.retain();
     this.#goOn();
     this.#bytes += byteLength;
-    this.#push({ type: "sample", sample });
+    this.#push(sample);
   }
 
   pause(ticks: number): void {
@@ -112,7 +117,7 @@ export class FeedReader implements FeedSink {
     this.#push({ type: "end" });
   }
 
-  #tell(type: keyof Missed, item: FeedItem): void {
+  #tell(type: keyof Missed, item: Signal): void {
     if (this.#isOver) return;
     this.#makeRoom(0);
     if (this.#missed) this.#missed[type] = item;
@@ -125,8 +130,8 @@ export class FeedReader implements FeedSink {
     if (!isFull || this.#missed) return;
     this.#missed = {};
     for (const item of this.#takeAll()) {
-      if (item.type === "sample") {
-        item.sample.data.release();
+      if (isSample(item)) {
+        item.data.release();
         this.#dropped++;
       } else if (item.type !== "end") this.#missed[item.type] = item;
     }
@@ -139,12 +144,12 @@ export class FeedReader implements FeedSink {
     for (const item of [missed.pause, missed.stretch, missed.cut]) if (item) this.#push(item);
   }
 
-  #push(item: FeedItem): void {
+  #push(item: Queued): void {
     this.#queue.push(item);
     if (this.#queue.length - this.#head === 1) this.#settings.onReadable();
   }
 
-  #takeAll(): FeedItem[] {
+  #takeAll(): Queued[] {
     const items = this.#queue.splice(0).slice(this.#head);
     this.#head = 0;
     this.#bytes = 0;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Payload } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
-import { GopCache } from "./gop-cache.ts";
+import { GopCache, isSample } from "./gop-cache.ts";
 
 const released: number[] = [];
 
@@ -14,8 +14,7 @@ function add(cache: GopCache, time: number, isIndependent: boolean, bytes = 1): 
 }
 
 const cutAt = (ticks: number): Cut => ({ msn: ticks, ticks, programDateTimeMs: 0, discontinuity: false });
-const told = (cache: GopCache) =>
-  cache.entries.map((entry) => ("cut" in entry ? `cut ${entry.cut.ticks}` : entry.sample.time));
+const told = (cache: GopCache) => cache.entries.map((entry) => (isSample(entry) ? entry.time : `cut ${entry.ticks}`));
 
 test("keeps the samples since the last IDR with the cut before it, and releases what was before", () => {
   released.length = 0;

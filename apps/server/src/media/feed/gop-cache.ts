@@ -4,7 +4,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** However small they are: a minute of 60 pictures and 47 audio frames a second. */
 const MAX_ENTRIES = 6420;
 
-export type GopEntry = { readonly cut: Cut } | { readonly sample: Sample };
+export type GopEntry = Cut | Sample;
 
 /**
  * The source's samples since its last IDR, and the cut that the segment began with: what brings a new reader, or a fresh transcoder, to
@@ -29,31 +29,31 @@ export class GopCache {
 
   /** In the order in which they came. */
   get entries(): readonly GopEntry[] {
-    if (this.#isBroken) return this.#cut ? [{ cut: this.#cut }] : [];
+    if (this.#isBroken) return this.#cut ? [this.#cut] : [];
     return this.#entries;
   }
 
   /** A cut comes before the sample it concerns. */
   cut(cut: Cut): void {
     this.#cut = cut;
-    if (!this.#isBroken) this.#add({ cut });
+    if (!this.#isBroken) this.#add(cut);
   }
 
   sample(sample: Sample): void {
     if (sample.kind === "video" && sample.isIndependent) {
       this.releaseSamples();
       this.#isBroken = false;
-      if (this.#cut) this.#add({ cut: this.#cut });
+      if (this.#cut) this.#add(this.#cut);
     }
     if (this.#isBroken) return;
     sample.data.retain();
-    this.#bytes += sample.data.bytes.byteLength;
-    this.#add({ sample });
+    this.#bytes += sample.data.byteLength;
+    this.#add(sample);
   }
 
   /** Keep the newest cut alone. */
   releaseSamples(): void {
-    for (const entry of this.#entries) if ("sample" in entry) entry.sample.data.release();
+    for (const entry of this.#entries) if (isSample(entry)) entry.data.release();
     this.#entries = [];
     this.#bytes = 0;
     this.#isBroken = true;
@@ -69,4 +69,9 @@ export class GopCache {
     this.#entries.push(entry);
     if (this.#bytes > MAX_BYTES || this.#entries.length > MAX_ENTRIES) this.releaseSamples();
   }
+}
+
+/** Tells samples from what comes between them. */
+export function isSample(entry: object): entry is Sample {
+  return "data" in entry;
 }

@@ -1,6 +1,6 @@
 import type { Track } from "../packet.ts";
 import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
-import { GopCache, type GopEntry } from "./gop-cache.ts";
+import { GopCache, type GopEntry, isSample } from "./gop-cache.ts";
 
 /** What a feed calls. It must neither throw nor wait: a reader that may be slow attaches a `FeedReader`. */
 export interface FeedSink extends TimelineSink {
@@ -85,8 +85,8 @@ export class SessionFeed implements FeedSink {
 
   #replay(sink: FeedSink): void {
     for (const entry of this.#gop.entries) {
-      if ("cut" in entry) sink.cut(entry.cut);
-      else sink.sample(entry.sample);
+      if (isSample(entry)) sink.sample(entry);
+      else sink.cut(entry);
     }
   }
 }

@@ -80,7 +80,7 @@ export class HubPublication implements Publication {
       void this.#begin();
     }
     this.#early.push(packet);
-    this.#earlyBytes += packet.data.bytes.byteLength;
+    this.#earlyBytes += packet.data.byteLength;
     if (this.#earlyBytes > MAX_UNASKED_BYTES)
       this.refuse("The source sends faster than the stream can begin. Send in real time (with ffmpeg: -re).");
   }

@@ -129,7 +129,7 @@ export class LiveSession {
 
   packet(packet: SourcePacket): void {
     if (this.#state === "finished") return;
-    this.#bytesReceived += packet.data.bytes.byteLength;
+    this.#bytesReceived += packet.data.byteLength;
     if (this.#state === "away") {
       const { clock, eventSink } = this.#settings;
       this.#goLive();

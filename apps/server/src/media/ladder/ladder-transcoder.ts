@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { isSample } from "../feed/gop-cache.ts";
 import type { SessionFeed } from "../feed/session-feed.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";
 import type { RenditionPackager } from "../packaging/rendition-packager.ts";
@@ -132,7 +133,7 @@ export class LadderTranscoder {
 
   sample(sample: Sample): void {
     const { clock } = this.#settings;
-    this.#segments.sent(sample.data.bytes.byteLength, clock.now(), clock.monotonic());
+    this.#segments.sent(sample.data.byteLength, clock.now(), clock.monotonic());
     this.#countFrames(this.#meter.add(sample.decodeTime));
     this.#sendSample(sample);
   }
@@ -244,8 +245,8 @@ export class LadderTranscoder {
     const published = Math.max(0, ...this.#feeds.map(({ endTicks }) => endTicks));
     if (published > 0) child.send(frameToChild({ type: "skip-until", ticks: published }));
     for (const entry of this.#settings.feed.gop) {
-      if ("cut" in entry) child.send(frameOfCut(entry.cut));
-      else if (entry.sample.kind === "video") child.send(frameOfSample(entry.sample));
+      if (!isSample(entry)) child.send(frameOfCut(entry));
+      else if (entry.kind === "video") child.send(frameOfSample(entry));
     }
   }
 

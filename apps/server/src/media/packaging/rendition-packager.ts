@@ -156,7 +156,7 @@ export class RenditionPackager {
     sample.data.retain();
     this.#samples.push(sample);
     this.#partTicks += sample.duration;
-    this.#partBytes += sample.data.bytes.byteLength;
+    this.#partBytes += sample.data.byteLength;
     const isFull = this.#partBytes >= MAX_PART_BYTES || this.#samples.length >= MAX_PART_SAMPLES;
     if (this.#isLast(sample)) this.#completeSegment();
     else if (isFull || (this.#pace.isVideo && this.#partTicks + sample.duration > target)) this.#publishPart();

@@ -32,7 +32,7 @@ export class SourceClock {
     this.#jump.last = packet.dts;
     if (this.#jump.held.length < MAX_HELD && this.#jump.bytes < MAX_HELD_BYTES) {
       this.#jump.held.push(packet);
-      this.#jump.bytes += packet.data.bytes.byteLength;
+      this.#jump.bytes += packet.data.byteLength;
     }
     return false;
   }

@@ -49,7 +49,7 @@ export class StretchOpening {
     if (packet.kind === "video" && !this.#firstIdr && !packet.isIndependent) return;
     const arrival = { packet, at };
     this.#arrivals.push(arrival);
-    this.#bytes += packet.data.bytes.byteLength;
+    this.#bytes += packet.data.byteLength;
     if (packet.kind === "video") this.#firstIdr ??= arrival;
     else this.#firstAudio ??= arrival;
     if (this.#arrivals.length > MAX_PACKETS || this.#bytes > MAX_BYTES) this.#forgetOldest();
@@ -90,7 +90,7 @@ export class StretchOpening {
   #forgetOldest(): void {
     const dropped = this.#arrivals.shift();
     if (!dropped) return;
-    this.#bytes -= dropped.packet.data.bytes.byteLength;
+    this.#bytes -= dropped.packet.data.byteLength;
     // The keyframe itself does not fit: wait for the next one.
     if (dropped === this.#firstIdr)
       this.#firstIdr = this.#arrivals.find((a) => a.packet.kind === "video" && a.packet.isIndependent) ?? null;

@@ -251,7 +251,7 @@ export class Timeline {
     this.#videoLost = false;
     this.#emitVideo(this.#video.hold(sample));
     if (isCut) this.#cut(position, false);
-    this.#cutter.count(packet.data.bytes.byteLength);
+    this.#cutter.count(packet.data.byteLength);
     this.#releaseAudio(this.#video.decodeTime);
     this.#refuseStandstill(this.#video.decodeTime);
   }
@@ -278,7 +278,7 @@ export class Timeline {
 
   #holdAudio(sample: Sample): void {
     this.#heldAudio.push(sample);
-    this.#heldAudioBytes += sample.data.bytes.byteLength;
+    this.#heldAudioBytes += sample.data.byteLength;
   }
 
   #refuseStandstill(ticks: number): void {
@@ -309,8 +309,8 @@ export class Timeline {
       const ticks = rescale(sample.time, rate, TICKS_PER_SECOND);
       if (ticks > limit) break;
       if (cutsItself && this.#cutter.wantsAudioCut(ticks)) this.#cut(ticks, false);
-      this.#cutter.count(sample.data.bytes.byteLength);
-      this.#heldAudioBytes -= sample.data.bytes.byteLength;
+      this.#cutter.count(sample.data.byteLength);
+      this.#heldAudioBytes -= sample.data.byteLength;
       this.#sink.sample(sample);
       released++;
     }
