@@ -3,6 +3,7 @@ import { measureChurn } from "./bench-churn.ts";
 import { compareVersions } from "./bench-compare.ts";
 import { measureDelivery } from "./bench-delivery.ts";
 import { measureEvents } from "./bench-events.ts";
+import { measureFeed } from "./bench-feed.ts";
 import { type IngestTarget, measureIngest, peerTarget, weirTarget } from "./bench-ingest.ts";
 import { measureFullMachine, measureLadder } from "./bench-ladder.ts";
 import { measureFirstPart, measurePartAge } from "./bench-latency.ts";
@@ -14,7 +15,7 @@ import { formatRow, machine, type Row } from "./report.ts";
 
 const HELP = `npm run bench -- [options]
 
-  --only startup,first,age,delivery,player,events,webhooks,churn,ladder,ingest   what to measure; all by default
+  --only startup,first,age,delivery,player,events,webhooks,feed,churn,ladder,ingest   what to measure; all by default
   --streams 1,10,50                                 how many publishers at once
   --seconds 8                                       how long ingest is watched
   --ladder-seconds 60                               how long a ladder is watched, more than 20
@@ -40,7 +41,7 @@ const LONGEST_RUN_MS = 30 * 60_000;
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: "string", default: "startup,first,age,delivery,player,events,webhooks,churn,ladder,ingest" },
+    only: { type: "string", default: "startup,first,age,delivery,player,events,webhooks,feed,churn,ladder,ingest" },
     streams: { type: "string", default: "1,10,50" },
     seconds: { type: "string", default: "8" },
     peer: { type: "string", multiple: true, default: [] },
@@ -80,6 +81,7 @@ async function run(): Promise<void> {
     for (const [name, measure] of Object.entries(MEASUREMENTS)) {
       if (chosen.has(name)) await withServer(folder, async (server) => tell(...(await measure(server, clip))));
     }
+    if (chosen.has("feed")) tell(...(await measureFeed(clip)));
     if (chosen.has("ladder")) {
       const reordered = await makeClip(2);
       const seconds = Number(options["ladder-seconds"]);

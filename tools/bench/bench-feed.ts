@@ -1,0 +1,66 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Clip } from "./clip.ts";
+import { cpuDuring } from "./process-cost.ts";
+import { median, type Row } from "./report.ts";
+import { RtmpSender } from "./rtmp-sender.ts";
+
+const STREAMS = 20;
+const READERS = 10;
+const ROUNDS = 5;
+const SECONDS = 5;
+const STAGGER_MS = 50;
+/** Until slow readers are behind by all that they may be. */
+const SETTLE_SECONDS = 20;
+const UNIT = "thousandths of a core";
+
+/** What ten slow readers of its packets add to the cost of a stream: two processes with the same streams, measured in turns. */
+export async function measureFeed(clip: Clip): Promise<Row[]> {
+  const alone = startHost(0);
+  const read = startHost(READERS);
+  const senders: RtmpSender[] = [];
+  try {
+    const ports = [await nextNumber(alone), await nextNumber(read)];
+    for (let n = 0; n < STREAMS; n++) {
+      for (const port of ports) senders.push(await RtmpSender.start(`rtmp://127.0.0.1:${port}/live/stream${n}`, clip));
+      await wait(STAGGER_MS);
+    }
+    await wait(SETTLE_SECONDS * 1000);
+    const rounds: { alone: number; read: number }[] = [];
+    for (let round = 0; round < ROUNDS; round++)
+      rounds.push({ alone: await costOfStream(alone), read: await costOfStream(read) });
+    read.send("dropped");
+    if ((await nextNumber(read)) === 0) throw new Error("the readers were not slow: none dropped a packet");
+    return [
+      { what: "CPU of a stream without readers", value: median(rounds.map((round) => round.alone)), unit: UNIT },
+      {
+        what: `CPU of a stream with ${READERS} slow readers`,
+        value: median(rounds.map((round) => round.read)),
+        unit: UNIT,
+      },
+      {
+        what: `the same, median of ${ROUNDS} ratios`,
+        value: median(rounds.map((round) => round.read / round.alone)),
+        unit: "times",
+      },
+    ];
+  } finally {
+    await Promise.all(senders.map((sender) => sender.stop()));
+    for (const host of [alone, read]) if (host.connected) host.disconnect();
+  }
+}
+
+function startHost(readersPerStream: number): ChildProcess {
+  const host = new URL("../../apps/server/src/media/testing/slow-readers-child.ts", import.meta.url);
+  return fork(host, [String(readersPerStream)], { stdio: "inherit" });
+}
+
+async function nextNumber(host: ChildProcess): Promise<number> {
+  const [message] = await once(host, "message");
+  return Number(message);
+}
+
+async function costOfStream({ pid = 0 }: ChildProcess): Promise<number> {
+  return ((await cpuDuring([pid], () => wait(SECONDS * 1000))) / SECONDS / STREAMS) * 1000;
+}
