@@ -21,6 +21,10 @@ const LATE_LADDER_MS = 1500;
 const GIB = 2 ** 30;
 const DISK = { low: { bytes: GIB, minutes: 30 }, well: { bytes: 2 * GIB, minutes: 60 } };
 
+/** Pictures behind a recovery point may need earlier ones, and browsers do not begin there: only IDR pictures count. */
+const CLOSED_GOP =
+  "If it is set, turn open GOP off (x264: open-gop=0, x265: no-open-gop): only IDR pictures count as keyframes.";
+
 const inSeconds = (ms: number): string => (ms / 1000).toFixed(1);
 const harmful = (sentence: string, evidence: string, remedy: string): Verdict => ({
   sentence,
@@ -46,7 +50,7 @@ export const metricsRules: Rules<SourceMetrics> = {
     return harmful(
       `The keyframe interval is at least ${inSeconds(ms)} s.`,
       `${inSeconds(ms)} s without a keyframe; after 4 s a segment is cut without one, and players cannot start or switch there.`,
-      "Set the keyframe interval of the encoder to 2 s.",
+      `Set the keyframe interval of the encoder to 2 s. ${CLOSED_GOP}`,
     );
   },
 
@@ -55,7 +59,7 @@ export const metricsRules: Rules<SourceMetrics> = {
     return harmful(
       "No keyframes come.",
       `${inSeconds(ms)} s without a keyframe; nobody can start watching meanwhile.`,
-      "Set the keyframe interval of the encoder to 2 s and restart it.",
+      `Set the keyframe interval of the encoder to 2 s and restart it. ${CLOSED_GOP}`,
     );
   },
 
