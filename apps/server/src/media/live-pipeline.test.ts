@@ -3,6 +3,7 @@ import { ManualClock } from "../platform/clock.ts";
 import type { TimelinePosition } from "../ports/index.ts";
 import { LivePipeline } from "./live-pipeline.ts";
 import { openMediaMemory } from "./memory-pool.ts";
+import { liveMultivariant } from "./packaging/hls/live-multivariant.ts";
 import type { LiveRendition } from "./packaging/live-rendition.ts";
 import type { RenditionSegment } from "./packaging/segment-ledger.ts";
 import { Payload } from "./packet.ts";
@@ -126,6 +127,26 @@ describe("playlists", () => {
     expect(rig.playlist("audio")).toMatch(/DISCONTINUITY-SEQUENCE:4\n.*#EXT-X-DISCONTINUITY\n.*17\.m4s/s);
     rig.send({ seconds: 30, clockAt: 5 }, (arrivals) => arrivals);
     expect(rig.playlist("audio")).toMatch(/DISCONTINUITY-SEQUENCE:5\n/);
+  });
+});
+
+describe("the bandwidth of the multivariant playlist", () => {
+  const bandwidth = ({ pipeline }: PipelineRig) =>
+    Number(/BANDWIDTH=(\d+)/.exec(liveMultivariant(pipeline.listed, (name) => name))?.[1]);
+
+  test("has a larger margin while it is measured by less than three segments", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 1.5, audio: false, frameBytes: 4000 });
+    expect(bandwidth(rig)).toBeGreaterThan(1.45 * 30 * 4000 * 8);
+    rig.send({ seconds: 8, audio: false, frameBytes: 4000, clockAt: 1.5 });
+    expect(bandwidth(rig)).toBeLessThan(1.2 * 30 * 4000 * 8);
+  });
+
+  test("does not fall when the segment with the peak has left the list", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 4, audio: false, frameBytes: 8000 });
+    rig.send({ seconds: 40, audio: false, frameBytes: 100, clockAt: 4 });
+    expect(bandwidth(rig)).toBeGreaterThan(1.05 * 30 * 8000 * 8);
   });
 });
 

@@ -27,6 +27,7 @@ export class LiveRendition {
   readonly #delisted: { readonly msn: number; readonly until: number }[] = [];
   readonly #listeners = new Set<RenditionListener>();
   #listedSeconds = 0;
+  #peakBps = 0;
   #listedBytes = 0;
   #delistedBytes = 0;
   #open: LiveSegment | null = null;
@@ -41,6 +42,11 @@ export class LiveRendition {
     this.#target = target;
     this.#discontinuitySequence = discontinuitySequence;
     this.#clock = clock;
+  }
+
+  /** Bits per second of the segment that had most since the session began here; 0 before the first. */
+  get peakBps(): number {
+    return this.#peakBps;
   }
 
   /** Of the timeline, in seconds. */
@@ -153,6 +159,7 @@ export class LiveRendition {
     this.#listed.push(segment);
     this.#listedSeconds += segment.seconds;
     this.#listedBytes += segment.bytes;
+    if (segment.seconds > 0) this.#peakBps = Math.max(this.#peakBps, (segment.bytes * 8) / segment.seconds);
     const now = this.#clock.monotonic();
     for (let oldest = this.#listed[0]; oldest && this.#isOver(oldest); oldest = this.#listed[0]) {
       const until = now + (oldest.seconds + this.#listedSeconds) * 1000;

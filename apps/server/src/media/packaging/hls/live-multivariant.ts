@@ -5,6 +5,9 @@ import type { LiveSegment } from "../live-segment.ts";
 
 /** Said before anything was measured. */
 const UNMEASURED_BPS = { video: 2_500_000, audio: 160_000 };
+/** Players read a peak once, so it has a margin: a large one while it is of few segments. */
+const SETTLED_SEGMENTS = 3;
+const MARGINS = { early: 1.5, settled: 1.1 };
 
 /** A rendition as a viewer is offered it. */
 export interface ListedRendition {
@@ -26,7 +29,7 @@ export function liveMultivariant(
   let audio = null;
   for (const { rendition, track, plannedBps } of renditions) {
     const uri = addressOf(rendition.name);
-    const { peak, average, frameRate } = measure(rendition, plannedBps ?? UNMEASURED_BPS[track.kind]);
+    const { peak, average, frameRate } = measure(rendition, plannedBps, track.kind);
     if (track.kind === "video") {
       const { codecString, width, height } = track;
       video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate });
@@ -49,24 +52,28 @@ interface Measured {
   readonly frameRate: number | null;
 }
 
-function measure({ open, listed }: LiveRendition, unmeasured: number): Measured {
-  const whole = listed.some((segment) => segment.bytes > 0);
-  const measured: readonly LiveSegment[] = whole ? listed : open ? [open] : [];
+function measure(
+  { open, listed, peakBps }: LiveRendition,
+  plannedBps: number | undefined,
+  kind: Track["kind"],
+): Measured {
+  const whole = listed.filter((segment) => segment.bytes > 0);
+  const measured: readonly LiveSegment[] = whole.length > 0 ? whole : open ? [open] : [];
   let bits = 0;
   let frames = 0;
   let seconds = 0;
-  let peak = 0;
   for (const segment of measured) {
-    if (segment.bytes === 0 || segment.durationTicks === 0) continue;
     bits += segment.bytes * 8;
     frames += segment.frames;
     seconds += segment.seconds;
-    peak = Math.max(peak, (segment.bytes * 8) / segment.seconds);
   }
+  const unmeasured = plannedBps ?? UNMEASURED_BPS[kind];
   if (seconds === 0) return { peak: unmeasured, average: unmeasured, frameRate: null };
+  const margin = whole.length >= SETTLED_SEGMENTS ? MARGINS.settled : MARGINS.early;
+  const peak = Math.max(peakBps, bits / seconds) * margin;
   return {
-    peak: Math.ceil(peak * 1.1),
+    peak: Math.ceil(Math.max(peak, plannedBps ?? 0)),
     average: Math.ceil(bits / seconds),
-    frameRate: whole ? frames / seconds : null,
+    frameRate: whole.length > 0 ? frames / seconds : null,
   };
 }
