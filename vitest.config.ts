@@ -24,8 +24,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
-          include: ["{packages,apps,tools}/**/*.test.ts"],
-          exclude: ["**/node_modules/**", "apps/server/test/**"],
+          include: ["{packages,apps,tools}/**/*.test.ts", "apps/server/test/*.loopback.ts"],
+          exclude: ["**/node_modules/**", "apps/server/test/**/*.test.ts"],
           globalSetup: "tools/unit-test-postgres.ts",
         },
       },

@@ -9,7 +9,7 @@ const imports = new Map(modules.map((module) => [module, importsOf(module)]));
 
 /** Tests, and what only tests import. */
 const isTest = (path: string) =>
-  /(\.(test|alone|crash|hostile|peers)|-rig|-test-[a-z]+|\.fixture)\.tsx?$|\/testing\//.test(path);
+  /(\.(test|loopback|alone|crash|hostile|peers)|-rig|-test-[a-z]+|\.fixture)\.tsx?$|\/testing\//.test(path);
 const isOurs = (name: string) => /^(packages|apps|tools)\//.test(name);
 const isProduct = ({ path }: Area) => path.startsWith("apps/server/src/") || path.startsWith("packages/");
 const PORTS = "apps/server/src/ports/";

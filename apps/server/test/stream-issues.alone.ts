@@ -12,7 +12,7 @@ const LATE_KEYFRAME_MS = 4_500;
 const arena = openArena();
 const stream = { profiles: SMALL_LADDER };
 
-test("a keyframe interval that is too long is told within two seconds, and closed by an encoder that is set right", async () => {
+test.concurrent("a keyframe interval that is too long is told within two seconds, and closed by an encoder that is set right", async () => {
   await using broadcast = await startBroadcast(arena.weir, { gopSeconds: 8, stream: { profiles: [] } });
   const opened = await untilIssue(broadcast, "keyframe-interval-too-long", "opened");
   const [session] = await broadcast.sessions();
@@ -31,7 +31,7 @@ test("a keyframe interval that is too long is told within two seconds, and close
   expect(await broadcast.now()).toMatchObject({ isHealthy: true, issues: [] });
 });
 
-test("a transcoder that stands still is behind within a segment and two seconds, and well when it has caught up", async () => {
+test.concurrent("a transcoder that stands still is behind within a segment and two seconds, and well when it has caught up", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream });
   await expect.poll(async () => (await broadcast.now()).transcodedSegments, { timeout: 20_000 }).toBeGreaterThan(2);
   const pid = newestTranscoder(arena.weir);
@@ -41,6 +41,19 @@ test("a transcoder that stands still is behind within a segment and two seconds,
   expect(opened.timestamp - stoppedAt).toBeLessThan(TRANSCODE_WITHIN_MS);
   process.kill(pid, "SIGCONT");
   await untilIssue(broadcast, "transcoder-behind", "closed", stoppedAt);
+});
+
+test.concurrent("a source that comes in bursts has an unstable bitrate", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: [] } });
+  await broadcast.untilSegments(2);
+  const frozenAt = Date.now();
+  broadcast.publisher.freeze();
+  try {
+    await untilIssue(broadcast, "bitrate-unstable", "opened", frozenAt, 4_900);
+  } finally {
+    broadcast.publisher.thaw();
+  }
+  await untilIssue(broadcast, "bitrate-unstable", "closed", frozenAt);
 });
 
 test("a source that changes to pictures that cannot be transcoded says so within a segment and two seconds", async () => {
@@ -54,19 +67,6 @@ test("a source that changes to pictures that cannot be transcoded says so within
   await broadcast.publisher.stop();
   await untilIssue(broadcast, "unsupported-source", "closed");
   expect(await broadcast.now()).toMatchObject({ isHealthy: null, issues: null });
-});
-
-test("a source that comes in bursts has an unstable bitrate", async () => {
-  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: [] } });
-  await broadcast.untilSegments(2);
-  const frozenAt = Date.now();
-  broadcast.publisher.freeze();
-  try {
-    await untilIssue(broadcast, "bitrate-unstable", "opened", frozenAt, 4_900);
-  } finally {
-    broadcast.publisher.thaw();
-  }
-  await untilIssue(broadcast, "bitrate-unstable", "closed", frozenAt);
 });
 
 async function untilIssue(

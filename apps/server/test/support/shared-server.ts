@@ -1,13 +1,11 @@
 import { inject } from "vitest";
 import { WeirServer } from "./weir-server.ts";
 
-export const RECONNECT_WINDOW_MS = 8_000;
-
 /** The shared server's settings. A test that needs others starts a server of its own. */
 export const SHARED_SETTINGS: Readonly<Record<string, string>> = {
   WEIR_ALLOW_PRIVATE_URLS: "1",
   WEIR_RATE_LIMIT: "0",
-  WEIR_RECONNECT_WINDOW_MS: String(RECONNECT_WINDOW_MS),
+  WEIR_RECONNECT_WINDOW_MS: "8000",
   // No test is refused its ladder because others have theirs.
   WEIR_TRANSCODE_CORES: "16",
   WEIR_TRUSTED_PROXIES: "127.0.0.1",

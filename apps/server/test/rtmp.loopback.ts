@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Loopback } from "./support/loopback.ts";
+
+const WINDOW_MS = 20_000;
+/** The clock does not wait for the database. */
+const SOON_MS = 5_000;
+
+let weir: Loopback;
+beforeAll(async () => {
+  weir = await Loopback.start({ WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS) });
+});
+afterAll(() => weir[Symbol.asyncDispose]());
+
+test("a publisher that does not come back in time ends the session; the next one is a new session", async () => {
+  const stream = await weir.createStream();
+  using publisher = await weir.publish(stream);
+  await weir.untilState(stream, "live", SOON_MS);
+  await weir.pass(5_000);
+  publisher.drop();
+  await weir.untilState(stream, "reconnecting", SOON_MS);
+  expect((await weir.client.streams.get(stream.id)).isActive).toBe(true);
+  const away = await weir.untilState(stream, "idle", WINDOW_MS + SOON_MS);
+  expect(away).toBeGreaterThan(WINDOW_MS - SOON_MS);
+  expect((await weir.client.streams.get(stream.id)).isActive).toBe(false);
+
+  using _next = await weir.publish(stream);
+  await weir.untilState(stream, "live", SOON_MS);
+  // A session is listed from its first segment on.
+  await weir.pass(5_000);
+  const { items } = await weir.client.sessions.ofStream(stream.id);
+  expect(items.map(({ isActive }) => isActive)).toEqual([true, false]);
+});
+
+test("a publisher that falls silent with its connection open is missed after five seconds, and live when it goes on", async () => {
+  const stream = await weir.createStream();
+  using publisher = await weir.publish(stream);
+  await weir.pass(5_000);
+  publisher.isFrozen = true;
+  const missed = await weir.untilState(stream, "reconnecting", 10_000);
+  expect(missed).toBeGreaterThan(4_000);
+  publisher.isFrozen = false;
+  await weir.untilState(stream, "live", SOON_MS);
+  expect((await weir.client.sessions.ofStream(stream.id)).items).toHaveLength(1);
+});

@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { WeirClient } from "@weir/client";
+import type { NewStream, Stream } from "@weir/contract";
+import { ManualClock } from "../../src/platform/clock.ts";
+import { readConfig } from "../../src/platform/config.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import { createTestDatabase } from "../../src/platform/postgres/postgres-test-database.ts";
+import { startWeir } from "../../src/roles/weir.ts";
+import { LoopbackPublisher } from "./loopback-test-publisher.ts";
+import { PRESET_API_KEY } from "./weir-server.ts";
+
+const STEP_MS = 200;
+const LOOK_MS = 600;
+
+/**
+ * The whole server in this process, on a clock that a test moves: RTMP bytes in over a socket, HLS and the API out over HTTP. Minutes of
+ * a broadcast pass in seconds. Its streams have no ladder.
+ */
+export class Loopback implements AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly url: string;
+  readonly client: WeirClient;
+  readonly #rtmpPort: number;
+  readonly #publishers: LoopbackPublisher[] = [];
+  readonly #closing: AsyncDisposableStack;
+
+  private constructor(clock: ManualClock, facts: { url: string; rtmpPort: number }, closing: AsyncDisposableStack) {
+    this.clock = clock;
+    this.url = facts.url;
+    this.#rtmpPort = facts.rtmpPort;
+    this.#closing = closing;
+    this.client = new WeirClient({ baseUrl: this.url, apiKey: PRESET_API_KEY });
+  }
+
+  static async start(env: Readonly<Record<string, string>> = {}): Promise<Loopback> {
+    await using opened = new AsyncDisposableStack();
+    const folder = await mkdtemp(join(tmpdir(), "weir-loopback-"));
+    opened.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+    const database = await createTestDatabase();
+    opened.defer(() => database.drop());
+    const { host, port, user, database: name } = database.address;
+    const config = readConfig({
+      DATABASE_URL: `postgres://${user}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
+      WEIR_DATA_DIR: folder,
+      WEIR_HOST: "127.0.0.1",
+      WEIR_HTTP_PORT: "0",
+      WEIR_RTMP_PORT: "0",
+      WEIR_METRICS_PORT: "off",
+      WEIR_API_KEY: PRESET_API_KEY,
+      ...env,
+    });
+    const clock = new ManualClock(Date.UTC(2030, 0, 1));
+    const weir = await startWeir({ config, clock, log: silentLog });
+    opened.defer(async () => {
+      // Some of it waits for time to pass.
+      const ticking = setInterval(() => clock.advance(STEP_MS), 10);
+      await weir.close().finally(() => clearInterval(ticking));
+    });
+    const { port: httpPort } = new URL(weir.facts.dashboardUrl ?? "");
+    const { port: rtmpPort } = new URL(weir.facts.rtmpUrl?.replace("rtmp:", "http:") ?? "");
+    const facts = { url: `http://127.0.0.1:${httpPort}`, rtmpPort: Number(rtmpPort) };
+    return new Loopback(clock, facts, opened.move());
+  }
+
+  createStream(stream: Omit<NewStream, "name"> = {}): Promise<Stream> {
+    return this.client.streams.create({ name: "loopback", profiles: [], ...stream });
+  }
+
+  hlsUrl({ playbackId }: Stream): string {
+    return `${this.url}/hls/${playbackId}/index.m3u8`;
+  }
+
+  /** A publisher that sends as time passes. */
+  async publish({ streamKey = "" }: Stream): Promise<LoopbackPublisher> {
+    const publisher = await LoopbackPublisher.open(this.#rtmpPort, streamKey, this.clock);
+    this.#publishers.push(publisher);
+    return publisher;
+  }
+
+  /** Lets time pass in steps, each of which the server has answered a request behind. */
+  async pass(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += STEP_MS) {
+      this.clock.advance(STEP_MS);
+      for (const publisher of this.#publishers) publisher.sendWhatIsDue();
+      await (await fetch(`${this.url}/readyz`)).arrayBuffer();
+    }
+  }
+
+  /** Lets time pass until it holds, which is looked at now and again. Resolves with how many milliseconds that took. */
+  async until(what: string, holds: () => Promise<boolean>, withinMs: number): Promise<number> {
+    for (let passed = 0; passed <= withinMs; passed += LOOK_MS) {
+      if (await holds()) return passed;
+      await this.pass(LOOK_MS);
+    }
+    throw new Error(`${withinMs} ms passed without ${what}`);
+  }
+
+  async untilState(stream: Stream, state: Stream["status"]["state"], withinMs: number): Promise<number> {
+    const isThere = async () => (await this.client.streams.get(stream.id)).status.state === state;
+    return this.until(`the stream being ${state}`, isThere, withinMs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#closing.disposeAsync();
+  }
+}
