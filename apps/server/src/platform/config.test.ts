@@ -33,6 +33,12 @@ test("an empty environment gives the documented defaults", () => {
     encoder: "x264",
     logLevel: "info",
     databaseUrl: null,
+    s3Bucket: null,
+    s3Endpoint: null,
+    s3Region: "us-east-1",
+    s3AccessKeyId: null,
+    s3SecretAccessKey: null,
+    s3PathStyle: true,
   });
 });
 

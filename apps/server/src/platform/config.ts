@@ -1,8 +1,25 @@
-import { isIP } from "node:net";
-import { resolve } from "node:path";
-import { networkOf } from "./http/trusted-proxies.ts";
 import { nearestName } from "./nearest-name.ts";
-import { Secret } from "./secret.ts";
+import {
+  apiKey,
+  bindAddress,
+  cores,
+  databaseUrl,
+  flag,
+  folder,
+  integer,
+  type Kind,
+  matching,
+  networks,
+  oneOf,
+  optional,
+  origin,
+  plainAddress,
+  port,
+  portOrOff,
+  type Setting,
+  secretKey,
+  setting,
+} from "./setting-kinds.ts";
 import { StartupError } from "./startup-error.ts";
 
 export const ROLES = ["api", "media", "worker"] as const;
@@ -10,73 +27,6 @@ export type Role = (typeof ROLES)[number];
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
-
-interface Setting<T> {
-  readonly variable: string;
-  /** Taken when the variable is absent or empty. Undefined: the setting is optional, and null without a value. */
-  readonly fallback: string | undefined;
-  readonly about: string;
-  readonly allowed: string;
-  /** Undefined for a text that is not allowed. */
-  readonly parse: (text: string) => T | undefined;
-  readonly isSecret: boolean;
-}
-
-type Described = Pick<Setting<unknown>, "variable" | "about"> & { readonly isSecret?: boolean };
-type Kind<T> = Pick<Setting<T>, "allowed" | "parse">;
-
-function setting<T>(described: Described, kind: Kind<T>, fallback: string): Setting<T> {
-  return { isSecret: false, ...described, ...kind, fallback };
-}
-
-function optional<T>(described: Described, kind: Kind<T>): Setting<T | null> {
-  return { isSecret: false, ...described, ...kind, fallback: undefined };
-}
-
-function integer(least: number, most: number): Kind<number> {
-  return {
-    allowed: `a whole number from ${least} to ${most}`,
-    parse(text) {
-      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-      return value >= least && value <= most ? value : undefined;
-    },
-  };
-}
-
-const cores: Kind<number> = {
-  allowed: "a number from 0 to 1024, with one decimal at most",
-  parse: (text) => (/^\d{1,4}(\.\d)?$/.test(text) && Number(text) <= 1024 ? Number(text) : undefined),
-};
-
-function oneOf<const T extends string>(values: readonly T[]): Kind<T> {
-  return { allowed: `one of ${values.join(", ")}`, parse: (text) => values.find((value) => value === text) };
-}
-
-function matching(pattern: RegExp, allowed: string): Kind<string> {
-  return { allowed, parse: (text) => (pattern.test(text) ? text : undefined) };
-}
-
-const port = integer(0, 65_535);
-
-const portOrOff: Kind<number | null> = {
-  allowed: `${port.allowed}, or off`,
-  parse: (text) => (text === "off" ? null : port.parse(text)),
-};
-
-const flag: Kind<boolean> = {
-  allowed: "1 or 0",
-  parse: (text) => (text === "1" ? true : text === "0" ? false : undefined),
-};
-
-const folder: Kind<string> = {
-  allowed: "the path of a folder",
-  parse: (text) => (text.includes("\0") ? undefined : resolve(text)),
-};
-
-const bindAddress: Kind<string> = {
-  allowed: "an IP address, or localhost",
-  parse: (text) => (isIP(text) || text === "localhost" ? text : undefined),
-};
 
 const roles: Kind<readonly Role[]> = {
   allowed: `one or more of ${ROLES.join(", ")}, with commas between`,
@@ -86,42 +36,6 @@ const roles: Kind<readonly Role[]> = {
       ? ROLES.filter((role) => names.includes(role))
       : undefined;
   },
-};
-
-const origin: Kind<string> = {
-  allowed: "an http:// or https:// address without path, for example https://video.example.com",
-  parse(text) {
-    const url = URL.parse(text);
-    const isOrigin = url && /^https?:$/.test(url.protocol) && url.pathname === "/" && !url.search && !url.hash;
-    return isOrigin && !url.username && !url.password ? url.origin : undefined;
-  },
-};
-
-const networks: Kind<readonly string[]> = {
-  allowed: "IP addresses or networks such as 10.0.0.0/8, with commas between",
-  parse(text) {
-    const list = text.split(",").map((network) => network.trim());
-    return list.every(networkOf) ? list : undefined;
-  },
-};
-
-const collector: Kind<string> = {
-  allowed: "an http:// or https:// address without user and password, for example http://localhost:4318",
-  parse(text) {
-    const url = URL.parse(text);
-    const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
-    return isPlain ? url.href.replace(/\/$/, "") : undefined;
-  },
-};
-
-const apiKey: Kind<Secret> = {
-  allowed: "16 to 200 visible ASCII characters, without spaces",
-  parse: (text) => (/^[!-~]{16,200}$/.test(text) ? new Secret(text) : undefined),
-};
-
-const databaseUrl: Kind<Secret> = {
-  allowed: "an address like postgres://user:password@host:5432/database",
-  parse: (text) => (/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "") ? new Secret(text) : undefined),
 };
 
 /** Every setting of Weir, once: read by `readConfig`, printed by `describeSettings`. */
@@ -297,7 +211,7 @@ const SETTINGS = {
       // Some have a key in their address.
       isSecret: true,
     },
-    collector,
+    plainAddress,
   ),
   logLevel: setting({ variable: "WEIR_LOG_LEVEL", about: "Least level that is logged." }, oneOf(LOG_LEVELS), "info"),
   databaseUrl: optional(
@@ -307,6 +221,42 @@ const SETTINGS = {
       isSecret: true,
     },
     databaseUrl,
+  ),
+  s3Bucket: optional(
+    {
+      variable: "WEIR_S3_BUCKET",
+      about: "Bucket of an S3 store that recordings go to, in place of the data folder: see docs/4-operate/storage.md.",
+    },
+    matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "the name of a bucket: 3 to 63 of a-z, 0-9, . and -"),
+  ),
+  s3Endpoint: optional(
+    { variable: "WEIR_S3_ENDPOINT", about: "Address of the S3 store. Amazon's own in the region where unset." },
+    plainAddress,
+  ),
+  s3Region: setting(
+    { variable: "WEIR_S3_REGION", about: "Region of the S3 store; many stores take any." },
+    matching(/^[A-Za-z0-9-]{1,64}$/, "1 to 64 of A-Z, a-z, 0-9 and -"),
+    "us-east-1",
+  ),
+  s3AccessKeyId: optional(
+    {
+      variable: "WEIR_S3_ACCESS_KEY_ID",
+      about: "Access key of the S3 store. Without it, the credentials of the machine or the `AWS_` variables count.",
+      isSecret: true,
+    },
+    secretKey,
+  ),
+  s3SecretAccessKey: optional(
+    { variable: "WEIR_S3_SECRET_ACCESS_KEY", about: "Secret of that access key.", isSecret: true },
+    secretKey,
+  ),
+  s3PathStyle: setting(
+    {
+      variable: "WEIR_S3_PATH_STYLE",
+      about: "1: the bucket is in the path of addresses, as most stores want it. 0: it is in the host name.",
+    },
+    flag,
+    "1",
   ),
 };
 

@@ -70,7 +70,8 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   const dataFolder = openDataFolder(config.dataDir);
   readiness.add("disk", () => (freeBytesOf(dataFolder) < MIN_FREE_BYTES ? "almost full" : null));
   opened.adopt(await lockDataFolder(dataFolder), (lock) => lock.release());
-  const store = await openObjectStore({ dataFolder });
+  const store = await openObjectStore({ dataFolder, config, clock, log });
+  opened.defer(() => store.close?.());
 
   const postgres = config.databaseUrl ? null : await startEmbeddedPostgres({ dataFolder, clock, log });
   if (postgres) {

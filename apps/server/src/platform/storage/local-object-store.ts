@@ -4,10 +4,9 @@ import { constants, copyFile, type FileHandle, link, lstat, mkdir, open, rename,
 import { dirname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
 import { freeBytesOf } from "../data-folder.ts";
+import { segmentsOfKey, segmentsOfPrefix } from "./object-key.ts";
 import { type ByteRange, ObjectNotFound, type ObjectStore } from "./object-store.ts";
 
-const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
-const MAX_SEGMENTS = 12;
 /** Twice that is held for each reader, however slow it is. */
 const READ_AHEAD = 64 * 1024;
 const ABSENT = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ELOOP"]);
@@ -79,9 +78,7 @@ export class LocalObjectStore implements ObjectStore {
   }
 
   async deletePrefix(prefix: string): Promise<void> {
-    if (!prefix.endsWith("/"))
-      throw new Error(`${JSON.stringify(prefix.slice(0, 200))} is not a prefix of keys: it ends with a slash`);
-    const folder = this.#pathOf(prefix.slice(0, -1));
+    const folder = join(this.#root, ...segmentsOfPrefix(prefix));
     if (!(await this.#isFolder(folder))) return;
     await rm(folder, { recursive: true, force: true });
     await syncFolder(dirname(folder));
@@ -137,12 +134,7 @@ export class LocalObjectStore implements ObjectStore {
   }
 
   #pathOf(key: string): string {
-    const segments = key.split("/");
-    const isOurs = segments[0] === "v1" && segments.length > 1 && segments.length <= MAX_SEGMENTS;
-    if (!isOurs || !segments.every((segment) => SEGMENT.test(segment))) {
-      throw new Error(`${JSON.stringify(key.slice(0, 200))} is not a key of an object`);
-    }
-    return join(this.#root, ...segments);
+    return join(this.#root, ...segmentsOfKey(key));
   }
 }
 

@@ -1,10 +1,75 @@
 import { join } from "node:path";
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import type { Log } from "../log.ts";
+import { sleep } from "../retry.ts";
+import { StartupError } from "../startup-error.ts";
 import { LocalObjectStore } from "./local-object-store.ts";
 import type { ObjectStore } from "./object-store.ts";
+import type { S3Settings } from "./s3-object-store.ts";
+import { StoreFailed } from "./store-failed.ts";
+import { testStore } from "./store-self-test.ts";
 
-/** The object store of this node: files in the data folder. The one place that chooses. */
-export async function openObjectStore({ dataFolder }: { readonly dataFolder: string }): Promise<ObjectStore> {
-  const store = new LocalObjectStore(join(dataFolder, "objects"));
-  await store.open();
+/** Longer, and the start goes on without knowing: what is recorded waits in the spool. */
+const MAX_TEST_MS = 20_000;
+
+export interface OpenObjectStoreSettings {
+  readonly dataFolder: string;
+  readonly config: Pick<
+    Config,
+    "s3Bucket" | "s3Endpoint" | "s3Region" | "s3AccessKeyId" | "s3SecretAccessKey" | "s3PathStyle"
+  >;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The object store of this node: a bucket where one is named, else files in the data folder. The one place that chooses. */
+export async function openObjectStore({
+  dataFolder,
+  config,
+  clock,
+  log,
+}: OpenObjectStoreSettings): Promise<ObjectStore> {
+  const s3 = s3SettingsOf(config);
+  if (!s3) {
+    const store = new LocalObjectStore(join(dataFolder, "objects"));
+    await store.open();
+    return store;
+  }
+  // Loaded here, so that a process with files does without its libraries.
+  const { S3ObjectStore } = await import("./s3-object-store.ts");
+  const store = new S3ObjectStore(s3);
+  const where = `bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3, ${s3.region}`}`;
+  const late = sleep(clock, MAX_TEST_MS).then(() => {
+    throw new StoreFailed("test", where, new Error(`nothing within ${MAX_TEST_MS / 1_000} s`));
+  });
+  try {
+    await Promise.race([testStore(store), late]);
+    log.info(`recordings go to the ${where}`);
+  } catch (error) {
+    if (!isAway(error))
+      throw new StartupError(
+        `the ${where} cannot hold recordings: ${(error as Error).message}; check WEIR_S3_…, and what its access key may do`,
+      );
+    log.warn({ err: error }, `the ${where} does not answer: recordings wait in the data folder until it does`);
+  }
   return store;
+}
+
+/** No answer, or one of an overloaded or broken server: it may be another one in a minute. */
+function isAway(error: unknown): boolean {
+  return error instanceof StoreFailed && (error.status === null || error.status >= 500 || error.status === 429);
+}
+
+function s3SettingsOf(config: OpenObjectStoreSettings["config"]): S3Settings | null {
+  const { s3Bucket: bucket, s3Endpoint: endpoint, s3Region: region, s3PathStyle: isPathStyle } = config;
+  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;
+  if (bucket === null) {
+    if (endpoint === null && accessKeyId === null && secretAccessKey === null) return null;
+    throw new StartupError("an S3 store is set up without its bucket: set WEIR_S3_BUCKET, or remove WEIR_S3_…");
+  }
+  if ((accessKeyId === null) !== (secretAccessKey === null))
+    throw new StartupError("set both WEIR_S3_ACCESS_KEY_ID and WEIR_S3_SECRET_ACCESS_KEY, or neither");
+  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null;
+  return { bucket, endpoint, region, credentials, isPathStyle };
 }

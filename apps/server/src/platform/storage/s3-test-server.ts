@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import S3rver from "s3rver";
+import { Secret } from "../secret.ts";
+import type { S3Settings } from "./s3-object-store.ts";
+
+const BUCKET = "weir-test";
+
+/** For tests: a small S3 store on this machine, which can be away for a while. */
+export interface S3TestServer {
+  readonly settings: S3Settings & {
+    readonly endpoint: string;
+    readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret };
+  };
+  /** It answers nothing more, and keeps what it has. */
+  stop(): Promise<void>;
+  /** Again, where it was. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startS3TestServer(): Promise<S3TestServer> {
+  const directory = await mkdtemp(join(tmpdir(), "weir-s3-"));
+  const run = async (port: number) => {
+    const buckets = [{ name: BUCKET, configs: [] }];
+    const server = new S3rver({ address: "127.0.0.1", port, silent: true, directory, configureBuckets: buckets });
+    return { server, port: (await server.run()).port };
+  };
+  const first = await run(0);
+  const { port } = first;
+  let running: S3rver | null = first.server;
+  const stop = async () => {
+    await running?.close();
+    running = null;
+  };
+  return {
+    settings: {
+      bucket: BUCKET,
+      endpoint: `http://127.0.0.1:${port}`,
+      region: "us-east-1",
+      credentials: { accessKeyId: new Secret("S3RVER"), secretAccessKey: new Secret("S3RVER") },
+      isPathStyle: true,
+    },
+    stop,
+    async start() {
+      running ??= (await run(port)).server;
+    },
+    async close() {
+      await stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
