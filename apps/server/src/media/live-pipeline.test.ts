@@ -76,7 +76,7 @@ describe("playlists", () => {
       "#EXTM3U",
       "#EXT-X-VERSION:9",
       "#EXT-X-TARGETDURATION:2",
-      "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=1.01",
+      "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=1.03",
       "#EXT-X-PART-INF:PART-TARGET=0.334",
       "#EXT-X-MEDIA-SEQUENCE:1",
       "#EXT-X-INDEPENDENT-SEGMENTS",
@@ -92,7 +92,7 @@ describe("playlists", () => {
       "#EXT-X-PROGRAM-DATE-TIME:2030-01-01T00:00:04.000Z",
       ...parts(3, 1),
       '#EXT-X-PRELOAD-HINT:TYPE=PART,URI="3.1.m4s"',
-      '#EXT-X-RENDITION-REPORT:URI="../audio/index.m3u8",LAST-MSN=3,LAST-PART=0',
+      '#EXT-X-RENDITION-REPORT:URI="../audio/index.m3u8",LAST-MSN=2,LAST-PART=3',
     ]);
   });
 
@@ -181,7 +181,7 @@ describe("preload hints", () => {
       const untrue = [...hinted].filter((hint) => !published.has(hint));
       // The part that is being made when the source stops.
       expect(untrue.map((hint) => hint.replace(/\/.*/, "")).sort()).toEqual(["audio", "source"]);
-      expect(hinted.size).toBeGreaterThan(2 * 4 * 6);
+      expect(hinted.size).toBeGreaterThan(4 * (6 + 4));
     },
   );
 });
@@ -212,7 +212,32 @@ describe("parts", () => {
     const short = whole.filter((seconds) => seconds < target * 0.85);
     // Only the last part of a segment may be short.
     expect(short.length).toBeLessThanOrEqual(3);
-    for (const seconds of rig.partSeconds("audio")) expect(seconds).toBeLessThanOrEqual(target + 0.001);
+  });
+
+  test.each([
+    [30, 0.513, 1.03],
+    [10, 0.513, 1.51],
+    [1, 1, 3.01],
+  ])(
+    "of audio beside %f pictures a second are longer, within half the hold-back that both lists name",
+    (frameRate, target, holdBack) => {
+      const rig = new PipelineRig();
+      rig.send({ seconds: 12.4, frameRate, gopSeconds: 2 });
+      for (const name of ["source", "audio"]) expect(rig.playlist(name)).toContain(`PART-HOLD-BACK=${holdBack}`);
+      expect(rig.playlist("audio")).toContain(`PART-TARGET=${target}`);
+      expect(holdBack).toBeGreaterThanOrEqual(2 * target);
+      const parts = rig.partSeconds("audio");
+      expect(parts.length).toBeGreaterThan(2);
+      for (const seconds of parts) expect(seconds).toBeLessThanOrEqual(target + 0.001);
+      expect(parts.filter((seconds) => seconds < target * 0.85).length).toBeLessThanOrEqual(3);
+    },
+  );
+
+  test("of audio alone are as short as those of pictures", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 9, video: false });
+    expect(rig.playlist("audio")).toContain("PART-TARGET=0.334");
+    for (const seconds of rig.partSeconds("audio")) expect(seconds).toBeLessThanOrEqual(0.335);
   });
 
   test("hold exactly the bytes that came in, each once", () => {

@@ -249,8 +249,9 @@ export class LivePipeline {
     const { discontinuitySequence } = this.#timeline.position;
     const rendition = new LiveRendition(name, discontinuitySequence, this.#target, this.#clock);
     const onSegment = (of: LiveRendition, segment: LiveSegment) => this.#ledger.closed(of, segment);
+    const partLimits = track.kind === "audio" ? this.#partTarget.audio : this.#partTarget;
     const packager = new RenditionPackager(rendition, name, this.#partTarget, this.#memory, onSegment);
-    const playlist = new LivePlaylist(rendition, this.#partTarget, () => this.renditions);
+    const playlist = new LivePlaylist(rendition, partLimits, () => this.renditions);
     const branch = { rendition, packager, playlist };
     this.#branches.set(name, branch);
     return branch;

@@ -5,7 +5,7 @@ import { rescale } from "../timeline/ticks.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import type { LiveRendition } from "./live-rendition.ts";
 import { type InitSegment, LiveSegment } from "./live-segment.ts";
-import type { PartTarget } from "./part-target.ts";
+import type { PartLimits, PartTarget } from "./part-target.ts";
 
 /** A part that holds so much is published before its time: 8 MiB in a third of a second are 200 Mbit/s. */
 const MAX_PART_BYTES = 8 * 1024 * 1024;
@@ -30,6 +30,7 @@ export type RenditionPace = keyof typeof PACES;
 export class RenditionPackager {
   readonly #rendition: LiveRendition;
   readonly #partTarget: PartTarget;
+  readonly #partLimits: PartLimits;
   readonly #memory: PageMemory;
   readonly #pace: (typeof PACES)[RenditionPace];
   #isLost = false;
@@ -55,6 +56,7 @@ export class RenditionPackager {
     this.#rendition = rendition;
     this.#pace = PACES[pace];
     this.#partTarget = partTarget;
+    this.#partLimits = this.#pace.isVideo ? partTarget : partTarget.audio;
     this.#memory = memory;
     this.#onSegment = onSegment;
   }
@@ -176,7 +178,7 @@ export class RenditionPackager {
   #targetTicks(sample: Sample): number {
     if (this.#pace.isVideo) this.#partTarget.decideByFrame(sample.duration / TICKS_PER_SECOND);
     // Half a millisecond of grace: sources count in milliseconds.
-    return ((this.#partTarget.seconds ?? Number.POSITIVE_INFINITY) + 0.0005) * this.#timescale;
+    return ((this.#partLimits.seconds ?? Number.POSITIVE_INFINITY) + 0.0005) * this.#timescale;
   }
 
   #publishPart(): void {

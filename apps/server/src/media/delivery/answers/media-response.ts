@@ -6,7 +6,7 @@ export const PLAYLIST_TYPE = "application/vnd.apple.mpegurl";
 
 /**
  * How long caches may keep an answer. Segments never change; errors are soon over. A blocked playlist holds what its address waits for, so an
- * edge may give it to all who wait for the same, which they do within a target duration; a player that asks again wants a newer one.
+ * edge may give it to all who wait for the same, which they do within a few seconds; a player that asks again wants a newer one.
  */
 export interface Caching {
   readonly immutable: string;

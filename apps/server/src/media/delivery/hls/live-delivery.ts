@@ -16,8 +16,8 @@ import type { LiveFiles, LiveList, LiveSource } from "./live-source.ts";
 import { parseBlockingQuery } from "./media-address.ts";
 import { furthestMsn, hasMedia, JOIN_WAIT_MS, type PlaylistWait, PlaylistWaits } from "./playlist-waits.ts";
 
-/** A player that joins gets a playlist with at least this many parts, enough for its hold-back. */
-const JOIN_PARTS = 3;
+/** A player that joins gets a playlist with at least this many parts, a second in all. */
+const JOIN_PARTS = { video: 3, audio: 2 };
 /** A session that has just begun knows its tracks a moment later: the second one is waited for. */
 const TRACKS_WITHIN_MS = 1000;
 const TRACKS_LOOK_MS = 50;
@@ -69,7 +69,7 @@ export class LiveDelivery {
     const query = parseBlockingQuery(req.url ?? "");
     if (query === "invalid") return sendText(res, 400, "application/json", BAD_DIRECTIVE, PERSONAL.error);
     if (query === null) {
-      const isReady = () => rendition.listed.length > 0 || rendition.partCount >= JOIN_PARTS;
+      const isReady = () => rendition.listed.length > 0 || rendition.partCount >= JOIN_PARTS[kindOf(rendition)];
       return this.#waitForList(asked, playlist, { isMet: isReady, met: caching.fresh, withinMs: JOIN_WAIT_MS });
     }
     if (query.msn > furthestMsn(rendition)) return sendText(res, 400, "application/json", TOO_FAR);
@@ -149,6 +149,8 @@ function holdWhileSending(res: ServerResponse, segment: LiveSegment): void {
   res.once("close", () => segment.release());
 }
 
+const kindOf = ({ name }: LiveFiles) => (name === "audio" ? "audio" : "video");
+
 function mediaType(rendition: LiveFiles): string {
-  return rendition.name === "audio" ? "audio/mp4" : "video/mp4";
+  return `${kindOf(rendition)}/mp4`;
 }

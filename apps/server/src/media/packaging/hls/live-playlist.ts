@@ -1,7 +1,7 @@
 import { type MediaPlaylist, type PlaylistPart, type PlaylistSegment, writeMediaPlaylist } from "@weir/formats/hls";
 import type { LiveRendition } from "../live-rendition.ts";
 import type { LiveSegment } from "../live-segment.ts";
-import type { PartTarget } from "../part-target.ts";
+import type { PartLimits } from "../part-target.ts";
 
 /** Complete segments whose parts are still listed: more than any player's hold-back. */
 const SEGMENTS_WITH_PARTS = 2;
@@ -11,14 +11,14 @@ const LEADING_GAP_SECONDS = 1;
 /** The playlist of one live rendition, rendered when asked for and kept until the rendition changes. Nobody watching costs nothing. */
 export class LivePlaylist {
   readonly rendition: LiveRendition;
-  readonly #partTarget: PartTarget;
+  readonly #partLimits: PartLimits;
   readonly #siblings: () => Iterable<LiveRendition>;
   #text = "";
   #version = -1;
 
-  constructor(rendition: LiveRendition, partTarget: PartTarget, siblings: () => Iterable<LiveRendition>) {
+  constructor(rendition: LiveRendition, partLimits: PartLimits, siblings: () => Iterable<LiveRendition>) {
     this.rendition = rendition;
-    this.#partTarget = partTarget;
+    this.#partLimits = partLimits;
     this.#siblings = siblings;
   }
 
@@ -54,8 +54,8 @@ export class LivePlaylist {
       ...(open && { openSegment: this.#head(open, true) }),
       ...(!rendition.hasEnded && {
         lowLatency: {
-          partTarget: this.#partTarget.seconds ?? 0.334,
-          partHoldBack: this.#partTarget.holdBackSeconds,
+          partTarget: this.#partLimits.seconds ?? 0.334,
+          partHoldBack: this.#partLimits.holdBackSeconds,
           ...(nextPart && { preloadHint: partName(nextPart.msn, nextPart.part) }),
           renditionReports: this.#reports(),
         },
