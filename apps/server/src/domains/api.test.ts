@@ -350,6 +350,39 @@ describe("another project's things", () => {
   });
 });
 
+describe("an address that a stream goes to or comes from", () => {
+  const refused = [
+    "://127.1/app",
+    "://example.com:6379/app",
+    "://weir.test:1935/live/key",
+    "://nobody:secret@2130706433/app",
+  ];
+
+  it.each(refused)("of rtmp%s is 400 with a sentence that does not repeat it", async (rest) => {
+    const url = `rtmp${rest}`;
+    const spec = { multistream: { targets: [{ profile: "source", spec: { url } }] } };
+    for (const [path, body] of [
+      ["/api/multistream/target", { url }],
+      ["/api/stream", { name: "s", ...spec }],
+      ["/api/stream", { name: "s", pull: { source: url } }],
+    ] as const) {
+      const answer = await kit.call("POST", path, body);
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json().errors[0]).toMatch(/^streams cannot be (forwarded to|pulled from) this url: /);
+      expect(answer.body).not.toContain("secret");
+    }
+    const target = await kit.call("POST", "/api/multistream/target", { url: "rtmp://live.example.com/app/key" });
+    const patched = await kit.call("PATCH", `/api/multistream/target/${target.json().id}`, { url });
+    expect(patched.statusCode).toBe(400);
+  });
+
+  it("may have a user name and a password", async () => {
+    const url = "rtmp://user:pass@live.example.com/app";
+    expect((await kit.call("POST", "/api/multistream/target", { url })).statusCode).toBe(201);
+    expect((await kit.call("POST", "/api/stream", { name: "s", pull: { source: url } })).statusCode).toBe(201);
+  });
+});
+
 describe("playback and ingest", () => {
   it("a live stream plays by its playback id alone, without a key", async () => {
     const stream = await create({ playbackPolicy: { type: "jwt" } });

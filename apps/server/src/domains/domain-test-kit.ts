@@ -105,7 +105,7 @@ export async function startTestDomains(
       outbound: new Outbound({
         clock: systemClock,
         allowPrivate: true,
-        own: () => ({ ports: [], publicUrl: "http://weir.test" }),
+        own: () => ({ ports: [1935], publicUrl: "http://weir.test" }),
       }),
     });
   const domains = build("one");

@@ -5,24 +5,29 @@ import type {
   NewTargetRef,
   TargetRef,
 } from "@weir/contract";
+import { FORWARD, type Outbound } from "../../platform/outbound/outbound.ts";
 import { BadRequest, type ListRequest, NotFound, type Page } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { isId, newId } from "../ids.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
-import { BadTargetUrl } from "./target-errors.ts";
+import { NoTargetHost } from "./target-errors.ts";
 import { targetRecord } from "./target-record.ts";
 import { deleteTarget, findTarget, insertTarget, listTargets, updateTarget } from "./target-store.ts";
 
 /** The rules of multistream targets. Nothing is forwarded to them yet. */
-export class TargetService {
-  readonly #deps: Deps;
+export interface TargetDeps extends Deps {
+  readonly outbound: Pick<Outbound, "refusalOf">;
+}
 
-  constructor(deps: Deps) {
+export class TargetService {
+  readonly #deps: TargetDeps;
+
+  constructor(deps: TargetDeps) {
     this.#deps = deps;
   }
 
   create(owner: Owner, input: NewMultistreamTarget): Promise<MultistreamTarget> {
-    return createTarget(this.#deps.db, owner, input, this.#deps.clock.now());
+    return createTarget(this.#deps, this.#deps.db, owner, input);
   }
 
   async get(owner: Owner, id: string): Promise<MultistreamTarget> {
@@ -38,7 +43,7 @@ export class TargetService {
   }
 
   async patch(owner: Owner, id: string, patch: MultistreamTargetPatch): Promise<void> {
-    if (patch.url !== undefined) hostOf(patch.url);
+    if (patch.url !== undefined) checkedHost(this.#deps, patch.url);
     const isThere =
       Object.keys(patch).length === 0
         ? (await findTarget(this.#deps.db, owner, id)) !== undefined
@@ -54,15 +59,15 @@ export class TargetService {
 
 /** Make targets of the `spec`s and check the `id`s. What a stream keeps is references. */
 export async function resolveTargets(
+  deps: Omit<TargetDeps, "db">,
   trx: Trx,
   owner: Owner,
   targets: readonly NewTargetRef[],
-  now: number,
 ): Promise<TargetRef[]> {
   const refs: TargetRef[] = [];
   for (const { profile, videoOnly, id, spec } of targets) {
     const flags = { profile, ...(videoOnly === undefined ? {} : { videoOnly }) };
-    if (spec) refs.push({ ...flags, id: (await createTarget(trx, owner, spec, now)).id });
+    if (spec) refs.push({ ...flags, id: (await createTarget(deps, trx, owner, spec)).id });
     else if (id !== undefined && (await findTarget(trx, owner, id))) refs.push({ ...flags, id });
     else throw new BadRequest(`multistream target not found: "${id}"`);
   }
@@ -70,19 +75,21 @@ export async function resolveTargets(
 }
 
 async function createTarget(
+  deps: Omit<TargetDeps, "db">,
   db: Db | Trx,
   { projectId, userId }: Owner,
   { url, name, disabled }: NewMultistreamTarget,
-  now: number,
 ): Promise<MultistreamTarget> {
-  const host = hostOf(url);
-  const row = { id: newId(), project_id: projectId, user_id: userId, url, created_at: now };
+  const host = checkedHost(deps, url);
+  const row = { id: newId(), project_id: projectId, user_id: userId, url, created_at: deps.clock.now() };
   return targetRecord(await insertTarget(db, { ...row, name: name ?? host, disabled: disabled ?? false }));
 }
 
-/** Host and port of an address. Throws `BadTargetUrl` where there is none. */
-function hostOf(url: string): string {
+/** Host and port of an address. Throws where there is none, and where nothing may be sent to it. */
+function checkedHost({ outbound }: Pick<TargetDeps, "outbound">, url: string): string {
   const host = URL.canParse(url) ? new URL(url).host : "";
-  if (host === "") throw new BadTargetUrl();
+  if (host === "") throw new NoTargetHost();
+  const refusal = outbound.refusalOf(url, FORWARD);
+  if (refusal !== null) throw new BadRequest(`streams cannot be forwarded to this url: ${refusal}`);
   return host;
 }

@@ -8,6 +8,7 @@ import {
   type TestBroadcast,
 } from "@weir/contract";
 import { Places } from "../../platform/limits/places.ts";
+import { type Outbound, PULL } from "../../platform/outbound/outbound.ts";
 import type { MediaControl, StopReason } from "../../ports/index.ts";
 import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
 import { BadRequest, type ListRequest, NotFound, type Page, type Principal } from "../api/index.ts";
@@ -46,6 +47,7 @@ export interface StreamServiceDeps extends Deps {
   readonly mediaControl: MediaControl;
   readonly reconnectWindowMs: number;
   readonly findAccessWebhook: FindAccessWebhook;
+  readonly outbound: Pick<Outbound, "refusalOf">;
   /** 0 for any number. */
   readonly streamsPerProject: number;
 }
@@ -73,6 +75,8 @@ export class StreamService {
     checkUserTags(input.userTags);
     checkRecordingSpec(input.recordingSpec, input.record ?? false);
     checkTargets(targets, profiles);
+    const refusal = input.pull ? this.#deps.outbound.refusalOf(input.pull.source, PULL) : null;
+    if (refusal !== null) throw new BadRequest(`streams cannot be pulled from this url: ${refusal}`);
     await checkPolicy(this.#deps.findAccessWebhook, principal.projectId, input.playbackPolicy);
     const { db, streamsPerProject } = this.#deps;
     if (streamsPerProject > 0 && (await hasStreams(db, principal, streamsPerProject)))
@@ -96,7 +100,7 @@ export class StreamService {
         playback_policy: json(input.playbackPolicy),
         recording_spec: json(storedSpec(input.recordingSpec)),
         pull: json(input.pull),
-        targets: JSON.stringify(await resolveTargets(trx, principal, targets, now)),
+        targets: JSON.stringify(await resolveTargets(this.#deps, trx, principal, targets)),
       }),
     );
     return streamRecord(row);
@@ -149,7 +153,7 @@ export class StreamService {
   async addTarget(owner: Owner, id: string, target: NewTargetRef): Promise<void> {
     await this.#changeTargets(owner, id, async (trx, { targets, profiles }) => {
       checkTargets([...targets, target], profiles);
-      return [...targets, ...(await resolveTargets(trx, owner, [target], this.#deps.clock.now()))];
+      return [...targets, ...(await resolveTargets(this.#deps, trx, owner, [target]))];
     });
   }
 
@@ -261,9 +265,7 @@ export class StreamService {
       ...(patch.userTags === undefined ? {} : { user_tags: json(patch.userTags) }),
       ...(patch.playbackPolicy === undefined ? {} : { playback_policy: json(patch.playbackPolicy) }),
       ...(patch.recordingSpec === undefined ? {} : { recording_spec: json(storedSpec(patch.recordingSpec)) }),
-      ...(targets
-        ? { targets: JSON.stringify(await resolveTargets(trx, owner, targets, this.#deps.clock.now())) }
-        : {}),
+      ...(targets ? { targets: JSON.stringify(await resolveTargets(this.#deps, trx, owner, targets)) } : {}),
     };
     if (Object.keys(change).length > 0) await updateStream(trx, owner, row.id, change);
   }

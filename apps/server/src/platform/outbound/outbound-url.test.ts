@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { refusalOfAddress, refusalOfUrl } from "./outbound-url.ts";
+import { FORWARD, PULL, refusalOfAddress, refusalOfUrl } from "./outbound-url.ts";
 
 const open = { allowPrivate: false, ownHosts: ["weir.example:443"] };
 const closed = { ...open, allowPrivate: true };
@@ -86,3 +86,39 @@ it.each(["127.0.0.1", "::ffff:192.168.1.1", "fe80::1%eth0", "not an address"])(
   "a name that leads to %s is refused",
   (address) => expect(refusalOfAddress(address, false)).toEqual(expect.any(String)),
 );
+
+describe("where streams are forwarded to and pulled from", () => {
+  it.each([
+    ["rtmp://live.example.com/app/key", FORWARD],
+    ["rtmps://live.example.com/app/key", FORWARD],
+    ["RTMP://live.example.com:1936/app/key?x=1", FORWARD],
+    ["srt://8.8.8.8:9000?streamid=key", FORWARD],
+    ["srt://[2606:4700::1111]:9000", FORWARD],
+    ["rtmp://user:pass@live.example.com/app", FORWARD],
+    ["rtsp://camera.example.com/one", PULL],
+    ["https://example.com/live.m3u8", PULL],
+  ])("%s may be used as far as its text tells", (url, purpose) => expect(refusalOfUrl(url, open, purpose)).toBeNull());
+
+  it.each([
+    ["http://example.com/", FORWARD],
+    ["file:///etc/passwd", PULL],
+    ["rtmp:/app", FORWARD],
+    ["rtmp:///app", FORWARD],
+    ["constructor://example.com", PULL],
+    ["rtmp://localhost/app", FORWARD],
+    ["rtmp://127.0.0.1/app", FORWARD],
+    ["rtmp://user@127.0.0.1/app", FORWARD],
+    ["rtmp://2130706433/app", FORWARD],
+    ["rtmp://user@0x7f.1/app", FORWARD],
+    ["srt://192.168.1.1:9000", FORWARD],
+    ["srt://[::1]:9000", FORWARD],
+    ["srt://example.com:5432", FORWARD],
+    ["srt://example.com:54\n32", FORWARD],
+    ["rtmp://example.com:80:22/app", FORWARD],
+    ["rtmp://example.com:22/app", FORWARD],
+    ["http://example.com:554/", PULL],
+    ["rtmp://weir.example:443/app", FORWARD],
+    ["rtmps://weir.example/app", FORWARD],
+    ["rtmp://weir.example./app", FORWARD],
+  ])("%s may not", (url, purpose) => expect(refusalOfUrl(url, open, purpose)).toMatch(/^(it|its|port) /));
+});

@@ -18,6 +18,33 @@ const MAX_URL = 2048;
 /** Names that never lead into the open: RFC 6761 (localhost), RFC 6762 (local), RFC 8375 (home.arpa), ICANN's internal, and those of Linux hosts files. */
 const LOCAL_NAME = /^((.*\.)?(localhost|localdomain|local|internal|home\.arpa)|ip6-localhost|ip6-loopback)$/;
 
+/** What a customer's URL is for: which schemes it may have, each with the port that it means where it names none. */
+export interface UrlPurpose {
+  readonly ports: Readonly<Record<string, number>>;
+  /** As a sentence has it. */
+  readonly schemes: string;
+  readonly mayNameUser: boolean;
+}
+
+/** Webhooks and access webhooks. */
+export const CALL: UrlPurpose = {
+  ports: { http: 80, https: 443 },
+  schemes: "http:// or https://",
+  mayNameUser: false,
+};
+/** Where a stream is forwarded to. */
+export const FORWARD: UrlPurpose = {
+  ports: { rtmp: 1935, rtmps: 443, srt: 0 },
+  schemes: "srt://, rtmp:// or rtmps://",
+  mayNameUser: true,
+};
+/** Where a stream is pulled from. */
+export const PULL: UrlPurpose = {
+  ports: { http: 80, https: 443, rtmp: 1935, rtmps: 443, srt: 0, rtsp: 554, rtsps: 322 },
+  schemes: "http://, https://, rtmp://, rtmps://, srt:// or rtsp://",
+  mayNameUser: true,
+};
+
 export interface UrlRules {
   /** Loopback, private and link-local addresses are allowed: tests and closed networks. */
   readonly allowPrivate: boolean;
@@ -26,16 +53,16 @@ export interface UrlRules {
 }
 
 /** What a URL's text alone says against it, as a sentence; null when only its host's addresses are left to be looked at. */
-export function refusalOfUrl(text: string, { allowPrivate, ownHosts }: UrlRules): string | null {
-  const url = text.length <= MAX_URL ? URL.parse(text) : null;
-  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") return "it is not an http:// or https:// address";
-  if (url.username || url.password) return "it must not hold a user name or password";
-  const host = hostOf(url);
+export function refusalOfUrl(text: string, { allowPrivate, ownHosts }: UrlRules, purpose = CALL): string | null {
+  const place = placeOf(text, purpose);
+  if (place === null) return `it is not an ${purpose.schemes} address`;
+  const { url, host, port, ownPort } = place;
+  if (!purpose.mayNameUser && (url.username || url.password)) return "it must not hold a user name or password";
   if (host.endsWith(".")) return "its host must not end with a dot";
   // `2130706433`, `0x7f.1`, `127.1` and digits of other scripts are ways to write an address so that a reader takes it for another.
-  if (isIP(host) === 4 && !text.includes(`//${host}`)) return "its host is an address in an unusual spelling";
-  const port = portOf(url);
-  if (DENIED_PORTS.has(port)) return `port ${port} is not one that calls may go to`;
+  const isPlain = text.includes(`//${host}`) || (purpose.mayNameUser && text.includes(`@${host}`));
+  if (isIP(host) === 4 && !isPlain) return "its host is an address in an unusual spelling";
+  if (DENIED_PORTS.has(port) && port !== ownPort) return `port ${port} is not one that calls may go to`;
   if (ownHosts.includes(`${host}:${port}`)) return "it leads back to this server";
   if (isIP(host)) return refusalOfAddress(host, allowPrivate);
   return LOCAL_NAME.test(host) && !allowPrivate ? "its host is a name of a machine or network of one's own" : null;
@@ -48,6 +75,16 @@ export function refusalOfAddress(address: string, allowPrivate: boolean): string
   return reach === "private"
     ? "its host is a loopback, private or link-local address"
     : "its host is an address that calls may not go to";
+}
+
+/** Where a URL leads; null for one that its purpose does not allow. */
+export function placeOf(text: string, { ports }: UrlPurpose) {
+  const [, scheme = "", rest = ""] = (text.length <= MAX_URL && /^([a-z]+):\/\/([^/\\].*)$/is.exec(text)) || [];
+  const ownPort = Object.hasOwn(ports, scheme.toLowerCase()) ? ports[scheme.toLowerCase()] : undefined;
+  // Of other schemes the parser leaves hosts as they are spelt. Each of these two takes its own port away.
+  const [url, other] = [URL.parse(`http://${rest}`), URL.parse(`https://${rest}`)];
+  if (!url || url.hostname === "" || ownPort === undefined) return null;
+  return { url, host: hostOf(url), port: Number(url.port || other?.port) || ownPort, ownPort };
 }
 
 /** Without the brackets of IPv6. */

@@ -4,7 +4,9 @@ import { request as httpsRequest } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import type { Clock } from "../clock.ts";
 import { isOfThisMachine } from "./outbound-address.ts";
-import { hostOf, portOf, refusalOfAddress, refusalOfUrl } from "./outbound-url.ts";
+import { CALL, hostOf, placeOf, portOf, refusalOfAddress, refusalOfUrl, type UrlPurpose } from "./outbound-url.ts";
+
+export { FORWARD, PULL } from "./outbound-url.ts";
 
 export interface OutboundSettings {
   readonly clock: Clock;
@@ -63,12 +65,15 @@ export class Outbound {
   }
 
   /** Why calls to this URL would be refused, as a sentence; null as far as its text tells. For when it is registered. */
-  refusalOf(url: string): string | null {
+  refusalOf(url: string, purpose: UrlPurpose = CALL): string | null {
     const { allowPrivate, own } = this.#settings;
-    const text = refusalOfUrl(url, { allowPrivate, ownHosts: [hostAndPort(own().publicUrl)] });
+    const { ports, publicUrl } = own();
+    const name = hostOf(new URL(publicUrl));
+    const ownHosts = [hostAndPort(publicUrl), ...ports.map((port) => `${name}:${port}`)];
+    const text = refusalOfUrl(url, { allowPrivate, ownHosts }, purpose);
     if (text !== null) return text;
-    const parsed = new URL(url);
-    return isIP(hostOf(parsed)) ? this.#refusalOfTarget(hostOf(parsed), portOf(parsed)) : null;
+    const place = placeOf(url, purpose);
+    return place && isIP(place.host) ? this.#refusalOfTarget(place.host, place.port) : null;
   }
 
   /** One POST. Never rejects. */
