@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, expect, test, vi } from "vitest";
+import { openArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+import { ForeignPlayer, NativePlayer, type ScriptPlayer } from "./support/foreign-players.ts";
+
+/** Until a playlist has its full length. */
+const WARM_MS = 16_000;
+const BEFORE_DROP_MS = 15_000;
+const AWAY_MS = 5000;
+/** Behind the drop in a recording. */
+const BEHIND_DROP_SECONDS = 40;
+const PLAYS_AGAIN_MS = 25_000;
+
+const arena = openArena();
+/** What docs/3-watch shows. */
+const table: string[] = [];
+afterAll(() => {
+  const head = [
+    "| player | first frame | behind live | longest stall | in the recording |",
+    "| --- | --- | --- | --- | --- |",
+  ];
+  console.log([...head, ...table].join("\n"));
+});
+
+/** A player of a live stream, then of its recording. */
+interface Watched {
+  readonly name: string;
+  /** Where it is now; fails where it has stopped for good. */
+  position(): Promise<number>;
+  figures(): Promise<string>;
+  close(): Promise<void>;
+  /** Plays and seeks, and says what came of it. */
+  record(url: string): Promise<string>;
+}
+
+/** Plays one broadcast, whose publisher is away for 5 s, in all of these players, then its recording in each. */
+async function throughDrop(open: (url: string) => Promise<Watched>[]): Promise<void> {
+  await using broadcast = await startBroadcast(arena.weir, {
+    ...{ seconds: 120, bFrames: 2 },
+    stream: { record: true, profiles: [] },
+  });
+  await sleep(WARM_MS);
+  const players = await Promise.all(open(broadcast.hlsUrl));
+  await sleep(BEFORE_DROP_MS);
+  const figures = await Promise.all(players.map((player) => player.figures()));
+  await broadcast.publisher.kill();
+  await sleep(AWAY_MS);
+  const publisher = await broadcast.publish();
+  const rows = await Promise.all(
+    players.map(async (player, index) => {
+      const [name, before] = [player.name, await player.position()];
+      const plays = async () => (await player.position()) > before + 10;
+      const isBack = await vi.waitUntil(plays, { timeout: PLAYS_AGAIN_MS, interval: 500 }).catch(() => false);
+      expect(isBack, `${name} stopped at ${await player.position()} s`).toBe(true);
+      const stall = (await player.figures()).split(" | ").at(-1);
+      return `| ${name} | ${figures[index]?.split(" | ").slice(0, 2).join(" | ")} | ${stall} |`;
+    }),
+  );
+  await Promise.all(players.map((player) => player.close()));
+  await publisher.stop();
+  const { recordingUrl } = await broadcast.recorded();
+  for (const [index, player] of players.entries()) table.push(`${rows[index]} ${await player.record(recordingUrl)} |`);
+}
+
+const seconds = (ms: number | null): string => (ms === null ? "?" : `${(ms / 1000).toFixed(1)} s`);
+
+async function script(kind: ScriptPlayer, url: string, lowLatency: boolean): Promise<Watched> {
+  const player = await ForeignPlayer.play(arena.browser, kind, url, lowLatency);
+  const names = { hls: "hls.js", shaka: "shaka-player", videojs: "video.js" };
+  return {
+    name: names[kind] + (lowLatency ? ", low latency" : ""),
+    position: async () => (await player.state()).frames / 30,
+    figures: async () => {
+      const { firstFrameMs, delayMs, longestStallMs } = await player.state();
+      return [firstFrameMs, delayMs, longestStallMs].map(seconds).join(" | ");
+    },
+    close: () => player.close(),
+    record: async (recordingUrl) => {
+      const recording = await ForeignPlayer.play(arena.browser, kind, recordingUrl, lowLatency);
+      const isPast = async (second: number) => {
+        const { currentTime, isPlaying } = await recording.state();
+        return isPlaying && currentTime > second;
+      };
+      await vi.waitUntil(() => isPast(1), { timeout: 20_000, interval: 200 });
+      const seekAt = performance.now();
+      await recording.seek(BEHIND_DROP_SECONDS);
+      await vi.waitUntil(() => isPast(BEHIND_DROP_SECONDS), { timeout: 20_000, interval: 50 });
+      const seekMs = performance.now() - seekAt;
+      await recording.close();
+      return `plays, seeks within ${seconds(seekMs)}`;
+    },
+  };
+}
+
+async function native(kind: "vlc" | "gstreamer" | "ffmpeg", url: string): Promise<Watched> {
+  const player = NativePlayer[kind](url);
+  const position = async ({ hasExited, position, log }: NativePlayer): Promise<number> => {
+    expect(hasExited, log.slice(-3000)).toBe(false);
+    return position ?? 0;
+  };
+  return {
+    name: { vlc: "VLC", gstreamer: "GStreamer", ffmpeg: "ffmpeg" }[kind],
+    position: () => position(player),
+    figures: async () => [player.firstFrameMs, null, player.longestStallMs].map(seconds).join(" | "),
+    close: () => player.stop(),
+    record: async (recordingUrl) => {
+      const recording = NativePlayer[kind](recordingUrl);
+      const isPast = () => recording.hasExited || (recording.position ?? 0) > BEHIND_DROP_SECONDS;
+      await vi.waitUntil(isPast, { timeout: 60_000, interval: 200 });
+      expect(recording.position ?? 0, recording.log.slice(-3000)).toBeGreaterThan(BEHIND_DROP_SECONDS);
+      await recording.stop();
+      return "plays past the drop";
+    },
+  };
+}
+
+const LIMIT_MS = 240_000;
+
+test.each([true, false])(
+  "hls.js, shaka-player and video.js (low latency: %s) play on when the publisher is back, and seek the recording",
+  (lowLatency) =>
+    throughDrop((url) => (["hls", "shaka", "videojs"] as const).map((kind) => script(kind, url, lowLatency))),
+  LIMIT_MS,
+);
+
+test(
+  "VLC, GStreamer and ffmpeg play on when the publisher is back, and play the recording",
+  () => throughDrop((url) => (["vlc", "gstreamer", "ffmpeg"] as const).map((kind) => native(kind, url))),
+  LIMIT_MS,
+);

@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import type { PlayerState, TestBrowser } from "./browser.ts";
+
+const PAGES = ["player-page.js", "foreign-page.js"].map((name) => fileURLToPath(new URL(`./${name}`, import.meta.url)));
+/** Too large to be installed with everything else: 100 MB. */
+const PACKAGES = process.env.WEIR_TEST_PLAYERS ?? join(tmpdir(), "weir-players");
+const SCRIPTS = {
+  hls: () => fileURLToPath(import.meta.resolve("hls.js/dist/hls.min.js")),
+  shaka: () => installed("shaka-player", "4.16.50", "dist/shaka-player.compiled.js"),
+  videojs: () => installed("video.js", "8.24.1", "dist/video.min.js"),
+};
+
+export type ScriptPlayer = keyof typeof SCRIPTS;
+
+function installed(name: string, version: string, file: string): string {
+  const path = join(PACKAGES, "node_modules", name, file);
+  if (existsSync(path)) return path;
+  throw new Error(
+    `there is no ${name}: npm install --prefix ${PACKAGES} --ignore-scripts ${name}@${version}, or name a folder in WEIR_TEST_PLAYERS`,
+  );
+}
+
+export interface ForeignState extends PlayerState {
+  readonly firstFrameMs: number | null;
+  /** How far the picture is behind the clock; null where the player does not tell. */
+  readonly delayMs: number | null;
+  readonly seekable: readonly [number, number] | null;
+}
+
+/** A player of another vendor in a page of its own. */
+export class ForeignPlayer {
+  readonly #page: Page;
+
+  private constructor(page: Page) {
+    this.#page = page;
+  }
+
+  static async play(
+    browser: TestBrowser,
+    kind: ScriptPlayer,
+    url: string,
+    lowLatency: boolean,
+  ): Promise<ForeignPlayer> {
+    const page = await browser.context.newPage();
+    await page.setContent("<video muted playsinline></video>");
+    for (const path of [SCRIPTS[kind](), ...PAGES]) await page.addScriptTag({ path });
+    await page.evaluate(`foreign.play(...${JSON.stringify([kind, url, lowLatency])})`);
+    return new ForeignPlayer(page);
+  }
+
+  state(): Promise<ForeignState> {
+    return this.#page.evaluate("foreign.state()");
+  }
+
+  async seek(seconds: number): Promise<void> {
+    await this.#page.evaluate(`player.seek(${seconds})`);
+  }
+
+  close(): Promise<void> {
+    return this.#page.close();
+  }
+}
+
+const PROGRAMS = {
+  vlc: { program: "cvlc", packages: "vlc-bin vlc-plugin-base" },
+  gstreamer: {
+    program: "gst-launch-1.0",
+    packages: "gstreamer1.0-tools gstreamer1.0-plugins-{base,good,bad} gstreamer1.0-libav",
+  },
+  ffmpeg: { program: "ffmpeg", packages: "ffmpeg" },
+};
+
+function find(name: keyof typeof PROGRAMS): string {
+  const { program, packages } = PROGRAMS[name];
+  const folder = (process.env.PATH ?? "").split(":").find((folder) => existsSync(join(folder, program)));
+  if (folder) return join(folder, program);
+  throw new Error(`there is no ${program}: apt-get install --no-install-recommends ${packages}`);
+}
+
+// A test that fails leaves no player behind.
+const running = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+/** A player that is a program of the distribution. Its position is what it says itself. */
+export class NativePlayer {
+  readonly #child: ChildProcess;
+  readonly #startedAt = performance.now();
+  #log = "";
+  #position: number | null = null;
+  #movedAt: number | null = null;
+  firstFrameMs: number | null = null;
+  longestStallMs = 0;
+  hasExited = false;
+
+  private constructor(
+    program: string,
+    args: readonly string[],
+    positionIn: RegExp,
+    { perSecond = 1, asNobody = false } = {},
+  ) {
+    const env = { PATH: process.env.PATH, HOME: tmpdir(), LC_ALL: "C.UTF-8" };
+    // VLC refuses to run as root.
+    const user = asNobody && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    this.#child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env, ...user });
+    running.add(this.#child);
+    this.#child.once("exit", () => {
+      running.delete(this.#child);
+      this.hasExited = true;
+    });
+    for (const output of [this.#child.stdout, this.#child.stderr])
+      output?.on("data", (chunk) => {
+        const text = String(chunk);
+        this.#log = (this.#log + text).slice(-200_000);
+        for (const [, seconds] of text.matchAll(positionIn)) this.#reached(Number(seconds) / perSecond);
+      });
+  }
+
+  static gstreamer(url: string): NativePlayer {
+    const video = "progressreport update-freq=1 ! fakesink sync=true";
+    const args = `uridecodebin uri=${url} name=d d. ! queue ! videoconvert ! ${video} d. ! queue ! audioconvert ! fakesink sync=true`;
+    return new NativePlayer(find("gstreamer"), args.split(" "), /progressreport0 \([\d:]+\): (\d+)/g);
+  }
+
+  static ffmpeg(url: string): NativePlayer {
+    const args = ["-i", url, "-v", "warning", "-progress", "pipe:1", "-stats_period", "0.2", "-f", "null", "-"];
+    return new NativePlayer(find("ffmpeg"), ["-hide_banner", "-nostdin", ...args], /out_time_us=(\d+)/g, {
+      perSecond: 1e6,
+    });
+  }
+
+  static vlc(url: string): NativePlayer {
+    const args = ["-I", "dummy", "--vout", "dummy", "--aout", "dummy", "--play-and-exit", "-vv", url];
+    return new NativePlayer(find("vlc"), args, /cached\.i_time \((\d+)\)/g, { perSecond: 1e6, asNobody: true });
+  }
+
+  get position(): number | null {
+    return this.#position;
+  }
+
+  /** The last of what it said. */
+  get log(): string {
+    return this.#log;
+  }
+
+  async stop(): Promise<void> {
+    if (this.hasExited) return;
+    const exited = new Promise((resolve) => this.#child.once("exit", resolve));
+    this.#child.kill("SIGKILL");
+    await exited;
+  }
+
+  #reached(seconds: number): void {
+    if (Number.isNaN(seconds) || (this.#position !== null && seconds === this.#position)) return;
+    const now = performance.now();
+    this.firstFrameMs ??= now - this.#startedAt;
+    if (this.#movedAt !== null) this.longestStallMs = Math.max(this.longestStallMs, now - this.#movedAt);
+    this.#movedAt = now;
+    this.#position = seconds;
+  }
+}
