@@ -4,7 +4,8 @@ const SMALLEST = 256;
 const LARGEST = 1024 * 1024;
 /** Steps between two powers of two: at most a sixteenth of a buffer is left unused. */
 const STEPS_LOG2 = 4;
-const MAX_FREE_BYTES = 64 * 1024 * 1024;
+/** Two hundred streams need half of it. More is left by senders that wait for a slow database, and is not needed again. */
+const MAX_FREE_BYTES = 16 * 1024 * 1024;
 
 /** A buffer of a pool. Marked while it is handed out, so that releasing twice, or something foreign, does nothing. */
 type PooledBuffer = ArrayBufferLike & { isLent?: boolean };
