@@ -49,7 +49,7 @@ export async function createHttpServer({
       // Longer than the 60 s of common load balancers, who must be the first to close.
       keepAliveTimeout: 65_000,
       noDelay: true,
-      // A request without a body is complete with its head: no stream events of it, which cost a tenth of a playlist.
+      // A request without a body is complete with its head: no stream events of it, which cost some microseconds.
       optimizeEmptyRequests: true,
     },
     oneAtATime((request, response) => {
