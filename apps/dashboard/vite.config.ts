@@ -10,9 +10,13 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // The page uses the contract's types and two of its lists. Making its schemas has no effect, so they and TypeBox stay out: 21 kB.
     rolldownOptions: {
+      // The dashboard, and the public pages /watch and /embed.
+      input: ["index.html", "watch.html"],
       output: {
         // One file that changes seldom, in place of twenty; without what only some rooms need and is large.
-        codeSplitting: { groups: [{ name: "packages", test: /\/node_modules\/(?!hls\.js|uplot)/ }] },
+        codeSplitting: {
+          groups: [{ name: "packages", test: /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react)/ }],
+        },
       },
       treeshake: {
         moduleSideEffects: (id) => !id.includes("/packages/contract/") && !id.includes("/typebox/"),

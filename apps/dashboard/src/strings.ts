@@ -3,6 +3,7 @@ import { accountStrings } from "./strings/account-strings.ts";
 import { eventStrings } from "./strings/event-strings.ts";
 import { healthStrings } from "./strings/health-strings.ts";
 import { multistreamStrings } from "./strings/multistream-strings.ts";
+import { playerStrings } from "./strings/player-strings.ts";
 import { sessionStrings } from "./strings/session-strings.ts";
 import { streamStrings } from "./strings/stream-strings.ts";
 import { viewerStrings } from "./strings/viewer-strings.ts";
@@ -62,20 +63,5 @@ export const strings = {
   viewers: viewerStrings,
   webhooks: webhookStrings,
   sessions: sessionStrings,
-  player: {
-    label: "Live video",
-    unmute: "Unmute",
-    full: "Full screen",
-    leaveFull: "Exit full screen",
-    quality: "Quality",
-    auto: "Auto",
-    autoAt: (quality: string) => `Auto (${quality})`,
-    starting: "Starting the player…",
-    behind: (seconds: string) => `${seconds} s behind live`,
-    retrying: (why: string) => `${why} Retrying…`,
-    unreachable: "Could not load the video.",
-    refused: "Playback refused: viewers of this stream need a credential. Test one on the stream's Access tab.",
-    undecodable: "This browser cannot decode the video.",
-    unsupported: "This browser cannot play HLS.",
-  },
+  player: playerStrings,
 } as const;

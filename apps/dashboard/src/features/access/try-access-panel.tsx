@@ -5,9 +5,9 @@ import { type FormEvent, useState } from "react";
 import { Note } from "../../components/note.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { StateLabel } from "../../components/state-label.tsx";
-import { VideoPlayer } from "../../components/video-player.tsx";
 import { parseOrigins } from "../../lib/origins.ts";
 import { weir } from "../../lib/weir.ts";
+import { VideoPlayer } from "../../player/video-player.tsx";
 import { strings } from "../../strings.ts";
 import classes from "./try-access-panel.module.css";
 

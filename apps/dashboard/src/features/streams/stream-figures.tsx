@@ -3,9 +3,9 @@ import type { Stream } from "@weir/contract";
 import { type Figure, Figures } from "../../components/figures.tsx";
 import { Note } from "../../components/note.tsx";
 import { Panel } from "../../components/panel.tsx";
-import type { PlaybackFigures } from "../../lib/hls-playback.ts";
 import { useNow } from "../../lib/now.ts";
 import { bitrateText, bytesText, durationText } from "../../lib/quantities.ts";
+import type { PlaybackFigures } from "../../player/hls-playback.ts";
 import { strings } from "../../strings.ts";
 import { sessionQuery } from "../sessions/index.ts";
 

@@ -1,4 +1,4 @@
-import { bitrateText } from "./quantities.ts";
+import { bitrateText } from "../lib/quantities.ts";
 
 /** One level of a playlist, as hls.js lists them. */
 export interface Level {

@@ -1,6 +1,6 @@
 import type Hls from "hls.js";
 import type { ErrorData } from "hls.js";
-import { strings } from "../strings.ts";
+import { playerStrings as text } from "../strings/player-strings.ts";
 import { isAnotherPlaying, joinOnePlaying } from "./one-playing.ts";
 import { type Quality, qualitiesOf } from "./qualities.ts";
 
@@ -24,6 +24,8 @@ export interface PlaybackListener {
 export interface PlaybackControl {
   /** From the next segment on; null leaves the choice to the player. */
   choose(quality: string | null): void;
+  /** Where in the video's time live playback belongs, in seconds; null before the first list and for recordings. */
+  liveEdge(): number | null;
 }
 
 const RETRY_MS = 2000;
@@ -41,19 +43,21 @@ export function playHls(
   listener: PlaybackListener,
   signal: AbortSignal,
 ): PlaybackControl {
-  const choice = { quality: null as string | null, apply: (): void => {} };
-  run(video, src, live, listener, choice, signal).catch(() => listener.onProblem(strings.player.unreachable));
+  const choice: Choice = { quality: null, apply: () => {}, liveEdge: () => null };
+  run(video, src, live, listener, choice, signal).catch(() => listener.onProblem(text.unreachable));
   return {
     choose: (quality) => {
       choice.quality = quality;
       choice.apply();
     },
+    liveEdge: () => (live ? choice.liveEdge() : null),
   };
 }
 
 interface Choice {
   quality: string | null;
   apply: () => void;
+  liveEdge: () => number | null;
 }
 
 async function run(
@@ -71,6 +75,7 @@ async function run(
   const figuresAt = countStalls(video, signal);
   const timer = setInterval(() => listener.onFigures(figuresAt(live ? playingDateOf(video, current) : null)), 500);
 
+  choice.liveEdge = () => current?.liveSyncPosition ?? null;
   const attach = (): void => {
     current?.destroy();
     current = null;
@@ -174,7 +179,7 @@ function keepPauses(
 
 /** Safari before ManagedMediaSource. It knows neither stalls nor parts as well as hls.js, but it plays. */
 function playNatively(video: HTMLVideoElement, src: string, listener: PlaybackListener): void {
-  if (video.canPlayType("application/vnd.apple.mpegurl") === "") listener.onProblem(strings.player.unsupported);
+  if (video.canPlayType("application/vnd.apple.mpegurl") === "") listener.onProblem(text.unsupported);
   else video.src = src;
 }
 
@@ -195,7 +200,7 @@ function countStalls(video: HTMLVideoElement, signal: AbortSignal): (playingDate
 }
 
 function problemOf(data: ErrorData): string {
-  if (data.response?.code === 401 || data.response?.code === 403) return strings.player.refused;
-  if (data.type === "mediaError") return strings.player.undecodable;
-  return strings.player.retrying(strings.player.unreachable);
+  if (data.response?.code === 401 || data.response?.code === 403) return text.refused;
+  if (data.type === "mediaError") return text.undecodable;
+  return text.retrying(text.unreachable);
 }

@@ -1,0 +1,164 @@
+import "media-chrome/media-controller";
+import "media-chrome/media-control-bar";
+import "media-chrome/media-fullscreen-button";
+import "media-chrome/media-live-button";
+import "media-chrome/media-loading-indicator";
+import "media-chrome/media-mute-button";
+import "media-chrome/media-pip-button";
+import "media-chrome/media-play-button";
+import "media-chrome/media-playback-rate-button";
+import "media-chrome/media-time-display";
+import "media-chrome/media-time-range";
+import "media-chrome/media-volume-range";
+import { playerStrings as text } from "../strings/player-strings.ts";
+import { type PlaybackControl, type PlaybackFigures, playHls } from "./hls-playback.ts";
+import "./player.css";
+import type { Quality } from "./qualities.ts";
+
+export interface PlayerOptions {
+  /** Address of an HLS playlist, as a path on this server. */
+  readonly src: string;
+  readonly live: boolean;
+  /** Names the video to those who cannot see it. */
+  readonly label: string;
+  /** Shows how far the picture is behind the source. */
+  readonly showLatency?: boolean;
+}
+
+export interface PlayerListener {
+  onFigures?(figures: PlaybackFigures): void;
+  /** A live video came to its end. */
+  onEnded?(): void;
+}
+
+/** How far behind the live edge a picture may be and still count as live, in seconds. */
+const LIVE_TOLERANCE_SECONDS = 2;
+
+/**
+ * Fills an element with a player that starts by itself, muted, and removes it when the signal aborts.
+ * It is plain elements, so that the public pages need no framework.
+ */
+export function mountPlayer(
+  place: HTMLElement,
+  { src, live, label, showLatency = false }: PlayerOptions,
+  listener: PlayerListener,
+  signal: AbortSignal,
+): void {
+  place.innerHTML = markup(live);
+  const controller = part(place, "media-controller");
+  const video = part<HTMLVideoElement>(place, "video");
+  const problem = part(place, ".w-player-problem");
+  const latency = part(place, ".w-player-latency");
+  const unmute = part(place, ".w-player-unmute");
+  const qualities = part<HTMLSelectElement>(place, "select");
+  video.setAttribute("aria-label", label);
+
+  const menu = new QualityMenu(qualities, (quality) => control.choose(quality));
+  const control = playHls(
+    video,
+    src,
+    live,
+    {
+      onFigures: (figures) => {
+        listener.onFigures?.(figures);
+        latency.hidden = !showLatency || figures.latencySeconds === null;
+        latency.textContent = text.behind((figures.latencySeconds ?? 0).toFixed(1));
+      },
+      onProblem: (sentence) => {
+        problem.hidden = sentence === null;
+        problem.textContent = sentence ?? "";
+      },
+      onQualities: (list) => menu.offer(list),
+      onShown: (quality) => menu.show(quality),
+    },
+    signal,
+  );
+
+  if (live) keepLive(controller, video, control, signal);
+  const showUnmute = (): void => {
+    unmute.hidden = !video.muted || video.paused;
+  };
+  for (const event of ["playing", "pause", "volumechange"]) video.addEventListener(event, showUnmute, { signal });
+  const turnSoundOn = (): void => {
+    video.muted = false;
+  };
+  unmute.addEventListener("click", turnSoundOn, { signal });
+  if (live) video.addEventListener("ended", () => listener.onEnded?.(), { signal });
+  signal.addEventListener("abort", () => place.replaceChildren());
+}
+
+// Texts are set as text, never as markup.
+function markup(live: boolean): string {
+  return `
+    <media-controller class="w-player" defaultstreamtype="${live ? "live" : "on-demand"}" novolumepref nomutedpref>
+      <video slot="media" muted playsinline></video>
+      <media-loading-indicator slot="centered-chrome" noautohide></media-loading-indicator>
+      <div slot="top-chrome" class="w-player-top" noautohide>
+        <button type="button" class="w-player-unmute" hidden>${text.unmute}</button>
+        <p class="w-player-problem" role="status" hidden></p>
+      </div>
+      ${live ? "" : "<media-control-bar><media-time-range></media-time-range></media-control-bar>"}
+      <media-control-bar>
+        <media-play-button></media-play-button>
+        <media-mute-button></media-mute-button>
+        <media-volume-range></media-volume-range>
+        ${live ? "<media-live-button></media-live-button>" : "<media-time-display showduration></media-time-display>"}
+        <span class="w-player-latency" hidden></span>
+        <span class="w-player-space"></span>
+        <select class="w-player-quality" aria-label="${text.quality}" title="${text.quality}" hidden></select>
+        ${live ? "" : '<media-playback-rate-button rates="0.5 1 1.5 2"></media-playback-rate-button>'}
+        <media-pip-button></media-pip-button>
+        <media-fullscreen-button></media-fullscreen-button>
+      </media-control-bar>
+    </media-controller>`;
+}
+
+function part<T extends HTMLElement>(place: HTMLElement, selector: string): T {
+  const found = place.querySelector<T>(selector);
+  if (!found) throw new Error(`the player has no ${selector}`);
+  return found;
+}
+
+/** Tells the controls what live means here: the position that hls.js aims at, not the end of what is loaded. */
+function keepLive(
+  controller: HTMLElement,
+  video: HTMLVideoElement,
+  control: PlaybackControl,
+  signal: AbortSignal,
+): void {
+  const edgeStart = (): number => (control.liveEdge() ?? Number.NaN) - LIVE_TOLERANCE_SECONDS;
+  Object.defineProperties(video, { streamType: { value: "live" }, liveEdgeStart: { get: edgeStart } });
+  const goLive = (event: Event): void => {
+    event.stopPropagation();
+    const edge = control.liveEdge();
+    if (edge !== null) video.currentTime = edge;
+    video.play().catch(() => {});
+  };
+  controller.addEventListener("mediaseektoliverequest", goLive, { signal, capture: true });
+}
+
+/** The choice of qualities; hidden while there is nothing to choose. */
+class QualityMenu {
+  readonly #select: HTMLSelectElement;
+  #qualities: readonly Quality[] = [];
+
+  constructor(select: HTMLSelectElement, choose: (quality: string | null) => void) {
+    this.#select = select;
+    select.addEventListener("change", () => choose(select.value || null));
+  }
+
+  offer(qualities: readonly Quality[]): void {
+    this.#qualities = qualities;
+    const chosen = this.#select.value;
+    const options = qualities.map(({ id, label }) => new Option(label, id, false, id === chosen));
+    this.#select.replaceChildren(new Option(text.auto, ""), ...options);
+    this.#select.hidden = qualities.length < 2;
+  }
+
+  /** The quality on the screen. */
+  show(shown: string | null): void {
+    const auto = this.#select.options[0];
+    const label = this.#qualities.find(({ id }) => id === shown)?.label;
+    if (auto) auto.text = label === undefined ? text.auto : text.autoAt(label);
+  }
+}

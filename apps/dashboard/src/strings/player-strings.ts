@@ -1,0 +1,15 @@
+/** The player, in the dashboard and on the public pages. */
+export const playerStrings = {
+  label: "Live video",
+  recordingLabel: "Recording",
+  unmute: "Unmute",
+  quality: "Quality",
+  auto: "Auto",
+  autoAt: (quality: string) => `Auto (${quality})`,
+  behind: (seconds: string) => `${seconds} s behind live`,
+  retrying: (why: string) => `${why} Retrying…`,
+  unreachable: "Could not load the video.",
+  refused: "Playback refused: this video needs a valid access token.",
+  undecodable: "This browser cannot decode the video.",
+  unsupported: "This browser cannot play HLS.",
+} as const;

@@ -1,0 +1,10 @@
+/** The public pages: `/watch/…` and `/embed/…`. */
+export const watchStrings = {
+  video: "Video",
+  loading: "Loading…",
+  offline: "This stream is offline. It starts here as soon as the broadcast begins.",
+  ended: "The broadcast has ended. The next one starts here.",
+  notFound: "This video does not exist.",
+  notReady: "This recording is not ready yet. It starts here as soon as it is.",
+  unreachable: "Cannot reach the server. Retrying…",
+} as const;

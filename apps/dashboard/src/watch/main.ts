@@ -1,0 +1,98 @@
+import { mountPlayer } from "../player/player.ts";
+import { watchStrings as text } from "../strings/watch-strings.ts";
+import { type Credential, credentialInMessage, credentialInQuery, playlistAddress } from "./credential.ts";
+import { fetchVideoState, type VideoState } from "./video-state.ts";
+import "./watch.css";
+
+/** How often a page without a picture asks whether there is one; a little apart, so that pages do not ask together. */
+const ASK_AGAIN_MS = 4000;
+const ASK_AGAIN_SPREAD_MS = 2000;
+
+const NOTES: Readonly<Record<Exclude<VideoState, "live" | "recording">, string>> = {
+  offline: text.offline,
+  "not-ready": text.notReady,
+  "not-found": text.notFound,
+  unreachable: text.unreachable,
+};
+
+const [, kind = "", playbackId = ""] = /^\/(watch|embed)\/([^/]+)/.exec(window.location.pathname) ?? [];
+const isEmbedded = kind === "embed";
+
+class WatchPage {
+  readonly #place: HTMLElement;
+  #credential: Credential | null = credentialInQuery(window.location.search);
+  #playing: AbortController | null = null;
+  #askAgain: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(place: HTMLElement) {
+    this.#place = place;
+  }
+
+  start(): void {
+    document.documentElement.dataset.kind = kind;
+    this.#note(text.loading);
+    if (isEmbedded && window.parent !== window) {
+      window.addEventListener("message", ({ data, source }) => {
+        const credential = source === window.parent ? credentialInMessage(data) : null;
+        if (credential !== null) this.#playWith(credential);
+      });
+      window.parent.postMessage({ type: "weir:ready", playbackId }, "*");
+    }
+    void this.#ask();
+  }
+
+  #playWith(credential: Credential): void {
+    this.#credential = credential;
+    this.#stop();
+    void this.#ask();
+  }
+
+  async #ask(wasLive = false): Promise<void> {
+    clearTimeout(this.#askAgain);
+    const state = await fetchVideoState(playbackId);
+    if (this.#playing !== null) return;
+    if (state === "live" || state === "recording") this.#play(state === "live");
+    else {
+      this.#note(wasLive && state === "offline" ? text.ended : NOTES[state]);
+      this.#askAgain = setTimeout(() => void this.#ask(wasLive), ASK_AGAIN_MS + Math.random() * ASK_AGAIN_SPREAD_MS);
+    }
+  }
+
+  #play(live: boolean): void {
+    const abort = new AbortController();
+    this.#playing = abort;
+    const frame = document.createElement("div");
+    frame.className = "frame";
+    this.#place.replaceChildren(frame, ...(isEmbedded ? [] : [this.#title()]));
+    const onEnded = (): void => {
+      this.#stop();
+      void this.#ask(true);
+    };
+    const src = playlistAddress(playbackId, this.#credential);
+    mountPlayer(frame, { src, live, label: document.title }, { onEnded }, abort.signal);
+  }
+
+  #stop(): void {
+    this.#playing?.abort();
+    this.#playing = null;
+  }
+
+  #note(sentence: string): void {
+    const frame = document.createElement("div");
+    frame.className = "frame";
+    const note = document.createElement("p");
+    note.setAttribute("role", "status");
+    note.textContent = sentence;
+    frame.append(note);
+    this.#place.replaceChildren(frame, ...(isEmbedded ? [] : [this.#title()]));
+  }
+
+  #title(): HTMLElement {
+    const title = document.createElement("h1");
+    title.textContent = document.title;
+    return title;
+  }
+}
+
+const place = document.getElementById("watch");
+if (place) new WatchPage(place).start();

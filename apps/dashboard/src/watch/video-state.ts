@@ -1,0 +1,19 @@
+import type { PlaybackInfo } from "@weir/contract";
+
+/** What there is to play behind a playback id. */
+export type VideoState = "live" | "offline" | "recording" | "not-ready" | "not-found" | "unreachable";
+
+/** Asks the server, without a credential. Which videos exist is public; who may watch them is not decided here. */
+export async function fetchVideoState(playbackId: string): Promise<VideoState> {
+  try {
+    const response = await fetch(`/api/playback/${encodeURIComponent(playbackId)}`);
+    if (response.status === 404) return "not-found";
+    if (response.status === 422) return "not-ready";
+    if (!response.ok) return "unreachable";
+    const { type, meta } = (await response.json()) as PlaybackInfo;
+    if (type !== "live") return "recording";
+    return meta.live === 1 ? "live" : "offline";
+  } catch {
+    return "unreachable";
+  }
+}
