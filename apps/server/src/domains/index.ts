@@ -20,7 +20,14 @@ import { FactQueue, releaseStreamsOfNode, StreamPublishGate, writeLiveFacts } fr
 import { targetRoutes } from "./multistream/index.ts";
 import { listNodes, NodeMembership } from "./nodes/index.ts";
 import { type Headroom, overviewRoutes } from "./overview/index.ts";
-import { accessTrialRoutes, ContentGate, ownerTokenRoutes, PlayableFinder, playbackRoutes } from "./playback/index.ts";
+import {
+  accessTrialRoutes,
+  ContentGate,
+  ownerTokenRoutes,
+  PlayableFinder,
+  playbackRoutes,
+  watchPages,
+} from "./playback/index.ts";
 import { PublicAddress } from "./public-address.ts";
 import { retentionJob } from "./retention.ts";
 import type { Schema } from "./schema.ts";
@@ -92,6 +99,8 @@ export interface Domains {
   accessChanged(playbackId: string | "all"): void;
   /** Fastify plugin with every route of the API. */
   routes(app: FastifyInstance): Promise<void>;
+  /** The public pages of the player, made from the built page. */
+  watchPages(app: FastifyInstance, template: string): void;
   /** Make the first account and its key; returns the key once, null when it existed or was preset. */
   ensureFirstAccount(presetKey?: string): Promise<string | null>;
   readonly node: {
@@ -198,6 +207,7 @@ export function createDomains(options: DomainOptions): Domains {
       webhookRoutes(app, deps);
       addLaterRoutes(app);
     },
+    watchPages: (app, template) => watchPages(app, { ...settings, playables, template }),
     ensureFirstAccount: (presetKey) => ensureAccount(deps.db, { presetKey, newKey: newApiKey, now: deps.clock.now() }),
     node: {
       get id() {

@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import type { Domains } from "../domains/index.ts";
@@ -21,5 +23,6 @@ export const OPEN_PREFIXES = [
 export async function addApi(app: FastifyInstance, domains: Domains, log: Log): Promise<void> {
   await app.register((scope) => domains.routes(scope));
   const isBuilt = await addSinglePageApp(app, { folder: DASHBOARD, reservedPrefixes: RESERVED_PREFIXES });
-  if (!isBuilt) log.warn("the dashboard is not built, so / has no page: run `npm run build` and start again");
+  if (isBuilt) domains.watchPages(app, await readFile(join(DASHBOARD, "watch.html"), "utf8"));
+  else log.warn("the dashboard is not built, so / has no page: run `npm run build` and start again");
 }

@@ -12,6 +12,8 @@ export interface PlayableRow {
   project_id: string;
   user_id: string;
   playback_id: string;
+  /** Of the stream. */
+  name: string;
   policy: PlaybackPolicy | null;
   /** Of the project, where the policy asks for tokens. */
   signing_keys: KeyState[];
@@ -23,7 +25,7 @@ export interface PlayableRow {
 
 // The keys come along, so that content with a policy takes no longer to look up than what is not there.
 const guard = sql`
-  s.project_id, s.user_id, s.playback_policy as policy, (s.suspended or a.suspended) as suspended,
+  s.project_id, s.user_id, s.name, s.playback_policy as policy, (s.suspended or a.suspended) as suspended,
   case when s.playback_policy->>'type' = 'jwt' then (
     select coalesce(json_agg(json_build_object('id', k.id, 'publicKey', k.public_key, 'disabled', k.disabled)), '[]')
     from signing_key k where k.project_id = s.project_id

@@ -1,0 +1,60 @@
+import Fastify from "fastify";
+import { expect, test } from "vitest";
+import type { PlayableRow } from "./playback-store.ts";
+import { watchPages } from "./watch-pages.ts";
+
+const PLAYABLE: PlayableRow = {
+  kind: "live",
+  id: "s1",
+  project_id: "p1",
+  user_id: "u1",
+  playback_id: "abcd1234abcd1234",
+  name: "Stage",
+  policy: null,
+  signing_keys: [],
+  suspended: false,
+  state: "live",
+  seconds: 0,
+};
+
+async function get(address: string, row: Partial<PlayableRow> | null) {
+  const app = Fastify();
+  app.addHook("onRequest", async (_request, reply) => void reply.header("x-frame-options", "DENY"));
+  watchPages(app, {
+    playables: { find: async () => (row === null ? undefined : { ...PLAYABLE, ...row }) },
+    template: "<html><head><title>Video</title></head></html>",
+    publicUrl: () => "https://video.example.com",
+  });
+  return app.inject(address);
+}
+
+test("a public video's page carries its name and tags that show a player where the link is posted", async () => {
+  const { statusCode, body, headers } = await get("/watch/abcd1234abcd1234", { name: `A & "B" $& </title><script>` });
+  expect(statusCode).toBe(200);
+  expect(body).toContain("<title>A &amp; &quot;B&quot; $&amp; &lt;/title&gt;&lt;script&gt;</title>");
+  expect(body).toContain(`<meta property="og:url" content="https://video.example.com/watch/abcd1234abcd1234" />`);
+  expect(body).toContain(
+    `<meta property="twitter:player" content="https://video.example.com/embed/abcd1234abcd1234" />`,
+  );
+  expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
+});
+
+test("a gated video's page does not tell its name", async () => {
+  const { body } = await get("/watch/abcd1234abcd1234", { policy: { type: "jwt" } });
+  expect(body).toContain("<title>Video</title>");
+  expect(body).not.toContain("Stage");
+});
+
+test("any page may embed a player, or those of the policy's origins", async () => {
+  const open = await get("/embed/abcd1234abcd1234", {});
+  expect(open.headers["content-security-policy"]).toMatch(/frame-ancestors \*$/);
+  expect(open.headers["x-frame-options"]).toBeUndefined();
+  const origins = ["https://a.example", "https://b.example; script-src *"];
+  const some = await get("/embed/abcd1234abcd1234", { policy: { type: "public", allowedOrigins: origins } });
+  expect(some.headers["content-security-policy"]).toMatch(/frame-ancestors 'self' https:\/\/a\.example$/);
+});
+
+test("an unknown or suspended video is a page that says so, with 404", async () => {
+  expect((await get("/watch/abcd1234abcd1234", null)).statusCode).toBe(404);
+  expect((await get("/embed/abcd1234abcd1234", { suspended: true })).statusCode).toBe(404);
+});

@@ -1,0 +1,100 @@
+import type { PlaybackPolicy } from "@weir/contract";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { PlayableFinder } from "./playable-finder.ts";
+import type { PlayableRow } from "./playback-store.ts";
+
+export interface WatchPageDeps {
+  readonly playables: Pick<PlayableFinder, "find">;
+  /** The built page: HTML with a `<title>`. */
+  readonly template: string;
+  publicUrl(): string;
+}
+
+const TITLE = "Video";
+const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
+
+/**
+ * `/watch/{playbackId}` and `/embed/{playbackId}`: a player for anybody, as a page and for an `<iframe>`. The pages carry no media and
+ * decide nothing: the player asks for the playlist as any other, with the credential in the page's address.
+ * Tags follow the Open Graph protocol (ogp.me), so that links show as players where they are posted.
+ */
+export function watchPages(app: FastifyInstance, deps: WatchPageDeps): void {
+  for (const kind of ["watch", "embed"] as const)
+    app.get<{ Params: { playbackId: string } }>(
+      `/${kind}/:playbackId`,
+      { schema: { hide: true } },
+      async (request, reply) => {
+        const row = await deps.playables.find(request.params.playbackId);
+        setHeaders(reply, kind === "watch" ? "'none'" : ancestorsOf(row?.policy));
+        if (!row || row.suspended) return reply.code(404).send(pageOf(deps.template, TITLE, ""));
+        const title = titleOf(row);
+        return reply.send(pageOf(deps.template, title, tagsOf(row, title, deps.publicUrl())));
+      },
+    );
+}
+
+/** A gated video's name is for those who may watch it. */
+function titleOf(row: PlayableRow): string {
+  return (row.policy?.type ?? "public") === "public" ? row.name : TITLE;
+}
+
+/** Pages that may embed the player. Origins that are none would end the directive. */
+function ancestorsOf(policy: PlaybackPolicy | null | undefined): string {
+  const origins = policy?.allowedOrigins;
+  if (!origins || origins.includes("*")) return "*";
+  return ["'self'", ...origins.filter((origin) => ORIGIN.test(origin))].join(" ");
+}
+
+function setHeaders(reply: FastifyReply, frameAncestors: string): void {
+  // It knows no list of origins; `frame-ancestors` says the same and more.
+  reply.removeHeader("x-frame-options");
+  reply.headers({
+    "content-type": "text/html; charset=utf-8",
+    "cache-control": "no-cache",
+    // The page's address may hold a credential.
+    "referrer-policy": "strict-origin",
+    "content-security-policy": [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self' 'unsafe-inline'",
+      "img-src 'self' data:",
+      "media-src 'self' blob:",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      `frame-ancestors ${frameAncestors}`,
+    ].join("; "),
+  });
+}
+
+function tagsOf(row: PlayableRow, title: string, publicUrl: string): string {
+  const embed = `${publicUrl}/embed/${row.playback_id}`;
+  const tags = {
+    "og:type": "video.other",
+    "og:title": title,
+    "og:url": `${publicUrl}/watch/${row.playback_id}`,
+    "og:video:url": embed,
+    "og:video:secure_url": embed.startsWith("https:") ? embed : null,
+    "og:video:type": "text/html",
+    "og:video:width": "1280",
+    "og:video:height": "720",
+    "twitter:card": "player",
+    "twitter:title": title,
+    "twitter:player": embed,
+    "twitter:player:width": "1280",
+    "twitter:player:height": "720",
+  };
+  return Object.entries(tags)
+    .flatMap(([property, content]) =>
+      content === null ? [] : [`<meta property="${property}" content="${escaped(content)}" />`],
+    )
+    .join("\n    ");
+}
+
+function pageOf(template: string, title: string, tags: string): string {
+  // By functions: a replacement text would give `$` a meaning.
+  return template.replace(/<title>.*<\/title>/, () => `<title>${escaped(title)}</title>\n    ${tags}`);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? "");
