@@ -5,6 +5,7 @@ import { healthStrings } from "./strings/health-strings.ts";
 import { multistreamStrings } from "./strings/multistream-strings.ts";
 import { playerStrings } from "./strings/player-strings.ts";
 import { sessionStrings } from "./strings/session-strings.ts";
+import { shareStrings } from "./strings/share-strings.ts";
 import { streamStrings } from "./strings/stream-strings.ts";
 import { viewerStrings } from "./strings/viewer-strings.ts";
 import { webhookStrings } from "./strings/webhook-strings.ts";
@@ -64,4 +65,5 @@ export const strings = {
   webhooks: webhookStrings,
   sessions: sessionStrings,
   player: playerStrings,
+  share: shareStrings,
 } as const;

@@ -97,10 +97,8 @@ export interface Domains {
   publicUrl(): string;
   /** Rows have changed that say who may watch this, or anything: the gate reads them anew. */
   accessChanged(playbackId: string | "all"): void;
-  /** Fastify plugin with every route of the API. */
-  routes(app: FastifyInstance): Promise<void>;
-  /** The public pages of the player, made from the built page. */
-  watchPages(app: FastifyInstance, template: string): void;
+  /** Fastify plugin with every route of the API, and the public pages of the player where `playerPage`, their HTML, is built. */
+  routes(app: FastifyInstance, playerPage?: string | null): Promise<void>;
   /** Make the first account and its key; returns the key once, null when it existed or was preset. */
   ensureFirstAccount(presetKey?: string): Promise<string | null>;
   readonly node: {
@@ -187,7 +185,7 @@ export function createDomains(options: DomainOptions): Domains {
       countViewers: (counts) => viewCounter.countViewers(counts),
     },
     viewerSecret: () => serverSecret(deps, "viewer-tokens"),
-    async routes(app) {
+    async routes(app, playerPage = null) {
       app.setSerializerCompiler(() => JSON.stringify);
       await app.register(cookie);
       guardRequests(app, deps);
@@ -206,8 +204,8 @@ export function createDomains(options: DomainOptions): Domains {
       viewRoutes(app, { ...deps, viewCounter, viewers: database.viewers });
       webhookRoutes(app, deps);
       addLaterRoutes(app);
+      if (playerPage !== null) watchPages(app, { playables, template: playerPage });
     },
-    watchPages: (app, template) => watchPages(app, { ...settings, playables, template }),
     ensureFirstAccount: (presetKey) => ensureAccount(deps.db, { presetKey, newKey: newApiKey, now: deps.clock.now() }),
     node: {
       get id() {

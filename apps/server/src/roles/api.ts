@@ -21,8 +21,8 @@ export const OPEN_PREFIXES = [
 
 /** The HTTP API and the dashboard. */
 export async function addApi(app: FastifyInstance, domains: Domains, log: Log): Promise<void> {
-  await app.register((scope) => domains.routes(scope));
+  const playerPage = await readFile(join(DASHBOARD, "watch.html"), "utf8").catch(() => null);
+  await app.register((scope) => domains.routes(scope, playerPage));
   const isBuilt = await addSinglePageApp(app, { folder: DASHBOARD, reservedPrefixes: RESERVED_PREFIXES });
-  if (isBuilt) domains.watchPages(app, await readFile(join(DASHBOARD, "watch.html"), "utf8"));
-  else log.warn("the dashboard is not built, so / has no page: run `npm run build` and start again");
+  if (!isBuilt) log.warn("the dashboard is not built, so / has no page: run `npm run build` and start again");
 }

@@ -9,6 +9,7 @@ import { ValueField } from "../../components/value-field.tsx";
 import { durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { ingestQuery } from "../account/account-queries.ts";
+import { ShareButton } from "../share/share-button.tsx";
 import { LadderPanel } from "./ladder-panel.tsx";
 import { PublishGuide } from "./publish-guide.tsx";
 import { DeleteButton, RenameStreamButton, RotateKeyButton, SuspendButton } from "./stream-actions.tsx";
@@ -40,6 +41,13 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
         <Panel title={text.watch}>
           <ValueField label={text.playbackUrl} value={`${ingest.data.playback}/${stream.playbackId}/index.m3u8`} />
           <ValueField label={text.playbackId} value={stream.playbackId} />
+          <div className={classes.actions}>
+            <ShareButton
+              origin={ingest.data.origin}
+              playbackId={stream.playbackId}
+              isGated={(stream.playbackPolicy?.type ?? "public") !== "public"}
+            />
+          </div>
         </Panel>
         <Panel title={text.settings}>
           <RecordSwitch stream={stream} />

@@ -17,4 +17,4 @@ export {
 } from "./list-query.ts";
 export { describeApi, version } from "./openapi.ts";
 export { markPrincipal, type Principal, principalOf } from "./principal.ts";
-export { markOrigin } from "./request-origin.ts";
+export { markOrigin, originOf } from "./request-origin.ts";

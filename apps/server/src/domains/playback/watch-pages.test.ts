@@ -1,5 +1,6 @@
 import Fastify from "fastify";
 import { expect, test } from "vitest";
+import { markOrigin } from "../api/index.ts";
 import type { PlayableRow } from "./playback-store.ts";
 import { watchPages } from "./watch-pages.ts";
 
@@ -19,11 +20,13 @@ const PLAYABLE: PlayableRow = {
 
 async function get(address: string, row: Partial<PlayableRow> | null) {
   const app = Fastify();
-  app.addHook("onRequest", async (_request, reply) => void reply.header("x-frame-options", "DENY"));
+  app.addHook("onRequest", async (request, reply) => {
+    reply.header("x-frame-options", "DENY");
+    markOrigin(request, "https://video.example.com");
+  });
   watchPages(app, {
     playables: { find: async () => (row === null ? undefined : { ...PLAYABLE, ...row }) },
     template: "<html><head><title>Video</title></head></html>",
-    publicUrl: () => "https://video.example.com",
   });
   return app.inject(address);
 }

@@ -1,5 +1,6 @@
 import type { PlaybackPolicy } from "@weir/contract";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { originOf } from "../api/index.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
 import type { PlayableRow } from "./playback-store.ts";
 
@@ -7,7 +8,6 @@ export interface WatchPageDeps {
   readonly playables: Pick<PlayableFinder, "find">;
   /** The built page: HTML with a `<title>`. */
   readonly template: string;
-  publicUrl(): string;
 }
 
 const TITLE = "Video";
@@ -20,17 +20,13 @@ const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
  */
 export function watchPages(app: FastifyInstance, deps: WatchPageDeps): void {
   for (const kind of ["watch", "embed"] as const)
-    app.get<{ Params: { playbackId: string } }>(
-      `/${kind}/:playbackId`,
-      { schema: { hide: true } },
-      async (request, reply) => {
-        const row = await deps.playables.find(request.params.playbackId);
-        setHeaders(reply, kind === "watch" ? "'none'" : ancestorsOf(row?.policy));
-        if (!row || row.suspended) return reply.code(404).send(pageOf(deps.template, TITLE, ""));
-        const title = titleOf(row);
-        return reply.send(pageOf(deps.template, title, tagsOf(row, title, deps.publicUrl())));
-      },
-    );
+    app.get(`/${kind}/:playbackId`, { schema: { hide: true }, config: { auth: "none" } }, async (request, reply) => {
+      const row = await deps.playables.find((request.params as { playbackId: string }).playbackId);
+      setHeaders(reply, kind === "watch" ? "'none'" : ancestorsOf(row?.policy));
+      if (!row || row.suspended) return reply.code(404).send(pageOf(deps.template, TITLE, ""));
+      const title = titleOf(row);
+      return reply.send(pageOf(deps.template, title, tagsOf(row, title, originOf(request))));
+    });
 }
 
 /** A gated video's name is for those who may watch it. */

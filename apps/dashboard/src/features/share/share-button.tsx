@@ -1,0 +1,70 @@
+import { Modal, Tabs } from "@mantine/core";
+import { IconShare } from "@tabler/icons-react";
+import { renderSVG } from "uqr";
+import { CodeBlock } from "../../components/code-block.tsx";
+import { DialogButton } from "../../components/dialog-button.tsx";
+import { Note } from "../../components/note.tsx";
+import { ValueField } from "../../components/value-field.tsx";
+import { strings } from "../../strings.ts";
+import classes from "./share-button.module.css";
+import { hlsJsCode, iframeCode, reactCode, type SharedVideo, watchAddress } from "./share-code.ts";
+
+const text = strings.share;
+
+interface Props extends SharedVideo {
+  /** Viewers need a credential. */
+  readonly isGated: boolean;
+}
+
+/** Opens everything that shows a video to others: a link with its QR code, and code for web pages. */
+export function ShareButton({ isGated, ...video }: Props) {
+  return (
+    <DialogButton
+      label={text.button}
+      variant="default"
+      leftSection={<IconShare size={16} aria-hidden />}
+      dialog={(close) => (
+        <Modal opened onClose={close} title={text.title} size="lg">
+          <div className={classes.share}>
+            {isGated && <Note tone="quiet">{text.gated}</Note>}
+            <ShareLink link={watchAddress(video)} />
+            <ShareCode {...video} />
+          </div>
+        </Modal>
+      )}
+    />
+  );
+}
+
+function ShareLink({ link }: { readonly link: string }) {
+  return (
+    <div className={classes.link}>
+      <ValueField label={text.link} value={link} />
+      <img className={classes.code} alt={text.qr} src={`data:image/svg+xml,${encodeURIComponent(renderSVG(link))}`} />
+    </div>
+  );
+}
+
+function ShareCode(video: SharedVideo) {
+  const samples = [
+    { ...text.iframe, code: iframeCode(video) },
+    { ...text.hlsJs, code: hlsJsCode(video) },
+    { ...text.react, code: reactCode(video) },
+  ];
+  return (
+    <Tabs defaultValue={text.iframe.name} keepMounted={false}>
+      <Tabs.List aria-label={text.samples}>
+        {samples.map(({ name }) => (
+          <Tabs.Tab key={name} value={name}>
+            {name}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {samples.map(({ name, hint, code }) => (
+        <Tabs.Panel key={name} value={name} pt="sm">
+          <CodeBlock title={hint} code={code} what={text.code} />
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}

@@ -1,0 +1,61 @@
+import type { Frame } from "playwright-core";
+import { expect, onTestFinished, test } from "vitest";
+import { shareArena } from "./support/arena.ts";
+import { startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
+import { startPublisher } from "./support/publisher.ts";
+
+const arena = shareArena();
+
+async function openPage() {
+  const page = await arena.browser.context.newPage();
+  onTestFinished(() => page.close());
+  return page;
+}
+
+test("a watch page waits for the broadcast, plays it, and says when it has ended", async () => {
+  const stream = await arena.weir.client.streams.create({ name: "On stage", profiles: [] });
+  const page = await openPage();
+  await page.goto(`${arena.weir.url}/watch/${stream.playbackId}`);
+  await page.getByText("This stream is offline").waitFor();
+  expect(await page.title()).toBe("On stage");
+
+  const publisher = await startPublisher({ url: arena.weir.publishUrl(stream.streamKey ?? "") });
+  onTestFinished(() => publisher.kill());
+  await untilMoving(page.mainFrame());
+  await page.getByRole("button", { name: "Unmute" }).waitFor();
+
+  await arena.weir.client.streams.terminate(stream.id);
+  publisher.kill();
+  await page.getByText("The broadcast has ended").waitFor({ timeout: 40_000 });
+});
+
+test("an embedded player plays a gated stream with the token that the page around it sends", async () => {
+  await using broadcast = await startGatedBroadcast(arena.weir);
+  const { playbackId } = broadcast.stream;
+  const jwt = await (await TokenSigner.create(arena.weir)).sign(playbackId);
+  const page = await openPage();
+  // A page of another origin. The browser asks nobody for it.
+  await page.route("http://localhost:9/", (route) =>
+    route.fulfill({ contentType: "text/html", body: siteOf(`${arena.weir.url}/embed/${playbackId}`, jwt) }),
+  );
+  await page.goto("http://localhost:9/");
+  const player = page.frame({ url: /\/embed\// });
+  if (!player) throw new Error("the page has no frame with the player");
+  await untilMoving(player);
+});
+
+function siteOf(embed: string, jwt: string): string {
+  return `<iframe src="${embed}" allow="autoplay" width="640" height="360"></iframe><script>
+    addEventListener("message", ({ source, data }) => {
+      if (data.type === "weir:ready") source.postMessage({ type: "weir:credential", jwt: "${jwt}" }, "*");
+    });
+  </script>`;
+}
+
+function untilMoving(frame: Frame): Promise<void> {
+  return expect
+    .poll(() => frame.evaluate("document.querySelector('video')?.getVideoPlaybackQuality().totalVideoFrames ?? 0"), {
+      timeout: 30_000,
+    })
+    .toBeGreaterThan(30);
+}
