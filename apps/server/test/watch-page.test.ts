@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Frame } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { shareArena } from "./support/arena.ts";
@@ -22,7 +25,7 @@ test("a watch page waits for the broadcast, plays it, and says when it has ended
   const publisher = await startPublisher({ url: arena.weir.publishUrl(stream.streamKey ?? "") });
   onTestFinished(() => publisher.kill());
   await untilMoving(page.mainFrame());
-  await page.getByRole("button", { name: "Unmute" }).waitFor();
+  await page.getByRole("button", { name: "Unmute", exact: true }).waitFor();
 
   await arena.weir.client.streams.terminate(stream.id);
   publisher.kill();
@@ -34,15 +37,19 @@ test("an embedded player plays a gated stream with the token that the page aroun
   const { playbackId } = broadcast.stream;
   const jwt = await (await TokenSigner.create(arena.weir)).sign(playbackId);
   const page = await openPage();
-  // A page of another origin. The browser asks nobody for it.
-  await page.route("http://localhost:9/", (route) =>
-    route.fulfill({ contentType: "text/html", body: siteOf(`${arena.weir.url}/embed/${playbackId}`, jwt) }),
-  );
-  await page.goto("http://localhost:9/");
-  const player = page.frame({ url: /\/embed\// });
+  await page.goto(await startSite(siteOf(`${arena.weir.url}/embed/${playbackId}`, jwt)));
+  const player = await (await page.locator("iframe").elementHandle())?.contentFrame();
   if (!player) throw new Error("the page has no frame with the player");
   await untilMoving(player);
 });
+
+/** A page of another origin. */
+async function startSite(body: string): Promise<string> {
+  const server = createServer((_request, response) => response.setHeader("content-type", "text/html").end(body));
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
 
 function siteOf(embed: string, jwt: string): string {
   return `<iframe src="${embed}" allow="autoplay" width="640" height="360"></iframe><script>
