@@ -1,6 +1,6 @@
 import type { Stream, Webhook } from "@weir/contract";
 import { describe, expect, it } from "vitest";
-import type { PublishGrant, StoredContent } from "../ports/index.ts";
+import type { PublishGrant, SegmentClosed, StoredContent } from "../ports/index.ts";
 import { viewerOf, WINDOW_MS } from "./domain-test-kit.ts";
 import {
   authorize,
@@ -23,13 +23,18 @@ import {
 
 setUpLiveRig();
 
+const independent = (fact: SegmentClosed): SegmentClosed => ({
+  ...fact,
+  recorded: fact.recorded.map((row) => ({ ...row, isIndependent: true })),
+});
+
 describe("recordings", () => {
   it("is ready when the session has ended and every span is sealed, and plays by its own id", async () => {
     const { grant, start } = await publish();
     const { sessionId } = start;
     await tell(
       kit.domains,
-      segment(grant, sessionId, 1),
+      independent(segment(grant, sessionId, 1)),
       segment(grant, sessionId, 2),
       sealed(grant, sessionId, "source"),
     );
@@ -54,6 +59,7 @@ describe("recordings", () => {
       ["audio", [1, 2]],
       ["source", [1, 2]],
     ]);
+    expect(index?.renditions[0]?.segments.map(({ isIndependent }) => isIndependent)).toEqual([true, undefined]);
     const byId = (await kit.call("GET", `/api/playback/${playbackId}`)).json();
     const bySession = (await kit.call("GET", `/api/playback/${sessionId}`)).json();
     expect([byId.type, bySession.type]).toEqual(["vod", "recording"]);

@@ -213,6 +213,7 @@ interface RecordingSegmentTable extends Owned {
   span: string;
   byte_offset: Int8;
   byte_length: Int8;
+  independent: ColumnType<boolean | null, boolean | null | undefined, boolean | null>;
 }
 
 interface RecordingSpanTable extends Owned {

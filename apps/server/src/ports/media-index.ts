@@ -31,6 +31,8 @@ export interface StoredTrack {
   readonly codecString: string;
   readonly width?: number;
   readonly height?: number;
+  /** Frames a second as the encoder declares them; absent where it does not. */
+  readonly frameRate?: number;
   readonly sampleRate?: number;
   readonly channels?: number;
 }
@@ -43,6 +45,8 @@ export interface StoredSegment {
   readonly durationTicks: number;
   readonly programDateTimeMs: number;
   readonly discontinuity: boolean;
+  /** A player can begin here: it starts with an IDR. Absent for a gap, and where an earlier version recorded it. */
+  readonly isIndependent?: boolean;
   /** True when the rendition has no bytes for this MSN. */
   readonly gap: boolean;
   /** File name of the init segment: `init-{hash8}.mp4`. Empty for a gap. */

@@ -20,6 +20,7 @@ interface SegmentRow {
   span: string;
   byte_offset: string;
   byte_length: string;
+  independent: boolean | null;
 }
 
 /** The index of a recording that is ready; null otherwise. The gate has asked who may see it. */
@@ -62,7 +63,8 @@ async function readSegments(db: Db, sessionId: string, rendition: string): Promi
   for (;;) {
     const last = segments.at(-1)?.msn ?? -1;
     const { rows } = await sql<SegmentRow>`
-      select msn, epoch, start_ticks, duration_ticks, program_date_time, discontinuity, gap, init, span, byte_offset, byte_length
+      select msn, epoch, start_ticks, duration_ticks, program_date_time, discontinuity, gap, init, span, byte_offset, byte_length,
+        independent
       from recording_segment where session_id = ${sessionId} and rendition = ${rendition} and msn > ${last}
       order by msn limit ${PAGE}`.execute(db);
     for (const row of rows) segments.push(segmentOf(row, segments.at(-1)?.msn));
@@ -81,6 +83,7 @@ function segmentOf(row: SegmentRow, before: number | undefined): StoredSegment {
     // A hole in the numbers is one in time: what was there was not recorded.
     discontinuity: row.discontinuity || (before !== undefined && msn > before + 1),
     gap: row.gap,
+    ...(row.independent !== null && { isIndependent: row.independent }),
     init: row.init,
     span: row.span,
     offset: Number(row.byte_offset),

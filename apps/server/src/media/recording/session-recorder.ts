@@ -162,7 +162,11 @@ export class SessionRecorder {
     this.#tracks.set(rendition, track);
     const startTicks = rescale(segment.startTicks, segment.timescale, track.timescale);
     const durationTicks = rescale(segment.durationTicks, segment.timescale, track.timescale);
-    const row = { rendition, track, msn, epoch, startTicks, durationTicks, programDateTimeMs, discontinuity };
+    const [first] = segment.parts;
+    const row = {
+      ...{ rendition, track, msn, epoch, startTicks, durationTicks, programDateTimeMs, discontinuity },
+      ...(first && { isIndependent: first.isIndependent }),
+    };
     return [{ row, segment }];
   }
 
@@ -191,7 +195,7 @@ function trackOf({ track, timescale }: InitSegment): StoredTrack {
   const config = Buffer.from(track.config).toString("base64");
   const shape =
     kind === "video"
-      ? { width: track.width, height: track.height }
+      ? { width: track.width, height: track.height, ...(track.frameRate && { frameRate: track.frameRate }) }
       : { sampleRate: track.sampleRate, channels: track.channels };
   return { kind, codec, codecString, config, timescale, ...shape };
 }

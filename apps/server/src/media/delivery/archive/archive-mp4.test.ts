@@ -78,6 +78,29 @@ test("a recording of days, 140,000 segments, has a playlist and an MP4 of which 
   ).toHaveLength(count);
 });
 
+test.each([
+  ["every segment begins with an IDR", [true, true], true],
+  ["one does not", [true, false], false],
+  ["an earlier version recorded one", [true, undefined], false],
+] as const)(
+  "a playlist of which %s: independent segments are promised only where they are",
+  async (_situation, flags, isPromised) => {
+    const index = recordingOf(flags.map((_, n) => ({ startTicks: n * FRAMES * FRAME_TICKS, bytes: NONE })));
+    const renditions = index.renditions.map((rendition) => ({
+      ...rendition,
+      segments: rendition.segments.map((segment, n) => {
+        const isIndependent = flags[n];
+        return isIndependent === undefined ? segment : { ...segment, isIndependent };
+      }),
+    }));
+    const slices = new Slices(new ManualClock());
+    const media = await OpenMedia.open({ ...index, renditions }, async () => initSegment(AUDIO), slices);
+    const playlist = await (await media.renditions.get("audio")?.playlist())?.in(null);
+    const text = Buffer.from(playlist?.bytes ?? []).toString("latin1");
+    expect(text.includes("#EXT-X-INDEPENDENT-SEGMENTS")).toBe(isPromised);
+  },
+);
+
 test("a file whose first segment lies late on the timeline begins within a second of it, with room for earlier decoding times", async () => {
   const startTicks = 100 * RATE;
   const index = recordingOf([{ startTicks, bytes: segmentBytes(startTicks) }]);

@@ -18,20 +18,24 @@ export function archiveMultivariant(
     const uri = addressOf(stored.rendition);
     const { peak, average } = bitrates;
     if (track.kind === "video") {
-      const { codecString, width = 0, height = 0 } = track;
-      video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate: null });
+      const { codecString, width = 0, height = 0, frameRate = null } = track;
+      video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate });
     } else audio = { uri, bandwidth: peak, codecString: track.codecString, channels: track.channels ?? 2 };
   }
   return writeMultivariantPlaylist({ video, audio });
 }
 
 /** The playlist of one rendition, whole, segment by segment: byte ranges of immutable spans. */
-export function playlistPieces(rendition: StoredRendition, targetDuration: number): Iterable<string> {
+export function playlistPieces(
+  rendition: StoredRendition,
+  targetDuration: number,
+  independentSegments: boolean,
+): Iterable<string> {
   return mediaPlaylistPieces({
     targetDuration,
     mediaSequence: rendition.segments[0]?.msn ?? 0,
     discontinuitySequence: 0,
-    independentSegments: false,
+    independentSegments,
     segments: listed(rendition),
     ending: "vod",
   });

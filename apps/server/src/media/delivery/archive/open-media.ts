@@ -46,9 +46,12 @@ async function lookThrough(stored: StoredRendition, slices: Slices): Promise<Ope
   const { track, segments } = stored;
   const files = new Set<string>();
   let [bits, ticks, peak, longestTicks] = [0, 0, 1, 0];
-  await slices.forEach(segments, ({ gap, init, span, length, durationTicks }) => {
+  // What an earlier version recorded does not say.
+  let areIndependent = true;
+  await slices.forEach(segments, ({ gap, init, span, length, durationTicks, isIndependent = false }) => {
     longestTicks = Math.max(longestTicks, durationTicks);
     if (gap) return;
+    areIndependent &&= isIndependent;
     files.add(init).add(span);
     if (durationTicks === 0) return;
     bits += length * 8;
@@ -61,7 +64,7 @@ async function lookThrough(stored: StoredRendition, slices: Slices): Promise<Ope
     stored,
     files,
     bitrates: { peak: Math.ceil(peak), average: Math.ceil(average) },
-    playlist: onceFor(() => SharedText.render(slices, playlistPieces(stored, targetDuration))),
+    playlist: onceFor(() => SharedText.render(slices, playlistPieces(stored, targetDuration, areIndependent))),
   };
 }
 
