@@ -35,22 +35,34 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   project.provide("postgresSocket", path);
   return async () => {
     answers.close();
-    await starting?.then((server) => server.close());
+    await starting?.then(
+      (server) => server.close(),
+      () => {},
+    );
     rmSync(folder, { recursive: true });
   };
 }
 
 async function startWithTemplate() {
   const server = await startTemporaryPostgres();
-  const outer = await openDatabase(server.address, silentLog, systemClock);
+  try {
+    await makeTemplate(server.address);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  return server;
+}
+
+async function makeTemplate(address: PostgresAddress): Promise<void> {
+  const outer = await openDatabase(address, silentLog, systemClock);
   // Nothing of it outlives the run.
   await sql`alter system set fsync = off`.execute(outer.db);
   await sql`alter system set synchronous_commit = off`.execute(outer.db);
   await sql`select pg_reload_conf()`.execute(outer.db);
   await sql`create database ${sql.id(TEMPLATE)}`.execute(outer.db);
   await outer.close();
-  const template = await openDatabase({ ...server.address, database: TEMPLATE }, silentLog, systemClock);
+  const template = await openDatabase({ ...address, database: TEMPLATE }, silentLog, systemClock);
   await migrate(template.db, MIGRATIONS, silentLog);
   await template.close();
-  return server;
 }

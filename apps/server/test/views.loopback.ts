@@ -1,10 +1,17 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { Loopback } from "./support/loopback.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
-test("viewers are counted while they watch, have left half a minute after their last request, and stay counted as views", async () => {
-  await using weir = await Loopback.start({ WEIR_TRUSTED_PROXIES: "127.0.0.1" });
+let weir: Loopback;
+beforeAll(async () => {
+  weir = await Loopback.start({ WEIR_TRUSTED_PROXIES: "127.0.0.1" });
+});
+afterAll(() => weir[Symbol.asyncDispose]());
+
+test("viewers are counted while they watch, have left half a minute after their last request, and stay counted as views", {
+  timeout: 60_000,
+}, async () => {
   const stream = await weir.createStream();
   const { playbackId } = stream;
   using _publisher = await weir.publish(stream);
