@@ -15,7 +15,7 @@ test("viewers are counted while they watch, have left half a minute after their 
   const stream = await weir.createStream();
   const { playbackId } = stream;
   using _publisher = await weir.publish(stream);
-  await weir.untilState(stream, "live", 5_000);
+  await weir.untilState(stream, "live", 60_000);
   const watching = ["198.51.100.1", "198.51.100.2", "198.51.100.2"];
   const look = async (address: string) =>
     (await fetch(weir.hlsUrl(stream), { headers: { "x-forwarded-for": address } })).arrayBuffer();
