@@ -1,6 +1,7 @@
 import type { Stream } from "@weir/contract";
 import type { Selectable } from "kysely";
-import type { Counters, StreamIssues } from "./schema.ts";
+import { type Now, sourceIssues, verdictOf } from "./health-verdict.ts";
+import type { Counters } from "./schema.ts";
 
 type CounterFields = Pick<
   Stream,
@@ -17,16 +18,8 @@ type CounterFields = Pick<
   | "issues"
 >;
 
-/** What health is judged by. */
-export interface Now {
-  readonly state: "idle" | "live" | "reconnecting";
-  readonly issues: StreamIssues | null;
-}
-
-const SOURCE_AWAY = "No media comes from the broadcaster; its session stays open for it to come back.";
-
 /** The counters of a stream or session row as the API shows them. */
-export function counterFields(row: Selectable<Counters> & { last_seen: string }, now: Now): CounterFields {
+export function counterFields(row: Selectable<Counters> & { last_seen: string }, now: Now | null): CounterFields {
   return {
     lastSeen: Number(row.last_seen),
     sourceSegments: Number(row.source_segments),
@@ -42,11 +35,8 @@ export function counterFields(row: Selectable<Counters> & { last_seen: string },
 }
 
 /** Absent before the first broadcast, null when there is none now. */
-function healthOf({ state, issues }: Now): Pick<CounterFields, "isHealthy" | "issues"> {
-  if (state === "idle") return { isHealthy: null, issues: null };
-  const harmful = issues?.open.filter((issue) => issue.isHarmful).map(({ sentence }) => sentence) ?? [];
-  const sentences = state === "reconnecting" ? [SOURCE_AWAY] : harmful;
-  return { isHealthy: sentences.length === 0, issues: sentences };
+function healthOf(now: Now | null): Pick<CounterFields, "isHealthy" | "issues"> {
+  return { isHealthy: now && verdictOf(now), issues: now && now.state !== "idle" ? sourceIssues(now) : null };
 }
 
 /** To the millisecond: the sum of many segments has binary dust behind it. */

@@ -127,7 +127,7 @@ export function measured(grant: PublishGrant, sessionId: string, change: Partial
     source: GOOD_SOURCE,
     recordingRoom: null,
     mediaTimeMs: 0,
-    ingestRate: 0,
+    ingestRate: 250_000,
     outgoingRate: 0,
     transcoding: null,
     ...change,

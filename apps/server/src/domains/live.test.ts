@@ -195,6 +195,8 @@ describe("counters and metrics", () => {
   it("segments that went through the transcoder are events and counters, and a failure is the stream's issue", async () => {
     const { grant, start } = await publish();
     const { sessionId } = start;
+    expect(await read()).toMatchObject({ isHealthy: null, issues: [] });
+    await tell(kit.domains, measured(grant, sessionId));
     expect(await read()).toMatchObject({ isHealthy: true, issues: [] });
     await tell(
       kit.domains,

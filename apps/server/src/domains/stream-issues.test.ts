@@ -27,7 +27,7 @@ it("an issue is told, shown with its remedy, searchable, and gone when it is men
     code: "keyframe-interval-too-long",
     sentence: "The keyframe interval is at least 8.3 s.",
     evidence: expect.stringContaining("8.3 s without a keyframe"),
-    remedy: "Set the keyframe interval of the encoder to 2 s.",
+    remedy: expect.stringContaining("Set the keyframe interval of the encoder to 2 s."),
   };
   const ill = { isHealthy: false, issues: [open.sentence] };
   expect(await read()).toMatchObject({ ...ill, status: { issues: [{ ...open, since: now(), isHarmful: true }] } });

@@ -3,6 +3,8 @@ import type { FastifyInstance } from "fastify";
 import { ApiRoutes, NotFound } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { type EventLog, ownsLog } from "../events/index.ts";
+import { type Now, verdictOf } from "../health-verdict.ts";
+import type { Db } from "../schema.ts";
 import { streamSubject } from "../subject.ts";
 import { HealthViews } from "./health-views.ts";
 
@@ -17,7 +19,27 @@ export function healthRoutes(app: FastifyInstance, deps: HealthRouteDeps): void 
   for (const route of [routes.getStreamHealth, routes.getStreamHealthOutsideApi]) {
     api.on(route, async ({ principal, id }): Promise<StreamHealth> => {
       if (!(await ownsLog(deps.db, principal, streamSubject(id)))) throw new NotFound("stream not found");
-      return views.of(id);
+      return withVerdict(await views.of(id), await readNow(deps.db, id));
     });
   }
+}
+
+/**
+ * The conditions are from events; an issue says more than they do, and a source that is away says nothing. So while a stream is active it is
+ * healthy where both say so, not where either says no, and unknown before there was a reading.
+ */
+function withVerdict(health: StreamHealth, now: Now | undefined): StreamHealth {
+  if (!now || now.state === "idle") return health;
+  const { frequency, ...healthy } = health.healthy;
+  const said = [healthy.status, verdictOf(now)];
+  const status = said.includes(false) ? false : said.includes(null) ? null : true;
+  return { ...health, healthy: { ...healthy, status, ...(status !== null && frequency && { frequency }) } };
+}
+
+async function readNow(db: Db, id: string): Promise<Now | undefined> {
+  return db
+    .selectFrom("stream")
+    .select(["state", "issues", "transcoding", "ingest_rate", "profiles"])
+    .where("id", "=", id)
+    .executeTakeFirst();
 }

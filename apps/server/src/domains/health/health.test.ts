@@ -10,6 +10,7 @@ import {
   now,
   pass,
   publish,
+  read,
   setUpLiveRig,
   measured as sourceMeasured,
   stream,
@@ -95,6 +96,7 @@ it("before the first event nothing is known", async () => {
 });
 
 it("a stream without a ladder is healthy while it is active, and not when it has stopped", async () => {
+  await kit.call("PATCH", `/api/stream/${stream.id}`, { profiles: [] });
   const { grant } = await publish();
   const live = await health();
   expect(statuses(live)).toEqual({
@@ -121,28 +123,55 @@ it("a stream without a ladder is healthy while it is active, and not when it has
   expect(idle.healthy).toMatchObject({ lastProbeTime: now(), lastTransitionTime: now(), frequency: { "1m": 0.5 } });
 });
 
-it("a lost source is still active until its window is over", async () => {
+it("a lost source is still active until its window is over, and not healthy", async () => {
   const { grant } = await publish();
   await tell(kit.domains, ended(grant, "source-lost"));
-  expect((await health()).healthy.status).toBe(true);
+  expect(statuses(await health())).toMatchObject({ healthy: false, Active: true });
   await pass(31_000);
   expect((await health()).healthy.status).toBe(false);
 });
 
-it("segments that are not made, or too slowly, make it unhealthy; the next good one heals it", async () => {
+it("a stream with a ladder is neither healthy nor unhealthy before its first segment was made", async () => {
   const { grant, start } = await publish();
+  const report = (state: "starting" | "running") => ({ transcoding: { state, renditions: [] } });
+  const both = async () => [(await health()).healthy.status, (await read()).isHealthy];
+  const unhealthy = encodeURIComponent(JSON.stringify([{ id: "isHealthy", value: false }]));
+  expect(await both()).toEqual([null, null]);
+  await tell(kit.domains, sourceMeasured(grant, start.sessionId, report("starting")));
+  expect(await both()).toEqual([null, null]);
+  expect((await health()).healthy).not.toHaveProperty("frequency");
+  expect((await kit.call("GET", `/api/stream?filters=${unhealthy}`)).json()).toEqual([]);
+  await tell(
+    kit.domains,
+    transcoded(grant, start.sessionId, 0),
+    sourceMeasured(grant, start.sessionId, report("running")),
+  );
+  expect(await both()).toEqual([true, true]);
+  await tell(kit.domains, { ...transcoded(grant, start.sessionId, 1), latencyMs: 2001 });
+  expect(await both()).toEqual([false, false]);
+  await tell(kit.domains, ...[2, 3].map((seqNo) => transcoded(grant, start.sessionId, seqNo)));
+  expect(await both()).toEqual([false, false]);
+  await tell(kit.domains, transcoded(grant, start.sessionId, 4));
+  expect(await both()).toEqual([true, true]);
+});
+
+it("segments that are not made, or too slowly, make it unhealthy; three good ones heal it", async () => {
+  const { grant, start } = await publish();
+  await tell(kit.domains, sourceMeasured(grant, start.sessionId));
   const seen = [];
-  for (const [seqNo, error] of ["too little room", null].entries()) {
+  for (const [seqNo, error] of ["too little room", null, null, null].entries()) {
     kit.clock.advance(2000);
     await tell(kit.domains, transcoded(grant, start.sessionId, seqNo, error));
     seen.push(statuses(await health()));
   }
   expect(seen).toMatchObject([
     { healthy: false, Active: true, Transcoding: false, TranscodeRealTime: false, TranscodeNoErrors: false },
+    { healthy: false, Active: true, Transcoding: true, TranscodeRealTime: true, TranscodeNoErrors: true },
+    { healthy: false },
     { healthy: true, Active: true, Transcoding: true, TranscodeRealTime: true, TranscodeNoErrors: true },
   ]);
   kit.clock.advance(2000);
-  await tell(kit.domains, { ...transcoded(grant, start.sessionId, 3), latencyMs: 2001 });
+  await tell(kit.domains, { ...transcoded(grant, start.sessionId, 4), latencyMs: 2001 });
   const slow = await health();
   expect(statuses(slow)).toMatchObject({ healthy: false, Transcoding: true, TranscodeRealTime: false });
   expect(slow.metrics.TranscodeRealtimeRatio).toEqual([

@@ -6,6 +6,7 @@ export interface SessionWithParent extends SessionRow {
   stream_playback_id: string;
   stream_state: StreamRow["state"];
   stream_issues: StreamRow["issues"];
+  stream_transcoding: StreamRow["transcoding"];
 }
 
 export interface SessionView {
@@ -30,7 +31,8 @@ function isDelayed({ recording, ended_at: endedAt, spooled_at: spooledAt }: Sess
 export function sessionRecord(row: SessionWithParent, view: SessionView): Session {
   const { publicUrl, forceUrl = false, sourceRecording = false } = view;
   const isShown = row.recording === "ready" || (forceUrl && row.recording === "waiting");
-  const state = row.ended_at === null ? row.stream_state : "idle";
+  const { stream_state: state, stream_issues: issues, stream_transcoding: transcoding, ingest_rate } = row;
+  const now = row.ended_at === null ? { state, issues, transcoding, ingest_rate, profiles: row.profiles } : null;
   const base = `${publicUrl}/asset/hls/${row.recording_playback_id}`;
   return {
     id: row.id,
@@ -41,7 +43,7 @@ export function sessionRecord(row: SessionWithParent, view: SessionView): Sessio
     userId: row.user_id,
     projectId: row.project_id,
     createdAt: Number(row.created_at),
-    ...counterFields(row, { state, issues: row.stream_issues }),
+    ...counterFields(row, now),
     profiles: row.profiles,
     record: row.record,
     ...(row.recording_spec ? { recordingSpec: row.recording_spec } : {}),

@@ -26,7 +26,7 @@ export function streamRecord(row: StreamRow): Stream {
     isActive: isActive(row.state),
     suspended: row.suspended,
     lastTerminatedAt: row.last_terminated_at === null ? null : Number(row.last_terminated_at),
-    ...counterFields(row, { state: row.state, issues: row.issues }),
+    ...counterFields(row, row),
     status: statusOf(row),
   };
 }

@@ -1,5 +1,6 @@
 import { sql, type UpdateObject } from "kysely";
 import { type ListFields, type ListRequest, type Page, pageOf } from "../api/index.ts";
+import { verdictInSql } from "../health-verdict.ts";
 import { isId, isPlaybackId, isStreamKey } from "../ids.ts";
 import type { Db, NewStreamRow, Owner, Schema, StreamRow, Trx } from "../schema.ts";
 
@@ -17,11 +18,7 @@ export const streamFields: ListFields = {
   creatorId: { kind: "text", column: sql.ref("creator_id") },
   "pull.source": { kind: "text", column: sql`pull->>'source'` },
   isActive: { kind: "boolean", column: sql`(state <> 'idle')` },
-  isHealthy: {
-    kind: "boolean",
-    column: sql`(case when state <> 'idle' and last_seen > 0 then
-      state = 'live' and not coalesce(issues @> '{"open": [{"isHarmful": true}]}', false) end)`,
-  },
+  isHealthy: { kind: "boolean", column: verdictInSql },
   record: { kind: "boolean", column: sql.ref("record") },
   suspended: { kind: "boolean", column: sql.ref("suspended") },
   createdAt: int("created_at"),
