@@ -32,13 +32,15 @@ async function run(): Promise<void> {
   // Compiling is half of what a start costs. Where the folder cannot be written to, it is done each time.
   enableCompileCache(COMPILED);
   const { startWeir } = await import("./roles/weir.ts");
-  const starting = startWeir({ config, clock: systemClock, log });
+  const leaving = new AbortController();
+  const starting = startWeir({ config, clock: systemClock, log, signal: leaving.signal });
   let isLeaving = false;
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     process.on(signal, () => {
       // Who asks twice does not want to wait; the database goes down by itself when we are gone.
       if (isLeaving) process.exit(1);
       isLeaving = true;
+      leaving.abort();
       log.info({ signal }, "closing: publishers and sessions are ended; a second signal quits at once");
       systemClock.after(CLOSE_WITHIN_MS, () => {
         log.fatal("not everything closed in time");

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "./clock.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { DatabaseBusy } from "./database-away.ts";
-import { silentLog } from "./log.ts";
+import { type Log, silentLog } from "./log.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres/postgres-test-database.ts";
 import { until } from "./retry.ts";
 import { Secret } from "./secret.ts";
@@ -103,6 +103,20 @@ test("questions of viewers are planned once per connection", async () => {
 
 test("a payload too long for PostgreSQL is refused by its size", async () => {
   await expect(database.notify("mine", "x".repeat(8_000))).rejects.toThrow("8000 bytes, of 7999 at most");
+});
+
+test("a database that is not there is named without the password, and waiting for it can be given up", async () => {
+  const lines: string[] = [];
+  const warn = (...said: unknown[]) => void lines.push(said.join(" "));
+  const log: Log = Object.assign(Object.create(silentLog) as Log, { warn, child: () => silentLog });
+  const stop = new AbortController();
+  const url = new Secret("postgres://weir:hunter2@127.0.0.1:1/weir");
+  const attempt = openDatabase(url, log, systemClock, { signal: stop.signal });
+  const refused = expect(attempt).rejects.toThrow("stopped while it was waiting for the database");
+  await expect.poll(() => lines).toHaveLength(1);
+  expect(lines[0]).toMatch(/^waiting for the database at 127\.0\.0\.1:1: connect ECONNREFUSED/);
+  stop.abort();
+  await refused;
 });
 
 test("a database that refuses us is an error without the password", async () => {

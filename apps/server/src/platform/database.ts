@@ -33,6 +33,8 @@ export type DatabaseConnection = PostgresAddress | Secret;
 
 export interface DatabaseOptions {
   readonly maxStatementMs?: number;
+  /** Gives up waiting for the database. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Database<Schema> {
@@ -62,7 +64,7 @@ export async function openDatabase<Schema>(
   connection: DatabaseConnection,
   log: Log,
   clock: Clock,
-  { maxStatementMs = MAX_STATEMENT_MS }: DatabaseOptions = {},
+  { maxStatementMs = MAX_STATEMENT_MS, signal }: DatabaseOptions = {},
 ): Promise<Database<Schema>> {
   const config = {
     ...("reveal" in connection ? { connectionString: connection.reveal() } : connection),
@@ -79,7 +81,7 @@ export async function openDatabase<Schema>(
   };
   const open = (pool: DatabasePool) => new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   const db = open(pools.db);
-  await reach(db, clock, log);
+  await reach(db, placeOf(connection), { clock, log, signal });
 
   const listener = new ChannelListener(
     () => new pg.Client({ ...config, ...CONNECTION, query_timeout: MAX_LISTEN_MS }),
@@ -117,7 +119,19 @@ export async function openDatabase<Schema>(
   };
 }
 
-async function reach<Schema>(db: Kysely<Schema>, clock: Clock, log: Log): Promise<void> {
+/** Host and port, for people; null for the embedded one, which is nobody's concern. */
+function placeOf(connection: DatabaseConnection): string | null {
+  return "reveal" in connection ? (URL.parse(connection.reveal())?.host ?? "the address in DATABASE_URL") : null;
+}
+
+interface Reach {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function reach<Schema>(db: Kysely<Schema>, place: string | null, { clock, log, signal }: Reach): Promise<void> {
+  let isTold = place === null;
   const backOff = new BackOff(100, 2_000);
   const deadline = clock.monotonic() + REACHED_WITHIN_MS;
   for (;;) {
@@ -132,8 +146,13 @@ async function reach<Schema>(db: Kysely<Schema>, clock: Clock, log: Log): Promis
           `cannot use the database: ${message || code}; check DATABASE_URL and that the server runs`,
         );
       }
-      log.debug(`the database does not answer yet: ${message || code}`);
+      log[isTold ? "debug" : "warn"](`waiting for the database at ${place ?? "its socket"}: ${message || code}`);
+      isTold = true;
       await sleep(clock, backOff.next());
+      if (signal?.aborted) {
+        await db.destroy();
+        throw new StartupError("stopped while it was waiting for the database");
+      }
     }
   }
 }

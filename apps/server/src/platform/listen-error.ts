@@ -1,4 +1,20 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { StartupError } from "./startup-error.ts";
+
+/** Throws what opening a listener there would throw. Tried before anything is made that a start would leave behind; 0 is always free. */
+export async function checkPort(protocol: string, host: string, port: number, variable: string): Promise<void> {
+  if (port === 0) return;
+  const server = createServer();
+  try {
+    server.listen({ host, port });
+    await once(server, "listening");
+  } catch (error) {
+    throw explainListen(error as NodeJS.ErrnoException, protocol, host, port, variable);
+  } finally {
+    server.close();
+  }
+}
 
 /** Why a listener could not be opened, in one line that names the setting to change. */
 export function explainListen(

@@ -14,6 +14,7 @@ import { addHealthRoutes } from "../platform/http/health-routes.ts";
 import { createHttpServer, type HttpHandler } from "../platform/http/http-server.ts";
 import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { fileBudget, openFilesLimit } from "../platform/limits/open-files.ts";
+import { checkPort } from "../platform/listen-error.ts";
 import type { Log } from "../platform/log.ts";
 import { Metrics } from "../platform/metrics/metrics.ts";
 import { serveMetrics } from "../platform/metrics/metrics-server.ts";
@@ -57,10 +58,12 @@ export interface WeirSettings {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
+  /** Aborted when it is to be closed before it has started. */
+  readonly signal?: AbortSignal;
 }
 
 /** One process of Weir with the roles that its configuration names. Throws `StartupError` for what its operator can mend. */
-export async function startWeir({ config, clock, log }: WeirSettings): Promise<Weir> {
+export async function startWeir({ config, clock, log, signal }: WeirSettings): Promise<Weir> {
   await using opened = new AsyncDisposableStack();
   const readiness = new Readiness(clock);
   const eventLoop = opened.adopt(watchEventLoop(clock, log), (watch) => watch.close());
@@ -70,6 +73,8 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   const dataFolder = openDataFolder(config.dataDir);
   readiness.add("disk", () => (freeBytesOf(dataFolder) < MIN_FREE_BYTES ? "almost full" : null));
   opened.adopt(await lockDataFolder(dataFolder), (lock) => lock.release());
+  await checkPort("HTTP", config.host, config.httpPort, "WEIR_HTTP_PORT");
+  if (config.roles.includes("media")) await checkPort("RTMP", config.host, config.rtmpPort, "WEIR_RTMP_PORT");
   const store = await openObjectStore({ dataFolder, config, clock, log });
   opened.defer(() => store.close?.());
 
@@ -80,7 +85,7 @@ export async function startWeir({ config, clock, log }: WeirSettings): Promise<W
   }
   const connection = config.databaseUrl ?? postgres?.address;
   if (!connection) throw new Error("no database: neither an address nor an embedded one");
-  const database = await openDatabase<Schema>(connection, log, clock);
+  const database = await openDatabase<Schema>(connection, log, clock, signal ? { signal } : {});
   opened.defer(() => database.close());
   readiness.add("database", () => database.ping().then(() => null));
   measureDatabase(metrics, database);
