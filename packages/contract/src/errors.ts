@@ -6,6 +6,9 @@ import { type Static, Type } from "typebox";
  */
 export const ErrorBody = Type.Object({
   errors: Type.Array(Type.String()),
+  message: Type.Optional(
+    Type.String({ description: "The same as a sentence, where `errors` has a validator's object (422)" }),
+  ),
   code: Type.Optional(Type.String({ description: "What went wrong, for programs: such as `not-found`" })),
 });
 export type ErrorBody = Static<typeof ErrorBody>;

@@ -1,9 +1,10 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidationError } from "fastify";
 import { DatabaseAway } from "../database-away.ts";
 import type { Log } from "../log.ts";
 
 /** With every 503, which is always about a state that passes. */
 const RETRY_AFTER_SECONDS = 5;
+const SHOWN_NAME_LENGTH = 200;
 
 /** Codes of our own, as against those of the framework and of Node. */
 const PUBLIC_CODE = /^[a-z]+(-[a-z]+)*$/;
@@ -16,7 +17,9 @@ export function answerError(log: Log) {
   return (error: Partial<FastifyError> & Error, request: FastifyRequest, reply: FastifyReply) => {
     if (error.validation) {
       const [first] = error.validation;
-      return reply.code(422).send({ errors: [JSON.stringify(first)], code: "invalid-body" });
+      return reply
+        .code(422)
+        .send({ errors: [JSON.stringify(first)], code: "invalid-body", message: sentenceOf(first) });
     }
     const { statusCode = 500 } = error;
     if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send(bodyOf(error));
@@ -27,6 +30,17 @@ export function answerError(log: Log) {
     if (statusCode > 500 && statusCode < 600) return reply.code(statusCode).send(bodyOf(error));
     return reply.code(500).send({ errors: [`Internal server error: ${error.name}`] });
   };
+}
+
+/** For people, beside the validator's own object that programs read: `profiles.0.width must be >= 128`. */
+function sentenceOf(error: FastifySchemaValidationError | undefined): string {
+  const { instancePath = "", message = "does not fit its schema", params = {} } = error ?? {};
+  const field = instancePath.slice(1).replaceAll("/", ".") || "the body";
+  const { additionalProperty, allowedValues } = params;
+  if (typeof additionalProperty === "string")
+    return `${field} has the unknown field ${JSON.stringify(additionalProperty.slice(0, SHOWN_NAME_LENGTH))}`;
+  const allowed = Array.isArray(allowedValues) ? `: ${allowedValues.join(", ")}` : "";
+  return `${field.slice(0, SHOWN_NAME_LENGTH)} ${message}${allowed}`;
 }
 
 function bodyOf({ message, code }: Partial<FastifyError> & Error) {

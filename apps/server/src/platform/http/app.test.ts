@@ -39,16 +39,17 @@ test("a body that fits passes as it came: no defaults, nothing removed", async (
 
 describe("a body that does not fit is 422 with the first error, as Ajv tells it", () => {
   test.each([
-    ["missing property", {}, "required"],
-    ["unknown property", { name: "a", extra: 1 }, "additionalProperties"],
-    ["number in a text's place", { name: 1 }, "type"],
-    ["text in a number's place", { name: "a", count: "1" }, "type"],
-    ["no body", "", "type"],
-  ])("%s", async (_situation, payload, keyword) => {
+    ["missing property", {}, "required", "the body must have required property 'name'"],
+    ["unknown property", { name: "a", extra: 1 }, "additionalProperties", 'the body has the unknown field "extra"'],
+    ["number in a text's place", { name: 1 }, "type", "name must be string"],
+    ["text in a number's place", { name: "a", count: "1" }, "type", "count must be integer"],
+    ["no body", "", "type", "the body must be object"],
+  ])("%s, and as a sentence", async (_situation, payload, keyword, sentence) => {
     const response = await post(payload);
     expect(response.statusCode).toBe(422);
-    const { errors } = response.json<{ errors: string[] }>();
+    const { errors, message } = response.json<{ errors: string[]; message: string }>();
     expect(errors).toHaveLength(1);
+    expect(message).toBe(sentence);
     expect(JSON.parse(errors[0] ?? "")).toMatchObject({ keyword, message: expect.any(String) });
   });
 });
