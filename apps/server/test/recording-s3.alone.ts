@@ -12,14 +12,14 @@ test("a recording goes to S3 once S3 is back, is ready then and not before, and 
   const s3 = await startS3TestServer();
   await using closing = new AsyncDisposableStack();
   closing.defer(() => s3.close());
-  const { bucket, endpoint, credentials } = s3.settings;
+  const { bucket, endpoint, accessKeyId, secretAccessKey } = s3.settings;
   const weir = closing.use(
     await WeirProcess.start({
       env: {
         WEIR_S3_BUCKET: bucket,
         WEIR_S3_ENDPOINT: endpoint,
-        WEIR_S3_ACCESS_KEY_ID: credentials.accessKeyId.reveal(),
-        WEIR_S3_SECRET_ACCESS_KEY: credentials.secretAccessKey.reveal(),
+        WEIR_S3_ACCESS_KEY_ID: accessKeyId.reveal(),
+        WEIR_S3_SECRET_ACCESS_KEY: secretAccessKey.reveal(),
       },
     }),
   );
@@ -41,5 +41,5 @@ test("a recording goes to S3 once S3 is back, is ready then and not before, and 
   expect(await readdir(join(weir.dataFolder, "spool"), { recursive: true })).not.toContainEqual(
     expect.stringMatching(/\.m4s$/),
   );
-  expect(weir.log).not.toContain(`"${credentials.secretAccessKey.reveal()}"`);
+  expect(weir.log).not.toContain(`"${secretAccessKey.reveal()}"`);
 });

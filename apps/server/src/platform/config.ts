@@ -241,7 +241,7 @@ const SETTINGS = {
   s3AccessKeyId: optional(
     {
       variable: "WEIR_S3_ACCESS_KEY_ID",
-      about: "Access key of the S3 store. Without it, the credentials of the machine or the `AWS_` variables count.",
+      about: "Access key of the S3 store.",
       isSecret: true,
     },
     secretKey,

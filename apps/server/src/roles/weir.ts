@@ -76,7 +76,6 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   await checkPort("HTTP", config.host, config.httpPort, "WEIR_HTTP_PORT");
   if (config.roles.includes("media")) await checkPort("RTMP", config.host, config.rtmpPort, "WEIR_RTMP_PORT");
   const store = await openObjectStore({ dataFolder, config, clock, log });
-  opened.defer(() => store.close?.());
 
   const postgres = config.databaseUrl ? null : await startEmbeddedPostgres({ dataFolder, clock, log });
   if (postgres) {

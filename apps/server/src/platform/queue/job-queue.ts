@@ -186,7 +186,7 @@ export class JobQueue {
   }
 
   async #create(boss: PgBoss, kind: JobKind): Promise<void> {
-    await boss.createQueue(kind.name, {
+    const options = {
       expireInSeconds: kind.maxSeconds,
       heartbeatSeconds: HEARTBEAT_SECONDS,
       retryLimit: kind.maxRetries,
@@ -194,6 +194,9 @@ export class JobQueue {
       retryBackoff: true,
       retryDelayMax: MAX_RETRY_SECONDS,
       deleteAfterSeconds: KEEP_FINISHED_SECONDS,
-    });
+    };
+    await boss.createQueue(kind.name, options);
+    // It may have been created by another version.
+    await boss.updateQueue(kind.name, options);
   }
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Clock, ManualClock, systemClock } from "../clock.ts";
 import { LocalObjectStore } from "./local-object-store.ts";
 import { ObjectNotFound, type ObjectStore } from "./object-store.ts";
 import { S3ObjectStore } from "./s3-object-store.ts";
@@ -36,7 +37,7 @@ const drivers: readonly [string, () => Promise<ObjectStore>][] = [
       return store;
     },
   ],
-  ["S3", async () => new S3ObjectStore(s3.settings)],
+  ["S3", async () => new S3ObjectStore(s3.settings, systemClock)],
 ];
 
 describe.each(drivers)("a store in %s", (_, open) => {
@@ -48,7 +49,6 @@ describe.each(drivers)("a store in %s", (_, open) => {
 
   afterEach(async () => {
     await store.deletePrefix("v1/p/");
-    store.close?.();
   });
 
   const text = async (key: string, range?: { start: number; end: number }) =>
@@ -149,15 +149,17 @@ describe.each(drivers)("a store in %s", (_, open) => {
 });
 
 /** An S3 store of our own, where those of tests are not true enough. */
-async function serveS3(answer: RequestListener): Promise<AsyncDisposable & { readonly store: S3ObjectStore }> {
+async function serveS3(
+  answer: RequestListener,
+  clock: Clock = systemClock,
+): Promise<AsyncDisposable & { readonly store: S3ObjectStore }> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const store = new S3ObjectStore({ ...s3.settings, endpoint: `http://127.0.0.1:${port}` });
+  const store = new S3ObjectStore({ ...s3.settings, endpoint: `http://127.0.0.1:${port}` }, clock);
   return {
     store,
     async [Symbol.asyncDispose]() {
-      store.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
@@ -182,6 +184,30 @@ test("more objects than S3 lists at a time are deleted by their prefix, also whe
   });
   await fake.store.deletePrefix("v1/p/many/");
   expect(keys.size).toBe(0);
+});
+
+test("an answer that is late, or stops in the middle, is given up; a slow reader is not", async () => {
+  const clock = new ManualClock();
+  await using fake = await serveS3((_, response) => {
+    response.writeHead(200, { "content-length": "10" });
+    response.write("01234");
+  }, clock);
+  const stopped = await fake.store.read("v1/p/a");
+  const reading = stopped[Symbol.asyncIterator]();
+  expect(String((await reading.next()).value)).toBe("01234");
+  const rest = reading.next();
+  clock.advance(30_000);
+  await expect(rest).rejects.toThrow("nothing within 30 s");
+
+  let asked = (): void => {};
+  const arrived = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  await using silent = await serveS3(() => asked(), clock);
+  const late = expect(silent.store.read("v1/p/a")).rejects.toThrow("nothing within 10 s");
+  await arrived;
+  clock.advance(10_000);
+  await late;
 });
 
 test("a store that ignores ranges is not believed", async () => {

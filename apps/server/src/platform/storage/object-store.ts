@@ -32,8 +32,6 @@ export interface ObjectStore {
   deletePrefix(prefix: string): Promise<void>;
   /** Room for more objects in bytes; null where the store has no limit of its own. */
   freeBytes(): number | null;
-  /** Give its connections back. */
-  close?(): void;
   /** An address from which a client may read the object itself, for `ttlMs`; absent where the store has no such addresses. */
   urlOf?(key: string, ttlMs: number): Promise<string>;
 }

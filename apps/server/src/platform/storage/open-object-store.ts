@@ -6,8 +6,8 @@ import { sleep } from "../retry.ts";
 import { StartupError } from "../startup-error.ts";
 import { LocalObjectStore } from "./local-object-store.ts";
 import type { ObjectStore } from "./object-store.ts";
-import type { S3Settings } from "./s3-object-store.ts";
-import { StoreFailed } from "./store-failed.ts";
+import type { S3Settings } from "./s3-client.ts";
+import { NoAnswer, StoreFailed } from "./store-failed.ts";
 import { testStore } from "./store-self-test.ts";
 
 /** Longer, and the start goes on without knowing: what is recorded waits in the spool. */
@@ -38,27 +38,22 @@ export async function openObjectStore({
   }
   // Loaded here, so that a process with files does without its libraries.
   const { S3ObjectStore } = await import("./s3-object-store.ts");
-  const store = new S3ObjectStore(s3);
+  const store = new S3ObjectStore(s3, clock);
   const where = `bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3, ${s3.region}`}`;
   const late = sleep(clock, MAX_TEST_MS).then(() => {
-    throw new StoreFailed("test", where, new Error(`nothing within ${MAX_TEST_MS / 1_000} s`));
+    throw new StoreFailed("test", where, { error: new NoAnswer(MAX_TEST_MS) });
   });
   try {
     await Promise.race([testStore(store), late]);
     log.info(`recordings go to the ${where}`);
   } catch (error) {
-    if (!isAway(error))
+    if (!(error instanceof StoreFailed && error.isTemporary))
       throw new StartupError(
         `the ${where} cannot hold recordings: ${(error as Error).message}; check WEIR_S3_…, and what its access key may do`,
       );
     log.warn({ err: error }, `the ${where} does not answer: recordings wait in the data folder until it does`);
   }
   return store;
-}
-
-/** No answer, or one of an overloaded or broken server: it may be another one in a minute. */
-function isAway(error: unknown): boolean {
-  return error instanceof StoreFailed && (error.status === null || error.status >= 500 || error.status === 429);
 }
 
 function s3SettingsOf(config: OpenObjectStoreSettings["config"]): S3Settings | null {
@@ -68,8 +63,7 @@ function s3SettingsOf(config: OpenObjectStoreSettings["config"]): S3Settings | n
     if (endpoint === null && accessKeyId === null && secretAccessKey === null) return null;
     throw new StartupError("an S3 store is set up without its bucket: set WEIR_S3_BUCKET, or remove WEIR_S3_…");
   }
-  if ((accessKeyId === null) !== (secretAccessKey === null))
-    throw new StartupError("set both WEIR_S3_ACCESS_KEY_ID and WEIR_S3_SECRET_ACCESS_KEY, or neither");
-  const credentials = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null;
-  return { bucket, endpoint, region, credentials, isPathStyle };
+  if (accessKeyId === null || secretAccessKey === null)
+    throw new StartupError(`bucket ${bucket} needs WEIR_S3_ACCESS_KEY_ID and WEIR_S3_SECRET_ACCESS_KEY`);
+  return { bucket, endpoint, region, accessKeyId, secretAccessKey, isPathStyle };
 }

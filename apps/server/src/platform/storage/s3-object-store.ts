@@ -1,57 +1,32 @@
 import { open, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
-import {
-  AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-  type S3ClientConfig,
-  UploadPartCommand,
-} from "@aws-sdk/client-s3";
-import type { Secret } from "../secret.ts";
+import type { Clock } from "../clock.ts";
 import { segmentsOfKey, segmentsOfPrefix } from "./object-key.ts";
 import { type ByteRange, ObjectNotFound, type ObjectStore } from "./object-store.ts";
-import { answersAbsent, StoreFailed } from "./store-failed.ts";
-
-export interface S3Settings {
-  readonly bucket: string;
-  /** Amazon's own in the region where null. */
-  readonly endpoint: string | null;
-  readonly region: string;
-  /** Those of the machine or of `AWS_…` where null. */
-  readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret } | null;
-  readonly isPathStyle: boolean;
-}
+import { S3Client, type S3Settings } from "./s3-client.ts";
+import { NoAnswer, StoreFailed } from "./store-failed.ts";
 
 /** Parts of all but the last are of this size, and one is held in memory: S3 takes 5 MiB and more, and 10,000 parts. */
 const PART_BYTES = 8 * 1024 * 1024;
 const DELETES_AT_ONCE = 8;
-const MAX_CONNECT_MS = 5_000;
-/** Readers have connections of their own, so that slow ones hold up no recording. */
-const READING = { maxSockets: 500, requestTimeout: 10_000, socketTimeout: 60_000 };
-/** A whole part on a slow line. */
-const WRITING = { maxSockets: 16, requestTimeout: 120_000, socketTimeout: 30_000 };
+/** Without a byte for so long, the store is away. The time that a slow reader takes does not count. */
+const MAX_SILENCE_MS = 30_000;
+const KEY = /<Key>([^<]+)<\/Key>/g;
+const UPLOAD_ID = /<UploadId>([^<]+)<\/UploadId>/;
 
 /** Objects in a bucket of Amazon S3, or of a store that speaks its protocol. */
 export class S3ObjectStore implements ObjectStore {
-  readonly #bucket: string;
-  readonly #reading: S3Client;
-  readonly #writing: S3Client;
+  readonly #client: S3Client;
+  readonly #clock: Clock;
 
-  constructor(settings: S3Settings) {
-    this.#bucket = settings.bucket;
-    this.#reading = clientOf(settings, READING);
-    this.#writing = clientOf(settings, WRITING);
+  constructor(settings: S3Settings, clock: Clock) {
+    this.#client = new S3Client(settings, clock);
+    this.#clock = clock;
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
-    const object = this.#object(key);
-    await asking("write", key, () => this.#writing.send(new PutObjectCommand({ ...object, Body: bytes })));
+    segmentsOfKey(key);
+    await this.#client.ask({ what: "write", method: "PUT", key, body: new Uint8Array(bytes) });
   }
 
   async putFile(key: string, path: string): Promise<void> {
@@ -62,42 +37,48 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async putStream(key: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    const object = this.#object(key);
-    const upload = await asking("write", key, () => this.#writing.send(new CreateMultipartUploadCommand(object)));
-    const ofUpload = { ...object, UploadId: upload.UploadId };
+    segmentsOfKey(key);
+    const write = { what: "write", key } as const;
+    const begun = await this.#client.ask({ ...write, method: "POST", query: { uploads: "" }, body: "" });
+    const uploadId = UPLOAD_ID.exec(begun.text)?.[1];
+    if (!uploadId) throw new StoreFailed("write", key, { error: new Error("an upload without an id") });
     try {
-      const parts: { readonly PartNumber: number; readonly ETag: string | undefined }[] = [];
-      for await (const part of partsOf(bytes)) {
-        const PartNumber = parts.length + 1;
-        const sent = await asking("write", key, () =>
-          this.#writing.send(new UploadPartCommand({ ...ofUpload, PartNumber, Body: part })),
-        );
-        parts.push({ PartNumber, ETag: sent.ETag });
+      let parts = "";
+      let partNumber = 0;
+      for await (const body of partsOf(bytes)) {
+        const query = { partNumber: String(++partNumber), uploadId };
+        const { headers } = await this.#client.ask({ ...write, method: "PUT", query, body });
+        parts += `<Part><PartNumber>${partNumber}</PartNumber><ETag>${headers.get("etag")}</ETag></Part>`;
       }
-      const whole = { ...ofUpload, MultipartUpload: { Parts: parts } };
-      await asking("write", key, () => this.#writing.send(new CompleteMultipartUploadCommand(whole)));
+      const body = `<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>`;
+      const { text } = await this.#client.ask({ ...write, method: "POST", query: { uploadId }, body });
+      // S3 begins to answer before it has put the parts together, so the status may be good where this failed.
+      if (text.includes("<Error>"))
+        throw new StoreFailed("write", key, { status: 500, code: "CompleteMultipartUpload" });
     } catch (error) {
       // Its parts would be paid for until somebody looks for them.
-      await this.#writing.send(new AbortMultipartUploadCommand(ofUpload)).catch(() => {});
+      await this.#client.ask({ ...write, method: "DELETE", query: { uploadId } }).catch(() => {});
       throw error;
     }
   }
 
   async read(key: string, range?: ByteRange): Promise<Readable> {
-    const object = this.#object(key);
-    const wanted = range ? { ...object, Range: `bytes=${range.start}-${range.end}` } : object;
-    const { Body, ContentRange } = await asking("read", key, () => this.#reading.send(new GetObjectCommand(wanted)));
-    if (!(Body instanceof Readable)) throw new StoreFailed("read", key, new Error("an answer without a body"));
-    if (!range || ContentRange?.startsWith(`bytes ${range.start}-`)) return Body;
-    Body.destroy();
-    throw new StoreFailed("read", key, new Error("the store ignores ranges"));
+    segmentsOfKey(key);
+    const leaving = new AbortController();
+    const read = { what: "read", method: "GET", key } as const;
+    if (!range) return this.#readableOf(await this.#client.send(read, leaving), key, leaving);
+    const answer = await this.#client.send({ ...read, range: `bytes=${range.start}-${range.end}` }, leaving);
+    if (answer.headers.get("content-range")?.startsWith(`bytes ${range.start}-`))
+      return this.#readableOf(answer, key, leaving);
+    leaving.abort();
+    throw new StoreFailed("read", key, { error: new Error("it ignores ranges") });
   }
 
   async size(key: string): Promise<number | null> {
-    const object = this.#object(key);
+    segmentsOfKey(key);
     try {
-      const { ContentLength } = await asking("read", key, () => this.#reading.send(new HeadObjectCommand(object)));
-      return ContentLength ?? 0;
+      const { headers } = await this.#client.ask({ what: "read", method: "HEAD", key });
+      return Number(headers.get("content-length"));
     } catch (error) {
       if (error instanceof ObjectNotFound) return null;
       throw error;
@@ -105,8 +86,8 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async delete(key: string): Promise<void> {
-    const object = this.#object(key);
-    await asking("delete", key, () => this.#writing.send(new DeleteObjectCommand(object))).catch((error: unknown) => {
+    segmentsOfKey(key);
+    await this.#client.ask({ what: "delete", method: "DELETE", key }).catch((error: unknown) => {
       if (!(error instanceof ObjectNotFound)) throw error;
     });
   }
@@ -123,20 +104,13 @@ export class S3ObjectStore implements ObjectStore {
     return null;
   }
 
-  close(): void {
-    this.#reading.destroy();
-    this.#writing.destroy();
-  }
-
   /** Pages of keys, each begun behind the last key of the one before: some stores do not say rightly whether there are more. */
   async *#list(prefix: string): AsyncIterable<readonly string[]> {
-    const place = { Bucket: this.#bucket, Prefix: prefix };
     for (let last: string | undefined; ; ) {
-      const behind = last === undefined ? place : { ...place, StartAfter: last };
-      const { Contents = [] } = await asking("list", prefix, () =>
-        this.#writing.send(new ListObjectsV2Command(behind)),
-      );
-      const keys = Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key]));
+      const query = { "list-type": "2", prefix, ...(last === undefined ? {} : { "start-after": last }) };
+      const { text } = await this.#client.ask({ what: "list", method: "GET", key: "", query });
+      // All of them are ours, so that none has a character that XML writes otherwise.
+      const keys = [...text.matchAll(KEY)].map(([, key = ""]) => key).filter((key) => key.startsWith(prefix));
       const next = keys.at(-1);
       if (next === undefined || next === last) return;
       last = next;
@@ -144,54 +118,28 @@ export class S3ObjectStore implements ObjectStore {
     }
   }
 
-  #object(key: string): { readonly Bucket: string; readonly Key: string } {
-    segmentsOfKey(key);
-    return { Bucket: this.#bucket, Key: key };
-  }
-}
-
-function clientOf(
-  { endpoint, region, credentials, isPathStyle }: S3Settings,
-  { maxSockets, requestTimeout, socketTimeout }: typeof READING,
-): S3Client {
-  const agent = { keepAlive: true, maxSockets };
-  const config: S3ClientConfig = {
-    region,
-    forcePathStyle: isPathStyle,
-    // Most other stores know neither these checksums nor the encoding that carries them.
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    responseChecksumValidation: "WHEN_REQUIRED",
-    requestHandler: {
-      connectionTimeout: MAX_CONNECT_MS,
-      requestTimeout,
-      throwOnRequestTimeout: true,
-      socketTimeout,
-      httpAgent: agent,
-      httpsAgent: agent,
-    },
-    ...(endpoint === null ? {} : { endpoint }),
-    ...(credentials === null
-      ? {}
-      : {
-          credentials: async () => ({
-            accessKeyId: credentials.accessKeyId.reveal(),
-            secretAccessKey: credentials.secretAccessKey.reveal(),
-          }),
-        }),
-  };
-  return new S3Client(config);
-}
-
-async function asking<Answer>(what: string, key: string, ask: () => Promise<Answer>): Promise<Answer> {
-  try {
-    return await ask();
-  } catch (error) {
-    throw answersAbsent(error) ? new ObjectNotFound(key) : new StoreFailed(what, key, error);
+  /** The body of an answer. The request ends with it, or when it is destroyed. */
+  #readableOf({ body }: Response, key: string, leaving: AbortController): Readable {
+    const clock = this.#clock;
+    async function* chunks() {
+      const reader = body?.getReader();
+      try {
+        for (;;) {
+          const silence = clock.after(MAX_SILENCE_MS, () => leaving.abort(new NoAnswer(MAX_SILENCE_MS)));
+          const read = await reader?.read().finally(() => silence.cancel());
+          if (!read || read.done) return;
+          yield read.value;
+        }
+      } catch (error) {
+        throw new StoreFailed("read", key, { error });
+      }
+    }
+    return Readable.from(chunks(), { objectMode: false }).once("close", () => leaving.abort());
   }
 }
 
 /** Pieces of `PART_BYTES`, but for the last one, which may be empty where it is the only one. */
-async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array<ArrayBuffer>> {
   let pieces: Uint8Array[] = [];
   let length = 0;
   let count = 0;

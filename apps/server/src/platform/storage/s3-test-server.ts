@@ -3,16 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import S3rver from "s3rver";
 import { Secret } from "../secret.ts";
-import type { S3Settings } from "./s3-object-store.ts";
+import type { S3Settings } from "./s3-client.ts";
 
 const BUCKET = "weir-test";
 
 /** For tests: a small S3 store on this machine, which can be away for a while. */
 export interface S3TestServer {
-  readonly settings: S3Settings & {
-    readonly endpoint: string;
-    readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret };
-  };
+  readonly settings: S3Settings & { readonly endpoint: string };
   /** It answers nothing more, and keeps what it has. */
   stop(): Promise<void>;
   /** Again, where it was. */
@@ -39,7 +36,8 @@ export async function startS3TestServer(): Promise<S3TestServer> {
       bucket: BUCKET,
       endpoint: `http://127.0.0.1:${port}`,
       region: "us-east-1",
-      credentials: { accessKeyId: new Secret("S3RVER"), secretAccessKey: new Secret("S3RVER") },
+      accessKeyId: new Secret("S3RVER"),
+      secretAccessKey: new Secret("S3RVER"),
       isPathStyle: true,
     },
     stop,

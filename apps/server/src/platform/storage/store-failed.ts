@@ -1,27 +1,35 @@
-/** What of an error of the S3 library a person needs. The rest may hold the access key, or the whole request. */
-interface ServiceError {
-  readonly name?: string;
-  readonly message?: string;
-  readonly code?: string;
-  readonly $metadata?: { readonly httpStatusCode?: number };
-}
+type Failure = { readonly status: number; readonly code: string } | { readonly error: unknown };
 
 /** The object store did not do what it was asked. */
 export class StoreFailed extends Error {
-  /** Null where there was no answer. */
+  /** Null where there was no whole answer. */
   readonly status: number | null;
 
-  constructor(what: string, key: string, cause: unknown) {
-    const { name, message, code, $metadata } = cause as ServiceError;
-    const status = $metadata?.httpStatusCode ?? null;
-    const answer = status === null ? `did not answer (${code ?? message ?? name})` : `answered ${status} ${name ?? ""}`;
-    super(`could not ${what} ${key}: the object store ${answer.trim()}`);
-    this.status = status;
+  constructor(what: string, key: string, failure: Failure) {
+    super(`could not ${what} ${key || "the bucket"}: the object store ${sentenceOf(failure)}`);
+    this.status = "status" in failure ? failure.status : null;
+  }
+
+  /** No answer, or one of an overloaded or broken server: it may be another one in a minute. */
+  get isTemporary(): boolean {
+    return this.status === null || this.status >= 500 || this.status === 429;
   }
 }
 
-/** That there is no such object, as against no such bucket. A HEAD has no body that tells them apart. */
-export function answersAbsent(error: unknown): boolean {
-  const { name, $metadata } = error as ServiceError;
-  return $metadata?.httpStatusCode === 404 && name !== "NoSuchBucket" && name !== "NoSuchUpload";
+export class NoAnswer extends Error {
+  readonly withinMs: number;
+
+  constructor(withinMs: number) {
+    super(`nothing within ${withinMs / 1_000} s`);
+    this.withinMs = withinMs;
+  }
+}
+
+function sentenceOf(failure: Failure): string {
+  if ("status" in failure) return `answered ${failure.status} ${failure.code}`.trim();
+  const { error } = failure;
+  // `fetch` says only that it failed, and has the reason as a cause.
+  const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const { code, message } = reason as { readonly code?: unknown; readonly message?: unknown };
+  return `did not answer (${typeof code === "string" ? code : String(message ?? reason)})`;
 }
