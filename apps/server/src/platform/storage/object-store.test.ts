@@ -210,6 +210,21 @@ test("an answer that is late, or stops in the middle, is given up; a slow reader
   await late;
 });
 
+test("a list that stops in the middle is given up", async () => {
+  const clock = new ManualClock();
+  await using fake = await serveS3((_, response) => void response.write("<ListBucketResult>"), {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    every: (ms, action) => clock.every(ms, action),
+    after(ms, action) {
+      const timer = clock.after(ms, action);
+      if (ms === 20_000) clock.advance(ms);
+      return timer;
+    },
+  });
+  await expect(fake.store.deletePrefix("v1/p/a/")).rejects.toThrow("nothing within 20 s");
+});
+
 test("a store that ignores ranges is not believed", async () => {
   await using fake = await serveS3((_, response) => response.end("0123456789"));
   await expect(fake.store.read("v1/p/a", { start: 2, end: 4 })).rejects.toThrow("ignores ranges");

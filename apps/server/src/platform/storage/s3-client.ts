@@ -30,6 +30,8 @@ export interface S3Request {
 /** Until the answer begins. A whole part may have to go over a slow line first. */
 const MAX_READ_MS = 10_000;
 const MAX_WRITE_MS = 120_000;
+/** For the rest of an answer that is no object. */
+const MAX_TEXT_MS = 20_000;
 /** An answer that is not an object: a list of 1,000 keys has some 300 KB. */
 const MAX_TEXT = 4 * 1024 * 1024;
 const MAX_TRIES = 3;
@@ -69,11 +71,15 @@ export class S3Client {
 
   /** As `send`, for an answer that is short. */
   async ask(request: S3Request): Promise<{ readonly text: string; readonly headers: Headers }> {
-    const response = await this.send(request);
+    const leaving = new AbortController();
+    const response = await this.send(request, leaving);
+    const timer = this.#clock.after(MAX_TEXT_MS, () => leaving.abort(new NoAnswer(MAX_TEXT_MS)));
     try {
       return { text: await textOf(response), headers: response.headers };
     } catch (error) {
       throw new StoreFailed(request.what, request.key, { error });
+    } finally {
+      timer.cancel();
     }
   }
 
