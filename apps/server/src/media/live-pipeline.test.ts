@@ -142,6 +142,14 @@ describe("the bandwidth of the multivariant playlist", () => {
     expect(bandwidth(rig)).toBeLessThan(1.2 * 30 * 4000 * 8);
   });
 
+  test("is what the encoder announces from the first list on, where its first pictures have less", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 1.5, audio: false, frameBytes: 1800 }, undefined, { ...VIDEO, announcedBps: 1_032_344 });
+    expect(bandwidth(rig)).toBe(1_135_579);
+    rig.send({ seconds: 20, audio: false, frameBytes: 10_000, clockAt: 1.5 });
+    expect(bandwidth(rig)).toBeGreaterThan(30 * 10_000 * 8);
+  });
+
   test("does not fall when the segment with the peak has left the list", () => {
     const rig = new PipelineRig();
     rig.send({ seconds: 4, audio: false, frameBytes: 8000 });

@@ -19,6 +19,8 @@ export interface VideoTrack {
   readonly height: number;
   /** Frames a second as the encoder declares them; absent where it does not. */
   readonly frameRate?: number;
+  /** Bits per second that the encoder announces; absent where it does not. */
+  readonly announcedBps?: number;
 }
 
 interface AudioShape {
@@ -29,6 +31,8 @@ interface AudioShape {
   /** Samples per second of the coded frames. */
   readonly sampleRate: number;
   readonly channels: number;
+  /** Bits per second that the encoder announces; absent where it does not. */
+  readonly announcedBps?: number;
 }
 
 /** One AAC track. `config` is the AudioSpecificConfig (ISO/IEC 14496-3). */

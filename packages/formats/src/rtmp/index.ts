@@ -13,6 +13,7 @@ export {
   MESSAGE,
   peerBandwidthPayload,
   readCommand,
+  readMetadata,
   readUint32,
   USER_CONTROL,
   uint32Payload,

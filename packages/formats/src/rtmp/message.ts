@@ -1,5 +1,5 @@
 import { FormatError } from "../bits/index.ts";
-import { type AmfValue, readAmf0, writeAmf0 } from "./amf0.ts";
+import { type AmfObject, type AmfValue, readAmf0, writeAmf0 } from "./amf0.ts";
 
 /** Message types (RTMP 1.0, 5.4 and 7.1). */
 export const MESSAGE = {
@@ -35,6 +35,15 @@ export function readCommand(payload: Uint8Array, typeId: number): Command {
   const [name, transactionId, object, ...args] = readAmf0(bytes);
   if (typeof name !== "string") throw new FormatError("a command name", 0);
   return { name, transactionId: typeof transactionId === "number" ? transactionId : 0, object, args };
+}
+
+/** What a data message of `onMetaData` says (FLV 1.0, annex E.5); null for any other. Throws `FormatError`. */
+export function readMetadata(payload: Uint8Array): AmfObject | null {
+  const values = readAmf0(payload);
+  const at = values[0] === "@setDataFrame" ? 1 : 0;
+  const said = values[at + 1];
+  if (values[at] !== "onMetaData" || typeof said !== "object" || said === null || Array.isArray(said)) return null;
+  return said;
 }
 
 export function writeCommand(name: string, transactionId: number, ...values: readonly AmfValue[]): Uint8Array {

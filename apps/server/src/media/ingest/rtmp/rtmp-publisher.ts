@@ -69,6 +69,9 @@ export class RtmpPublisher implements PublishWire {
         unpublish: () => this.#connection.stop(),
         unsupported: (command) => this.#unsupported(command),
         media: (kind, timestamp, payload) => this.#media(kind, timestamp, payload),
+        data: (payload) => {
+          if (this.#connection.isPublishing) this.#packets.data(payload);
+        },
         handshaken: () => {},
         write: (bytes) => this.#write(bytes),
       },

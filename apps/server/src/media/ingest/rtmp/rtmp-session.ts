@@ -46,6 +46,8 @@ export interface RtmpSessionHandler {
   /** `play` and the like, which this server does not serve. */
   unsupported(command: string): void;
   media(kind: "video" | "audio", timestamp: number, payload: Uint8Array): void;
+  /** The body of a data message, as AMF0. */
+  data(payload: Uint8Array): void;
   handshaken(): void;
   write(bytes: Uint8Array): void;
 }
@@ -150,6 +152,8 @@ export class RtmpSession {
         return this.#handler.media("video", timestamp, payload);
       case MESSAGE.audio:
         return this.#handler.media("audio", timestamp, payload);
+      case MESSAGE.dataAmf0:
+        return this.#handler.data(payload);
       case MESSAGE.setChunkSize:
         return this.#reader.setChunkSize(readUint32(payload));
       case MESSAGE.abort:
@@ -162,7 +166,7 @@ export class RtmpSession {
       case MESSAGE.commandAmf0:
       case MESSAGE.commandAmf3:
         return this.#command(readCommand(payload, typeId), streamId);
-      default: // metadata and what else there is: what is needed stands in the parameter sets
+      default: // what else there is is of no consequence
     }
   }
 

@@ -1,4 +1,5 @@
 import { FormatError } from "@weir/formats/bits";
+import { type AmfObject, writeAmf0 } from "@weir/formats/rtmp";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SourcePacket, Track } from "../../packet.ts";
@@ -67,6 +68,31 @@ test("H.264 and AAC become tracks and packets on a 90 kHz clock", () => {
     [1, 2, 3],
     [0, 0, 0, 3, 0x41, 0x9a, 0x24],
   ]);
+});
+
+const metadata = (values: AmfObject) => writeAmf0("@setDataFrame", "onMetaData", values);
+
+test("the rates that the encoder announces before its tracks are theirs, from kbit/s", () => {
+  const { converter, tracks } = publication();
+  converter.data(metadata({ videodatarate: 1100, audiodatarate: 128.5 }));
+  converter.video(0, avcConfig());
+  converter.audio(0, aacConfig());
+  expect(tracks.map(({ announcedBps }) => announcedBps)).toEqual([1_100_000, 128_500]);
+});
+
+test.each([
+  ["0 as some encoders send it", metadata({ videodatarate: 0 })],
+  ["below any picture", metadata({ videodatarate: -5 })],
+  ["bits in place of kbit/s", metadata({ videodatarate: 6_000_000 })],
+  ["no number", metadata({ videodatarate: "2500" })],
+  ["not a number", metadata({ videodatarate: Number.NaN })],
+  ["other data", writeAmf0("onTextData", { videodatarate: 2500 })],
+  ["nothing readable", Uint8Array.of(0xff, 1, 2)],
+])("an announced rate that cannot be is none: %s", (_, payload) => {
+  const { converter, tracks } = publication();
+  converter.data(payload);
+  converter.video(0, avcConfig());
+  expect(tracks[0]?.announcedBps).toBeUndefined();
 });
 
 test.each([

@@ -10,12 +10,17 @@ import {
   type VideoDescription,
 } from "@weir/formats/codecs";
 import { readAudioTag, readVideoTag } from "@weir/formats/flv";
+import { type AmfObject, type AmfValue, readMetadata } from "@weir/formats/rtmp";
 import { Payload, type PayloadMemory, type Publication, type VideoTrack } from "../../packet.ts";
 import { UnsupportedCodec } from "../publish-refusals.ts";
 import { RtmpClock } from "./rtmp-clock.ts";
 
 const TICKS_PER_MS = 90;
 const NAL_LENGTH_SIZE = 4;
+/** Real ones have some hundred bytes. */
+const MAX_METADATA_BYTES = 16 * 1024;
+/** An announced rate outside of these is none: kbit/s are meant, and some encoders send 0, or bits. */
+const ANNOUNCED_BPS = { least: 8_000, most: 100_000_000 };
 
 interface VideoCodec {
   readonly codec: VideoTrack["codec"];
@@ -44,11 +49,18 @@ export class RtmpToPackets {
   #video: VideoCodec["codec"] | null = null;
   #nalLengthSize = NAL_LENGTH_SIZE;
   #hasAudio = false;
+  #announced: Announced = {};
 
   /** `memory`: where the messages come from. */
   constructor(publication: Pick<Publication, "track" | "packet">, memory: PayloadMemory) {
     this.#publication = publication;
     this.#memory = memory;
+  }
+
+  /** What the encoder says of its stream, before its tracks. Throws nothing: it is of use, and no more. */
+  data(payload: Uint8Array): void {
+    const said = payload.byteLength > MAX_METADATA_BYTES ? null : metadataOf(payload);
+    if (said) this.#announced = { video: bpsOf(said.videodatarate), audio: bpsOf(said.audiodatarate) };
   }
 
   /** Throws `UnsupportedCodec` and `FormatError`. */
@@ -109,7 +121,16 @@ export class RtmpToPackets {
     if (this.#nalLengthSize !== NAL_LENGTH_SIZE) config[at] = (config[at] ?? 0) | 3;
     this.#video = codec;
     const rate = frameRate === null ? {} : { frameRate };
-    this.#publication.track({ kind: "video", codec, config, codecString, width, height, ...rate });
+    this.#publication.track({
+      kind: "video",
+      codec,
+      config,
+      codecString,
+      width,
+      height,
+      ...rate,
+      ...announced(this.#announced.video),
+    });
   }
 
   #audioConfig(sent: Uint8Array): void {
@@ -125,8 +146,32 @@ export class RtmpToPackets {
       sampleRate,
       channels,
       frameSamples,
+      ...announced(this.#announced.audio),
     });
   }
+}
+
+interface Announced {
+  readonly video?: number | undefined;
+  readonly audio?: number | undefined;
+}
+
+const announced = (announcedBps: number | undefined) => (announcedBps === undefined ? {} : { announcedBps });
+
+function metadataOf(payload: Uint8Array): AmfObject | null {
+  try {
+    return readMetadata(payload);
+  } catch (error) {
+    if (error instanceof FormatError) return null;
+    throw error;
+  }
+}
+
+/** Of a rate in kbit/s; undefined where there is none, or one that cannot be. */
+function bpsOf(kilobits: AmfValue): number | undefined {
+  if (typeof kilobits !== "number") return undefined;
+  const bps = Math.round(kilobits * 1000);
+  return bps >= ANNOUNCED_BPS.least && bps <= ANNOUNCED_BPS.most ? bps : undefined;
 }
 
 function unsupported(kind: "video" | "audio", codec: string, remedy: string): UnsupportedCodec {

@@ -29,7 +29,7 @@ export function liveMultivariant(
   let audio = null;
   for (const { rendition, track, plannedBps } of renditions) {
     const uri = addressOf(rendition.name);
-    const { peak, average, frameRate } = measure(rendition, plannedBps, track.kind);
+    const { peak, average, frameRate } = measure(rendition, plannedBps, track);
     if (track.kind === "video") {
       const { codecString, width, height } = track;
       video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate });
@@ -55,7 +55,7 @@ interface Measured {
 function measure(
   { open, listed, peakBps }: LiveRendition,
   plannedBps: number | undefined,
-  kind: Track["kind"],
+  { kind, announcedBps = 0 }: Track,
 ): Measured {
   const whole = listed.filter((segment) => segment.bytes > 0);
   const measured: readonly LiveSegment[] = whole.length > 0 ? whole : open ? [open] : [];
@@ -67,12 +67,14 @@ function measure(
     frames += segment.frames;
     seconds += segment.seconds;
   }
-  const unmeasured = plannedBps ?? UNMEASURED_BPS[kind];
+  // The first pictures may be far easier to encode than those to come.
+  const least = plannedBps ?? Math.ceil(announcedBps * MARGINS.settled);
+  const unmeasured = least || UNMEASURED_BPS[kind];
   if (seconds === 0) return { peak: unmeasured, average: unmeasured, frameRate: null };
   const margin = whole.length >= SETTLED_SEGMENTS ? MARGINS.settled : MARGINS.early;
   const peak = Math.max(peakBps, bits / seconds) * margin;
   return {
-    peak: Math.ceil(Math.max(peak, plannedBps ?? 0)),
+    peak: Math.ceil(Math.max(peak, least)),
     average: Math.ceil(bits / seconds),
     frameRate: whole.length > 0 ? frames / seconds : null,
   };
