@@ -13,7 +13,7 @@ export default defineConfig({
       // The dashboard, and the public pages /watch and /embed.
       input: ["index.html", "watch.html"],
       output: {
-        // One file that changes seldom, in place of twenty; without what only some rooms need and is large.
+        // One file that changes seldom, in place of twenty; without what only some pages need and is large.
         codeSplitting: {
           groups: [{ name: "packages", test: /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react)/ }],
         },

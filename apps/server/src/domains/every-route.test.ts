@@ -138,7 +138,7 @@ describe("with a key of a suspended account", () => {
   });
 });
 
-describe("hostile input 85: with another project's key, or at its dashboard", () => {
+describe("with another project's key, or at its dashboard", () => {
   it.each(closed)("$name tells and changes nothing", async (operation) => {
     const answer = await ask(operation, credentials(operation, stranger));
     if (answer.statusCode === 501) return;
@@ -158,7 +158,7 @@ describe("hostile input 85: with another project's key, or at its dashboard", ()
   });
 });
 
-describe("hostile input 86: with a key that may only read", () => {
+describe("with a key that may only read", () => {
   it.each(closed.filter(({ method }) => method !== "GET"))("$name is 403", async (operation) => {
     expect((await ask(operation, { authorization: readOnly })).statusCode).toBe(403);
   });
@@ -172,7 +172,7 @@ describe("hostile input 86: with a key that may only read", () => {
   );
 });
 
-describe("hostile input 86: with a key that stands in a web page", () => {
+describe("with a key that stands in a web page", () => {
   it.each(closed)("$name is refused, or in the list", async (operation) => {
     const headers = { authorization: ofPage, origin: "https://app.test" };
     const { statusCode } = await ask(operation, headers);

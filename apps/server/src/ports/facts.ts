@@ -122,7 +122,7 @@ export interface SourceMetrics extends Fact {
   readonly transcoding: TranscodingReport | null;
 }
 
-/** What became of one source segment in the rungs of the ladder; interface.md 6.1 `transcode` has the same words. */
+/** What became of one source segment in the rungs of the ladder; `transcode` events have the same words. */
 export interface SegmentTranscoded extends Fact {
   readonly type: "segment-transcoded";
   readonly sessionId: string;

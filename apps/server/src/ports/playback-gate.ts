@@ -2,7 +2,7 @@
 
 import type { MediaIndex } from "./media-index.ts";
 
-/** Who asks to watch, as the customer's webhook is told (public-interface 6). Without credentials: `url` has no query. */
+/** Who asks to watch, as the customer's webhook is told. Without credentials: `url` has no query. */
 export interface ViewerDetails {
   readonly protocol: "hls" | "mp4" | "whep";
   readonly address: string;

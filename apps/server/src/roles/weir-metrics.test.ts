@@ -97,7 +97,7 @@ describe("the metrics of a process", () => {
       "weir_event_loop_delay_p99_seconds 0.02",
     ])
       expect(text).toContain(`\n${line}\n`);
-    // hostile-input 90 and 94: no label is a name, an id or a key.
+    // No label is a name, an id or a key.
     expect(text).not.toMatch(/secret|192\.0\.2/);
   });
 

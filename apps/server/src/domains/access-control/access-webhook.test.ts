@@ -102,7 +102,6 @@ it("a call with a shared secret is signed under both names", async () => {
   expect(headers).toMatchObject({ "service-signature": signature, "livepeer-signature": signature });
 });
 
-// hostile-input 69
 it.each([
   [answered(200), "allowed"],
   [answered(204), "allowed"],
@@ -170,7 +169,6 @@ it("another key, playback id or context is another call", async () => {
   expect(webhooks.calls).toBe(4);
 });
 
-// hostile-input 70
 it("with a slow receiver so many wait; the rest is refused at once, and who waited too long without a call", async () => {
   const { clock, posts, pending, state, ask } = rig();
   state.next = null;

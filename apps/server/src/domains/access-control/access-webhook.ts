@@ -74,7 +74,7 @@ const MAX_WEBHOOKS = 1_000;
 const STATUS_MS = 10_000;
 
 /**
- * Asks customers' access webhooks (interface.md 4.5). The status alone decides; the answer's body is never read. Only who waits at the
+ * Asks customers' access webhooks. The status alone decides; the answer's body is never read. Only who waits at the
  * same moment for the same question shares a call. What an answer says of viewers who watch already stands until the refresh interval
  * is over, for all who came with the same key.
  */
@@ -189,7 +189,7 @@ export class AccessWebhooks {
 const keyOf = ({ playbackId, webhookId, accessKey, context }: AccessQuestion): string =>
   hash("sha256", JSON.stringify([playbackId, webhookId, accessKey, context]), "base64url");
 
-/** The three fields of interface.md 4.5 first; what public receivers look for comes after (public-interface 6). */
+/** The three documented fields first, in their order; fields that public receivers look for come after. */
 function bodyOf({ accessKey, context }: AccessQuestion, viewer: ViewerDetails, timestamp: number): string {
   const protocol = viewer.url.slice(0, Math.max(0, viewer.url.indexOf(":")));
   return JSON.stringify({

@@ -14,7 +14,7 @@ import {
   updateSigningKey,
 } from "./signing-key-store.ts";
 
-/** public-interface 2.8: refused when more than ten exist. */
+/** Refused when more than ten exist. */
 const MANY_KEYS = 10;
 const NEWEST_FIRST = "createdAt-true";
 

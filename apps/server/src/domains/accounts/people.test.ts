@@ -164,7 +164,7 @@ describe("a password", () => {
   });
 });
 
-describe("hostile input 91", () => {
+describe("a password that is guessed at", () => {
   it("unknown names and wrong passwords get one answer, at one price", async () => {
     const attempt = async (name: string) => {
       const before = passwords.checks;
@@ -290,7 +290,7 @@ describe("wrong API keys", () => {
     );
   });
 
-  it("from an address that a stranger made up count for the stranger (hostile input 80)", async () => {
+  it("from an address that a stranger made up count for the stranger", async () => {
     for (let i = 0; i < 70; i++) await get(`wrong-${i}`, `198.51.100.${i}`, kit);
     expect((await get("wrong", "203.0.113.1", kit)).statusCode).toBe(429);
   });

@@ -15,7 +15,7 @@ const post = (key: string, body: object, url = "/api/stream", apiKey = kit.apiKe
 const named = async (name: string): Promise<Stream[]> =>
   (await kit.call("GET", "/api/stream?limit=1000")).json<Stream[]>().filter((stream) => stream.name === name);
 
-describe("hostile input 87: a POST with an Idempotency-Key", () => {
+describe("a POST with an Idempotency-Key", () => {
   it("has one effect and the same answer, however often it comes within 24 h", async () => {
     const first = await post("one", { name: "once" });
     kit.clock.stepWall(86_400_000);

@@ -19,7 +19,7 @@ export interface BodyParts {
   readonly payload: Readonly<Record<string, unknown>> | null;
 }
 
-/** The body of a call as public-interface 2.5 has it: the stream without what would let somebody publish or pull. */
+/** The body of a call: the stream without what would let somebody publish or pull. */
 export function webhookBody(parts: BodyParts): string {
   const { id, webhookId, createdAt, timestamp, event, isLate, snapshot } = parts;
   const payload = payloadOf(parts);

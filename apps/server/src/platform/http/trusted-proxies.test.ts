@@ -8,7 +8,7 @@ const proxies = new TrustedProxies(["10.0.0.0/8", "fd00::/8", "192.0.2.7"]);
 const from = (remoteAddress: string, forwarded?: string) =>
   proxies.addressOf(request(remoteAddress, forwarded === undefined ? {} : { "x-forwarded-for": forwarded }));
 
-describe("the address of who sent a request (hostile input 80)", () => {
+describe("the address of a request's sender", () => {
   test.each([
     ["a stranger names another address", "203.0.113.9", "198.51.100.1", "203.0.113.9"],
     ["a trusted proxy names the viewer", "10.1.2.3", "198.51.100.1", "198.51.100.1"],

@@ -28,7 +28,7 @@ describe("Metrics", () => {
     expect(await metrics.text()).toContain("\nbytes_total 40\n");
   });
 
-  it("hostile-input 94: names that an attacker chooses do not become series without end", async () => {
+  it("names that an attacker chooses do not become series without end", async () => {
     const metrics = new Metrics();
     const counter = metrics.counter("requests_total", "Requests", ["method", "route"]);
     for (let i = 0; i < 10_000; i++) counter.add(["GET", `/${i}`]);
@@ -67,22 +67,17 @@ describe("serveMetrics", () => {
     await server.close();
   });
 
-  it.runIf(process.platform === "linux")(
-    "hostile-input 94: is not reached by the machine's other addresses",
-    async () => {
-      const server = await serveMetrics(new Metrics(), LOOPBACK, 0, silentLog);
-      // Every address of 127.0.0.0/8 is this machine's own: a listener on all addresses would answer here.
-      const code = await new Promise<string | undefined>((resolve) => {
-        const asked = request({ host: "127.0.0.2", port: server.port ?? 0, path: "/metrics" }, () =>
-          resolve("answered"),
-        );
-        asked.on("error", (error: NodeJS.ErrnoException) => resolve(error.code));
-        asked.end();
-      });
-      expect(code).toBe("ECONNREFUSED");
-      await server.close();
-    },
-  );
+  it.runIf(process.platform === "linux")("is not reached by the machine's other addresses", async () => {
+    const server = await serveMetrics(new Metrics(), LOOPBACK, 0, silentLog);
+    // Every address of 127.0.0.0/8 is this machine's own: a listener on all addresses would answer here.
+    const code = await new Promise<string | undefined>((resolve) => {
+      const asked = request({ host: "127.0.0.2", port: server.port ?? 0, path: "/metrics" }, () => resolve("answered"));
+      asked.on("error", (error: NodeJS.ErrnoException) => resolve(error.code));
+      asked.end();
+    });
+    expect(code).toBe("ECONNREFUSED");
+    await server.close();
+  });
 
   it("a port that is taken is no failure", async () => {
     const first = await serveMetrics(new Metrics(), LOOPBACK, 0, silentLog);

@@ -87,7 +87,7 @@ describe("traces", () => {
     expect(step).toMatchObject({ traceId: request?.traceId, parentSpanId: request?.spanId });
     expect(request?.attributes).toContainEqual({ key: "http.response.status_code", value: { intValue: 200 } });
     expect(unknown?.attributes).toContainEqual({ key: "http.response.status_code", value: { intValue: 404 } });
-    // hostile-input 90: no identifier, key or token leaves with a trace.
+    // No identifier, key or token leaves with a trace.
     expect(textOf("/v1/traces").join()).not.toContain("secret");
     expect(textOf("/v1/traces")[0]).toContain('"weir"');
     expect(await metrics.text()).toContain('requests_total{method="GET",route="none",status="4xx"} 1');
