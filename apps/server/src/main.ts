@@ -41,7 +41,7 @@ async function run(): Promise<void> {
       if (isLeaving) process.exit(1);
       isLeaving = true;
       leaving.abort();
-      log.info({ signal }, "closing: publishers and sessions are ended; a second signal quits at once");
+      log.info({ signal }, "shutting down: ending publishers and sessions; a second signal quits at once");
       systemClock.after(CLOSE_WITHIN_MS, () => {
         log.fatal("not everything closed in time");
         process.exit(1);

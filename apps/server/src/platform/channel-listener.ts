@@ -108,7 +108,7 @@ export class ChannelListener {
 
   #reopen(): void {
     if (this.#isClosed) return;
-    this.#log.warn("lost the connection that listens to the database; connecting again");
+    this.#log.warn("lost the database LISTEN connection; reconnecting");
     this.#client = this.#openAgain();
     this.#client.catch(() => {});
   }
@@ -132,7 +132,7 @@ export class ChannelListener {
     try {
       call();
     } catch (error) {
-      this.#log.error({ err: error }, "a handler of database notifications failed");
+      this.#log.error({ err: error }, "database notification handler failed");
     }
   }
 }

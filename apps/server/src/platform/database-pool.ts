@@ -94,8 +94,8 @@ export class DatabasePool implements PostgresPool {
     const isAway = away !== null;
     if (isAway === this.#isAway) return;
     this.#isAway = isAway;
-    if (away) this.#log.warn({ err: away.cause }, "the database does not answer");
-    else this.#log.info("the database answers again");
+    if (away) this.#log.warn({ err: away.cause }, "the database does not respond");
+    else this.#log.info("the database responds again");
   }
 }
 

@@ -23,7 +23,7 @@ export function watchEventLoop(clock: Clock, log: Log): EventLoopWatch {
     // The histogram counts its own sampling interval too.
     p99Ms = Math.max(0, Math.round(histogram.percentile(99) / 1e6) - resolution);
     histogram.reset();
-    if (p99Ms > TOO_LONG_MS) log.warn({ p99Ms }, "the event loop was held up: this node does too much");
+    if (p99Ms > TOO_LONG_MS) log.warn({ p99Ms }, "the event loop was blocked: this node is overloaded");
   });
   return {
     p99Ms: () => p99Ms,

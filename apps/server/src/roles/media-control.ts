@@ -73,7 +73,7 @@ export function obeyMediaControl(
       else if (command.nodeId === nodeId()) commands.startTestBroadcast(command.streamKey, command.seconds);
     },
     reconnected: () => {
-      log.warn("media commands may have been missed while the database was away");
+      log.warn("media commands may have been missed while the database was unavailable");
       commands.accessChanged("all");
     },
   });

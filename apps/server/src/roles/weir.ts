@@ -130,10 +130,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   const openFiles = openFilesLimit();
   const budget = fileBudget(openFiles);
   if (openFiles < FEW_FILES)
-    log.warn(
-      { openFiles, connections: budget },
-      "few files may be open at a time, so connections are few: raise the limit (ulimit -n)",
-    );
+    log.warn({ openFiles, connections: budget }, "the open file limit allows few connections: raise it (ulimit -n)");
 
   let hasAccount = false;
   readiness.add("account", () => (hasAccount ? null : "being made"));
@@ -204,7 +201,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     close() {
       readiness.drain();
       closing ??= (async () => {
-        const goOn = (error: unknown) => log.error({ err: error }, "draining failed in part; closing all the same");
+        const goOn = (error: unknown) => log.error({ err: error }, "draining failed partly; closing anyway");
         await domains.node.drain().catch(goOn);
         await media?.drain().catch(goOn);
         await all.disposeAsync();

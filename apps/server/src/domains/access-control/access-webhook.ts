@@ -167,7 +167,7 @@ export class AccessWebhooks {
     if (!this.#notes.isDue(`${webhookId} ${hasFailed}`)) return;
     const failure = hasFailed ? { timestamp, error, ...(statusCode === undefined ? {} : { statusCode }) } : null;
     this.#deps.noteAccessCall(webhookId, timestamp, failure).catch((cause: unknown) => {
-      this.#deps.log.warn({ err: cause, webhookId }, "how a call to an access webhook went could not be noted");
+      this.#deps.log.warn({ err: cause, webhookId }, "could not record the result of an access webhook call");
     });
   }
 

@@ -77,6 +77,6 @@ async function tellMedia({ mediaControl, log }: SigningKeyRouteDeps): Promise<vo
     await mediaControl.accessChanged("all");
   } catch (error) {
     // The rows say it already: answers that are kept end by themselves within seconds.
-    log.error({ err: error }, "the media floor could not be told of a changed signing key");
+    log.error({ err: error }, "could not notify media nodes of a changed signing key");
   }
 }

@@ -19,7 +19,7 @@ export class SigningKeyUse {
     const { db, clock, log } = this.#deps;
     const now = clock.now();
     markSigningKeySeen(db, id, now, now - EXACT_TO_MS).catch((error: unknown) => {
-      log.warn({ err: error }, "the last use of a signing key could not be noted");
+      log.warn({ err: error }, "could not record the last use of a signing key");
     });
   }
 }

@@ -88,7 +88,7 @@ export async function answerOnce(
     try {
       await action();
     } catch (error) {
-      log.warn({ err: error }, "the answer to a request with an Idempotency-Key could not be kept");
+      log.warn({ err: error }, "could not store the response to a request with an Idempotency-Key");
     }
   }
 }

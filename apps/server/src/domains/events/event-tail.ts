@@ -110,7 +110,7 @@ export class EventTail {
 
   #readLater(error: unknown): void {
     const { clock, log, subject } = this.#settings;
-    log.warn({ err: error, subject }, "the event feed could not read the log; trying again");
+    log.warn({ err: error, subject }, "the event feed could not read the log; retrying");
     this.#retry?.cancel();
     this.#retry = clock.after(this.#backOff.next(), () => this.wake());
   }

@@ -89,7 +89,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
     if (this.#waiting.length > 0) {
       this.#options.log.error(
         { facts: this.#waiting.length },
-        "facts of the media floor were lost: the database did not take them",
+        "media facts were lost: the database did not accept them",
       );
     }
   }
@@ -137,7 +137,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
     this.#notBefore = this.#options.clock.monotonic() + ms;
     this.#options.log.warn(
       { err: error, waiting: this.#waiting.length, ms },
-      "the database did not take the media floor's facts; trying again",
+      "the database did not accept media facts; retrying",
     );
   }
 
@@ -168,7 +168,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
     this.#remove(new Set(victims));
     this.#options.log.warn(
       { dropped: victims.length, telemetry: telemetry.length > 0 },
-      "the queue of facts is full; some were dropped",
+      "the fact queue is full; dropped some facts",
     );
   }
 

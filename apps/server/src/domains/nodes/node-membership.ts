@@ -60,14 +60,11 @@ export class NodeMembership {
         this.#steadySince ??= clock.monotonic();
         return;
       }
-      log.warn(
-        { nodeId: this.id },
-        "this node was declared gone while it could not reach the database; it joins again",
-      );
+      log.warn({ nodeId: this.id }, "this node was declared gone while it could not reach the database; rejoining");
       await this.join(async () => {});
     } catch (error) {
       this.#steadySince = null;
-      log.warn({ err: error }, "the node's heartbeat did not reach the database");
+      log.warn({ err: error }, "could not write the node's heartbeat to the database");
     }
   }
 
@@ -76,7 +73,7 @@ export class NodeMembership {
     const { clock, log } = this.#deps;
     if (this.#steadySince === null || clock.monotonic() - this.#steadySince < NODE_LEASE_SECONDS * 1000) return;
     for (const nodeId of await expireNodes(this.#deps.db, this.id))
-      log.warn({ nodeId }, "a node's lease expired; it is gone");
+      log.warn({ nodeId }, "a node's lease expired; treating the node as gone");
   }
 
   /** No new publishers here from now on. */

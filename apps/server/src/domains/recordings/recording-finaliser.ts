@@ -75,7 +75,7 @@ export async function settleRecordings({ db, clock, log, events, mediaControl }:
         const moment = { streamId: row.stream_id, owner, sessionId: row.id, at: clock.now() };
         await events.append(trx, [recordingEvent("recording.ready", moment)]);
       }
-      log.info({ sessionId: row.id, recording, ...(reason ? { reason } : {}) }, "a recording is settled");
+      log.info({ sessionId: row.id, recording, ...(reason ? { reason } : {}) }, "recording finished");
     });
     // Who asked for it a moment ago was told that there is nothing, and whoever hears of the event may ask at once.
     if (recording === "ready") await mediaControl.accessChanged(row.recording_playback_id);

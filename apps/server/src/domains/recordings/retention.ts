@@ -33,7 +33,7 @@ export async function purgeDeletedRecordings({ db, clock, log, store }: Retentio
     } catch (error) {
       log.warn(
         { err: error, sessionId: id },
-        "could not remove the bytes of a deleted recording; trying again in a minute",
+        "could not remove the bytes of a deleted recording; retrying in a minute",
       );
       await setPurgeAt(db, id, purgeAt, now + TRY_AGAIN_MS);
       continue;

@@ -47,7 +47,7 @@ export async function deleteSessions(
     await refuseViewers(mediaControl, deleted.playbackIds);
   } catch (error) {
     // The rows say it already: viewers are refused when the gate looks next.
-    log.error({ err: error, sessionIds: unique }, "could not tell the media floor of deleted recordings");
+    log.error({ err: error, sessionIds: unique }, "could not notify media nodes of deleted recordings");
   }
 }
 

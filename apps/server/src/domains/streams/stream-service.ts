@@ -294,7 +294,7 @@ export class StreamService {
       await tell();
     } catch (error) {
       // The rows say it already: a publisher's lease is gone, and the next question of a publisher or a viewer is refused.
-      this.#deps.log.error({ err: error, streamIds }, "the media floor could not be told what became of a stream");
+      this.#deps.log.error({ err: error, streamIds }, "could not notify media nodes of a changed stream");
     }
   }
 }

@@ -112,7 +112,7 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
         if (begun.length > 0) await onNewViewers?.(trx, begun);
       });
     } catch (error) {
-      log.warn({ err: error, playbackIds: batch.size }, "counts of viewers could not be written; they will be later");
+      log.warn({ err: error, playbackIds: batch.size }, "could not write viewer counts; retrying later");
       this.#putBack(batch);
       this.#timer ??= this.#isClosed ? null : clock.after(RETRY_MS, () => void this.flush());
       return;

@@ -83,7 +83,7 @@ export class ViewerLimit {
       const { db, clock } = this.#deps;
       return (await this.#last.get("all", () => readViewersOfAccounts(db, clock.now()))) ?? before;
     } catch (error) {
-      this.#deps.log.warn({ err: error }, "viewers of accounts could not be counted; the last count stands");
+      this.#deps.log.warn({ err: error }, "could not count the viewers of accounts; using the last count");
       return before;
     }
   }

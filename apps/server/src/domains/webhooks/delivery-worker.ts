@@ -76,10 +76,10 @@ export class DeliveryWorker {
     this.#timer = clock.every(POLL_MS, () => this.wake());
     const wake = () => this.wake();
     this.#stopListening = channels.listen(WEBHOOK_CHANNEL, { message: wake, reconnected: wake });
-    this.#stopListening.catch((err) =>
-      log.warn({ err }, "webhooks are delivered by looking once a second: LISTEN failed"),
+    this.#stopListening.catch((err) => log.warn({ err }, "LISTEN failed; polling for webhook deliveries every second"));
+    releaseClaims(db, node.id).then(wake, (err) =>
+      log.warn({ err }, "could not release webhook claims of an earlier run; they expire by themselves"),
     );
-    releaseClaims(db, node.id).then(wake, (err) => log.warn({ err }, "old claims of webhooks run out by themselves"));
   }
 
   /** Look for what is due. Many calls at once are one look, and one more after it. */
@@ -108,7 +108,7 @@ export class DeliveryWorker {
     await this.#claiming;
     await Promise.race([Promise.all(this.#inFlight), sleep(this.#deps.clock, CLOSE_WITHIN_MS)]);
     const calls = this.#inFlight.size;
-    if (calls > 0) this.#deps.log.info({ calls }, "webhooks that did not answer yet will be called again");
+    if (calls > 0) this.#deps.log.info({ calls }, "pending webhook requests will be sent again");
     if (this.#timer) await releaseClaims(this.#deps.db, this.#deps.node.id).catch(() => {});
   }
 
@@ -122,7 +122,7 @@ export class DeliveryWorker {
       const claim = { nodeId: node.id, now: clock.now(), ...limits, busy: this.#working };
       for (const key of await claimQueues(db, claim)) this.#begin(key);
     } catch (err) {
-      log.warn({ err }, "could not look for webhooks to deliver; trying again in a second");
+      log.warn({ err }, "could not look for webhook deliveries; retrying in a second");
     }
   }
 
@@ -132,7 +132,7 @@ export class DeliveryWorker {
     const work = this.#deliverQueue(key)
       .catch((err) => {
         // The claim runs out; then whoever looks sends it again.
-        this.#deps.log.warn({ err, webhookId }, "a webhook's delivery was interrupted; it comes again");
+        this.#deps.log.warn({ err, webhookId }, "webhook delivery interrupted; it will be sent again");
       })
       .finally(() => {
         this.#inFlight.delete(work);
@@ -205,8 +205,7 @@ export class DeliveryWorker {
             return noteCall(trx, { ...note, overId: null });
           })
         : await noteCall(db, { ...note, overId: head.id });
-    if (next.state === "given-up")
-      log.warn({ webhookId: webhook.id, why: next.why }, "a webhook's delivery was given up");
+    if (next.state === "given-up") log.warn({ webhookId: webhook.id, why: next.why }, "dropped a webhook delivery");
     if (isPaused) log.warn({ webhookId: webhook.id }, `a webhook is paused: ${PAUSE_AFTER} calls in a row failed`);
     if (next.state === "due" && !leavesLane) return false;
     if (isPaused) await releaseQueue(db, key, node.id);

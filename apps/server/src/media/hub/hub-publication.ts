@@ -111,7 +111,7 @@ export class HubPublication implements Publication {
     try {
       start = await publishGate.begin(this.grant, clock.now());
     } catch (error) {
-      log.error({ err: error, streamId: this.grant.streamId }, "a session could not be begun");
+      log.error({ err: error, streamId: this.grant.streamId }, "could not start a session");
       return this.refuse("The server could not begin a session. Try again in a moment.");
     }
     if (this.#state !== "beginning") {

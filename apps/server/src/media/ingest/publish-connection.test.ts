@@ -209,7 +209,7 @@ test("an error of the server's own is logged, not told", async () => {
   ingest.send("bug");
   expect(ingest.said).toEqual(["welcome", "closed"]);
   expect(rig.publication.ends).toEqual([{ why: "source-lost", reason: "internal error" }]);
-  expect(rig.log).toContain("a publisher could not be served");
+  expect(rig.log).toContain("could not serve a publisher");
 });
 
 test("a sender that is ahead of real time is left unread until it may send, and is in time again after a second without a rest", async () => {

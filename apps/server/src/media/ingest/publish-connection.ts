@@ -115,7 +115,7 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
     const refusal = refusalOfError(error);
     if (refusal) return this.refuse(refusal);
     const { protocol } = this;
-    this.#settings.log.error({ err: error, protocol }, "a publisher could not be served");
+    this.#settings.log.error({ err: error, protocol }, "could not serve a publisher");
     this.end("source-lost", "internal error");
   }
 

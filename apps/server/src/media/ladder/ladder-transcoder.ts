@@ -195,7 +195,7 @@ export class LadderTranscoder {
   /** A fresh child goes on with the smaller rungs. */
   #leaveOut(rung: Rung | null): void {
     if (!rung) return;
-    this.#settings.log.warn({ rung: rung.name }, "a rung is left out: this machine does not keep up with it");
+    this.#settings.log.warn({ rung: rung.name }, "dropping a rendition: this machine cannot keep up with it");
     this.#feeds[rung.index]?.lose();
     // One that is about to be started will know.
     if (!this.#child || !this.#track) return;
@@ -294,7 +294,10 @@ export class LadderTranscoder {
 
   #died(reason: string): void {
     const { clock, log } = this.#settings;
-    log.warn({ reason, child: this.#childNumber }, "a transcoder died or hung; a fresh one goes on from where it was");
+    log.warn(
+      { reason, child: this.#childNumber },
+      "a transcoder crashed or hung; a new one continues from its position",
+    );
     this.#child = null;
     for (const feed of this.#feeds) feed.flush();
     this.#flushed(this.#flushId);
@@ -312,7 +315,7 @@ export class LadderTranscoder {
   /** No more tries with this source: it plays as source only. `mayHeal` asks again later. */
   #giveUp(reason: string, mayHeal = false): void {
     const { clock, log } = this.#settings;
-    log.warn({ reason }, "a stream plays as source only");
+    log.warn({ reason }, "no renditions for a stream; it plays as source only");
     if (!mayHeal) this.#segments.failed(this.#childNumber, reason, clock.monotonic());
     this.#dropChild();
     this.#slot?.release();

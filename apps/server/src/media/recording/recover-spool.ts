@@ -33,7 +33,7 @@ export async function recoverSpool(folders: readonly string[], settings: SpoolRe
     } catch (error) {
       settings.log.error(
         { err: error, folder },
-        "a recording left by an earlier run cannot be read; the next start tries again",
+        "cannot read a recording left by an earlier run; retrying at the next start",
       );
     }
   }
@@ -57,10 +57,7 @@ async function recoverChapter(
   }
   const isDamaged = damage.journalBytes > 0 || damage.missingSpans > 0 || damage.segments > 0;
   if (isDamaged)
-    log.warn(
-      { sessionId, wholeSegments: facts.length, damage },
-      "a recording that an earlier run left open is damaged",
-    );
+    log.warn({ sessionId, wholeSegments: facts.length, damage }, "a recording left open by an earlier run is damaged");
   else log.info({ sessionId, segments: facts.length }, "recovered a part of a recording that an earlier run left open");
   sealer.add(folder, eventSink.lost);
 }

@@ -103,7 +103,7 @@ export class SessionRecorder {
       return this.#leaveOut(fact, reasonOf(error), error);
     }
     if (this.#isInterrupted && this.#queuedBytes < MAX_QUEUED_BYTES / 2) {
-      log.info({ sessionId }, "a recording goes on");
+      log.info({ sessionId }, "recording resumed");
       this.#isInterrupted = false;
     }
     eventSink.report(whole);
@@ -127,7 +127,7 @@ export class SessionRecorder {
         const { code = "" } = error as NodeJS.ErrnoException;
         if (!PASSING.has(code) || clock.monotonic() >= until || this.#isAbandoned) throw error;
         const ms = backOff.next();
-        if (ms === FIRST_RETRY_MS) log.warn({ err: error, sessionId }, "a segment could not be recorded; trying again");
+        if (ms === FIRST_RETRY_MS) log.warn({ err: error, sessionId }, "could not record a segment; retrying");
         await sleep(clock, ms);
       }
     }
@@ -177,7 +177,7 @@ export class SessionRecorder {
     eventSink.report({ ...fact, recorded: [] });
     if (this.#isInterrupted) return;
     this.#isInterrupted = true;
-    log.error({ err: error, sessionId, why }, "a recording is interrupted");
+    log.error({ err: error, sessionId, why }, "recording interrupted");
     const reason = `part of the recording is missing: ${why}`;
     eventSink.report({ type: "recording-failed", streamId, epoch, at: clock.now(), sessionId, reason });
   }

@@ -112,7 +112,7 @@ export class SpanSealer {
       if (this.#pause || this.#isClosed) return;
       const ms = this.#backOff.next();
       const { log, clock } = this.#settings;
-      log.warn({ err: error, waiting: this.#waiting.length, ms }, "recordings wait for the object store; trying again");
+      log.warn({ err: error, waiting: this.#waiting.length, ms }, "recordings wait for the object store; retrying");
       this.#pause = clock.after(ms, () => {
         this.#pause = null;
         this.#startNext();

@@ -22,8 +22,8 @@ export async function chooseEncoder(
   if (choice === "x264") return "libx264";
   const found = await probeHardware(clock, confinement);
   const encoder = choice === "auto" ? found[0] : found.find((name) => name === `h264_${choice}`);
-  if (encoder) log.info({ encoder }, "live transcoding uses this machine's encoder");
-  else log.warn({ asked: choice, found }, "the encoder that was asked for does not work here; using x264");
+  if (encoder) log.info({ encoder }, "live transcoding uses the hardware encoder");
+  else log.warn({ asked: choice, found }, "the configured encoder does not work here; using x264");
   return encoder ?? "libx264";
 }
 

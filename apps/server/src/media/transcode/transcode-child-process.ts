@@ -128,7 +128,7 @@ class PipedChild implements TranscodeChild {
     try {
       for (const message of read(bytes)) this.#handler?.message(message);
     } catch (error) {
-      this.#log.error({ err: error, pid: this.pid }, "a transcoder said what cannot be read; it is ended");
+      this.#log.error({ err: error, pid: this.pid }, "unreadable message from a transcoder; killing it");
       this.#process.kill("SIGKILL");
     }
   }

@@ -47,7 +47,7 @@ export async function findConfinement(settings: ConfinementSettings): Promise<Co
       return confinement;
     }
   } catch (error) {
-    log.warn({ err: error }, "could not find out how to confine decoding children");
+    log.warn({ err: error }, "could not determine how to confine decoding children");
   } finally {
     server.close();
     await rm(secret, { force: true });

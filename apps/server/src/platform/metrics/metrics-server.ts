@@ -21,7 +21,7 @@ export async function serveMetrics(metrics: Metrics, host: string, port: number,
     metrics.text().then(
       (text) => response.writeHead(200, { "content-type": metrics.contentType }).end(text),
       (error: unknown) => {
-        log.error({ err: error }, "metrics could not be read");
+        log.error({ err: error }, "could not collect metrics");
         response.writeHead(500).end();
       },
     );

@@ -161,7 +161,7 @@ class Supervisor {
     this.isRunning = false;
     while (!this.#closing && !this.isRunning) {
       const waitMs = this.#backOff.next();
-      this.#log.error({ waitMs }, "the database died, and is started again");
+      this.#log.error({ waitMs }, "the database crashed; restarting it");
       await sleep(this.#clock, waitMs);
       if (this.#closing) return;
       await this.start().catch((error: Error) => this.#log.error(error.message));

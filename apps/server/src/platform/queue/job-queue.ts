@@ -85,7 +85,7 @@ export class JobQueue {
       await (await opening)?.stop({ graceful: false });
     } catch (error) {
       if (!(error instanceof DatabaseAway))
-        this.#settings.log.warn({ err: error }, "the job queue did not stop in order");
+        this.#settings.log.warn({ err: error }, "the job queue did not stop cleanly");
     }
   }
 
@@ -173,7 +173,7 @@ export class JobQueue {
     });
     // That the database is away is logged by the pool, once.
     boss.on("error", (error) => {
-      if (!(error instanceof DatabaseAway)) log.warn({ err: error }, "the job queue met an error");
+      if (!(error instanceof DatabaseAway)) log.warn({ err: error }, "job queue error");
     });
     try {
       await boss.start();
