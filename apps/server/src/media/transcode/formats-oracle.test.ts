@@ -97,29 +97,11 @@ test.each([1, 2])("Opus of %i channels and uneven packets is read and decoded, s
   const parameters = format.streams[0]?.codecpar;
   if (!parameters) throw new Error("no stream");
   expect([parameters.sampleRate, parameters.channels]).toEqual([OPUS_SAMPLE_RATE, channels]);
-  const codec = Codec.findDecoder(parameters.codecId);
-  const decoder = new CodecContext();
-  decoder.allocContext3(codec);
-  decoder.parametersToContext(parameters);
-  expect(await decoder.open2(codec)).toBe(0);
-  const packet = new Packet();
-  packet.alloc();
-  const frame = new Frame();
-  frame.alloc();
   let decoded = 0;
-  for (let more = true; more; ) {
-    more = (await format.readFrame(packet)) >= 0;
-    expect(await decoder.sendPacket(more ? packet : null)).toBe(0);
-    packet.unref();
-    while ((await decoder.receiveFrame(frame)) >= 0) {
-      decoded += frame.nbSamples;
-      expect((frame.extendedData ?? []).every((plane) => plane.every((byte) => byte === 0))).toBe(true);
-    }
-  }
-  packet.free();
-  frame.free();
-  decoder.freeContext();
-  await format.closeInput();
+  await decodeFirstStream(format, (frame) => {
+    decoded += frame.nbSamples;
+    expect((frame.extendedData ?? []).every((plane) => plane.every((byte) => byte === 0))).toBe(true);
+  });
   // A decoder leaves out the pre-skip.
   expect([time, time - 312]).toContain(decoded);
 
@@ -293,6 +275,13 @@ async function store(name: string, pieces: readonly Uint8Array[]): Promise<strin
 }
 
 async function countDecodedPictures(format: FormatContext): Promise<number> {
+  let pictures = 0;
+  await decodeFirstStream(format, () => pictures++);
+  return pictures;
+}
+
+/** Decodes to the end, and closes the file. */
+async function decodeFirstStream(format: FormatContext, onFrame: (frame: Frame) => void): Promise<void> {
   const parameters = format.streams[0]?.codecpar;
   if (!parameters) throw new Error("no stream");
   const codec = Codec.findDecoder(parameters.codecId);
@@ -304,16 +293,14 @@ async function countDecodedPictures(format: FormatContext): Promise<number> {
   packet.alloc();
   const frame = new Frame();
   frame.alloc();
-  let pictures = 0;
   for (let more = true; more; ) {
     more = (await format.readFrame(packet)) >= 0;
     expect(await decoder.sendPacket(more ? packet : null)).toBe(0);
     packet.unref();
-    while ((await decoder.receiveFrame(frame)) >= 0) pictures++;
+    while ((await decoder.receiveFrame(frame)) >= 0) onFrame(frame);
   }
   packet.free();
   frame.free();
   decoder.freeContext();
   await format.closeInput();
-  return pictures;
 }
