@@ -5,7 +5,6 @@ import { WeirServer } from "./weir-server.ts";
 export const SHARED_SETTINGS: Readonly<Record<string, string>> = {
   WEIR_ALLOW_PRIVATE_URLS: "1",
   WEIR_RATE_LIMIT: "0",
-  WEIR_RECONNECT_WINDOW_MS: "8000",
   // No test is refused its ladder because others have theirs.
   WEIR_TRANSCODE_CORES: "16",
   WEIR_TRUSTED_PROXIES: "127.0.0.1",
