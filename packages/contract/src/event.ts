@@ -32,6 +32,7 @@ export const MediaServerMetricsEvent = Type.Object({
     outgoingRate: Type.Optional(Type.Number({ description: "Bytes per second sent to viewers since then" })),
     frameRate: Type.Optional(Type.Number({ description: "Pictures per second of the source" })),
     keyframeIntervalMs: Type.Optional(Type.Number({ description: "From one keyframe of the source to the next" })),
+    viewerCount: Type.Optional(Type.Integer({ description: "Viewers of the stream at that moment" })),
   }),
   multistream: Type.Array(
     Type.Object({

@@ -30,11 +30,11 @@ import {
 } from "./playback/index.ts";
 import { PublicAddress } from "./public-address.ts";
 import { retentionJob } from "./retention.ts";
-import type { Schema } from "./schema.ts";
+import type { Schema, Trx } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
 import { readStream, streamRoutes } from "./streams/index.ts";
-import { ViewCounter, ViewerLimit, viewRoutes } from "./views/index.ts";
+import { countViewersOfStreams, ViewCounter, ViewerLimit, viewRoutes } from "./views/index.ts";
 import {
   DeliveryWorker,
   findAccessWebhook as findProjectAccessWebhook,
@@ -140,7 +140,12 @@ export function createDomains(options: DomainOptions): Domains {
   const vital = { ...deps, db: database.vital };
   const feed = new EventFeed(deps);
   const node = new NodeMembership(vital, { ...settings, name: settings.nodeName });
-  const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(vital, batch, dropped) });
+  const liveFacts = {
+    ...vital,
+    countViewers: (trx: Trx, streamIds: readonly string[]) =>
+      countViewersOfStreams(trx, streamIds, options.clock.now()),
+  };
+  const facts = new FactQueue({ ...deps, write: (batch, dropped) => writeLiveFacts(liveFacts, batch, dropped) });
   const viewCounter = new ViewCounter({
     ...deps,
     node,

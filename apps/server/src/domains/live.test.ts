@@ -164,6 +164,10 @@ describe("counters and metrics", () => {
     const { sessionId } = start;
     const rates = { mediaTimeMs: 4_000, ingestRate: 1_000, outgoingRate: 50, transcoding: null };
     const segments = [segment(grant, sessionId, 1), segment(grant, sessionId, 2)];
+    const watched = { playbackId: (await read()).playbackId, now: 3, begun: 3, watchedMs: 0, newViewers: [] };
+    kit.domains.eventSink.countViewers([watched]);
+    kit.clock.advance(1_000);
+    await expect.poll(async () => (await kit.db.selectFrom("viewer_count").selectAll().execute()).length).toBe(1);
     await tell(kit.domains, ...segments, measured(grant, sessionId, rates));
     const expected = {
       sourceSegments: 2,
@@ -176,7 +180,14 @@ describe("counters and metrics", () => {
     expect(await readSession(sessionId)).toMatchObject(expected);
     expect((await events()).at(-1)).toMatchObject({
       type: "media_server_metrics",
-      stats: { mediaTimeMs: 4_000, ingestRate: 1_000, outgoingRate: 50, frameRate: 30, keyframeIntervalMs: 2_000 },
+      stats: {
+        mediaTimeMs: 4_000,
+        ingestRate: 1_000,
+        outgoingRate: 50,
+        frameRate: 30,
+        keyframeIntervalMs: 2_000,
+        viewerCount: 3,
+      },
       multistream: [],
     });
     await tell(kit.domains, ended(grant, "clean-stop"));

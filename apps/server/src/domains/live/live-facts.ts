@@ -15,6 +15,8 @@ import { countTranscoded, transcodeEvent } from "./transcode-facts.ts";
 export interface LiveFactsDeps extends Deps {
   readonly events: EventLog;
   readonly reconnectWindowMs: number;
+  /** The viewers of each of these streams that has any. */
+  countViewers(trx: Trx, streamIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 
 /**
@@ -42,10 +44,9 @@ export async function writeLiveFacts(
     const transcoded = await countTranscoded(trx, ofType("segment-transcoded"));
     const metrics = new Set(ofType("source-metrics").filter((fact) => freshStream(fact)?.sessionId === fact.sessionId));
     await writeRates(trx, [...metrics], streams);
-    const targets = await enabledTargets(
-      trx,
-      [...metrics].map((fact) => fact.streamId),
-    );
+    const measured = [...metrics].map((fact) => fact.streamId);
+    const targets = await enabledTargets(trx, measured);
+    const viewers = await deps.countViewers(trx, measured);
 
     const issues = new Map([...streams.values()].map((stream) => [stream, stream.issues]));
     const events = [...dropped].flatMap(([streamId, count]) =>
@@ -60,7 +61,10 @@ export async function writeLiveFacts(
       const stream = freshStream(fact);
       if (!stream) continue;
       if (fact.type === "source-metrics" && metrics.has(fact)) {
-        events.push(metricsEvent(stream, fact, targets.get(stream.id) ?? []), ...judgeStream(stream, fact));
+        events.push(
+          metricsEvent(stream, fact, targets.get(stream.id) ?? [], viewers.get(stream.id) ?? 0),
+          ...judgeStream(stream, fact),
+        );
       } else events.push(...(await moveStream(trx, stream, fact, deps.reconnectWindowMs)));
     }
     await saveIssues(
@@ -123,6 +127,7 @@ function metricsEvent(
   stream: LiveStream,
   { at, mediaTimeMs, ingestRate, outgoingRate, source }: SourceMetrics,
   targets: readonly NamedTarget[],
+  viewerCount: number,
 ): NewEvent {
   const { frameRate, keyframeIntervalMs } = source;
   const region = stream.region ? { region: stream.region } : {};
@@ -141,6 +146,7 @@ function metricsEvent(
         outgoingRate,
         ...(frameRate !== null && { frameRate }),
         ...(keyframeIntervalMs !== null && { keyframeIntervalMs }),
+        viewerCount,
       },
       // Nothing is forwarded yet: none of them is connected.
       multistream: targets.map(({ id, name, profile }) => ({ target: { id, name, profile }, metrics: null })),

@@ -87,6 +87,20 @@ export async function forgetOldCounts(db: Db, now: number): Promise<void> {
     .execute();
 }
 
+/** The viewers of each of these streams that has any, on all nodes. */
+export async function countViewersOfStreams(
+  trx: Trx,
+  streamIds: readonly string[],
+  now: number,
+): Promise<ReadonlyMap<string, number>> {
+  if (streamIds.length === 0) return new Map();
+  const { rows } = await sql<{ id: string; viewers: number }>`
+    select subject_id as id, sum(viewers)::int as viewers from viewer_count
+    where subject_kind = 'stream' and subject_id = any(${streamIds}::uuid[]) and told_at > ${now - COUNT_STANDS_MS}::bigint
+    group by subject_id`.execute(trx);
+  return new Map(rows.map(({ id, viewers }) => [id, viewers]));
+}
+
 /** Whether the project has one of these subjects, also a deleted one. */
 export async function isWatchable(db: Db, { projectId }: Owner, { subjects }: ViewsOf): Promise<boolean> {
   const { rows } = await sql`
