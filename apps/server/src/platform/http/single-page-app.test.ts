@@ -68,6 +68,22 @@ describe("a built app", () => {
     },
   );
 
+  test("a text is sent as the build compressed it, to clients that take that", async () => {
+    writeFileSync(join(folder, "assets", "app-abc123.js.br"), "brotli");
+    const ask = (encoding: string) =>
+      app.inject({ url: "/assets/app-abc123.js", headers: { "accept-encoding": encoding } });
+    const compressed = await ask("gzip, br");
+    expect([compressed.body, compressed.headers["content-encoding"]]).toEqual(["brotli", "br"]);
+    expect(compressed.headers).toMatchObject({
+      "content-type": "application/javascript; charset=utf-8",
+      "cache-control": "public, max-age=31536000, immutable",
+      vary: expect.stringContaining("accept-encoding"),
+    });
+    const plain = await ask("identity");
+    expect([plain.body, plain.headers["content-encoding"]]).toEqual(["code", undefined]);
+    expect((await app.inject({ url: "/assets/app-abc123.js.br" })).statusCode).toBe(404);
+  });
+
   test("a link in the folder is not followed", async () => {
     expect((await get("/link", "*/*")).statusCode).toBe(404);
   });

@@ -41,6 +41,8 @@ export async function addSinglePageApp(
   await app.register(staticFiles, {
     root: folder,
     serve: false,
+    // The build leaves `.br` and `.gz` beside each text.
+    preCompressed: true,
     cacheControl: false,
     setHeaders(reply, path) {
       const isHashed = path.startsWith(join(folder, "assets"));
@@ -60,5 +62,6 @@ export async function addSinglePageApp(
 }
 
 function nameIn(folder: string) {
-  return (entry: Dirent) => (entry.isFile() ? [relative(folder, join(entry.parentPath, entry.name))] : []);
+  return (entry: Dirent) =>
+    entry.isFile() && !/\.(br|gz)$/.test(entry.name) ? [relative(folder, join(entry.parentPath, entry.name))] : [];
 }
