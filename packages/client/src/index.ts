@@ -2,6 +2,7 @@ export type * from "@weir/contract";
 export { type AccessJwt, signAccessJwt } from "./access-jwt.ts";
 export type { EventOptions } from "./events.ts";
 export type { ListOptions, Page } from "./page.ts";
+export type { SessionListOptions } from "./sessions.ts";
 export type { StreamDeleteOptions, StreamListOptions } from "./streams.ts";
 export type { CallOptions, ClientOptions } from "./transport.ts";
 export { type SignedBody, verifyWebhook } from "./webhook-signature.ts";

@@ -3,6 +3,13 @@ import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
+/** Which sessions to list. */
+export interface SessionListOptions extends ListOptions {
+  readonly streamId?: string | undefined;
+  /** Only sessions that began at or after this moment, in milliseconds since the epoch. */
+  readonly createdSince?: number | undefined;
+}
+
 /** Sessions of the key's project, with their recordings: `/api/session`. */
 export class Sessions {
   readonly #transport: Transport;
@@ -17,8 +24,10 @@ export class Sessions {
   }
 
   /** One page over all streams, newest first. */
-  list({ signal, ...query }: ListOptions = {}): Promise<Page<Session>> {
-    return fetchPage(this.#transport, "GET /api/session", { query, signal });
+  list({ signal, streamId, createdSince, ...query }: SessionListOptions = {}): Promise<Page<Session>> {
+    const filters =
+      createdSince === undefined ? undefined : JSON.stringify([{ id: "createdAt", value: { gte: createdSince } }]);
+    return fetchPage(this.#transport, "GET /api/session", { query: { ...query, parentId: streamId, filters }, signal });
   }
 
   /** One page of one stream's sessions, newest first. */

@@ -10,10 +10,14 @@ export interface StreamListOptions extends ListOptions {
   /** Only streams that are live or reconnecting; with false, only those that are not. */
   readonly active?: boolean | undefined;
   readonly suspended?: boolean | undefined;
+  /** Only live streams without a harmful issue; with false, only active ones with one. */
+  readonly healthy?: boolean | undefined;
   /** Only streams whose sessions are recorded; with false, only those whose are not. */
   readonly record?: boolean | undefined;
   /** Only streams made at or after this moment, in milliseconds since the epoch. */
   readonly createdSince?: number | undefined;
+  /** A field of the stream; without it, the stream that was live last comes first. */
+  readonly orderBy?: { readonly field: string; readonly descending: boolean } | undefined;
 }
 
 /** What else a deleted stream takes along. */
@@ -41,9 +45,9 @@ export class Streams {
   }
 
   /** One page, the stream that was live last first. */
-  list({ limit, cursor, signal, ...wanted }: StreamListOptions = {}): Promise<Page<Stream>> {
+  list({ limit, cursor, signal, orderBy, ...wanted }: StreamListOptions = {}): Promise<Page<Stream>> {
     return fetchPage(this.#transport, "GET /api/stream", {
-      query: { limit, cursor, filters: filtersOf(wanted) },
+      query: { limit, cursor, order: orderBy && `${orderBy.field}-${orderBy.descending}`, filters: filtersOf(wanted) },
       signal,
     });
   }
@@ -93,11 +97,12 @@ export class Streams {
   }
 }
 
-function filtersOf({ name, active, suspended, record, createdSince }: StreamListOptions): string | undefined {
+function filtersOf({ name, active, suspended, healthy, record, createdSince }: StreamListOptions): string | undefined {
   const filters: ListFilter[] = [
     { id: "name", value: name || undefined },
     { id: "isActive", value: active },
     { id: "suspended", value: suspended },
+    { id: "isHealthy", value: healthy },
     { id: "record", value: record },
     { id: "createdAt", value: createdSince === undefined ? undefined : { gte: createdSince } },
   ].filter(({ value }) => value !== undefined);
