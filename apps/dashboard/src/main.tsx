@@ -1,4 +1,5 @@
-// Before anything that brings styles of its own: where both speak of one element, ours must come later.
+// The locale before anything that reads it. The styles before anything that brings styles of its own: where both speak of one element, ours must come later.
+import "./lib/known-locale.ts";
 import "./app/mantine-styles.ts";
 import "./app/base.css";
 

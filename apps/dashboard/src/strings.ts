@@ -3,6 +3,7 @@ import { accountStrings } from "./strings/account-strings.ts";
 import { eventStrings } from "./strings/event-strings.ts";
 import { healthStrings } from "./strings/health-strings.ts";
 import { multistreamStrings } from "./strings/multistream-strings.ts";
+import { overviewStrings } from "./strings/overview-strings.ts";
 import { playerStrings } from "./strings/player-strings.ts";
 import { sessionStrings } from "./strings/session-strings.ts";
 import { shareStrings } from "./strings/share-strings.ts";
@@ -15,6 +16,7 @@ export const strings = {
   app: {
     name: "Weir",
     pages: {
+      overview: "Overview",
       streams: "Streams",
       sessions: "Sessions",
       access: "Keys",
@@ -22,10 +24,27 @@ export const strings = {
       settings: "Settings",
     },
     navigation: "Main",
+    account: {
+      api: "API description",
+      theme: "Theme",
+      themes: { auto: "System theme", light: "Light theme", dark: "Dark theme" },
+      signOut: "Sign out",
+    },
+    shortcuts: {
+      title: "Keyboard shortcuts",
+      keys: [
+        ["/", "Search"],
+        ["o", "Overview"],
+        ["s", "Streams"],
+        ["w", "Webhooks"],
+        ["?", "Keyboard shortcuts"],
+      ],
+    },
     skip: "Skip to content",
     loading: "Loading…",
     notFound: { title: "Page not found", back: "Go to streams" },
     crashed: { title: "Something went wrong on this page.", retry: "Try again" },
+    panelCrashed: "This part of the page failed.",
     silent: (when: string) => `The server has not responded since ${when}. Showing older data. Reconnecting…`,
     unreachable: {
       title: "Cannot reach the server",
@@ -63,6 +82,7 @@ export const strings = {
   multistream: multistreamStrings,
   viewers: viewerStrings,
   webhooks: webhookStrings,
+  overview: overviewStrings,
   sessions: sessionStrings,
   player: playerStrings,
   share: shareStrings,

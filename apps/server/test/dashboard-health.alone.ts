@@ -8,6 +8,8 @@ const arena = openArena();
 async function signedIn(): Promise<Page> {
   const { weir, browser } = arena;
   const page = await browser.context.newPage();
+  // As Chromium calls it where the machine's locale is POSIX. No formatter of numbers takes it.
+  await page.addInitScript('Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix" })');
   const request = { data: { apiKey: weir.apiKey }, headers: { "x-weir-request": "1" } };
   expect((await page.request.post(`${weir.url}/api/dashboard/sign-in`, request)).ok()).toBe(true);
   return page;
@@ -27,7 +29,7 @@ test("an operator sees that a stream is not well, why, what to change, and that 
   await broadcast.publish({ gopSeconds: 2 });
   await page.getByText("All health checks pass.").waitFor({ timeout: 20_000 });
   await page.getByText("No issues.").waitFor();
-  await expect.poll(() => page.locator("figure canvas").count()).toBe(3);
+  await expect.poll(() => page.locator("figure canvas").count()).toBe(4);
 
   await page.getByRole("tab", { name: "Events" }).click();
   const line = (text: string) => page.locator("details", { hasText: text });

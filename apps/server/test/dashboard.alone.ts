@@ -38,6 +38,11 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
   const [stream] = (await arena.weir.client.streams.list()).items;
   expect([stream?.name, stream?.isActive, stream?.record]).toEqual(["Smoke", true, true]);
   expect(await page.content()).not.toContain(arena.weir.apiKey);
+
+  // Its owner watches it, whatever its policy.
+  await arena.weir.client.streams.patch(stream?.id ?? "", { playbackPolicy: { type: "jwt" } });
+  await page.reload();
+  await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(60);
   expect(problems).toEqual([]);
   await page.close();
 });

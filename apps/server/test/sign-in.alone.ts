@@ -22,9 +22,9 @@ function holdFirst(path: string): Promise<Route> {
 
 test("a server without a stream shows the first steps, and no list before them", async () => {
   await page.goto(arena.weir.url);
-  const list = holdFirst("/api/stream");
+  const figures = holdFirst("/api/dashboard/overview");
   await signIn(page, arena.weir);
-  const held = await list;
+  const held = await figures;
   expect(await page.getByRole("heading").allInnerTexts()).toEqual([]);
   await held.continue();
   await page.getByRole("heading", { name: "Create your first stream" }).waitFor();
@@ -46,10 +46,10 @@ test("a late answer from before the sign-in does not undo it while the page behi
 
 test("a refusal that is about an earlier cookie does not sign anybody out; one that is about this cookie does", async () => {
   await page.goto(arena.weir.url);
-  const list = holdFirst("/api/stream");
+  const figures = holdFirst("/api/dashboard/overview");
   await signIn(page, arena.weir);
   const asked = page.waitForResponse(/api\/dashboard\/session/);
-  await (await list).fulfill({ status: 401, json: { errors: ["no session"] } });
+  await (await figures).fulfill({ status: 401, json: { errors: ["no session"] } });
   expect((await asked).status()).toBe(200);
   expect(await navigation(page).isVisible()).toBe(true);
 

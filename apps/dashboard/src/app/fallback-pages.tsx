@@ -8,24 +8,24 @@ const text = strings.app;
 
 export function MissingPage() {
   return (
-    <main className={classes.centred}>
+    <div className={classes.message}>
       <h1>{text.notFound.title}</h1>
       <p>
         <Link to="/streams">{text.notFound.back}</Link>
       </p>
-    </main>
+    </div>
   );
 }
 
 export function BrokenPage({ error, reset }: ErrorComponentProps) {
   return (
-    <main className={classes.centred}>
+    <div className={classes.message}>
       <h1>{text.crashed.title}</h1>
       <Note tone="failure">{error instanceof Error ? error.message : String(error)}</Note>
       <Button variant="default" onClick={reset}>
         {text.crashed.retry}
       </Button>
-    </main>
+    </div>
   );
 }
 

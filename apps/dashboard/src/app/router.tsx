@@ -1,7 +1,9 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { sessionSearch } from "../features/sessions/session-search.ts";
 import { streamPageSearch } from "../features/streams/stream-page-search.ts";
-import { streamSearch, textOf } from "../features/streams/stream-search.ts";
-import { StreamsPage } from "../features/streams/streams-page.tsx";
+import { streamSearch } from "../features/streams/stream-search.ts";
+import { lazyPage } from "../lib/lazy-page.ts";
+import { textOf } from "../lib/search-text.ts";
 import { BrokenPage, MissingPage } from "./fallback-pages.tsx";
 import { Shell } from "./shell.tsx";
 
@@ -19,32 +21,30 @@ const root = createRootRoute();
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  component: lazyRouteComponent(() => import("../features/account/sign-in-page.tsx"), "SignInPage"),
+  component: lazyPage(() => import("../features/account/sign-in-page.tsx"), "SignInPage"),
   validateSearch: (search: Search) => set({ to: text(search.to) }),
 });
 
-/** All pages that need a sign-in, which the shell checks. Each but the first is loaded when it is opened. */
+/** All pages that need a sign-in, which the shell checks. */
 const app = createRoute({ getParentRoute: () => root, id: "app", component: Shell });
 
 const home = createRoute({
   getParentRoute: () => app,
   path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/streams", replace: true });
-  },
+  component: lazyPage(() => import("../features/overview/overview-page.tsx"), "OverviewPage"),
 });
 
 const streams = createRoute({
   getParentRoute: () => app,
   path: "/streams",
-  component: StreamsPage,
+  component: lazyPage(() => import("../features/streams/streams-page.tsx"), "StreamsPage"),
   validateSearch: streamSearch,
 });
 
 const stream = createRoute({
   getParentRoute: () => app,
   path: "/streams/$streamId",
-  component: lazyRouteComponent(() => import("../features/streams/stream-page.tsx"), "StreamPage"),
+  component: lazyPage(() => import("../features/streams/stream-page.tsx"), "StreamPage"),
   // Another stream is another page: no state of the last one's player, dialogs or lists may be left.
   remountDeps: ({ params }) => params,
   validateSearch: streamPageSearch,
@@ -53,14 +53,21 @@ const stream = createRoute({
 const sessions = createRoute({
   getParentRoute: () => app,
   path: "/sessions",
-  component: lazyRouteComponent(() => import("../features/sessions/sessions-page.tsx"), "SessionsPage"),
-  validateSearch: (search: Search) => set({ cursor: text(search.cursor), play: text(search.play) }),
+  component: lazyPage(() => import("../features/sessions/sessions-page.tsx"), "SessionsPage"),
+  validateSearch: sessionSearch,
+});
+
+const session = createRoute({
+  getParentRoute: () => app,
+  path: "/sessions/$sessionId",
+  component: lazyPage(() => import("../features/sessions/session-page.tsx"), "SessionPage"),
+  remountDeps: ({ params }) => params,
 });
 
 const access = createRoute({
   getParentRoute: () => app,
   path: "/access",
-  component: lazyRouteComponent(() => import("../features/access/access-page.tsx"), "AccessPage"),
+  component: lazyPage(() => import("../features/access/access-page.tsx"), "AccessPage"),
   validateSearch: (search: Search) =>
     set({ tab: search.tab === "signing" ? ("signing" as const) : undefined, cursor: text(search.cursor) }),
 });
@@ -68,31 +75,39 @@ const access = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => app,
   path: "/webhooks",
-  component: lazyRouteComponent(() => import("../features/webhooks/webhooks-page.tsx"), "WebhooksPage"),
+  component: lazyPage(() => import("../features/webhooks/webhooks-page.tsx"), "WebhooksPage"),
   validateSearch: (search: Search) => set({ cursor: text(search.cursor) }),
 });
 
 const webhook = createRoute({
   getParentRoute: () => app,
   path: "/webhooks/$webhookId",
-  component: lazyRouteComponent(() => import("../features/webhooks/webhook-page.tsx"), "WebhookPage"),
+  component: lazyPage(() => import("../features/webhooks/webhook-page.tsx"), "WebhookPage"),
   remountDeps: ({ params }) => params,
   validateSearch: (search: Search) =>
-    set({ failed: search.failed === true ? (true as const) : undefined, cursor: text(search.cursor) }),
+    set({
+      failed: search.failed === true ? (true as const) : undefined,
+      event: text(search.event),
+      cursor: text(search.cursor),
+    }),
 });
 
 const settings = createRoute({
   getParentRoute: () => app,
   path: "/settings",
-  component: lazyRouteComponent(() => import("../features/account/settings-page.tsx"), "SettingsPage"),
+  component: lazyPage(() => import("../features/account/settings-page.tsx"), "SettingsPage"),
 });
 
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
-    app.addChildren([home, streams, stream, sessions, access, webhooks, webhook, settings]),
+    app.addChildren([home, streams, stream, sessions, session, access, webhooks, webhook, settings]),
   ]),
-  defaultNotFoundComponent: MissingPage,
+  defaultNotFoundComponent: () => (
+    <Shell>
+      <MissingPage />
+    </Shell>
+  ),
   defaultErrorComponent: BrokenPage,
   scrollRestoration: true,
 });

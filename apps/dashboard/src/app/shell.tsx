@@ -1,18 +1,33 @@
-import { IconBroadcast, IconHistory, IconKey, IconSettings, IconWebhook } from "@tabler/icons-react";
+import {
+  IconBroadcast,
+  IconHistory,
+  IconKey,
+  IconLayoutDashboard,
+  IconSettings,
+  IconWebhook,
+} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouter } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { type ReactNode, Suspense, useEffect } from "react";
+import { Loading } from "../components/loading.tsx";
 import { Note } from "../components/note.tsx";
+import { Toasts } from "../components/toasts.tsx";
 import { sessionQuery } from "../features/account/account-queries.ts";
+import { preloadPages } from "../lib/lazy-page.ts";
 import { absoluteMoment } from "../lib/moments.ts";
 import { useSilentSince } from "../lib/server-reach.ts";
 import { strings } from "../strings.ts";
+import { AccountMenu } from "./account-menu.tsx";
 import { ServerAwayPage } from "./fallback-pages.tsx";
 import classes from "./shell.module.css";
+import { Shortcuts } from "./shortcuts.tsx";
 
 const text = strings.app;
+/** The other pages are loaded when this one has settled. */
+const PRELOAD_MS = 3000;
 
 const pages = [
+  { to: "/", label: text.pages.overview, Icon: IconLayoutDashboard },
   { to: "/streams", label: text.pages.streams, Icon: IconBroadcast },
   { to: "/sessions", label: text.pages.sessions, Icon: IconHistory },
   { to: "/access", label: text.pages.access, Icon: IconKey },
@@ -21,9 +36,15 @@ const pages = [
 ] as const;
 
 /** The frame of every page: a rail on wide screens, a bar at the bottom on phones. Redirects to the sign-in page where nobody is signed in. */
-export function Shell() {
+export function Shell({ children = <Outlet /> }: { readonly children?: ReactNode }) {
   const session = useQuery(sessionQuery);
   const silentSince = useSilentSince();
+  const isSignedIn = session.data != null;
+  useEffect(() => {
+    if (!isSignedIn) return;
+    const timer = setTimeout(() => void preloadPages(), PRELOAD_MS);
+    return () => clearTimeout(timer);
+  }, [isSignedIn]);
 
   if (session.data === undefined) return <ServerAwayPage error={session.error} />;
   if (session.data === null) return <ToSignIn />;
@@ -33,21 +54,24 @@ export function Shell() {
         {text.skip}
       </a>
       <nav className={classes.rail} aria-label={text.navigation}>
-        <Link to="/streams" className={classes.mark} aria-hidden tabIndex={-1}>
+        <Link to="/" className={classes.mark} aria-hidden tabIndex={-1}>
           <img src="/favicon.svg" alt="" width={24} height={24} />
           {text.name}
         </Link>
         {pages.map(({ to, label, Icon }) => (
-          <Link key={to} to={to} className={classes.page}>
+          <Link key={to} to={to} activeOptions={{ exact: to === "/" }} className={classes.page}>
             <Icon size={20} stroke={1.6} aria-hidden />
             {label}
           </Link>
         ))}
+        <AccountMenu session={session.data} />
       </nav>
       <main id="content" className={classes.content}>
         {silentSince !== null && <Note tone="warning">{text.silent(absoluteMoment(silentSince))}</Note>}
-        <Outlet />
+        <Suspense fallback={<Loading lines={6} />}>{children}</Suspense>
       </main>
+      <Toasts />
+      <Shortcuts />
     </div>
   );
 }

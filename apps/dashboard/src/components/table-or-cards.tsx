@@ -7,6 +7,8 @@ interface Column<Item> {
   readonly name: string;
   /** Stands where the name would. */
   readonly heading?: ReactNode;
+  /** How the rows are sorted by this column. */
+  readonly sorted?: "ascending" | "descending" | undefined;
   readonly className?: string | undefined;
   readonly cell: (item: Item) => ReactNode;
 }
@@ -42,11 +44,11 @@ export function TableOrCards<Item extends { readonly id: string }>({
     <table className={classes.table}>
       <thead>
         <tr>
-          {columns.map(({ name, heading = name, className }) =>
+          {columns.map(({ name, heading = name, sorted, className }) =>
             heading === "" ? (
               <td key={name} />
             ) : (
-              <th key={name} scope="col" className={className}>
+              <th key={name} scope="col" className={className} aria-sort={sorted}>
                 {heading}
               </th>
             ),

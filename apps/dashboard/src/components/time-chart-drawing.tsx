@@ -1,28 +1,28 @@
 import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { TimeSeries } from "../lib/time-series.ts";
+import type { TimeRange, TimeSeries } from "../lib/time-series.ts";
 
 interface Props {
   readonly series: TimeSeries;
+  /** Both ends of the time axis. */
+  readonly range: TimeRange;
   readonly limit: number | undefined;
-  readonly withAxes: boolean;
   readonly height: number;
   readonly format: (value: number) => string;
   /** Place of the value under the pointer; null when it is elsewhere. */
   readonly onPoint: (index: number | null) => void;
 }
 
-type Look = Omit<Props, "series">;
+type Look = Omit<Props, "series" | "range">;
 
-export function TimeChartDrawing({ series, limit, withAxes, height, format, onPoint }: Props) {
+export function TimeChartDrawing({ series, range, limit, height, format, onPoint }: Props) {
   const element = useRef<HTMLDivElement>(null);
   const [plot, setPlot] = useState<uPlot | null>(null);
   useEffect(() => {
     const target = element.current;
     if (!target) return;
-    const look = { limit, withAxes, height, format, onPoint };
-    const drawn = new uPlot(optionsOf(target, look), [[], []], target);
+    const drawn = new uPlot(optionsOf(target, { limit, height, format, onPoint }), [[], []], target);
     const resized = new ResizeObserver(() => drawn.setSize({ width: target.clientWidth, height }));
     resized.observe(target);
     setPlot(drawn);
@@ -30,14 +30,17 @@ export function TimeChartDrawing({ series, limit, withAxes, height, format, onPo
       resized.disconnect();
       drawn.destroy();
     };
-  }, [limit, withAxes, height, format, onPoint]);
+  }, [limit, height, format, onPoint]);
   useEffect(() => {
-    plot?.setData([series.times.map((ms) => ms / 1000), [...series.values]]);
-  }, [plot, series]);
+    plot?.batch(() => {
+      plot.setData([series.times.map((ms) => ms / 1000), [...series.values]], false);
+      plot.setScale("x", { min: range.from / 1000, max: range.to / 1000 });
+    });
+  }, [plot, series, range.from, range.to]);
   return <div ref={element} />;
 }
 
-function optionsOf(target: HTMLElement, { limit, withAxes, height, format, onPoint }: Look): uPlot.Options {
+function optionsOf(target: HTMLElement, { limit, height, format, onPoint }: Look): uPlot.Options {
   const style = getComputedStyle(target);
   const [line, quiet, border, warning] = ["--mantine-color-anchor", "--w-quiet", "--w-border", "--w-warning"].map(
     (it) => style.getPropertyValue(it),
@@ -51,25 +54,42 @@ function optionsOf(target: HTMLElement, { limit, withAxes, height, format, onPoi
   return {
     width: target.clientWidth,
     height,
-    ...(!withAxes && { padding: [2, 2, 2, 2] }),
+    padding: [8, 24, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(max, limit ?? 0, Number.EPSILON) * 1.1] } },
-    axes: withAxes
-      ? [
-          { ...axis, grid: { show: false } },
-          { ...axis, size: 72, values: (_plot, marks) => marks.map(format) },
-        ]
-      : [{ show: false }, { show: false }],
+    axes: [
+      { ...axis, grid: { show: false }, size: 28, space: 70, values: (_plot, marks) => timesOf(marks) },
+      { ...axis, size: 76, space: 28, values: (_plot, marks) => marks.map(format) },
+    ],
     series: [
       {},
-      { stroke: line ?? "", width: 1.5, spanGaps: false, points: { show: (it) => (it.data[0]?.length ?? 0) < 3 } },
+      {
+        stroke: line ?? "",
+        fill: `color-mix(in srgb, ${line ?? "transparent"} 12%, transparent)`,
+        width: 1.5,
+        spanGaps: false,
+        points: { show: (it) => (it.data[0]?.length ?? 0) < 3 },
+      },
     ],
     hooks: {
       setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)],
       draw: limit === undefined ? [] : [(plot) => drawLimit(plot, limit, warning ?? "")],
     },
   };
+}
+
+const DAY_SECONDS = 86_400;
+const exactTime = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
+const timeOfDay = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const dayOfYear = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
+
+/** Days where the marks are days apart, times of day else; to the second where the marks are less than a minute apart. */
+function timesOf(marks: readonly number[]): string[] {
+  const [first = 0, second = first] = marks;
+  const step = second - first;
+  const format = step >= DAY_SECONDS ? dayOfYear : step >= 60 ? timeOfDay : exactTime;
+  return marks.map((seconds) => format.format(seconds * 1000));
 }
 
 /** A dashed line across at the value. */

@@ -1,30 +1,32 @@
 import { useComputedColorScheme } from "@mantine/core";
-import { lazy, Suspense, useState } from "react";
-import { absoluteMoment } from "../lib/moments.ts";
-import type { TimeSeries } from "../lib/time-series.ts";
+import { Suspense, useState } from "react";
+import { lazyPage } from "../lib/lazy-page.ts";
+import { clockMoment } from "../lib/moments.ts";
+import type { TimeRange, TimeSeries } from "../lib/time-series.ts";
 import { strings } from "../strings.ts";
+import { PanelBoundary } from "./panel-boundary.tsx";
 import classes from "./time-chart.module.css";
 
-// uPlot is fetched when the first chart is looked at.
-const Drawing = lazy(async () => ({ default: (await import("./time-chart-drawing.tsx")).TimeChartDrawing }));
+// uPlot is loaded with the first chart.
+const Drawing = lazyPage(() => import("./time-chart-drawing.tsx"), "TimeChartDrawing");
 
 interface Props {
   readonly title: string;
-  /** What is measured, and how; on hover. */
+  /** How it is measured. */
   readonly hint?: string;
   readonly series: TimeSeries;
+  /** Both ends of the time axis, whatever the series has. */
+  readonly range: TimeRange;
   /** The same function each time, or the chart is drawn anew. */
   readonly format: (value: number) => string;
-  /** A value that is drawn as a line across: on one side of it something is wrong. */
+  /** A value drawn as a line across: on one side of it something is wrong. */
   readonly limit?: number;
-  /** With a scale at the left and the time below, where there is room for them. */
-  readonly withAxes?: boolean;
   /** Pixels. */
   readonly height?: number;
 }
 
-/** One quantity over time, from zero up. Beside the title stands the newest value, or the one under the pointer. */
-export function TimeChart({ title, hint, series, format, limit, withAxes = false, height = 64 }: Props) {
+/** One quantity over time, from zero up. The line below the title has the newest value, or the one under the pointer. */
+export function TimeChart({ title, hint, series, range, format, limit, height = 150 }: Props) {
   const [pointed, setPointed] = useState<number | null>(null);
   const scheme = useComputedColorScheme();
   const { times, values } = series;
@@ -33,31 +35,28 @@ export function TimeChart({ title, hint, series, format, limit, withAxes = false
   return (
     <figure className={classes.chart}>
       <figcaption className={classes.head} title={hint}>
-        <span className="quiet">{title}</span>
-        <span>
-          {at !== undefined && <span className="quiet">{absoluteMoment(at)} </span>}
+        <span className={classes.title}>{title}</span>
+        <span className={classes.value}>
+          {at !== undefined && <span className="quiet">{clockMoment(at, range.to)} </span>}
           <strong>{shown == null ? strings.actions.none : format(shown)}</strong>
         </span>
       </figcaption>
-      <div
-        className={withAxes ? undefined : classes.canvas}
-        style={{ height }}
-        role="img"
-        aria-label={summaryOf(title, values, format)}
-      >
+      <div style={{ height }} role="img" aria-label={summaryOf(title, values, format)}>
         {values.length > 0 ? (
-          <Suspense>
-            {/* Another scheme has other colours, and a canvas does not follow by itself. */}
-            <Drawing
-              key={scheme}
-              series={series}
-              limit={limit}
-              withAxes={withAxes}
-              height={height}
-              format={format}
-              onPoint={setPointed}
-            />
-          </Suspense>
+          <PanelBoundary>
+            {/* Another colour scheme needs another drawing: a canvas does not follow it. */}
+            <Suspense>
+              <Drawing
+                key={scheme}
+                series={series}
+                range={range}
+                limit={limit}
+                height={height}
+                format={format}
+                onPoint={setPointed}
+              />
+            </Suspense>
+          </PanelBoundary>
         ) : (
           <p className={classes.empty}>{strings.chart.empty}</p>
         )}

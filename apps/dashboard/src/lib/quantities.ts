@@ -31,6 +31,13 @@ export function bytesText(bytes: number): string {
   return `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
+const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
+/** `1,234`. Empty for a fraction, such as a chart may have between two marks. */
+export function countText(count: number): string {
+  return Number.isInteger(count) ? whole.format(count) : "";
+}
+
 /** `29.97 fps`, without digits that say nothing. */
 export function frameRateText(framesPerSecond: number): string {
   return `${Number(framesPerSecond.toFixed(2))} fps`;

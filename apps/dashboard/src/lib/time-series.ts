@@ -4,3 +4,9 @@ export interface TimeSeries {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
 }
+
+/** A stretch of time, in milliseconds since the epoch. */
+export interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+}

@@ -196,7 +196,6 @@ export const streamStrings = {
   },
   waiting: {
     titleNew: "Waiting for video",
-    titleIdle: "Nobody is publishing",
     body: (address: string) => `Publish to ${address}. The picture appears here automatically.`,
     causes: "Encoder running but nothing here?",
     port: {
@@ -216,6 +215,10 @@ export const streamStrings = {
   },
   last: {
     title: "Last broadcast",
+    play: "Play recording",
+    ended: "Ended",
+    peak: "Most viewers at once",
+    peakHint: "In the last 30 minutes of the broadcast",
     recent: "Recent events",
     more: "All events",
     open: "Open session",

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
+import { ThemeSelect } from "../../app/account-menu.tsx";
 import { Moment } from "../../components/moment.tsx";
 import { Note } from "../../components/note.tsx";
 import { Panel } from "../../components/panel.tsx";
@@ -47,6 +48,7 @@ export function SettingsPage() {
           </p>
         )}
         {signOut.error && <Note tone="failure">{signOut.error.message}</Note>}
+        <ThemeSelect />
         <Button variant="default" loading={signOut.isPending} onClick={() => signOut.mutate()}>
           {text.signOut}
         </Button>

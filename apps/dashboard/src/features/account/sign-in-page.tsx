@@ -56,5 +56,5 @@ export function SignInPage() {
 
 /** Only ever an address of ours: a link to the sign-in page must not lead out of the house. */
 function ownAddress(to: string | undefined): string {
-  return to && /^\/(?![/\\])/.test(to) ? to : "/streams";
+  return to && /^\/(?![/\\])/.test(to) ? to : "/";
 }

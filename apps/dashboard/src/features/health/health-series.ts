@@ -7,6 +7,7 @@ export interface HealthSeries {
   readonly frameRate: TimeSeries;
   readonly keyframeIntervalMs: TimeSeries;
   readonly ratio: TimeSeries;
+  readonly viewers: TimeSeries;
 }
 
 /** Without a sample for this long the line breaks. Samples come every 10 s and with every segment. */
@@ -18,6 +19,7 @@ export function seriesOf(events: readonly StreamEvent[], since: number): HealthS
   const frameRate = new Line();
   const keyframeIntervalMs = new Line();
   const ratio = new Line();
+  const viewers = new Line();
   let isFirst = true;
   for (const event of events) {
     if (event.timestamp < since) continue;
@@ -29,12 +31,19 @@ export function seriesOf(events: readonly StreamEvent[], since: number): HealthS
       // The first one comes with the first keyframe: nothing was received before it to measure.
       if (!isFirst || stats.ingestRate !== 0) ingestRate.add(timestamp, stats.ingestRate);
       frameRate.add(timestamp, stats.frameRate);
+      viewers.add(timestamp, stats.viewerCount);
       // With the first keyframe there is no interval yet.
       keyframeIntervalMs.add(timestamp, stats.keyframeIntervalMs || undefined);
       isFirst = false;
     }
   }
-  return { ingestRate, frameRate, keyframeIntervalMs, ratio };
+  return { ingestRate, frameRate, keyframeIntervalMs, ratio, viewers };
+}
+
+/** The highest value of a series; null for an empty one. */
+export function highestOf({ values }: TimeSeries): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length > 0 ? known.reduce((a, b) => Math.max(a, b)) : null;
 }
 
 class Line implements TimeSeries {

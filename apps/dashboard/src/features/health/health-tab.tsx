@@ -5,12 +5,12 @@ import { QueryProblem } from "../../components/query-problem.tsx";
 import { absoluteMoment, clockMoment } from "../../lib/moments.ts";
 import { shareText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
-import { HealthCharts } from "./health-charts.tsx";
 import { HealthIssues } from "./health-issues.tsx";
 import { healthQuery } from "./health-queries.ts";
 import { type HealthCheck, standingOf } from "./health-standing.ts";
 import classes from "./health-tab.module.css";
 import { HealthWord } from "./health-word.tsx";
+import { LiveCharts } from "./live-charts.tsx";
 
 const text = strings.health;
 
@@ -36,7 +36,7 @@ export function HealthTab({ stream }: { readonly stream: Stream }) {
         </Panel>
         <HealthIssues stream={stream} />
       </div>
-      <HealthCharts stream={stream} />
+      <LiveCharts stream={stream} />
     </div>
   );
 }

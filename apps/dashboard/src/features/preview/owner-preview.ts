@@ -20,10 +20,9 @@ export function isGated(policy: PlaybackPolicy | null | undefined): boolean {
   return policy != null && (policy.type !== "public" || (policy.allowedOrigins ?? []).length > 0);
 }
 
-/** The playlist of a playback id, with an owner token where the content is gated. Null until the token is there. */
-export function usePreview(playbackId: string, gated: boolean): string | null {
+/** A playlist of a playback ID, with an owner token where the content is gated. Null until the token is there. */
+export function usePreview(playlist: string, playbackId: string, gated: boolean): string | null {
   const { data, error } = useQuery({ ...ownerTokenQuery(playbackId), enabled: gated });
-  const playlist = `/hls/${playbackId}/index.m3u8`;
   // Without a token the player shows that it is refused.
   if (!gated || error) return playlist;
   return data ? `${playlist}?${new URLSearchParams({ jwt: data.token })}` : null;

@@ -1,2 +1,5 @@
+export { RecordingState } from "./recording-state.tsx";
+export { RecordingVideo } from "./recording-video.tsx";
 export { SessionList } from "./session-list.tsx";
-export { sessionQuery } from "./session-queries.ts";
+export { sessionQuery, sessionsQuery } from "./session-queries.ts";
+export type { SessionSearch } from "./session-search.ts";

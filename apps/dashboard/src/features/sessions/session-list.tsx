@@ -1,58 +1,99 @@
+import { NativeSelect } from "@mantine/core";
 import { IconHistory } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
+import { Loading } from "../../components/loading.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
-import { RecordingPlayer } from "./recording-player.tsx";
+import { streamChoicesQuery } from "../webhooks/webhook-queries.ts";
+import { RecordingSelection } from "./recording-selection.tsx";
 import classes from "./session-list.module.css";
 import { sessionsQuery } from "./session-queries.ts";
-import { SessionTable } from "./session-table.tsx";
+import { SESSION_DATES, type SessionSearch } from "./session-search.ts";
+import { hasRecording, SessionTable } from "./session-table.tsx";
 
 const text = strings.sessions;
 
-export interface SessionSearch {
-  readonly cursor?: string;
-  readonly play?: string;
-}
-
 interface Props {
-  /** Sessions of all streams when not given. */
-  readonly streamId?: string;
-  readonly cursor: string | undefined;
-  /** Id of the session whose recording is open. */
-  readonly play: string | undefined;
+  readonly search: SessionSearch;
+  /** The stream whose page this is on; then there is no choice of streams. */
+  readonly ofStream?: string;
   readonly onSearch: (search: SessionSearch) => void;
 }
 
-/** One page of sessions, with the recording that is being looked at above it. */
-export function SessionList({ streamId, cursor, play, onSearch }: Props) {
-  const sessions = useQuery(sessionsQuery(streamId, cursor));
-  const here: SessionSearch = cursor === undefined ? {} : { cursor };
+/** One page of sessions. Those with a recording can be selected. */
+export function SessionList({ search, ofStream, onSearch }: Props) {
+  const sessions = useQuery(sessionsQuery({ ...search, ...(ofStream && { streamId: ofStream }) }));
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const { cursor, ...filters } = search;
   if (sessions.error && !sessions.data) return <QueryProblem error={sessions.error} />;
-  if (!sessions.data) return <p className="quiet">{strings.app.loading}</p>;
+  if (!sessions.data) return <Loading />;
+  const { items, nextCursor } = sessions.data;
+  const selected = items.filter((session) => picked.has(session.id) && hasRecording(session));
+  const isNarrowed = Object.keys(filters).length > 0;
   return (
     <div className={classes.list}>
-      {play !== undefined && <RecordingPlayer key={play} sessionId={play} onClose={() => onSearch(here)} />}
-      {sessions.data.items.length === 0 ? (
+      {(items.length > 0 || isNarrowed) && <Filters search={search} withStreams={!ofStream} onSearch={onSearch} />}
+      {items.length === 0 && isNarrowed && <p className={classes.nothing}>{text.noMatch}</p>}
+      {items.length === 0 && !isNarrowed && (
         <EmptyState
           icon={<IconHistory size={24} />}
           title={text.empty.title}
-          body={streamId === undefined ? text.empty.body : text.emptyStream}
-        />
-      ) : (
-        <SessionTable
-          sessions={sessions.data.items}
-          withStream={streamId === undefined}
-          play={play}
-          onPlay={(id) => onSearch({ ...here, play: id })}
+          body={ofStream ? text.emptyStream : text.empty.body}
         />
       )}
+      {items.length > 0 && <SessionTable sessions={items} withStream={!ofStream} picked={picked} onPick={setPicked} />}
       <PageLinks
         cursor={cursor}
-        nextCursor={sessions.data.nextCursor}
-        onCursor={(next) => onSearch(next === undefined ? {} : { cursor: next })}
+        nextCursor={nextCursor}
+        onCursor={(next) => onSearch(next === undefined ? filters : { ...filters, cursor: next })}
       />
+      {selected.length > 0 && <RecordingSelection selected={selected} onClear={() => setPicked(new Set())} />}
     </div>
+  );
+}
+
+interface FilterProps {
+  readonly search: SessionSearch;
+  readonly withStreams: boolean;
+  readonly onSearch: (search: SessionSearch) => void;
+}
+
+function Filters({ search, withStreams, onSearch }: FilterProps) {
+  const streamId = search.streamId ?? "";
+  const created: string = search.created ?? "";
+  const { data: streams = [] } = useQuery({ ...streamChoicesQuery, enabled: withStreams });
+  const set = (wanted: { streamId: string; created: string }): void => {
+    const date = SESSION_DATES.find((known) => known === wanted.created);
+    onSearch({ ...(wanted.streamId && { streamId: wanted.streamId }), ...(date && { created: date }) });
+  };
+  return (
+    <search className={classes.filters}>
+      {withStreams && (
+        <NativeSelect
+          aria-label={text.columns.stream}
+          value={streamId}
+          data={[
+            { value: "", label: text.filters.anyStream },
+            ...streams.map(({ id, name }) => ({ value: id, label: name })),
+            ...(streamId === "" || streams.some(({ id }) => id === streamId)
+              ? []
+              : [{ value: streamId, label: text.filters.otherStream }]),
+          ]}
+          onChange={(event) => set({ streamId: event.currentTarget.value, created })}
+        />
+      )}
+      <NativeSelect
+        aria-label={text.filters.date}
+        value={created}
+        data={[
+          { value: "", label: strings.streams.filters.created.any },
+          ...SESSION_DATES.map((value) => ({ value, label: strings.streams.filters.created[value] })),
+        ]}
+        onChange={(event) => set({ streamId, created: event.currentTarget.value })}
+      />
+    </search>
   );
 }

@@ -1,14 +1,13 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import type { Session } from "@weir/contract";
 import { weir } from "../../lib/weir.ts";
+import { type SessionSearch, sessionOptionsOf } from "./session-search.ts";
 
-/** Sessions of one stream, or of all when there is no id. */
-export function sessionsQuery(streamId: string | undefined, cursor: string | undefined) {
+/** One page of sessions, newest first. */
+export function sessionsQuery({ limit = 20, ...search }: SessionSearch & { readonly limit?: number }) {
   return queryOptions({
-    queryKey: ["sessions", streamId ?? null, cursor ?? null],
-    queryFn: ({ signal }) =>
-      streamId === undefined
-        ? weir.sessions.list({ cursor, signal })
-        : weir.sessions.ofStream(streamId, { cursor, signal }),
+    queryKey: ["sessions", search, limit],
+    queryFn: ({ signal }) => weir.sessions.list({ ...sessionOptionsOf(search, Date.now()), limit, signal }),
     refetchInterval: 5000,
     placeholderData: keepPreviousData,
   });
@@ -19,5 +18,18 @@ export function sessionQuery(id: string) {
     queryKey: ["session", id],
     queryFn: ({ signal }) => weir.sessions.get(id, { signal }),
     refetchInterval: 5000,
+  });
+}
+
+/** Deletes the recordings of these sessions, all or none. The sessions stay in the list. */
+export function useDeleteRecordings() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (sessions: readonly Session[]) => weir.sessions.deleteRecordings(sessions.map(({ id }) => id)),
+    onSettled: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey: ["sessions"] }),
+        queries.invalidateQueries({ queryKey: ["session"] }),
+      ]),
   });
 }

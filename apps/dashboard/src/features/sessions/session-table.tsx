@@ -1,12 +1,12 @@
-import { Button } from "@mantine/core";
-import { IconPlayerPlay } from "@tabler/icons-react";
+import { Button, Checkbox } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Session } from "@weir/contract";
-import { CopyButton } from "../../components/copy-button.tsx";
 import { Moment } from "../../components/moment.tsx";
 import classes from "../../components/table.module.css";
 import { TableOrCards } from "../../components/table-or-cards.tsx";
 import { reachableAddress } from "../../lib/local-addresses.ts";
+import { absoluteMoment } from "../../lib/moments.ts";
 import { bytesText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { RecordingState } from "./recording-state.tsx";
@@ -17,20 +17,40 @@ const text = strings.sessions;
 interface Props {
   readonly sessions: readonly Session[];
   readonly withStream: boolean;
-  readonly play: string | undefined;
-  readonly onPlay: (id: string) => void;
+  /** Ids of the sessions that are ticked. */
+  readonly picked: ReadonlySet<string>;
+  readonly onPick: (picked: ReadonlySet<string>) => void;
 }
 
-export function SessionTable({ sessions, withStream, play, onPlay }: Props) {
-  const actions = (session: Session) => (
-    <SessionActions session={session} isOpen={play === session.id} onPlay={onPlay} />
-  );
+/** Only the recording of a session that has ended can be deleted. */
+export function hasRecording({ isActive, recordingStatus }: Session): boolean {
+  return !isActive && (recordingStatus === "ready" || recordingStatus === "failed");
+}
+
+export function SessionTable({ sessions, withStream, picked, onPick }: Props) {
+  const pickable = sessions.filter(hasRecording);
+  const count = pickable.filter(({ id }) => picked.has(id)).length;
+  const tick = (session: Session) => <Tick session={session} picked={picked} onPick={onPick} />;
   const stream = { name: text.columns.stream, cell: (session: Session) => <StreamLink session={session} /> };
   return (
     <TableOrCards
       items={sessions}
       columns={[
-        { name: text.columns.started, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+        {
+          name: strings.streams.selection.pickAll,
+          heading: (
+            <Checkbox
+              aria-label={strings.streams.selection.pickAll}
+              disabled={pickable.length === 0}
+              checked={count > 0 && count === pickable.length}
+              indeterminate={count > 0 && count < pickable.length}
+              onChange={(event) => onPick(new Set(event.currentTarget.checked ? pickable.map(({ id }) => id) : []))}
+            />
+          ),
+          className: classes.tick,
+          cell: tick,
+        },
+        { name: text.columns.started, cell: (session) => <SessionLink session={session} /> },
         ...(withStream ? [stream] : []),
         {
           name: text.columns.duration,
@@ -39,18 +59,21 @@ export function SessionTable({ sessions, withStream, play, onPlay }: Props) {
         },
         { name: text.columns.size, className: classes.number, cell: ({ sourceBytes }) => bytesText(sourceBytes) },
         { name: text.columns.recording, cell: (session) => <RecordingState session={session} /> },
-        { name: "", cell: actions },
+        { name: "", cell: (session) => <Download session={session} /> },
       ]}
       card={(session) => (
         <>
-          {withStream && <StreamLink session={session} />}
+          <div className={classes.cardHead}>
+            <SessionLink session={session} />
+            {tick(session)}
+          </div>
           <div className={classes.cardLine}>
-            <Moment at={session.createdAt} />
+            {withStream && <StreamLink session={session} />}
             <span>{durationText(session.sourceSegmentsDuration)}</span>
           </div>
           <div className={classes.cardLine}>
             <RecordingState session={session} />
-            {actions(session)}
+            <Download session={session} />
           </div>
         </>
       )}
@@ -58,44 +81,56 @@ export function SessionTable({ sessions, withStream, play, onPlay }: Props) {
   );
 }
 
-function StreamLink({ session }: { readonly session: Session }) {
+interface RowProps {
+  readonly session: Session;
+}
+
+function SessionLink({ session: { id, createdAt } }: RowProps) {
   return (
-    <Link to="/streams/$streamId" params={{ streamId: session.parentId }} className={classes.name}>
+    <Link to="/sessions/$sessionId" params={{ sessionId: id }} className={classes.name}>
+      <Moment at={createdAt} />
+    </Link>
+  );
+}
+
+function StreamLink({ session }: RowProps) {
+  return (
+    <Link to="/streams/$streamId" params={{ streamId: session.parentId }} className={list.stream}>
       {session.name}
     </Link>
   );
 }
 
-interface ActionProps {
-  readonly session: Session;
-  readonly isOpen: boolean;
-  readonly onPlay: (id: string) => void;
+function Tick({ session, picked, onPick }: RowProps & Pick<Props, "picked" | "onPick">) {
+  const onChange = (ticked: boolean): void => {
+    const next = new Set(picked);
+    if (ticked) next.add(session.id);
+    else next.delete(session.id);
+    onPick(next);
+  };
+  return (
+    <Checkbox
+      aria-label={strings.streams.selection.pick(`${session.name}, ${absoluteMoment(session.createdAt)}`)}
+      disabled={!hasRecording(session)}
+      checked={hasRecording(session) && picked.has(session.id)}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+  );
 }
 
-function SessionActions({ session, isOpen, onPlay }: ActionProps) {
-  if (session.recordingUrl === undefined) return null;
+function Download({ session: { mp4Url } }: RowProps) {
+  if (mp4Url === undefined) return null;
   return (
     <div className={list.actions}>
       <Button
         size="compact-sm"
         variant="default"
-        disabled={isOpen}
-        leftSection={<IconPlayerPlay size={14} aria-hidden />}
-        onClick={() => onPlay(session.id)}
+        component="a"
+        href={reachableAddress(mp4Url, window.location)}
+        leftSection={<IconDownload size={14} aria-hidden />}
       >
-        {text.play}
+        {text.mp4}
       </Button>
-      {session.mp4Url && (
-        <Button
-          size="compact-sm"
-          variant="subtle"
-          component="a"
-          href={reachableAddress(session.mp4Url, window.location)}
-        >
-          {text.mp4}
-        </Button>
-      )}
-      <CopyButton value={reachableAddress(session.recordingUrl, window.location)} what={text.copyAddress} />
     </div>
   );
 }

@@ -8,13 +8,13 @@ const route = getRouteApi("/app/sessions");
 
 /** Every session of every stream, newest first. */
 export function SessionsPage() {
-  const { cursor, play } = route.useSearch();
+  const search = route.useSearch();
   const navigate = route.useNavigate();
   useDocumentTitle(`${strings.sessions.title} · ${strings.app.name}`);
   return (
     <div className={page.page}>
       <h1>{strings.sessions.title}</h1>
-      <SessionList cursor={cursor} play={play} onSearch={(search) => navigate({ search })} />
+      <SessionList search={search} onSearch={(next) => navigate({ search: next })} />
     </div>
   );
 }

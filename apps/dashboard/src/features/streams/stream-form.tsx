@@ -14,7 +14,7 @@ interface Props {
   readonly onSubmit: (stream: NewStream) => void;
 }
 
-/** What a new stream needs: a name, whether it is recorded, and in which qualities it plays. */
+/** The fields of a new stream: its name, whether it is recorded, and its renditions. */
 export function StreamForm({ busy, error, onSubmit }: Props) {
   const [name, setName] = useState("");
   const [record, setRecord] = useState(true);

@@ -1,11 +1,19 @@
 import { Checkbox } from "@mantine/core";
+import { IconArrowDown, IconArrowUp, IconBroadcast } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
-import { LastMoment } from "../../components/moment.tsx";
+import { CopyButton } from "../../components/copy-button.tsx";
+import { LastMoment, Moment } from "../../components/moment.tsx";
 import classes from "../../components/table.module.css";
 import { TableOrCards } from "../../components/table-or-cards.tsx";
-import { bitrateText } from "../../lib/quantities.ts";
+import { bitrateText, countText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
+import { standingOf } from "../health/health-standing.ts";
+import { HealthWord } from "../health/health-word.tsx";
+import { viewersByIdQuery } from "../views/view-queries.ts";
+import list from "./stream-list.module.css";
+import type { SortField, StreamSort } from "./stream-search.ts";
 import { StreamState } from "./stream-state.tsx";
 
 const text = strings.streams.columns;
@@ -15,14 +23,21 @@ interface Props {
   /** Ids of the rows that are ticked. */
   readonly picked: ReadonlySet<string>;
   readonly onPick: (picked: ReadonlySet<string>) => void;
+  readonly sort: StreamSort | undefined;
+  readonly onSort: (sort: StreamSort) => void;
 }
 
-export function StreamList({ streams, picked, onPick }: Props) {
+export function StreamList({ streams, picked, onPick, sort, onSort }: Props) {
+  const { data: viewers } = useQuery({ ...viewersByIdQuery, enabled: streams.some(({ isActive }) => isActive) });
   const count = streams.filter(({ id }) => picked.has(id)).length;
   const tick = (stream: Stream) => <Tick stream={stream} picked={picked} onPick={onPick} />;
+  const heading = (field: SortField, name: string) => <SortHeading {...{ field, name, sort, onSort }} />;
+  const viewersOf = ({ isActive, playbackId }: Stream): string =>
+    isActive && viewers ? countText(viewers.get(playbackId) ?? 0) : strings.actions.none;
   return (
     <TableOrCards
       items={streams}
+      narrow="64em"
       columns={[
         {
           name: strings.streams.selection.pickAll,
@@ -37,27 +52,49 @@ export function StreamList({ streams, picked, onPick }: Props) {
           className: classes.tick,
           cell: tick,
         },
-        { name: text.name, cell: (stream) => <StreamLink stream={stream} /> },
+        {
+          name: text.name,
+          heading: heading("name", text.name),
+          sorted: sortedBy("name", sort),
+          cell: (stream) => <StreamName stream={stream} />,
+        },
         { name: text.state, cell: (stream) => <StreamState stream={stream} /> },
-        { name: text.lastSeen, cell: ({ lastSeen }) => <LastMoment at={lastSeen} /> },
+        { name: text.health, cell: (stream) => <Health stream={stream} /> },
+        { name: text.viewers, className: classes.number, cell: viewersOf },
         { name: text.ingest, className: classes.number, cell: ingestOf },
         {
-          name: text.record,
-          className: "quiet",
-          cell: ({ record }) => (record ? strings.actions.on : strings.actions.off),
+          name: text.lastSeen,
+          heading: heading("lastSeen", text.lastSeen),
+          sorted: sortedBy("lastSeen", sort),
+          cell: ({ lastSeen }) => <LastMoment at={lastSeen} />,
+        },
+        {
+          name: text.created,
+          heading: heading("createdAt", text.created),
+          sorted: sortedBy("createdAt", sort),
+          cell: ({ createdAt }) => <Moment at={createdAt} />,
         },
       ]}
       card={(stream) => (
         <>
           <div className={classes.cardHead}>
-            <StreamLink stream={stream} />
+            <StreamName stream={stream} />
             {tick(stream)}
           </div>
           <div className={classes.cardLine}>
             <StreamState stream={stream} />
-            <span className="quiet">
-              {stream.status.state === "live" ? ingestOf(stream) : <LastMoment at={stream.lastSeen} />}
-            </span>
+            {stream.isActive ? (
+              <>
+                <Health stream={stream} />
+                <span className="quiet">
+                  {viewersOf(stream)} {text.viewers.toLowerCase()} · {ingestOf(stream)}
+                </span>
+              </>
+            ) : (
+              <span className="quiet">
+                <LastMoment at={stream.lastSeen} />
+              </span>
+            )}
           </div>
         </>
       )}
@@ -65,7 +102,33 @@ export function StreamList({ streams, picked, onPick }: Props) {
   );
 }
 
-function Tick({ stream, picked, onPick }: Omit<Props, "streams"> & { readonly stream: Stream }) {
+function sortedBy(field: SortField, sort: StreamSort | undefined): "ascending" | "descending" | undefined {
+  if (sort === field) return "ascending";
+  return sort === `-${field}` ? "descending" : undefined;
+}
+
+interface HeadingProps {
+  readonly field: SortField;
+  readonly name: string;
+  readonly sort: StreamSort | undefined;
+  readonly onSort: (sort: StreamSort) => void;
+}
+
+/** Names sort from A, times from the newest; a second press turns the order round. */
+function SortHeading({ field, name, sort, onSort }: HeadingProps) {
+  const first: StreamSort = field === "name" ? field : `-${field}`;
+  const second: StreamSort = field === "name" ? `-${field}` : field;
+  const sorted = sortedBy(field, sort);
+  const Icon = sorted === "ascending" ? IconArrowUp : IconArrowDown;
+  return (
+    <button type="button" className={list.sort} onClick={() => onSort(sort === first ? second : first)}>
+      {name}
+      <Icon size={14} className={list.arrow} data-shown={sorted !== undefined} aria-hidden />
+    </button>
+  );
+}
+
+function Tick({ stream, picked, onPick }: Pick<Props, "picked" | "onPick"> & { readonly stream: Stream }) {
   const onChange = (ticked: boolean): void => {
     const next = new Set(picked);
     if (ticked) next.add(stream.id);
@@ -81,14 +144,39 @@ function Tick({ stream, picked, onPick }: Omit<Props, "streams"> & { readonly st
   );
 }
 
-function StreamLink({ stream }: { readonly stream: Stream }) {
+/** The place of a thumbnail, the name and the playback ID. */
+function StreamName({ stream: { id, name, playbackId, isActive } }: { readonly stream: Stream }) {
   return (
-    <Link to="/streams/$streamId" params={{ streamId: stream.id }} className={classes.name}>
-      {stream.name}
-    </Link>
+    <div className={list.stream}>
+      <span className={list.thumbnail} data-live={isActive} aria-hidden>
+        <IconBroadcast size={18} />
+      </span>
+      <div className={list.words}>
+        <Link to="/streams/$streamId" params={{ streamId: id }} className={classes.name}>
+          {name}
+        </Link>
+        <span className={list.id}>
+          <code>{playbackId}</code>
+          <CopyButton value={playbackId} what={`${text.playbackId.toLowerCase()} of ${name}`} />
+        </span>
+      </div>
+    </div>
+  );
+}
+
+function Health({ stream }: { readonly stream: Stream }) {
+  const { status, reason } = standingOf(stream, undefined);
+  if (status === "idle") return <span className="quiet">{strings.actions.none}</span>;
+  // The list knows open issues alone: without one the stream counts as healthy.
+  const state = status === "unknown" ? "healthy" : status;
+  return (
+    <span title={status === "unhealthy" ? (reason ?? undefined) : undefined}>
+      <HealthWord state={state}>{strings.health.status[state]}</HealthWord>
+    </span>
   );
 }
 
 function ingestOf(stream: Stream): string {
-  return stream.status.state === "live" ? bitrateText(stream.ingestRate) : strings.actions.none;
+  if (stream.status.state !== "live") return strings.actions.none;
+  return stream.ingestRate > 0 ? bitrateText(stream.ingestRate) : strings.streams.figures.measuring;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { streamPageSearch } from "./stream-page-search.ts";
 
 test("an address with everything in it is read whole", () => {
-  const search = { tab: "events", cursor: "c", play: "p", show: "fatal", at: 1_700_000_000_000 };
+  const search = { tab: "events", cursor: "c", created: "week", show: "fatal", at: 1_700_000_000_000 };
   expect(streamPageSearch(search)).toEqual(search);
 });
 

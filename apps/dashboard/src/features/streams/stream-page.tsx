@@ -3,22 +3,17 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { WeirError } from "@weir/client";
 import type { Stream } from "@weir/contract";
-import { useState } from "react";
+import { Loading } from "../../components/loading.tsx";
 import { Note } from "../../components/note.tsx";
 import page from "../../components/page.module.css";
 import { QueryProblem } from "../../components/query-problem.tsx";
-import type { PlaybackFigures } from "../../player/hls-playback.ts";
-import { VideoPlayer } from "../../player/video-player.tsx";
 import { strings } from "../../strings.ts";
-import { isGated, usePreview } from "../preview/owner-preview.ts";
-import { TerminateButton } from "./stream-actions.tsx";
+import { SuspendButton, TerminateButton } from "./stream-actions.tsx";
 import { StreamFacts } from "./stream-facts.tsx";
-import { StreamFigures } from "./stream-figures.tsx";
 import { StreamLive } from "./stream-live.tsx";
 import classes from "./stream-page.module.css";
 import { streamQuery, useTestBroadcastOf } from "./stream-queries.ts";
 import { StreamTabs } from "./stream-tabs.tsx";
-import { SilenceCauses, WaitingForVideo } from "./waiting-for-video.tsx";
 
 const text = strings.streams;
 const route = getRouteApi("/app/streams/$streamId");
@@ -40,14 +35,11 @@ export function StreamPage() {
       </Note>
     );
   }
-  return stream.error ? <QueryProblem error={stream.error} /> : <p className="quiet">{strings.app.loading}</p>;
+  return stream.error ? <QueryProblem error={stream.error} /> : <Loading lines={6} />;
 }
 
 function StreamBody({ stream, error }: { readonly stream: Stream; readonly error: Error | null }) {
-  const [figures, setFigures] = useState<PlaybackFigures | null>(null);
   const testBroadcast = useTestBroadcastOf(stream.id);
-  const preview = usePreview(stream.playbackId, isGated(stream.playbackPolicy));
-  const isOnAir = stream.status.state !== "idle";
   useDocumentTitle(`${stream.name} · ${text.state[stream.status.state]} · ${strings.app.name}`);
   return (
     <article className={classes.page}>
@@ -63,23 +55,18 @@ function StreamBody({ stream, error }: { readonly stream: Stream; readonly error
       </header>
       <QueryProblem error={error} />
       {stream.suspended && (
-        <Note tone="warning" title={text.page.suspended.title}>
-          {text.page.suspended.body}
-        </Note>
+        <div className={classes.suspended}>
+          <Note tone="warning" title={text.page.suspended.title}>
+            {text.page.suspended.body}
+          </Note>
+          <SuspendButton stream={stream} />
+        </div>
       )}
-      {!isOnAir && testBroadcast?.error && (
+      {!stream.isActive && testBroadcast?.error && (
         <Note tone="failure" title={text.page.failed(text.guide.test)}>
           {testBroadcast.error.message}
         </Note>
       )}
-      <div className={classes.now}>
-        {isOnAir ? (
-          preview && <VideoPlayer src={preview} live label={strings.player.label} onFigures={setFigures} />
-        ) : (
-          <WaitingForVideo stream={stream} />
-        )}
-        {isOnAir ? <StreamFigures stream={stream} playback={figures} /> : <SilenceCauses />}
-      </div>
       <StreamTabs stream={stream} />
     </article>
   );

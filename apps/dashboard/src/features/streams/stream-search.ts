@@ -1,4 +1,5 @@
 import type { StreamListOptions } from "@weir/client";
+import { textOf } from "../../lib/search-text.ts";
 
 /** What the list of streams is narrowed to, as it stands in the address. */
 export interface StreamSearch {
@@ -6,16 +7,23 @@ export interface StreamSearch {
   readonly state?: (typeof STATES)[number];
   readonly record?: (typeof RECORDS)[number];
   readonly created?: keyof typeof CREATED_DAYS;
+  readonly sort?: StreamSort;
   readonly cursor?: string;
 }
 
-export const STATES = ["active", "idle", "suspended"] as const;
+/** What the list can be sorted by, as the API names it. With a dash before it, descending. */
+export const SORT_FIELDS = ["name", "lastSeen", "createdAt"] as const;
+export type SortField = (typeof SORT_FIELDS)[number];
+export type StreamSort = SortField | `-${SortField}`;
+
+export const STATES = ["active", "unhealthy", "idle", "suspended"] as const;
 export const RECORDS = ["on", "off"] as const;
 /** How many days back each choice reaches. */
 export const CREATED_DAYS = { day: 1, week: 7, month: 30 } as const;
 export const CREATED = Object.keys(CREATED_DAYS) as (keyof typeof CREATED_DAYS)[];
 
 const DAY_MS = 86_400_000;
+const SORTS: readonly StreamSort[] = SORT_FIELDS.flatMap((field): StreamSort[] => [field, `-${field}`]);
 
 /** Reads an address; whatever it does not know is left out. */
 export function streamSearch(search: Record<string, unknown>): StreamSearch {
@@ -24,33 +32,35 @@ export function streamSearch(search: Record<string, unknown>): StreamSearch {
   const state = STATES.find((known) => known === search.state);
   const record = RECORDS.find((known) => known === search.record);
   const created = CREATED.find((known) => known === search.created);
+  const sort = SORTS.find((known) => known === search.sort);
   return {
     ...(name && { name }),
     ...(state && { state }),
     ...(record && { record }),
     ...(created && { created }),
+    ...(sort && { sort }),
     ...(cursor && { cursor }),
   };
 }
 
 /** The same question as the API asks it; `now` in milliseconds since the epoch. */
-export function listOptionsOf({ name, state, record, created, cursor }: StreamSearch, now: number): StreamListOptions {
+export function listOptionsOf(
+  { name, state, record, created, sort, cursor }: StreamSearch,
+  now: number,
+): StreamListOptions {
   return {
     name,
     cursor,
     // A suspended stream is idle too, but it reads "Suspended".
     active: state === "active" ? true : state === "idle" ? false : undefined,
+    healthy: state === "unhealthy" ? false : undefined,
+    orderBy: sort && { field: sort.replace("-", "") as SortField, descending: sort.startsWith("-") },
     suspended: state === "suspended" ? true : state === "idle" ? false : undefined,
     record: record && record === "on",
     createdSince: created && now - CREATED_DAYS[created] * DAY_MS,
   };
 }
 
-export function isNarrowed({ cursor: _, ...filters }: StreamSearch): boolean {
+export function isNarrowed({ cursor: _, sort: __, ...filters }: StreamSearch): boolean {
   return Object.keys(filters).length > 0;
-}
-
-/** The router reads `?name=12` as a number; to us every text is a text. */
-export function textOf(value: unknown): string {
-  return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }

@@ -2,9 +2,10 @@ import { Button } from "@mantine/core";
 import type { Stream } from "@weir/contract";
 import { useState } from "react";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
+import { SelectionBar } from "../../components/selection-bar.tsx";
+import { toast } from "../../components/toasts.tsx";
 import { strings } from "../../strings.ts";
 import { type BulkAction, useBulkAction } from "./stream-queries.ts";
-import classes from "./stream-selection.module.css";
 
 const text = strings.streams.selection;
 
@@ -25,8 +26,7 @@ export function StreamSelection({ selected, onClear }: Props) {
   const what = only?.name ?? text.several(selected.length);
   return (
     <>
-      <div className={classes.bar} role="toolbar" aria-label={text.label}>
-        <strong aria-live="polite">{text.count(selected.length)}</strong>
+      <SelectionBar label={text.label} count={text.count(selected.length)}>
         <Button variant="default" onClick={() => setAsking("suspend")} disabled={selected.every((it) => it.suspended)}>
           {text.suspend.confirm}
         </Button>
@@ -43,7 +43,7 @@ export function StreamSelection({ selected, onClear }: Props) {
         <Button variant="subtle" color="gray" onClick={onClear}>
           {text.clear}
         </Button>
-      </div>
+      </SelectionBar>
       {asking && (
         <ConfirmDialog
           opened
@@ -58,6 +58,7 @@ export function StreamSelection({ selected, onClear }: Props) {
               { action: asking, streams: selected },
               {
                 onSuccess: () => {
+                  toast(text[asking].done(what));
                   close();
                   onClear();
                 },

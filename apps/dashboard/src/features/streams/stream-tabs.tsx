@@ -1,18 +1,22 @@
 import { Tabs } from "@mantine/core";
-import { getRouteApi, lazyRouteComponent } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
 import { type ReactNode, Suspense, useEffect, useRef } from "react";
+import { Loading } from "../../components/loading.tsx";
+import { PanelBoundary } from "../../components/panel-boundary.tsx";
+import { lazyPage } from "../../lib/lazy-page.ts";
 import { strings } from "../../strings.ts";
 import { SessionList } from "../sessions/index.ts";
 import { StreamOverview } from "./stream-overview.tsx";
 import { STREAM_TABS, type StreamTab } from "./stream-page-search.ts";
+import { StreamStage } from "./stream-stage.tsx";
 import classes from "./stream-tabs.module.css";
 
 // Fetched when they are opened.
-const HealthTab = lazyRouteComponent(() => import("../health/health-tab.tsx"), "HealthTab");
-const TargetsTab = lazyRouteComponent(() => import("../multistream/targets-tab.tsx"), "TargetsTab");
-const EventsTab = lazyRouteComponent(() => import("../events/events-tab.tsx"), "EventsTab");
-const StreamAccess = lazyRouteComponent(() => import("./stream-access.tsx"), "StreamAccess");
+const HealthTab = lazyPage(() => import("../health/health-tab.tsx"), "HealthTab");
+const TargetsTab = lazyPage(() => import("../multistream/targets-tab.tsx"), "TargetsTab");
+const EventsTab = lazyPage(() => import("../events/events-tab.tsx"), "EventsTab");
+const StreamAccess = lazyPage(() => import("./stream-access.tsx"), "StreamAccess");
 
 const route = getRouteApi("/app/streams/$streamId");
 
@@ -39,9 +43,15 @@ export function StreamTabs({ stream }: { readonly stream: Stream }) {
           </Tabs.Tab>
         ))}
       </Tabs.List>
-      <Tabs.Panel value={tab} pt={16}>
-        <Suspense fallback={<p className="quiet">{strings.app.loading}</p>}>{contentOf(tab, stream)}</Suspense>
-      </Tabs.Panel>
+      {/* One place in the tree for every tab, so that the player goes on when the tab changes. */}
+      <div className={tab === "overview" ? classes.below : classes.beside} data-live={stream.isActive}>
+        <StreamStage stream={stream} isAside={tab !== "overview"} />
+        <Tabs.Panel value={tab} className={classes.content ?? ""}>
+          <PanelBoundary key={tab}>
+            <Suspense fallback={<Loading />}>{contentOf(tab, stream)}</Suspense>
+          </PanelBoundary>
+        </Tabs.Panel>
+      </div>
     </Tabs>
   );
 }
@@ -64,14 +74,13 @@ function contentOf(tab: StreamTab, stream: Stream): ReactNode {
 }
 
 function StreamSessions({ streamId }: { readonly streamId: string }) {
-  const { cursor, play } = route.useSearch();
+  const { cursor, created } = route.useSearch();
   const navigate = route.useNavigate();
   return (
     <SessionList
-      streamId={streamId}
-      cursor={cursor}
-      play={play}
-      onSearch={(search) => navigate({ search: { tab: "sessions", ...search } })}
+      ofStream={streamId}
+      search={{ ...(cursor && { cursor }), ...(created && { created }) }}
+      onSearch={({ streamId: _, ...search }) => navigate({ search: { tab: "sessions", ...search } })}
     />
   );
 }

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { DialogButton } from "../../components/dialog-button.tsx";
+import { Loading } from "../../components/loading.tsx";
 import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
@@ -32,8 +33,7 @@ export function StreamsPage() {
   const selected = found?.items.filter(({ id }) => picked.has(id)) ?? [];
   const isWholeList = !isNarrowed(search) && search.cursor === undefined;
   // Without a stream another page stands here, so neither is shown before the answer.
-  if (isWholeList && found === undefined && streams.error === null)
-    return <p className="quiet">{strings.app.loading}</p>;
+  if (isWholeList && found === undefined && streams.error === null) return <Loading />;
   if (isWholeList && found?.items.length === 0 && !streams.isPlaceholderData) return <FirstStream />;
   return (
     <div className={page.page}>
@@ -52,8 +52,18 @@ export function StreamsPage() {
         }
       />
       <QueryProblem error={streams.error} />
-      {!found && <p className="quiet">{strings.app.loading}</p>}
-      {found && found.items.length > 0 && <StreamList streams={found.items} picked={picked} onPick={setPicked} />}
+      {!found && <Loading />}
+      {found && found.items.length > 0 && (
+        <StreamList
+          streams={found.items}
+          picked={picked}
+          onPick={setPicked}
+          sort={search.sort}
+          onSort={(sort) =>
+            navigate({ search: ({ cursor: _, ...rest }) => streamSearch({ ...rest, sort }), replace: true })
+          }
+        />
+      )}
       {found && found.items.length === 0 && <NothingFound />}
       <PageLinks
         cursor={search.cursor}

@@ -14,7 +14,7 @@ export function WaitingForVideo({ stream }: { readonly stream: Stream }) {
   const ingest = useQuery(ingestQuery);
   return (
     <div className={classes.frame} role="status">
-      <strong className={classes.title}>{stream.lastSeen === 0 ? text.titleNew : text.titleIdle}</strong>
+      <strong className={classes.title}>{text.titleNew}</strong>
       {ingest.data && <p>{text.body(ingest.data.rtmp)}</p>}
       <TestBroadcastButton stream={stream} />
     </div>

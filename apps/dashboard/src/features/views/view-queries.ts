@@ -11,6 +11,16 @@ export function viewersNowQuery(playbackId: string) {
   });
 }
 
+/** How many watch each playback ID that has viewers. */
+export const viewersByIdQuery = queryOptions({
+  queryKey: ["viewers-now"],
+  queryFn: async ({ signal }) => {
+    const counts = await weir.views.now({ breakdownBy: ["playbackId"], signal });
+    return new Map(counts.map(({ playbackId = "", viewCount }) => [playbackId, viewCount]));
+  },
+  refetchInterval: 10_000,
+});
+
 /** The views of a playback id in each step of a range that ends now. */
 export function viewsQuery(playbackId: string, range: Range) {
   return queryOptions({

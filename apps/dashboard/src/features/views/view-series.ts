@@ -1,5 +1,5 @@
 import type { Viewership } from "@weir/contract";
-import type { TimeSeries } from "../../lib/time-series.ts";
+import type { TimeRange, TimeSeries } from "../../lib/time-series.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -15,6 +15,13 @@ export type Range = keyof typeof RANGES;
 export function beginOf(range: Range, now: number): number {
   const { steps, stepMs } = RANGES[range];
   return now - (now % stepMs) - (steps - 1) * stepMs;
+}
+
+/** From the begin of the first step to the begin of the last. */
+export function rangeOf(range: Range, now: number): TimeRange {
+  const { steps, stepMs } = RANGES[range];
+  const from = beginOf(range, now);
+  return { from, to: from + (steps - 1) * stepMs };
 }
 
 /** One value for each step of the range; of those that the server does not tell nobody has watched. */

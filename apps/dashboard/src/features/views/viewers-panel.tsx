@@ -5,16 +5,14 @@ import { Figures } from "../../components/figures.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { TimeChart } from "../../components/time-chart.tsx";
-import { durationText } from "../../lib/quantities.ts";
+import { countText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { viewersNowQuery, viewsQuery } from "./view-queries.ts";
-import { RANGES, type Range, totalOf, viewSeries } from "./view-series.ts";
+import { RANGES, type Range, rangeOf, totalOf, viewSeries } from "./view-series.ts";
 
 const text = strings.viewers.views;
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const count = (value: number): string => (Number.isInteger(value) ? whole.format(value) : "");
 
-/** How many watch, and how many did. */
+/** Viewers now and over a time range. */
 export function ViewersPanel({ playbackId }: { readonly playbackId: string }) {
   const [range, setRange] = useState<Range>("day");
   const now = useQuery(viewersNowQuery(playbackId));
@@ -34,18 +32,18 @@ export function ViewersPanel({ playbackId }: { readonly playbackId: string }) {
         <TimeChart
           title={text.steps[range]}
           series={viewSeries(range, views.data.now, views.data.told)}
-          format={count}
-          withAxes
-          height={160}
+          range={rangeOf(range, views.data.now)}
+          format={countText}
         />
       )}
       <Figures
         figures={[
-          { name: text.now, value: now.data === undefined ? waiting : whole.format(now.data) },
-          { name: text.views, value: total ? whole.format(total.views) : waiting },
+          { name: text.now, value: now.data === undefined ? waiting : countText(now.data) },
+          { name: text.views, value: total ? countText(total.views) : waiting },
           { name: text.watched, value: total ? durationText(total.minutes * 60) : waiting },
         ]}
       />
+      <p className="quiet">{text.noPlaces}</p>
     </Panel>
   );
 }

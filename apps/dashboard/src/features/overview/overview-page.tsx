@@ -1,0 +1,84 @@
+import { useDocumentTitle } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Overview } from "@weir/contract";
+import { Loading } from "../../components/loading.tsx";
+import { Note } from "../../components/note.tsx";
+import page from "../../components/page.module.css";
+import { PanelBoundary } from "../../components/panel-boundary.tsx";
+import { QueryProblem } from "../../components/query-problem.tsx";
+import { strings } from "../../strings.ts";
+import { FirstStream } from "../streams/first-stream.tsx";
+import { viewersByIdQuery } from "../views/view-queries.ts";
+import classes from "./overview-page.module.css";
+import { overviewQuery } from "./overview-queries.ts";
+import { figuresOf, LOW_DISK_SHARE } from "./overview-tiles.ts";
+import { LiveStreams, RecentSessions } from "./recent-panels.tsx";
+import { Tile } from "./tile.tsx";
+
+const text = strings.overview;
+
+/** The first page: what is live, what needs attention, and how much room the server has. */
+export function OverviewPage() {
+  const overview = useQuery(overviewQuery);
+  useDocumentTitle(`${text.title} · ${strings.app.name}`);
+  if (!overview.data) return overview.error ? <QueryProblem error={overview.error} /> : <Loading lines={5} />;
+  if (overview.data.streams.total === 0) return <FirstStream />;
+  return (
+    <div className={page.page}>
+      <h1>{text.title}</h1>
+      <QueryProblem error={overview.error} />
+      <Troubles overview={overview.data} />
+      <Tiles overview={overview.data} />
+      <div className={classes.columns}>
+        <PanelBoundary>
+          <LiveStreams />
+        </PanelBoundary>
+        <PanelBoundary>
+          <RecentSessions />
+        </PanelBoundary>
+      </div>
+    </div>
+  );
+}
+
+interface Props {
+  readonly overview: Overview;
+}
+
+/** What somebody should do something about. */
+function Troubles({ overview: { streams, webhooks, disk } }: Props) {
+  return (
+    <>
+      {streams.unhealthy > 0 && (
+        <Note tone="failure" title={text.troubles.unhealthy(streams.unhealthy)}>
+          <Link to="/streams" search={{ state: "unhealthy" }}>
+            {text.troubles.showStreams}
+          </Link>
+        </Note>
+      )}
+      {webhooks.failing + webhooks.paused > 0 && (
+        <Note tone="warning" title={text.troubles.webhooks(webhooks.failing, webhooks.paused)}>
+          <Link to="/webhooks">{text.troubles.showWebhooks}</Link>
+        </Note>
+      )}
+      {disk.freeBytes < disk.totalBytes * LOW_DISK_SHARE && (
+        <Note tone="warning" title={text.troubles.disk}>
+          <Link to="/sessions">{text.troubles.showSessions}</Link>
+        </Note>
+      )}
+    </>
+  );
+}
+
+function Tiles({ overview }: Props) {
+  const viewers = useQuery(viewersByIdQuery);
+  const watching = viewers.data && [...viewers.data.values()].reduce((sum, count) => sum + count, 0);
+  return (
+    <dl className={classes.tiles}>
+      {figuresOf(overview, watching).map((figure) => (
+        <Tile key={figure.name} {...figure} />
+      ))}
+    </dl>
+  );
+}

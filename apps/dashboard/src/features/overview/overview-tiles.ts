@@ -1,0 +1,49 @@
+import type { Overview } from "@weir/contract";
+import { bytesText, countText, shareText } from "../../lib/quantities.ts";
+import { strings } from "../../strings.ts";
+
+const text = strings.overview.tiles;
+
+/** Below this share of free disk, recordings may soon stop. */
+export const LOW_DISK_SHARE = 0.1;
+
+export interface TileFigure {
+  readonly name: string;
+  readonly value: string;
+  readonly hint?: string;
+  /** Used share of what there is, 0 to 1. */
+  readonly used?: number;
+}
+
+/** The figures of the overview. `watching` is undefined until viewers are counted. */
+export function figuresOf(
+  { streams, webhooks, disk, transcoding }: Overview,
+  watching: number | undefined,
+): TileFigure[] {
+  const figures: TileFigure[] = [
+    { name: text.live, value: countText(streams.live), hint: text.ofStreams(streams.total) },
+    { name: text.viewers, value: watching === undefined ? strings.actions.none : countText(watching) },
+    { name: text.unhealthy, value: countText(streams.unhealthy) },
+    {
+      name: text.webhooks,
+      value: countText(webhooks.failing),
+      hint: webhooks.paused > 0 ? text.paused(webhooks.paused) : text.ofWebhooks(webhooks.total),
+    },
+    {
+      name: text.disk,
+      value: bytesText(disk.freeBytes),
+      hint: text.ofBytes(bytesText(disk.totalBytes)),
+      used: 1 - disk.freeBytes / Math.max(1, disk.totalBytes),
+    },
+  ];
+  if (transcoding) {
+    const used = transcoding.usedCores / Math.max(Number.EPSILON, transcoding.totalCores);
+    figures.push({
+      name: text.transcoding,
+      value: shareText(used),
+      hint: text.cores(transcoding.usedCores.toFixed(1), transcoding.totalCores.toFixed(1)),
+      used,
+    });
+  }
+  return figures;
+}

@@ -1,0 +1,75 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Loading } from "../../components/loading.tsx";
+import { Moment } from "../../components/moment.tsx";
+import { Panel } from "../../components/panel.tsx";
+import { QueryProblem } from "../../components/query-problem.tsx";
+import table from "../../components/table.module.css";
+import { bitrateText, durationText } from "../../lib/quantities.ts";
+import { strings } from "../../strings.ts";
+import { RecordingState, sessionsQuery } from "../sessions/index.ts";
+import { streamsQuery } from "../streams/stream-queries.ts";
+import { StreamState } from "../streams/stream-state.tsx";
+import { viewersByIdQuery } from "../views/view-queries.ts";
+import classes from "./overview-page.module.css";
+
+const text = strings.overview;
+const MAX_SESSIONS = 8;
+
+/** The streams that are live, with their viewers. */
+export function LiveStreams() {
+  const streams = useQuery(streamsQuery({ state: "active" }));
+  const viewers = useQuery(viewersByIdQuery);
+  return (
+    <Panel title={text.live.title}>
+      <QueryProblem error={streams.error} />
+      {!streams.data && !streams.error && <Loading lines={3} />}
+      {streams.data?.items.length === 0 && <p className="quiet">{text.live.none}</p>}
+      <ul className={classes.rows}>
+        {streams.data?.items.map((stream) => (
+          <li key={stream.id} className={classes.row}>
+            <Link to="/streams/$streamId" params={{ streamId: stream.id }} className={table.name}>
+              {stream.name}
+            </Link>
+            <span className="quiet">
+              {strings.health.header.viewers(viewers.data?.get(stream.playbackId) ?? 0)}
+              {stream.ingestRate > 0 && ` · ${bitrateText(stream.ingestRate)}`}
+            </span>
+            <StreamState stream={stream} />
+          </li>
+        ))}
+      </ul>
+      {streams.data?.nextCursor && (
+        <Link to="/streams" search={{ state: "active" }}>
+          {text.live.all}
+        </Link>
+      )}
+    </Panel>
+  );
+}
+
+/** The newest sessions of all streams. */
+export function RecentSessions() {
+  const sessions = useQuery(sessionsQuery({ limit: MAX_SESSIONS }));
+  return (
+    <Panel title={text.sessions.title}>
+      <QueryProblem error={sessions.error} />
+      {!sessions.data && !sessions.error && <Loading lines={3} />}
+      {sessions.data?.items.length === 0 && <p className="quiet">{strings.sessions.empty.body}</p>}
+      <ul className={classes.rows}>
+        {sessions.data?.items.map((session) => (
+          <li key={session.id} className={classes.row}>
+            <Link to="/sessions/$sessionId" params={{ sessionId: session.id }} className={table.name}>
+              {session.name}
+            </Link>
+            <span className="quiet">
+              <Moment at={session.createdAt} /> · {durationText(session.sourceSegmentsDuration)}
+            </span>
+            <RecordingState session={session} />
+          </li>
+        ))}
+      </ul>
+      {sessions.data?.nextCursor && <Link to="/sessions">{text.sessions.all}</Link>}
+    </Panel>
+  );
+}

@@ -1,0 +1,60 @@
+import { Button } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import type { Stream } from "@weir/contract";
+import { useState } from "react";
+import { PanelBoundary } from "../../components/panel-boundary.tsx";
+import { VideoPlayer } from "../../player/video-player.tsx";
+import type { PlaybackFigures } from "../../player/hls-playback.ts";
+import { strings } from "../../strings.ts";
+import { isGated, usePreview } from "../preview/owner-preview.ts";
+import { LastBroadcast } from "./last-broadcast.tsx";
+import { StreamFigures } from "./stream-figures.tsx";
+import classes from "./stream-stage.module.css";
+import { SilenceCauses, WaitingForVideo } from "./waiting-for-video.tsx";
+
+const text = strings.streams.page;
+
+interface Props {
+  readonly stream: Stream;
+  /** Beside another tab's content: only the live picture, and on small screens only when asked for. */
+  readonly isAside: boolean;
+}
+
+/** The picture of a live stream with its figures, the last broadcast of an idle one, or what a new one waits for. */
+export function StreamStage({ stream, isAside }: Props) {
+  if (stream.status.state !== "idle") return <LiveStage stream={stream} isAside={isAside} />;
+  if (isAside) return null;
+  if (stream.lastSeen > 0) return <LastBroadcast stream={stream} />;
+  if (stream.suspended) return null;
+  return (
+    <div className={classes.stage}>
+      <WaitingForVideo stream={stream} />
+      <SilenceCauses />
+    </div>
+  );
+}
+
+function LiveStage({ stream, isAside }: Props) {
+  const [figures, setFigures] = useState<PlaybackFigures | null>(null);
+  const [isWanted, setWanted] = useState(false);
+  const isSmall = useMediaQuery("(max-width: 64em)", undefined, { getInitialValueInEffect: false });
+  const preview = usePreview(`/hls/${stream.playbackId}/index.m3u8`, stream.playbackId, isGated(stream.playbackPolicy));
+  const isHidden = isAside && isSmall && !isWanted;
+  return (
+    <div className={isAside ? classes.aside : classes.stage}>
+      {isAside && isSmall && (
+        <Button variant="default" size="compact-sm" onClick={() => setWanted(!isWanted)}>
+          {isWanted ? text.hidePlayer : text.showPlayer}
+        </Button>
+      )}
+      {!isHidden && (
+        <>
+          <PanelBoundary>
+            {preview && <VideoPlayer src={preview} live label={strings.player.label} onFigures={setFigures} />}
+          </PanelBoundary>
+          <StreamFigures stream={stream} playback={figures} />
+        </>
+      )}
+    </div>
+  );
+}

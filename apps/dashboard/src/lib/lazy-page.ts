@@ -1,0 +1,34 @@
+import type { lazyRouteComponent } from "@tanstack/react-router";
+import { type ComponentType, lazy } from "react";
+
+const loads: (() => Promise<unknown>)[] = [];
+
+/**
+ * A component that is loaded when it is first shown, or by `preloadPages`. The router's own reloads the page when a load fails, which
+ * leaves a blank page while the server is away; this one tries again.
+ */
+export const lazyPage: typeof lazyRouteComponent = (load, name) => {
+  loads.push(load);
+  return lazy(async () => {
+    const module: Record<string, unknown> = await retried(load);
+    return { default: module[String(name)] as ComponentType };
+  }) as never;
+};
+
+/** Loads every page in the background, one after the other, so that pages open while the server is away. */
+export async function preloadPages(): Promise<void> {
+  for (const load of loads) await load().catch(() => {});
+}
+
+const RETRY_MS = 3000;
+
+/** While it fails the shell's banner says that the server is away. */
+async function retried<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
+  for (;;) {
+    try {
+      return await load();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
