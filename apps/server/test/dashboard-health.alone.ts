@@ -37,7 +37,7 @@ test("an operator sees that a stream is not well, why, what to change, and that 
   await line("The stream started.").click();
   await page.getByText('"type": "stream_state"').waitFor();
 
-  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
   await broadcast.publisher.stop();
   await page.getByText(/[1-9]\d* new events?/).waitFor();
   expect(await line("The stream stopped.").count()).toBe(0);

@@ -27,10 +27,7 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
 
   await page.locator("video").waitFor({ timeout: 15_000 });
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(60);
-  await page
-    .getByText(/s behind/)
-    .first()
-    .waitFor();
+  await page.locator("dl > div", { hasText: "Latency" }).getByText(/\d s/).waitFor();
   const folder = await mkdtemp(join(tmpdir(), "weir-screenshots-"));
   await page.screenshot({ path: join(folder, "stream-live.png"), fullPage: true });
   console.log(`screenshots are in ${folder}`);

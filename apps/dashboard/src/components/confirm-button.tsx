@@ -18,6 +18,7 @@ export function ConfirmButton({ label, ask, name, harmless = false, change, onCo
     <DialogButton
       {...button}
       variant="default"
+      {...(!harmless && { c: "var(--w-failure)" })}
       label={label}
       onOpen={change.reset}
       dialog={(close) => (

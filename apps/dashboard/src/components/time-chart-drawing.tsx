@@ -57,9 +57,9 @@ function optionsOf(target: HTMLElement, { limit, height, format, onPoint }: Look
     padding: [8, 24, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-    scales: { y: { range: (_plot, _min, max) => [0, Math.max(max, limit ?? 0, Number.EPSILON) * 1.1] } },
+    scales: { y: { range: (_plot, _min, max) => [0, (Math.max(max, limit ?? 0) || 1) * 1.1] } },
     axes: [
-      { ...axis, grid: { show: false }, size: 28, space: 70, values: (_plot, marks) => timesOf(marks) },
+      { ...axis, grid: { show: false }, size: 32, gap: 10, space: 70, values: (_plot, marks) => timesOf(marks) },
       { ...axis, size: 76, space: 28, values: (_plot, marks) => marks.map(format) },
     ],
     series: [

@@ -1,6 +1,7 @@
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { DialogButton } from "../../components/dialog-button.tsx";
+import { Loading } from "../../components/loading.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
@@ -31,7 +32,7 @@ export function ApiKeysTab({ cursor, onCursor }: Props) {
       </header>
       <QueryProblem error={keys.error} />
       {keys.data && <ApiKeyList keys={keys.data.items} />}
-      {!keys.data && !keys.error && <p className="quiet">{strings.app.loading}</p>}
+      {!keys.data && !keys.error && <Loading />}
       <PageLinks cursor={cursor} nextCursor={keys.data?.nextCursor} onCursor={onCursor} />
     </>
   );

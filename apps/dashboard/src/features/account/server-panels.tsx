@@ -1,6 +1,8 @@
+import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { EffectiveSetting, ServerSettings } from "@weir/contract";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
+import { Loading } from "../../components/loading.tsx";
 import { Moment } from "../../components/moment.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
@@ -15,15 +17,11 @@ const text = strings.account.settings;
 export function ServerPanels() {
   const { data, error } = useQuery(serverSettingsQuery);
   if (error && !data) return <QueryProblem error={error} />;
-  if (!data) return <p className="quiet">{strings.app.loading}</p>;
+  if (!data) return <Loading />;
   return (
     <>
       <Panel title={text.server(data.version)} hint={text.serverHint}>
-        <dl className={classes.settings}>
-          {data.settings.map((setting) => (
-            <Setting key={setting.variable} setting={setting} />
-          ))}
-        </dl>
+        <Settings settings={data.settings} />
       </Panel>
       <Panel title={text.nodes} hint={text.nodesHint}>
         <ul className={classes.nodes}>
@@ -32,6 +30,32 @@ export function ServerPanels() {
           ))}
         </ul>
       </Panel>
+    </>
+  );
+}
+
+/** Those that were changed come first: they are what an operator looks for. */
+function Settings({ settings }: { readonly settings: readonly EffectiveSetting[] }) {
+  const [words, setWords] = useState("");
+  const wanted = words.trim().toLowerCase();
+  const found = settings
+    .filter(({ variable, about }) => `${variable} ${about}`.toLowerCase().includes(wanted))
+    .sort((a, b) => Number(a.isDefault) - Number(b.isDefault));
+  return (
+    <>
+      <TextInput
+        type="search"
+        aria-label={text.findSetting}
+        placeholder={text.findSetting}
+        value={words}
+        onChange={(event) => setWords(event.currentTarget.value)}
+      />
+      {found.length === 0 && <p className="quiet">{text.noSetting}</p>}
+      <dl className={classes.settings}>
+        {found.map((setting) => (
+          <Setting key={setting.variable} setting={setting} />
+        ))}
+      </dl>
     </>
   );
 }

@@ -8,6 +8,7 @@ import { Panel } from "../../components/panel.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { strings } from "../../strings.ts";
 import { ingestQuery, sessionQuery, useSignOut } from "./account-queries.ts";
+import { AddressPin } from "./address-pin.tsx";
 import { PeoplePanel } from "./people-panel.tsx";
 import { ServerPanels } from "./server-panels.tsx";
 import classes from "./settings-page.module.css";
@@ -22,39 +23,48 @@ export function SettingsPage() {
   return (
     <div className={classes.page}>
       <h1>{text.title}</h1>
-      <Panel title={text.addresses} hint={text.addressesHint}>
-        {ingest.error && <Note tone="failure">{ingest.error.message}</Note>}
-        {ingest.data && (
-          <>
-            <ValueField label={text.rtmp} value={ingest.data.rtmp} />
-            <ValueField label={text.hls} value={`${ingest.data.playback}/<playback id>/index.m3u8`} />
-            <ValueField label={text.api} value={`${ingest.data.origin}/api`} />
-          </>
-        )}
-        <p>
-          <a href="/api/openapi.json">{text.openapi}</a>
-        </p>
-      </Panel>
-      <Panel title={text.signedIn}>
-        {session && (
-          <p>
-            {session.personId === undefined
-              ? text.key(session.keyName, session.keyPrefix)
-              : text.person(session.keyName)}
-            <br />
-            <span className="quiet">
-              {text.until} <Moment at={session.expiresAt} />
-            </span>
-          </p>
-        )}
-        {signOut.error && <Note tone="failure">{signOut.error.message}</Note>}
-        <ThemeSelect />
-        <Button variant="default" loading={signOut.isPending} onClick={() => signOut.mutate()}>
-          {text.signOut}
-        </Button>
-      </Panel>
-      {session?.reach === "account" && <PeoplePanel session={session} />}
-      <ServerPanels />
+      <div className={classes.columns}>
+        <div className={classes.column}>
+          <Panel title={text.addresses} hint={text.addressesHint}>
+            {ingest.error && <Note tone="failure">{ingest.error.message}</Note>}
+            {ingest.data && (
+              <>
+                <ValueField label={text.rtmp} value={ingest.data.rtmp} />
+                <ValueField label={text.hls} value={`${ingest.data.playback}/<playback id>/index.m3u8`} />
+                <ValueField label={text.api} value={`${ingest.data.origin}/api`} />
+              </>
+            )}
+            <AddressPin />
+            <p>
+              <a href="/api/openapi.json">{text.openapi}</a>
+            </p>
+          </Panel>
+          <Panel title={text.signedIn}>
+            {session && (
+              <p>
+                {session.personId === undefined
+                  ? text.key(session.keyName, session.keyPrefix)
+                  : text.person(session.keyName)}
+                <br />
+                <span className="quiet">
+                  {text.until} <Moment at={session.expiresAt} />
+                </span>
+              </p>
+            )}
+            {signOut.error && <Note tone="failure">{signOut.error.message}</Note>}
+            <div className={classes.theme}>
+              <ThemeSelect />
+            </div>
+            <Button variant="default" loading={signOut.isPending} onClick={() => signOut.mutate()}>
+              {text.signOut}
+            </Button>
+          </Panel>
+          {session?.reach === "account" && <PeoplePanel session={session} />}
+        </div>
+        <div className={classes.column}>
+          <ServerPanels />
+        </div>
+      </div>
     </div>
   );
 }

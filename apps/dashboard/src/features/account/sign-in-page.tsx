@@ -37,6 +37,7 @@ export function SignInPage() {
       <div className={classes.door}>
         <img src="/favicon.svg" alt="" width={40} height={40} />
         <h1>{text.title}</h1>
+        <p className="quiet">{text.lead}</p>
         <Tabs value={way} onChange={take} keepMounted={false}>
           <Tabs.List aria-label={text.ways.label} grow>
             <Tabs.Tab value="key">{text.ways.key}</Tabs.Tab>
@@ -44,9 +45,14 @@ export function SignInPage() {
           </Tabs.List>
           <Tabs.Panel value="key" pt={16}>
             <KeySignIn serverProblem={session.error} />
+            <details className={classes.help}>
+              <summary>{text.lost}</summary>
+              <p className="quiet">{text.lostHelp}</p>
+            </details>
           </Tabs.Panel>
           <Tabs.Panel value="person" pt={16}>
             <PersonSignIn serverProblem={session.error} />
+            <p className={`quiet ${classes.help}`}>{text.noAccount}</p>
           </Tabs.Panel>
         </Tabs>
       </div>

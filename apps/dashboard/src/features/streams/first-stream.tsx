@@ -26,11 +26,7 @@ export function FirstStream() {
       },
     });
   const testButton = (
-    <Button
-      variant="default"
-      loading={create.isPending}
-      onClick={() => start({ name: text.testName, record: true }, true)}
-    >
+    <Button loading={create.isPending} onClick={() => start({ name: text.testName, record: true }, true)}>
       {text.test}
     </Button>
   );
@@ -40,6 +36,7 @@ export function FirstStream() {
         <h1>{text.title}</h1>
         <p className="quiet">{text.lead}</p>
         {testButton}
+        <p className="quiet">{text.testHint}</p>
       </header>
       <ol className={classes.steps}>
         <li>

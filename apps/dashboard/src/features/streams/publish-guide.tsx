@@ -22,6 +22,7 @@ export function PublishGuide({ server, streamKey, testBroadcast }: Props) {
       <Tabs.List aria-label={text.label}>
         <Tabs.Tab value="obs">{text.obs}</Tabs.Tab>
         <Tabs.Tab value="ffmpeg">{text.ffmpeg}</Tabs.Tab>
+        <Tabs.Tab value="other">{text.phone}</Tabs.Tab>
         <Tabs.Tab value="test">{text.test}</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="obs" className={classes.panel ?? ""}>
@@ -37,6 +38,14 @@ export function PublishGuide({ server, streamKey, testBroadcast }: Props) {
       <Tabs.Panel value="ffmpeg" className={classes.panel ?? ""}>
         <Command title={text.generated} server={server} streamKey={streamKey} command={generated} />
         <Command title={text.file} server={server} streamKey={streamKey} command={file} />
+      </Tabs.Panel>
+      <Tabs.Panel value="other" className={classes.panel ?? ""}>
+        <p>{text.phoneSteps}</p>
+        <ValueField
+          label={text.oneLine}
+          value={`${server}/${streamKey ?? strings.streams.first.keyPlaceholder}`}
+          secret={streamKey !== null}
+        />
       </Tabs.Panel>
       <Tabs.Panel value="test" className={classes.panel ?? ""}>
         <p>{text.testBody}</p>

@@ -2,10 +2,17 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { RenameButton } from "../../components/rename-button.tsx";
+import { toast } from "../../components/toasts.tsx";
 import { strings } from "../../strings.ts";
 import { useDeleteStream, usePatchStream, useRotateStreamKey, useTerminateStream } from "./stream-queries.ts";
 
 const text = strings.streams;
+
+/** Says that it was done, then goes on. */
+const said = (what: string, then: () => void) => (): void => {
+  toast(what);
+  then();
+};
 
 interface Props {
   readonly stream: Stream;
@@ -33,7 +40,7 @@ export function RenameStreamButton({ stream }: Props) {
       name={stream.name}
       text={{ title: text.dialog.rename, name: text.dialog.name }}
       change={patch}
-      onRename={(name, close) => patch.mutate({ name }, { onSuccess: close })}
+      onRename={(name, close) => patch.mutate({ name }, { onSuccess: said(text.dialog.renamed, close) })}
     />
   );
 }
@@ -49,7 +56,9 @@ export function SuspendButton({ stream }: Props) {
       name={stream.name}
       harmless={stream.suspended}
       change={patch}
-      onConfirm={(close) => patch.mutate({ suspended: !stream.suspended }, { onSuccess: close })}
+      onConfirm={(close) =>
+        patch.mutate({ suspended: !stream.suspended }, { onSuccess: said(ask.done(stream.name), close) })
+      }
     />
   );
 }
@@ -63,7 +72,7 @@ export function RotateKeyButton({ stream }: Props) {
       ask={text.guide.rotateAsk}
       name={stream.name}
       change={rotate}
-      onConfirm={(close) => rotate.mutate(undefined, { onSuccess: close })}
+      onConfirm={(close) => rotate.mutate(undefined, { onSuccess: said(text.guide.rotated, close) })}
     />
   );
 }
@@ -78,7 +87,9 @@ export function DeleteButton({ stream }: Props) {
       ask={text.page.deleteAsk}
       name={stream.name}
       change={remove}
-      onConfirm={() => remove.mutate(undefined, { onSuccess: () => navigate({ to: "/streams" }) })}
+      onConfirm={() =>
+        remove.mutate(undefined, { onSuccess: said(text.page.deleted, () => void navigate({ to: "/streams" })) })
+      }
     />
   );
 }

@@ -1,11 +1,13 @@
 import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Webhook } from "@weir/contract";
+import { Loading } from "../../components/loading.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
 import { Delivery } from "./delivery.tsx";
+import { groupDeliveries } from "./delivery-groups.ts";
 import classes from "./delivery-list.module.css";
 import { type DeliverySearch, deliveriesQuery } from "./webhook-queries.ts";
 
@@ -17,28 +19,35 @@ interface Props {
   readonly onSearch: (search: DeliverySearch) => void;
 }
 
-/** Every call of a webhook, the latest first, each to be opened. */
+/** The events that were sent to a webhook, the latest first. */
 export function DeliveryList({ webhook, search, onSearch }: Props) {
   const { data, error } = useQuery(deliveriesQuery(webhook.id, search));
   return (
     <Panel title={text.title} hint={text.hint}>
-      <NativeSelect
-        className={classes.filter ?? ""}
-        label={text.show}
-        value={search.failed ? "failed" : "all"}
-        data={[
-          { value: "all", label: text.filters.all },
-          { value: "failed", label: text.filters.failed },
-        ]}
-        onChange={(event) => onSearch(event.currentTarget.value === "failed" ? { failed: true } : {})}
-      />
+      <div className={classes.filters}>
+        <NativeSelect
+          aria-label={text.event}
+          value={search.event ?? ""}
+          data={[{ value: "", label: text.anyEvent }, ...webhook.events]}
+          onChange={(event) => onSearch(searchOf(search.failed, event.currentTarget.value))}
+        />
+        <NativeSelect
+          aria-label={text.show}
+          value={search.failed ? "failed" : "all"}
+          data={[
+            { value: "all", label: text.filters.all },
+            { value: "failed", label: text.filters.failed },
+          ]}
+          onChange={(event) => onSearch(searchOf(event.currentTarget.value === "failed", search.event))}
+        />
+      </div>
       <QueryProblem error={error} />
-      {!data && !error && <p className="quiet">{strings.app.loading}</p>}
-      {data?.items.length === 0 && <p>{search.failed ? text.noneFailed : text.empty}</p>}
+      {!data && !error && <Loading />}
+      {data?.items.length === 0 && <p>{search.failed ? text.noneFailed : search.event ? text.noMatch : text.empty}</p>}
       {data && data.items.length > 0 && (
         <ul className={classes.list}>
-          {data.items.map((delivery) => (
-            <Delivery key={delivery.id} delivery={delivery} />
+          {groupDeliveries(data.items).map((group) => (
+            <Delivery key={group.latest.id} {...group} />
           ))}
         </ul>
       )}
@@ -46,9 +55,13 @@ export function DeliveryList({ webhook, search, onSearch }: Props) {
         cursor={search.cursor}
         nextCursor={data?.nextCursor}
         onCursor={(cursor) =>
-          onSearch({ ...(search.failed && { failed: true }), ...(cursor !== undefined && { cursor }) })
+          onSearch({ ...searchOf(search.failed, search.event), ...(cursor !== undefined && { cursor }) })
         }
       />
     </Panel>
   );
+}
+
+function searchOf(failed: boolean | undefined, event: string | undefined): DeliverySearch {
+  return { ...(failed && { failed: true }), ...(event && { event }) };
 }

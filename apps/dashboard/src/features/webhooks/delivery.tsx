@@ -3,19 +3,20 @@ import { IconChevronRight } from "@tabler/icons-react";
 import type { WebhookLog } from "@weir/contract";
 import { useId, useState } from "react";
 import { CodeBlock } from "../../components/code-block.tsx";
-import { Moment } from "../../components/moment.tsx";
 import { Note } from "../../components/note.tsx";
 import { StateLabel } from "../../components/state-label.tsx";
 import { ValueField } from "../../components/value-field.tsx";
+import { absoluteMoment, clockMoment } from "../../lib/moments.ts";
 import { strings } from "../../strings.ts";
+import { type DeliveryGroup, isTest } from "./delivery-groups.ts";
 import classes from "./delivery-list.module.css";
 import { outcomeText, readableBody, storedText } from "./delivery-text.ts";
 import { useResend } from "./webhook-queries.ts";
 
 const text = strings.webhooks.deliveries;
 
-/** One call on one line, which opens to what was sent and answered. */
-export function Delivery({ delivery }: { readonly delivery: WebhookLog }) {
+/** The latest attempt to deliver an event, on one line that opens to the request, the response and the earlier attempts. */
+export function Delivery({ latest: delivery, earlier }: DeliveryGroup) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   return (
@@ -28,9 +29,15 @@ export function Delivery({ delivery }: { readonly delivery: WebhookLog }) {
         onClick={() => setOpen(!isOpen)}
       >
         <IconChevronRight size={16} className={classes.chevron} aria-hidden />
-        <code>{delivery.event}</code>
-        <span className={`quiet ${classes.figure}`}>
-          <Moment at={delivery.createdAt} />
+        <time
+          className="quiet"
+          dateTime={new Date(delivery.createdAt).toISOString()}
+          title={absoluteMoment(delivery.createdAt)}
+        >
+          {clockMoment(delivery.createdAt, Date.now())}
+        </time>
+        <span className={classes.event}>
+          <code>{delivery.event}</code> {isTest(delivery) && <span className="quiet">{text.test}</span>}
         </span>
         <span className={classes.outcome}>
           <StateLabel tone={delivery.success ? "quiet" : "failure"}>{outcomeText(delivery)}</StateLabel>
@@ -42,6 +49,13 @@ export function Delivery({ delivery }: { readonly delivery: WebhookLog }) {
       </button>
       <div id={id} hidden={!isOpen}>
         {isOpen && <DeliveryDetails delivery={delivery} />}
+        {isOpen && earlier.length > 0 && (
+          <ul className={classes.earlier} aria-label={text.earlier}>
+            {earlier.map((attempt) => (
+              <Delivery key={attempt.id} latest={attempt} earlier={[]} />
+            ))}
+          </ul>
+        )}
       </div>
     </li>
   );

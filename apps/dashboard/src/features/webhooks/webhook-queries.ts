@@ -1,5 +1,11 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { NewWebhook, WebhookPatch, WebhookReplay } from "@weir/contract";
+import {
+  type NewWebhook,
+  WEBHOOK_EVENTS,
+  type WebhookEventName,
+  type WebhookPatch,
+  type WebhookReplay,
+} from "@weir/contract";
 import { useChange } from "../../lib/change.ts";
 import { weir } from "../../lib/weir.ts";
 
@@ -42,12 +48,16 @@ export interface DeliverySearch {
   readonly cursor?: string;
   /** Only deliveries that failed. */
   readonly failed?: true;
+  readonly event?: string;
 }
 
-export function deliveriesQuery(id: string, { cursor, failed }: DeliverySearch) {
+export function deliveriesQuery(id: string, { cursor, failed, event: wanted }: DeliverySearch) {
   return queryOptions({
-    queryKey: [...WEBHOOKS, "deliveries", id, cursor ?? null, failed ?? false],
-    queryFn: ({ signal }) => weir.webhooks.logs(id, { cursor, signal, ...(failed && { success: false }) }),
+    queryKey: [...WEBHOOKS, "deliveries", id, cursor ?? null, failed ?? false, wanted ?? null],
+    queryFn: ({ signal }) => {
+      const event = WEBHOOK_EVENTS.find((known) => known === wanted);
+      return weir.webhooks.logs(id, { cursor, event, signal, ...(failed && { success: false }) });
+    },
     refetchInterval: 5000,
     placeholderData: keepPreviousData,
   });
@@ -66,7 +76,7 @@ export function useDeleteWebhook(id: string) {
 }
 
 export function useTestWebhook(id: string) {
-  return useChange(WEBHOOKS, (_: undefined) => weir.webhooks.test(id));
+  return useChange(WEBHOOKS, (event: WebhookEventName | undefined) => weir.webhooks.test(id, event && { event }));
 }
 
 export function useResend(id: string) {

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { DialogButton } from "../../components/dialog-button.tsx";
 import { EmptyState } from "../../components/empty-state.tsx";
+import { Loading } from "../../components/loading.tsx";
 import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
@@ -32,7 +33,7 @@ export function WebhooksPage() {
       </header>
       <p className="quiet">{text.lead}</p>
       <QueryProblem error={webhooks.error} />
-      {!webhooks.data && !webhooks.error && <p className="quiet">{strings.app.loading}</p>}
+      {!webhooks.data && !webhooks.error && <Loading />}
       {webhooks.data?.items.length === 0 && cursor === undefined && (
         <EmptyState icon={<IconWebhook size={24} />} {...text.empty} />
       )}

@@ -1,0 +1,31 @@
+import type { WebhookLog } from "@weir/contract";
+
+/** The attempts to deliver one event, the latest first. */
+export interface DeliveryGroup {
+  readonly latest: WebhookLog;
+  readonly earlier: readonly WebhookLog[];
+}
+
+/** One group for each event, in the order of the latest attempts. */
+export function groupDeliveries(deliveries: readonly WebhookLog[]): DeliveryGroup[] {
+  const byEvent = Map.groupBy(deliveries, (delivery) => sentOf(delivery).id ?? delivery.id);
+  return [...byEvent.values()].flatMap(([latest, ...earlier]) => (latest ? [{ latest, earlier }] : []));
+}
+
+/** Was sent by a test, about nothing that happened. */
+export function isTest(delivery: WebhookLog): boolean {
+  return sentOf(delivery).payload?.test === true;
+}
+
+interface Sent {
+  readonly id?: string;
+  readonly payload?: { readonly test?: unknown };
+}
+
+function sentOf({ request }: WebhookLog): Sent {
+  try {
+    return (JSON.parse(request.body) ?? {}) as Sent;
+  } catch {
+    return {};
+  }
+}
