@@ -6,6 +6,7 @@ import { measureEvents } from "./bench-events.ts";
 import { measureFeed } from "./bench-feed.ts";
 import { type IngestTarget, measureIngest, peerTarget, weirTarget } from "./bench-ingest.ts";
 import { measureFullMachine, measureLadder } from "./bench-ladder.ts";
+import { measureLadderQuality } from "./bench-ladder-quality.ts";
 import { measureFirstPart, measurePartAge } from "./bench-latency.ts";
 import { measurePlayer } from "./bench-player.ts";
 import { withDataFolder, withServer } from "./bench-server.ts";
@@ -13,14 +14,17 @@ import { measureWebhooks } from "./bench-webhooks.ts";
 import { makeClip } from "./clip.ts";
 import { formatRow, machine, type Row } from "./report.ts";
 
+const EVERYTHING = "startup,first,age,delivery,player,events,webhooks,feed,churn,ladder,ladder-quality,ingest";
+
 const HELP = `npm run bench -- [options]
 
-  --only startup,first,age,delivery,player,events,webhooks,feed,churn,ladder,ingest   what to measure; all by default
+  --only ${EVERYTHING}
+                                                    what to measure; all by default
   --streams 1,10,50                                 how many publishers at once
   --seconds 8                                       how long ingest is watched
   --ladder-seconds 60                               how long a ladder is watched, more than 20
   --against FOLDER                                  another checkout of Weir, installed: both take turns at delivery and ingest
-  --rounds 5                                        how many turns each takes
+  --rounds 5                                        how many turns each takes; of ladder-quality, Weir's ladder and ffmpeg's
   --peer NAME=rtmp://127.0.0.1:port/app/{n},pid     another server that runs already, beside ours in the ingest rows
 
 Prints Markdown rows as they come, and all of them as JSON on the last line. Loopback only; Linux only.
@@ -41,7 +45,7 @@ const LONGEST_RUN_MS = 30 * 60_000;
 
 const { values: options } = parseArgs({
   options: {
-    only: { type: "string", default: "startup,first,age,delivery,player,events,webhooks,feed,churn,ladder,ingest" },
+    only: { type: "string", default: EVERYTHING },
     streams: { type: "string", default: "1,10,50" },
     seconds: { type: "string", default: "8" },
     peer: { type: "string", multiple: true, default: [] },
@@ -88,6 +92,7 @@ async function run(): Promise<void> {
       await withServer(folder, async (server) => tell(...(await measureLadder(server, reordered, seconds))));
       await withServer(folder, async (server) => tell(...(await measureFullMachine(server, reordered, seconds))));
     }
+    if (chosen.has("ladder-quality")) tell(...(await measureLadderQuality(Number(options.rounds))));
     if (!chosen.has("ingest")) return;
     for (const count of options.streams.split(",").map(Number)) {
       const ingest = async (target: IngestTarget) =>
