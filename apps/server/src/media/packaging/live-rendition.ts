@@ -32,6 +32,7 @@ export class LiveRendition {
   #delistedBytes = 0;
   #open: LiveSegment | null = null;
   #expectedMsn: number | null = null;
+  #firstMsn: number | null = null;
   #isTelling = false;
   #discontinuitySequence: number;
   #hasEnded = false;
@@ -47,6 +48,11 @@ export class LiveRendition {
   /** Bits per second of the segment that had most since the session began here; 0 before the first. */
   get peakBps(): number {
     return this.#peakBps;
+  }
+
+  /** Of the first segment of the session here; null where none has begun. */
+  get firstMsn(): number | null {
+    return this.#firstMsn;
   }
 
   /** Of the timeline, in seconds. */
@@ -114,6 +120,7 @@ export class LiveRendition {
 
   begin(segment: LiveSegment): void {
     this.#open = segment;
+    this.#firstMsn ??= segment.msn;
     this.#expectedMsn = null;
     this.#byMsn.set(segment.msn, segment);
   }
@@ -136,6 +143,7 @@ export class LiveRendition {
 
   /** List an MSN for which this rendition has no bytes. */
   gap(segment: LiveSegment): void {
+    this.#firstMsn ??= segment.msn;
     this.#byMsn.set(segment.msn, segment);
     this.#list(segment);
   }

@@ -161,6 +161,18 @@ describe("a live stream", () => {
     expect((await joined).match(/EXT-X-PART:/g)?.length).toBe(3);
   });
 
+  test("lists what the first answer had until two segments are there, and a player that takes a gap for a segment gets an empty box", async () => {
+    const publication = await broadcast(1.5);
+    const listed = async () => [...(await rig.text(`${SOURCE}/index.m3u8`)).matchAll(/^\d+\.m4s$/gm)].map(String);
+    expect(await listed()).toEqual(["0.m4s"]);
+    await rig.send(publication, { seconds: 1, clockAt: 1.5 });
+    expect(await listed()).toEqual(["0.m4s", "1.m4s"]);
+    await rig.send(publication, { seconds: 2, clockAt: 2.5 });
+    expect(await listed()).toEqual(["1.m4s", "2.m4s"]);
+    const gap = await rig.fetch(`${SOURCE}/0.m4s`);
+    expect([gap.status, await gap.text()]).toEqual([200, "\0\0\0\x08free"]);
+  });
+
   test("that has no session says so in the words that players read", async () => {
     const answer = await rig.fetch(`${LIVE}/index.m3u8`);
     expect(answer.status).toBe(200);

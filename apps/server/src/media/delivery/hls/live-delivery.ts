@@ -113,6 +113,9 @@ export class LiveDelivery {
 const BAD_DIRECTIVE = '{"errors":["_HLS_msn and _HLS_part must be whole numbers, _HLS_part only beside _HLS_msn"]}';
 const TOO_FAR = '{"errors":["_HLS_msn is more than two segments ahead of the stream"]}';
 
+/** An empty box (ISO/IEC 14496-12 8.1.2), for players that do not know EXT-X-GAP: VLC never goes on behind a 404. */
+const EMPTY = Buffer.from("\0\0\0\x08free");
+
 const TOO_MANY_WAIT = '{"errors":["too many requests wait already: try again in a second"]}';
 
 /** Nobody may keep it: for others there may be room. */
@@ -137,7 +140,9 @@ function sendInit({ req, res, caching }: LiveRequest, rendition: LiveFiles, name
 
 function sendSegment({ req, res, source, caching }: LiveRequest, rendition: LiveFiles, msn: number): void {
   const segment = rendition.segment(msn);
-  if (!segment || segment.init === null || !rendition.isComplete(segment)) return sendNotFound(res);
+  if (segment?.init === null || msn + 1 === rendition.firstMsn)
+    return void sendBuffers(req, res, mediaType(rendition), caching.immutable, [EMPTY]);
+  if (!segment || !rendition.isComplete(segment)) return sendNotFound(res);
   holdWhileSending(res, segment);
   source.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, segment.views);
   source.sent.segment++;

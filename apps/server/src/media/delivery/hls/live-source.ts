@@ -38,6 +38,7 @@ export type LiveFiles = Pick<
   LiveRendition,
   | "name"
   | "listed"
+  | "firstMsn"
   | "open"
   | "hasEnded"
   | "targetDuration"

@@ -7,6 +7,8 @@ import type { PartLimits } from "../part-target.ts";
 const SEGMENTS_WITH_PARTS = 2;
 /** Length of the gap that stands where no segment is complete yet. */
 const LEADING_GAP_SECONDS = 1;
+/** VLC starts when it knows two segments, and never where the only one it knew has gone from the list. */
+const SEGMENTS_WITHOUT_GAP = 2;
 
 /** The playlist of one live rendition, rendered when asked for and kept until the rendition changes. Nobody watching costs nothing. */
 export class LivePlaylist {
@@ -35,22 +37,25 @@ export class LivePlaylist {
     const { rendition } = this;
     const { listed, open, nextPart } = rendition;
     const withParts = listed.length - SEGMENTS_WITH_PARTS;
-    const isFirst = listed.length === 0 && open !== null && !rendition.hasEnded;
+    const first = listed[0] ?? open;
+    const isEarly = listed.length < SEGMENTS_WITHOUT_GAP && first?.msn === rendition.firstMsn && !rendition.hasEnded;
+    const gap = isEarly && first ? [leadingGap(first)] : [];
     return {
       targetDuration: rendition.targetDuration,
-      mediaSequence: isFirst ? open.msn - 1 : (listed[0]?.msn ?? 0),
+      mediaSequence: (first?.msn ?? 0) - gap.length,
       discontinuitySequence: rendition.discontinuitySequence,
       independentSegments: [...listed, ...(open ? [open] : [])].every(
         (segment) => segment.parts[0]?.isIndependent ?? true,
       ),
-      segments: isFirst
-        ? [leadingGap(open)]
-        : listed.map((segment, index) => ({
-            ...this.#head(segment, !rendition.hasEnded && index >= withParts),
-            uri: segmentName(segment.msn),
-            duration: segment.seconds,
-            gap: segment.init === null,
-          })),
+      segments: [
+        ...gap,
+        ...listed.map((segment, index) => ({
+          ...this.#head(segment, !rendition.hasEnded && index >= withParts),
+          uri: segmentName(segment.msn),
+          duration: segment.seconds,
+          gap: segment.init === null,
+        })),
+      ],
       ...(open && { openSegment: this.#head(open, true) }),
       ...(!rendition.hasEnded && {
         lowLatency: {
