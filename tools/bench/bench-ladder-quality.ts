@@ -25,7 +25,7 @@ export async function measureLadderQuality(rounds: number): Promise<Row[]> {
   }
   return withDataFolder(async (folder) => {
     const source = await makeLadderSource(`${folder}/source.h264`);
-    const rungs = planLadder(PROFILES, false, { kind: "video", codec: "avc", codecString: "", ...source });
+    const rungs = planLadder(PROFILES, false, { id: 0, kind: "video", codec: "avc", codecString: "", ...source });
     const runs = new Map<string, LadderRun[]>(ENCODERS.map(({ by }) => [by, []]));
     for (let round = 0; round < rounds; round++) {
       for (const { by, run } of round % 2 === 0 ? ENCODERS : ENCODERS.toReversed())

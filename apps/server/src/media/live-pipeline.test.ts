@@ -7,7 +7,15 @@ import { liveMultivariant } from "./packaging/hls/live-multivariant.ts";
 import type { LiveRendition } from "./packaging/live-rendition.ts";
 import type { RenditionSegment } from "./packaging/segment-ledger.ts";
 import { Payload } from "./packet.ts";
-import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "./testing/synthetic-source.ts";
+import {
+  type Arrival,
+  AUDIO,
+  SECOND_AUDIO,
+  type SourceShape,
+  syntheticSource,
+  VIDEO,
+  withSecondAudio,
+} from "./testing/synthetic-source.ts";
 import { play } from "./testing/timeline-rig.ts";
 
 class PipelineRig {
@@ -353,7 +361,7 @@ describe("segments", () => {
     pipeline.track(VIDEO);
     for (let frame = 0; frame < 50_000; frame++) {
       const data = new Payload(new Uint8Array(1));
-      pipeline.packet({ kind: "video", dts: frame, pts: frame, isIndependent: frame === 0, data });
+      pipeline.packet({ trackId: 0, kind: "video", dts: frame, pts: frame, isIndependent: frame === 0, data });
       if (frame === 0) rig.clock.advance(1000);
     }
     const [source] = rig.pipeline.renditions;
@@ -378,7 +386,7 @@ test("a payload that a second reader retains keeps its bytes while the packager 
   for (let frame = 0; frame < 180; frame++) {
     const time = frame * 3000;
     const data = frame === 30 ? kept : payload(frame);
-    pipeline.packet({ kind: "video", dts: time, pts: time, isIndependent: frame % 60 === 0, data });
+    pipeline.packet({ trackId: 0, kind: "video", dts: time, pts: time, isIndependent: frame % 60 === 0, data });
     clock.advance(33);
   }
   expect(new Set(kept.bytes)).toEqual(new Set([201]));
@@ -408,3 +416,29 @@ function keptBytes(rendition: LiveRendition): number {
   for (let msn = 0; msn <= newest; msn++) bytes += rendition.segment(msn)?.bytes ?? 0;
   return bytes;
 }
+
+describe("a second audio track", () => {
+  test.each([true, false])(
+    "is a rendition of its own with the same segments as the others (with video: %s)",
+    (video) => {
+      const rig = new PipelineRig();
+      rig.pipeline.track(SECOND_AUDIO);
+      rig.send({ seconds: 7, video }, withSecondAudio);
+      rig.pipeline.end();
+      const names = [...(video ? ["source"] : []), "audio", "audio2"];
+      expect(rig.pipeline.renditions.map(({ name }) => name)).toEqual(names);
+      expect(rig.closed.map(({ renditions }) => renditions)).toEqual(Array(4).fill([...names].sort()));
+      const segments = (name: string) => rig.playlist(name).match(/EXTINF.*/g);
+      expect(segments("audio2")).toEqual(segments("audio"));
+    },
+  );
+
+  test("is not offered to viewers yet", () => {
+    const rig = new PipelineRig();
+    rig.pipeline.track(SECOND_AUDIO);
+    rig.send({ seconds: 7 }, withSecondAudio);
+    const playlist = liveMultivariant(rig.pipeline.listed, (name) => `${name}.m3u8`);
+    expect(playlist).toContain("audio.m3u8");
+    expect(playlist).not.toContain("audio2");
+  });
+});

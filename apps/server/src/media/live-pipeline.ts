@@ -30,16 +30,14 @@ import { initOfTrack } from "./packaging/init-of-track.ts";
 import { LiveRendition } from "./packaging/live-rendition.ts";
 import type { LiveSegment } from "./packaging/live-segment.ts";
 import { PartTarget } from "./packaging/part-target.ts";
+import { renditionNameOf } from "./packaging/rendition-name.ts";
 import { RenditionPackager } from "./packaging/rendition-packager.ts";
 import { type RenditionSegment, SegmentLedger } from "./packaging/segment-ledger.ts";
-import type { SourcePacket, Track, VideoTrack } from "./packet.ts";
+import { type SourcePacket, type Track, VIDEO_TRACK, type VideoTrack } from "./packet.ts";
 import type { PageMemory } from "./page-memory.ts";
 import { TargetDuration } from "./timeline/target-duration.ts";
 import { Timeline } from "./timeline/timeline.ts";
 import type { Cut, Sample, TimelineSink } from "./timeline/timeline-sink.ts";
-
-/** Renditions are named `source` and `audio`; rungs of a ladder get short ids of their own. */
-const RENDITION_NAMES = { video: "source", audio: "audio" } as const;
 
 export interface LivePipelineSettings {
   readonly clock: Clock;
@@ -77,6 +75,8 @@ export class LivePipeline {
   readonly #clock: Clock;
   readonly #memory: PageMemory;
   readonly #branches = new Map<string, Branch>();
+  /** The same, by the id of their track. */
+  readonly #branchOfTrack: (Branch | undefined)[] = [];
   readonly #partTarget = new PartTarget();
   readonly #target: TargetDuration;
   readonly #ledger: SegmentLedger;
@@ -166,7 +166,8 @@ export class LivePipeline {
     if (state !== "starting" && state !== "running") return listed;
     for (const { rung, rendition } of this.#ladder?.branches ?? []) {
       const { codecString, width, height, bitrateBps } = rung;
-      const planned = { kind: "video", codec: "avc", config: new Uint8Array(), codecString, width, height } as const;
+      const shape = { id: VIDEO_TRACK, kind: "video", codec: "avc", config: new Uint8Array() } as const;
+      const planned = { ...shape, codecString, width, height };
       listed.push({ rendition, track: newestTrack(rendition) ?? planned, plannedBps: bitrateBps });
     }
     return listed;
@@ -226,7 +227,7 @@ export class LivePipeline {
   }
 
   #sample(sample: Sample): void {
-    this.#branches.get(RENDITION_NAMES[sample.kind])?.packager.sample(sample);
+    this.#branchOfTrack[sample.trackId]?.packager.sample(sample);
     this.#feed.sample(sample);
     sample.data.release();
   }
@@ -243,17 +244,25 @@ export class LivePipeline {
   }
 
   #branch(track: Track): Branch {
-    const name = RENDITION_NAMES[track.kind];
-    const known = this.#branches.get(name);
+    const known = this.#branchOfTrack[track.id];
     if (known) return known;
+    const name = renditionNameOf(track);
     const { discontinuitySequence } = this.#timeline.position;
     const rendition = new LiveRendition(name, discontinuitySequence, this.#target, this.#clock);
     const onSegment = (of: LiveRendition, segment: LiveSegment) => this.#ledger.closed(of, segment);
-    const partLimits = track.kind === "audio" ? this.#partTarget.audio : this.#partTarget;
-    const packager = new RenditionPackager(rendition, name, this.#partTarget, this.#memory, onSegment);
+    const isAudio = track.kind === "audio";
+    const partLimits = isAudio ? this.#partTarget.audio : this.#partTarget;
+    const packager = new RenditionPackager(
+      rendition,
+      isAudio ? "audio" : "source",
+      this.#partTarget,
+      this.#memory,
+      onSegment,
+    );
     const playlist = new LivePlaylist(rendition, partLimits, () => this.renditions);
     const branch = { rendition, packager, playlist };
     this.#branches.set(name, branch);
+    this.#branchOfTrack[track.id] = branch;
     return branch;
   }
 }

@@ -8,8 +8,20 @@
 /** Ticks per second of the source clock and of video on the timeline. */
 export const TICKS_PER_SECOND = 90_000;
 
+/**
+ * What every track has: its number among the tracks of its publication, which its packets and samples carry. Ingest gives it: 0 is the
+ * video, 1 the first audio, and further tracks follow from 2 on in the order of the source. So the same number means the same track after a
+ * reconnect, over another protocol too, and stages keep what they know of a track in an array.
+ */
+interface Numbered {
+  readonly id: number;
+}
+
+export const VIDEO_TRACK = 0;
+export const FIRST_AUDIO_TRACK = 1;
+
 /** One H.264, HEVC or AV1 track. `config` is the body of `avcC`, `hvcC` or `av1C`; it changes only by announcing the track again. */
-export interface VideoTrack {
+export interface VideoTrack extends Numbered {
   readonly kind: "video";
   readonly codec: "avc" | "hevc" | "av1";
   readonly config: Uint8Array;
@@ -23,7 +35,7 @@ export interface VideoTrack {
   readonly announcedBps?: number;
 }
 
-interface AudioShape {
+interface AudioShape extends Numbered {
   readonly kind: "audio";
   readonly config: Uint8Array;
   /** RFC 6381, for example `mp4a.40.2`. */
@@ -92,6 +104,7 @@ export interface PayloadMemory {
  * Video data is length-prefixed (4 bytes) NAL units, or one AV1 temporal unit; audio data is one raw frame.
  */
 export interface SourcePacket {
+  readonly trackId: Track["id"];
   readonly kind: "video" | "audio";
   /** Decoding time in 90 kHz ticks of the source's clock; may jump, may run backwards. */
   readonly dts: number;

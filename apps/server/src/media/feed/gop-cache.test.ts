@@ -8,7 +8,7 @@ const released: number[] = [];
 /** A sample whose only other share is given up at once, as the pipeline does. */
 function add(cache: GopCache, time: number, isIndependent: boolean, bytes = 1): void {
   const data = new Payload(new Uint8Array(bytes), { release: () => released.push(time) });
-  const sample: Sample = { kind: "video", time, decodeTime: time, duration: 1, isIndependent, data };
+  const sample: Sample = { trackId: 0, kind: "video", time, decodeTime: time, duration: 1, isIndependent, data };
   cache.sample(sample);
   data.release();
 }

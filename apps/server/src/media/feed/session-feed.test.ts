@@ -3,7 +3,15 @@ import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import { Payload, type Track } from "../packet.ts";
-import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
+import {
+  type Arrival,
+  AUDIO,
+  SECOND_AUDIO,
+  type SourceShape,
+  syntheticSource,
+  VIDEO,
+  withSecondAudio,
+} from "../testing/synthetic-source.ts";
 import { play } from "../testing/timeline-rig.ts";
 import { TargetDuration } from "../timeline/target-duration.ts";
 import { Timeline } from "../timeline/timeline.ts";
@@ -107,6 +115,19 @@ test("a reader that joins in the middle begins at the last IDR, with the stretch
   expect(others.some(({ kind }) => kind === "audio")).toBe(true);
   for (const sample of others) expect(seconds(sample)).toBeGreaterThan(3.9);
   for (const { data } of samplesOf(items)) expect(data.bytes.every((value) => value === 4 || value === 3)).toBe(true);
+});
+
+test("a reader gets a second audio track as it gets the first, from the last IDR on", () => {
+  timeline.track(SECOND_AUDIO);
+  feed.attach(reader(), { from: "now" });
+  send({ seconds: 5 }, withSecondAudio);
+  const late = reader();
+  feed.attach(late, { from: "keyframe" });
+  const samples = samplesOf(drain(late));
+  const timesOf = (track: Track) => samples.filter(({ trackId }) => trackId === track.id).map(({ time }) => time);
+  expect(samples[0]).toMatchObject({ trackId: VIDEO.id, isIndependent: true });
+  expect(timesOf(AUDIO).length).toBeGreaterThan(30);
+  expect(timesOf(SECOND_AUDIO)).toEqual(timesOf(AUDIO));
 });
 
 test("without another reader nothing is kept, and the first one waits for the next IDR", () => {

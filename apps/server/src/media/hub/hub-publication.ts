@@ -37,7 +37,7 @@ export class HubPublication implements Publication {
   readonly #settings: HubPublicationSettings;
   #state: "waiting" | "beginning" | "live" | "closed" = "waiting";
   #session: LiveSession | null = null;
-  readonly #tracks = new Map<Track["kind"], Track>();
+  readonly #tracks = new Map<Track["id"], Track>();
   #early: (SourcePacket | Track)[] = [];
   #earlyBytes = 0;
   readonly #pace = new SourcePace();
@@ -57,7 +57,7 @@ export class HubPublication implements Publication {
       return this.#settings.publisher.close(reason);
     }
     if (this.#state === "live") this.#session?.track(track);
-    else if (this.#state === "waiting") this.#tracks.set(track.kind, track);
+    else if (this.#state === "waiting") this.#tracks.set(track.id, track);
     else if (this.#state === "beginning") this.#early.push(track);
   }
 
@@ -74,7 +74,7 @@ export class HubPublication implements Publication {
     }
     if (this.#state === "closed" || this.#pendingEnd) return;
     if (this.#state === "waiting") {
-      if (!packet.isIndependent || !this.#tracks.has(packet.kind)) return;
+      if (!packet.isIndependent || !this.#tracks.has(packet.trackId)) return;
       this.#state = "beginning";
       this.#early = [...this.#tracks.values()];
       void this.#begin();

@@ -69,7 +69,14 @@ describe("a publisher", () => {
   test("that never sends a keyframe makes no session", async () => {
     const { publication } = publish();
     publication.track(VIDEO);
-    publication.packet({ kind: "video", dts: 0, pts: 0, isIndependent: false, data: new Payload(new Uint8Array(1)) });
+    publication.packet({
+      trackId: 0,
+      kind: "video",
+      dts: 0,
+      pts: 0,
+      isIndependent: false,
+      data: new Payload(new Uint8Array(1)),
+    });
     publication.end("source-lost", "socket closed");
     await settled();
     expect(session()).toBeUndefined();
@@ -109,6 +116,7 @@ describe("a publisher", () => {
     publication.track(VIDEO);
     const send = (frame: number) =>
       publication.packet({
+        trackId: 0,
         kind: "video",
         dts: frame,
         pts: frame,
@@ -133,6 +141,7 @@ describe("a publisher", () => {
     for (let frame = 0; frame < 40; frame++) {
       const times = { dts: frame * 3000, pts: frame * 3000 };
       publication.packet({
+        trackId: 0,
         kind: "video",
         ...times,
         isIndependent: true,
@@ -219,6 +228,7 @@ describe("a lost source", () => {
       clock.advance(30);
       const times = { dts: 2 * 90_000, pts: 2 * 90_000 };
       broadcast.publication.packet({
+        trackId: 0,
         kind: "video",
         ...times,
         isIndependent: false,
@@ -250,6 +260,7 @@ describe("a second publisher with the key", () => {
     await send(second, { seconds: 3, clockAt: 77 });
     const before = log.facts.length;
     first.publication.packet({
+      trackId: 0,
       kind: "video",
       dts: 0,
       pts: 0,

@@ -19,6 +19,7 @@ interface Second {
 }
 
 interface Flow {
+  readonly kind: Track["kind"];
   isAnnounced: boolean;
   lastAt: number;
   lastDts: number | null;
@@ -32,8 +33,9 @@ interface Flow {
 export class SourceMeter {
   #dueAt = 0;
   #hasStarted = false;
-  readonly #video: Flow = newFlow();
-  readonly #audio: Flow = newFlow();
+  #startedAt = 0;
+  /** By track id. */
+  #flows: (Flow | undefined)[] = [];
   #frames = 0;
   #lastKeyframeTicks: number | null = null;
   #videoTicks = 0;
@@ -44,8 +46,7 @@ export class SourceMeter {
 
   /** Another publisher: nothing is known of it. `jumps` is what the timeline has counted so far. */
   restart(jumps: number): void {
-    Object.assign(this.#video, newFlow());
-    Object.assign(this.#audio, newFlow());
+    this.#flows = [];
     this.#hasStarted = false;
     this.#frames = 0;
     this.#videoTicks = 0;
@@ -56,13 +57,13 @@ export class SourceMeter {
     this.#jumpsSeen = jumps;
   }
 
-  track({ kind }: Track): void {
-    (kind === "video" ? this.#video : this.#audio).isAnnounced = true;
+  track({ id, kind }: Track): void {
+    this.#flowAt(id, kind).isAnnounced = true;
   }
 
-  packet({ kind, dts, isIndependent }: SourcePacket, now: number): void {
+  packet({ trackId, kind, dts, isIndependent }: SourcePacket, now: number): void {
     if (!this.#hasStarted) this.#start(now);
-    const flow = kind === "video" ? this.#video : this.#audio;
+    const flow = this.#flowAt(trackId, kind);
     const step = flow.lastDts === null ? 0 : dts - flow.lastDts;
     const ticks = step > 0 && step <= LONGEST_STEP_TICKS ? step : 0;
     flow.ticks += ticks;
@@ -79,15 +80,19 @@ export class SourceMeter {
   /** True once a second, when it has moved the sums on. */
   tick(now: number, jumps: number): boolean {
     if (!this.#hasStarted || now < this.#dueAt) return false;
-    const [video, audio] = [this.#video, this.#audio];
-    const mediaTicks = Math.max(video.ticks, audio.ticks);
+    let mediaTicks = 0;
+    let videoTicks = 0;
+    for (const flow of this.#flows) {
+      if (!flow) continue;
+      mediaTicks = Math.max(mediaTicks, flow.ticks);
+      if (flow.kind === "video") videoTicks = flow.ticks;
+      flow.ticks = 0;
+    }
     // Looked at too late, as after a source was away, a second is no second.
     const isWhole = now - this.#dueAt < SECOND_MS;
-    if (isWhole) this.#seconds.push({ frames: this.#frames, videoTicks: video.ticks, mediaTicks });
+    if (isWhole) this.#seconds.push({ frames: this.#frames, videoTicks, mediaTicks });
     if (this.#seconds.length > WINDOW_SECONDS) this.#seconds.shift();
     this.#frames = 0;
-    video.ticks = 0;
-    audio.ticks = 0;
     this.#dueAt = isWhole ? this.#dueAt + SECOND_MS : now + SECOND_MS;
     for (; this.#jumpsSeen < jumps; this.#jumpsSeen++) this.#jumps.push(now);
     while ((this.#jumps[0] ?? now) <= now - JUMP_MEMORY_MS) this.#jumps.shift();
@@ -96,17 +101,17 @@ export class SourceMeter {
 
   /** The measure at this moment, of the last ten whole seconds. */
   measure(now: number): SourceMeasure {
-    const video = this.#flowOf(this.#video, now);
+    const video = this.#flowOf("video", now);
     const frames = sum(this.#seconds, (second) => second.frames);
     const videoTicks = sum(this.#seconds, (second) => second.videoTicks);
     const frameRate = videoTicks > 0 ? Math.round((frames / videoTicks) * TICKS_PER_SECOND * 100) / 100 : null;
-    const isDense = this.#audio.isAnnounced || (frameRate ?? 0) >= LEAST_FRAME_RATE;
+    const isDense = this.#announced("audio") || (frameRate ?? 0) >= LEAST_FRAME_RATE;
     return {
       measuredSeconds: this.#seconds.length,
       frameRate,
       keyframeIntervalMs: this.#keyframeIntervalMs(),
       video,
-      audio: this.#flowOf(this.#audio, now),
+      audio: this.#flowOf("audio", now),
       starvedSeconds: isDense ? this.#seconds.filter((s) => s.mediaTicks < TICKS_PER_SECOND / 2).length : 0,
       clockJumps: this.#jumps.length,
     };
@@ -114,25 +119,32 @@ export class SourceMeter {
 
   #start(now: number): void {
     this.#hasStarted = true;
+    this.#startedAt = now;
     this.#dueAt = now + SECOND_MS;
-    this.#video.lastAt = now;
-    this.#audio.lastAt = now;
+    for (const flow of this.#flows) if (flow) flow.lastAt = now;
   }
 
-  #flowOf({ isAnnounced, lastAt }: Flow, now: number): TrackFlow {
-    if (!isAnnounced) return "none";
-    return now - lastAt >= STOPPED_MS ? "stopped" : "flowing";
+  #flowAt(trackId: Track["id"], kind: Track["kind"]): Flow {
+    this.#flows[trackId] ??= { kind, isAnnounced: false, lastAt: this.#startedAt, lastDts: null, ticks: 0 };
+    return this.#flows[trackId];
+  }
+
+  /** The first track of the kind; undefined where none is announced. */
+  #announced(kind: Track["kind"]): Flow | undefined {
+    return this.#flows.find((flow) => flow?.kind === kind && flow.isAnnounced);
+  }
+
+  #flowOf(kind: Track["kind"], now: number): TrackFlow {
+    const flow = this.#announced(kind);
+    if (!flow) return "none";
+    return now - flow.lastAt >= STOPPED_MS ? "stopped" : "flowing";
   }
 
   #keyframeIntervalMs(): number | null {
-    if (!this.#video.isAnnounced) return null;
+    if (!this.#announced("video")) return null;
     const since = this.#videoTicks - (this.#lastKeyframeTicks ?? 0);
     return Math.round(Math.max(this.#keyframeInterval ?? 0, since) / (TICKS_PER_SECOND / 1000));
   }
-}
-
-function newFlow(): Flow {
-  return { isAnnounced: false, lastAt: 0, lastDts: null, ticks: 0 };
 }
 
 function sum(seconds: readonly Second[], of: (second: Second) => number): number {

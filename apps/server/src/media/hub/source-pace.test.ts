@@ -44,7 +44,8 @@ test("a source whose two tracks run ahead by turns, 1.5 s at a step, is slowed d
   for (let step = 0; step < 40; step++) {
     const dts = step * 0.75 * 90_000;
     const kind = step % 2 === 0 ? "video" : "audio";
-    pace.packet({ kind, dts, pts: dts, isIndependent: true, data: new Payload(new Uint8Array(1)) }, 0);
+    const data = new Payload(new Uint8Array(1));
+    pace.packet({ trackId: step % 2, kind, dts, pts: dts, isIndependent: true, data }, 0);
   }
   expect(pace.waitMs(0)).toBeGreaterThan(15_000);
 });
@@ -54,7 +55,10 @@ test("one wait is short enough that a source never looks silent", () => {
   let longest = 0;
   for (let packet = 0; packet < 200; packet++) {
     const dts = packet * 90_000;
-    pace.packet({ kind: "audio", dts, pts: dts, isIndependent: true, data: new Payload(new Uint8Array(1)) }, longest);
+    pace.packet(
+      { trackId: 1, kind: "audio", dts, pts: dts, isIndependent: true, data: new Payload(new Uint8Array(1)) },
+      longest,
+    );
     longest = Math.max(longest, packet < 12 ? pace.waitMs(longest) : 0);
   }
   expect(longest).toBeGreaterThan(0);

@@ -9,7 +9,7 @@ const TOLERANCE = 1.01;
 /** A longer step is a jump of the source's clock and says nothing of its pace. Two tracks in turn may each step twice what one may. */
 const LONGEST_STEP_TICKS = 2 * TICKS_PER_SECOND;
 
-interface Track {
+interface Bucket {
   lastDts: number | null;
   aheadMs: number;
 }
@@ -19,22 +19,25 @@ interface Track {
  * it is watched has to be kept, so the memory of a session is bounded by how far its source may be ahead.
  */
 export class SourcePace {
-  readonly #tracks: Record<SourcePacket["kind"], Track> = { video: newTrack(), audio: newTrack() };
+  /** By track id. */
+  readonly #buckets: (Bucket | undefined)[] = [];
   #at: number | null = null;
 
-  packet({ kind, dts }: SourcePacket, now: number): void {
+  packet({ trackId, dts }: SourcePacket, now: number): void {
     this.#passTo(now);
-    const track = this.#tracks[kind];
-    const step = track.lastDts === null ? 0 : dts - track.lastDts;
-    track.lastDts = dts;
+    this.#buckets[trackId] ??= { lastDts: null, aheadMs: 0 };
+    const bucket = this.#buckets[trackId];
+    const step = bucket.lastDts === null ? 0 : dts - bucket.lastDts;
+    bucket.lastDts = dts;
     if (Math.abs(step) <= LONGEST_STEP_TICKS)
-      track.aheadMs = Math.max(0, track.aheadMs + (step / TICKS_PER_SECOND) * 1000);
+      bucket.aheadMs = Math.max(0, bucket.aheadMs + (step / TICKS_PER_SECOND) * 1000);
   }
 
   /** How long the sender has to wait; 0 while it may send. */
   waitMs(now: number): number {
     this.#passTo(now);
-    const aheadMs = Math.max(this.#tracks.video.aheadMs, this.#tracks.audio.aheadMs);
+    let aheadMs = 0;
+    for (const bucket of this.#buckets) if (bucket) aheadMs = Math.max(aheadMs, bucket.aheadMs);
     return aheadMs > MAX_AHEAD_MS ? (aheadMs - MAX_AHEAD_MS + STEP_MS) / TOLERANCE : 0;
   }
 
@@ -42,10 +45,6 @@ export class SourcePace {
     const passedMs = (now - (this.#at ?? now)) * TOLERANCE;
     this.#at = now;
     if (passedMs === 0) return;
-    for (const track of [this.#tracks.video, this.#tracks.audio]) track.aheadMs = Math.max(0, track.aheadMs - passedMs);
+    for (const bucket of this.#buckets) if (bucket) bucket.aheadMs = Math.max(0, bucket.aheadMs - passedMs);
   }
-}
-
-function newTrack(): Track {
-  return { lastDts: null, aheadMs: 0 };
 }

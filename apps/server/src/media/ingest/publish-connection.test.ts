@@ -8,6 +8,7 @@ import { PublishConnection, type PublishWire } from "./publish-connection.ts";
 import { type Refusal, UnsupportedCodec } from "./publish-refusals.ts";
 
 const TRACK: VideoTrack = {
+  id: 0,
   kind: "video",
   codec: "avc",
   config: Uint8Array.of(1),
@@ -17,7 +18,7 @@ const TRACK: VideoTrack = {
 };
 
 function packetAt(dts: number): SourcePacket {
-  return { kind: "video", dts, pts: dts, isIndependent: true, data: new Payload(Uint8Array.of(0)) };
+  return { trackId: 0, kind: "video", dts, pts: dts, isIndependent: true, data: new Payload(Uint8Array.of(0)) };
 }
 
 /** A connection on which a sender says `key …`, `track`, `frame …` and `bye`, and reads what is said to it. */

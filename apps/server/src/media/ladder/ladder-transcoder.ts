@@ -4,7 +4,7 @@ import { isSample } from "../feed/gop-cache.ts";
 import type { SessionFeed } from "../feed/session-feed.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";
 import type { RenditionPackager } from "../packaging/rendition-packager.ts";
-import type { VideoTrack } from "../packet.ts";
+import { VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import {
   type EncoderName,
@@ -360,5 +360,5 @@ function frameOfSample({ isIndependent, decodeTime: dts, time: pts, data }: Samp
 }
 
 function initOf({ width, height, codecString }: Rung, config: Uint8Array) {
-  return initOfTrack({ kind: "video", codec: "avc", config, codecString, width, height });
+  return initOfTrack({ id: VIDEO_TRACK, kind: "video", codec: "avc", config, codecString, width, height });
 }

@@ -1,6 +1,6 @@
 import type { InitSegment } from "../packaging/live-segment.ts";
 import type { RenditionPackager } from "../packaging/rendition-packager.ts";
-import { Payload } from "../packet.ts";
+import { Payload, VIDEO_TRACK } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 
 /** One encoded picture of a rung. */
@@ -51,7 +51,8 @@ export class RungFeed {
       this.#frameTicks = before.duration;
       this.#handOn(before);
     }
-    this.#held = { kind: "video", time: pts, decodeTime: pts, duration: 0, isIndependent, data: new Payload(data) };
+    const times = { time: pts, decodeTime: pts, duration: 0 };
+    this.#held = { trackId: VIDEO_TRACK, kind: "video", ...times, isIndependent, data: new Payload(data) };
   }
 
   /** Nothing comes behind what is held: let it go with the duration before it, and publish the open part. */

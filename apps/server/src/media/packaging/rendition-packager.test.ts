@@ -23,6 +23,7 @@ function rung() {
     discontinuity: false,
   });
   const frame = (number: number): Sample => ({
+    trackId: 0,
     kind: "video",
     time: number * FRAME,
     decodeTime: number * FRAME,

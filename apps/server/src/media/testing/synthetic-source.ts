@@ -2,6 +2,7 @@ import { type AudioTrack, Payload, type SourcePacket, type VideoTrack } from "..
 
 /** As x264 writes it for baseline 640x360. */
 export const VIDEO: VideoTrack = {
+  id: 0,
   kind: "video",
   codec: "avc",
   config: Buffer.from("0142c016ffe100186742c016da0280bfe584000003000400000300783c58ba8001000468ce0fc8", "hex"),
@@ -11,6 +12,7 @@ export const VIDEO: VideoTrack = {
 };
 
 export const AUDIO: AudioTrack = {
+  id: 1,
   kind: "audio",
   codec: "aac",
   config: Uint8Array.of(0x11, 0x90),
@@ -73,7 +75,14 @@ function videoOf({
     const inGroup = (frame % gop) % (bFrames + 1);
     const reorder = bFrames === 0 ? 0 : isIndependent ? 1 : inGroup === 1 || bFrames === 0 ? bFrames + 1 : 0;
     const data = new Payload(new Uint8Array(frameBytes).fill(frame & 0xff));
-    const packet: SourcePacket = { kind: "video", dts: ticks(frame), pts: ticks(frame + reorder), isIndependent, data };
+    const packet: SourcePacket = {
+      trackId: 0,
+      kind: "video",
+      dts: ticks(frame),
+      pts: ticks(frame + reorder),
+      isIndependent,
+      data,
+    };
     arrivals.push({ at: (frame / frameRate) * 1000, packet });
   }
   return arrivals;
@@ -86,6 +95,7 @@ function audioOf({ seconds, clockAt = 0, audioSpeed = 1, milliseconds }: SourceS
     const exact = (second * audioSpeed + clockAt) * 90_000;
     const time = milliseconds ? Math.round(exact / 90) * 90 : Math.round(exact);
     const packet: SourcePacket = {
+      trackId: 1,
       kind: "audio",
       dts: time,
       pts: time,
@@ -95,4 +105,18 @@ function audioOf({ seconds, clockAt = 0, audioSpeed = 1, milliseconds }: SourceS
     arrivals.push({ at: second * 1000, packet });
   }
   return arrivals;
+}
+
+export const SECOND_AUDIO: AudioTrack = { ...AUDIO, id: 2 };
+
+/** The same source with each audio packet once more, on `SECOND_AUDIO`. */
+export function withSecondAudio(arrivals: readonly Arrival[]): Arrival[] {
+  return arrivals.flatMap(({ at, packet }) => {
+    if (packet.trackId !== AUDIO.id) return [{ at, packet }];
+    const data = new Payload(packet.data.bytes);
+    return [
+      { at, packet },
+      { at, packet: { ...packet, trackId: SECOND_AUDIO.id, data } },
+    ];
+  });
 }

@@ -123,7 +123,15 @@ export class AudioClock {
   #place(data: Payload, samples: number): void {
     const time = this.#next ?? this.#earliest;
     this.#next = time + samples;
-    this.#emit({ kind: "audio", time, decodeTime: time, duration: samples, isIndependent: true, data });
+    this.#emit({
+      trackId: this.track.id,
+      kind: "audio",
+      time,
+      decodeTime: time,
+      duration: samples,
+      isIndependent: true,
+      data,
+    });
   }
 
   #toSamples(ticks: number): number {

@@ -10,17 +10,12 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** Clocks of two tracks further apart than this are taken as unrelated, and each is placed by its own first packet. */
 const UNRELATED_TICKS = 5 * TICKS_PER_SECOND;
 
-export interface Tracks {
-  video: VideoTrack | null;
-  audio: AudioTrack | null;
-}
-
 /** Where a stretch begins in the source's clock, and what is already there. */
 export interface Opening {
+  /** In the order of their ids. */
   readonly tracks: readonly Track[];
-  /** Source time of T = start, per track; the same for both unless their clocks have nothing to do with each other. */
-  readonly videoBase: number;
-  readonly audioBase: number;
+  /** Source time of T = start, for each of `tracks` by its id; the same for all unless their clocks have nothing to do with each other. */
+  readonly bases: ReadonlyMap<Track["id"], number>;
   /** How long the first picture is shown after it is decoded. */
   readonly reorderTicks: number;
   /** The longest way between two keyframes, as the encoder wrote it into its first picture; null where it did not. */
@@ -43,7 +38,8 @@ export class StretchOpening {
   readonly #arrivals: Arrival[] = [];
   #bytes = 0;
   #firstIdr: Arrival | null = null;
-  #firstAudio: Arrival | null = null;
+  /** The first frame of each audio track, by track id. */
+  readonly #firstAudio = new Map<Track["id"], Arrival>();
 
   add(packet: SourcePacket, at: number): void {
     if (packet.kind === "video" && !this.#firstIdr && !packet.isIndependent) return;
@@ -51,40 +47,59 @@ export class StretchOpening {
     this.#arrivals.push(arrival);
     this.#bytes += packet.data.byteLength;
     if (packet.kind === "video") this.#firstIdr ??= arrival;
-    else this.#firstAudio ??= arrival;
+    else if (!this.#firstAudio.has(packet.trackId)) this.#firstAudio.set(packet.trackId, arrival);
     if (this.#arrivals.length > MAX_PACKETS || this.#bytes > MAX_BYTES) this.#forgetOldest();
   }
 
   /** The opening, once it is decided; null while it is not. */
-  ready(tracks: Tracks, now: number): Opening | null {
-    const idr = tracks.video ? this.#firstIdr : null;
+  ready(announced: ReadonlyMap<Track["id"], Track>, now: number): Opening | null {
+    const tracks = [...announced.values()].sort((a, b) => a.id - b.id);
+    const video = tracks.find((track) => track.kind === "video") ?? null;
+    const audio = tracks.filter((track) => track.kind === "audio");
+    const idr = video ? this.#firstIdr : null;
     if (idr) {
-      if (!tracks.audio && now - idr.at < SECOND_TRACK_MS) return null;
-      return this.#openAt(idr, tracks);
+      if (audio.length === 0 && now - idr.at < SECOND_TRACK_MS) return null;
+      return this.#openAt(idr, video, audio);
     }
-    const audio = tracks.audio ? this.#firstAudio : null;
-    if (!audio) return null;
-    if (now - audio.at < (tracks.video ? KEYFRAME_WAIT_MS : SECOND_TRACK_MS)) return null;
-    return this.#openAt(audio, { video: null, audio: tracks.audio });
+    const first = this.#firstOf(audio);
+    if (!first) return null;
+    if (now - first.at < (video ? KEYFRAME_WAIT_MS : SECOND_TRACK_MS)) return null;
+    return this.#openAt(first, null, audio);
   }
 
-  #openAt(first: Arrival, { video, audio }: Tracks): Opening {
+  /** The first frame of the first audio track that has one. */
+  #firstOf(audio: readonly AudioTrack[]): Arrival | null {
+    for (const { id } of audio) {
+      const first = this.#firstAudio.get(id);
+      if (first) return first;
+    }
+    return null;
+  }
+
+  #openAt(first: Arrival, video: VideoTrack | null, audio: readonly AudioTrack[]): Opening {
     const reordered = reorderTicks(first.packet);
     const base = first.packet.dts + reordered;
-    const audioFirst = this.#firstAudio?.packet.pts;
-    const audioBase = audioFirst === undefined || Math.abs(audioFirst - base) < UNRELATED_TICKS ? base : audioFirst;
+    const tracks = [...(video ? [video] : []), ...audio];
+    const bases = new Map(tracks.map(({ id }) => [id, this.#baseOf(id, base)]));
     const firstIndex = this.#arrivals.indexOf(first);
-    const belongs = ({ packet }: Arrival, index: number): boolean =>
-      packet.kind === "video" ? video !== null && index >= firstIndex : audio !== null && packet.pts >= audioBase;
+    const belongs = ({ packet }: Arrival, index: number): boolean => {
+      const start = bases.get(packet.trackId);
+      if (start === undefined) return false;
+      return packet.kind === "video" ? index >= firstIndex : packet.pts >= start;
+    };
     return {
-      tracks: [...(video ? [video] : []), ...(audio ? [audio] : [])],
-      videoBase: base,
-      audioBase,
+      tracks,
+      bases,
       reorderTicks: reordered,
       encoderGopSeconds: video ? encoderGopSeconds(video, first.packet) : null,
       packets: this.#arrivals.filter(belongs).map(({ packet }) => packet),
       arrivedAt: first.at,
     };
+  }
+
+  #baseOf(trackId: Track["id"], base: number): number {
+    const first = this.#firstAudio.get(trackId)?.packet.pts;
+    return first === undefined || Math.abs(first - base) < UNRELATED_TICKS ? base : first;
   }
 
   #forgetOldest(): void {
@@ -94,7 +109,11 @@ export class StretchOpening {
     // The keyframe itself does not fit: wait for the next one.
     if (dropped === this.#firstIdr)
       this.#firstIdr = this.#arrivals.find((a) => a.packet.kind === "video" && a.packet.isIndependent) ?? null;
-    if (dropped === this.#firstAudio) this.#firstAudio = this.#arrivals.find((a) => a.packet.kind === "audio") ?? null;
+    const { trackId } = dropped.packet;
+    if (dropped !== this.#firstAudio.get(trackId)) return;
+    const next = this.#arrivals.find(({ packet }) => packet.trackId === trackId);
+    if (next) this.#firstAudio.set(trackId, next);
+    else this.#firstAudio.delete(trackId);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Payload, Track } from "../packet.ts";
 
 /** A packet at its place on the timeline: times and duration in ticks of its own timescale (90 kHz video, sample rate audio). */
 export interface Sample {
+  readonly trackId: Track["id"];
   readonly kind: "video" | "audio";
   /** Presentation time T. */
   time: number;
@@ -23,7 +24,7 @@ export interface Cut {
 }
 
 /**
- * What a timeline tells its readers. Calls come in the order of the timeline, per kind of track. A reader that keeps a sample beyond the call
+ * What a timeline tells its readers. Calls come in the order of the timeline, per track. A reader that keeps a sample beyond the call
  * retains its `data`.
  */
 export interface TimelineSink {

@@ -265,7 +265,14 @@ describe("audio", () => {
           const packets: Arrival[] = [
             {
               at: second * 1000,
-              packet: { kind: "video", dts: time, pts: time, isIndependent, data: new Payload(new Uint8Array(1)) },
+              packet: {
+                trackId: 0,
+                kind: "video",
+                dts: time,
+                pts: time,
+                isIndependent,
+                data: new Payload(new Uint8Array(1)),
+              },
             },
           ];
           return packets;
@@ -279,6 +286,7 @@ describe("audio", () => {
 
 describe("audio frames of uneven length", () => {
   const OPUS: OpusTrack = {
+    id: 1,
     kind: "audio",
     codec: "opus",
     config: Uint8Array.of(0, 2, 1, 0x38, 0, 0, 0xbb, 0x80, 0, 0, 0),
@@ -291,7 +299,10 @@ describe("audio frames of uneven length", () => {
     const arrivals: Arrival[] = [];
     for (let ms = 0, isLong = false; ms < seconds * 1000; ms += isLong ? 20 : 60) {
       const data = new Payload(isLong ? Uint8Array.of(0xfb, 3, 0) : Uint8Array.of(0xf8, 0));
-      arrivals.push({ at: ms, packet: { kind: "audio", dts: ms * 90, pts: ms * 90, isIndependent: true, data } });
+      arrivals.push({
+        at: ms,
+        packet: { trackId: 1, kind: "audio", dts: ms * 90, pts: ms * 90, isIndependent: true, data },
+      });
       isLong = !isLong;
     }
     return arrivals;
@@ -311,6 +322,7 @@ describe("audio frames of uneven length", () => {
     const rig = new TimelineRig();
     rig.timeline.track(OPUS);
     const broken: Arrival["packet"] = {
+      trackId: 1,
       kind: "audio",
       dts: 90,
       pts: 90,
@@ -383,6 +395,7 @@ describe("stretches", () => {
         new Array(30).fill(0).map((_, i) => ({
           at: i * 33,
           packet: {
+            trackId: 0,
             kind: "video" as const,
             dts: i * 3000,
             pts: i * 3000,
@@ -461,6 +474,7 @@ describe("program date time", () => {
         [0, 1, 2].map((second) => ({
           at: second * 1000,
           packet: {
+            trackId: 0,
             kind: "video",
             dts: second * SECOND,
             pts: second * SECOND,

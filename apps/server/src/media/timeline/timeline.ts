@@ -1,14 +1,13 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { TimelinePosition } from "../../ports/index.ts";
-import { type SourcePacket, TICKS_PER_SECOND, type Track } from "../packet.ts";
-import { AudioClock } from "./audio-clock.ts";
+import { type SourcePacket, TICKS_PER_SECOND, type Track, VIDEO_TRACK } from "../packet.ts";
+import { AudioLine } from "./audio-line.ts";
 import { Cutter } from "./cutter.ts";
 import { ProgramDateTime } from "./program-date-time.ts";
 import { SourceClock } from "./source-clock.ts";
 import { Standstill } from "./standstill.ts";
-import { type Opening, StretchOpening, type Tracks } from "./stretch-opening.ts";
+import { type Opening, StretchOpening } from "./stretch-opening.ts";
 import { TargetDuration } from "./target-duration.ts";
-import { rescale } from "./ticks.ts";
 import type { Sample, TimelineSink } from "./timeline-sink.ts";
 import { VideoClock } from "./video-clock.ts";
 
@@ -19,9 +18,6 @@ const SHORTEST_STALL_MS = 20;
 /** The first frame of all waits this long for the second, which tells the frame rate. */
 const FIRST_FRAME_STALL_MS = 1100;
 const MAX_STRETCHES_A_MINUTE = 10;
-/** Audio that waits for video: far more than any source is uneven by. */
-const MAX_HELD_AUDIO_FRAMES = 2000;
-const MAX_HELD_AUDIO_BYTES = 8 * 1024 * 1024;
 
 export interface TimelineSettings {
   readonly clock: Clock;
@@ -39,7 +35,8 @@ export interface TimelineSettings {
  *
  * It is a row of stretches. Inside one, T = source time + offset. A new one begins at a reconnect, a takeover, a changed track or a jump
  * of the source's clock: the open segments are closed, T goes on at the latest end of all tracks, and a cut follows, with a discontinuity
- * where the tracks are not the same as before. Audio never overtakes video, so that a cut is always known before the audio behind it.
+ * where the tracks are not the same as before. Audio never overtakes video, so that a cut is always known before the audio behind it; where
+ * no video cuts, the first audio track does, and further ones never overtake that one.
  */
 export class Timeline {
   readonly #clock: Clock;
@@ -50,10 +47,11 @@ export class Timeline {
   readonly #video = new VideoClock();
   readonly #source = new SourceClock();
   readonly #standstill = new Standstill();
-  #audio: AudioClock | null = null;
+  /** The audio tracks of the newest stretch, in the order of their ids. */
+  #audio: readonly AudioLine[] = [];
   /** Tracks of the newest stretch; null before the first that began here. */
   #tracks: readonly Track[] | null = null;
-  #announced: Tracks = { video: null, audio: null };
+  readonly #announced = new Map<Track["id"], Track>();
   /** Collecting the start of a stretch; null inside one. */
   #opening: StretchOpening | null = new StretchOpening();
   #programDateTime: ProgramDateTime | null = null;
@@ -63,8 +61,6 @@ export class Timeline {
   #reorderTicks = 0;
   /** The audio track changed: a stretch begins at the next IDR. */
   #restartAtIdr = false;
-  readonly #heldAudio: Sample[] = [];
-  #heldAudioBytes = 0;
   #lastPacketAt = 0;
   #lastVideoAt = 0;
   #videoEnd: number;
@@ -110,22 +106,25 @@ export class Timeline {
   }
 
   get corrections(): { timestamps: number; silentFrames: number; droppedFrames: number } {
-    const { inserted = 0, dropped = 0 } = this.#audio ?? {};
-    return { timestamps: this.#video.corrections, silentFrames: inserted, droppedFrames: dropped };
+    const corrections = { timestamps: this.#video.corrections, silentFrames: 0, droppedFrames: 0 };
+    for (const { clock } of this.#audio) {
+      corrections.silentFrames += clock.inserted;
+      corrections.droppedFrames += clock.dropped;
+    }
+    return corrections;
   }
 
   /** Another publisher, or the same one again: its tracks and its clock are unknown. */
   publisher(): void {
-    this.#announced = { video: null, audio: null };
+    this.#announced.clear();
     this.#isReconnect = true;
     this.#restart([]);
   }
 
   track(track: Track): void {
-    const known = this.#announced[track.kind];
+    const known = this.#announced.get(track.id);
     if (known && isSameTrack(known, track)) return;
-    if (track.kind === "video") this.#announced.video = track;
-    else this.#announced.audio = track;
+    this.#announced.set(track.id, track);
     if (this.#opening) this.#tryOpen();
     else if (track.kind === "audio" && this.#hasVideo && !this.#videoLost) this.#restartAtIdr = true;
     else this.#restart([]);
@@ -159,7 +158,7 @@ export class Timeline {
       const frameTicks = this.#video.frameTicks;
       const stall = frameTicks === null ? FIRST_FRAME_STALL_MS : Math.max(SHORTEST_STALL_MS, (2 * frameTicks) / 90);
       if (silence >= stall) this.#emitVideo(this.#video.release());
-      if (silence >= VIDEO_LOST_MS && this.#audio) this.#loseVideo();
+      if (silence >= VIDEO_LOST_MS && this.#audio.length > 0) this.#loseVideo();
       else this.#fillSilence();
     }
   }
@@ -171,7 +170,10 @@ export class Timeline {
   }
 
   get #endTicks(): number {
-    return Math.max(this.#videoEnd, this.#audio?.endTicks ?? 0, this.#startTicks);
+    return this.#audio.reduce(
+      (end, { clock }) => Math.max(end, clock.endTicks),
+      Math.max(this.#videoEnd, this.#startTicks),
+    );
   }
 
   #restart(packets: readonly SourcePacket[]): void {
@@ -179,8 +181,9 @@ export class Timeline {
     if (!this.#opening) {
       this.#emitVideo(this.#video.release());
       // Where one track ends before the other, no playlist would tell of the hole: silence follows, and packagers let the last picture stand.
-      if (this.#cutsByVideo) this.#audio?.fillPast(this.#videoEnd);
-      this.#releaseAudio(Number.POSITIVE_INFINITY);
+      const end = this.#leadingAudio?.clock.endTicks ?? this.#videoEnd;
+      for (const line of this.#audio) if (line !== this.#leadingAudio) line.clock.fillPast(end);
+      this.#flushAudio();
       this.#startTicks = this.#endTicks;
       this.#sink.pause(this.#startTicks);
     }
@@ -208,16 +211,13 @@ export class Timeline {
     this.#hasVideo = opening.tracks.some((track) => track.kind === "video");
     this.#videoLost = false;
     this.#lastVideoAt = now;
-    this.#video.start(start - opening.videoBase);
-    const audio = opening.tracks.find((track) => track.kind === "audio");
-    if (!goesOn) this.#audio = audio ? new AudioClock(audio, (sample) => this.#holdAudio(sample)) : null;
-    this.#audio?.start(start - opening.audioBase, start);
+    const offsetOf = (trackId: Track["id"]): number => start - (opening.bases.get(trackId) ?? 0);
+    this.#video.start(offsetOf(VIDEO_TRACK));
+    if (!goesOn) this.#audio = opening.tracks.flatMap((track) => (track.kind === "audio" ? new AudioLine(track) : []));
+    for (const { clock } of this.#audio) clock.start(offsetOf(clock.track.id), start);
     this.#standstill.start(start, now);
     this.#cutter.restart();
-    this.#source.start({
-      ...(this.#hasVideo && { video: opening.videoBase }),
-      ...(audio && { audio: opening.audioBase }),
-    });
+    this.#source.start(opening.bases);
     this.#programDateTime = new ProgramDateTime(this.#clock, start, now - opening.arrivedAt);
     this.#sink.stretch(opening.tracks);
     this.#cut(start, this.#hasBegun && !goesOn);
@@ -261,24 +261,30 @@ export class Timeline {
   }
 
   #placeAudio(packet: SourcePacket): void {
-    if (!this.#audio || this.#restartAtIdr) return packet.data.release();
-    this.#audio.push(packet);
-    if (this.#cutsByVideo) {
-      this.#releaseAudio(this.#video.decodeTime);
-      this.#refuseFarAudio();
-    } else {
+    const line = this.#lineOf(packet.trackId);
+    if (!line || this.#restartAtIdr) return packet.data.release();
+    line.clock.push(packet);
+    if (line === this.#leadingAudio) {
       this.#releaseAudio(Number.POSITIVE_INFINITY);
-      this.#refuseStandstill(this.#audio.endTicks);
+      this.#refuseStandstill(line.clock.endTicks);
+    } else {
+      this.#releaseAudio(this.#cutsByVideo ? this.#video.decodeTime : Number.POSITIVE_INFINITY);
+      if (line.holdsTooMuch) this.#refuseFarAudio();
     }
+  }
+
+  #lineOf(trackId: Track["id"]): AudioLine | null {
+    for (const line of this.#audio) if (line.clock.track.id === trackId) return line;
+    return null;
   }
 
   get #cutsByVideo(): boolean {
     return this.#hasVideo && !this.#videoLost;
   }
 
-  #holdAudio(sample: Sample): void {
-    this.#heldAudio.push(sample);
-    this.#heldAudioBytes += sample.data.byteLength;
+  /** The audio track that cuts; null where the video does. */
+  get #leadingAudio(): AudioLine | null {
+    return this.#cutsByVideo ? null : (this.#audio[0] ?? null);
   }
 
   #refuseStandstill(ticks: number): void {
@@ -287,9 +293,9 @@ export class Timeline {
   }
 
   #refuseFarAudio(): void {
-    if (this.#heldAudio.length <= MAX_HELD_AUDIO_FRAMES && this.#heldAudioBytes <= MAX_HELD_AUDIO_BYTES) return;
-    this.#releaseAudio(Number.POSITIVE_INFINITY);
-    this.#onUnstable("The source's video is far behind its audio, by their timestamps. Restart the encoder.");
+    this.#flushAudio();
+    const behind = this.#cutsByVideo ? "video is far behind its audio" : "audio tracks are far apart";
+    this.#onUnstable(`The source's ${behind}, by their timestamps. Restart the encoder.`);
   }
 
   #emitVideo(sample: Sample | null): void {
@@ -298,25 +304,35 @@ export class Timeline {
     this.#sink.sample(sample);
   }
 
-  /** Let audio go up to `limit` (90 kHz ticks). Where no video cuts, the audio does. */
+  /** Let audio go up to `limit` (90 kHz ticks). Where no video cuts, the first audio track does, and the others go no further than it. */
   #releaseAudio(limit: number): void {
-    const held = this.#heldAudio;
-    if (!this.#audio || held.length === 0) return;
-    const rate = this.#audio.track.sampleRate;
-    const cutsItself = !this.#cutsByVideo;
-    let released = 0;
-    for (const sample of held) {
-      const ticks = rescale(sample.time, rate, TICKS_PER_SECOND);
-      if (ticks > limit) break;
-      if (cutsItself && this.#cutter.wantsAudioCut(ticks)) this.#cut(ticks, false);
-      this.#cutter.count(sample.data.byteLength);
-      this.#heldAudioBytes -= sample.data.byteLength;
-      this.#sink.sample(sample);
-      released++;
-    }
-    if (released === held.length) held.length = 0;
-    else if (released > 0) held.splice(0, released);
+    const leading = this.#leadingAudio;
+    leading?.release(limit, this.#emitLeading);
+    this.#releaseFollowing(leading, leading ? Math.min(limit, leading.releasedTicks) : limit);
   }
+
+  #releaseFollowing(leading: AudioLine | null, limit: number): void {
+    for (const line of this.#audio) if (line !== leading) line.release(limit, this.#emitAudio);
+  }
+
+  /** Let all audio go: no cut follows that could concern it. */
+  #flushAudio(): void {
+    this.#releaseAudio(Number.POSITIVE_INFINITY);
+    this.#releaseFollowing(null, Number.POSITIVE_INFINITY);
+  }
+
+  readonly #emitAudio = (sample: Sample): void => {
+    this.#cutter.count(sample.data.byteLength);
+    this.#sink.sample(sample);
+  };
+
+  readonly #emitLeading = (sample: Sample, ticks: number): void => {
+    if (this.#cutter.wantsAudioCut(ticks)) {
+      this.#releaseFollowing(this.#leadingAudio, ticks - 1);
+      this.#cut(ticks, false);
+    }
+    this.#emitAudio(sample);
+  };
 
   #loseVideo(): void {
     this.#videoLost = true;
@@ -324,9 +340,10 @@ export class Timeline {
   }
 
   #fillSilence(): void {
-    const audio = this.#audio;
-    if (!audio || this.#restartAtIdr || this.#video.decodeTime - audio.endTicks < AUDIO_LOST_TICKS) return;
-    audio.fillTo(this.#video.decodeTime - AUDIO_LEAD_IN_TICKS);
+    if (this.#restartAtIdr) return;
+    for (const { clock } of this.#audio)
+      if (this.#video.decodeTime - clock.endTicks >= AUDIO_LOST_TICKS)
+        clock.fillTo(this.#video.decodeTime - AUDIO_LEAD_IN_TICKS);
     this.#releaseAudio(this.#video.decodeTime);
   }
 
@@ -339,13 +356,13 @@ export class Timeline {
       programDateTimeMs: this.#programDateTime?.at(ticks) ?? this.#clock.now(),
       discontinuity,
     });
-    this.#audio?.segmentBegan();
+    for (const { clock } of this.#audio) clock.segmentBegan();
   }
 }
 
 function areSameTracks(before: readonly Track[], after: readonly Track[]): boolean {
   if (before.length !== after.length) return false;
-  return before.every((track) => after.some((other) => other.kind === track.kind && isSameTrack(track, other)));
+  return before.every((track) => after.some((other) => other.id === track.id && isSameTrack(track, other)));
 }
 
 function isSameTrack(a: Track, b: Track): boolean {

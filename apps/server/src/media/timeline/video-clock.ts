@@ -50,7 +50,8 @@ export class VideoClock {
       time = Math.max(time, decodeTime);
       this.corrections++;
     }
-    return { kind: "video", time, decodeTime, duration: 0, isIndependent: packet.isIndependent, data: packet.data };
+    const { trackId, isIndependent, data } = packet;
+    return { trackId, kind: "video", time, decodeTime, duration: 0, isIndependent, data };
   }
 
   /** Hold this sample; the one held before comes back with its duration. */

@@ -40,6 +40,7 @@ test("H.264 and AAC become tracks and packets on a 90 kHz clock", () => {
   converter.video(1033, avcFrame());
   expect(tracks).toEqual([
     {
+      id: 0,
       kind: "video",
       codec: "avc",
       config: AVC_CONFIG,
@@ -49,6 +50,7 @@ test("H.264 and AAC become tracks and packets on a 90 kHz clock", () => {
       frameRate: 30_000 / 1001,
     },
     {
+      id: 1,
       kind: "audio",
       codec: "aac",
       config: AAC_CONFIG,
@@ -59,9 +61,9 @@ test("H.264 and AAC become tracks and packets on a 90 kHz clock", () => {
     },
   ]);
   expect(packets.map(({ data: _, ...rest }) => rest)).toEqual([
-    { kind: "video", dts: 90_000, pts: 97_200, isIndependent: true },
-    { kind: "audio", dts: 90_450, pts: 90_450, isIndependent: true },
-    { kind: "video", dts: 92_970, pts: 96_570, isIndependent: false },
+    { trackId: 0, kind: "video", dts: 90_000, pts: 97_200, isIndependent: true },
+    { trackId: 1, kind: "audio", dts: 90_450, pts: 90_450, isIndependent: true },
+    { trackId: 0, kind: "video", dts: 92_970, pts: 96_570, isIndependent: false },
   ]);
   expect(packets.map(({ data }) => Array.from(data.bytes))).toEqual([
     [0, 0, 0, 3, 0x65, 0x88, 0x84],

@@ -11,7 +11,14 @@ import {
 } from "@weir/formats/codecs";
 import { readAudioTag, readVideoTag } from "@weir/formats/flv";
 import { type AmfObject, type AmfValue, readMetadata } from "@weir/formats/rtmp";
-import { Payload, type PayloadMemory, type Publication, type VideoTrack } from "../../packet.ts";
+import {
+  FIRST_AUDIO_TRACK,
+  Payload,
+  type PayloadMemory,
+  type Publication,
+  VIDEO_TRACK,
+  type VideoTrack,
+} from "../../packet.ts";
 import { UnsupportedCodec } from "../publish-refusals.ts";
 import { RtmpClock } from "./rtmp-clock.ts";
 
@@ -82,6 +89,7 @@ export class RtmpToPackets {
         : annexBToLengthPrefixed(lengthPrefixedToAnnexB(data, this.#nalLengthSize));
     const time = this.#clock.unwrap(timestamp);
     this.#publication.packet({
+      trackId: VIDEO_TRACK,
       kind: "video",
       dts: time * TICKS_PER_MS,
       pts: (time + tag.compositionTime) * TICKS_PER_MS,
@@ -103,6 +111,7 @@ export class RtmpToPackets {
     if (tag.content !== "frame" || !this.#hasAudio || data.byteLength === 0) return;
     const time = this.#clock.unwrap(timestamp) * TICKS_PER_MS;
     this.#publication.packet({
+      trackId: FIRST_AUDIO_TRACK,
       kind: "audio",
       dts: time,
       pts: time,
@@ -122,6 +131,7 @@ export class RtmpToPackets {
     this.#video = codec;
     const rate = frameRate === null ? {} : { frameRate };
     this.#publication.track({
+      id: VIDEO_TRACK,
       kind: "video",
       codec,
       config,
@@ -139,6 +149,7 @@ export class RtmpToPackets {
     if (channels < 1) throw new FormatError("an AAC configuration with at least one channel", 0);
     this.#hasAudio = true;
     this.#publication.track({
+      id: FIRST_AUDIO_TRACK,
       kind: "audio",
       codec: "aac",
       config: sent.slice(),

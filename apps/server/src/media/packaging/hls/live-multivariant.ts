@@ -33,7 +33,7 @@ export function liveMultivariant(
     if (track.kind === "video") {
       const { codecString, width, height } = track;
       video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate });
-    } else audio = { uri, bandwidth: peak, codecString: track.codecString, channels: track.channels };
+    } else audio ??= { uri, bandwidth: peak, codecString: track.codecString, channels: track.channels };
   }
   return writeMultivariantPlaylist({ video, audio });
 }

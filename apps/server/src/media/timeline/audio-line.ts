@@ -1,0 +1,50 @@
+import { type AudioTrack, TICKS_PER_SECOND } from "../packet.ts";
+import { AudioClock } from "./audio-clock.ts";
+import { rescale } from "./ticks.ts";
+import type { Sample } from "./timeline-sink.ts";
+
+/** Audio that waits for the track that cuts: far more than any source is uneven by. */
+const MAX_HELD_FRAMES = 2000;
+const MAX_HELD_BYTES = 8 * 1024 * 1024;
+
+/** One audio track of a stretch: its clock, and its samples that wait until the track that cuts has come as far. */
+export class AudioLine {
+  readonly clock: AudioClock;
+  readonly #held: Sample[] = [];
+  #heldBytes = 0;
+  #releasedTicks = Number.NEGATIVE_INFINITY;
+
+  constructor(track: AudioTrack) {
+    this.clock = new AudioClock(track, (sample) => {
+      this.#held.push(sample);
+      this.#heldBytes += sample.data.byteLength;
+    });
+  }
+
+  get holdsTooMuch(): boolean {
+    return this.#held.length > MAX_HELD_FRAMES || this.#heldBytes > MAX_HELD_BYTES;
+  }
+
+  /** Where the newest sample begins that was let go, in 90 kHz ticks. */
+  get releasedTicks(): number {
+    return this.#releasedTicks;
+  }
+
+  /** Let the samples go that begin at or before `limit` (90 kHz ticks). */
+  release(limit: number, emit: (sample: Sample, ticks: number) => void): void {
+    const held = this.#held;
+    if (held.length === 0) return;
+    const rate = this.clock.track.sampleRate;
+    let released = 0;
+    for (const sample of held) {
+      const ticks = rescale(sample.time, rate, TICKS_PER_SECOND);
+      if (ticks > limit) break;
+      this.#heldBytes -= sample.data.byteLength;
+      this.#releasedTicks = ticks;
+      emit(sample, ticks);
+      released++;
+    }
+    if (released === held.length) held.length = 0;
+    else if (released > 0) held.splice(0, released);
+  }
+}

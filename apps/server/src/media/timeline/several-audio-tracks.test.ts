@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { AUDIO, SECOND_AUDIO, type SourceShape, VIDEO, withSecondAudio } from "../testing/synthetic-source.ts";
+import { TimelineRig } from "../testing/timeline-rig.ts";
+import type { Sample } from "./timeline-sink.ts";
+
+function send(rig: TimelineRig, shape: SourceShape, change = withSecondAudio): void {
+  rig.timeline.track(SECOND_AUDIO);
+  rig.send(shape, change);
+}
+
+const of = (rig: TimelineRig, trackId: number) => rig.samples.filter((sample) => sample.trackId === trackId);
+const times = (samples: readonly Sample[]) => samples.map(({ time }) => time);
+
+function expectNoHoles(samples: readonly Sample[]): void {
+  for (const [index, sample] of samples.entries()) {
+    const before = samples[index - 1];
+    if (before) expect(sample.time).toBe(before.time + before.duration);
+  }
+}
+
+test("a second audio track is placed beside the first, and a stretch names its tracks in the order of their ids", () => {
+  const rig = new TimelineRig();
+  send(rig, { seconds: 6 });
+  expect(rig.stretches).toEqual([[VIDEO, AUDIO, SECOND_AUDIO]]);
+  expect(of(rig, AUDIO.id).length).toBeGreaterThan(250);
+  expect(times(of(rig, SECOND_AUDIO.id))).toEqual(times(of(rig, AUDIO.id)));
+});
+
+test("silence goes into the audio track that has a hole, and into no other", () => {
+  const rig = new TimelineRig();
+  const isLost = (at: number) => at >= 2000 && at < 8000;
+  send(rig, { seconds: 10 }, (arrivals) =>
+    withSecondAudio(arrivals).filter(({ at, packet }) => packet.trackId !== SECOND_AUDIO.id || !isLost(at)),
+  );
+  const silent = (samples: readonly Sample[]) => samples.filter(({ data }) => data.byteLength !== 10).length;
+  expect(silent(of(rig, AUDIO.id))).toBe(0);
+  expect(silent(of(rig, SECOND_AUDIO.id))).toBeGreaterThan(250);
+  expect(rig.timeline.corrections.silentFrames).toBe(silent(of(rig, SECOND_AUDIO.id)));
+  expectNoHoles(of(rig, SECOND_AUDIO.id));
+});
+
+test("when the source's clock jumps, all three tracks go on in one new stretch", () => {
+  const rig = new TimelineRig();
+  send(rig, { seconds: 4 });
+  send(rig, { seconds: 4, clockAt: 500 });
+  expect(rig.stretches).toHaveLength(2);
+  expect(rig.timeline.clockJumps).toBe(1);
+  expect(rig.cuts.some(({ discontinuity }) => discontinuity)).toBe(false);
+  for (const track of [AUDIO, SECOND_AUDIO]) {
+    expectNoHoles(of(rig, track.id));
+    expect(of(rig, track.id).length).toBeGreaterThan(360);
+  }
+});
+
+test("without video the first audio track cuts, and the second never overtakes it", () => {
+  const rig = new TimelineRig();
+  send(rig, { seconds: 10, video: false });
+  expect(rig.cutSeconds).toHaveLength(5);
+  let reached = 0;
+  for (const { trackId, time } of rig.samples) {
+    if (trackId === AUDIO.id) reached = time;
+    else expect(time).toBeLessThanOrEqual(reached);
+  }
+  expect(times(of(rig, SECOND_AUDIO.id))).toEqual(times(of(rig, AUDIO.id)));
+});
