@@ -31,13 +31,21 @@ test("what was broadcast is recorded: HLS and MP4 play, are as long as the sessi
   await mp4.until("pictures after a seek", ({ isSeeking, currentTime }) => !isSeeking && currentTime > 5.2);
   await mp4.close();
 
-  const input = new Input({
-    formats: ALL_FORMATS,
-    source: new BufferSource(await fetch(session.mp4Url).then((response) => response.arrayBuffer())),
-  });
+  const whole = await fetch(session.mp4Url).then((response) => response.arrayBuffer());
+  const playback = await arena.weir.client.playback.get(session.id);
+  expect(playback.meta.source[0]?.size).toBe(whole.byteLength);
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(whole) });
   const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
   expect([video?.codec, audio?.codec]).toEqual(["avc", "aac"]);
   expect(Math.abs((await input.computeDuration()) - session.sourceSegmentsDuration)).toBeLessThan(0.2);
+
+  const span = `${new URL(`s/-/${session.id}/source/index.m3u8`, session.recordingUrl)}`;
+  const statuses = () =>
+    Promise.all([session.recordingUrl, span, session.mp4Url].map(async (url) => (await fetch(url)).status));
+  expect(await statuses()).toEqual([200, 200, 200]);
+  await arena.weir.client.sessions.deleteRecording(session.id);
+  // As content that never was: nobody learns that it did exist.
+  await expect.poll(statuses, { timeout: 5_000 }).toEqual([401, 401, 401]);
 });
 
 test("what lies on the disk while it is recorded is for the server's own user", async () => {

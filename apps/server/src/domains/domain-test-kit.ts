@@ -21,6 +21,8 @@ export interface Asked {
   readonly broadcasts: { readonly streamKey: string; readonly seconds: number }[];
   /** Playback ids about which kept answers were to be asked for again. */
   readonly accessChanges: (string | "all")[];
+  /** Recordings whose MP4 the media floor was asked to measure. */
+  readonly measured: string[];
   /** What the object store was told to delete. */
   readonly removedPrefixes: string[];
   failsToRemove: boolean;
@@ -66,7 +68,14 @@ export async function startTestDomains(
   const database = await openDatabase<Schema>(rows.address, silentLog, systemClock);
   const { db } = database;
   const clock = new ManualClock();
-  const asked: Asked = { stops: [], broadcasts: [], accessChanges: [], removedPrefixes: [], failsToRemove: false };
+  const asked: Asked = {
+    stops: [],
+    broadcasts: [],
+    accessChanges: [],
+    measured: [],
+    removedPrefixes: [],
+    failsToRemove: false,
+  };
   const build = (nodeName: string) =>
     createDomains({
       database,
@@ -93,6 +102,7 @@ export async function startTestDomains(
       mediaControl: {
         stop: async (streamId, why) => void asked.stops.push({ streamId, why }),
         accessChanged: async (playbackId) => void asked.accessChanges.push(playbackId),
+        measureRecording: async ({ id }) => void asked.measured.push(id),
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
       },
       store: {

@@ -64,6 +64,12 @@ describe("recordings", () => {
     const bySession = (await kit.call("GET", `/api/playback/${sessionId}`)).json();
     expect([byId.type, bySession.type]).toEqual(["vod", "recording"]);
     expect(bySession.meta.source[0]).toMatchObject({ hrn: "MP4", width: 640, height: 360, url: session.mp4Url });
+    expect(bySession.meta.source[0]).not.toHaveProperty("size");
+
+    expect(kit.asked.measured).toContain(sessionId);
+    kit.domains.playbackGate.noteMp4Size(recordingOf(grant, sessionId), 5_000_000_000);
+    const sizeNow = async () => (await kit.call("GET", `/api/playback/${sessionId}`)).json().meta.source[0].size;
+    await expect.poll(sizeNow).toBe(5_000_000_000);
   });
 
   it("one that was interrupted says why; what was written of it is waited for; with nothing written it has failed", async () => {

@@ -190,6 +190,7 @@ interface SessionTable extends Owned, Counters {
   settle_at: Int8OrNull;
   purge_at: Int8OrNull;
   spooled_at: Int8OrNull;
+  mp4_bytes: Int8OrNull;
   last_seen: Int8;
 }
 

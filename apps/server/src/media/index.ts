@@ -4,7 +4,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import type { Log } from "../platform/log.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
-import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason } from "../ports/index.ts";
+import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason, StoredContent } from "../ports/index.ts";
 import { HlsDelivery } from "./delivery/hls/hls-delivery.ts";
 import { Hub, type HubFigures } from "./hub/hub.ts";
 import type { LadderResources } from "./ladder/live-ladder.ts";
@@ -131,6 +131,11 @@ export class MediaPlane {
   /** Kept answers of the playback gate are asked for again: of one playback id, or of all. */
   accessChanged(playbackId: string | "all"): void {
     this.#hls.accessChanged(playbackId);
+  }
+
+  /** Tell the playback gate how large a recording's MP4 is. */
+  measureRecording(content: StoredContent): void {
+    this.#hls.measureRecording(content);
   }
 
   /** Close a stream's publisher and end its session on this node. */

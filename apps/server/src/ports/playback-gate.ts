@@ -78,4 +78,6 @@ export interface PlaybackGate {
   recordingOf(sessionId: string): Promise<string | null>;
   /** Where the bytes of stored content are; null while it is not ready. */
   mediaIndex(content: StoredContent): Promise<MediaIndex | null>;
+  /** Stored content is so many bytes as one MP4. Returns at once. */
+  noteMp4Size(content: StoredContent, bytes: number): void;
 }

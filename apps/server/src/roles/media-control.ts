@@ -2,13 +2,14 @@ import { findServingMediaNode, type Schema } from "../domains/index.ts";
 import type { Subscription } from "../platform/channel-listener.ts";
 import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
-import type { MediaControl, StopReason } from "../ports/index.ts";
+import type { MediaControl, StopReason, StoredContent } from "../ports/index.ts";
 
 const CHANNEL = "media_control";
 
 type Command =
   | { readonly type: "stop"; readonly streamId: string; readonly why: StopReason }
   | { readonly type: "access-changed"; readonly playbackId: string | "all" }
+  | { readonly type: "measure-recording"; readonly nodeId: string; readonly content: StoredContent }
   | { readonly type: "test-broadcast"; readonly nodeId: string; readonly streamKey: string; readonly seconds: number };
 
 /** No process with role media is serving, so nothing can be broadcast. */
@@ -36,6 +37,11 @@ export class NotifyMediaControl implements MediaControl {
     await this.#send({ type: "access-changed", playbackId });
   }
 
+  async measureRecording(content: StoredContent): Promise<void> {
+    const nodeId = await findServingMediaNode(this.#database.db);
+    if (nodeId) await this.#send({ type: "measure-recording", nodeId, content });
+  }
+
   /** Throws `NoMediaNode`. */
   async startTestBroadcast(streamKey: string, seconds: number): Promise<void> {
     // Of several nodes one alone must send it, or they would take the stream from each other.
@@ -53,6 +59,7 @@ export class NotifyMediaControl implements MediaControl {
 export interface MediaCommands {
   stop(streamId: string, why: StopReason): void;
   accessChanged(playbackId: string | "all"): void;
+  measureRecording(content: StoredContent): void;
   startTestBroadcast(streamKey: string, seconds: number): void;
 }
 
@@ -69,8 +76,11 @@ export function obeyMediaControl(
       const command = JSON.parse(payload) as Command;
       if (command.type === "stop") commands.stop(command.streamId, command.why);
       else if (command.type === "access-changed") commands.accessChanged(command.playbackId);
-      else if (command.type !== "test-broadcast") log.warn("a media command of an unknown kind was ignored");
-      else if (command.nodeId === nodeId()) commands.startTestBroadcast(command.streamKey, command.seconds);
+      else if (command.type !== "test-broadcast" && command.type !== "measure-recording")
+        log.warn("a media command of an unknown kind was ignored");
+      else if (command.nodeId !== nodeId()) return;
+      else if (command.type === "measure-recording") commands.measureRecording(command.content);
+      else commands.startTestBroadcast(command.streamKey, command.seconds);
     },
     reconnected: () => {
       log.warn("media commands may have been missed while the database was unavailable");

@@ -129,6 +129,7 @@ export async function startMedia({
         domains.accessChanged(playbackId);
         plane.accessChanged(playbackId);
       },
+      measureRecording: (content) => plane.measureRecording(content),
       startTestBroadcast: (streamKey, seconds) =>
         broadcasts.start({ url: `rtmp://${self}:${rtmpPort}/live/${streamKey}`, seconds }),
     },

@@ -51,6 +51,7 @@ export function observePorts(
       },
       recordingOf: (sessionId) => playbackGate.recordingOf(sessionId),
       mediaIndex: (content) => playbackGate.mediaIndex(content),
+      noteMp4Size: (content, bytes) => playbackGate.noteMp4Size(content, bytes),
     },
     eventSink: observeSink(eventSink, metrics),
   };

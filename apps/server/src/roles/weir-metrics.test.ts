@@ -60,6 +60,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
         recheck: async () => denied,
         recordingOf: async () => null,
         mediaIndex: async () => null,
+        noteMp4Size: () => {},
       },
       eventSink: sink,
     },

@@ -18,7 +18,7 @@ import { DecisionCache } from "../decision-cache.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
 import { LastKnown } from "../last-known.ts";
-import { readRecordingIndex } from "../recordings/index.ts";
+import { readRecordingIndex, recordMp4Size } from "../recordings/index.ts";
 import { contentOf, guardedContentOf, whyNotPlayable } from "./playable.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
 import type { PlayableRow } from "./playback-store.ts";
@@ -102,6 +102,13 @@ export class ContentGate implements PlaybackGate {
     const index = await this.#indexes.get(id, () => this.#lastIndexes.get(id, look));
     // "Not yet" is no lasting answer.
     return index ?? (await look()) ?? null;
+  }
+
+  noteMp4Size({ id }: StoredContent, bytes: number): void {
+    const { db, log } = this.#deps;
+    recordMp4Size(db, id, bytes).catch((error: unknown) =>
+      log.warn({ err: error, sessionId: id }, "could not record the size of an MP4"),
+    );
   }
 
   /** Rows have changed that say who may watch this, or anything. */

@@ -26,13 +26,14 @@ export function recordingPlayback(
   shape: RecordingShape,
   type: "recording" | "vod",
 ): PlaybackInfo {
+  const size = row.mp4_bytes === null ? {} : { size: Number(row.mp4_bytes) };
   const base = `${publicUrl}/asset/hls/${row.playback_id}`;
   return {
     type,
     meta: {
       playbackPolicy: policyOf(row),
       source: [
-        { hrn: "MP4", type: "html5/video/mp4", url: `${base}/staticsource.mp4`, ...shape },
+        { hrn: "MP4", type: "html5/video/mp4", url: `${base}/staticsource.mp4`, ...size, ...shape },
         hls(`${base}/index.m3u8`),
       ],
     },

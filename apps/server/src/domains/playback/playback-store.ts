@@ -21,6 +21,8 @@ export interface PlayableRow {
   suspended: boolean;
   state: string;
   seconds: number;
+  /** Of a recording as one MP4; null until that is known. */
+  mp4_bytes: string | null;
 }
 
 // The keys come along, so that content with a policy takes no longer to look up than what is not there.
@@ -33,7 +35,7 @@ const guard = sql`
 
 const recordings = sql`
   select 'recording' as kind, e.id, e.recording_playback_id as playback_id, e.recording as state,
-    e.source_segments_duration as seconds, ${guard}
+    e.source_segments_duration as seconds, e.mp4_bytes, ${guard}
   from session e join stream s on s.id = e.stream_id join account a on a.id = s.user_id`;
 
 /** A stream or a recording by its playback id. Deleted streams are not found; recordings outlive their stream, with its policy. */
@@ -41,7 +43,7 @@ export async function findPlayable(db: Db, playbackId: string): Promise<Playable
   if (!isPlaybackId(playbackId)) return undefined;
   return firstOf(
     db,
-    sql`select 'live' as kind, s.id, s.playback_id, s.state, 0::float8 as seconds, ${guard}
+    sql`select 'live' as kind, s.id, s.playback_id, s.state, 0::float8 as seconds, null::bigint as mp4_bytes, ${guard}
       from stream s join account a on a.id = s.user_id
       where s.playback_id = ${playbackId} and s.deleted_at is null
       union all

@@ -16,6 +16,7 @@ const PLAYABLE: PlayableRow = {
   suspended: false,
   state: "live",
   seconds: 0,
+  mp4_bytes: null,
 };
 
 async function get(address: string, row: Partial<PlayableRow> | null) {

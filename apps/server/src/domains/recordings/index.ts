@@ -8,5 +8,5 @@ export {
   noteSpooledRecordings,
 } from "./recording-facts-store.ts";
 export { type FinaliserDeps, settleRecordings } from "./recording-finaliser.ts";
-export { type RecordingShape, readRecordingIndex, readRecordingShape } from "./recording-store.ts";
+export { type RecordingShape, readRecordingIndex, readRecordingShape, recordMp4Size } from "./recording-store.ts";
 export { purgeDeletedRecordings, type RetentionDeps } from "./retention.ts";

@@ -12,7 +12,7 @@ const BATCH = 50;
 
 export interface FinaliserDeps extends Deps {
   readonly events: EventLog;
-  readonly mediaControl: Pick<MediaControl, "accessChanged">;
+  readonly mediaControl: Pick<MediaControl, "accessChanged" | "measureRecording">;
 }
 
 interface WaitingRow {
@@ -78,7 +78,9 @@ export async function settleRecordings({ db, clock, log, events, mediaControl }:
       log.info({ sessionId: row.id, recording, ...(reason ? { reason } : {}) }, "recording finished");
     });
     // Who asked for it a moment ago was told that there is nothing, and whoever hears of the event may ask at once.
-    if (recording === "ready") await mediaControl.accessChanged(row.recording_playback_id);
+    if (recording !== "ready") continue;
+    await mediaControl.accessChanged(row.recording_playback_id);
+    await mediaControl.measureRecording({ kind: "recording", id: row.id, projectId: row.project_id });
   }
 }
 

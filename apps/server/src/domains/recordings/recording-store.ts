@@ -91,6 +91,16 @@ function segmentOf(row: SegmentRow, before: number | undefined): StoredSegment {
   };
 }
 
+/** The media floor has laid the recording out as one MP4. */
+export async function recordMp4Size(db: Db, sessionId: string, bytes: number): Promise<void> {
+  await db
+    .updateTable("session")
+    .set({ mp4_bytes: bytes })
+    .where("id", "=", sessionId)
+    .where(sql<boolean>`mp4_bytes is distinct from ${bytes}::bigint`)
+    .execute();
+}
+
 /** What a playback answer says of a recording's MP4: picture size and mean bitrate in bits per second. */
 export interface RecordingShape {
   readonly width?: number;

@@ -34,6 +34,7 @@ export class FakePlaybackGate implements PlaybackGate {
   unknown: "away" | "unconfirmed" | null = null;
   /** Set to make `recheck` wait. */
   hold: Promise<void> = Promise.resolve();
+  readonly mp4Sizes = new Map<string, number>();
   readonly opened: PlaybackRequest[] = [];
   readonly rechecked: { readonly pass: ViewerPass; readonly viewer: ViewerDetails }[] = [];
   readonly #facts: FactLog;
@@ -80,6 +81,10 @@ export class FakePlaybackGate implements PlaybackGate {
     }
     if (renditions.size === 0) return null;
     return { id, projectId, keyPrefix: recordingPrefix(projectId, id), renditions: [...renditions.values()] };
+  }
+
+  noteMp4Size({ id }: StoredContent, bytes: number): void {
+    this.mp4Sizes.set(id, bytes);
   }
 
   #answer(playbackId: string, pass: ViewerPass | null, isAllowed: boolean): PlaybackDecision {

@@ -37,7 +37,7 @@ export interface ArchiveRequest {
 
 export interface ArchiveDeliverySettings {
   readonly clock: Clock;
-  readonly playbackGate: Pick<PlaybackGate, "mediaIndex">;
+  readonly playbackGate: Pick<PlaybackGate, "mediaIndex" | "noteMp4Size">;
   readonly store: ObjectStore;
   readonly proxies: TrustedProxies;
   /** Answers that may read from the store at a time. */
@@ -56,6 +56,11 @@ export class ArchiveDelivery {
     this.#proxies = proxies;
     this.#shelf = new ArchiveShelf(clock, playbackGate, (key) => this.#readInit(key));
     this.#reads = new Places({ inAll: maxReads, perHolder: MAX_READS_PER_CLIENT });
+  }
+
+  /** Lay the MP4 out, by which the gate learns its size. */
+  async measure(content: StoredContent): Promise<void> {
+    await (await this.#shelf.find(content))?.mp4();
   }
 
   async serve(content: StoredContent, asked: ArchiveRequest): Promise<void> {

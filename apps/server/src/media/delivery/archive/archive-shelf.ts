@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../../platform/clock.ts";
 import { Slices } from "../../../platform/slices.ts";
-import type { PlaybackGate, StoredContent } from "../../../ports/index.ts";
+import type { MediaIndex, PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import { OpenMedia, type ReadFile } from "./open-media.ts";
 
 const KEEP_MS = 60_000;
@@ -21,7 +21,7 @@ class TooManyOpening extends Error {}
 /** What is being played, kept for a minute. One caller opens it while the others wait. */
 export class ArchiveShelf {
   readonly #clock: Clock;
-  readonly #gate: Pick<PlaybackGate, "mediaIndex">;
+  readonly #gate: Pick<PlaybackGate, "mediaIndex" | "noteMp4Size">;
   readonly #slices: Slices;
   readonly #readFile: ReadFile;
   readonly #kept = new LRUCache<string, Kept>({
@@ -33,7 +33,7 @@ export class ArchiveShelf {
   #turns = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(clock: Clock, gate: Pick<PlaybackGate, "mediaIndex">, readFile: ReadFile) {
+  constructor(clock: Clock, gate: Pick<PlaybackGate, "mediaIndex" | "noteMp4Size">, readFile: ReadFile) {
     this.#clock = clock;
     this.#gate = gate;
     this.#slices = new Slices(clock);
@@ -70,8 +70,13 @@ export class ArchiveShelf {
     if (!index) return null;
     const kept = this.#kept.peek(content.id);
     // The gate gives the same index as long as it keeps it: what was made of it is still right.
-    const media = kept?.media.index === index ? kept.media : await OpenMedia.open(index, this.#readFile, this.#slices);
+    const media = kept?.media.index === index ? kept.media : await this.#make(content, index);
     this.#kept.set(content.id, { media, until: this.#clock.monotonic() + KEEP_MS });
     return media;
+  }
+
+  #make(content: StoredContent, index: MediaIndex): Promise<OpenMedia> {
+    const noteMp4Size = (bytes: number): void => this.#gate.noteMp4Size(content, bytes);
+    return OpenMedia.open(index, this.#readFile, this.#slices, noteMp4Size);
   }
 }

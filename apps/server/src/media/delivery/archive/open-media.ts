@@ -25,16 +25,26 @@ export class OpenMedia {
   /** Made when it is first asked for. */
   readonly mp4: () => Promise<ArchiveMp4>;
 
-  private constructor(index: MediaIndex, renditions: readonly OpenRendition[], readInit: ReadInit, slices: Slices) {
+  private constructor(index: MediaIndex, renditions: readonly OpenRendition[], buildMp4: () => Promise<ArchiveMp4>) {
     this.index = index;
     this.renditions = new Map(renditions.map((rendition) => [rendition.stored.rendition, rendition]));
-    this.mp4 = onceFor(() => ArchiveMp4.build(index, readInit, slices));
+    this.mp4 = onceFor(buildMp4);
   }
 
-  static async open(index: MediaIndex, readFile: ReadFile, slices: Slices): Promise<OpenMedia> {
+  /** `noteMp4Size` is told whenever the MP4 is made. */
+  static async open(
+    index: MediaIndex,
+    readFile: ReadFile,
+    slices: Slices,
+    noteMp4Size: (bytes: number) => void = () => {},
+  ): Promise<OpenMedia> {
     const renditions = await Promise.all(index.renditions.map((stored) => lookThrough(stored, slices)));
     const readInit: ReadInit = (rendition, init) => readFile(`${index.keyPrefix}${rendition}/${init}`);
-    return new OpenMedia(index, renditions, readInit, slices);
+    return new OpenMedia(index, renditions, async () => {
+      const mp4 = await ArchiveMp4.build(index, readInit, slices);
+      noteMp4Size(mp4.size);
+      return mp4;
+    });
   }
 
   get segments(): number {

@@ -278,6 +278,7 @@ describe("a recording", () => {
       boxes.push(whole.toString("latin1", at + 4, at + 8));
     expect(boxes.slice(0, 5)).toEqual(["ftyp", "moov", "sidx", "sidx", "moof"]);
     expect(boxes.filter((box) => box === "moof").length).toBe(boxes.filter((box) => box === "mdat").length);
+    expect(rig.playbackGate.mp4Sizes.get("session-1")).toBe(whole.length);
     for (const [start, end] of [
       [0, 99],
       [1000, 60_000],
@@ -288,6 +289,14 @@ describe("a recording", () => {
       });
       expect(part.equals(whole.subarray(start, end + 1))).toBe(true);
     }
+  });
+
+  test("has an MP4 whose size is known before anybody asks for it", async () => {
+    await record(3);
+    rig.plane.measureRecording({ kind: "recording", id: "session-1", projectId: "project-1" });
+    const size = () => rig.playbackGate.mp4Sizes.get("session-1");
+    await until(() => size() !== undefined, "a size");
+    expect(size()).toBe((await rig.bytes("/asset/hls/recording1/staticsource.mp4")).length);
   });
 
   test("has ETags: what a client has is not sent again, and a range of another content is not sent at all", async () => {

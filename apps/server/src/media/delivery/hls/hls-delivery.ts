@@ -83,6 +83,13 @@ export class HlsDelivery {
     this.#admissions.accessChanged(playbackId);
   }
 
+  /** Tell the gate how large a recording's MP4 is. */
+  measureRecording(content: StoredContent): void {
+    this.#archive
+      .measure(content)
+      .catch((error: unknown) => this.#log.warn({ err: error, sessionId: content.id }, "an MP4 could not be measured"));
+  }
+
   /** Requests that wait for what does not exist yet. */
   get waiting(): number {
     return this.#live.waiting;
