@@ -12,6 +12,7 @@ import { ManualClock, systemClock } from "../../../platform/clock.ts";
 import { Slices } from "../../../platform/slices.ts";
 import type { MediaIndex, StoredSegment } from "../../../ports/index.ts";
 import { ArchiveMp4 } from "./archive-mp4.ts";
+import { archiveMultivariant } from "./archive-playlists.ts";
 import { OpenMedia } from "./open-media.ts";
 
 const FRAME_TICKS = 1024;
@@ -98,6 +99,28 @@ test.each([
     const playlist = await (await media.renditions.get("audio")?.playlist())?.in(null);
     const text = Buffer.from(playlist?.bytes ?? []).toString("latin1");
     expect(text.includes("#EXT-X-INDEPENDENT-SEGMENTS")).toBe(isPromised);
+  },
+);
+
+test.each([
+  [30, ",RESOLUTION=640x360,FRAME-RATE=30.000\n"],
+  [undefined, ",RESOLUTION=640x360\n"],
+])(
+  "a recording whose encoder declares %s frames a second: its playlist says no more than that",
+  async (frameRate, attributes) => {
+    const picture = {
+      kind: "video",
+      codec: "avc",
+      config: "",
+      codecString: "avc1.42c016",
+      width: 640,
+      height: 360,
+    } as const;
+    const track = { ...picture, timescale: RATE, ...(frameRate && { frameRate }) };
+    const index = recordingOf([{ startTicks: 0, bytes: NONE }]);
+    const renditions = index.renditions.map((rendition) => ({ ...rendition, rendition: "source", track }));
+    const media = await OpenMedia.open({ ...index, renditions }, async () => null, new Slices(new ManualClock()));
+    expect(archiveMultivariant(media.renditions.values(), (rendition) => rendition)).toContain(attributes);
   },
 );
 
