@@ -33,7 +33,7 @@ export default defineConfig({
       output: {
         // One file that changes seldom, in place of twenty; without what only some pages need and is large.
         codeSplitting: {
-          groups: [{ name: "packages", test: /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react)/ }],
+          groups: [{ name: "packages", test: /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react|uqr)/ }],
         },
       },
       treeshake: {
