@@ -29,7 +29,7 @@ it.each([
     expect([answer.statusCode, answer.headers["retry-after"], answer.json()]).toEqual([
       503,
       "5",
-      { errors: ["the database does not respond right now: try again in a few seconds"], code: "database-away" },
+      { errors: ["the database does not answer right now: try again in a few seconds"], code: "database-away" },
     ]);
   },
 );

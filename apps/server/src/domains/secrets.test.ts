@@ -37,7 +37,7 @@ async function post<Answer>(path: string, body?: unknown): Promise<Answer> {
 const token = await post<CreatedApiToken>("/api/api-token");
 const signingKey = await post<CreatedSigningKey>("/api/access-control/signing-key");
 await post("/api/person", { name: "ada", password: PASSWORD });
-const target = { profile: "source", spec: { url: `rtmp://user:${TARGET_KEY}@127.0.0.1:1/live/${TARGET_KEY}` } };
+const target = { profile: "source", spec: { url: `rtmp://user:${TARGET_KEY}@127.0.0.1:41935/live/${TARGET_KEY}` } };
 const webhook = await post<{ id: string }>("/api/webhook", {
   name: "hook",
   url: "http://127.0.0.1:49999/",

@@ -8,6 +8,7 @@ export {
 } from "./fragment.ts";
 export { entryType, inBandEntry, parameterSetsOf } from "./in-band-sets.ts";
 export { initSegment, type JointTrack, jointInit } from "./init-segment.ts";
+export { joinFragments } from "./join-fragments.ts";
 export { type InitDescription, readInit } from "./read-init.ts";
 export type { AudioInitTrack, InitTrack, VideoInitTrack } from "./sample-entry.ts";
 export { type IndexedTrack, segmentIndexes } from "./segment-index.ts";

@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { joinFragments } from "@weir/formats/mp4";
 import type { Clock } from "../../platform/clock.ts";
 import type { AppendFile } from "../../platform/storage/append-file.ts";
 import type { RecordedSegment, SegmentClosed } from "../../ports/index.ts";
@@ -106,12 +107,15 @@ export class ChapterWriter {
   }
 
   async #appendTo({ row, segment }: SegmentToWrite): Promise<RecordedSegment> {
-    const { init, views, bytes } = segment;
+    const { init, parts, views } = segment;
     if (!init) return { ...row, gap: true, init: "", span: "", offset: 0, length: 0 };
     const span = this.#spans.get(row.rendition) ?? (await this.#openSpan(row.rendition, row.msn));
     await this.#keepInit(row.rendition, init);
-    const offset = await span.file.append(views);
-    return { ...row, gap: false, init: init.name, span: span.name, offset, length: bytes };
+    // A recording has no use for parts, and players that seek in its MP4 need one fragment a segment.
+    const pieces = joinFragments(parts.map((part) => part.views)) ?? views;
+    const length = pieces.reduce((total, { byteLength }) => total + byteLength, 0);
+    const offset = await span.file.append(pieces);
+    return { ...row, gap: false, init: init.name, span: span.name, offset, length };
   }
 
   async #openSpan(rendition: string, msn: number) {

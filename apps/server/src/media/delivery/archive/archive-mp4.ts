@@ -83,6 +83,9 @@ function tracksOf({ id, renditions }: MediaIndex): StoredRendition[] {
   return found;
 }
 
+/** A picture is decoded no earlier than this before it is shown. */
+const MAX_REORDER_SECONDS = 0.25;
+
 /** Where everything stands behind the head. The first track leads: what it has no row for is not in the file. */
 class Layout {
   readonly pieces: Piece[] = [];
@@ -112,8 +115,10 @@ class Layout {
       const { track } = state;
       const earlierTicks = Math.round((leftOut * track.timescale) / timescale);
       const segment = this.#segmentOf(state, leading.msn);
-      // Of the track that leads: libavformat looks the time of a picture up in all indexes, and must find the same segment in each.
-      const startTicks = Math.floor(((leading.startTicks - leftOut) * track.timescale) / timescale);
+      // Of the track that leads: libavformat looks the time at which a picture is decoded up in the other indexes, and must find the same segment.
+      const decodedEarlier = state === lead ? 0 : MAX_REORDER_SECONDS;
+      const startSeconds = Math.max(0, (leading.startTicks - leftOut) / timescale - decodedEarlier);
+      const startTicks = Math.floor(startSeconds * track.timescale);
       if (!segment || !track.holds(segment)) return { startTicks, ticks: 0 };
       const prefix = track.prefixOf(segment);
       const sequence = this.pieces.length * MAX_FRAGMENTS_PER_SEGMENT;

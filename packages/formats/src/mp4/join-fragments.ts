@@ -1,0 +1,139 @@
+const HEADER = 8;
+const MOOF = 0x6d6f6f66;
+const MDAT = 0x6d646174;
+/** Of a fragment that `writeVideoFragment` or `writeAudioFragment` wrote: `moof` has `mfhd`, then `traf` with `tfhd`, `tfdt` and `trun`. */
+const TRAF_AT = 24;
+const TFHD_AT = 32;
+const TFHD_DURATION_AT = 16;
+const TFDT_SIZE = 20;
+const TFDT_TIME_AT = 12;
+const TRUN_HEADER = 20;
+const TRUN_DURATION = 0x100;
+
+/** A part that was taken apart. */
+interface Fragment {
+  /** `moof` without its samples' rows. */
+  readonly head: Uint8Array;
+  readonly rows: Uint8Array;
+  readonly samples: number;
+  readonly decodeTime: bigint;
+  /** Of all samples together. */
+  readonly duration: bigint;
+  /** Views of the media. */
+  readonly media: readonly Uint8Array[];
+}
+
+/**
+ * The parts of a segment as one fragment (ISO/IEC 14496-12 8.8.4 to 8.8.8): one `moof`, then the media, not copied. Readers that seek by a `sidx`
+ * need that: libavformat takes each of its references for one fragment and passes over the others. Null where the parts are no
+ * such fragments, do not go on from one another, or differ in what they say of all their samples; then they stay as they are.
+ */
+export function joinFragments(parts: readonly (readonly Uint8Array[])[]): Uint8Array[] | null {
+  if (!parts.every(isFragment)) return null;
+  const fragments = parts.map(takeApart);
+  const [first] = fragments;
+  if (!first) return null;
+  let time = first.decodeTime;
+  for (const fragment of fragments) {
+    if (fragment.decodeTime !== time || !isAlike(fragment.head, first.head)) return null;
+    time += fragment.duration;
+  }
+  const samples = sum(fragments, (fragment) => fragment.samples);
+  const rows = sum(fragments, (fragment) => fragment.rows.byteLength);
+  const media = fragments.flatMap((fragment) => fragment.media);
+  const moofSize = first.head.byteLength + rows;
+  const trunAt = first.head.byteLength - TRUN_HEADER;
+
+  const out = new Uint8Array(moofSize + HEADER);
+  const view = new DataView(out.buffer);
+  out.set(first.head);
+  view.setUint32(0, moofSize);
+  view.setUint32(TRAF_AT, moofSize - TRAF_AT);
+  view.setUint32(trunAt, TRUN_HEADER + rows);
+  view.setUint32(trunAt + 12, samples);
+  view.setUint32(trunAt + 16, moofSize + HEADER);
+  let at = first.head.byteLength;
+  for (const fragment of fragments) {
+    out.set(fragment.rows, at);
+    at += fragment.rows.byteLength;
+  }
+  view.setUint32(moofSize, HEADER + sum(media, (bytes) => bytes.byteLength));
+  view.setUint32(moofSize + 4, MDAT);
+  return [out, ...media];
+}
+
+function isFragment(views: readonly Uint8Array[]): boolean {
+  return sum(views, ({ byteLength }) => byteLength) > HEADER && viewOf(beginning(views, HEADER)).getUint32(4) === MOOF;
+}
+
+function takeApart(views: readonly Uint8Array[]): Fragment {
+  const moofSize = viewOf(beginning(views, HEADER)).getUint32(0);
+  const moof = beginning(views, moofSize);
+  const view = viewOf(moof);
+  const tfdtAt = TFHD_AT + view.getUint32(TFHD_AT);
+  const trunAt = tfdtAt + TFDT_SIZE;
+  const headSize = trunAt + TRUN_HEADER;
+  const samples = view.getUint32(trunAt + 12);
+  const rows = moof.subarray(headSize);
+  return {
+    head: moof.subarray(0, headSize),
+    rows,
+    samples,
+    decodeTime: view.getBigUint64(tfdtAt + TFDT_TIME_AT),
+    duration: durationOf(view, trunAt, headSize, samples),
+    media: after(views, moofSize + HEADER),
+  };
+}
+
+function durationOf(moof: DataView, trunAt: number, rowsAt: number, samples: number): bigint {
+  if (!(moof.getUint32(trunAt + HEADER) & TRUN_DURATION))
+    return BigInt(samples) * BigInt(moof.getUint32(TFHD_AT + TFHD_DURATION_AT));
+  const row = (moof.byteLength - rowsAt) / Math.max(samples, 1);
+  let ticks = 0;
+  for (let at = rowsAt; at < moof.byteLength; at += row) ticks += moof.getUint32(at);
+  return BigInt(ticks);
+}
+
+/** Whether both say the same of all samples: the `tfhd` and the flags of the `trun`. */
+function isAlike(head: Uint8Array, other: Uint8Array): boolean {
+  if (head.byteLength !== other.byteLength) return false;
+  const tfhdEnd = head.byteLength - TRUN_HEADER - TFDT_SIZE;
+  const flagsAt = head.byteLength - TRUN_HEADER + HEADER;
+  const isSame = (from: number, to: number): boolean => {
+    for (let at = from; at < to; at++) if (head[at] !== other[at]) return false;
+    return true;
+  };
+  return isSame(TFHD_AT, tfhdEnd) && isSame(flagsAt, flagsAt + 4);
+}
+
+/** The first bytes, together even where a page ends among them. */
+function beginning(views: readonly Uint8Array[], size: number): Uint8Array {
+  const [first] = views;
+  if (first && first.byteLength >= size) return first.subarray(0, size);
+  const out = new Uint8Array(size);
+  let at = 0;
+  for (const bytes of views) {
+    const taken = bytes.subarray(0, size - at);
+    out.set(taken, at);
+    at += taken.byteLength;
+    if (at === size) return out;
+  }
+  throw new Error(`a part has ${at} of ${size} bytes`);
+}
+
+function after(views: readonly Uint8Array[], size: number): Uint8Array[] {
+  let left = size;
+  return views.flatMap((bytes) => {
+    const skipped = Math.min(left, bytes.byteLength);
+    left -= skipped;
+    return skipped === bytes.byteLength ? [] : [bytes.subarray(skipped)];
+  });
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
