@@ -138,6 +138,23 @@ describe("playlists", () => {
   });
 });
 
+test("the multivariant playlist has the sound from its first moment on, since players read it once", () => {
+  const { clock, pipeline } = new PipelineRig();
+  const seen = new Set<string>();
+  pipeline.track(VIDEO);
+  pipeline.track(AUDIO);
+  play(
+    clock,
+    syntheticSource({ seconds: 3, frameRate: 15, bFrames: 2 }),
+    ({ packet }) => {
+      pipeline.packet(packet);
+      seen.add(pipeline.listed.map(({ rendition }) => rendition.name).join());
+    },
+    () => pipeline.tick(),
+  );
+  expect([...seen]).toEqual(["", "source,audio"]);
+});
+
 describe("the bandwidth of the multivariant playlist", () => {
   const bandwidth = ({ pipeline }: PipelineRig) =>
     Number(/BANDWIDTH=(\d+)/.exec(liveMultivariant(pipeline.listed, (name) => name))?.[1]);

@@ -67,6 +67,8 @@ interface Branch {
   readonly rendition: LiveRendition;
   readonly packager: RenditionPackager;
   readonly playlist: LivePlaylist;
+  /** Of the present stretch; null where it has none. */
+  announced: Track | null;
 }
 
 /** From source packets to the live window of each rendition. */
@@ -158,10 +160,13 @@ export class LivePipeline {
   /** What a viewer may choose from now. A rung is listed from its start on, and not while nothing can be made of it. */
   get listed(): ListedRendition[] {
     const listed: ListedRendition[] = [];
-    for (const { rendition } of this.#branches.values()) {
-      const track = newestTrack(rendition);
+    for (const { rendition, announced } of this.#branches.values()) {
+      // Sound comes in longer parts than pictures, and who reads the list without it never looks for it again.
+      const awaited = announced?.kind === "audio" ? announced : null;
+      const track = newestTrack(rendition) ?? awaited;
       if (track) listed.push({ rendition, track });
     }
+    if (!this.renditions.some(newestTrack)) return [];
     const state = this.#ladder?.status.state;
     if (state !== "starting" && state !== "running") return listed;
     for (const { rung, rendition } of this.#ladder?.branches ?? []) {
@@ -193,8 +198,15 @@ export class LivePipeline {
   }
 
   #stretch(tracks: readonly Track[]): void {
-    for (const { packager } of this.#branches.values()) packager.useInit(null);
-    for (const track of tracks) this.#branch(track).packager.useInit(initOfTrack(track));
+    for (const branch of this.#branches.values()) {
+      branch.packager.useInit(null);
+      branch.announced = null;
+    }
+    for (const track of tracks) {
+      const branch = this.#branch(track);
+      branch.packager.useInit(initOfTrack(track));
+      branch.announced = track;
+    }
     const video = tracks.find((track) => track.kind === "video") ?? null;
     if (!video) this.#partTarget.decideByAudio();
     else if (this.#ladder === undefined) this.#ladder = this.#openLadder(video);
@@ -260,7 +272,7 @@ export class LivePipeline {
       onSegment,
     );
     const playlist = new LivePlaylist(rendition, partLimits, () => this.renditions);
-    const branch = { rendition, packager, playlist };
+    const branch: Branch = { rendition, packager, playlist, announced: null };
     this.#branches.set(name, branch);
     this.#branchOfTrack[track.id] = branch;
     return branch;
