@@ -26,7 +26,7 @@ beforeAll(async () => {
     [stage, "Waiting for video"],
     [`${stage}?tab=health`, "Transcoding"],
     [`${stage}?tab=sessions`, "has never been live"],
-    [`${stage}?tab=access`, "Who can watch"],
+    [`${stage}?tab=access`, "Playback access"],
     [`${stage}?tab=events`, "No events yet"],
     ["/sessions", "No sessions yet"],
     ["/access", "preset key"],

@@ -1,7 +1,7 @@
 /** Texts about viewers: access rules, test credentials and viewer counts. */
 export const viewerStrings = {
   policy: {
-    title: "Who can watch",
+    title: "Playback access",
     type: "Playback policy",
     types: { public: "Public", jwt: "Signed token", webhook: "Webhook" },
     hints: {
