@@ -159,14 +159,14 @@ export class LivePipeline {
 
   /** What a viewer may choose from now. A rung is listed from its start on, and not while nothing can be made of it. */
   get listed(): ListedRendition[] {
+    if (!this.renditions.some(newestTrack)) return [];
     const listed: ListedRendition[] = [];
     for (const { rendition, announced } of this.#branches.values()) {
-      // Sound comes in longer parts than pictures, and who reads the list without it never looks for it again.
+      // Sound comes in longer parts than pictures, and a player that reads the list without it never looks for it again.
       const awaited = announced?.kind === "audio" ? announced : null;
       const track = newestTrack(rendition) ?? awaited;
       if (track) listed.push({ rendition, track });
     }
-    if (!this.renditions.some(newestTrack)) return [];
     const state = this.#ladder?.status.state;
     if (state !== "starting" && state !== "running") return listed;
     for (const { rung, rendition } of this.#ladder?.branches ?? []) {

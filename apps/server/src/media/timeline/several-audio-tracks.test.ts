@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { AUDIO, SECOND_AUDIO, type SourceShape, VIDEO, withSecondAudio } from "../testing/synthetic-source.ts";
+import {
+  type Arrival,
+  AUDIO,
+  SECOND_AUDIO,
+  type SourceShape,
+  VIDEO,
+  withSecondAudio,
+} from "../testing/synthetic-source.ts";
 import { TimelineRig } from "../testing/timeline-rig.ts";
 import type { Sample } from "./timeline-sink.ts";
 
@@ -42,7 +49,12 @@ test("silence goes into the audio track that has a hole, and into no other", () 
 test("when the source's clock jumps, all three tracks go on in one new stretch", () => {
   const rig = new TimelineRig();
   send(rig, { seconds: 4 });
-  send(rig, { seconds: 4, clockAt: 500 });
+  // The second audio track jumps last, 200 ms behind the others: its packets of that time are kept.
+  send(rig, { seconds: 4, clockAt: 500 }, (arrivals) =>
+    withSecondAudio(arrivals)
+      .map(({ at, packet }) => ({ at: packet.trackId === SECOND_AUDIO.id ? at + 200 : at, packet }))
+      .sort((a, b) => a.at - b.at),
+  );
   expect(rig.stretches).toHaveLength(2);
   expect(rig.timeline.clockJumps).toBe(1);
   expect(rig.cuts.some(({ discontinuity }) => discontinuity)).toBe(false);
@@ -54,7 +66,13 @@ test("when the source's clock jumps, all three tracks go on in one new stretch",
 
 test("without video the first audio track cuts, and the second never overtakes it", () => {
   const rig = new TimelineRig();
-  send(rig, { seconds: 10, video: false });
+  // The second one is 200 ms ahead of the first in its arrival.
+  const early = ({ at, packet }: Arrival) => ({ at: packet.trackId === AUDIO.id ? at + 200 : at, packet });
+  send(rig, { seconds: 10, video: false }, (arrivals) =>
+    withSecondAudio(arrivals)
+      .map(early)
+      .sort((a, b) => a.at - b.at),
+  );
   expect(rig.cutSeconds).toHaveLength(5);
   let reached = 0;
   for (const { trackId, time } of rig.samples) {
