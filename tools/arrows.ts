@@ -7,7 +7,7 @@ export interface Area {
   readonly path: string;
   /** Names of areas and of npm packages; `node` is everything that Node brings, `npm` every package. */
   readonly allows: ReadonlySet<string>;
-  /** What its tests may import in addition. */
+  /** Imports that its tests may have in addition. */
   readonly testsAllow: ReadonlySet<string>;
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "./test-step.ts";
 
-/** What an attack left of the server: one row of the table at the end of `npm run test:hostile`. */
+/** The server's state after an attack: one row of the table at the end of `npm run test:hostile`. */
 interface Attack {
   readonly title: string;
   readonly status: string;

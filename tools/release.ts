@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ROOT, readSource } from "./source-files.ts";
 
-/** What a server needs of the repository, beside the built dashboard. Paths from the root, as `git ls-files` takes them. */
+/** The files of the repository that a server needs, beside the built dashboard. Paths from the root, as `git ls-files` takes them. */
 const CONTENT = [
   "package.json",
   "package-lock.json",

@@ -9,7 +9,7 @@ const GENERATED = new Set(["node_modules", "dist", "release", "data", ".git"]);
 /** Statements alone: texts in templates have `from "…"` in them too. */
 const IMPORT = /^(?:import|export)\s(?:[^"';]*?from\s)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
 
-/** Files of the repository with one of these endings, as paths from its root, sorted. What is installed or generated is left out. */
+/** Files of the repository with one of these endings, as paths from its root, sorted. Installed and generated files are left out. */
 export function sourceFiles(...endings: readonly string[]): string[] {
   const found = globSync(`**/*{${endings.join(",")},}`, {
     cwd: ROOT,
@@ -22,7 +22,7 @@ export function readSource(path: string): string {
   return readFileSync(`${ROOT}/${path}`, "utf8");
 }
 
-/** What a module imports: paths from the repository's root for files of ours, else the names as they stand there. */
+/** The imports of a module: paths from the repository's root for files of ours, else the names as they stand there. */
 export function importsOf(path: string): string[] {
   return [...readSource(path).matchAll(IMPORT)].map(([, plain, dynamic]) => {
     const name = plain ?? dynamic ?? "";

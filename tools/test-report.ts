@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
 
-/** What `npm test` needs to know of a run of Vitest. */
+/** The facts of a Vitest run that `npm test` needs. */
 export interface TestReport {
   readonly passed: number;
   readonly failed: number;

@@ -6,7 +6,7 @@ import { endRunning, ROOT, runStep, type Step } from "./test-step.ts";
 
 const SLOWEST_SHOWN = 10;
 
-/** What needs long, or programs that npm does not bring. */
+/** Tests that take long, or need programs that npm does not bring. */
 const LEFT_OUT = [
   "test:hostile: attacks on the server while somebody broadcasts, watches and uses the API, about 10 minutes",
   "test:crash: kill -9 of the server twenty times while three streams are recorded, about 9 minutes",

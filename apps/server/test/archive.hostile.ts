@@ -32,7 +32,7 @@ const cpuMs = ({ pid }: WeirProcess): number => {
   return ((user ?? 0) + (system ?? 0)) * 10;
 };
 
-/** What others felt of `attack`, who ask for next to nothing all the time, and what it cost at its worst. */
+/** The delays that light clients saw during `attack`, and its highest cost. */
 async function whileOthersAsk({ weir }: { weir: WeirProcess }, attack: () => Promise<void>) {
   const stop = new AbortController();
   const before = { megabytes: residentMegabytes(weir), files: openFiles(weir) };

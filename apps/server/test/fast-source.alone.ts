@@ -5,7 +5,7 @@ import { startBroadcast } from "./support/broadcast.ts";
 
 const MEGABYTE = 1024 * 1024;
 const SECONDS = 24;
-/** What a source may be ahead, and one segment. */
+/** The span that a source may be ahead, and one segment. */
 const MAX_AHEAD_SECONDS = 12;
 
 const arena = openArena();

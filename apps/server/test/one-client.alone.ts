@@ -1,4 +1,4 @@
-/** What one client may take: never what others need, always enough for a thousand viewers behind one address. */
+/** The share of one client: never what others need, always enough for a thousand viewers behind one address. */
 import { Agent, get } from "node:http";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";

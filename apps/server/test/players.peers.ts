@@ -13,7 +13,7 @@ const BEHIND_DROP_SECONDS = 40;
 const PLAYS_AGAIN_MS = 25_000;
 
 const arena = openArena();
-/** What docs/3-watch shows. */
+/** The table of docs/3-watch. */
 const table: string[] = [];
 afterAll(() => {
   const head = [

@@ -9,7 +9,7 @@ import { recordedSeconds } from "./support/recorded-seconds.ts";
 import { type OpenedStoredData, openStoredData } from "./support/stored-data.ts";
 import { WeirProcess } from "./support/weir-process.ts";
 
-/** What the API of the version that stored the data said about it. */
+/** The answers of the API in the version that stored the data. */
 interface Said {
   readonly url: string;
   readonly stream: Stream;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(stored.dataFolder, { recursive: true, force: true });
 });
 
-/** What was said once is still said; more may have been added. */
+/** Every field of the old answer is still there; more may have been added. */
 const still = (before: object): unknown => expect.objectContaining({ ...before });
 
 test("streams, sessions, keys, targets and webhooks that an earlier version stored are listed as they were", async () => {

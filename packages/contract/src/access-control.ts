@@ -23,7 +23,7 @@ export const OwnerToken = Type.Object({
 });
 export type OwnerToken = Static<typeof OwnerToken>;
 
-/** What became of it. */
+/** The outcome. */
 export const AccessTrialResult = Type.Object({
   allowed: Type.Boolean(),
   reason: Type.String({ description: "A sentence for people: why, and what to change" }),

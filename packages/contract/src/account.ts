@@ -12,7 +12,7 @@ export const LogIn = exact({
 });
 export type LogIn = Static<typeof LogIn>;
 
-/** Who is signed in at the dashboard. */
+/** The person or key that is signed in at the dashboard. */
 export const DashboardSession = Type.Object({
   userId: Id,
   projectId: Id,

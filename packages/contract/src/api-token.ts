@@ -3,7 +3,7 @@ import { exact, Id, Milliseconds } from "./exact.ts";
 
 const Verb = Type.Enum(["get", "post", "put", "patch", "delete", "*"]);
 
-/** What an API key may call: without rules everything, with an empty list nothing, else what one of the rules allows. */
+/** The calls that an API key may make: without rules everything, with an empty list nothing, else what one of the rules allows. */
 export const AccessRule = exact({
   resources: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
     minItems: 1,
@@ -15,7 +15,7 @@ export const AccessRule = exact({
 });
 export type AccessRule = Static<typeof AccessRule>;
 
-/** What an API key may do, and which web pages may use it. */
+/** The rights of an API key, and the web pages that may use it. */
 export const Access = exact({
   rules: Type.Optional(Type.Array(AccessRule, { maxItems: 100 })),
   cors: Type.Optional(

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { Id, Milliseconds } from "./exact.ts";
 
-/** What every event has. `v` is the version of the type's shape; readers tolerate unknown types, versions and fields. */
+/** The fields of every event. `v` is the version of the type's shape; readers tolerate unknown types, versions and fields. */
 const base = {
   id: Type.String({ description: "UUIDv7; resume after it" }),
   timestamp: Milliseconds,
@@ -20,7 +20,7 @@ export const StreamStateEvent = Type.Object({
 });
 export type StreamStateEvent = Static<typeof StreamStateEvent>;
 
-/** What the media floor measures, every 10 seconds while live. */
+/** Measures of the media floor, every 10 seconds while live. */
 export const MediaServerMetricsEvent = Type.Object({
   type: Type.Literal("media_server_metrics"),
   ...base,

@@ -3,7 +3,7 @@ import { Id, Milliseconds } from "./exact.ts";
 
 const orNull = Type.Union([Milliseconds, Type.Null()]);
 
-/** What is asked of a stream, again and again, and how it was answered. */
+/** A check of a stream that is made again and again, and its results. */
 export const Condition = Type.Object({
   status: Type.Union([Type.Boolean(), Type.Null()], { description: "The last reading; null before the first" }),
   frequency: Type.Optional(

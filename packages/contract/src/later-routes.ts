@@ -2,7 +2,7 @@
 export interface LaterRoute {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
-  /** What is missing, as in "this server has no clips yet". */
+  /** The missing feature, as in "this server has no clips yet". */
   readonly what: string;
 }
 

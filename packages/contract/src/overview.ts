@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** What an operator looks at first: the project's streams and webhooks, and how much room this process has. */
+/** The operator's first look: the project's streams and webhooks, and how much room this process has. */
 export const Overview = Type.Object({
   streams: Type.Object({
     total: Type.Integer(),

@@ -10,7 +10,7 @@ export const NewPerson = exact({ name: PersonName, password: Password });
 export type NewPerson = Static<typeof NewPerson>;
 
 /**
- * Body of `PATCH /api/person/{id}`: a new password. Who is signed in with a password changes their own alone and gives the present one;
+ * Body of `PATCH /api/person/{id}`: a new password. A person signed in with a password changes only their own and gives the current one;
  * who is signed in with an API key sets anybody's of the account.
  */
 export const PersonPatch = exact({

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { exact } from "./exact.ts";
 
-/** Who may watch. `webhookContext` is handed back to the customer's webhook exactly as it is. */
+/** The rule for viewers. `webhookContext` is handed back to the customer's webhook exactly as it is. */
 export const PlaybackPolicy = exact({
   type: Type.Enum(["public", "jwt", "webhook"]),
   webhookId: Type.Optional(

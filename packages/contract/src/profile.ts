@@ -55,7 +55,7 @@ const rung = (name: string, width: number, height: number, bitrate: number): Pro
   fps: 0,
 });
 
-/** What a stream gets when it is created without `profiles`. An empty list means no transcoding. */
+/** The profiles of a stream that is created without `profiles`. An empty list means no transcoding. */
 export const DEFAULT_PROFILES: readonly Profile[] = [
   rung("240p0", 426, 240, 250_000),
   rung("360p0", 640, 360, 800_000),

@@ -11,6 +11,6 @@ export type NewProject = Static<typeof NewProject>;
 export const ProjectPatch = exact({ name: Type.Optional(Name) });
 export type ProjectPatch = Static<typeof ProjectPatch>;
 
-/** What streams, sessions and API keys belong to. */
+/** The owner of streams, sessions and API keys. */
 export const Project = Type.Object({ id: Id, userId: Id, name: Type.String(), createdAt: Milliseconds });
 export type Project = Static<typeof Project>;

@@ -20,12 +20,12 @@ export interface Route {
   readonly failures: readonly number[];
 }
 
-/** What a request of the route carries; undefined where it has no body. */
+/** The body of a request; undefined where it has no body. */
 export type BodyOf<Of extends Route> = Of extends { readonly body: infer Body extends TSchema }
   ? Static<Body>
   : undefined;
 
-/** What the route answers when it succeeds; nothing where it answers without a body. */
+/** The body of a successful answer; nothing where it answers without a body. */
 export type AnswerOf<Of extends Route> = Of["success"]["body"] extends infer Body extends TSchema
   ? Static<Body>
   : Nothing;

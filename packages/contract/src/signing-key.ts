@@ -10,7 +10,7 @@ export const NewSigningKey = exact({
 });
 export type NewSigningKey = Static<typeof NewSigningKey>;
 
-/** Body of `PATCH /api/access-control/signing-key/{id}`. What a disabled key signed is refused within 5 seconds. */
+/** Body of `PATCH /api/access-control/signing-key/{id}`. Tokens of a disabled key are refused within 5 seconds. */
 export const SigningKeyPatch = exact({ name: Type.Optional(Name), disabled: Type.Optional(Type.Boolean()) });
 export type SigningKeyPatch = Static<typeof SigningKeyPatch>;
 

@@ -6,7 +6,7 @@ const dimensions = {
   creatorId: Type.Optional(Type.String()),
 };
 
-/** Who watches at the moment: one element, or one for each value that it is broken down by. */
+/** The current viewers: one element, or one for each value that it is broken down by. */
 export const ViewsNow = Type.Object({
   ...dimensions,
   viewCount: Type.Integer({ description: "Viewers that were seen within the last 30 s" }),

@@ -164,7 +164,7 @@ export type WebhookReplayed = Static<typeof WebhookReplayed>;
 export const WebhookTest = exact({ event: Type.Optional(WebhookEventName) });
 export type WebhookTest = Static<typeof WebhookTest>;
 
-/** What a webhook's URL receives. `id` is the event's and the same in every try; a receiver that has seen it answers 200 and does no more. */
+/** The body that a webhook's URL receives. `id` is the event's and the same in every try; a receiver that has seen it answers 200 and does no more. */
 export const WebhookDelivery = Type.Object({
   id: Type.String(),
   webhookId: Id,

@@ -2,7 +2,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
 import type { Db } from "./schema.ts";
 
-/** What every slice is given. */
+/** The services that every domain is given. */
 export interface Deps {
   readonly db: Db;
   readonly clock: Clock;

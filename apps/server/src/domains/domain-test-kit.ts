@@ -15,7 +15,7 @@ import type { Db } from "./schema.ts";
 
 export const WINDOW_MS = 30_000;
 
-/** What the media floor was asked to do. */
+/** The requests to the media floor. */
 export interface Asked {
   readonly stops: { readonly streamId: string; readonly why: StopReason }[];
   readonly broadcasts: { readonly streamKey: string; readonly seconds: number }[];
@@ -23,7 +23,7 @@ export interface Asked {
   readonly accessChanges: (string | "all")[];
   /** Recordings whose MP4 the media floor was asked to measure. */
   readonly measured: string[];
-  /** What the object store was told to delete. */
+  /** The objects that the store was told to delete. */
   readonly removedPrefixes: string[];
   failsToRemove: boolean;
 }
@@ -56,7 +56,7 @@ export interface TestOptions {
   /** Whose `X-Forwarded-For` counts; requests come from 127.0.0.1. */
   readonly proxies?: readonly string[];
   readonly passwords?: Passwords;
-  /** What API and domains log. */
+  /** The log of API and domains. */
   readonly log?: Log;
 }
 

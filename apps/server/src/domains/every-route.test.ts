@@ -49,7 +49,7 @@ await kit.db.updateTable("account").set({ suspended: true }).where("id", "=", su
 
 const before = (await kit.call("GET", `/api/stream/${world.stream}`)).json();
 
-/** What stands behind the first parameter of a path; the first that fits. */
+/** The resource that the first parameter of a path names; the first that fits. */
 const THINGS: readonly (readonly [RegExp, string])[] = [
   [/^\/api\/stream\/playback\//, world.playbackId],
   [/^\/api\/stream\/key\//, world.streamKey],
@@ -83,7 +83,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
 /** Of an address that would answer for ever without. */
 const QUERIES: readonly (readonly [RegExp, string])[] = [[/\/events$/, "?from=1600000000000&to=1600000000001"]];
 
-/** What anybody may ask. A route belongs here by decision, not by accident. */
+/** Routes without a key. A route belongs here by decision, not by accident. */
 const OPEN = [
   "DELETE /api/dashboard/sign-in",
   "GET /api/data/views/query/total/{id}",
@@ -97,7 +97,7 @@ const OPEN = [
   "POST /data/analytics/log",
 ];
 
-/** What a key in a web page may call: the list that clients of this API know. */
+/** Routes that a key in a web page may call: the list that clients of this API know. */
 const FOR_PAGES = [
   "GET /api/stream/{id}/sessions",
   "GET /api/stream/sessions/{id}",
@@ -142,7 +142,7 @@ describe("with another project's key, or at its dashboard", () => {
   it.each(closed)("$name tells and changes nothing", async (operation) => {
     const answer = await ask(operation, credentials(operation, stranger));
     if (answer.statusCode === 501) return;
-    // Of what was named by its id: 404, or a list without it. Whatever else it is, nothing of the other project is in it.
+    // A resource named by its id: 404, or a list without it. No answer holds anything of the other project.
     const isEmptyList = answer.statusCode === 200 && answer.body === "[]";
     if (namesThing(operation)) expect(isEmptyList ? 404 : answer.statusCode).toBe(404);
     else expect(answer.statusCode).toBeLessThan(500);

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import type { StreamRow } from "./schema.ts";
 
-/** What of a stream's row its health is judged by. */
+/** The columns of a stream's row that decide its health. */
 export type Now = Pick<StreamRow, "state" | "issues" | "transcoding" | "ingest_rate" | "profiles">;
 
 const SOURCE_AWAY = "No media comes from the broadcaster; its session stays open for it to come back.";
 
-/** What harms the broadcast, one sentence each. */
+/** The faults that harm the broadcast, one sentence each. */
 export function sourceIssues({ state, issues }: Pick<Now, "state" | "issues">): string[] {
   if (state === "reconnecting") return [SOURCE_AWAY];
   return issues?.open.filter((issue) => issue.isHarmful).map(({ sentence }) => sentence) ?? [];

@@ -61,9 +61,9 @@ export interface DomainSettings {
   readonly viewerLimit: number;
   /** Viewers that one access key or token may have at a time on this node; 0 for any number. */
   readonly viewersPerCredential: number;
-  /** What server-sent events are called. */
+  /** The name of the server-sent events. */
   readonly sseEventName: string;
-  /** What the process is set to, without secrets. */
+  /** The settings of the process, without secrets. */
   readonly effectiveSettings: readonly EffectiveSetting[];
   /** Where viewers and browsers reach this server, without a slash at the end: as it is set, or a guess. */
   publicUrl(): string;
@@ -91,7 +91,7 @@ export interface Domains {
   readonly publishGate: PublishGate;
   readonly playbackGate: PlaybackGate;
   readonly eventSink: EventSink;
-  /** What viewers' tokens are sealed with: 32 bytes, the same on every node. */
+  /** The key that seals viewers' tokens: 32 bytes, the same on every node. */
   viewerSecret(): Promise<Uint8Array>;
   /** Where people reach this server, for what no request asks for. */
   publicUrl(): string;
@@ -115,7 +115,7 @@ export interface Domains {
   readonly deliveries: Pick<DeliveryWorker, "start" | "run">;
   /** Works on jobs. */
   readonly jobs: Pick<JobQueue, "start">;
-  /** What an operator watches. */
+  /** The metrics that an operator watches. */
   figures(): { readonly factsWaiting: number; readonly factsDropped: number; readonly feed: FeedCounts };
   /** Writes what is still queued. Idempotent. The database stays open: it is its opener's. */
   close(): Promise<void>;

@@ -18,7 +18,7 @@ interface Look<Value> {
 }
 
 /**
- * What the database said last, for when it does not answer: then it stands for five minutes. What somebody asked to forget stands no
+ * The last answer of the database, for when it does not answer: then it stands for five minutes. A forgotten answer stands no
  * longer, and neither does that there is nothing.
  */
 export class LastKnown<Value> {

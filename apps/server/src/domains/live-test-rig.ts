@@ -105,7 +105,7 @@ export function segment(grant: PublishGrant, sessionId: string, msn: number, spa
   };
 }
 
-/** What a source without fault sends. */
+/** The measures of a source without fault. */
 export const GOOD_SOURCE: SourceMeasure = {
   measuredSeconds: 10,
   frameRate: 30,
@@ -116,7 +116,7 @@ export const GOOD_SOURCE: SourceMeasure = {
   clockJumps: 0,
 };
 
-/** What the media floor measures of a source and of its ladder. */
+/** A `measured` fact about a source and its ladder. */
 export function measured(grant: PublishGrant, sessionId: string, change: Partial<SourceMetrics> = {}): SourceMetrics {
   return {
     type: "source-metrics",
@@ -134,7 +134,7 @@ export function measured(grant: PublishGrant, sessionId: string, change: Partial
   };
 }
 
-/** What became of a segment of 2 s in the rungs; `error` is why there is none. */
+/** The outcome of a segment of 2 s in the rungs; `error` is why there is none. */
 export function transcoded(
   grant: PublishGrant,
   sessionId: string,

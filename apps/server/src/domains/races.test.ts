@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { authorize, ended, kit, now, publish, read, setUpLiveRig, stream, tell } from "./live-test-rig.ts";
 
 /*
- * Hostile input 89: what is asked at the same moment happens in one order or the other, and leaves nothing behind. Which order it was
+ * Hostile input 89: requests of the same moment happen in one order or the other, and leave nothing behind. The order that it was
  * is for the database to say; every round must end in one of the two.
  */
 

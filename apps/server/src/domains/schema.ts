@@ -130,7 +130,7 @@ interface StreamTable extends Owned, Counters {
   transcoding: ColumnType<TranscodingReport | null, string | null | undefined, string | null>;
 }
 
-/** What can be wrong with a live stream. */
+/** The issues that a live stream can have. */
 export type IssueCode =
   | "keyframe-interval-too-long"
   | "no-keyframes"
@@ -235,7 +235,7 @@ interface SigningKeyTable extends Owned {
   last_seen: Int8OrNull;
 }
 
-/** Whatever is about a subject. */
+/** The columns of every row about a subject. */
 interface AboutSubject {
   subject_kind: SubjectKind;
   subject_id: string;
@@ -379,7 +379,7 @@ export type NewWebhookRow = Insertable<WebhookTable>;
 export type WebhookLogRow = Selectable<WebhookLogTable>;
 export type NewWebhookLogRow = Insertable<WebhookLogTable>;
 
-/** Who asks: nothing outside the project is visible. */
+/** The caller: nothing outside the project is visible. */
 export interface Owner {
   readonly projectId: string;
   readonly userId: string;

@@ -1,4 +1,4 @@
-/** What has events, webhooks and views. */
+/** The kinds of things that have events, webhooks and views. */
 export type SubjectKind = "stream" | "asset" | "task";
 
 /** Ids are random, so no two kinds share one: the id alone is the key of a row, and the kind says what it leads to. */

@@ -63,7 +63,7 @@ export class ChannelListener {
     await client?.end().catch(() => {});
   }
 
-  /** Whoever listens next tries again. */
+  /** The next caller of `listen` tries again. */
   async #openFirst(): Promise<pg.Client> {
     try {
       return await this.#open();

@@ -292,7 +292,7 @@ export interface EffectiveSetting {
   readonly isDefault: boolean;
 }
 
-/** What every setting is, for people to read. */
+/** All settings with their meaning, for people to read. */
 export function effectiveSettings(config: Config): EffectiveSetting[] {
   return Object.entries(SETTINGS).map(([name, { variable, about, fallback, parse, isSecret }]) => {
     const shown = shownValue(config[name as keyof Config]);

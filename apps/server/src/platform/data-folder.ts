@@ -23,7 +23,7 @@ const MIN_BYTES_TO_BEGIN = 256 * 1024 * 1024;
 const MIN_BYTES_TO_GO_ON = 32 * 1024 * 1024;
 /** Of a probe that a kill may have left behind. */
 export const PROBE_FILE = "confinement-probe";
-/** What lies in a data folder, and at the root of a file system. */
+/** The entries of a data folder, and those at the root of a file system. */
 const OWN_NAMES: ReadonlySet<string> = new Set([
   "run",
   "pg",

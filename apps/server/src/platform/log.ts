@@ -13,7 +13,7 @@ interface Write {
   (sentence: string): void;
 }
 
-/** What code may do with the log: structured fields first, then a sentence. */
+/** The log as code uses it: structured fields first, then a sentence. */
 export interface Log extends Readonly<Record<LogLevel, Write>> {
   child(fields: LogFields): Log;
 }
@@ -57,7 +57,7 @@ export function createLog(settings: LogSettings, destination: Writable = process
 /** For tests, and for those who pass no log. */
 export const silentLog: Log = pino({ level: "silent" });
 
-/** What PostgreSQL adds to an error shows the row that it refused, with the keys in it. */
+/** The details of a PostgreSQL error show the row that it refused, with the keys in it. */
 const ROW_FIELDS = ["detail", "where", "internalQuery"];
 
 function withoutRows(error: unknown): unknown {

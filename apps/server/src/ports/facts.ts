@@ -1,4 +1,4 @@
-/** What the media floor tells. */
+/** The facts that the media floor tells. */
 
 import type { StoredSegment, StoredTrack } from "./media-index.ts";
 import type { TimelinePosition } from "./publish-gate.ts";
@@ -82,7 +82,7 @@ export interface TranscodingReport {
 /** `none`: there is no such track; `stopped`: there is one, and nothing came of it for 2 seconds. */
 export type TrackFlow = "none" | "flowing" | "stopped";
 
-/** What the source sends, measured once a second over the last ten. */
+/** Measures of the source, taken once a second over the last ten. */
 export interface SourceMeasure {
   /** How many whole seconds of this publisher are behind the other numbers: 10 at most. */
   readonly measuredSeconds: number;
@@ -122,7 +122,7 @@ export interface SourceMetrics extends Fact {
   readonly transcoding: TranscodingReport | null;
 }
 
-/** What became of one source segment in the rungs of the ladder; `transcode` events have the same words. */
+/** The outcome of one source segment in the rungs of the ladder; `transcode` events have the same words. */
 export interface SegmentTranscoded extends Fact {
   readonly type: "segment-transcoded";
   readonly sessionId: string;
@@ -160,7 +160,7 @@ export type MediaFact =
   | SourceMetrics
   | SegmentTranscoded;
 
-/** Who watches one playback id through this node. Told every 10 s while somebody does, and once more when nobody does any longer. */
+/** The viewers of one playback id through this node. Told every 10 s while there are any, and once more when the last has left. */
 export interface ViewerCount {
   readonly playbackId: string;
   /** Viewers right now. */

@@ -1,4 +1,4 @@
-/** What the domain floor asks of the media floor. */
+/** The requests of the domain floor to the media floor. */
 
 import type { StoredContent } from "./playback-gate.ts";
 

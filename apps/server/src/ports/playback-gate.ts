@@ -1,8 +1,8 @@
-/** Who may watch. */
+/** The gate for viewers. */
 
 import type { MediaIndex } from "./media-index.ts";
 
-/** Who asks to watch, as the customer's webhook is told. Without credentials: `url` has no query. */
+/** The viewer who asks, as the customer's webhook is told. Without credentials: `url` has no query. */
 export interface ViewerDetails {
   readonly protocol: "hls" | "mp4" | "whep";
   readonly address: string;
@@ -40,7 +40,7 @@ export type PlaybackContent =
   | { readonly kind: "live"; readonly streamId: string; readonly projectId: string }
   | StoredContent;
 
-/** What lies whole in the object store. A recording has the id of its session. */
+/** A finished piece of media in the object store. A recording has the id of its session. */
 export interface StoredContent {
   readonly kind: "recording";
   readonly id: string;

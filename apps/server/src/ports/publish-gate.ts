@@ -1,4 +1,4 @@
-/** Who may publish. */
+/** The gate for publishers. */
 
 /** A position on a session's timeline from which a successor may go on without ever using a name twice. */
 export interface TimelinePosition {
@@ -9,7 +9,7 @@ export interface TimelinePosition {
   readonly endTicks: number;
   /** EXT-X-TARGETDURATION of the session's playlists, in seconds: it never changes. */
   readonly targetDuration: number;
-  /** What it would have to be for the keyframes that came. */
+  /** The value that the keyframes so far would need. */
   readonly neededTargetDuration: number;
 }
 

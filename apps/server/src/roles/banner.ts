@@ -7,7 +7,7 @@ export interface BannerFacts {
   readonly newApiKey: string | null;
 }
 
-/** What the person who started Weir sees: where it is and what to do next. The one place where an API key is printed. */
+/** The lines for the person who started Weir: where it is and what to do next. The one place where an API key is printed. */
 export function banner({ dashboardUrl, rtmpUrl, dataFolder, newApiKey }: BannerFacts): string {
   const facts: readonly (readonly [string, string | null])[] = [
     ["Dashboard", dashboardUrl],

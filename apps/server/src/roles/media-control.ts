@@ -55,7 +55,7 @@ export class NotifyMediaControl implements MediaControl {
   }
 }
 
-/** What a media node can be told. */
+/** The commands to a media node. */
 export interface MediaCommands {
   stop(streamId: string, why: StopReason): void;
   accessChanged(playbackId: string | "all"): void;

@@ -16,7 +16,7 @@ import type { Log } from "../platform/log.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import { obeyMediaControl } from "./media-control.ts";
 
-/** What live transcoding may use where nothing is set: the rest is for ingest, delivery and the database. */
+/** The share of the machine for live transcoding where nothing is set: the rest is for ingest, delivery and the database. */
 const SHARE_OF_CORES = 0.6;
 
 export interface MediaRoleSettings {
@@ -36,7 +36,7 @@ export interface MediaRoleSettings {
 export interface MediaRole {
   readonly handleHttp: HttpHandler;
   readonly rtmpPort: number;
-  /** What an operator watches. */
+  /** The metrics that an operator watches. */
   figures(): MediaPlane["figures"] & { readonly transcodeChildren: number; readonly diskFreeBytes: number };
   /** Cores of live transcoding, in use and in all. */
   transcoding(): TranscodeAdmission["budget"];

@@ -1,6 +1,6 @@
 import type { Domains } from "../domains/index.ts";
 
-/** What must happen without anybody asking. Stops with the domains. */
+/** The work that no request asks for. Stops with the domains. */
 export function startWorker(domains: Domains): void {
   domains.housekeeping.start();
   domains.deliveries.start();

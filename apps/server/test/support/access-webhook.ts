@@ -13,7 +13,7 @@ export class AccessWebhook {
   readonly calls: AccessCall[] = [];
   /** Access keys that may watch. */
   readonly allowed = new Set<string>();
-  /** What everybody else is answered with. */
+  /** The answer to everybody else. */
   refusal = 403;
   readonly #server: Server;
 

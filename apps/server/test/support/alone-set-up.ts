@@ -14,7 +14,7 @@ declare module "vitest" {
   }
 }
 
-/** What tests that start their own servers begin with. Returns what removes it. */
+/** The set-up of tests that start their own servers. Returns its removal. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "weir-template-"));
   const weir = await WeirProcess.start({ dataFolder: folder });

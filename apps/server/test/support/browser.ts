@@ -5,7 +5,7 @@ import { inject, vi } from "vitest";
 const HLS_JS = fileURLToPath(import.meta.resolve("hls.js/dist/hls.min.js"));
 const PLAYER_PAGE = fileURLToPath(new URL("./player-page.js", import.meta.url));
 
-/** What a video element and hls.js know about themselves. */
+/** The state of a video element and of hls.js. */
 export interface PlayerState {
   readonly isPlaying: boolean;
   readonly hasEnded: boolean;

@@ -15,7 +15,7 @@ declare module "vitest" {
 const API_EVERY_MS = 50;
 const ANSWER_WITHIN_MS = 30_000;
 
-/** What a user of the server noticed while somebody else attacked it. */
+/** The delays of a user of the server while somebody else attacked it. */
 export interface Experience {
   readonly apiCalls: number;
   readonly apiFailures: number;

@@ -13,7 +13,7 @@ declare module "vitest" {
   }
 }
 
-/** What tests that share a server begin with. Returns what removes it. */
+/** The set-up of tests that share a server. Returns its removal. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const tearDown = await setUpAlone(project);
   const dataFolder = await mkdtemp(join(tmpdir(), "weir-shared-"));

@@ -14,7 +14,7 @@ const HEADER_BYTES = 13;
 const TAG_HEADER_BYTES = 11;
 const PREVIOUS_SIZE_BYTES = 4;
 
-/** What a real encoder sends in so many seconds. */
+/** The bytes that a real encoder sends in so many seconds. */
 export async function encodeFlv(options: Omit<PublisherOptions, "url">): Promise<FlvTag[]> {
   const folder = await mkdtemp(join(tmpdir(), "weir-flv-"));
   try {

@@ -23,7 +23,7 @@ export class TokenSigner {
     return signAccessJwt({ privateKey, publicKey, playbackId, expiration: "10m" });
   }
 
-  /** What it signed is good for nothing from now on. */
+  /** Tokens that it signed are worthless from now on. */
   disable(): Promise<void> {
     return this.#weir.client.signingKeys.patch(this.key.id, { disabled: true });
   }

@@ -20,7 +20,7 @@ export interface ListedRendition {
   readonly url: string;
 }
 
-/** What an independent reader finds in a segment. */
+/** The content of a segment, as an independent reader finds it. */
 export interface ReadSegment {
   /** Of the first frame, in 90 kHz ticks. */
   readonly firstTicks: number;

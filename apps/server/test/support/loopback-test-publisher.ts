@@ -16,7 +16,7 @@ const GOP_FRAMES = 50;
 
 /** An encoder whose pictures and sound are made up: 25 pictures a second, a keyframe every 2 s, as the clock goes. */
 export class LoopbackPublisher {
-  /** While it is, nothing is sent. What was due meanwhile is sent at once afterwards. */
+  /** While paused, it sends nothing. Packets that were due meanwhile are sent at once afterwards. */
   isFrozen = false;
   readonly #client: RtmpTestClient;
   readonly #clock: Clock;

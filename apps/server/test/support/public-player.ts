@@ -8,7 +8,7 @@ import type { TestBrowser } from "./browser.ts";
 
 const ENTRY = fileURLToPath(new URL("./public-player/page.js", import.meta.url));
 
-/** What an application gives to the player. */
+/** The properties that an application gives to the player. */
 export interface PublicPlayerProps {
   /** As `GET /api/playback/{id}` answers. */
   readonly info: PlaybackInfo;

@@ -14,7 +14,7 @@ export interface PublisherOptions {
   readonly gopSeconds?: number;
   readonly bFrames?: number;
   readonly bitrateBps?: number;
-  /** What the pictures are made of; no transcoder takes the second. */
+  /** The sampling of the pictures; no transcoder takes the second. */
   readonly pixels?: "yuv420p" | "yuv444p10le";
   readonly video?: boolean;
   readonly audio?: boolean;

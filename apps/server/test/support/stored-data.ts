@@ -12,7 +12,7 @@ import { startEmbeddedPostgres } from "../../src/platform/postgres/embedded-post
 const MIGRATIONS = fileURLToPath(new URL("../../migrations/", import.meta.url));
 const DAY_MS = 86_400_000;
 
-/** What a server of an earlier version stored, and what its API said about it. */
+/** The data of a server of an earlier version, and the answers of its API. */
 interface StoredData {
   readonly takenAt: number;
   /** Names of the migrations that its database had. */
@@ -55,7 +55,7 @@ function moved(text: string): StoredData {
   return JSON.parse(text.replace(/(?<!\d)\d{13}(?!\d)/g, later)) as StoredData;
 }
 
-/** The tables as they were. That no migration was changed since, `migrate` sees to. */
+/** The tables as they were. `migrate` refuses a migration that was changed since. */
 async function migrateTo(db: Kysely<unknown>, names: readonly string[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "weir-migrations-"));
   for (const name of names) await cp(join(MIGRATIONS, `${name}.sql`), join(folder, `${name}.sql`));

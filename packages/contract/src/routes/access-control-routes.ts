@@ -4,7 +4,7 @@ import { ListQuery } from "../list.ts";
 import { none, ok, type Route } from "../route.ts";
 import { CreatedSigningKey, NewSigningKey, SigningKey, SigningKeyPatch } from "../signing-key.ts";
 
-/** Who may watch: the keys that sign tokens, and a trial of what a viewer brings. */
+/** Playback access: the keys that sign tokens, and a trial of a viewer's credentials. */
 export const accessControlRoutes = {
   createSigningKey: {
     method: "POST",

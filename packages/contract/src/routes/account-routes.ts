@@ -15,7 +15,7 @@ import { NewPerson, Person, PersonPatch } from "../person.ts";
 import { NewProject, Project, ProjectPatch } from "../project.ts";
 import { none, ok, type Route } from "../route.ts";
 
-/** Who asks: the dashboard, the account, projects and API keys. */
+/** The caller: the dashboard, the account, projects and API keys. */
 export const accountRoutes = {
   signIn: {
     method: "POST",

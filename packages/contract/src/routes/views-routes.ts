@@ -41,7 +41,7 @@ const logPlayback = {
   failures: [400, 413, 429],
 } as const;
 
-/** Who watches and who watched, at the two addresses of the data API; players know a third one to tell to. */
+/** Current and past viewers, at the two addresses of the data API; players report to a third one. */
 export const viewsRoutes = {
   getViewsNow: { ...viewsNow, path: "/api/data/views/now" },
   getViewsNowOutsideApi: { ...viewsNow, path: "/data/views/now" },

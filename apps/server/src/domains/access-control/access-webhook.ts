@@ -20,7 +20,7 @@ export interface AccessWebhook {
 
 export type FindAccessWebhook = (projectId: string, webhookId: string) => Promise<AccessWebhook | undefined>;
 
-/** What a customer is asked: may who brings this key watch this? */
+/** The question to a customer: may the viewer who brings this key watch this? */
 export interface AccessQuestion {
   readonly projectId: string;
   readonly playbackId: string;
@@ -75,7 +75,7 @@ const STATUS_MS = 10_000;
 
 /**
  * Asks customers' access webhooks. The status alone decides; the answer's body is never read. Only who waits at the
- * same moment for the same question shares a call. What an answer says of viewers who watch already stands until the refresh interval
+ * same moment for the same question shares a call. For viewers who watch already, an answer stands until the refresh interval
  * is over, for all who came with the same key.
  */
 export class AccessWebhooks {
@@ -162,7 +162,7 @@ export class AccessWebhooks {
     return answer;
   }
 
-  /** Nobody waits for it. That somebody is refused is no failure. */
+  /** No caller waits for it. A refusal is no failure. */
   #note(webhookId: string, timestamp: number, { hasFailed, why: error, statusCode }: WebhookAnswer): void {
     if (!this.#notes.isDue(`${webhookId} ${hasFailed}`)) return;
     const failure = hasFailed ? { timestamp, error, ...(statusCode === undefined ? {} : { statusCode }) } : null;

@@ -32,7 +32,7 @@ export class CallLanes {
     return new Promise((resolve) => waiting.push(resolve));
   }
 
-  /** Whoever waits first takes the place that is left. */
+  /** The first in the queue takes the free place. */
   #leave(receiver: string, lane: Lane): void {
     const next = lane.waiting.shift();
     if (next) return next();

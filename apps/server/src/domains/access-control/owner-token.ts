@@ -7,7 +7,7 @@ export const OWNER_TOKEN_MS = 3_600_000;
 const PREFIX = "owner.";
 const MAX_TOKEN_LENGTH = 500;
 
-/** What an owner token opens. */
+/** The claims of an owner token. */
 interface Scope {
   readonly playbackId: string;
   readonly projectId: string;

@@ -5,7 +5,7 @@ import type { FindAccessWebhook } from "./access-webhook.ts";
 /** It goes with every call to the webhook. */
 const MAX_CONTEXT = 16_384;
 
-/** What a policy may say beyond its schema. Throws `BadRequest`; the first text is the one that clients know. */
+/** The rules of a policy beyond its schema. Throws `BadRequest`; the first text is the one that clients know. */
 export async function checkPolicy(
   findAccessWebhook: FindAccessWebhook,
   projectId: string,

@@ -28,7 +28,7 @@ export interface SigningKeyRouteDeps extends Deps {
   readonly mediaControl: MediaControl;
 }
 
-/** The keys that sign playback tokens. What makes a key worthless is told to the media floor once it is in the rows. */
+/** The keys that sign playback tokens. Once the rows say that a key is worthless, the media floor is told. */
 export function signingKeyRoutes(app: FastifyInstance, deps: SigningKeyRouteDeps): void {
   const { db, clock } = deps;
   const api = new ApiRoutes(app, deps);
@@ -71,7 +71,7 @@ export function signingKeyRoutes(app: FastifyInstance, deps: SigningKeyRouteDeps
   });
 }
 
-/** Whatever the key opened may be anywhere, so every kept answer is asked for again. */
+/** The key may have opened anything, so every cached decision is taken again. */
 async function tellMedia({ mediaControl, log }: SigningKeyRouteDeps): Promise<void> {
   try {
     await mediaControl.accessChanged("all");

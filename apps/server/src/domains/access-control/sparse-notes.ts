@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 
 const MAX_NAMES = 10_000;
 
-/** What may happen thousands of times a second and needs to be noted once in a while: says for which names it is time again. */
+/** For notes on things that may happen thousands of times a second: tells for which names it is time to note again. */
 export class SparseNotes {
   readonly #clock: Clock;
   readonly #everyMs: number;

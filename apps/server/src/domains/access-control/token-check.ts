@@ -21,7 +21,7 @@ const MAX_LIFE_MS = 7 * 24 * 3_600 * SECOND_MS;
 const ROUNDING_MS = SECOND_MS / 2;
 
 /**
- * What a token opens: `playbackId`, with the keys of its project. What costs nothing is looked at first, the signature last, and only one
+ * Whether a token opens `playbackId`, by the keys of its project. The cheap checks come first, the signature last, and only one
  * by a key of ours.
  */
 export async function checkToken(

@@ -1,4 +1,4 @@
-/** What a customer's webhook said of a viewer; `silent` is no response at all: a time-out, a refused or broken connection. */
+/** The answer of a customer's webhook about a viewer; `silent` is no response at all: a time-out, a refused or broken connection. */
 export type WebhookVerdict = "allowed" | "refused" | "silent";
 
 /**

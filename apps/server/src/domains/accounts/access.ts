@@ -7,7 +7,7 @@ export interface Operation {
   readonly path: readonly string[];
 }
 
-/** What a key that stands in a web page may call at most, unless it has rules of its own or full access. */
+/** The routes that a key in a web page may call, unless it has rules of its own or full access. */
 const PAGE_RULES: readonly AccessRule[] = [
   { methods: ["get"], resources: ["stream/:id/sessions", "stream/sessions/:parentId", "session/:id", "task/:id"] },
   { methods: ["get", "patch"], resources: ["stream/:id", "multistream/target/:id", "asset/:id"] },

@@ -15,7 +15,7 @@ import { signInRoutes } from "./sign-in-routes.ts";
 
 export interface AccountRouteDeps extends Deps {
   readonly version: string;
-  /** What the process is set to, without secrets. */
+  /** The settings of the process, without secrets. */
   readonly effectiveSettings: readonly EffectiveSetting[];
   readonly passwords: Passwords;
   readonly keyGuesses: KeyGuesses;
@@ -25,7 +25,7 @@ export interface AccountRouteDeps extends Deps {
   readonly isPublicUrlSet: boolean;
 }
 
-/** Who asks, the dashboard's sign-in, people, projects, API keys, and how the server is set up. */
+/** The caller, the dashboard's sign-in, people, projects, API keys, and how the server is set up. */
 export function accountRoutes(app: FastifyInstance, deps: AccountRouteDeps): void {
   const api = new ApiRoutes(app, deps);
 

@@ -12,7 +12,7 @@ export const apiTokenFields: ListFields = {
   lastSeen: { kind: "int", column: sql.ref("last_used_at") },
 };
 
-/** What may be shown of a key: never its hash. */
+/** The public columns of a key: never its hash. */
 const apiTokenRecord = (row: ApiKeyRow): ApiToken => ({
   id: row.id,
   kind: "api-token",

@@ -21,7 +21,7 @@ export class KeyGuesses {
     this.#denied = new DeniedClients({ clock, ...LIMITS });
   }
 
-  /** What `find` finds for this secret; "too-many" where it may not be looked up now. */
+  /** The result of `find` for this secret; "too-many" where it may not be looked up now. */
   async look<Found extends object>(
     address: string,
     secret: string,

@@ -28,7 +28,7 @@ export class Passwords {
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** What new hashes cost; the usual price unless a test is in a hurry. */
+  /** The cost of new hashes; the default unless a test is in a hurry. */
   constructor(cost: PasswordCost = COST) {
     this.#cost = cost;
   }

@@ -8,7 +8,7 @@ type Headers = Record<string, string>;
 
 class CountedPasswords extends Passwords {
   checks = 0;
-  /** What happens while the next password is looked at. */
+  /** A hook that runs while the next password is checked. */
   meanwhile: () => Promise<unknown> = async () => {};
   override async isRight(password: string, hashed: string | null): Promise<boolean> {
     this.checks += 1;

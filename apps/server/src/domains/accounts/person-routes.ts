@@ -46,7 +46,7 @@ export interface PersonRouteDeps extends Deps {
 /** Log-in names are compared in lower case, however a keyboard composes them. */
 export const loginName = (name: string): string => name.trim().normalize("NFKC").toLowerCase();
 
-/** Who may sign in at the dashboard with a password; all of an account's people may do the same. */
+/** The people who may sign in at the dashboard with a password; all of an account's people have the same rights. */
 export function personRoutes(app: FastifyInstance, deps: PersonRouteDeps): void {
   const { db, clock, passwords } = deps;
   const api = new ApiRoutes(app, deps);
@@ -89,7 +89,7 @@ export function personRoutes(app: FastifyInstance, deps: PersonRouteDeps): void 
     return person;
   }
 
-  /** Who has a browser that somebody else is signed in with does not have their password. */
+  /** A thief of a signed-in browser does not have the password. */
   async function checkCurrent(principal: Principal, person: PersonRow, current: string | undefined): Promise<void> {
     if (principal.personId !== person.id)
       throw new Forbidden("the password of somebody else is set by who is signed in with an API key");

@@ -12,7 +12,7 @@ export const personFields: ListFields = {
   lastSeen: { kind: "int", column: sql.ref("last_seen") },
 };
 
-/** What may be shown of a person: never the hash. */
+/** The public columns of a person: never the hash. */
 const personRecord = (row: PersonRow): Person => ({
   id: row.id,
   userId: row.user_id,

@@ -61,7 +61,7 @@ export async function renameProject(db: Db, principal: Principal, id: string, na
   return result.numUpdatedRows > 0n;
 }
 
-/** Delete a project without streams, and its keys. Throws `ProjectInUse`. What it recorded goes with its streams. */
+/** Delete a project without streams, and its keys. Throws `ProjectInUse`. Its recordings go with its streams. */
 export async function deleteProject(trx: Trx, principal: Principal, id: string, now: number): Promise<void> {
   const stream = await trx
     .selectFrom("stream")

@@ -26,7 +26,7 @@ export interface RequestGuardDeps extends AuthenticateDeps {
   readonly publicAddress: PublicAddress;
 }
 
-/** What a route says of itself. Without a word it needs a key, so that one that is forgotten is closed. */
+/** The access that a route declares. A route that declares none needs a key, so that a forgotten one is closed. */
 interface GuardedConfig {
   readonly route?: Route;
   readonly auth?: Route["auth"];
@@ -40,12 +40,12 @@ const SHOWN_ORIGIN = 300;
 const MAX_OPEN_REQUESTS = 2_000;
 const OPEN_WINDOW_MS = 10_000;
 
-/** What decides over other keys and over the server is for keys that may do everything. Throws `Forbidden`. */
+/** Routes that decide over other keys and over the server are for keys that may do everything. Throws `Forbidden`. */
 export function requireUnrestricted(principal: Principal): void {
   if (!isUnrestricted(principal.access)) throw new Forbidden(NO_PRIVILEGE);
 }
 
-/** What reaches beyond one project. Throws `Forbidden`. */
+/** For routes that reach beyond one project. Throws `Forbidden`. */
 export function requireAccount({ reach }: Principal): void {
   if (reach === "project") throw new Forbidden(PROJECT_ONLY);
 }

@@ -23,14 +23,14 @@ export class TooManyRequests extends ApiError {
   }
 }
 
-/** What was asked fits the schema and still makes no sense; the text is for the caller. */
+/** The request fits the schema and still makes no sense; the text is for the caller. */
 export class BadRequest extends ApiError {
   constructor(message: string) {
     super(400, "bad-request", message);
   }
 }
 
-/** Who asks is not known. The texts are those that clients of this API know. */
+/** The caller is not known. The texts are those that clients of this API know. */
 export class Unauthenticated extends ApiError {
   constructor(message = "request is not authenticated") {
     super(401, "unauthenticated", message);

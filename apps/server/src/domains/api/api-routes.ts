@@ -94,7 +94,7 @@ export class ApiRoutes {
   }
 }
 
-/** What succeeds twice by itself (GET, PUT, PATCH, DELETE) needs no key. */
+/** Methods that may be repeated (GET, PUT, PATCH, DELETE) need no key. */
 const isIdempotent = (route: Route, { headers }: FastifyRequest): boolean =>
   route.method === "POST" && route.auth !== "none" && headers[IDEMPOTENCY_HEADER] !== undefined;
 

@@ -46,7 +46,7 @@ export interface IdempotentRequest {
   readonly principal: Principal;
   /** As the client sent it. */
   readonly key: string;
-  /** What makes it the same request: method, address and body. */
+  /** The identity of a request: method, address and body. */
   readonly content: readonly unknown[];
   /** The answer holds a secret that is stored nowhere. */
   readonly showsSecret: boolean;
@@ -59,7 +59,7 @@ interface Row {
 }
 
 /**
- * Do `run` once for a key: who comes again within 24 h gets the first answer. What did not succeed had no effect, is forgotten, and may
+ * Do `run` once for a key: a caller who comes again within 24 h gets the first answer. A request that failed had no effect, is forgotten, and may
  * be tried again. Throws `BadRequest`, 422 for the same key with another request, `RequestInProgress`.
  */
 export async function answerOnce(
@@ -83,7 +83,7 @@ export async function answerOnce(
   await settle(() => keep(db, request, now, answer));
   return { ...answer, isReplayed: false };
 
-  /** What was done is answered in any case; without its row the next request is told to wait, then does it again. */
+  /** A request that was done is answered in any case; without its row the next request is told to wait, then does it again. */
   async function settle(action: () => Promise<unknown>): Promise<void> {
     try {
       await action();

@@ -1,7 +1,7 @@
 import { ErrorBody, laterRoutes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 
-/** What clients know and this server does not have yet: 501 with a sentence, and part of the API's description. */
+/** Routes that clients know and this server does not have yet: 501 with a sentence, and part of the API's description. */
 export function addLaterRoutes(app: FastifyInstance): void {
   for (const { method, path, what } of laterRoutes) {
     app.route({

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { Owner } from "../schema.ts";
 import { Unauthenticated } from "./api-error.ts";
 
-/** Who a request comes from. */
+/** The caller of a request. */
 export interface Principal extends Owner {
   /** Of the API key, or of the person who signed in with a password. */
   readonly keyId: string;
@@ -16,7 +16,7 @@ export interface Principal extends Owner {
   readonly keyProjectId: string;
   /** How far it reaches: an account for people, and for the key of the first start or of `WEIR_API_KEY` where it signed in at the dashboard. */
   readonly reach: "project" | "account";
-  /** What the key may do; null for everything. A dashboard session may what its key may. */
+  /** The rules of the key; null for everything. A dashboard session has the rules of its key. */
   readonly access: Access | null;
   /** When the dashboard's cookie ends; null for a request with a key. */
   readonly cookieExpiresAt: number | null;
@@ -24,7 +24,7 @@ export interface Principal extends Owner {
 
 const principals = new WeakMap<FastifyRequest, Principal>();
 
-/** Who made this request. Throws `Unauthenticated` on a route that nobody guards. */
+/** The caller of this request. Throws `Unauthenticated` on a route that nobody guards. */
 export function principalOf(request: FastifyRequest): Principal {
   const principal = principals.get(request);
   if (!principal) throw new Unauthenticated();

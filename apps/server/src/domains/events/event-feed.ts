@@ -18,7 +18,7 @@ export interface EventFeedDeps {
   readonly log: Log;
   readonly events: EventLog;
   readonly channels: Pick<Database<Schema>, "listen">;
-  /** What server-sent events are called. */
+  /** The name of the server-sent events. */
   readonly sseEventName: string;
 }
 
@@ -35,7 +35,7 @@ interface Watched {
 }
 
 export interface FeedCounts {
-  /** That follow live events now. */
+  /** Readers that follow live events now. */
   readonly readers: number;
   /** Subjects whose logs they read. */
   readonly subjects: number;
@@ -43,7 +43,7 @@ export interface FeedCounts {
   readonly tooSlow: number;
 }
 
-/** Who reads a feed, as far as limits are concerned. */
+/** The reader of a feed, as far as limits are concerned. */
 export interface FeedHolder {
   readonly projectId: string;
   readonly client: string;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Subject } from "../subject.ts";
 
-/** What an event's public id says: when it was and its place in its subject's log. */
+/** The content of an event's public id: its time and its place in its subject's log. */
 export interface EventPosition {
   readonly at: number;
   readonly seq: number;

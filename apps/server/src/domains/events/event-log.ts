@@ -32,7 +32,7 @@ export interface LoggedEvent {
   readonly event: StreamEvent;
 }
 
-/** Which of the events are wanted; times in milliseconds since the Unix epoch. */
+/** A choice of events; times in milliseconds since the Unix epoch. */
 export interface EventRange {
   /** Exclusive. */
   readonly after?: number;
@@ -55,7 +55,7 @@ interface EventRow {
 
 const EVENT_VERSION = 1;
 
-/** One ordered log per subject. What `append` wrote is in the order of commits, because the sequence row is locked until then. */
+/** One ordered log per subject. The events of `append` are in the order of commits, because the sequence row is locked until then. */
 export class EventLog {
   readonly partitions = new EventPartitions();
   readonly #outbox: EventOutbox;

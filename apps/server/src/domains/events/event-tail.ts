@@ -13,7 +13,7 @@ export interface FeedItem {
   readonly lines: Buffer;
 }
 
-/** Who is told of new events, in their order. None of these may wait or throw. */
+/** The listeners for new events, called in the events' order. None of these may wait or throw. */
 export interface TailReader {
   /** `lines` are those of all `items`, one after the other. */
   take(items: readonly FeedItem[], lines: Buffer): void;

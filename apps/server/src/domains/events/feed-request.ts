@@ -1,6 +1,6 @@
 import { BadRequest, isSet, type RawQuery } from "../api/index.ts";
 
-/** What a reader of the feed asked for. */
+/** The request of a feed's reader. */
 export interface FeedRequest {
   /** Null for live events alone. */
   readonly from: number | null;

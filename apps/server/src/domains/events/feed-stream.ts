@@ -18,7 +18,7 @@ export interface FeedStreamSettings {
 
 /** Of a page of the log; about 50 kB. */
 const PAGE = 100;
-/** What may wait for one reader while live: beyond, it is closed. */
+/** The most that may wait for one live reader; beyond, it is closed. */
 const MAX_WAITING_BYTES = 256 * 1024;
 
 const MAY_STAY_MS = 60_000;
@@ -70,7 +70,7 @@ export class FeedStream implements TailReader {
     this.#write(PING);
   }
 
-  /** Before its time. What has an end is cut, for a client takes an answer that ends for all that it asked for. */
+  /** Close before its time. An answer with an end is cut, since a client takes one that ends properly for complete. */
   close(): void {
     const { tail, position, response } = this.#settings;
     if (position.endsAt === null) return this.#finish();
@@ -100,7 +100,7 @@ export class FeedStream implements TailReader {
     this.#end = clock.after(ms, () => this.#finish());
   }
 
-  /** When what was written has left, or the connection is gone. Who takes nothing at all the server closes. */
+  /** Settles when the written bytes have left, or the connection is gone. The server closes a client that takes nothing at all. */
   #taken(): Promise<void> {
     const { response } = this.#settings;
     return new Promise((resolve) => {

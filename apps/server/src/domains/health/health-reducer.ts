@@ -14,7 +14,7 @@ import { HealthTargets } from "./health-targets.ts";
 
 /**
  * How a stream is, from its events in their order and from nothing else: who applies the same events has the same record. Becoming active
- * begins everything anew but the history of being active. What is inactive is not healthy; the other conditions keep their last reading.
+ * begins everything anew but the history of being active. An inactive stream is not healthy; its other conditions keep their last reading.
  */
 export class HealthReducer {
   readonly #streamId: string;

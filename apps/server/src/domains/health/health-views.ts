@@ -8,7 +8,7 @@ import { HealthReducer } from "./health-reducer.ts";
 
 interface View {
   readonly reducer: HealthReducer;
-  /** What was applied last. */
+  /** The event that was applied last. */
   seq: number;
   at: number;
   /** Readers of one stream's log follow one another, or an event would be applied twice. */
@@ -26,7 +26,7 @@ const PAGE = 500;
 /** Longest window of a condition. */
 const WINDOW_MS = 3_600_000;
 
-/** Health of streams as this process has read it from their logs. What is forgotten is read again, and comes out the same. */
+/** Health of streams as this process has read it from their logs. An evicted view is read again, and comes out the same. */
 export class HealthViews {
   readonly #deps: HealthViewsDeps;
   readonly #views = new LRUCache<string, View>({ max: MAX_VIEWS });

@@ -1,7 +1,7 @@
 import type { SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
 import type { IssueCode, OpenIssue } from "../schema.ts";
 
-/** What a rule says of a fact: an issue, that all is well, or nothing (the fact is not about it, or lies between the two limits). */
+/** The verdict of a rule on a fact: an issue, that all is well, or nothing (the fact is not about it, or lies between the two limits). */
 export type Verdict = Omit<OpenIssue, "code" | "since"> | "well" | "as-is";
 
 export type Rules<Fact> = Readonly<Partial<Record<IssueCode, (fact: Fact) => Verdict>>>;
@@ -33,7 +33,7 @@ const harmful = (sentence: string, evidence: string, remedy: string): Verdict =>
   isHarmful: true,
 });
 
-/** What the measures of a source and of its ladder tell. */
+/** The issues that the measures of a source and of its ladder show. */
 export const metricsRules: Rules<SourceMetrics> = {
   "keyframe-interval-too-long": ({ source: { keyframeIntervalMs: ms, measuredSeconds } }) => {
     if (ms === null || ms <= KEYFRAMES_WELL_MS || ms >= NO_KEYFRAMES_MS) return "well";
@@ -156,7 +156,7 @@ export const metricsRules: Rules<SourceMetrics> = {
   },
 };
 
-/** What becomes of each segment tells as well; all is well again only when it did so several times in a row. */
+/** The outcome of each segment counts as well; the issue closes only after several good ones in a row. */
 export const segmentRules: Rules<SegmentTranscoded> = {
   "transcoder-behind": ({ missed, latencyMs, segment: { seqNo, duration }, attempts }) => {
     if (missed === "late") return behind(`Segment ${seqNo}: ${errorOf(attempts) ?? "no reason is known"}.`);
@@ -172,7 +172,7 @@ export const segmentRules: Rules<SegmentTranscoded> = {
   },
 };
 
-/** What the last attempt that failed says of itself. */
+/** The reason of the last failed attempt. */
 function errorOf(attempts: SegmentTranscoded["attempts"]): string | null {
   return attempts.findLast((attempt) => attempt.error !== null)?.error ?? null;
 }

@@ -51,7 +51,7 @@ const codesAfter = (...facts: (SourceMetrics | SegmentTranscoded)[]): IssueCode[
 const GIB = 2 ** 30;
 const whole = segment(null);
 
-/** What opens a code, what leaves an open one open, what closes it. */
+/** The facts that open a code, leave an open one open, and close it. */
 const rules: [IssueCode, opens: readonly Fact[], keeps: readonly Fact[], closes: readonly Fact[]][] = [
   [
     "keyframe-interval-too-long",

@@ -4,7 +4,7 @@ import type { IssueCode, OpenIssue, Owner, StreamIssues } from "../schema.ts";
 import { streamSubject } from "../subject.ts";
 import { metricsRules, type Rules, segmentRules } from "./issue-rules.ts";
 
-/** What the transcoder gets wrong is over after this many segments in a row that it got right. */
+/** An issue of the transcoder closes after this many good segments in a row. */
 const WELL_SEGMENTS = 3;
 
 export const NO_ISSUES: StreamIssues = { open: [], wellSegments: 0 };

@@ -75,7 +75,7 @@ export async function writeLiveFacts(
   });
 }
 
-/** What the fact says is wrong with the stream, or no longer. */
+/** The issues that the fact opens or closes. */
 function judgeStream(stream: LiveStream, fact: SourceMetrics | SegmentTranscoded): NewEvent[] {
   if (stream.state !== "live") return [];
   const before = stream.issues;
@@ -83,7 +83,7 @@ function judgeStream(stream: LiveStream, fact: SourceMetrics | SegmentTranscoded
   return issueEvents(stream, before, stream.issues, fact.at);
 }
 
-/** What the fact says of the publisher, if anything. A source that counts as present already is no news. */
+/** The publisher's change that the fact tells, if any. A source that counts as present already is no news. */
 async function moveStream(
   trx: Trx,
   stream: LiveStream,

@@ -4,7 +4,7 @@ import { NO_ISSUES } from "../issues/index.ts";
 import type { Owner, StreamIssues, Trx } from "../schema.ts";
 import type { StreamState } from "./stream-status.ts";
 
-/** A stream's "now", read under the lock of its row. Whoever changes a live session takes this lock first. */
+/** A stream's "now", read under the lock of its row. A change of a live session takes this lock first. */
 export interface LiveStream {
   readonly id: string;
   readonly owner: Owner;
@@ -20,7 +20,7 @@ export interface LiveStream {
   sessionId: string | null;
   lastSeen: number;
   reconnectUntil: number | null;
-  /** What is wrong with it; nothing unless it is live. */
+  /** Its open issues; none unless it is live. */
   issues: StreamIssues;
 }
 

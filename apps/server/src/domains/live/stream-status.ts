@@ -19,7 +19,7 @@ export type StreamInput =
   | "suspended"
   | "deleted";
 
-/** What happens to the session: `begin` one, `resume` the open one, `hold` it open for the window, `end` it, or nothing. */
+/** The change of the session: `begin` one, `resume` the open one, `hold` it open for the window, `end` it, or nothing. */
 export type SessionEffect = "begin" | "resume" | "hold" | "end" | "none";
 
 export interface StreamTransition {
@@ -74,5 +74,5 @@ export function nextStreamStatus(state: StreamState, input: StreamInput): Stream
   return next;
 }
 
-/** What the API calls `isActive`. */
+/** The API's `isActive`. */
 export const isActive = (state: StreamState): boolean => state !== "idle";

@@ -4,7 +4,7 @@ import type { KeyState } from "../access-control/index.ts";
 import { isId, isPlaybackId } from "../ids.ts";
 import type { Db } from "../schema.ts";
 
-/** What an id leads to, for gates and playback answers. */
+/** The resource behind an id, for gates and playback answers. */
 export interface PlayableRow {
   kind: "live" | "recording";
   /** Of the stream, or of the session. */

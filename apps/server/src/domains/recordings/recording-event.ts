@@ -9,7 +9,7 @@ export interface RecordingMoment {
   readonly at: number;
 }
 
-/** What webhooks are told of a session's recording: it begins, its session has ended, it plays, it is deleted. */
+/** The news of a session's recording for webhooks: it begins, its session has ended, it plays, it is deleted. */
 export function recordingEvent(
   event: "recording.started" | "recording.waiting" | "recording.ready" | "recording.deleted",
   { streamId, owner, sessionId, at }: RecordingMoment,

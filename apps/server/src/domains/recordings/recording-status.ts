@@ -22,11 +22,11 @@ export function nextRecordingStatus(state: RecordingState, input: RecordingInput
   return next;
 }
 
-/** What is known of the recording of an ended session when it is looked at. */
+/** The facts about the recording of an ended session. */
 export interface RecordingEvidence {
   readonly sealedSegments: number;
   readonly unsealedSegments: number;
-  /** The media floor could not record some of it. What it could is still on its way to the object store. */
+  /** The media floor could not record some of it. The rest is still on its way to the object store. */
   readonly hasFailed: boolean;
   /** Milliseconds since the session ended, or since a node last said that parts of the recording are in its spool. */
   readonly waitedMs: number;
@@ -37,7 +37,7 @@ export const EMPTY_RECORDING_MS = 60_000;
 /** Longest wait for spans of which no node says any more that it has them. */
 export const RECORDING_WATCHDOG_MS = 3_600_000;
 
-/** Whether a waiting recording is done, lost, or still to be waited for (null). What is sealed is kept even when the rest is lost. */
+/** Whether a waiting recording is done, lost, or still to be waited for (null). Sealed spans are kept even when the rest is lost. */
 export function judgeRecording(evidence: RecordingEvidence): "complete" | "lost" | null {
   const { sealedSegments, unsealedSegments, hasFailed, waitedMs } = evidence;
   if (unsealedSegments > 0 && waitedMs < RECORDING_WATCHDOG_MS) return null;

@@ -101,7 +101,7 @@ export async function recordMp4Size(db: Db, sessionId: string, bytes: number): P
     .execute();
 }
 
-/** What a playback answer says of a recording's MP4: picture size and mean bitrate in bits per second. */
+/** A recording's MP4 in a playback answer: picture size and mean bitrate in bits per second. */
 export interface RecordingShape {
   readonly width?: number;
   readonly height?: number;

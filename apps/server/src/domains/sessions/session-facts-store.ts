@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Trx } from "../schema.ts";
 
-/** What a batch of closed segments adds to one session. */
+/** The sums that a batch of closed segments adds to one session. */
 export interface SessionTally {
   readonly sessionId: string;
   segments: number;

@@ -12,7 +12,7 @@ const RESUME_TICKS = 32 * 90_000;
 const SETTLE_MS = 2_000;
 const SETTLE_AFTER_LOSS_MS = 20_000;
 
-/** What a session takes over from its stream when it begins. */
+/** The settings that a session takes over from its stream when it begins. */
 export interface SessionSeed {
   readonly streamId: string;
   readonly owner: Owner;
@@ -53,7 +53,7 @@ export async function beginSession(trx: Trx, seed: SessionSeed): Promise<OpenSes
   return { id, record: seed.record, profiles: seed.profiles };
 }
 
-/** What the newest session of a stream that has closed a segment would have needed as its target duration. */
+/** The target duration that the newest session of a stream with a closed segment would have needed. */
 export async function newestTargetDuration(trx: Trx, streamId: string): Promise<number | null> {
   const row = await trx
     .selectFrom("session")

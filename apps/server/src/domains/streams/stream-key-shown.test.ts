@@ -34,7 +34,7 @@ const readings = () => [
   `/api/stream/${stream.playbackId}/info`,
 ];
 
-/** Which addresses told the stream's key, of those that the key may read. */
+/** The addresses that told the stream's key, of those that the key may read. */
 async function tellers(headers: Record<string, string>): Promise<string[]> {
   const { streamKey = "" } = stream;
   const told: string[] = [];

@@ -58,7 +58,7 @@ const TEST_BROADCAST_SECONDS = 60;
 const MAX_TEST_BROADCASTS = 2;
 const MAX_TEST_BROADCASTS_IN_ALL = 1_000;
 
-/** The rules of streams. What ends a broadcast changes the rows first, then tells the media floor, which closes the publisher. */
+/** The rules of streams. A call that ends a broadcast changes the rows first, then tells the media floor, which closes the publisher. */
 export class StreamService {
   readonly #deps: StreamServiceDeps;
   readonly #testBroadcasts = new Places({ inAll: MAX_TEST_BROADCASTS_IN_ALL, perHolder: MAX_TEST_BROADCASTS });
@@ -195,7 +195,7 @@ export class StreamService {
     await this.#tellMedia([id], "terminated");
   }
 
-  /** From then on the old key is refused. Who publishes with it is let go; within the reconnect window the session goes on with the new one. */
+  /** From then on the old key is refused. Its publisher is closed; within the reconnect window the session goes on with the new one. */
   async rotateKey(owner: Owner, id: string): Promise<Stream> {
     const row = await this.#deps.db.transaction().execute(async (trx) => {
       if (!(await findStreamForUpdate(trx, owner, id))) throw new NotFound();

@@ -56,7 +56,7 @@ export async function findStreamForUpdate(trx: Trx, owner: Owner, id: string): P
   return isId(id) ? owned(trx, owner).where("id", "=", id).forUpdate().executeTakeFirst() : undefined;
 }
 
-/** Which of these ids are streams of the project. */
+/** The ids among these that are streams of the project. */
 export async function countStreams(trx: Trx, owner: Owner, ids: readonly string[]): Promise<number> {
   const { rows } = await sql<{ n: string }>`
     select count(*) as n from stream where id = any(${ids}::uuid[]) and project_id = ${owner.projectId} and deleted_at is null`.execute(

@@ -29,7 +29,7 @@ interface PlaybackLog {
   readonly heartbeats: number;
 }
 
-/** What players tell of themselves, from any page and without a key: counted, never stored as it came. */
+/** The reports of players, from any page and without a key: counted, never stored as they came. */
 export function playbackLogRoutes(app: FastifyInstance, { clock, viewCounter }: PlaybackLogDeps): void {
   const limit = new RateLimit({ clock, quota: QUOTA, windowMs: MINUTE_MS });
   const failed = new LRUCache<string, true>({ max: MAX_FAILED });

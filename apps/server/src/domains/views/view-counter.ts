@@ -22,7 +22,7 @@ export interface ViewCounterDeps extends Deps {
 
 type Pending = { -readonly [Field in keyof CountRow]: CountRow[Field] } & { newViewers: string[] };
 
-/** What comes within this time is one transaction. */
+/** Counts of this span are one transaction. */
 const GATHER_MS = 1_000;
 const RETRY_MS = 5_000;
 /** Playback ids that wait to be written; beyond them, counts of others are lost. */
@@ -120,7 +120,7 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
     if (this.#waiting.size > 0) this.#timer ??= this.#isClosed ? null : clock.after(GATHER_MS, () => void this.flush());
   }
 
-  /** What came meanwhile is newer. */
+  /** A count that came meanwhile is newer. */
   #putBack(batch: ReadonlyMap<string, Pending>): void {
     for (const [playbackId, failed] of batch) {
       const newer = this.#waiting.get(playbackId);

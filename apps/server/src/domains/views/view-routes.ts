@@ -21,7 +21,7 @@ export interface ViewRouteDeps extends Deps {
   readonly viewers: Db;
 }
 
-/** Who watches and who watched: figures of the project, totals for anybody, and what players tell. */
+/** Current and past viewers: figures of the project, public totals, and the reports of players. */
 export function viewRoutes(app: FastifyInstance, deps: ViewRouteDeps): void {
   const api = new ApiRoutes(app, deps);
   const totals = new DecisionCache<TotalViews>(deps.clock, TOTALS_MS, MAX_TOTALS);

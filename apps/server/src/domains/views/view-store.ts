@@ -4,7 +4,7 @@ import type { Db, Owner, Trx } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 import { watchables, withCreator } from "./watchable.ts";
 
-/** What one node counted of one playback id since the last time. */
+/** The views of one playback id that one node counted since the last time. */
 export interface CountRow {
   readonly playbackId: string;
   /** Viewers at the moment; null where nothing is known of them. */
@@ -109,7 +109,7 @@ export async function isWatchable(db: Db, { projectId }: Owner, { subjects }: Vi
   return rows.length > 0;
 }
 
-/** Who watches now, of those that nodes told of within 30 s. Without dimensions one row, of zeros where nobody does. */
+/** The current viewers that nodes reported within 30 s. Without dimensions one row, of zeros where there are none. */
 export async function readViewsNow(
   db: Db,
   { projectId }: Owner,
@@ -188,7 +188,7 @@ function matches({ playbackId, subjects, creatorId }: ViewsOf): RawBuilder<unkno
   return conditions.length > 0 ? sql.join(conditions, sql` and `) : sql`true`;
 }
 
-/** What has no creator has no `creatorId`: clients take no null. */
+/** A row without a creator has no `creatorId`: clients take no null. */
 function withoutNulls<Row extends object>(row: Row): Row {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Row;
 }

@@ -13,7 +13,7 @@ export interface ViewerLimitDeps extends Deps {
 
 /** The counts themselves are told every 10 s. */
 const REFRESH_MS = 2_000;
-/** Whoever was not seen for so long has left. */
+/** A viewer who was not seen for so long has left. */
 const GONE_MS = 30_000;
 const LOOK_MS = 1_000;
 /** Viewers by credential that are remembered; the one that was seen longest ago is forgotten first. */
@@ -51,7 +51,7 @@ export class ViewerLimit {
     return ((await this.#viewers).get(projectId) ?? 0) >= viewerLimit;
   }
 
-  /** Whether one more may watch with this access key or token. Who watches already may; who is let in counts from here on. */
+  /** Whether one more may watch with this access key or token. A present viewer may; a new one counts from here on. */
   admits(given: string, playbackId: string, viewer: ViewerDetails): boolean {
     const { viewersPerCredential } = this.#deps;
     if (viewersPerCredential === 0) return true;

@@ -27,7 +27,7 @@ export async function queueDeliveries(trx: Trx, events: readonly PlacedEvent[], 
   await insertDeliveries(trx, found, now);
 }
 
-/** What webhooks call an event of the log; null for one that they cannot be about. `queueReplay` has the same in SQL. */
+/** The name that webhooks have for an event of the log; null for one that they do not tell. `queueReplay` has the same in SQL. */
 function webhookEventOf(body: PlacedEvent["event"]["body"]): string | null {
   if (body.type === "stream_state") return body.state.active ? "stream.started" : "stream.idle";
   return body.type === "webhook_event" ? body.event : null;

@@ -10,7 +10,7 @@ const MAX_WAIT_MS = 3_600_000;
 const IN_ORDER_MS = 3_600_000;
 const GIVEN_UP_MS = 24 * 3_600_000;
 
-/** What one call came to. `hopeless`: the receiver, or our own guard, will say no to the next one as well. */
+/** The outcome of one call. `hopeless`: the receiver, or our own guard, will say no to the next one as well. */
 export type CallOutcome = "delivered" | "failed" | "hopeless";
 
 export type Delivery =

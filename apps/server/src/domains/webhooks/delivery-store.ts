@@ -33,7 +33,7 @@ export interface QueueHead {
     readonly sharedSecret: string | null;
     readonly isPaused: boolean;
   } | null;
-  /** What the event says; null when the log has dropped it. */
+  /** The content of the event; null when the log has dropped it. */
   readonly data: Readonly<Record<string, unknown>> | null;
 }
 

@@ -99,7 +99,7 @@ export class DeliveryWorker {
     } while (this.#claimAgain);
   }
 
-  /** What is being sent may end within 2 s; then the next worker, or this one after its restart, sends it again. */
+  /** A call under way may end within 2 s; then the next worker, or this one after its restart, sends it again. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
@@ -212,7 +212,7 @@ export class DeliveryWorker {
     return !isPaused;
   }
 
-  /** What the event says, and the session of its recording. */
+  /** The content of the event, and the session of its recording. */
   async #said({ event, data }: QueueHead, owner: Owner): Promise<Pick<BodyParts, "session" | "payload">> {
     const { sessionId, payload = null } = data as { sessionId?: string; payload?: Record<string, unknown> };
     const isOfRecording = sessionId !== undefined && event.startsWith("recording.");

@@ -1,11 +1,11 @@
 import type { Session, Stream, WebhookDelivery, WebhookEventName } from "@weir/contract";
 
-/** What a body says of the subject of its event. */
+/** The subject of an event in a body. */
 export interface SubjectSnapshot {
   readonly stream?: Stream | null;
 }
 
-/** What the rest of a body is made from, as it is when the call is sent. */
+/** The rows for the rest of a body, as they are when the call is sent. */
 export interface BodyParts {
   readonly id: string;
   readonly webhookId: string;
@@ -15,7 +15,7 @@ export interface BodyParts {
   readonly isLate: boolean;
   readonly snapshot: SubjectSnapshot;
   readonly session: Session | null;
-  /** What the event itself says. */
+  /** The content of the event itself. */
   readonly payload: Readonly<Record<string, unknown>> | null;
 }
 

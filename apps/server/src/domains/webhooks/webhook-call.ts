@@ -28,7 +28,7 @@ export interface WebhookCall {
   readonly timeoutMs: number;
 }
 
-/** What came of a call, and the row that remembers it. */
+/** The outcome of a call, and the row that keeps it. */
 export interface WebhookCalled {
   readonly outcome: CallOutcome;
   readonly log: NewWebhookLogRow;

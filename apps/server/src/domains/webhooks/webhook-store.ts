@@ -3,12 +3,12 @@ import { type ListFields, type ListRequest, type Page, pageOf } from "../api/ind
 import { isId } from "../ids.ts";
 import type { Db, NewWebhookRow, Owner, Schema, Trx, WebhookRow } from "../schema.ts";
 
-/** What a list or a look at one also knows: how many deliveries wait, counted up to 1000. */
+/** The figures beside a webhook in answers: how many deliveries wait, counted up to 1000. */
 export interface WebhookWithQueue extends WebhookRow {
   readonly waiting: string;
 }
 
-/** What the call that lets viewers in needs to know. */
+/** The fields that the access call needs. */
 export interface AccessWebhook {
   readonly id: string;
   readonly url: string;
@@ -99,7 +99,7 @@ export async function updateWebhook(
   return numUpdatedRows > 0n;
 }
 
-/** Delete all of these with their logs, or none where one is not the owner's. What waits for them is swept by who delivers. */
+/** Delete all of these with their logs, or none where one is not the owner's. The delivery worker sweeps their queues. */
 export async function deleteWebhooks(trx: Trx, owner: Owner, ids: readonly string[]): Promise<boolean> {
   const { rows } = await sql`
     select id from webhook where id = any(${ids}::uuid[]) and project_id = ${owner.projectId} order by id for update`.execute(

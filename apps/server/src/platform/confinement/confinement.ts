@@ -1,8 +1,8 @@
 /** How to start a program with less than this process has. */
 export interface Confinement {
-  /** What stands before the program on its command line; empty where nothing can be taken away. */
+  /** The words before the program on its command line; empty where nothing can be taken away. */
   readonly prefix: readonly string[];
-  /** What each part of it takes away, in words for the operator. */
+  /** The rights that each part takes away, in words for the operator. */
   readonly bounds: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const NO_CAPABILITIES = ["--inh-caps=-all", "--bounding-set=-all"];
 const LIMITED = ["/bin/sh", "-c", LIMITS, "sh"];
 const FILES_AND_MEMORY = "limits of memory and files";
 
-/** What may be tried on this machine, from the strongest on. The last one works wherever there is a shell. */
+/** The confinements to try on this machine, the strongest first. The last one works wherever there is a shell. */
 export function confinements({ hidden, groups }: ConfinementNeeds): Confinement[] {
   const plain = { prefix: LIMITED, bounds: [FILES_AND_MEMORY] };
   if (process.platform !== "linux") return [plain];

@@ -19,7 +19,7 @@ export interface ConfinementSettings extends ConfinementNeeds {
   readonly log: Log;
 }
 
-/** What a child could do that it should not; null where it did not start. */
+/** The forbidden things that a child could do; null where it did not start. */
 export interface Breaches {
   readonly readsFiles: boolean;
   /** Write to the server's own files. */
@@ -58,7 +58,7 @@ export async function findConfinement(settings: ConfinementSettings): Promise<Co
   return UNCONFINED;
 }
 
-/** What a child that is confined so can still do; null where it does not start. */
+/** The forbidden things that a child can still do under this confinement; null where it does not start. */
 export function tryConfinement(
   { prefix }: Confinement,
   secret: string,

@@ -10,7 +10,7 @@ import type { TrustedProxies } from "./trusted-proxies.ts";
 const MAX_BODY = 1024 * 1024;
 const MAX_PARAMETER = 500;
 
-/** On every answer. Who answers past the framework adds them. */
+/** Headers of every answer. A handler that answers past the framework adds them itself. */
 export const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
@@ -23,7 +23,7 @@ const STRICT_TRANSPORT = "max-age=31536000";
 
 export interface AppSettings extends CorsSettings {
   readonly log: Log;
-  /** Who may tell where a request comes from; nobody where absent. */
+  /** The proxies that may tell where a request comes from; none where absent. */
   readonly proxies?: TrustedProxies;
   readonly observer?: RequestObserver;
 }

@@ -8,7 +8,7 @@ export interface CorsSettings {
 }
 
 const PREFLIGHT_SECONDS = "7200";
-/** What pages may read besides the body. */
+/** The response headers that pages may read. */
 const EXPOSED = "Link, X-Total-Count, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed";
 
 /** Cross-origin rules: a pre-flight is answered to anyone, the answer itself can be read by our own pages and, where open, by all. */
@@ -42,7 +42,7 @@ export function exposeTo(reply: FastifyReply, origin: string): void {
 
 /**
  * Whether the page that sent this request is ours: of the origin that we are known by, or of the very host that was asked, as a server
- * without a public address is reached by several names. What a proxy says was asked counts only where it is trusted.
+ * without a public address is reached by several names. The host that a proxy names counts only where that proxy is trusted.
  */
 export function isSameOrigin({ headers, host }: FastifyRequest, ownOrigin: string): boolean {
   return headers.origin === ownOrigin || URL.parse(headers.origin ?? "")?.host === host;

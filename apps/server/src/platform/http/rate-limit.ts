@@ -19,7 +19,7 @@ interface Window {
   readonly endsAt: number;
 }
 
-/** Who asks beyond this pushes out whoever began a window first. */
+/** One client more evicts the one with the oldest window. */
 const MAX_WINDOWS = 10_000;
 
 /** So many in a window of time, for each name. Counts in this process alone; its memory is bounded. */
@@ -36,7 +36,7 @@ export class RateLimit {
     return this.#settings.quota;
   }
 
-  /** Count one. What is refused is not counted. */
+  /** Count one. A refused request is not counted. */
   take(name: string): Allowance {
     const now = this.#settings.clock.monotonic();
     this.#forget(now);
@@ -55,7 +55,7 @@ export class RateLimit {
     return window !== undefined && window.used >= quota && window.endsAt > clock.monotonic();
   }
 
-  /** What was taken last turned out not to count. */
+  /** Give the last one back: it turned out not to count. */
   giveBack(name: string): void {
     const window = this.#windows.get(name);
     if (window && window.used > 0) window.used -= 1;

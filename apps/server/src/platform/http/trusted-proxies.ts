@@ -2,13 +2,13 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import { clientOf, plainAddress } from "../limits/client.ts";
 
-/** What a request says of where it comes from. */
+/** The sender and the address of a request, as the request tells them. */
 type Request = Pick<IncomingMessage, "headers" | "socket">;
 
 const MAX_HOPS = 20;
 
 /**
- * The proxies in front of this server. What a request says of its way (`X-Forwarded-For`, `-Proto`, `-Host`) counts only where one of
+ * The proxies in front of this server. The headers about a request's way (`X-Forwarded-For`, `-Proto`, `-Host`) counts only where one of
  * them said it; without any, the address is that of the connection.
  */
 export class TrustedProxies {

@@ -14,7 +14,7 @@ export interface Distribution {
 }
 
 /**
- * What this process counts and measures, for Prometheus and OpenTelemetry alike. What moves often is a plain number that is read when
+ * The counters and gauges of this process, for Prometheus and OpenTelemetry alike. A figure that moves often is a plain number that is read when
  * somebody looks: `gauge` and `total` take a function.
  */
 export class Metrics {

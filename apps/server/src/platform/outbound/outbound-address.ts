@@ -1,7 +1,7 @@
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
 
-/** What an address is to somebody who gave us a URL: anywhere in the open, inside a closed network, or nowhere. */
+/** Where an address that a customer gave us lies: anywhere in the open, inside a closed network, or nowhere. */
 export type AddressReach = "public" | "private" | "never";
 
 /** Ranges that a closed network is made of. Carrier-grade NAT is RFC 6598. */

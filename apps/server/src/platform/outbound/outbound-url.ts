@@ -18,7 +18,7 @@ const MAX_URL = 2048;
 /** Names that never lead into the open: RFC 6761 (localhost), RFC 6762 (local), RFC 8375 (home.arpa), ICANN's internal, and those of Linux hosts files. */
 const LOCAL_NAME = /^((.*\.)?(localhost|localdomain|local|internal|home\.arpa)|ip6-localhost|ip6-loopback)$/;
 
-/** What a customer's URL is for: which schemes it may have, each with the port that it means where it names none. */
+/** The purpose of a customer's URL: which schemes it may have, each with the port that it means where it names none. */
 export interface UrlPurpose {
   readonly ports: Readonly<Record<string, number>>;
   /** As a sentence has it. */
@@ -52,7 +52,7 @@ export interface UrlRules {
   readonly ownHosts: readonly string[];
 }
 
-/** What a URL's text alone says against it, as a sentence; null when only its host's addresses are left to be looked at. */
+/** The objection to a URL by its text alone, as a sentence; null when only its host's addresses are left to be looked at. */
 export function refusalOfUrl(text: string, { allowPrivate, ownHosts }: UrlRules, purpose = CALL): string | null {
   const place = placeOf(text, purpose);
   if (place === null) return `it is not an ${purpose.schemes} address`;
@@ -68,7 +68,7 @@ export function refusalOfUrl(text: string, { allowPrivate, ownHosts }: UrlRules,
   return LOCAL_NAME.test(host) && !allowPrivate ? "its host is a name of a machine or network of one's own" : null;
 }
 
-/** What speaks against one resolved address, as a sentence; null for nothing. */
+/** The objection to one resolved address, as a sentence; null for nothing. */
 export function refusalOfAddress(address: string, allowPrivate: boolean): string | null {
   const reach = reachOf(address);
   if (reach === "public" || (reach === "private" && allowPrivate)) return null;

@@ -32,7 +32,7 @@ export type OutboundAnswer =
       readonly ok: true;
       readonly status: number;
       readonly statusText: string;
-      /** What came before the limit, the deadline or the end. */
+      /** The bytes that came before the limit, the deadline or the end. */
       readonly body: Buffer;
       readonly durationMs: number;
     }
@@ -134,7 +134,7 @@ export class Outbound {
     });
   }
 
-  /** Whatever comes before the limit, the end, a cut or the deadline: the answer was its status. */
+  /** The bytes before the limit, the end, a cut or the deadline; the status alone was the answer. */
   #readBody(response: IncomingMessage, limit: number, withinMs: number): Promise<Buffer> {
     return new Promise((resolve) => {
       const chunks: Buffer[] = [];

@@ -62,7 +62,7 @@ function otherVersion(cluster: string, version: string): StartupError {
   );
 }
 
-/** What stopped PostgreSQL, in one line, from what it said last. */
+/** The reason why PostgreSQL stopped, in one line, from its last output. */
 export function explainFailure(folder: string, lines: readonly string[]): StartupError {
   const text = lines.join("\n");
   if (/No space left on device/.test(text))

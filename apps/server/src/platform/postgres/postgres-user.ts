@@ -18,7 +18,7 @@ export interface PostgresUser {
 const NOBODY = 65_534;
 const USER_NAMESPACE = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
 
-/** Who runs PostgreSQL on `clusterFolder`, which may not exist yet. Throws `StartupError` where the folder is another user's. */
+/** The user that runs PostgreSQL on `clusterFolder`, which may not exist yet. Throws `StartupError` where the folder is another user's. */
 export function choosePostgresUser(clusterFolder: string): PostgresUser {
   const owner = existsSync(clusterFolder) ? statSync(clusterFolder) : null;
   const own = process.getuid?.();

@@ -1,6 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
 
-/** What a growing file needs of the one that is open. */
+/** The calls of an open file that a growing file needs. */
 export type WritableFile = Pick<FileHandle, "writev" | "truncate" | "datasync" | "close">;
 
 /** A file that grows by whole pieces. A piece that could not be written whole is taken back by `cut`, or overwritten by the next one. */

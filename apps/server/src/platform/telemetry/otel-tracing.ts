@@ -14,7 +14,7 @@ import type { StepAttributes, TracedRequest, Tracing } from "./tracing.ts";
 /** W3C Trace Context, 3.2: version 00. */
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Steps and requests as spans. What belongs to which trace is known by the asynchronous context. */
+/** Steps and requests as spans. The asynchronous context knows the trace of each. */
 export class OtelTracing implements Omit<Tracing, "close"> {
   readonly #tracer: Tracer;
   readonly #here = new AsyncLocalStorage<Context>();

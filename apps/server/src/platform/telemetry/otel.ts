@@ -26,7 +26,7 @@ export interface OtelSettings {
 }
 
 /**
- * Send traces and metrics to a collector, over HTTP with JSON. What is not set here the libraries read from `OTEL_…` themselves: headers,
+ * Send traces and metrics to a collector, over HTTP with JSON. The libraries read the rest from `OTEL_…` themselves: headers,
  * the service's name, attributes of the resource. Spans that a collector does not take in time are dropped, 2048 are kept at most.
  */
 export function startOtel({ endpoint, clock, log, metrics, attributes }: OtelSettings): Tracing {
