@@ -1,0 +1,34 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { CommandBlock } from "./command-blocks.ts";
+import { freePort } from "./weir-process.ts";
+import type { WeirServer } from "./weir-server.ts";
+
+const run = promisify(execFile);
+
+export interface ExampleStream {
+  readonly id: string;
+  readonly streamKey?: string;
+}
+
+/**
+ * Runs a block as a reader does who has set the variables, against `weir` in place of the server on the standard ports. `functions` stand in
+ * for programs. Resolves with what it printed; fails when its last command does, or when `curl` is answered with an error.
+ */
+export async function runCommands(
+  { script }: CommandBlock,
+  weir: WeirServer,
+  stream: ExampleStream,
+  { functions = "", cwd }: { readonly functions?: string; readonly cwd?: string } = {},
+): Promise<string> {
+  const here = script
+    .replaceAll("localhost:8080", `127.0.0.1:${weir.httpPort}`)
+    .replaceAll("localhost:1935", `127.0.0.1:${weir.rtmpPort}`)
+    // Nobody is there.
+    .replaceAll("https://example.com/", `http://127.0.0.1:${await freePort()}/`)
+    .replaceAll(/^\w+=.*….*$/gm, "");
+  const env = { PATH: process.env.PATH, API_KEY: weir.apiKey, STREAM_ID: stream.id, STREAM_KEY: stream.streamKey };
+  const program = `set -euo pipefail\ncurl() { command curl --fail-with-body -sS "$@"; }\n${functions}\n${here}`;
+  const { stdout } = await run("bash", ["-c", program], { env, ...(cwd === undefined ? {} : { cwd }) });
+  return stdout;
+}
