@@ -2,6 +2,7 @@
 export * from "./access-control.ts";
 export * from "./account.ts";
 export * from "./api-token.ts";
+export * from "./asset.ts";
 export * from "./errors.ts";
 export * from "./event.ts";
 export * from "./exact.ts";
@@ -22,5 +23,6 @@ export * from "./session.ts";
 export * from "./signing-key.ts";
 export * from "./stream.ts";
 export * from "./stream-info.ts";
+export * from "./task.ts";
 export * from "./views.ts";
 export * from "./webhook.ts";

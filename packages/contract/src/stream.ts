@@ -3,14 +3,14 @@ import { exact, Id, Milliseconds } from "./exact.ts";
 import { PlaybackPolicy } from "./playback-policy.ts";
 import { Profile, TranscodeProfile } from "./profile.ts";
 
-const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
+export const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
 
 /** The customer's own name for whoever made a thing. */
 export const CreatorId = exact({ type: Type.Literal("unverified"), value: Type.String({ maxLength: 500 }) });
 export type CreatorId = Static<typeof CreatorId>;
 
-const InputCreatorId = Type.Union([Type.String({ maxLength: 500 }), CreatorId]);
+export const InputCreatorId = Type.Union([Type.String({ maxLength: 500 }), CreatorId]);
 
 type UserTag = string | number | (string | number)[];
 

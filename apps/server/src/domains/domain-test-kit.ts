@@ -34,6 +34,7 @@ export interface TestDomains extends AsyncDisposable {
   /** The connections of questions that anybody may ask. */
   readonly viewers: Db;
   readonly clock: ManualClock;
+  readonly log: Log;
   readonly domains: Domains;
   readonly asked: Asked;
   /** API key of the first account. */
@@ -111,6 +112,7 @@ export async function startTestDomains(
           asked.removedPrefixes.push(prefix);
         },
       },
+      assetProcessor: { process: async () => {} },
       // Time limits of calls are real, as the receivers of tests are.
       outbound: new Outbound({
         clock: systemClock,
@@ -132,6 +134,7 @@ export async function startTestDomains(
     db,
     viewers: database.viewers,
     clock,
+    log,
     domains,
     asked,
     apiKey,

@@ -8,11 +8,12 @@ import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import { JobQueue } from "../platform/queue/job-queue.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
-import type { EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports/index.ts";
+import type { AssetProcessor, EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports/index.ts";
 import { OwnerTokens, signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
 import { addLaterRoutes, describeApi, version } from "./api/index.ts";
+import { processingJob, StoredAssetLedger } from "./assets/index.ts";
 import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -81,6 +82,8 @@ export interface DomainOptions {
   readonly mediaControl: MediaControl;
   /** Where recordings are. */
   readonly store: Pick<ObjectStore, "deletePrefix">;
+  /** Makes what plays of customers' files, in the worker role. */
+  readonly assetProcessor: AssetProcessor;
   /** The only way to addresses that customers give. */
   readonly outbound: Outbound;
   /** How people's passwords are hashed. */
@@ -175,7 +178,12 @@ export function createDomains(options: DomainOptions): Domains {
     },
   });
   const housekeeping = new Housekeeping(deps, node);
-  const jobs = new JobQueue({ ...deps, db: database.jobs, kinds: [retentionJob(deps)] });
+  const ledger = new StoredAssetLedger({
+    ...deps,
+    accessChanged: (playbackId) => mediaControl.accessChanged(playbackId),
+  });
+  const processing = processingJob({ ...deps, ledger });
+  const jobs = new JobQueue({ ...deps, db: database.jobs, kinds: [retentionJob(deps), processing] });
   return {
     publishGate: new StreamPublishGate({ ...vital, node, settleFacts: () => facts.flush() }),
     playbackGate,

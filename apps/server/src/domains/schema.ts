@@ -1,4 +1,16 @@
-import type { Access, NewStream, Profile, RecordingSpec, TargetRef, Webhook, WebhookEventName } from "@weir/contract";
+import type {
+  Access,
+  Asset,
+  AssetSource,
+  NewStream,
+  Profile,
+  RecordingSpec,
+  TargetRef,
+  TaskPhase,
+  TranscodeProfile,
+  Webhook,
+  WebhookEventName,
+} from "@weir/contract";
 import type {
   ColumnType,
   Generated,
@@ -9,7 +21,7 @@ import type {
   Selectable,
   Transaction,
 } from "kysely";
-import type { StoredTrack, TranscodingReport } from "../ports/index.ts";
+import type { StoredTrack, TranscodingReport, VideoSpec } from "../ports/index.ts";
 import type { SubjectKind } from "./subject.ts";
 
 /** PostgreSQL's bigint: the driver reads it as text. All of ours stay below 2^53. */
@@ -226,6 +238,56 @@ interface RecordingSpanTable extends Owned {
   sealed_at: Int8;
 }
 
+interface AssetTable extends Owned {
+  id: string;
+  created_by_token_name: TextOrNull;
+  name: string;
+  creator_id: TextOrNull;
+  playback_id: string;
+  playback_policy: JsonOrNull<NonNullable<NewStream["playbackPolicy"]>>;
+  source: JSONColumnType<AssetSource>;
+  profiles: JsonOrNull<TranscodeProfile[]>;
+  static_mp4: ColumnType<boolean | null, boolean | null | undefined, boolean | null>;
+  target_segment_seconds: number | null;
+  task_id: string;
+  created_at: Int8;
+  phase: "uploading" | "waiting" | "processing" | "ready" | "failed";
+  progress: Generated<number>;
+  updated_at: Int8;
+  error: TextOrNull;
+  attempt: Generated<number>;
+  broken_runs: Generated<number>;
+  upload_expires_at: Int8OrNull;
+  source_key: TextOrNull;
+  size: Int8OrNull;
+  hash: JsonOrNull<NonNullable<Asset["hash"]>>;
+  video_spec: JsonOrNull<VideoSpec>;
+  playable_at: Int8OrNull;
+  deleted_at: Int8OrNull;
+  purge_at: Int8OrNull;
+}
+
+interface AssetMediaTable {
+  asset_id: string;
+  media: JSONColumnType<object>;
+}
+
+interface TaskTable extends Owned {
+  id: string;
+  type: "upload" | "transcode-file";
+  phase: TaskPhase;
+  progress: Generated<number>;
+  updated_at: Int8;
+  error: TextOrNull;
+  retries: Generated<number>;
+  created_at: Int8;
+  scheduled_at: Int8OrNull;
+  input_asset_id: TextOrNull;
+  output_asset_id: TextOrNull;
+  params: JSONColumnType<Record<string, unknown>>;
+  output: JsonOrNull<Record<string, unknown>>;
+}
+
 interface SigningKeyTable extends Owned {
   id: string;
   name: string;
@@ -346,6 +408,9 @@ export interface Schema {
   stream: StreamTable;
   multistream_target: MultistreamTargetTable;
   signing_key: SigningKeyTable;
+  asset: AssetTable;
+  asset_media: AssetMediaTable;
+  task: TaskTable;
   session: SessionTable;
   recording_rendition: RecordingRenditionTable;
   recording_segment: RecordingSegmentTable;
@@ -373,6 +438,9 @@ export type NewStreamRow = Insertable<StreamTable>;
 export type TargetRow = Selectable<MultistreamTargetTable>;
 export type NewTargetRow = Insertable<MultistreamTargetTable>;
 export type SigningKeyRow = Selectable<SigningKeyTable>;
+export type AssetRow = Selectable<AssetTable>;
+export type NewAssetRow = Insertable<AssetTable>;
+export type TaskRow = Selectable<TaskTable>;
 export type SessionRow = Selectable<SessionTable>;
 export type WebhookRow = Selectable<WebhookTable>;
 export type NewWebhookRow = Insertable<WebhookTable>;

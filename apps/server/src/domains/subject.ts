@@ -11,3 +11,5 @@ export const streamSubject = (id: string): Subject => ({ kind: "stream", id });
 
 /** A recording is an asset by the id of its session. */
 export const assetSubject = (id: string): Subject => ({ kind: "asset", id });
+
+export const taskSubject = (id: string): Subject => ({ kind: "task", id });

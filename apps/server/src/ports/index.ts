@@ -1,7 +1,8 @@
 /**
- * The waist: everything that the media floor and the domain floor say to each other. Four small interfaces, all of their values
+ * The waist: everything that the media floor and the domain floor say to each other. Small interfaces, all of their values
  * structured-cloneable, so that the two floors may sit in one process or in many. Only `roles/` knows both sides.
  */
+export * from "./asset-ledger.ts";
 export type * from "./facts.ts";
 export type * from "./media-control.ts";
 export * from "./media-index.ts";

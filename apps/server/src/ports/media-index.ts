@@ -5,12 +5,27 @@ export function recordingPrefix(projectId: string, sessionId: string): string {
 
 /** Media that lies whole in the object store, as delivery needs it to serve HLS and MP4. */
 export interface MediaIndex {
-  /** The session of a recording. */
+  /** The session of a recording, or the asset. */
   readonly id: string;
   readonly projectId: string;
   /** The key of each file is `{keyPrefix}{rendition}/{file}`. */
   readonly keyPrefix: string;
   readonly renditions: readonly StoredRendition[];
+  /** Of an asset: its MP4s. A recording has that of its source. */
+  readonly mp4s?: readonly StaticMp4[];
+}
+
+/** An MP4 that delivery serves as `static{name}.mp4`. */
+export interface StaticMp4 {
+  /** `source`, or the name of a profile. */
+  readonly name: string;
+  /** Of the media index. */
+  readonly rendition: string;
+  readonly bytes?: number;
+  readonly width?: number;
+  readonly height?: number;
+  /** Bits per second. */
+  readonly bitrate?: number;
 }
 
 /** Init segments, spans and the segments inside them, in order. */

@@ -42,7 +42,7 @@ export type PlaybackContent =
 
 /** A finished piece of media in the object store. A recording has the id of its session. */
 export interface StoredContent {
-  readonly kind: "recording";
+  readonly kind: "recording" | "asset";
   readonly id: string;
   readonly projectId: string;
 }

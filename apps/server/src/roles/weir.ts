@@ -40,7 +40,7 @@ import {
   outboundCounter,
   requestCounter,
 } from "./weir-metrics.ts";
-import { startWorker } from "./worker.ts";
+import { noAssetProcessor, startWorker } from "./worker.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
 /** Below this a node should get no more work: a segment of every stream must still fit. */
@@ -112,6 +112,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     },
     mediaControl: new NotifyMediaControl(database),
     store,
+    assetProcessor: noAssetProcessor,
     outbound: new ObservedOutbound(
       {
         clock,

@@ -14,6 +14,7 @@ import {
   SigningKeyUse,
   type Verdict,
 } from "../access-control/index.ts";
+import { readAssetMedia } from "../assets/index.ts";
 import { DecisionCache } from "../decision-cache.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
@@ -97,14 +98,16 @@ export class ContentGate implements PlaybackGate {
     return (await this.#deps.playables.findSession(sessionId))?.playback_id ?? null;
   }
 
-  async mediaIndex({ id }: StoredContent): Promise<MediaIndex | null> {
-    const look = async () => (await readRecordingIndex(this.#deps.db, id)) ?? undefined;
+  async mediaIndex({ kind, id }: StoredContent): Promise<MediaIndex | null> {
+    const read = kind === "asset" ? readAssetMedia : readRecordingIndex;
+    const look = async () => (await read(this.#deps.db, id)) ?? undefined;
     const index = await this.#indexes.get(id, () => this.#lastIndexes.get(id, look));
     // "Not yet" is no lasting answer.
     return index ?? (await look()) ?? null;
   }
 
-  noteMp4Size({ id }: StoredContent, bytes: number): void {
+  noteMp4Size({ kind, id }: StoredContent, bytes: number): void {
+    if (kind !== "recording") return;
     const { db, log } = this.#deps;
     recordMp4Size(db, id, bytes).catch((error: unknown) =>
       log.warn({ err: error, sessionId: id }, "could not record the size of an MP4"),

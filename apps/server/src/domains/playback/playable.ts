@@ -4,7 +4,8 @@ import type { PlayableRow } from "./playback-store.ts";
 
 /** Why nobody can watch it, whatever they bring, as a sentence for its owner; null where somebody can. */
 export function whyNotPlayable({ kind, state, suspended }: PlayableRow): string | null {
-  if (suspended) return "the stream or its account is suspended";
+  if (suspended) return kind === "asset" ? "the account is suspended" : "the stream or its account is suspended";
+  if (kind === "asset" && state !== "ready") return "the asset is not ready for playback yet, or it has failed";
   if (kind === "recording" && state !== "ready") return "the recording is not ready, or there is none";
   return null;
 }

@@ -1,4 +1,5 @@
 import type { PlaybackInfo, PlaybackSource } from "@weir/contract";
+import type { StaticMp4 } from "../../ports/index.ts";
 import type { RecordingShape } from "../recordings/index.ts";
 import type { PlayableRow } from "./playback-store.ts";
 
@@ -38,6 +39,25 @@ export function recordingPlayback(
       ],
     },
   };
+}
+
+/** Where an asset plays, from the moment on at which it first can. */
+export function assetPlayback(row: PlayableRow, publicUrl: string, mp4s: readonly StaticMp4[] = []): PlaybackInfo {
+  const base = `${publicUrl}/asset/hls/${row.playback_id}`;
+  const sources = mp4s
+    .toSorted((a, b) => (b.bitrate ?? 0) - (a.bitrate ?? 0))
+    .map(({ name, bytes, width, height, bitrate }): PlaybackSource => {
+      const shape = { ...(width && height ? { width, height } : {}), ...(bitrate ? { bitrate } : {}) };
+      const size = bytes === undefined ? {} : { size: bytes };
+      return {
+        hrn: "MP4",
+        type: "html5/video/mp4",
+        url: `${base}/static${encodeURIComponent(name)}.mp4`,
+        ...size,
+        ...shape,
+      };
+    });
+  return { type: "vod", meta: { playbackPolicy: policyOf(row), source: [...sources, hls(`${base}/index.m3u8`)] } };
 }
 
 const policyOf = ({ policy }: PlayableRow) => (policy ? { type: policy.type } : null);

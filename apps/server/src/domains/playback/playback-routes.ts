@@ -2,13 +2,14 @@ import { type Ingest, type PlaybackInfo, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
 import { ApiError, ApiRoutes, NotFound } from "../api/index.ts";
+import { readAssetMedia } from "../assets/index.ts";
 import { DecisionCache } from "../decision-cache.ts";
 import { isPlaybackId } from "../ids.ts";
 import type { PublicAddress } from "../public-address.ts";
 import { readRecordingShape } from "../recordings/index.ts";
 import type { Db } from "../schema.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
-import { livePlayback, recordingPlayback } from "./playback-info.ts";
+import { assetPlayback, livePlayback, recordingPlayback } from "./playback-info.ts";
 
 export interface PlaybackRouteDeps extends AuthenticateDeps {
   readonly playables: PlayableFinder;
@@ -41,8 +42,9 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
     if (!row || row.suspended || !isAsked)
       throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
     if (row.kind === "live") return livePlayback(row, origin, asker !== null);
-    if (row.state === "waiting") throw new NotReadyForPlayback();
+    if (row.state === "waiting" || (row.kind === "asset" && row.state !== "ready")) throw new NotReadyForPlayback();
     if (row.state !== "ready") throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
+    if (row.kind === "asset") return assetPlayback(row, origin, (await readAssetMedia(deps.viewers, row.id))?.mp4s);
     const shape = await shapes.get(row.id, () => readRecordingShape(deps.viewers, row.id, row.seconds));
     return recordingPlayback(row, origin, shape, isPlayback ? "vod" : "recording");
   });

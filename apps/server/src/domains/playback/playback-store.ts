@@ -6,19 +6,20 @@ import type { Db } from "../schema.ts";
 
 /** The resource behind an id, for gates and playback answers. */
 export interface PlayableRow {
-  kind: "live" | "recording";
-  /** Of the stream, or of the session. */
+  kind: "live" | "recording" | "asset";
+  /** Of the stream, of the session, or of the asset. */
   id: string;
   project_id: string;
   user_id: string;
   playback_id: string;
-  /** Of the stream. */
+  /** Of the stream, or of the asset. */
   name: string;
   policy: PlaybackPolicy | null;
   /** Of the project, where the policy asks for tokens. */
   signing_keys: KeyState[];
   /** The stream or its account: it is there, and nobody watches it. */
   suspended: boolean;
+  /** Of stored content: `ready` as soon as it can be watched. */
   state: string;
   seconds: number;
   /** Of a recording as one MP4; null until that is known. */
@@ -27,7 +28,7 @@ export interface PlayableRow {
 
 // The keys come along, so that content with a policy takes no longer to look up than what is not there.
 const guard = sql`
-  s.project_id, s.user_id, s.name, s.playback_policy as policy, (s.suspended or a.suspended) as suspended,
+  s.project_id, s.user_id, s.name, s.playback_policy as policy,
   case when s.playback_policy->>'type' = 'jwt' then (
     select coalesce(json_agg(json_build_object('id', k.id, 'publicKey', k.public_key, 'disabled', k.disabled)), '[]')
     from signing_key k where k.project_id = s.project_id
@@ -35,19 +36,27 @@ const guard = sql`
 
 const recordings = sql`
   select 'recording' as kind, e.id, e.recording_playback_id as playback_id, e.recording as state,
-    e.source_segments_duration as seconds, e.mp4_bytes, ${guard}
+    e.source_segments_duration as seconds, e.mp4_bytes, (s.suspended or a.suspended) as suspended, ${guard}
   from session e join stream s on s.id = e.stream_id join account a on a.id = s.user_id`;
 
-/** A stream or a recording by its playback id. Deleted streams are not found; recordings outlive their stream, with its policy. */
+const assets = sql`
+  select 'asset' as kind, s.id, s.playback_id, case when s.playable_at is null then s.phase else 'ready' end as state,
+    coalesce((s.video_spec->>'duration')::float8, 0) as seconds, null::bigint as mp4_bytes, a.suspended, ${guard}
+  from asset s join account a on a.id = s.user_id`;
+
+/** A stream, a recording or an asset by its playback id. Deleted streams and assets are not found; recordings outlive their stream, with its policy. */
 export async function findPlayable(db: Db, playbackId: string): Promise<PlayableRow | undefined> {
   if (!isPlaybackId(playbackId)) return undefined;
   return firstOf(
     db,
-    sql`select 'live' as kind, s.id, s.playback_id, s.state, 0::float8 as seconds, null::bigint as mp4_bytes, ${guard}
+    sql`select 'live' as kind, s.id, s.playback_id, s.state, 0::float8 as seconds, null::bigint as mp4_bytes,
+        (s.suspended or a.suspended) as suspended, ${guard}
       from stream s join account a on a.id = s.user_id
       where s.playback_id = ${playbackId} and s.deleted_at is null
       union all
-      ${recordings} where e.recording_playback_id = ${playbackId}`,
+      ${recordings} where e.recording_playback_id = ${playbackId}
+      union all
+      ${assets} where s.playback_id = ${playbackId} and s.deleted_at is null`,
   );
 }
 

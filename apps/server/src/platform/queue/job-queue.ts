@@ -47,15 +47,16 @@ export class JobQueue {
     void this.#startWorking();
   }
 
-  /** Null where there is one already within `onceInSeconds`. */
+  /** Null where there is one already within `onceInSeconds`, or of a kind with one job per key, under this `key`. */
   async add(
     kind: JobKind,
     data: object = {},
-    { onceInSeconds }: { onceInSeconds?: number } = {},
+    { onceInSeconds, key }: { onceInSeconds?: number; key?: string } = {},
   ): Promise<string | null> {
     const boss = await this.#open();
     const once = onceInSeconds === undefined ? {} : { singletonSeconds: onceInSeconds };
-    return boss.send(kind.name, data, { group: { id: kind.name }, ...once });
+    const keyed = key === undefined ? {} : { singletonKey: key };
+    return boss.send(kind.name, data, { group: { id: kind.name }, ...once, ...keyed });
   }
 
   /** A job that waits is never run; one that runs hears of it when it next tells its progress. */
@@ -195,7 +196,8 @@ export class JobQueue {
       retryDelayMax: MAX_RETRY_SECONDS,
       deleteAfterSeconds: KEEP_FINISHED_SECONDS,
     };
-    await boss.createQueue(kind.name, options);
+    // What a queue keeps apart is settled when it is created.
+    await boss.createQueue(kind.name, kind.isOnePerKey ? { ...options, policy: "exclusive" } : options);
     // It may have been created by another version.
     await boss.updateQueue(kind.name, options);
   }

@@ -19,6 +19,8 @@ export interface JobKind {
   readonly firstRetrySeconds?: number;
   /** A job of this kind is queued once in so many seconds, however many processes there are. */
   readonly everySeconds?: number;
+  /** Of jobs with the same key, one waits or runs at a time; more are not queued. */
+  readonly isOnePerKey?: boolean;
   /** May be called again for the same job. */
   run(job: Job): Promise<void>;
 }

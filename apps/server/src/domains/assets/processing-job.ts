@@ -1,0 +1,52 @@
+import type { Job, JobKind } from "../../platform/queue/job.ts";
+import { type AssetLedger, AssetNotWanted, type AssetProcessor } from "../../ports/index.ts";
+import type { Deps } from "../deps.ts";
+import { lockAsset, writeAsset } from "./asset-change.ts";
+
+const MAX_SECONDS = 12 * 3_600;
+/** Of one attempt, that broke off by an error. A killed process counts for none. */
+const MAX_BROKEN_RUNS = 3;
+const AT_ONCE = 2;
+
+export interface ProcessingJobDeps extends Deps {
+  readonly ledger: AssetLedger;
+  readonly assetProcessor: AssetProcessor;
+}
+
+/** Processes one asset; queued when the last byte of its file is durable. At most one job for an asset, whatever was queued. */
+export function processingJob(deps: ProcessingJobDeps): JobKind {
+  return {
+    name: "process-asset",
+    maxAtOnce: AT_ONCE,
+    maxSeconds: MAX_SECONDS,
+    maxRetries: 50,
+    firstRetrySeconds: 5,
+    isOnePerKey: true,
+    run: (job) => processAsset(deps, job),
+  };
+}
+
+async function processAsset(deps: ProcessingJobDeps, job: Job): Promise<void> {
+  const { assetId } = job.data as { assetId: string };
+  try {
+    await deps.assetProcessor.process(assetId, deps.ledger, job.signal);
+  } catch (error) {
+    if (error instanceof AssetNotWanted) return;
+    if (job.signal.aborted || (await isWorthAnotherRun(deps, assetId))) throw error;
+    deps.log.warn({ err: error, assetId }, "processing an asset broke off too often; it has failed");
+    await deps.ledger.failed(
+      assetId,
+      `Processing broke off ${MAX_BROKEN_RUNS} times for a reason that is not the file's. The server's log has it; retry the asset when that is mended.`,
+    );
+  }
+}
+
+/** Count a run that broke off. */
+async function isWorthAnotherRun({ db, clock }: ProcessingJobDeps, assetId: string): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    const row = await lockAsset(trx, assetId);
+    if (row?.phase !== "processing") return true;
+    await writeAsset(trx, row, { at: clock.now(), set: { broken_runs: row.broken_runs + 1 } });
+    return row.broken_runs + 1 < MAX_BROKEN_RUNS;
+  });
+}

@@ -1,0 +1,132 @@
+import { type Static, Type } from "typebox";
+import { exact, Id, Milliseconds } from "./exact.ts";
+import { PlaybackPolicy } from "./playback-policy.ts";
+import { TranscodeProfile } from "./profile.ts";
+import { CreatorId, InputCreatorId, Nullable } from "./stream.ts";
+
+/** `uploading`, `waiting`, `processing` (with a progress), then `ready` or `failed`. After its deletion `deleting`, until its bytes are gone. */
+export const AssetPhase = Type.Enum(["uploading", "waiting", "processing", "ready", "failed", "deleting", "deleted"]);
+export type AssetPhase = Static<typeof AssetPhase>;
+
+export const AssetStatus = Type.Object({
+  phase: AssetPhase,
+  updatedAt: Milliseconds,
+  progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Of the phase" })),
+  errorMessage: Type.Optional(Type.String({ description: "What is wrong with the file, and what to do" })),
+  /** Additions of ours. */
+  isPlayable: Type.Boolean({ description: "It can be watched, maybe not yet in all renditions" }),
+  purgeAt: Type.Optional(
+    Type.Integer({ description: "When the bytes of a deleted asset go; until then it can be restored" }),
+  ),
+});
+export type AssetStatus = Static<typeof AssetStatus>;
+
+export const AssetSource = Type.Union([
+  Type.Object({ type: Type.Literal("url"), url: Type.String() }),
+  Type.Object({ type: Type.Literal("directUpload") }),
+]);
+export type AssetSource = Static<typeof AssetSource>;
+
+export const AssetTrack = Type.Object({
+  type: Type.Enum(["video", "audio"]),
+  codec: Type.String(),
+  startTime: Type.Optional(Type.Number({ description: "Seconds" })),
+  duration: Type.Optional(Type.Number({ description: "Seconds" })),
+  bitrate: Type.Optional(Type.Number({ description: "Bits per second" })),
+  width: Type.Optional(Type.Number()),
+  height: Type.Optional(Type.Number()),
+  pixelFormat: Type.Optional(Type.String()),
+  fps: Type.Optional(Type.Number()),
+  channels: Type.Optional(Type.Number()),
+  sampleRate: Type.Optional(Type.Number()),
+  bitDepth: Type.Optional(Type.Number()),
+});
+export type AssetTrack = Static<typeof AssetTrack>;
+
+/** A file that was uploaded or imported, and all that was made of it. Unset fields are absent. */
+export const Asset = Type.Object({
+  id: Id,
+  type: Type.Optional(Type.Enum(["video", "audio"])),
+  playbackId: Type.String(),
+  userId: Id,
+  projectId: Id,
+  name: Type.String(),
+  createdAt: Milliseconds,
+  createdByTokenName: Type.Optional(Type.String()),
+  creatorId: Type.Optional(CreatorId),
+  source: AssetSource,
+  profiles: Type.Optional(Type.Array(TranscodeProfile)),
+  staticMp4: Type.Optional(Type.Boolean()),
+  status: AssetStatus,
+  size: Type.Optional(Type.Integer({ description: "Bytes of the file as it came" })),
+  hash: Type.Optional(
+    Nullable(Type.Array(Type.Object({ hash: Type.String(), algorithm: Type.Enum(["md5", "sha256"]) }))),
+  ),
+  videoSpec: Type.Optional(
+    Type.Object({
+      format: Type.Optional(Type.String()),
+      duration: Type.Optional(Type.Number({ description: "Seconds" })),
+      bitrate: Type.Optional(Type.Number({ description: "Bits per second" })),
+      tracks: Type.Optional(Type.Array(AssetTrack, { description: "In lists only with `?details=1`" })),
+    }),
+  ),
+  playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
+  playbackUrl: Type.Optional(Type.String({ description: "HLS, once it can be watched" })),
+  downloadUrl: Type.Optional(Type.String({ description: "MP4 in source quality, once it is ready" })),
+});
+export type Asset = Static<typeof Asset>;
+
+const Name = Type.String({ minLength: 1, maxLength: 1000 });
+
+const MAX_SEGMENT_SECONDS = 30;
+
+const options = {
+  name: Name,
+  staticMp4: Type.Optional(Type.Boolean({ description: "MP4s of all renditions, also of videos over 2 minutes" })),
+  playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
+  creatorId: Type.Optional(InputCreatorId),
+  profiles: Type.Optional(
+    Nullable(Type.Array(TranscodeProfile, { maxItems: 32, description: "A default ladder if unset" })),
+  ),
+  targetSegmentSizeSecs: Type.Optional(Type.Number({ minimum: 1, maximum: MAX_SEGMENT_SECONDS })),
+  c2pa: Type.Optional(Type.Boolean({ description: "Ignored" })),
+};
+
+/** Body of `POST /api/asset/request-upload`. */
+export const NewAsset = exact(options);
+export type NewAsset = Static<typeof NewAsset>;
+
+/** Body of `POST /api/asset/upload/url`. */
+export const NewAssetFromUrl = exact({
+  ...options,
+  url: Type.String({
+    minLength: 1,
+    maxLength: 2048,
+    pattern: "^https?://",
+    description: "Where the server gets the file",
+  }),
+});
+export type NewAssetFromUrl = Static<typeof NewAssetFromUrl>;
+
+/** Body of `PATCH /api/asset/{id}`: any subset. A policy cannot change from public to gated, or back. */
+export const AssetPatch = exact({
+  name: Type.Optional(Name),
+  creatorId: Type.Optional(InputCreatorId),
+  playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
+});
+export type AssetPatch = Static<typeof AssetPatch>;
+
+const TaskRef = Type.Object({ id: Id });
+
+/** Answer of `POST /api/asset/request-upload`: two addresses for one file, with a token that is for this asset alone. */
+export const RequestedUpload = Type.Object({
+  url: Type.String({ description: "For one `PUT` with the file as its body" }),
+  tusEndpoint: Type.String({ description: "For a client of tus 1.0, which can resume" }),
+  asset: Asset,
+  task: TaskRef,
+});
+export type RequestedUpload = Static<typeof RequestedUpload>;
+
+/** Answer of `POST /api/asset/upload/url`. */
+export const RequestedImport = Type.Object({ asset: Asset, task: TaskRef });
+export type RequestedImport = Static<typeof RequestedImport>;
