@@ -31,9 +31,14 @@ export default defineConfig({
       // The dashboard, and the public pages /watch and /embed.
       input: ["index.html", "watch.html"],
       output: {
-        // One file that changes seldom, in place of twenty; without what only some pages need and is large.
+        // Few files in place of fifty: each costs a request, with nearly a kilobyte of headers. Without what only some pages need and is large.
         codeSplitting: {
-          groups: [{ name: "packages", test: /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react|uqr)/ }],
+          groups: [
+            { name: "packages", test: /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react|uqr)/ },
+            // What the public pages share with the dashboard, and nothing else of it.
+            { name: "everywhere", test: /player-strings|lib\/quantities|vite\/preload-helper/, priority: 2 },
+            { name: "shared", test: /\/src\/(components|lib|features)\/(?!time-chart-drawing)/, minShareCount: 4 },
+          ],
         },
       },
       treeshake: {

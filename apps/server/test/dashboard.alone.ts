@@ -5,6 +5,9 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
 
+/** Before the other pages, which load in the background 3 s later. */
+const MAX_FIRST_PAGE_BYTES = 200_000;
+
 const arena = openArena();
 
 test("from the sign-in page to a moving picture: key, stream, test broadcast", async () => {
@@ -41,6 +44,22 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
   await page.reload();
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(60);
   expect(problems).toEqual([]);
+  await page.close();
+});
+
+test("the first page weighs at most 200 kB, with its headers", async () => {
+  const page = await arena.browser.context.newPage();
+  const network = await arena.browser.context.newCDPSession(page);
+  await network.send("Network.enable");
+  await network.send("Network.setCacheDisabled", { cacheDisabled: true });
+  let bytes = 0;
+  network.on("Network.loadingFinished", ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+  });
+  await page.goto(arena.weir.url);
+  await page.getByText("Recent sessions").waitFor();
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThan(MAX_FIRST_PAGE_BYTES);
   await page.close();
 });
 

@@ -22,8 +22,8 @@ export async function preloadPages(): Promise<void> {
 
 const RETRY_MS = 3000;
 
-/** While it fails the shell's banner says that the server is away. */
-async function retried<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
+/** Loads code, again and again while it fails; the shell's banner then says that the server is away. */
+export async function retried<Loaded>(load: () => Promise<Loaded>): Promise<Loaded> {
   for (;;) {
     try {
       return await load();

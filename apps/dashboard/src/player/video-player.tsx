@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
+import { retried } from "../lib/lazy-page.ts";
 import type { PlaybackFigures } from "./hls-playback.ts";
-import { mountPlayer } from "./player.ts";
 import classes from "./video-player.module.css";
 
 interface Props {
@@ -18,10 +18,13 @@ export function VideoPlayer({ src, live = false, label, onFigures }: Props) {
   report.current = onFigures;
 
   useEffect(() => {
-    if (!frame.current) return;
+    const place = frame.current;
+    if (!place) return;
     const abort = new AbortController();
     const listener = { onFigures: (figures: PlaybackFigures) => report.current?.(figures) };
-    mountPlayer(frame.current, { src, live, label, showLatency: live }, listener, abort.signal);
+    void retried(() => import("./player.ts")).then(({ mountPlayer }) => {
+      if (!abort.signal.aborted) mountPlayer(place, { src, live, label, showLatency: live }, listener, abort.signal);
+    });
     return () => abort.abort();
   }, [src, live, label]);
 
