@@ -66,7 +66,7 @@ export class FakeChild implements TranscodeChild {
     else if (message.type === "flush") {
       this.#wantsIdr = true;
       this.#handler.message({ type: "flushed", id: message.id });
-    } else this.#packet(message.pts, message.data.subarray(0, 1));
+    } else if (message.type === "packet") this.#packet(message.pts, message.data.subarray(0, 1));
   }
 
   #start(rungs: readonly number[]): void {

@@ -1,3 +1,5 @@
+export { AudioConversion } from "./audio-conversion.ts";
+export type { AudioSource } from "./audio-protocol.ts";
 export { chooseEncoder } from "./encoder-probe.ts";
 export { FrameRateMeter } from "./frame-rate-meter.ts";
 export type { ChildEnd, RunningChild } from "./media-child.ts";

@@ -60,7 +60,9 @@ export class TranscodeEngine {
   async take(message: ToChild): Promise<void> {
     switch (message.type) {
       case "start":
-        throw new FatalTranscodeError("internal", "A transcoder was started twice");
+      case "start-audio":
+      case "audio":
+        throw new FatalTranscodeError("internal", `A transcoder of video got "${message.type}"`);
       case "cut":
         return this.#cuts.add(message.msn, message.ticks);
       case "skip-until":

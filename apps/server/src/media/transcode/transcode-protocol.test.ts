@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { MAX_FRAME_BYTES } from "../../platform/pipe-frames.ts";
 import {
   type FromChild,
   frameFromChild,
   frameToChild,
   fromChildReader,
-  MAX_FRAME_BYTES,
   type ToChild,
   toChildReader,
 } from "./transcode-protocol.ts";

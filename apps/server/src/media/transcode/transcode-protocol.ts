@@ -5,6 +5,9 @@
  * session's timeline, in 90 kHz ticks, as float64. The first message is `start`; a child that has none yet waits, with its libraries loaded.
  */
 
+import { FrameWriter, frameReader, jsonFrame } from "../../platform/pipe-frames.ts";
+import type { AudioStart } from "./audio-protocol.ts";
+
 export type EncoderName = "libx264" | "h264_nvenc" | "h264_vaapi" | "h264_qsv";
 
 export interface Ratio {
@@ -71,7 +74,11 @@ export type ToChild =
   /** Frames with PTS < `ticks` are decoded and not encoded; the first that is encoded is an IDR, and first of its segment only if none was left out of it. */
   | { readonly type: "skip-until"; readonly ticks: number }
   /** Encode and send all that is in flight, then answer `flushed`. Goes on at the next independent packet, with an IDR. */
-  | { readonly type: "flush"; readonly id: number };
+  | { readonly type: "flush"; readonly id: number }
+  /** In place of `start`: the child converts one audio track. */
+  | { readonly type: "start-audio"; readonly start: AudioStart }
+  /** One audio frame. */
+  | { readonly type: "audio"; readonly pts: number; readonly data: Uint8Array };
 
 /** Child to parent. */
 export type FromChild =
@@ -90,6 +97,10 @@ export type FromChild =
   | { readonly type: "flushed"; readonly id: number }
   /** About 5 times a second: the latest PTS that came out of the decoder, and the latest that all rungs have sent. */
   | { readonly type: "progress"; readonly decodedPts: number; readonly encodedPts: number }
+  /** `config` is base64 of the AudioSpecificConfig; empty for Opus. */
+  | { readonly type: "audio-ready"; readonly config: string }
+  /** One converted audio frame. */
+  | { readonly type: "audio"; readonly pts: number; readonly data: Uint8Array }
   /** About twice a second while there is work, whatever comes of it. */
   | { readonly type: "alive" }
   | {
@@ -101,19 +112,21 @@ export type FromChild =
       readonly isFatal: boolean;
     };
 
-/** No access unit of a source that we take is larger: 100 Mbit/s at one frame a second is 12 MB. */
-export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
-
-const LENGTH_BYTES = 4;
-const TO_CHILD = { start: 1, packet: 2, cut: 3, "skip-until": 4, flush: 5 } as const;
-const FROM_CHILD = { ready: 65, packet: 66, flushed: 67, progress: 68, error: 69, alive: 70 } as const;
+const TO_CHILD = { start: 1, packet: 2, cut: 3, "skip-until": 4, flush: 5, "start-audio": 6, audio: 7 } as const;
+const FROM_CHILD = {
+  ...{ ready: 65, packet: 66, flushed: 67, progress: 68, error: 69, alive: 70 },
+  ...{ "audio-ready": 71, audio: 72 },
+} as const;
 
 /** The frame of one message, in a buffer of its own. */
 export function frameToChild(message: ToChild): Uint8Array {
   const type = TO_CHILD[message.type];
   switch (message.type) {
     case "start":
+    case "start-audio":
       return jsonFrame(type, message.start);
+    case "audio":
+      return audioFrame(type, message);
     case "packet": {
       const frame = new FrameWriter(type, 17 + message.data.length);
       frame.uint8(message.isIndependent ? 1 : 0);
@@ -146,6 +159,10 @@ export function frameFromChild(message: FromChild): Uint8Array {
   switch (message.type) {
     case "ready":
       return jsonFrame(type, message.rungs);
+    case "audio-ready":
+      return jsonFrame(type, { config: message.config });
+    case "audio":
+      return audioFrame(type, message);
     case "packet": {
       const frame = new FrameWriter(type, 22 + message.data.length);
       frame.uint8(message.rung);
@@ -203,6 +220,10 @@ function readToChild(body: Buffer): ToChild {
       return { type: "skip-until", ticks: body.readDoubleBE(1) };
     case TO_CHILD.flush:
       return { type: "flush", id: body.readUInt32BE(1) };
+    case TO_CHILD["start-audio"]:
+      return { type: "start-audio", start: JSON.parse(body.toString("utf8", 1)) };
+    case TO_CHILD.audio:
+      return { type: "audio", pts: body.readDoubleBE(1), data: body.subarray(9) };
     default:
       throw unknownType(body);
   }
@@ -231,6 +252,10 @@ function readFromChild(body: Buffer): FromChild {
       return { type: "progress", decodedPts: body.readDoubleBE(1), encodedPts: body.readDoubleBE(9) };
     case FROM_CHILD.alive:
       return { type: "alive" };
+    case FROM_CHILD["audio-ready"]:
+      return { type: "audio-ready", ...JSON.parse(body.toString("utf8", 1)) };
+    case FROM_CHILD.audio:
+      return { type: "audio", pts: body.readDoubleBE(1), data: body.subarray(9) };
     case FROM_CHILD.error:
       return { type: "error", ...JSON.parse(body.toString("utf8", 1)) };
     default:
@@ -238,68 +263,12 @@ function readFromChild(body: Buffer): FromChild {
   }
 }
 
-/** Each frame's bytes are gathered in a buffer of its own, so messages may keep views into it. */
-function frameReader<Message>(read: (body: Buffer) => Message): (bytes: Uint8Array) => Message[] {
-  const length = Buffer.alloc(LENGTH_BYTES);
-  let lengthBytes = 0;
-  let body = Buffer.alloc(0);
-  let bodyBytes = 0;
-  return (bytes) => {
-    const messages: Message[] = [];
-    for (let offset = 0; offset < bytes.length; ) {
-      if (lengthBytes < LENGTH_BYTES) {
-        length[lengthBytes++] = bytes[offset++] ?? 0;
-        if (lengthBytes < LENGTH_BYTES) continue;
-        const size = length.readUInt32BE();
-        if (size < 1 || size > MAX_FRAME_BYTES) throw new RangeError(`a frame of ${size} bytes in the transcode pipe`);
-        body = Buffer.allocUnsafe(size);
-        bodyBytes = 0;
-      }
-      const part = bytes.subarray(offset, offset + body.length - bodyBytes);
-      body.set(part, bodyBytes);
-      bodyBytes += part.length;
-      offset += part.length;
-      if (bodyBytes < body.length) continue;
-      messages.push(read(body));
-      lengthBytes = 0;
-    }
-    return messages;
-  };
+function audioFrame(type: number, { pts, data }: { readonly pts: number; readonly data: Uint8Array }): Uint8Array {
+  const frame = new FrameWriter(type, 8 + data.length);
+  frame.float64(pts);
+  return frame.end(data);
 }
 
 function unknownType(body: Buffer): RangeError {
   return new RangeError(`a frame of unknown type ${body[0]} in the transcode pipe`);
-}
-
-function jsonFrame(type: number, value: unknown): Uint8Array {
-  const json = Buffer.from(JSON.stringify(value));
-  return new FrameWriter(type, json.length).end(json);
-}
-
-class FrameWriter {
-  readonly #frame: Buffer;
-  #offset = LENGTH_BYTES + 1;
-
-  constructor(type: number, payloadBytes: number) {
-    this.#frame = Buffer.allocUnsafe(LENGTH_BYTES + 1 + payloadBytes);
-    this.#frame.writeUInt32BE(1 + payloadBytes, 0);
-    this.#frame.writeUInt8(type, LENGTH_BYTES);
-  }
-
-  uint8(value: number): void {
-    this.#offset = this.#frame.writeUInt8(value, this.#offset);
-  }
-
-  uint32(value: number): void {
-    this.#offset = this.#frame.writeUInt32BE(value, this.#offset);
-  }
-
-  float64(value: number): void {
-    this.#offset = this.#frame.writeDoubleBE(value, this.#offset);
-  }
-
-  end(rest?: Uint8Array): Uint8Array {
-    if (rest) this.#frame.set(rest, this.#offset);
-    return this.#frame;
-  }
 }

@@ -1,0 +1,72 @@
+/**
+ * Binary frames over a pipe between this process and a child: a uint32, the bytes that follow it; a uint8, the type; and the payload, everything
+ * big-endian.
+ */
+
+/** No access unit of a source that we take is larger: 100 Mbit/s at one frame a second is 12 MB. */
+export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+const LENGTH_BYTES = 4;
+
+/** Each frame's bytes are gathered in a buffer of its own, so messages may keep views into it. */
+export function frameReader<Message>(read: (body: Buffer) => Message): (bytes: Uint8Array) => Message[] {
+  const length = Buffer.alloc(LENGTH_BYTES);
+  let lengthBytes = 0;
+  let body = Buffer.alloc(0);
+  let bodyBytes = 0;
+  return (bytes) => {
+    const messages: Message[] = [];
+    for (let offset = 0; offset < bytes.length; ) {
+      if (lengthBytes < LENGTH_BYTES) {
+        length[lengthBytes++] = bytes[offset++] ?? 0;
+        if (lengthBytes < LENGTH_BYTES) continue;
+        const size = length.readUInt32BE();
+        if (size < 1 || size > MAX_FRAME_BYTES) throw new RangeError(`a frame of ${size} bytes in a pipe`);
+        body = Buffer.allocUnsafe(size);
+        bodyBytes = 0;
+      }
+      const part = bytes.subarray(offset, offset + body.length - bodyBytes);
+      body.set(part, bodyBytes);
+      bodyBytes += part.length;
+      offset += part.length;
+      if (bodyBytes < body.length) continue;
+      messages.push(read(body));
+      lengthBytes = 0;
+    }
+    return messages;
+  };
+}
+
+export function jsonFrame(type: number, value: unknown): Uint8Array {
+  const json = Buffer.from(JSON.stringify(value));
+  return new FrameWriter(type, json.length).end(json);
+}
+
+/** Writes one frame into a buffer of its own. */
+export class FrameWriter {
+  readonly #frame: Buffer;
+  #offset = LENGTH_BYTES + 1;
+
+  constructor(type: number, payloadBytes: number) {
+    this.#frame = Buffer.allocUnsafe(LENGTH_BYTES + 1 + payloadBytes);
+    this.#frame.writeUInt32BE(1 + payloadBytes, 0);
+    this.#frame.writeUInt8(type, LENGTH_BYTES);
+  }
+
+  uint8(value: number): void {
+    this.#offset = this.#frame.writeUInt8(value, this.#offset);
+  }
+
+  uint32(value: number): void {
+    this.#offset = this.#frame.writeUInt32BE(value, this.#offset);
+  }
+
+  float64(value: number): void {
+    this.#offset = this.#frame.writeDoubleBE(value, this.#offset);
+  }
+
+  end(rest?: Uint8Array): Uint8Array {
+    if (rest) this.#frame.set(rest, this.#offset);
+    return this.#frame;
+  }
+}

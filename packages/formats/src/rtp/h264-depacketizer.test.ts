@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { H264Depacketizer, type RtpPicture } from "./index.ts";
+import { rtpPacket } from "./rtp-packets.fixture.ts";
+
+const SPS = [0x67, 1, 2];
+const PPS = [0x68, 3];
+const STAP = [0x78, 0, SPS.length, ...SPS, 0, PPS.length, ...PPS];
+
+/** A unit in fragments of two bytes. */
+function fragments(unit: readonly number[]): number[][] {
+  const [header = 0, ...body] = unit;
+  const pieces: number[][] = [];
+  for (let at = 0; at < body.length; at += 2) {
+    const start = at === 0 ? 0x80 : 0;
+    const end = at + 2 >= body.length ? 0x40 : 0;
+    pieces.push([(header & 0xe0) | 28, start | end | (header & 0x1f), ...body.slice(at, at + 2)]);
+  }
+  return pieces;
+}
+
+function collect() {
+  const pictures: RtpPicture[] = [];
+  return { pictures, depacketizer: new H264Depacketizer((picture) => pictures.push(picture)) };
+}
+
+const units = ({ data }: RtpPicture): number[][] => {
+  const found: number[][] = [];
+  for (let at = 0; at < data.length; at += 4 + (data[at + 3] ?? 0))
+    found.push([...data.subarray(at + 4, at + 4 + (data[at + 3] ?? 0))]);
+  return found;
+};
+
+describe("a depacketizer of H.264", () => {
+  it("joins single units, aggregates and fragments to pictures", () => {
+    const { pictures, depacketizer } = collect();
+    const idr = [0x65, 1, 2, 3, 4, 5];
+    const payloads = [STAP, ...fragments(idr)];
+    for (const [index, payload] of payloads.entries()) {
+      const marker = index === payloads.length - 1;
+      depacketizer.push(rtpPacket(payload, { sequence: index, timestamp: 90, marker }), false);
+    }
+    depacketizer.push(rtpPacket([0x41, 9], { sequence: 9, timestamp: 3090, marker: true }), false);
+    expect(pictures.map(({ timestamp, isDamaged }) => [timestamp, isDamaged])).toEqual([
+      [90, false],
+      [3090, false],
+    ]);
+    expect(pictures.map(units)).toEqual([[SPS, PPS, idr], [[0x41, 9]]]);
+  });
+
+  it("begins a picture at a new timestamp, where the marker is missing", () => {
+    const { pictures, depacketizer } = collect();
+    depacketizer.push(rtpPacket([0x41, 1], { sequence: 1, timestamp: 0 }), false);
+    depacketizer.push(rtpPacket([0x41, 2], { sequence: 2, timestamp: 3000, marker: true }), false);
+    expect(pictures.map(units)).toEqual([[[0x41, 1]], [[0x41, 2]]]);
+  });
+
+  it("calls pictures damaged that a gap may have taken something of", () => {
+    const { pictures, depacketizer } = collect();
+    const [first = [], , last = []] = fragments([0x65, 1, 2, 3, 4, 5, 6]);
+    depacketizer.push(rtpPacket(first, { sequence: 1, timestamp: 0 }), false);
+    depacketizer.push(rtpPacket(last, { sequence: 3, timestamp: 0, marker: true }), true);
+    depacketizer.push(rtpPacket([0x41, 1], { sequence: 4, timestamp: 3000 }), false);
+    depacketizer.push(rtpPacket([0x41, 2], { sequence: 6, timestamp: 6000, marker: true }), true);
+    depacketizer.push(rtpPacket([0x41, 3], { sequence: 7, timestamp: 9000, marker: true }), false);
+    expect(pictures.map(({ timestamp, isDamaged }) => [timestamp, isDamaged])).toEqual([
+      [3000, true],
+      [6000, true],
+      [9000, false],
+    ]);
+  });
+
+  it("takes any bytes", () => {
+    const { depacketizer } = collect();
+    let seed = 1;
+    const random = () => (seed = (seed * 16_807) % 2_147_483_647);
+    for (let sequence = 0; sequence < 5000; sequence++) {
+      const payload = Array.from({ length: random() % 9 }, () => random() & 0xff);
+      depacketizer.push(rtpPacket(payload, { sequence, timestamp: random() % 4, marker: random() % 2 === 0 }), false);
+    }
+  });
+});

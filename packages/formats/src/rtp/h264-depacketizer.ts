@@ -1,0 +1,132 @@
+import type { RtpPacket } from "./rtp-packet.ts";
+
+/** Larger pictures are no pictures: 100 Mbit/s at one frame a second is 12 MB. */
+const MAX_PICTURE_BYTES = 12 * 1024 * 1024;
+const MAX_UNITS = 4096;
+
+const STAP_A = 24;
+const FU_A = 28;
+
+/** One picture: its NAL units behind 4-byte lengths. */
+export interface RtpPicture {
+  /** Of 32 bits, as its packets had it. */
+  readonly timestamp: number;
+  readonly data: Uint8Array;
+  /** Units before or within it are lost: it may not be decodable. */
+  readonly isDamaged: boolean;
+}
+
+/** Puts H.264 pictures together from RTP packets in order (RFC 6184, packetization modes 0 and 1: single units, STAP-A, FU-A). */
+export class H264Depacketizer {
+  readonly #onPicture: (picture: RtpPicture) => void;
+  #timestamp: number | null = null;
+  #units: Uint8Array[] = [];
+  #bytes = 0;
+  /** Pieces of a fragmented unit, its header first. */
+  #fragments: Uint8Array[] = [];
+  #isDamaged = false;
+
+  constructor(onPicture: (picture: RtpPicture) => void) {
+    this.#onPicture = onPicture;
+  }
+
+  /** `isAfterGap`: packets before this one are lost. */
+  push({ timestamp, marker, payload }: RtpPacket, isAfterGap: boolean): void {
+    if (this.#timestamp !== null && timestamp !== this.#timestamp) this.#finish(isAfterGap);
+    this.#timestamp = timestamp;
+    if (isAfterGap) {
+      this.#isDamaged = true;
+      this.#fragments = [];
+    }
+    this.#take(payload);
+    if (marker) this.#finish(false);
+  }
+
+  #take(payload: Uint8Array): void {
+    if (payload.length === 0) return;
+    const type = (payload[0] ?? 0) & 0x1f;
+    if (type >= 1 && type <= 23) this.#add(payload);
+    else if (type === STAP_A) this.#takeAggregate(payload);
+    else if (type === FU_A) this.#takeFragment(payload);
+    else this.#isDamaged = true;
+  }
+
+  #takeAggregate(payload: Uint8Array): void {
+    for (let offset = 1; offset + 2 <= payload.length; ) {
+      const length = ((payload[offset] ?? 0) << 8) | (payload[offset + 1] ?? 0);
+      offset += 2;
+      if (length === 0 || offset + length > payload.length) {
+        this.#isDamaged = true;
+        return;
+      }
+      this.#add(payload.subarray(offset, offset + length));
+      offset += length;
+    }
+  }
+
+  #takeFragment(payload: Uint8Array): void {
+    const [indicator = 0, header = 0] = payload;
+    if (payload.length < 3) return;
+    const isStart = (header & 0x80) !== 0;
+    if (isStart) this.#fragments = [Uint8Array.of((indicator & 0xe0) | (header & 0x1f))];
+    else if (this.#fragments.length === 0) {
+      this.#isDamaged = true;
+      return;
+    }
+    this.#fragments.push(payload.subarray(2));
+    this.#count(payload.length);
+    if ((header & 0x40) === 0) return;
+    this.#units.push(concatenate(this.#fragments));
+    this.#fragments = [];
+  }
+
+  #add(unit: Uint8Array): void {
+    this.#count(unit.length);
+    this.#units.push(unit);
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes <= MAX_PICTURE_BYTES && this.#units.length + this.#fragments.length <= MAX_UNITS) return;
+    this.#units = [];
+    this.#fragments = [];
+    this.#bytes = 0;
+    this.#isDamaged = true;
+  }
+
+  /** `endIsLost`: packets between the last one of this picture and the next picture are lost, and may have been its end. */
+  #finish(endIsLost: boolean): void {
+    const units = this.#units;
+    const isDamaged = this.#isDamaged || endIsLost || this.#fragments.length > 0;
+    const timestamp = this.#timestamp ?? 0;
+    this.#units = [];
+    this.#fragments = [];
+    this.#bytes = 0;
+    this.#isDamaged = false;
+    this.#timestamp = null;
+    if (units.length > 0) this.#onPicture({ timestamp, data: lengthPrefixed(units), isDamaged });
+  }
+}
+
+function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((total, { length }) => total + length, 0));
+  let offset = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, offset);
+    offset += piece.length;
+  }
+  return bytes;
+}
+
+/** NAL units, each behind its length in 4 bytes. */
+export function lengthPrefixed(units: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(units.reduce((total, { length }) => total + 4 + length, 0));
+  const view = new DataView(bytes.buffer);
+  let offset = 0;
+  for (const unit of units) {
+    view.setUint32(offset, unit.length);
+    bytes.set(unit, offset + 4);
+    offset += 4 + unit.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,16 @@
+export { H264Depacketizer, lengthPrefixed, type RtpPicture } from "./h264-depacketizer.ts";
+export { ReorderBuffer, type ReorderStatistics } from "./reorder-buffer.ts";
+export {
+  type OwnReception,
+  type ReceptionReport,
+  type RtcpReport,
+  readRtcp,
+  roundTripMs,
+  type SenderReport,
+  writeNack,
+  writePli,
+  writeReceiverReport,
+  writeRemb,
+} from "./rtcp.ts";
+export { isRtcp, type RtpPacket, readRtpPacket } from "./rtp-packet.ts";
+export { WrappedCounter } from "./wrapped-counter.ts";

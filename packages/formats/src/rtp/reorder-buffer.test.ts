@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { ReorderBuffer } from "./index.ts";
+import { rtpPacket } from "./rtp-packets.fixture.ts";
+
+function collect() {
+  const released: (number | string)[] = [];
+  const buffer = new ReorderBuffer(({ sequence }, isAfterGap) =>
+    released.push(isAfterGap ? `gap ${sequence}` : sequence),
+  );
+  const push = (sequence: number, now = 0) => buffer.push(rtpPacket([], { sequence }), now);
+  return { released, buffer, push };
+}
+
+describe("a reorder buffer", () => {
+  it("puts packets in order, across the end of their numbers, and leaves repeated ones out", () => {
+    const { released, push } = collect();
+    for (const sequence of [65_534, 0, 65_535, 65_535, 2, 1, 0]) push(sequence);
+    expect(released).toEqual([65_534, 65_535, 0, 1, 2]);
+  });
+
+  it("asks for what is missing, three times at most, and gives it up after a quarter of a second", () => {
+    const { released, buffer, push } = collect();
+    for (const sequence of [10, 13, 14]) push(sequence, 0);
+    expect(buffer.wanted(0)).toEqual([11, 12]);
+    expect(buffer.wanted(30)).toEqual([]);
+    push(12, 50);
+    expect(buffer.wanted(60)).toEqual([11]);
+    expect(buffer.wanted(120)).toEqual([11]);
+    expect(buffer.wanted(240)).toEqual([]);
+    buffer.tick(249);
+    expect(released).toEqual([10]);
+    buffer.tick(250);
+    expect(released).toEqual([10, "gap 12", 13, 14]);
+    expect(buffer.statistics).toEqual({ expected: 5, lost: 1, highestSequence: 14 });
+  });
+
+  it("gives a gap up early where too much waits behind it, and begins anew where the numbers do", () => {
+    const { released, buffer, push } = collect();
+    push(0);
+    for (let sequence = 2; sequence < 2000; sequence++) push(sequence);
+    expect(released).toHaveLength(1999);
+    push(30_000);
+    push(30_001);
+    expect(released.slice(-2)).toEqual(["gap 30000", 30_001]);
+    expect(buffer.wanted(0)).toEqual([]);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import {
+  isRtcp,
+  type ReceptionReport,
+  readRtcp,
+  readRtpPacket,
+  roundTripMs,
+  writeNack,
+  writePli,
+  writeReceiverReport,
+  writeRemb,
+} from "./index.ts";
+import { ntpMiddle } from "./rtcp.ts";
+import { rtpBytes } from "./rtp-packets.fixture.ts";
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+
+/** At 1 s after the Unix epoch, RTP time 90. */
+const SENDER_REPORT = Buffer.from(
+  "80c80006 00000007 83aa7e81 80000000 0000005a 00000001 00000002".replaceAll(" ", ""),
+  "hex",
+);
+
+describe("RTCP", () => {
+  it("reads what a sender's clock said", () => {
+    expect(readRtcp(SENDER_REPORT)).toEqual([
+      { type: "sender-report", ssrc: 7, sentAtMs: 1500, timestamp: 90, ntpMiddle: 0x7e81_8000 },
+    ]);
+  });
+
+  it("tells losses and the round trip from the report of a receiver", () => {
+    const sentAt = Date.UTC(2030, 0, 1);
+    const block = { ssrc: 9, fractionLost: 0.25, lost: 3, highestSequence: 70_000, delaySeconds: 0.5 };
+    const written = writeReceiverReport(1, [{ ...block, lastReport: ntpMiddle(sentAt) }]);
+    const [report] = readRtcp(written) as ReceptionReport[];
+    expect(report).toMatchObject({ type: "reception", ssrc: 9, fractionLost: 0.25, delaySeconds: 0.5 });
+    expect(report && roundTripMs(report, sentAt + 540)).toBeCloseTo(40, 0);
+    expect(report && roundTripMs({ ...report, lastReport: 0 }, sentAt)).toBeNull();
+  });
+
+  it("asks for keyframes, for packets again, and for less", () => {
+    expect(hex(writePli(1, 2))).toBe("81ce00020000000100000002");
+    // 5 with 6 and 21 in its mask, 22 by itself, across the end of the numbers.
+    expect(hex(writeNack(1, 2, [5, 6, 21, 22]))).toBe("81cd000400000001000000020005800100160000");
+    expect(hex(writeNack(1, 2, [65_535, 0]))).toBe("81cd00030000000100000002ffff0001");
+    // 250,000 times 2 to the 3rd.
+    expect(hex(writeRemb(1, [2], 2_000_000))).toBe("8fce0005000000010000000052454d42010fd09000000002");
+    expect(readRtcp(writeNack(1, 2, [5, 6, 21, 22]))).toEqual([{ type: "nack", ssrc: 2, count: 4 }]);
+    expect(readRtcp(writePli(1, 2))).toEqual([{ type: "keyframe-request" }]);
+  });
+
+  it("takes any bytes, and is told from RTP", () => {
+    let seed = 7;
+    const random = () => (seed = (seed * 16_807) % 2_147_483_647);
+    for (let round = 0; round < 5000; round++) {
+      const bytes = Uint8Array.from({ length: random() % 60 }, () => random() & 0xff);
+      bytes[0] = 0x80 | ((bytes[0] ?? 0) & 0x3f);
+      readRtcp(bytes);
+      const packet = readRtpPacket(bytes);
+      if (packet) expect(packet.payload.length).toBeLessThanOrEqual(bytes.length);
+    }
+    expect(isRtcp(SENDER_REPORT)).toBe(true);
+    expect(readRtpPacket(SENDER_REPORT)).toBeNull();
+    expect(readRtpPacket(rtpBytes([1, 2], { sequence: 5, timestamp: 6, marker: true }))).toEqual({
+      ...{ marker: true, payloadType: 96, sequence: 5, timestamp: 6, ssrc: 0x1234 },
+      payload: Uint8Array.of(1, 2),
+    });
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { FormatError } from "../bits/index.ts";
+import { OfferRefused, readOffer, withCandidates } from "./index.ts";
+import { offer, TCP, UDP, VIDEO_CODECS } from "./offers.fixture.ts";
+
+describe("an offer", () => {
+  it("to watch is answered with the profile that is sent, else with the one that all decode", () => {
+    expect(readOffer(offer(), "64")).toEqual({
+      purpose: "watch",
+      video: {
+        ...{ mid: "1", payloadType: 112, takesNack: false },
+        parameters: "profile-level-id=64001f;packetization-mode=1;level-asymmetry-allowed=1",
+      },
+      audio: {
+        ...{ mid: "0", payloadType: 111, takesNack: false },
+        parameters: "minptime=10;useinbandfec=1;stereo=1;sprop-stereo=1",
+      },
+      unused: [],
+      candidateTypes: ["host"],
+    });
+    expect(readOffer(offer(), "7a").video).toMatchObject({ payloadType: 107, takesNack: true });
+  });
+
+  it("to send is one to publish, in the profile that all encode; what else it has gets nothing", () => {
+    const second = ["m=video 9 UDP/TLS/RTP/SAVPF 96", "a=mid:2", "a=sendonly", "a=rtpmap:96 VP8/90000"];
+    const read = readOffer(offer({ direction: "sendonly", more: second }));
+    expect(read).toMatchObject({ purpose: "publish", video: { payloadType: 107 } });
+    expect(read.unused).toEqual([{ kind: "video", mid: "2", payloadType: 96 }]);
+  });
+
+  it("without candidates is answered: the other side is seen when it comes", () => {
+    expect(readOffer(offer({ candidates: [] })).candidateTypes).toEqual([]);
+  });
+
+  it.each([
+    ["TCP candidates only", offer({ candidates: [TCP] }), "unsupported", /TCP candidates only/],
+    ["no H.264", offer({ video: VIDEO_CODECS.slice(0, 1) }), "unsupported", /no H\.264 with packetization-mode=1/],
+    ["H.264 in packetization mode 0 alone", offer({ video: VIDEO_CODECS.slice(8, 10) }), "unsupported", /no H\.264/],
+    ["no Opus", offer().replace("opus", "PCMU"), "unsupported", /no Opus/],
+    [
+      "simulcast",
+      offer({ direction: "sendonly", more: ["a=simulcast:send h;l"] }),
+      "unsupported",
+      /turn simulcast off/,
+    ],
+    ["layers", offer({ direction: "sendonly", more: ["a=rid:h send", "a=rid:l send"] }), "unsupported", /simulcast/],
+    [
+      "a data channel",
+      offer({ more: ["m=application 9 UDP/DTLS/SCTP webrtc-datachannel", "a=mid:2"] }),
+      "unsupported",
+      /no data channels/,
+    ],
+    ["no ICE", offer({ session: ["a=group:BUNDLE 0 1"] }), "malformed", /ICE credentials/],
+    ["no fingerprint", offer().replace("a=fingerprint", "a=nothing"), "malformed", /fingerprint/],
+    ["no bundle", offer().replace("a=group:BUNDLE 0 1", "a=x:y"), "malformed", /a=group:BUNDLE/],
+    ["no media", offer().split("m=")[0] ?? "", "malformed", /no media section/],
+    ["no mids", offer().replace("a=mid:1", "a=mid:../x"), "malformed", /a=mid/],
+  ] as const)("with %s is refused in words", (_, text, kind, words) => {
+    try {
+      readOffer(text);
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toBeInstanceOf(OfferRefused);
+      expect(error).toMatchObject({ kind, message: expect.stringMatching(words) });
+    }
+  });
+
+  it.each([
+    ["no SDP", '{"sdp":"v=0"}'],
+    ["empty", ""],
+    ["1,000 media sections", offer({ more: Array.from({ length: 1000 }, () => "m=video 9 UDP/TLS/RTP/SAVPF 96") })],
+    ["10,000 payload types", offer().replace("SAVPF 111", `SAVPF ${"111 ".repeat(10_000)}`)],
+  ])("that is %s cannot be read", (_, text) => {
+    expect(() => readOffer(text)).toThrow(FormatError);
+  });
+});
+
+it("an answer names our addresses alone, in its first media section", () => {
+  const answer = withCandidates(
+    offer({ candidates: [UDP, "a=end-of-candidates"] }),
+    ["203.0.113.5", "2001:db8::5"],
+    8189,
+  );
+  const lines = answer.split("\r\n").filter((line) => /^(?:m=|a=candidate|a=end)/.test(line));
+  expect(lines).toEqual([
+    "m=audio 9 UDP/TLS/RTP/SAVPF 111",
+    "a=candidate:1 1 UDP 2130706431 203.0.113.5 8189 typ host",
+    "a=candidate:2 1 UDP 2130706175 2001:db8::5 8189 typ host",
+    "a=end-of-candidates",
+    "m=video 9 UDP/TLS/RTP/SAVPF 96 103 107 109 112",
+  ]);
+  expect(answer.endsWith("\r\n")).toBe(true);
+});

@@ -1,0 +1,117 @@
+import { parseSessionDescription, type SdpMedia, type SdpPayload } from "./session-description.ts";
+
+/** What an offer asks for: to send media, or to get it. */
+export type OfferPurpose = "publish" | "watch";
+
+/** A media section that is answered with one codec. */
+export interface ChosenMedia {
+  readonly mid: string;
+  readonly payloadType: number;
+  /** For `a=fmtp` of the answer; empty for none. */
+  readonly parameters: string;
+  readonly takesNack: boolean;
+}
+
+export interface Offer {
+  readonly purpose: OfferPurpose;
+  readonly video: ChosenMedia | null;
+  readonly audio: ChosenMedia | null;
+  /** Sections that get no media, in the offer's order. */
+  readonly unused: readonly { readonly kind: "video" | "audio"; readonly mid: string; readonly payloadType: number }[];
+  /** How the other side can be reached: `host`, `srflx`, `relay`; empty where it does not say. */
+  readonly candidateTypes: readonly string[];
+}
+
+/** An offer that cannot be answered; the message is for the person who made it. */
+export class OfferRefused extends Error {
+  readonly code = "offer-refused";
+  /** `malformed`: no client could mean this. `unsupported`: it is right, and this server cannot serve it. */
+  readonly kind: "malformed" | "unsupported";
+
+  constructor(kind: "malformed" | "unsupported", message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/**
+ * Reads an offer to publish or to watch, and chooses what to answer: H.264 (packetization mode 1) and Opus. `profile` is what will be sent: two
+ * hexadecimal digits of its `profile_idc`, where that is known. Throws `OfferRefused`, and `FormatError` for what is no SDP.
+ */
+export function readOffer(text: string, profile = "42"): Offer {
+  const { media, isBundled, hasIce, hasFingerprint } = parseSessionDescription(text);
+  const malformed = (message: string) => new OfferRefused("malformed", message);
+  if (media.length === 0) throw malformed("The offer has no media section.");
+  if (!hasIce) throw malformed("The offer has no ICE credentials (a=ice-ufrag and a=ice-pwd).");
+  if (!hasFingerprint) throw malformed("The offer has no DTLS fingerprint (a=fingerprint).");
+  if (media.length > 1 && !isBundled) throw malformed("The offer's media must share one transport (a=group:BUNDLE).");
+  if (media.some(({ mid }) => !/^[\w.-]{1,32}$/.test(mid)))
+    throw malformed("Each media section needs an a=mid of 1 to 32 letters and digits.");
+  if (media.some(({ kind }) => kind !== "audio" && kind !== "video"))
+    throw new OfferRefused("unsupported", "This server takes audio and video only, and no data channels.");
+  const candidates = media.flatMap((section) => section.candidates);
+  if (candidates.length > 0 && candidates.every(({ transport }) => transport === "tcp"))
+    throw new OfferRefused(
+      "unsupported",
+      "The offer has TCP candidates only, and WebRTC media goes over UDP here. Allow UDP, or watch by HLS.",
+    );
+  const purpose: OfferPurpose = media.some(({ direction }) => direction === "sendonly") ? "publish" : "watch";
+  if (purpose === "publish" && media.some((section) => section.hasSimulcast))
+    throw new OfferRefused("unsupported", "This server takes one rendition: turn simulcast off.");
+  const wanted = media.filter(({ direction }) =>
+    purpose === "publish" ? direction === "sendonly" || direction === "sendrecv" : direction !== "sendonly",
+  );
+  const of = (kind: string) => wanted.find((section) => section.kind === kind && section.direction !== "inactive");
+  const video = of("video");
+  const audio = of("audio");
+  const chosenVideo = video ? chooseVideo(video, purpose, profile) : null;
+  const chosenAudio = audio ? chooseAudio(audio) : null;
+  if (!chosenVideo && !chosenAudio) throw malformed("The offer has no media to send or to get.");
+  return {
+    purpose,
+    video: chosenVideo,
+    audio: chosenAudio,
+    unused: media
+      .filter(({ mid }) => mid !== chosenVideo?.mid && mid !== chosenAudio?.mid)
+      .map(({ kind, mid, payloads }) => ({
+        kind: kind === "video" ? "video" : "audio",
+        mid,
+        payloadType: payloads[0]?.type ?? 0,
+      })),
+    candidateTypes: [...new Set(candidates.filter(({ transport }) => transport === "udp").map(({ type }) => type))],
+  };
+}
+
+function chooseVideo(section: SdpMedia, purpose: OfferPurpose, profile: string): ChosenMedia {
+  const h264 = section.payloads.filter(
+    ({ codec, parameters }) => codec === "h264" && parameters.get("packetization-mode") === "1",
+  );
+  if (h264.length === 0)
+    throw new OfferRefused(
+      "unsupported",
+      "The offer has no H.264 with packetization-mode=1, which is the video that this server takes and sends over WebRTC.",
+    );
+  const profileOf = ({ parameters }: SdpPayload) => (parameters.get("profile-level-id") ?? "42e01f").toLowerCase();
+  const constrained = h264.find((payload) => profileOf(payload).startsWith("42e0"));
+  // What a sender encodes best; for viewers the profile that is sent, else the one that all of them decode.
+  const best = h264.find((payload) => profileOf(payload).startsWith(purpose === "publish" ? "42e0" : profile));
+  const chosen = best ?? constrained ?? h264[0];
+  if (!chosen) throw new OfferRefused("unsupported", "The offer has no H.264.");
+  return {
+    mid: section.mid,
+    payloadType: chosen.type,
+    parameters: `profile-level-id=${profileOf(chosen)};packetization-mode=1;level-asymmetry-allowed=1`,
+    takesNack: chosen.feedback.includes("nack"),
+  };
+}
+
+function chooseAudio(section: SdpMedia): ChosenMedia | null {
+  const opus = section.payloads.find(({ codec, clockRate }) => codec === "opus" && clockRate === 48_000);
+  if (!opus) throw new OfferRefused("unsupported", "The offer has no Opus, which is the audio of WebRTC here.");
+  return {
+    mid: section.mid,
+    payloadType: opus.type,
+    parameters: "minptime=10;useinbandfec=1;stereo=1;sprop-stereo=1",
+    takesNack: opus.feedback.includes("nack"),
+  };
+}
