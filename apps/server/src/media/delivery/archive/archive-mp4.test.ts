@@ -6,7 +6,7 @@ import {
   writeAudioFragment,
   writeVideoFragment,
 } from "@weir/formats/mp4";
-import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
+import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, type InputTrack } from "mediabunny";
 import { expect, test } from "vitest";
 import { ManualClock, systemClock } from "../../../platform/clock.ts";
 import { Slices } from "../../../platform/slices.ts";
@@ -197,7 +197,81 @@ test("an MP4 whose pictures changed their size and back has all of them, each se
   expect(samples.map((data) => Buffer.from(data).toString("hex"))).toEqual(wanted.map((data) => data.toString("hex")));
 });
 
+test("pictures and sound of a segment are one fragment, found by the true times of each", async () => {
+  const segmentSeconds = 1;
+  const count = 3;
+  const firstFrame = (n: number) => Math.ceil((n * segmentSeconds * RATE) / FRAME_TICKS);
+  const sounds = Array.from({ length: count }, (_, n) => soundBytes(firstFrame(n), firstFrame(n + 1)));
+  const shown = Array.from({ length: count }, (_, n) => Buffer.concat(pictureFragment(n * 90_000, 30)));
+  const video = { ...PICTURE_TRACK, config: Buffer.from(SMALL.config).toString("base64") };
+  const sound = recordingOf([]).renditions[0]?.track;
+  if (!sound) throw new Error("no track of sound");
+  const segmentAt = (n: number, startTicks: number, durationTicks: number, bytes: Uint8Array): StoredSegment => ({
+    ...segmentOf(n, startTicks, bytes),
+    durationTicks,
+  });
+  const index: MediaIndex = {
+    ...recordingOf([]),
+    renditions: [
+      {
+        rendition: "source",
+        track: video,
+        spanBytes: new Map(),
+        segments: shown.map((bytes, n) => segmentAt(n, n * 90_000, 90_000, bytes)),
+      },
+      {
+        rendition: "audio",
+        track: sound,
+        spanBytes: new Map(),
+        segments: sounds.map((bytes, n) => {
+          const [from, to] = [firstFrame(n) * FRAME_TICKS, firstFrame(n + 1) * FRAME_TICKS];
+          return segmentAt(n, from, to - from, bytes);
+        }),
+      },
+    ],
+  };
+  const mp4 = await ArchiveMp4.build(
+    index,
+    async (rendition) => initSegment(rendition === "source" ? SMALL : AUDIO),
+    new Slices(new ManualClock()),
+  );
+  const read = async (start: number, end: number): Promise<Buffer> => {
+    const pieces: Uint8Array[] = [];
+    const found = mp4.read({ start, end }, async function* (rendition, span, range) {
+      yield (rendition === "source" ? shown : sounds)[Number(span)]?.subarray(range.start, range.end + 1) ?? NONE;
+    });
+    for await (const bytes of found) pieces.push(bytes);
+    return Buffer.concat(pieces);
+  };
+  const whole = await read(0, mp4.size - 1);
+  expect(whole.byteLength).toBe(mp4.size);
+  for (let start = 0; start < mp4.size; start += 101)
+    expect((await read(start, start + 99)).equals(whole.subarray(start, start + 100))).toBe(true);
+
+  expect(whole.toString("latin1").split("moof")).toHaveLength(count + 1);
+  const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(whole) });
+  const packets = async (track: InputTrack | null): Promise<number> => {
+    if (!track) throw new Error("a track is missing");
+    let found = 0;
+    for await (const _ of new EncodedPacketSink(track).packets()) found++;
+    return found;
+  };
+  expect(await packets(await input.getPrimaryVideoTrack())).toBe(30 * count);
+  expect(await packets(await input.getPrimaryAudioTrack())).toBe(firstFrame(count));
+  // What a player looks for before its segment's first frame of sound is in the segment before, and libavformat finds nothing where it looks else.
+  const sidx = whole.lastIndexOf("sidx");
+  expect(whole.readUInt32BE(sidx + 36 + 4)).toBe(firstFrame(1) * FRAME_TICKS);
+});
+
 const NONE = new Uint8Array();
+const PICTURE_TRACK = {
+  kind: "video",
+  codec: "avc",
+  codecString: "",
+  timescale: 90_000,
+  width: 640,
+  height: 360,
+} as const;
 const PICTURE_TICKS = 3000;
 /** An IDR slice, as far as anybody looks here. */
 const PICTURE = Buffer.from([0, 0, 0, 3, 0x65, 1, 2]);
@@ -222,6 +296,24 @@ function pictureBytes(startTicks: number): Uint8Array {
   });
   const parts = [startTicks, startTicks + PICTURE_TICKS].flatMap((time, n) => writeVideoFragment(n, [sampleAt(time)]));
   return Buffer.concat(parts);
+}
+
+/** One fragment of `count` pictures. */
+function pictureFragment(startTicks: number, count: number): Uint8Array[] {
+  const samples = Array.from({ length: count }, (_, n) => {
+    const time = startTicks + n * PICTURE_TICKS;
+    return { time, decodeTime: time, duration: PICTURE_TICKS, isIndependent: n === 0, data: PICTURE };
+  });
+  return writeVideoFragment(1, samples);
+}
+
+/** One fragment of the frames of sound from one number up to another. */
+function soundBytes(from: number, to: number): Uint8Array {
+  const samples = Array.from({ length: to - from }, (_, n) => {
+    const time = (from + n) * FRAME_TICKS;
+    return { time, decodeTime: time, duration: FRAME_TICKS, isIndependent: true, data: silentAacFrame(2) };
+  });
+  return Buffer.concat(writeAudioFragment(1, samples));
 }
 
 function segmentBytes(startTicks: number): Uint8Array {

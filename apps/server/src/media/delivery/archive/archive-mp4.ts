@@ -1,19 +1,30 @@
-import { hash } from "node:crypto";
-import { FragmentEditor, type FragmentPlace, jointInit, segmentIndexes } from "@weir/formats/mp4";
+import { createHash } from "node:crypto";
+import { buffer } from "node:stream/consumers";
+import { FragmentEditor, type FragmentPlace, jointInit, segmentIndexes, TrackJoiner } from "@weir/formats/mp4";
 import type { Slices } from "../../../platform/slices.ts";
 import type { ByteRange } from "../../../platform/storage/object-store.ts";
 import type { MediaIndex, StoredRendition, StoredSegment } from "../../../ports/index.ts";
 import { Mp4Track, type ReadInit } from "./mp4-track.ts";
 
 /** The fragments of one segment of one track. */
-interface Piece extends FragmentPlace {
+interface Placed extends FragmentPlace {
   readonly rendition: string;
   readonly segment: StoredSegment;
+}
+
+interface Piece {
+  readonly first: Placed;
+  /** Of another track, joined with the first. */
+  readonly second?: Placed;
   /** Where it stands behind the head. */
   readonly at: number;
 }
 
 const NOTHING = new Uint8Array();
+/** Sound beside pictures is read whole before them; more of it than this stands behind them. */
+const MAX_JOINED_BYTES = 256 * 1024;
+/** Changes with the way in which the bytes behind a head are laid out: a download that goes on must not mix two. */
+const LAYOUT = "2";
 
 export type ReadSpan = (rendition: string, span: string, range: ByteRange) => AsyncIterable<Uint8Array>;
 
@@ -23,8 +34,8 @@ const LONGEST_HOLE_SECONDS = 1;
 const MAX_FRAGMENTS_PER_SEGMENT = 4096;
 
 /**
- * Stored media as one MP4: a joint `moov`, a segment index for each track, then the fragments of all tracks side by side. These are the
- * bytes of the spans, but for where they stand: their number, and their time behind a hole in the timeline, which is left out; and for parameter sets
+ * Stored media as one MP4: a joint `moov`, a segment index for each track, then a fragment of all tracks for each segment. Its media are the
+ * bytes of the spans; their description says where they stand: their number, and their time behind a hole in the timeline, which is left out. Parameter sets come
  * before the first picture of each segment, where the recording has several decoder configurations. Nothing
  * is remuxed or kept; a range of the file is a few ranges of spans.
  */
@@ -39,7 +50,8 @@ export class ArchiveMp4 {
     this.#pieces = pieces;
     this.size = head.byteLength + pieceBytes;
     // The head tells of every byte behind it.
-    this.etag = `"${hash("sha256", head, "base64url").slice(0, 22)}"`;
+    const digest = createHash("sha256").update(LAYOUT).update(head).digest("base64url");
+    this.etag = `"${digest.slice(0, 22)}"`;
   }
 
   static async build(index: MediaIndex, readInit: ReadInit, slices: Slices): Promise<ArchiveMp4> {
@@ -57,7 +69,7 @@ export class ArchiveMp4 {
     for (let n = this.#pieceAt(behind.start); n < this.#pieces.length; n++) {
       const piece = this.#pieces[n];
       if (!piece || piece.at > behind.end) return;
-      yield* within(behind, piece.at, readPlaced(piece, readSpan));
+      yield* within(behind, piece.at, readPiece(piece, readSpan));
     }
   }
 
@@ -83,9 +95,6 @@ function tracksOf({ id, renditions }: MediaIndex): StoredRendition[] {
   return found;
 }
 
-/** A picture is decoded no earlier than this before it is shown. */
-const MAX_REORDER_SECONDS = 0.25;
-
 /** Where everything stands behind the head. The first track leads: what it has no row for is not in the file. */
 class Layout {
   readonly pieces: Piece[] = [];
@@ -110,26 +119,24 @@ class Layout {
     // The first picture is decoded before it is shown, and no decoding time can be negative.
     const kept = this.pieces.length === 0 ? longest : 0;
     const leftOut = this.#leftOutTicks + (holeTicks > longest ? holeTicks - kept : 0);
-    const before = this.bytes;
+    const placed: Placed[] = [];
     const starts = this.#tracks.map((state) => {
       const { track } = state;
       const earlierTicks = Math.round((leftOut * track.timescale) / timescale);
       const segment = this.#segmentOf(state, leading.msn);
-      // Of the track that leads: libavformat looks the time at which a picture is decoded up in the other indexes, and must find the same segment.
-      const decodedEarlier = state === lead ? 0 : MAX_REORDER_SECONDS;
-      const startSeconds = Math.max(0, (leading.startTicks - leftOut) / timescale - decodedEarlier);
-      const startTicks = Math.floor(startSeconds * track.timescale);
-      if (!segment || !track.holds(segment)) return { startTicks, ticks: 0 };
+      if (!segment || !track.holds(segment)) {
+        const startTicks = Math.round(((leading.startTicks - leftOut) / timescale) * track.timescale);
+        return { startTicks, ticks: 0 };
+      }
+      const startTicks = segment.startTicks - earlierTicks;
+      const sequence = (this.pieces.length + placed.length) * MAX_FRAGMENTS_PER_SEGMENT;
       const prefix = track.prefixOf(segment);
-      const sequence = this.pieces.length * MAX_FRAGMENTS_PER_SEGMENT;
-      this.pieces.push({
-        ...{ rendition: track.stored.rendition, segment, at: this.bytes },
-        ...{ sequence, earlierTicks, prefix },
-      });
-      this.bytes += segment.length + prefix.byteLength;
+      placed.push({ rendition: track.stored.rendition, segment, sequence, earlierTicks, prefix });
       return { startTicks, ticks: segment.durationTicks };
     });
-    if (this.bytes === before) return;
+    if (placed.length === 0) return;
+    const before = this.bytes;
+    this.#put(placed);
     this.#leftOutTicks = leftOut;
     this.#endTicks = leading.startTicks + leading.durationTicks;
     this.#segmentBytes.push(this.bytes - before);
@@ -138,6 +145,14 @@ class Layout {
       state.starts.push(startTicks);
       state.endTicks = startTicks + ticks;
     }
+  }
+
+  #put([first, second, ...others]: readonly Placed[]): void {
+    if (!first) return;
+    const isJoined = second && bytesOf(second) <= MAX_JOINED_BYTES;
+    this.pieces.push({ first, ...(isJoined && { second }), at: this.bytes });
+    this.bytes += bytesOf(first) + (isJoined ? bytesOf(second) : 0);
+    this.#put(isJoined || !second ? others : [second, ...others]);
   }
 
   head(): Uint8Array {
@@ -162,10 +177,21 @@ class Layout {
   }
 }
 
+function bytesOf({ segment, prefix }: Placed): number {
+  return segment.length + prefix.byteLength;
+}
+
+async function* readPiece({ first, second }: Piece, readSpan: ReadSpan): AsyncGenerator<Uint8Array, void> {
+  if (!second) return yield* readPlaced(first, readSpan);
+  const joiner = new TrackJoiner(bytesOf(first), await buffer(readPlaced(second, readSpan)));
+  for await (const bytes of readPlaced(first, readSpan)) yield* joiner.push(bytes);
+  yield* joiner.end();
+}
+
 /** A segment's fragments as they stand in the file, in the pieces that the store gives. */
-async function* readPlaced(piece: Piece, readSpan: ReadSpan): AsyncGenerator<Uint8Array, void> {
-  const { rendition, segment, earlierTicks } = piece;
-  let { sequence, prefix } = piece;
+async function* readPlaced(placed: Placed, readSpan: ReadSpan): AsyncGenerator<Uint8Array, void> {
+  const { rendition, segment, earlierTicks } = placed;
+  let { sequence, prefix } = placed;
   const editor = new FragmentEditor(() => {
     const place = { sequence: ++sequence, earlierTicks, prefix };
     prefix = NOTHING;
