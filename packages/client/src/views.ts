@@ -7,7 +7,7 @@ export interface ViewsNowOptions extends CallOptions {
   readonly playbackId?: string | undefined;
   readonly creatorId?: string | undefined;
   /** One element for each value of these; one in all without it. */
-  readonly breakdownBy?: readonly ("playbackId" | "creatorId")[];
+  readonly breakdownBy?: readonly ("playbackId" | "creatorId" | "deviceType" | "os" | "browser" | "country")[];
 }
 
 /** Whose views to count, and over which time. */

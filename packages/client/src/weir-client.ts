@@ -16,6 +16,7 @@ import { Sessions } from "./sessions.ts";
 import { SigningKeys } from "./signing-keys.ts";
 import { Streams } from "./streams.ts";
 import { type CallOptions, type ClientOptions, Transport } from "./transport.ts";
+import { Usage } from "./usage.ts";
 import { Views } from "./views.ts";
 import { Webhooks } from "./webhooks.ts";
 
@@ -27,6 +28,8 @@ export class WeirClient {
   readonly signingKeys: SigningKeys;
   readonly webhooks: Webhooks;
   readonly views: Views;
+  /** Minutes transcoded, delivered and stored. */
+  readonly usage: Usage;
   readonly dashboard: Dashboard;
   readonly people: People;
   readonly playback: {
@@ -44,6 +47,7 @@ export class WeirClient {
     this.signingKeys = new SigningKeys(transport);
     this.webhooks = new Webhooks(transport);
     this.views = new Views(transport);
+    this.usage = new Usage(transport);
     this.dashboard = new Dashboard(transport);
     this.people = new People(transport);
     this.playback = {

@@ -24,5 +24,6 @@ export * from "./signing-key.ts";
 export * from "./stream.ts";
 export * from "./stream-info.ts";
 export * from "./task.ts";
+export * from "./usage.ts";
 export * from "./views.ts";
 export * from "./webhook.ts";

@@ -14,10 +14,6 @@ const later = (what: string, operations: Operations): LaterRoute[] =>
     return { method, path: `/api${path}`, what };
   });
 
-/** The data API is served below `/data` as well as `/api/data`. */
-const laterData = (what: string, operations: Operations): LaterRoute[] =>
-  later(what, operations).flatMap((route) => [route, { ...route, path: route.path.slice("/api".length) }]);
-
 /** Every operation that answers 501. */
 export const laterRoutes: readonly LaterRoute[] = [
   ...later("pulled streams", ["PUT /stream/pull", "POST /stream/:id/start-pull"]),
@@ -48,5 +44,4 @@ export const laterRoutes: readonly LaterRoute[] = [
     "PUT /room/:id/user/:userId",
     "DELETE /room/:id/user/:userId",
   ]),
-  ...laterData("usage figures", ["GET /data/usage/query"]),
 ];

@@ -7,6 +7,7 @@ import { multistreamRoutes } from "./routes/multistream-routes.ts";
 import { playbackRoutes } from "./routes/playback-routes.ts";
 import { sessionRoutes } from "./routes/session-routes.ts";
 import { streamRoutes } from "./routes/stream-routes.ts";
+import { usageRoutes } from "./routes/usage-routes.ts";
 import { viewsRoutes } from "./routes/views-routes.ts";
 import { webhookRoutes } from "./routes/webhook-routes.ts";
 
@@ -19,6 +20,7 @@ export const routes = {
   ...accountRoutes,
   ...accessControlRoutes,
   ...dataRoutes,
+  ...usageRoutes,
   ...viewsRoutes,
   ...webhookRoutes,
 } as const satisfies Record<string, Route>;

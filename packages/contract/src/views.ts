@@ -1,9 +1,29 @@
 import { type Static, Type } from "typebox";
 import { exact, Id } from "./exact.ts";
 
+const empty = Type.Optional(Type.String({ description: "Not kept: always empty" }));
+
 const dimensions = {
-  playbackId: Type.Optional(Type.String({ description: "Where it was asked to be broken down by it, or about one" })),
+  playbackId: Type.Optional(
+    Type.String({ description: "This and the following fields: where the query breaks down by them" }),
+  ),
   creatorId: Type.Optional(Type.String()),
+  deviceType: Type.Optional(
+    Type.String({ description: "`desktop`, `mobile`, `tablet`, `tv`, `bot`, or empty if unknown" }),
+  ),
+  device: Type.Optional(Type.String({ description: "The same as `deviceType`" })),
+  os: Type.Optional(Type.String({ description: "As in `iOS`; empty if unknown" })),
+  browser: Type.Optional(Type.String({ description: "Browser or player, as in `Safari` or `VLC`; empty if unknown" })),
+  country: Type.Optional(
+    Type.String({ description: "ISO 3166-1 alpha-2; empty if unknown or without `WEIR_GEOIP_FILE`" }),
+  ),
+  viewerId: empty,
+  cpu: empty,
+  browserEngine: empty,
+  continent: empty,
+  subdivision: empty,
+  timezone: empty,
+  geohash: empty,
 };
 
 /** The current viewers: one element, or one for each value that it is broken down by. */
@@ -11,7 +31,7 @@ export const ViewsNow = Type.Object({
   ...dimensions,
   viewCount: Type.Integer({ description: "Viewers that were seen within the last 30 s" }),
   errorRate: Type.Number({
-    description: "Share of the views that began within the last hour whose player told an error",
+    description: "Share of the views that began within the last hour whose player reported an error",
   }),
 });
 export type ViewsNow = Static<typeof ViewsNow>;
@@ -22,7 +42,18 @@ export const Viewership = Type.Object({
   timestamp: Type.Optional(Type.Integer({ description: "Begin of the step, milliseconds since the Unix epoch, UTC" })),
   viewCount: Type.Integer({ description: "Views that began" }),
   playtimeMins: Type.Number(),
-  errorRate: Type.Number({ description: "Share of the views whose player told an error, 0 to 1" }),
+  errorRate: Type.Number({ description: "Share of the views whose player reported an error, 0 to 1" }),
+  ttffMs: Type.Optional(
+    Type.Number({
+      description: "Mean time from play to the first picture. This and the following: where players reported",
+    }),
+  ),
+  rebufferRatio: Type.Optional(
+    Type.Number({ description: "Share of the playing time that players waited for data, 0 to 1" }),
+  ),
+  exitsBeforeStart: Type.Optional(
+    Type.Number({ description: "Share of the reporting players that showed no picture, 0 to 1" }),
+  ),
 });
 export type Viewership = Static<typeof Viewership>;
 
@@ -36,7 +67,7 @@ export const TotalViews = Type.Object({
 export type TotalViews = Static<typeof TotalViews>;
 
 const breakdownBy = Type.Optional(
-  Type.Array(Type.Enum(["playbackId", "creatorId"]), {
+  Type.Array(Type.Enum(Object.keys(dimensions) as (keyof typeof dimensions)[]), {
     description: "Also as `breakdownBy[]`, repeated or with commas",
   }),
 );

@@ -1,4 +1,5 @@
 import type { InjectOptions, LightMyRequestResponse } from "fastify";
+import { Audiences } from "../platform/audience/index.ts";
 import { ManualClock, systemClock } from "../platform/clock.ts";
 import { openDatabase } from "../platform/database.ts";
 import { createApp } from "../platform/http/app.ts";
@@ -79,6 +80,7 @@ export async function startTestDomains(
   };
   const build = (nodeName: string) =>
     createDomains({
+      audiences: new Audiences(null),
       database,
       clock,
       log,

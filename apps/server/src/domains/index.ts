@@ -2,6 +2,7 @@
 import cookie from "@fastify/cookie";
 import type { EffectiveSetting } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
+import type { Audiences } from "../platform/audience/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
@@ -35,6 +36,7 @@ import type { Schema, Trx } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
 import { readStream, streamRoutes } from "./streams/index.ts";
+import { usageRoutes } from "./usage/index.ts";
 import { countViewersOfStreams, ViewCounter, ViewerLimit, viewRoutes } from "./views/index.ts";
 import {
   DeliveryWorker,
@@ -78,6 +80,7 @@ export interface DomainOptions {
   readonly database: Pick<Database<Schema>, "db" | "vital" | "viewers" | "jobs" | "listen" | "notify">;
   readonly clock: Clock;
   readonly log: Log;
+  readonly audiences: Audiences;
   readonly settings: DomainSettings;
   readonly mediaControl: MediaControl;
   /** Where recordings are. */
@@ -215,6 +218,7 @@ export function createDomains(options: DomainOptions): Domains {
       eventRoutes(app, { ...deps, feed });
       signingKeyRoutes(app, { ...deps, mediaControl });
       viewRoutes(app, { ...deps, viewCounter, viewers: database.viewers });
+      usageRoutes(app, deps);
       webhookRoutes(app, deps);
       addLaterRoutes(app);
       if (playerPage !== null) watchPages(app, { playables, template: playerPage });

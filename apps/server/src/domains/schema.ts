@@ -315,18 +315,36 @@ export interface EventTable extends Owned, AboutSubject {
   data: JSONColumnType<Record<string, unknown>>;
 }
 
+interface UsageHourTable extends Owned, AboutSubject {
+  hour: Int8;
+  transcoded_ms: Int8Default;
+}
+
 interface ViewHourTable extends Owned, AboutSubject {
   playback_id: string;
   hour: Int8;
+  device_type: Generated<string>;
+  os: Generated<string>;
+  browser: Generated<string>;
+  country: Generated<string>;
   view_count: Int8Default;
   playtime_ms: Int8Default;
   errors: Int8Default;
   heartbeats: Int8Default;
+  players: Int8Default;
+  starts: Int8Default;
+  ttff_ms: Int8Default;
+  playing_ms: Int8Default;
+  rebuffering_ms: Int8Default;
 }
 
 interface ViewerCountTable extends Owned, AboutSubject {
   node_id: string;
   playback_id: string;
+  device_type: Generated<string>;
+  os: Generated<string>;
+  browser: Generated<string>;
+  country: Generated<string>;
   viewers: number;
   told_at: Int8;
 }
@@ -424,6 +442,7 @@ export interface Schema {
   webhook_delivery: WebhookDeliveryTable;
   webhook_queue: WebhookQueueTable;
   webhook_log: WebhookLogTable;
+  usage_hour: UsageHourTable;
   view_hour: ViewHourTable;
   viewer_count: ViewerCountTable;
 }

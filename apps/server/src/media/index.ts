@@ -1,5 +1,6 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
+import type { Audiences } from "../platform/audience/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import type { Log } from "../platform/log.ts";
@@ -35,6 +36,7 @@ export interface MediaPlaneSettings {
   readonly proxies: TrustedProxies;
   /** As so many viewers one client is counted at most. */
   readonly viewersPerClient: number;
+  readonly audiences: Audiences;
   /** Answers that may read from the object store at a time. */
   readonly maxReads: number;
   /** Spool of recordings: must survive the process, needs no backup. */

@@ -150,6 +150,14 @@ const SETTINGS = {
     integer(1, 100_000),
     "2000",
   ),
+  geoipFile: optional(
+    {
+      variable: "WEIR_GEOIP_FILE",
+      about:
+        "File in MaxMind's format (`.mmdb`) that tells the countries of viewers' addresses, for figures by country. None where unset.",
+    },
+    folder,
+  ),
   viewersPerCredential: setting(
     {
       variable: "WEIR_VIEWERS_PER_CREDENTIAL",

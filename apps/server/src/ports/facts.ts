@@ -160,9 +160,21 @@ export type MediaFact =
   | SourceMetrics
   | SegmentTranscoded;
 
-/** The viewers of one playback id through this node. Told every 10 s while there are any, and once more when the last has left. */
+/** A group of viewers: kinds of device and software, and a country (ISO 3166-1 alpha-2). Empty texts where unknown. */
+export interface Audience {
+  readonly deviceType: string;
+  readonly os: string;
+  readonly browser: string;
+  readonly country: string;
+}
+
+/**
+ * The viewers of one playback id and audience through this node. Told every 10 s while there are any, and once more when the last has left.
+ * Without an audience: of those that nothing is known of.
+ */
 export interface ViewerCount {
   readonly playbackId: string;
+  readonly audience?: Audience;
   /** Viewers right now. */
   readonly now: number;
   /** Viewers that began since the last count. */

@@ -2,6 +2,7 @@ import type { Domains, Schema } from "../domains/index.ts";
 import { MediaPlane, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
 import { publishSettings, RtmpServer } from "../media/ingest/index.ts";
 import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
+import type { Audiences } from "../platform/audience/index.ts";
 import { availableCores } from "../platform/available-cores.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
@@ -28,6 +29,7 @@ export interface MediaRoleSettings {
   readonly clock: Clock;
   readonly log: Log;
   readonly proxies: TrustedProxies;
+  readonly audiences: Audiences;
   readonly publicUrl: () => string;
   readonly maxRtmpConnections: number;
   readonly maxStoredReads: number;
@@ -55,6 +57,7 @@ export async function startMedia({
   clock,
   log,
   proxies,
+  audiences,
   publicUrl,
   maxRtmpConnections,
   maxStoredReads,
@@ -83,6 +86,7 @@ export async function startMedia({
     viewerSecret: await domains.viewerSecret(),
     proxies,
     viewersPerClient: config.viewersPerClient,
+    audiences,
     maxReads: maxStoredReads,
     spoolDir: spoolDirOf(dataFolder),
     reconnectWindowMs: config.reconnectWindowMs,

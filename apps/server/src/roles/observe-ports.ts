@@ -102,10 +102,10 @@ function observeSink(eventSink: EventSink, metrics: Metrics): EventSink {
       eventSink.report(fact);
     },
     countViewers(counts) {
-      for (const { playbackId, now } of counts) {
-        if (now > 0) watched.set(playbackId, now);
-        else watched.delete(playbackId);
-      }
+      // The counts of one playback id by audience come together.
+      for (const { playbackId } of counts) watched.delete(playbackId);
+      for (const { playbackId, now } of counts)
+        if (now > 0) watched.set(playbackId, (watched.get(playbackId) ?? 0) + now);
       eventSink.countViewers(counts);
     },
     settle: () => eventSink.settle(),

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createDomains, type Schema } from "../domains/index.ts";
 import { closeSlowReaders, MEDIA_PREFIXES } from "../media/index.ts";
+import { Audiences, readCountries } from "../platform/audience/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Config, effectiveSettings } from "../platform/config.ts";
 import { diskOf, freeBytesOf, openDataFolder } from "../platform/data-folder.ts";
@@ -97,8 +98,10 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   let metricsPort = config.metricsPort;
   const publicUrl = () => config.publicUrl ?? `http://localhost:${httpPort}`;
   const rtmpUrl = () => `rtmp://${new URL(publicUrl()).hostname}:${rtmpPort}/live`;
+  const audiences = new Audiences(config.geoipFile === null ? null : readCountries(config.geoipFile));
   const domains = createDomains({
     database,
+    audiences,
     clock,
     log,
     settings: {
@@ -146,6 +149,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
         clock,
         log,
         proxies,
+        audiences,
         publicUrl: domains.publicUrl,
         maxRtmpConnections: budget.rtmp,
         maxStoredReads: budget.storedReads,

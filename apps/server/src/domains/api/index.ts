@@ -18,3 +18,4 @@ export {
 export { describeApi, version } from "./openapi.ts";
 export { markPrincipal, type Principal, principalOf } from "./principal.ts";
 export { markOrigin, originOf } from "./request-origin.ts";
+export { parseStretch, type Step, type Stretch } from "./stretch.ts";

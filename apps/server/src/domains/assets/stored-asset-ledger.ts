@@ -9,6 +9,8 @@ import {
 import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import type { AssetRow, Trx } from "../schema.ts";
+import { assetSubject } from "../subject.ts";
+import { addTranscodedTime } from "../usage/index.ts";
 import { assetEvent, lockAsset, moveAsset, taskEvent, writeAsset } from "./asset-change.ts";
 import { writeAssetMedia } from "./asset-media.ts";
 import { isSettled } from "./asset-status.ts";
@@ -75,6 +77,10 @@ export class StoredAssetLedger implements AssetLedger {
     const at = this.#deps.clock.now();
     const playbackId = await this.#change(assetId, async (trx, row) => {
       await writeAssetMedia(trx, assetId, media);
+      const owner = { projectId: row.project_id, userId: row.user_id };
+      await addTranscodedTime(trx, [
+        { subject: assetSubject(assetId), owner, at, seconds: row.video_spec?.duration ?? 0 },
+      ]);
       return moveAsset(trx, row, "finish", { at, set: { progress: 1, playable_at: Number(row.playable_at ?? at) } });
     });
     await this.#deps.accessChanged(playbackId);

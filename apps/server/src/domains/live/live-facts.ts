@@ -41,7 +41,7 @@ export async function writeLiveFacts(
     await insertSealedSpans(trx, ofType("span-sealed"));
     await noteFailedRecordings(trx, ofType("recording-failed"));
     await noteSpooledRecordings(trx, ofType("recording-spooled"));
-    const transcoded = await countTranscoded(trx, ofType("segment-transcoded"));
+    const transcoded = await countTranscoded(trx, ofType("segment-transcoded"), streams);
     const metrics = new Set(ofType("source-metrics").filter((fact) => freshStream(fact)?.sessionId === fact.sessionId));
     await writeRates(trx, [...metrics], streams);
     const measured = [...metrics].map((fact) => fact.streamId);

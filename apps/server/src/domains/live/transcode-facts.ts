@@ -4,14 +4,16 @@ import type { NewEvent } from "../events/index.ts";
 import type { Trx } from "../schema.ts";
 import { readSessionFences } from "../sessions/index.ts";
 import { streamSubject } from "../subject.ts";
+import { addTranscodedTime } from "../usage/index.ts";
 import type { LiveStream } from "./live-stream.ts";
 
 /**
- * Write what the transcoder made of segments: counters of sessions and streams. Returns the facts that count; the last ones of a session come when it has ended, those of a publisher that was replaced do not count.
+ * Write what the transcoder made of segments: counters of sessions, streams and usage. Returns the facts that count; the last ones of a session come when it has ended, those of a publisher that was replaced do not count.
  */
 export async function countTranscoded(
   trx: Trx,
   facts: readonly SegmentTranscoded[],
+  streams: ReadonlyMap<string, LiveStream>,
 ): Promise<ReadonlySet<SegmentTranscoded>> {
   if (facts.length === 0) return new Set();
   const fences = await readSessionFences(
@@ -25,6 +27,13 @@ export async function countTranscoded(
   const made = counted.filter((fact) => fact.success);
   await add(trx, "session", made, (fact) => fact.sessionId);
   await add(trx, "stream", made, (fact) => fact.streamId);
+  await addTranscodedTime(
+    trx,
+    made.flatMap(({ streamId, at, segment }) => {
+      const owner = streams.get(streamId)?.owner;
+      return owner ? [{ subject: streamSubject(streamId), owner, at, seconds: segment.duration }] : [];
+    }),
+  );
   return new Set(counted);
 }
 

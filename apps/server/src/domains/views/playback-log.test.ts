@@ -1,4 +1,4 @@
-import type { Stream, ViewsNow } from "@weir/contract";
+import type { Stream, Viewership, ViewsNow } from "@weir/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
 
@@ -49,6 +49,31 @@ describe("what a player tells of itself", () => {
     await expect.poll(errorRate).toBe(0.25);
     await send(beacon("b", "error"));
     await expect.poll(errorRate).toBe(0.5);
+  });
+
+  it("tells how soon pictures came and how long players waited, by browser", async () => {
+    const chrome = {
+      "user-agent":
+        "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+    };
+    const heartbeat = { type: "heartbeat", time_playing_ms: 4_000, time_waiting_ms: 800, time_stalled_ms: 200 };
+    const report = (session: string, ...events: object[]) => send({ ...beacon(session), events }, chrome);
+    await report("a", { ...heartbeat, play_to_first_frame_ms: 300 });
+    await report("a", { ...heartbeat, play_to_first_frame_ms: 300 });
+    await report("b", { ...heartbeat, play_to_first_frame_ms: 500 });
+    await report("c", { type: "heartbeat", time_waiting_ms: 1e12 }, { type: "heartbeat", time_playing_ms: "x" });
+    const path = `/data/views/query?playbackId=${stream.playbackId}&breakdownBy=browser&breakdownBy=os`;
+    const quality = async () => {
+      kit.clock.advance(1_000);
+      return (await kit.call("GET", path)).json<Viewership[]>();
+    };
+    await expect.poll(quality).toEqual([
+      {
+        ...{ browser: "Chrome", os: "Linux", viewCount: 0, playtimeMins: 0, errorRate: 0 },
+        // 12 s played, 3 s waited, and a minute at most of a player that says anything.
+        ...{ ttffMs: 400, rebufferRatio: 0.84, exitsBeforeStart: 0.3333 },
+      },
+    ]);
   });
 
   it.each<[string, unknown, number]>([

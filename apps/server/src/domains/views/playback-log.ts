@@ -1,15 +1,17 @@
 import { routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { LRUCache } from "lru-cache";
+import type { Audiences } from "../../platform/audience/index.ts";
 import { RateLimit } from "../../platform/http/rate-limit.ts";
 import { clientOf } from "../../platform/limits/client.ts";
 import { BadRequest, TooManyRequests } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
+import { PlayerReports } from "./player-reports.ts";
 import type { ViewCounter } from "./view-counter.ts";
 
 export interface PlaybackLogDeps extends Deps {
   readonly viewCounter: ViewCounter;
+  readonly audiences: Audiences;
 }
 
 /** Where players send to depends on the base address that they know. */
@@ -19,20 +21,17 @@ const MAX_EVENTS = 200;
 /** A player tells every 5 s; many viewers may share an address. */
 const QUOTA = 1_200;
 const MINUTE_MS = 60_000;
-/** Players of which an error was counted. */
-const MAX_FAILED = 10_000;
 
 interface PlaybackLog {
   readonly playbackId: string;
   readonly sessionId: string;
-  readonly errors: number;
-  readonly heartbeats: number;
+  readonly events: readonly unknown[];
 }
 
 /** The reports of players, from any page and without a key: counted, never stored as they came. */
-export function playbackLogRoutes(app: FastifyInstance, { clock, viewCounter }: PlaybackLogDeps): void {
+export function playbackLogRoutes(app: FastifyInstance, { clock, viewCounter, audiences }: PlaybackLogDeps): void {
   const limit = new RateLimit({ clock, quota: QUOTA, windowMs: MINUTE_MS });
-  const failed = new LRUCache<string, true>({ max: MAX_FAILED });
+  const reports = new PlayerReports();
 
   void app.register(async (scope) => {
     // A page that sends without asking first can only send text.
@@ -52,10 +51,9 @@ export function playbackLogRoutes(app: FastifyInstance, { clock, viewCounter }: 
             reply.headers(limit.headers(allowance));
             throw new TooManyRequests("too much from this address: send less often");
           }
-          const told = parsePlaybackLog(String(request.body ?? ""));
-          const isNews = told.errors > 0 && !failed.has(told.sessionId);
-          if (isNews) failed.set(told.sessionId, true);
-          viewCounter.countBeacon(told.playbackId, { errors: isNews ? 1 : 0, heartbeats: told.heartbeats });
+          const { playbackId, sessionId, events } = parsePlaybackLog(String(request.body ?? ""));
+          const audience = audiences.of(request.headers["user-agent"] ?? "", request.ip);
+          viewCounter.countReport(playbackId, audience, reports.read(sessionId, events));
           return reply.code(204).send();
         },
       );
@@ -71,10 +69,8 @@ function parsePlaybackLog(text: string): PlaybackLog {
     throw new BadRequest("playback_id is no playback id");
   if (!Array.isArray(events) || events.length > MAX_EVENTS)
     throw new BadRequest(`events is a list of at most ${MAX_EVENTS}`);
-  const count = (type: string) =>
-    events.filter((event: unknown) => (event as { type?: unknown } | null)?.type === type).length;
   const id = typeof sessionId === "string" ? sessionId.slice(0, 100) : "";
-  return { playbackId, sessionId: `${playbackId} ${id}`, errors: count("error"), heartbeats: count("heartbeat") };
+  return { playbackId, sessionId: `${playbackId} ${id}`, events };
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> {

@@ -1,9 +1,9 @@
 import type { Timer } from "../../platform/clock.ts";
-import type { EventSink, ViewerCount } from "../../ports/index.ts";
+import type { Audience, EventSink, ViewerCount } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { Owner, Trx } from "../schema.ts";
 import type { Subject } from "../subject.ts";
-import { type CountRow, writeCounts } from "./view-store.ts";
+import { type CountRow, NOBODY_KNOWN, writeCounts } from "./view-store.ts";
 
 /** Viewers that began to watch one playback id. */
 export interface NewViewers {
@@ -25,13 +25,26 @@ type Pending = { -readonly [Field in keyof CountRow]: CountRow[Field] } & { newV
 /** Counts of this span are one transaction. */
 const GATHER_MS = 1_000;
 const RETRY_MS = 5_000;
-/** Playback ids that wait to be written; beyond them, counts of others are lost. */
+/** Playback ids and audiences that wait to be written; beyond them, counts of others are lost. */
 const MAX_WAITING = 50_000;
 const MAX_NEW_VIEWERS = 1_000;
 
+/** What one player reported since its last report, beside being there. */
+export interface PlayerReport {
+  readonly errors: number;
+  readonly heartbeats: number;
+  /** Reports of players that were not heard of before. */
+  readonly players: number;
+  /** Players whose first picture came, and the milliseconds that all of them waited for it. */
+  readonly starts: number;
+  readonly ttffMs: number;
+  readonly playingMs: number;
+  readonly rebufferingMs: number;
+}
+
 /**
- * Between the media floor's counts and the rows. Counts of one playback id add up while they wait, so a database that is away costs no
- * more memory than there are playback ids; they are written within a second or, after a failure, tried again every 5 s.
+ * Between the media floor's counts and the rows. Counts of one playback id and audience add up while they wait, so a database that is away
+ * costs no more memory than there are of these; they are written within a second or, after a failure, tried again every 5 s.
  */
 export class ViewCounter implements Pick<EventSink, "countViewers"> {
   readonly #deps: ViewCounterDeps;
@@ -45,8 +58,8 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
   }
 
   countViewers(counts: readonly ViewerCount[]): void {
-    for (const { playbackId, now, begun, watchedMs, newViewers } of counts) {
-      const pending = this.#pending(playbackId);
+    for (const { playbackId, audience, now, begun, watchedMs, newViewers } of counts) {
+      const pending = this.#pending(playbackId, audience);
       if (!pending) continue;
       pending.now = now;
       pending.begun += begun;
@@ -57,12 +70,11 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
     this.#schedule(GATHER_MS);
   }
 
-  /** A player told how it is doing. */
-  countBeacon(playbackId: string, { errors, heartbeats }: { errors: number; heartbeats: number }): void {
-    const pending = this.#pending(playbackId);
+  /** A player reported how it is doing. */
+  countReport(playbackId: string, audience: Audience, report: PlayerReport): void {
+    const pending = this.#pending(playbackId, audience);
     if (!pending) return;
-    pending.errors += errors;
-    pending.heartbeats += heartbeats;
+    addReport(pending, report);
     this.#schedule(GATHER_MS);
   }
 
@@ -85,11 +97,12 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
     this.#timer?.cancel();
   }
 
-  #pending(playbackId: string): Pending | undefined {
-    const known = this.#waiting.get(playbackId);
+  #pending(playbackId: string, audience: Audience = NOBODY_KNOWN): Pending | undefined {
+    const key = keyOf(playbackId, audience);
+    const known = this.#waiting.get(key);
     if (known || this.#isClosed || this.#waiting.size >= MAX_WAITING) return known;
-    const fresh: Pending = { playbackId, now: null, begun: 0, watchedMs: 0, errors: 0, heartbeats: 0, newViewers: [] };
-    this.#waiting.set(playbackId, fresh);
+    const fresh: Pending = { playbackId, ...audience, now: null, begun: 0, watchedMs: 0, ...NO_REPORT, newViewers: [] };
+    this.#waiting.set(key, fresh);
     return fresh;
   }
 
@@ -105,14 +118,15 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
     try {
       await db.transaction().execute(async (trx) => {
         const known = await writeCounts(trx, { nodeId: node.id, now: clock.now(), counts: [...batch.values()] });
+        const named = Map.groupBy(batch.values(), ({ playbackId }) => playbackId);
         const begun = known.flatMap(({ playbackId, log: subject, owner }) => {
-          const viewerIds = batch.get(playbackId)?.newViewers ?? [];
+          const viewerIds = (named.get(playbackId) ?? []).flatMap(({ newViewers }) => newViewers);
           return viewerIds.length > 0 ? [{ playbackId, subject, owner, viewerIds }] : [];
         });
         if (begun.length > 0) await onNewViewers?.(trx, begun);
       });
     } catch (error) {
-      log.warn({ err: error, playbackIds: batch.size }, "could not write viewer counts; retrying later");
+      log.warn({ err: error, counts: batch.size }, "could not write viewer counts; retrying later");
       this.#putBack(batch);
       this.#timer ??= this.#isClosed ? null : clock.after(RETRY_MS, () => void this.flush());
       return;
@@ -122,16 +136,32 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
 
   /** A count that came meanwhile is newer. */
   #putBack(batch: ReadonlyMap<string, Pending>): void {
-    for (const [playbackId, failed] of batch) {
-      const newer = this.#waiting.get(playbackId);
+    for (const [key, failed] of batch) {
+      const newer = this.#waiting.get(key);
       if (newer) {
         newer.now ??= failed.now;
         newer.begun += failed.begun;
         newer.watchedMs += failed.watchedMs;
-        newer.errors += failed.errors;
-        newer.heartbeats += failed.heartbeats;
+        addReport(newer, failed);
         newer.newViewers = [...failed.newViewers, ...newer.newViewers].slice(0, MAX_NEW_VIEWERS);
-      } else if (this.#waiting.size < MAX_WAITING) this.#waiting.set(playbackId, failed);
+      } else if (this.#waiting.size < MAX_WAITING) this.#waiting.set(key, failed);
     }
   }
+}
+
+const NO_REPORT: PlayerReport = {
+  errors: 0,
+  heartbeats: 0,
+  players: 0,
+  starts: 0,
+  ttffMs: 0,
+  playingMs: 0,
+  rebufferingMs: 0,
+};
+
+const keyOf = (playbackId: string, { deviceType, os, browser, country }: Audience): string =>
+  `${playbackId}|${deviceType}|${os}|${browser}|${country}`;
+
+function addReport(to: Pending, report: PlayerReport): void {
+  for (const name of Object.keys(NO_REPORT) as (keyof PlayerReport)[]) to[name] += report[name];
 }

@@ -1,13 +1,14 @@
 import { routes, type TotalViews, type Viewership, type ViewsNow } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
-import { ApiRoutes, BadRequest, NotFound, type RawQuery } from "../api/index.ts";
+import type { Audiences } from "../../platform/audience/index.ts";
+import { ApiRoutes, BadRequest, NotFound, parseStretch, type RawQuery } from "../api/index.ts";
 import { DecisionCache } from "../decision-cache.ts";
 import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
 import type { Db, Owner } from "../schema.ts";
 import { playbackLogRoutes } from "./playback-log.ts";
 import type { ViewCounter } from "./view-counter.ts";
-import { parseDimensions, parseStretch, parseViewsOf } from "./view-query.ts";
+import { parseDimensions, parseViewsOf } from "./view-query.ts";
 import { isWatchable, MAX_ROWS, readTotalViews, readViewership, readViewsNow, type ViewsOf } from "./view-store.ts";
 
 const MAX_SHOWN = 100;
@@ -16,6 +17,7 @@ const TOTALS_MS = 10_000;
 const MAX_TOTALS = 10_000;
 
 export interface ViewRouteDeps extends Deps {
+  readonly audiences: Audiences;
   readonly viewCounter: ViewCounter;
   /** Of questions that anybody may ask. */
   readonly viewers: Db;

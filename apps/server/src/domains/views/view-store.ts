@@ -1,11 +1,14 @@
 import type { TotalViews, Viewership, ViewsNow } from "@weir/contract";
 import { type RawBuilder, sql } from "kysely";
+import type { Audience } from "../../ports/index.ts";
+import type { Step } from "../api/index.ts";
+import { creator, withCreator } from "../creator-of-subject.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
 import type { Subject } from "../subject.ts";
-import { watchables, withCreator } from "./watchable.ts";
+import { watchables } from "./watchable.ts";
 
-/** The views of one playback id that one node counted since the last time. */
-export interface CountRow {
+/** The views of one playback id and audience that one node counted since the last time. */
+export interface CountRow extends Audience {
   readonly playbackId: string;
   /** Viewers at the moment; null where nothing is known of them. */
   readonly now: number | null;
@@ -13,7 +16,15 @@ export interface CountRow {
   readonly watchedMs: number;
   readonly errors: number;
   readonly heartbeats: number;
+  readonly players: number;
+  readonly starts: number;
+  readonly ttffMs: number;
+  readonly playingMs: number;
+  readonly rebufferingMs: number;
 }
+
+/** The audience of viewers that nothing is known of. */
+export const NOBODY_KNOWN: Audience = { deviceType: "", os: "", browser: "", country: "" };
 
 /** Something that exists, of which a node counted viewers. */
 export interface CountedWatchable {
@@ -29,8 +40,12 @@ export const COUNT_STANDS_MS = 30_000;
 /** Longer answers are refused, not cut. */
 export const MAX_ROWS = 10_000;
 
-export type Dimension = "playbackId" | "creatorId";
-export type Step = "hour" | "day" | "week" | "month" | "year";
+/** Some clients ask for dimensions that are not kept: they are empty in every row. */
+export const DIMENSIONS = [
+  ...(["playbackId", "creatorId", "deviceType", "device", "os", "browser", "country"] as const),
+  ...(["viewerId", "cpu", "browserEngine", "continent", "subdivision", "timezone", "geohash"] as const),
+] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
 
 /** Whose views: of one thing or, without any, of all of the project. */
 export interface ViewsOf {
@@ -40,6 +55,9 @@ export interface ViewsOf {
   readonly creatorId?: string | undefined;
 }
 
+const AUDIENCE = sql.raw("device_type, os, browser, country");
+const REPORT = sql.raw("errors, heartbeats, players, starts, ttff_ms, playing_ms, rebuffering_ms");
+
 const hourOf = (at: number) => at - (at % HOUR_MS);
 
 /** Add up what was counted and keep who watches now. Returns those that exist; others are dropped. */
@@ -47,34 +65,40 @@ export async function writeCounts(
   trx: Trx,
   told: { nodeId: string; now: number; counts: readonly CountRow[] },
 ): Promise<CountedWatchable[]> {
-  // In one order everywhere, as nodes may count the same recording at the same time.
-  const counts = told.counts.toSorted((a, b) => (a.playbackId < b.playbackId ? -1 : 1));
-  const column = <Field extends keyof CountRow>(field: Field) => counts.map((count) => count[field]);
   const { rows } = await sql<CountedWatchable>`
     with counted as (
-      select f.*, w.kind as subject_kind, w.id as subject_id, w.project_id, w.user_id, w.log_kind, w.log_id
-      from unnest(${column("playbackId")}::text[], ${column("now")}::int[], ${column("begun")}::bigint[],
-        ${column("watchedMs").map(Math.round)}::bigint[], ${column("errors")}::bigint[], ${column("heartbeats")}::bigint[])
-        as f(playback_id, now, begun, watched_ms, errors, heartbeats)
-      join lateral (select * from ${watchables} a where a.playback_id = f.playback_id limit 1) w on true
+      select f."playbackId" as playback_id, f."deviceType" as device_type, f.os, f.browser, f.country, f.now, f.begun,
+        round(f."watchedMs")::bigint as watched_ms, f.errors, f.heartbeats, f.players, f.starts, f."ttffMs" as ttff_ms,
+        f."playingMs" as playing_ms, f."rebufferingMs" as rebuffering_ms,
+        w.kind as subject_kind, w.id as subject_id, w.project_id, w.user_id, w.log_kind, w.log_id
+      from json_to_recordset(${JSON.stringify(told.counts)}::json) as f("playbackId" text, "deviceType" text, os text, browser text,
+        country text, now int, begun bigint, "watchedMs" float8, errors bigint, heartbeats bigint, players bigint, starts bigint,
+        "ttffMs" bigint, "playingMs" bigint, "rebufferingMs" bigint)
+      join lateral (select * from ${watchables} a where a.playback_id = f."playbackId" limit 1) w on true
     ), hours as (
       insert into view_hour as h
-        (playback_id, hour, project_id, user_id, subject_kind, subject_id, view_count, playtime_ms, errors, heartbeats)
-      select playback_id, ${hourOf(told.now)}::bigint, project_id, user_id, subject_kind, subject_id, begun, watched_ms, errors, heartbeats
-      from counted where begun + watched_ms + errors + heartbeats > 0 order by playback_id
-      on conflict (playback_id, hour) do update set view_count = h.view_count + excluded.view_count,
+        (playback_id, hour, ${AUDIENCE}, project_id, user_id, subject_kind, subject_id, view_count, playtime_ms, ${REPORT})
+      select playback_id, ${hourOf(told.now)}::bigint, ${AUDIENCE}, project_id, user_id, subject_kind, subject_id, begun, watched_ms, ${REPORT}
+      from counted where begun + watched_ms + errors + heartbeats > 0
+      -- In one order everywhere, as nodes may count the same recording at the same time.
+      order by playback_id, ${AUDIENCE}
+      on conflict (playback_id, hour, ${AUDIENCE}) do update set view_count = h.view_count + excluded.view_count,
         playtime_ms = h.playtime_ms + excluded.playtime_ms, errors = h.errors + excluded.errors,
-        heartbeats = h.heartbeats + excluded.heartbeats
+        heartbeats = h.heartbeats + excluded.heartbeats, players = h.players + excluded.players,
+        starts = h.starts + excluded.starts, ttff_ms = h.ttff_ms + excluded.ttff_ms,
+        playing_ms = h.playing_ms + excluded.playing_ms, rebuffering_ms = h.rebuffering_ms + excluded.rebuffering_ms
     ), present as (
-      insert into viewer_count as v (node_id, playback_id, project_id, user_id, subject_kind, subject_id, viewers, told_at)
-      select ${told.nodeId}::uuid, playback_id, project_id, user_id, subject_kind, subject_id, now, ${told.now}::bigint
+      insert into viewer_count as v
+        (node_id, playback_id, ${AUDIENCE}, project_id, user_id, subject_kind, subject_id, viewers, told_at)
+      select ${told.nodeId}::uuid, playback_id, ${AUDIENCE}, project_id, user_id, subject_kind, subject_id, now, ${told.now}::bigint
       from counted where now > 0
-      on conflict (node_id, playback_id) do update set viewers = excluded.viewers, told_at = excluded.told_at
+      on conflict (node_id, playback_id, ${AUDIENCE}) do update set viewers = excluded.viewers, told_at = excluded.told_at
     ), gone as (
       delete from viewer_count v using counted c
       where v.node_id = ${told.nodeId}::uuid and v.playback_id = c.playback_id and c.now = 0
+        and (v.device_type, v.os, v.browser, v.country) = (c.device_type, c.os, c.browser, c.country)
     )
-    select playback_id as "playbackId", json_build_object('kind', log_kind, 'id', log_id) as log,
+    select distinct on (playback_id) playback_id as "playbackId", json_build_object('kind', log_kind, 'id', log_id) as log,
       json_build_object('projectId', project_id, 'userId', user_id) as owner from counted`.execute(trx);
   return rows;
 }
@@ -119,13 +143,13 @@ export async function readViewsNow(
   const { rows } = await sql<ViewsNow>`
     select ${shown(by)} coalesce(sum(v.viewers), 0)::float8 as "viewCount", ${errorRate} as "errorRate"
     from (
-      select subject_kind, subject_id, playback_id, viewers, 0 as view_count, 0 as errors
+      select subject_kind, subject_id, playback_id, ${AUDIENCE}, viewers, 0 as view_count, 0 as errors
       from viewer_count where project_id = ${projectId} and told_at > ${now - COUNT_STANDS_MS}::bigint
       union all
-      select subject_kind, subject_id, playback_id, 0, view_count, errors
+      select subject_kind, subject_id, playback_id, ${AUDIENCE}, 0, view_count, errors
       from view_hour where project_id = ${projectId} and hour = ${hourOf(now)}::bigint
     ) v ${withCreator}
-    where ${matches(of)} ${grouped(by.map((name) => columns[name]))} ${by.length > 0 ? sql`having sum(v.viewers) > 0` : sql``}
+    where ${matches(of)} ${grouped(by.length)} ${by.length > 0 ? sql`having sum(v.viewers) > 0` : sql``}
     order by "viewCount" desc limit ${MAX_ROWS + 1}`.execute(db);
   return rows.map(withoutNulls);
 }
@@ -138,12 +162,11 @@ export async function readViewership(
 ): Promise<Viewership[]> {
   const { of, by, from, to, step } = query;
   const begin = sql`(extract(epoch from date_trunc(${step ?? "hour"}, to_timestamp(v.hour / 1000) at time zone 'UTC')) * 1000)::float8`;
-  const groups = [...(step ? [begin] : []), ...by.map((name) => columns[name])];
   const { rows } = await sql<Viewership>`
-    select ${step ? sql`${begin} as "timestamp",` : sql``} ${shown(by)} ${sums}, ${errorRate} as "errorRate"
+    select ${step ? sql`${begin} as "timestamp",` : sql``} ${shown(by)} ${sums}, ${quality}
     from view_hour v ${withCreator}
     where v.project_id = ${projectId} and v.hour >= ${hourOf(from)}::bigint and v.hour < ${to}::bigint and ${matches(of)}
-    ${grouped(groups.map((_, index) => sql.raw(String(index + 1))))} ${step ? sql`order by 1` : sql`order by "viewCount" desc`}
+    ${grouped(by.length + (step ? 1 : 0))} ${step ? sql`order by 1` : sql`order by "viewCount" desc`}
     limit ${MAX_ROWS + 1}`.execute(db);
   return rows.map(withoutNulls);
 }
@@ -164,26 +187,37 @@ export async function readViewersOfAccounts(db: Db, now: number): Promise<Map<st
   return new Map(rows.map(({ id, viewers }) => [id, viewers]));
 }
 
-const columns: Readonly<Record<Dimension, RawBuilder<unknown>>> = {
+const columns: Readonly<Partial<Record<Dimension, RawBuilder<unknown>>>> = {
   playbackId: sql`v.playback_id`,
-  creatorId: sql`s.creator_id`,
+  creatorId: creator,
+  deviceType: sql`v.device_type`,
+  device: sql`v.device_type`,
+  os: sql`v.os`,
+  browser: sql`v.browser`,
+  country: sql`v.country`,
 };
 
 const sums = sql`coalesce(sum(v.view_count), 0)::float8 as "viewCount",
   round((coalesce(sum(v.playtime_ms), 0) / 60000.0)::numeric, 3)::float8 as "playtimeMins"`;
 const errorRate = sql`round(least(1, coalesce(sum(v.errors), 0) / greatest(sum(v.view_count), 1)::numeric), 4)::float8`;
+/** Null where no player reported. */
+const quality = sql`${errorRate} as "errorRate",
+  round(sum(v.ttff_ms) / nullif(sum(v.starts), 0)::numeric)::float8 as "ttffMs",
+  round(sum(v.rebuffering_ms) / nullif(sum(v.playing_ms + v.rebuffering_ms), 0)::numeric, 4)::float8 as "rebufferRatio",
+  round(greatest(0, sum(v.players - v.starts)) / nullif(sum(v.players), 0)::numeric, 4)::float8 as "exitsBeforeStart"`;
 
 const shown = (by: readonly Dimension[]) =>
-  sql.join([...by.map((name) => sql`${columns[name]} as ${sql.ref(name)},`), sql``], sql` `);
+  sql.join([...by.map((name) => sql`${columns[name] ?? sql`''::text`} as ${sql.ref(name)},`), sql``], sql` `);
 
-const grouped = (groups: readonly RawBuilder<unknown>[]) =>
-  groups.length > 0 ? sql`group by ${sql.join(groups)}` : sql``;
+/** By the first columns of the answer. */
+const grouped = (count: number) =>
+  count > 0 ? sql.raw(`group by ${Array.from({ length: count }, (_, index) => index + 1).join(", ")}`) : sql``;
 
 function matches({ playbackId, subjects, creatorId }: ViewsOf): RawBuilder<unknown> {
   const conditions = [
     ...(playbackId === undefined ? [] : [sql`v.playback_id = ${playbackId}`]),
     ...subjects.map(({ kind, id }) => sql`v.subject_kind = ${kind} and v.subject_id = ${id}::uuid`),
-    ...(creatorId === undefined ? [] : [sql`s.creator_id = ${creatorId}`]),
+    ...(creatorId === undefined ? [] : [sql`${creator} = ${creatorId}`]),
   ];
   return conditions.length > 0 ? sql.join(conditions, sql` and `) : sql`true`;
 }

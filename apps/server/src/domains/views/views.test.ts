@@ -32,6 +32,10 @@ async function count(playbackId: string, told: Partial<ViewerCount>): Promise<vo
   await counter.flush();
 }
 
+const counts = (playbackId: string, now: number): ViewerCount => ({
+  ...{ playbackId, now, begun: now, watchedMs: 0, newViewers: [] },
+});
+
 async function get<Answer>(path: string, headers?: Record<string, string>): Promise<Answer> {
   const answer = await kit.call("GET", path, undefined, headers);
   expect([path, answer.statusCode]).toEqual([path, 200]);
@@ -86,9 +90,41 @@ describe("viewers now", () => {
     ]);
   });
 
-  it.each(["from=1", "to=2", "timeStep=hour", "breakdownBy=device", "breakdownBy[]=country", "streamId=x"])(
-    "%s is 400",
-    async (query) => expect((await kit.call("GET", `/data/views/now?${query}`)).statusCode).toBe(400),
+  it("are broken down by device, system, browser and country, and by what is not kept with empty words", async () => {
+    const phone = { deviceType: "mobile", os: "iOS", browser: "Safari", country: "FR" };
+    counter.countViewers([
+      { ...counts(stream.playbackId, 3), audience: phone },
+      { ...counts(stream.playbackId, 2), newViewers: ["v1"] },
+    ]);
+    await counter.flush();
+    expect(told).toMatchObject([{ viewerIds: ["v1"] }]);
+    const mine = `playbackId=${stream.playbackId}`;
+    const by = "breakdownBy=device,os,browser,country,viewerId,geohash";
+    expect(await viewersNow(`${mine}&${by}`)).toEqual([
+      {
+        device: "mobile",
+        os: "iOS",
+        browser: "Safari",
+        country: "FR",
+        viewerId: "",
+        geohash: "",
+        viewCount: 3,
+        errorRate: 0,
+      },
+      { device: "", os: "", browser: "", country: "", viewerId: "", geohash: "", viewCount: 2, errorRate: 0 },
+    ]);
+    expect(await views(`${mine}&breakdownBy=deviceType&timeStep=day`)).toMatchObject([
+      { deviceType: "", viewCount: 2 },
+      { deviceType: "mobile", viewCount: 3 },
+    ]);
+    expect(await viewersNow(mine)).toMatchObject([{ viewCount: 5 }]);
+    counter.countViewers([{ ...counts(stream.playbackId, 0), audience: phone }]);
+    await counter.flush();
+    expect(await viewersNow(mine)).toMatchObject([{ viewCount: 2 }]);
+  });
+
+  it.each(["from=1", "to=2", "timeStep=hour", "breakdownBy=shoeSize", "streamId=x"])("%s is 400", async (query) =>
+    expect((await kit.call("GET", `/data/views/now?${query}`)).statusCode).toBe(400),
   );
 });
 
@@ -142,7 +178,7 @@ describe("views over time", () => {
     "from=99999999999999999",
     "from=2&to=1",
     "timeStep=minute",
-    "breakdownBy=viewerId",
+    "breakdownBy=viewer",
     "breakdownBy=playbackId'--",
     "from=1&from=2",
   ])("%s is 400", async (query) => {

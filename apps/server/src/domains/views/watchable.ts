@@ -10,9 +10,7 @@ export const watchables = sql`(
   union all
   select 'asset'::text, id, recording_playback_id, project_id, user_id, 'stream'::text, stream_id
   from session
+  union all
+  select 'asset'::text, id, playback_id, project_id, user_id, 'asset'::text, id
+  from asset
 )`;
-
-/** Joins `s.creator_id` to rows `v` about a subject. PostgreSQL leaves it out of a query that does not ask for it. */
-export const withCreator = sql`
-  left join session e on v.subject_kind = 'asset' and e.id = v.subject_id
-  left join stream s on s.id = coalesce(e.stream_id, v.subject_id)`;

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Audiences } from "../../platform/audience/index.ts";
 import { ManualClock } from "../../platform/clock.ts";
 import { oneAtATime } from "../../platform/http/one-at-a-time.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
@@ -110,6 +111,7 @@ export class MediaRig implements AsyncDisposable {
       viewerSecret: VIEWER_SECRET,
       proxies: new TrustedProxies(["127.0.0.1"]),
       viewersPerClient: 2_000,
+      audiences: new Audiences(null),
       maxReads: 100,
       spoolDir: join(this.folder, "spool"),
       reconnectWindowMs: 30_000,

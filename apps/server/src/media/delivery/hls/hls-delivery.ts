@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Audiences } from "../../../platform/audience/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { DatabaseAway } from "../../../platform/database-away.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
@@ -44,6 +45,7 @@ export interface HlsDeliverySettings {
   readonly viewerSecret: Uint8Array;
   readonly proxies: TrustedProxies;
   readonly viewersPerClient: number;
+  readonly audiences: Audiences;
   /** Answers that may read from the store at a time. */
   readonly maxReads: number;
 }

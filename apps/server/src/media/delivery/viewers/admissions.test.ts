@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
+import { Audiences } from "../../../platform/audience/index.ts";
 import { ManualClock } from "../../../platform/clock.ts";
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { FactLog } from "../../testing/fake-gates.ts";
@@ -19,6 +20,7 @@ function start() {
     viewerSecret: Buffer.alloc(32),
     proxies: new TrustedProxies([]),
     viewersPerClient: 2_000,
+    audiences: new Audiences(null),
   };
   const admissions = new Admissions(settings);
   onTestFinished(() => admissions.close());

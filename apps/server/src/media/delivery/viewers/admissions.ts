@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { Audiences } from "../../../platform/audience/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { DeniedClients } from "../../../platform/limits/denied-clients.ts";
@@ -29,6 +30,7 @@ export interface AdmissionsSettings {
   readonly proxies: TrustedProxies;
   /** As so many viewers one client is counted at most. */
   readonly viewersPerClient: number;
+  readonly audiences: Audiences;
 }
 
 /**
@@ -46,14 +48,16 @@ export class Admissions {
   /** Requests that wait for the same answer share one question. */
   readonly #asking = new Map<string, Promise<Answer>>();
 
-  constructor({ clock, gate, eventSink, viewerSecret, proxies, viewersPerClient }: AdmissionsSettings) {
+  constructor(settings: AdmissionsSettings) {
+    const { clock, gate, eventSink, viewerSecret, proxies, viewersPerClient, audiences } = settings;
     this.#gate = gate;
     this.#proxies = proxies;
     this.#counts = new ViewerCounts(clock, eventSink, viewersPerClient);
     this.#publicAnswers = new PublicAnswers(clock);
     this.#denied = new DeniedClients({ clock, ...QUESTIONS });
-    this.#sessions = new ViewerSessions({ clock, gate, tokens: new ViewerTokens(viewerSecret), counts: this.#counts });
-    const arrivals = new ViewerArrivals(proxies, this.#counts);
+    const tokens = new ViewerTokens(viewerSecret);
+    this.#sessions = new ViewerSessions({ clock, gate, tokens, counts: this.#counts, audiences });
+    const arrivals = new ViewerArrivals(proxies, this.#counts, audiences);
     this.#office = {
       count: (request, admitted) => arrivals.count(request, admitted),
       seal: (session) => this.#sessions.seal(session),

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Audiences } from "../../../platform/audience/index.ts";
 import { ManualClock } from "../../../platform/clock.ts";
 import { FactLog } from "../../testing/fake-gates.ts";
 import { PublicViewers } from "./public-viewers.ts";
@@ -7,7 +8,7 @@ import { ViewerCounts } from "./viewer-counts.ts";
 function start() {
   const clock = new ManualClock();
   const log = new FactLog();
-  const viewers = new PublicViewers(new ViewerCounts(clock, log, 2_000));
+  const viewers = new PublicViewers(new ViewerCounts(clock, log, 2_000), new Audiences(null));
   const caller = (userAgent: string, tkn: string | null = "player-1") => ({
     playbackId: "playback1",
     address: "203.0.113.1",

@@ -1,3 +1,4 @@
+import type { Audiences } from "../../../platform/audience/index.ts";
 import { clientOf } from "../../../platform/limits/client.ts";
 import type { Viewer, ViewerCounts } from "./viewer-counts.ts";
 
@@ -28,8 +29,11 @@ export class PublicViewers {
   /** One place for each of them, however many they come from. */
   readonly #atPlace = new Map<string, Viewer>();
 
-  constructor(counts: ViewerCounts) {
+  readonly #audiences: Audiences;
+
+  constructor(counts: ViewerCounts, audiences: Audiences) {
     this.#counts = counts;
+    this.#audiences = audiences;
   }
 
   /** A playlist or file was asked for that the caller begins or goes on with. Null for somebody new where nobody new may begin. */
@@ -40,7 +44,9 @@ export class PublicViewers {
     if (!known) {
       if (isFull) return null;
       const onLeft = () => this.#forget(key);
-      known = { viewer: this.#counts.viewer(caller.playbackId, clientOf(caller.address), { onLeft }), place };
+      const audience = this.#audiences.of(caller.userAgent, caller.address);
+      const viewer = this.#counts.viewer(caller.playbackId, clientOf(caller.address), { audience, onLeft });
+      known = { viewer, place };
       this.#known.set(key, known);
     }
     this.#counts.see(known.viewer);

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { Audiences } from "../../../platform/audience/index.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { type AccessRequest, tknOf } from "./access-request.ts";
 import type { Admitted } from "./admission.ts";
@@ -16,10 +17,10 @@ export class ViewerArrivals {
    */
   readonly #onConnection = new WeakMap<Socket, { playbackId: string; tkn: string | null; viewer: Viewer }>();
 
-  constructor(proxies: TrustedProxies, counts: ViewerCounts) {
+  constructor(proxies: TrustedProxies, counts: ViewerCounts, audiences: Audiences) {
     this.#proxies = proxies;
     this.#counts = counts;
-    this.#publicViewers = new PublicViewers(counts);
+    this.#publicViewers = new PublicViewers(counts, audiences);
   }
 
   /** Count who asks. False for somebody new where nobody new may begin. */

@@ -38,6 +38,19 @@ test("who was not seen for thirty seconds has left; that nobody watches is told 
   expect(told()).toEqual([]);
 });
 
+test("audiences of one playback id are counted apart, a hundred of them", () => {
+  const { clock, counts, told } = start();
+  const audienceOf = (country: string) => ({ deviceType: "", os: "", browser: "", country });
+  const french = audienceOf("FR");
+  for (const audience of [french, french, undefined]) counts.see(counts.viewer("playback1", "client", { audience }));
+  clock.advance(10_000);
+  expect(told()).toMatchObject([{ now: 2, audience: french }, { now: 1 }]);
+  for (let i = 0; i < 200; i++) counts.see(counts.viewer("playback1", "client", { audience: audienceOf(String(i)) }));
+  clock.advance(10_000);
+  const all = told();
+  expect([all.length, all.reduce((sum, { now }) => sum + now, 0)]).toEqual([100, 203]);
+});
+
 test("who comes back after that watches again, and is not new", () => {
   const { clock, counts, told } = start();
   const viewer = counts.viewer("playback1", "client");

@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { Clock, Timer } from "../../../platform/clock.ts";
-import type { EventSink, ViewerCount } from "../../../ports/index.ts";
+import type { Audience, EventSink, ViewerCount } from "../../../ports/index.ts";
 import { ViewerPlaces } from "./viewer-places.ts";
 
 /** Who was not seen for so long has left. */
 const LEFT_AFTER_MS = 30_000;
 const TELL_MS = 10_000;
 const MAX_NEW_NAMED = 1000;
+/** Audiences of one playback id that are counted apart; viewers beyond them have none. */
+const MAX_AUDIENCES = 100;
 
-/** What one playback id has had since it was last told of. */
+/** The viewers of one playback id and audience since they were last told of. */
 interface Tally {
   readonly playbackId: string;
+  readonly audience: Audience | undefined;
   now: number;
   begun: number;
   newViewers: string[];
@@ -23,6 +26,7 @@ export interface Viewer {
   readonly playbackId: string;
   /** That limits are counted for. */
   readonly client: string;
+  readonly audience: Audience | undefined;
   /** False until it was counted as new, wherever that was. */
   hasBegun: boolean;
   /** Monotonic milliseconds. */
@@ -33,13 +37,21 @@ export interface Viewer {
   readonly onLeft?: () => void;
 }
 
+interface NewViewer {
+  /** Of a viewer who began elsewhere. */
+  readonly id?: string;
+  readonly audience?: Audience | undefined;
+  readonly onLeft?: () => void;
+}
+
 /** Counts viewers by their requests and tells the event sink every 10 s. One request costs a subtraction. */
 export class ViewerCounts {
   readonly #clock: Clock;
   readonly #sink: EventSink;
   readonly #places: ViewerPlaces;
   readonly #watching = new Set<Viewer>();
-  readonly #tallies = new Map<string, Tally>();
+  /** By playback id, then by audience. */
+  readonly #tallies = new Map<string, Map<Audience | undefined, Tally>>();
   readonly #timer: Timer;
 
   /** A client is counted as `viewersPerClient` at most; whoever is not counted watches all the same. */
@@ -50,9 +62,11 @@ export class ViewerCounts {
     this.#timer = clock.every(TELL_MS, () => this.#tell());
   }
 
-  /** Somebody who has not been seen yet; with an `id` of old, somebody who began elsewhere. */
-  viewer(playbackId: string, client: string, { id, onLeft }: { id?: string; onLeft?: () => void } = {}): Viewer {
-    const begun = { id: id ?? randomUUID(), playbackId, client, hasBegun: id !== undefined, seenAt: 0, tally: null };
+  /** A viewer who has not been seen here yet. */
+  viewer(playbackId: string, client: string, more: NewViewer = {}): Viewer {
+    const { id, audience, onLeft } = more;
+    const hasBegun = id !== undefined;
+    const begun = { id: id ?? randomUUID(), playbackId, client, audience, hasBegun, seenAt: 0, tally: null };
     return onLeft ? { ...begun, onLeft } : begun;
   }
 
@@ -72,10 +86,8 @@ export class ViewerCounts {
   }
 
   #arrive(viewer: Viewer): void {
-    const { playbackId, client } = viewer;
-    if (!this.#places.take(client, !viewer.hasBegun)) return;
-    const tally = this.#tallies.get(playbackId) ?? { playbackId, now: 0, begun: 0, newViewers: [], watchedMs: 0 };
-    this.#tallies.set(playbackId, tally);
+    if (!this.#places.take(viewer.client, !viewer.hasBegun)) return;
+    const tally = this.#tallyOf(viewer);
     this.#watching.add(viewer);
     viewer.tally = tally;
     tally.now++;
@@ -90,15 +102,32 @@ export class ViewerCounts {
     for (const viewer of this.#watching) if (viewer.seenAt < gone) this.#leave(viewer);
     if (this.#tallies.size === 0) return;
     const counts: ViewerCount[] = [];
-    for (const tally of this.#tallies.values()) {
-      counts.push({ ...tally, watchedMs: Math.round(tally.watchedMs) });
-      // Told once with nobody, then no more.
-      if (tally.now === 0) this.#tallies.delete(tally.playbackId);
-      tally.begun = 0;
-      tally.newViewers = [];
-      tally.watchedMs = 0;
+    for (const [playbackId, tallies] of this.#tallies) {
+      for (const tally of tallies.values()) {
+        const { audience, ...count } = { ...tally, watchedMs: Math.round(tally.watchedMs) };
+        counts.push(audience ? { ...count, audience } : count);
+        // Told once with nobody, then no more.
+        if (tally.now === 0) tallies.delete(tally.audience);
+        tally.begun = 0;
+        tally.newViewers = [];
+        tally.watchedMs = 0;
+      }
+      if (tallies.size === 0) this.#tallies.delete(playbackId);
     }
     this.#sink.countViewers(counts);
+  }
+
+  #tallyOf({ playbackId, ...viewer }: Viewer): Tally {
+    let tallies = this.#tallies.get(playbackId);
+    if (!tallies) {
+      tallies = new Map();
+      this.#tallies.set(playbackId, tallies);
+    }
+    const isApart = tallies.has(viewer.audience) || tallies.size < MAX_AUDIENCES;
+    const audience = isApart ? viewer.audience : undefined;
+    const tally = tallies.get(audience) ?? { playbackId, audience, now: 0, begun: 0, newViewers: [], watchedMs: 0 };
+    tallies.set(audience, tally);
+    return tally;
   }
 
   #leave(viewer: Viewer): void {

@@ -10,6 +10,7 @@
  * Nothing is stored: a forgotten session, after a restart or on another node, goes on from its token.
  */
 import { LRUCache } from "lru-cache";
+import type { Audiences } from "../../../platform/audience/index.ts";
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import { clientOf } from "../../../platform/limits/client.ts";
 import type {
@@ -54,6 +55,7 @@ export interface ViewerSessionsSettings {
   readonly gate: PlaybackGate;
   readonly tokens: ViewerTokens;
   readonly counts: ViewerCounts;
+  readonly audiences: Audiences;
 }
 
 export class ViewerSessions {
@@ -61,6 +63,7 @@ export class ViewerSessions {
   readonly #gate: PlaybackGate;
   readonly #tokens: ViewerTokens;
   readonly #counts: ViewerCounts;
+  readonly #audiences: Audiences;
   /** By token, and by identity. */
   readonly #sessions = new LRUCache<string, ViewerSession>({
     max: MAX_SESSIONS,
@@ -71,11 +74,12 @@ export class ViewerSessions {
   /** Answers to questions that were asked before the last change do not stand. */
   #changes = 0;
 
-  constructor({ clock, gate, tokens, counts }: ViewerSessionsSettings) {
+  constructor({ clock, gate, tokens, counts, audiences }: ViewerSessionsSettings) {
     this.#clock = clock;
     this.#gate = gate;
     this.#tokens = tokens;
     this.#counts = counts;
+    this.#audiences = audiences;
     this.#sweep = clock.every(SWEEP_MS, () => this.#forgetIdle());
   }
 
@@ -90,12 +94,7 @@ export class ViewerSessions {
     grant: Grant & { pass: ViewerPass },
     { details, asked, viewer }: { details: ViewerDetails; asked: number; viewer?: Viewer | undefined },
   ): ViewerSession {
-    const session = this.#session(
-      playbackId,
-      grant.pass,
-      details,
-      viewer ?? this.#counts.viewer(playbackId, clientOf(details.address)),
-    );
+    const session = this.#session(playbackId, grant.pass, details, viewer ?? this.#viewer(playbackId, details));
     session.content = grant.content;
     if (asked === this.#changes) session.standsUntil = this.#clock.monotonic() + grant.standsMs;
     return session;
@@ -122,12 +121,7 @@ export class ViewerSessions {
     const sealed = this.#tokens.open(playbackId, token);
     if (!sealed) return null;
     const { viewerId: id, pass } = sealed;
-    const session = this.#session(
-      playbackId,
-      pass,
-      details,
-      this.#counts.viewer(playbackId, clientOf(details.address), { id }),
-    );
+    const session = this.#session(playbackId, pass, details, this.#viewer(playbackId, details, id));
     this.remember(token, session);
     return session;
   }
@@ -176,6 +170,12 @@ export class ViewerSessions {
     session.content = decision.content;
     if (asked === this.#changes) session.standsUntil = this.#clock.monotonic() + decision.standsMs;
     return true;
+  }
+
+  /** With an `id`, a viewer who began on another node or before a restart. */
+  #viewer(playbackId: string, { address, userAgent }: ViewerDetails, id?: string): Viewer {
+    const audience = this.#audiences.of(userAgent, address);
+    return this.#counts.viewer(playbackId, clientOf(address), id === undefined ? { audience } : { id, audience });
   }
 
   #session(playbackId: string, pass: ViewerPass, details: ViewerDetails, viewer: Viewer): ViewerSession {
