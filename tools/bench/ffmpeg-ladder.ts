@@ -42,9 +42,9 @@ export interface Psnr {
   readonly average: number;
 }
 
-/** PSNR of a rung against a bicubic scale of the source. */
+/** PSNR of a rung against a bicubic scale of the source by zimg, which keeps colours where they are: chroma samples stand at the left. */
 export async function psnrOf(path: string, { width, height }: Rung, source: LadderSource): Promise<Psnr> {
-  const compare = `[1:v]scale=${width}:${height}:flags=bicubic[reference];[0:v][reference]psnr`;
+  const compare = `[1:v]zscale=${width}:${height}:filter=bicubic:chromalin=left:chromal=left[reference];[0:v][reference]psnr`;
   const inputs = [...read(path, source), ...read(source.path, source)];
   const log = await ffmpeg(...inputs, "-filter_complex", compare, "-f", "null", "-");
   const [, luma, average] = /PSNR y:([\d.]+) .*average:([\d.]+)/.exec(log) ?? [];

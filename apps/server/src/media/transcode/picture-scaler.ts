@@ -8,6 +8,8 @@ import {
   AV_PIX_FMT_YUVJ420P,
   AV_PIX_FMT_YUVJ422P,
   AV_PIX_FMT_YUVJ444P,
+  AVCHROMA_LOC_LEFT,
+  AVCHROMA_LOC_UNSPECIFIED,
   AVCOL_RANGE_JPEG,
   AVCOL_RANGE_MPEG,
   type AVPixelFormat,
@@ -62,6 +64,9 @@ export class PictureScaler {
     target.colorSpace = source.colorSpace;
     target.colorPrimaries = source.colorPrimaries;
     target.colorTrc = source.colorTrc;
+    // Where a stream says nothing, as rungs do, its chroma samples are at the left (ITU-T H.264 E.2.1). The scaler takes unspecified for the centre.
+    const isKnown = source.chromaLocation !== AVCHROMA_LOC_UNSPECIFIED;
+    target.chromaLocation = isKnown ? AVCHROMA_LOC_LEFT : AVCHROMA_LOC_UNSPECIFIED;
     check(await this.#context.scaleFrame(target, source), "cannot scale a picture");
   }
 
