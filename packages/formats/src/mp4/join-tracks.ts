@@ -1,3 +1,4 @@
+import { FormatError } from "../bits/index.ts";
 import { ascii, concat, uint32 } from "./box.ts";
 
 const HEADER = 8;
@@ -8,8 +9,6 @@ const TRAF_AT = 24;
 const TFHD_AT = 32;
 const TFDT_SIZE = 20;
 const DATA_OFFSET_AT = 16;
-/** What two fragments have twice: `moof` with `mfhd`, and the header of `mdat`. */
-const SPARED = TRAF_AT + HEADER;
 
 /** Bytes that are one whole fragment. */
 interface Fragment {
@@ -20,24 +19,28 @@ interface Fragment {
 /**
  * A segment of two tracks as one fragment, a `traf` for each (ISO/IEC 14496-12 8.8.6), where each track has one fragment in it: the first track's bytes
  * pass through in pieces of any size, the second's are given whole and come behind them. Players that look a time up in a `sidx` read no further than the
- * `moof` that it leads to. The size is that of both together, since a `free` box stands for what is spared. Where a track has
- * several fragments, both tracks pass as they are.
+ * `moof` that it leads to. Where the first track has several fragments, both tracks pass as they are. A `free` box fills what is left of the size that
+ * was announced.
  */
 export class TrackJoiner {
   readonly #firstBytes: number;
   readonly #second: Uint8Array;
+  readonly #size: number;
   /** Of the first track, until its `moof` and the header of its media are whole. */
   #pending: Uint8Array | null = new Uint8Array();
-  #behind: readonly Uint8Array[];
+  #behind: Uint8Array;
+  #sent = 0;
 
-  constructor(firstBytes: number, second: Uint8Array) {
+  /** `size`: as much as both, or at least 8 bytes more. */
+  constructor(firstBytes: number, second: Uint8Array, size: number) {
     this.#firstBytes = firstBytes;
     this.#second = second;
-    this.#behind = [second];
+    this.#size = size;
+    this.#behind = second;
   }
 
   push(bytes: Uint8Array): readonly Uint8Array[] {
-    if (!this.#pending) return [bytes];
+    if (!this.#pending) return this.#counted([bytes]);
     const head = this.#pending.byteLength > 0 ? concat([this.#pending, bytes]) : bytes;
     const moofBytes = head.byteLength < HEADER ? Number.POSITIVE_INFINITY : viewOf(head).getUint32(0);
     if (head.byteLength < moofBytes + HEADER) {
@@ -47,14 +50,24 @@ export class TrackJoiner {
     }
     this.#pending = null;
     const second = fragmentOf(this.#second);
-    if (!second || !isFragment(head, this.#firstBytes)) return [head];
-    this.#behind = [second.media, uint32(SPARED), ascii("free"), new Uint8Array(SPARED - HEADER)];
-    return [joinedHead(head.subarray(0, moofBytes), this.#firstBytes, second), head.subarray(moofBytes + HEADER)];
+    if (!second || !isFragment(head, this.#firstBytes)) return this.#counted([head]);
+    this.#behind = second.media;
+    const joined = joinedHead(head.subarray(0, moofBytes), this.#firstBytes, second);
+    return this.#counted([joined, head.subarray(moofBytes + HEADER)]);
   }
 
-  /** What comes behind the first track. */
+  /** What comes behind the first track. Throws where the size that was announced cannot be kept. */
   end(): readonly Uint8Array[] {
-    return this.#pending ? [this.#pending, ...this.#behind] : this.#behind;
+    const rest = this.#counted(this.#pending ? [this.#pending, this.#behind] : [this.#behind]);
+    const free = this.#size - this.#sent;
+    if (free === 0) return rest;
+    if (free < HEADER) throw new FormatError(`a segment of ${this.#size} bytes`, this.#sent);
+    return [...rest, uint32(free), ascii("free"), new Uint8Array(free - HEADER)];
+  }
+
+  #counted(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
+    for (const { byteLength } of pieces) this.#sent += byteLength;
+    return pieces;
   }
 }
 

@@ -1,0 +1,45 @@
+import { buffer } from "node:stream/consumers";
+import { type FragmentSample, readAudioSamples, writeAudioFragment } from "@weir/formats/mp4";
+import { type Placed, roomBehind, type Sound } from "./mp4-layout.ts";
+
+/** What a frame has beside its data, at most. */
+const ROW_BYTES = 8;
+
+interface Frames {
+  readonly of: Placed;
+  readonly frames: readonly FragmentSample[];
+}
+
+/** Reads the sound of pieces one after another: each segment of it once, though its last frames stand in the piece behind. */
+export class SoundReader {
+  readonly #read: (placed: Placed) => AsyncIterable<Uint8Array>;
+  #last: Frames | null = null;
+
+  constructor(read: (placed: Placed) => AsyncIterable<Uint8Array>) {
+    this.#read = read;
+  }
+
+  /** As one fragment. */
+  async read(sound: Sound): Promise<Uint8Array> {
+    const { own, before } = sound;
+    const carried = before ? late(await this.#framesOf(before.own), before) : [];
+    const frames = await this.#framesOf(own);
+    const kept = frames.slice(0, frames.length - late(frames, sound).length);
+    return Buffer.concat(writeAudioFragment(own.sequence, [...carried, ...kept]));
+  }
+
+  async #framesOf(placed: Placed): Promise<readonly FragmentSample[]> {
+    if (this.#last?.of === placed) return this.#last.frames;
+    const frames = readAudioSamples(await buffer(this.#read(placed)));
+    this.#last = { of: placed, frames };
+    return frames;
+  }
+}
+
+/** The frames that stand in the next piece; none where it has no room for them. */
+function late(frames: readonly FragmentSample[], { own, untilTicks, timescale }: Sound): readonly FragmentSample[] {
+  if (untilTicks === null) return [];
+  const found = frames.filter(({ time, duration }) => time + duration > untilTicks);
+  const bytes = found.reduce((sum, { data }) => sum + data.byteLength + ROW_BYTES, 0);
+  return bytes <= roomBehind(own.segment, timescale) ? found : [];
+}
