@@ -15,7 +15,7 @@ async function openPage() {
   return page;
 }
 
-test("a watch page waits for the broadcast, plays it, and says when it has ended", async () => {
+test("a watch page waits for the broadcast, plays it, says when it has ended, and reports how it went", async () => {
   const stream = await arena.weir.client.streams.create({ name: "On stage", profiles: [] });
   const page = await openPage();
   await page.goto(`${arena.weir.url}/watch/${stream.playbackId}`);
@@ -30,6 +30,12 @@ test("a watch page waits for the broadcast, plays it, and says when it has ended
   await arena.weir.client.streams.terminate(stream.id);
   publisher.kill();
   await page.getByText("The broadcast has ended").waitFor({ timeout: 40_000 });
+
+  const { playbackId } = stream;
+  const reported = async () => (await arena.weir.client.views.query({ playbackId, breakdownBy: ["browser"] }))[0];
+  await expect
+    .poll(reported, { timeout: 10_000 })
+    .toMatchObject({ browser: "Chrome", ttffMs: expect.any(Number), exitsBeforeStart: 0 });
 });
 
 test("an embedded player plays a gated stream with the token that the page around it sends", async () => {

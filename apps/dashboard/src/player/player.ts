@@ -12,6 +12,7 @@ import "media-chrome/media-time-range";
 import "media-chrome/media-volume-range";
 import { playerStrings as text } from "../strings/player-strings.ts";
 import { type PlaybackControl, type PlaybackFigures, playHls } from "./hls-playback.ts";
+import { reportPlayback, sendReport } from "./playback-report.ts";
 import "./player.css";
 import type { Quality } from "./qualities.ts";
 
@@ -23,6 +24,8 @@ export interface PlayerOptions {
   readonly label: string;
   /** Shows how far the picture is behind the source. */
   readonly showLatency?: boolean;
+  /** Reports the playback of this id to the server; nothing is reported where it is absent. */
+  readonly reportedAs?: string;
 }
 
 export interface PlayerListener {
@@ -40,7 +43,7 @@ const LIVE_TOLERANCE_SECONDS = 2;
  */
 export function mountPlayer(
   place: HTMLElement,
-  { src, live, label, showLatency = false }: PlayerOptions,
+  { src, live, label, showLatency = false, reportedAs }: PlayerOptions,
   listener: PlayerListener,
   signal: AbortSignal,
 ): void {
@@ -52,6 +55,11 @@ export function mountPlayer(
   const unmute = part(place, ".w-player-unmute");
   const qualities = part<HTMLSelectElement>(place, "select");
   video.setAttribute("aria-label", label);
+
+  const report =
+    reportedAs === undefined
+      ? null
+      : reportPlayback(video, { playbackId: reportedAs, now: () => performance.now(), send: sendReport }, signal);
 
   const menu = new QualityMenu(qualities, (quality) => control.choose(quality));
   const control = playHls(
@@ -65,6 +73,7 @@ export function mountPlayer(
         latency.textContent = text.behind((figures.latencySeconds ?? 0).toFixed(1));
       },
       onProblem: (sentence) => {
+        if (sentence !== null) report?.fail();
         problem.hidden = sentence === null;
         problem.textContent = sentence ?? "";
       },

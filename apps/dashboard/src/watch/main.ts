@@ -29,6 +29,9 @@ class WatchPage {
   }
 
   start(): void {
+    // The last report of a page that goes away.
+    window.addEventListener("pagehide", () => this.#stop());
+    window.addEventListener("pageshow", ({ persisted }) => persisted && void this.#ask());
     document.documentElement.dataset.kind = kind;
     this.#note(text.loading);
     if (isEmbedded && window.parent !== window) {
@@ -69,7 +72,8 @@ class WatchPage {
       void this.#ask(true);
     };
     const src = playlistAddress(playbackId, this.#credential);
-    mountPlayer(frame, { src, live, label: document.title }, { onEnded }, abort.signal);
+    const player = { src, live, label: document.title, reportedAs: playbackId };
+    mountPlayer(frame, player, { onEnded }, abort.signal);
   }
 
   #stop(): void {

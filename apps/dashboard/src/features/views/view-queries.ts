@@ -35,3 +35,34 @@ export function viewsQuery(playbackId: string, range: Range) {
     placeholderData: keepPreviousData,
   });
 }
+
+/** All views of a playback id in a range that ends now, as one figure each. */
+export function viewTotalsQuery(playbackId: string, range: Range) {
+  return queryOptions({
+    queryKey: ["view-totals", playbackId, range],
+    queryFn: async ({ signal }) =>
+      (await weir.views.query({ playbackId, from: beginOf(range, Date.now()), signal }))[0] ?? null,
+    refetchInterval: 20_000,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** The groups that viewers can be told apart by. */
+export const DIMENSIONS = ["deviceType", "os", "browser", "country"] as const;
+export type ViewDimension = (typeof DIMENSIONS)[number];
+
+/** The views of a playback id in a range that ends now, by group, the largest first. */
+export function audienceQuery(playbackId: string, range: Range, dimension: ViewDimension) {
+  return queryOptions({
+    queryKey: ["audience", playbackId, range, dimension],
+    queryFn: async ({ signal }) => {
+      const from = beginOf(range, Date.now());
+      const groups = await weir.views.query({ playbackId, from, breakdownBy: [dimension], signal });
+      return groups
+        .map((group) => ({ name: group[dimension] ?? "", ...group }))
+        .filter(({ viewCount }) => viewCount > 0);
+    },
+    refetchInterval: 20_000,
+    placeholderData: keepPreviousData,
+  });
+}

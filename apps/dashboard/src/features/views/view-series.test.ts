@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { beginOf, totalOf, viewSeries } from "./view-series.ts";
+import { beginOf, viewSeries } from "./view-series.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 9, 30);
 const at = (hour: number, viewCount: number) => ({
@@ -22,8 +22,4 @@ test("a month is today and the 29 days before it", () => {
 test("hours that are not told are hours without viewers", () => {
   const { values } = viewSeries("day", NOW, [at(7, 3), at(9, 1)]);
   expect(values.slice(-4)).toEqual([0, 3, 0, 1]);
-});
-
-test("the total is of all steps", () => {
-  expect(totalOf([at(7, 3), at(9, 1)])).toEqual({ views: 4, minutes: 8 });
 });

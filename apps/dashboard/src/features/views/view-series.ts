@@ -32,11 +32,3 @@ export function viewSeries(range: Range, now: number, told: readonly Viewership[
   const times = Array.from({ length: steps }, (_, i) => begin + i * stepMs);
   return { times, values: times.map((time) => counts.get(time) ?? 0) };
 }
-
-/** Of all steps together. */
-export function totalOf(told: readonly Viewership[]): { readonly views: number; readonly minutes: number } {
-  return {
-    views: told.reduce((sum, { viewCount }) => sum + viewCount, 0),
-    minutes: told.reduce((sum, { playtimeMins }) => sum + playtimeMins, 0),
-  };
-}
