@@ -6,5 +6,5 @@ export * from "./asset-ledger.ts";
 export type * from "./facts.ts";
 export type * from "./media-control.ts";
 export * from "./media-index.ts";
-export type * from "./playback-gate.ts";
+export * from "./playback-gate.ts";
 export type * from "./publish-gate.ts";

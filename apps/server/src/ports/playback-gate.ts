@@ -36,6 +36,9 @@ export type ViewerPass =
   | { readonly kind: "webhook"; readonly accessKey: string }
   | { readonly kind: "owner" /** Milliseconds since the Unix epoch. */; readonly expiresAt: number };
 
+/** How an owner token begins: no signed token of a customer can. */
+export const OWNER_TOKEN_PREFIX = "owner.";
+
 export type PlaybackContent =
   | { readonly kind: "live"; readonly streamId: string; readonly projectId: string }
   | StoredContent;

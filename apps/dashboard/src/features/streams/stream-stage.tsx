@@ -6,7 +6,7 @@ import { PanelBoundary } from "../../components/panel-boundary.tsx";
 import type { PlaybackFigures } from "../../player/hls-playback.ts";
 import { VideoPlayer } from "../../player/video-player.tsx";
 import { strings } from "../../strings.ts";
-import { isGated, usePreview } from "../preview/owner-preview.ts";
+import { usePreview } from "../preview/owner-preview.ts";
 import { LastBroadcast } from "./last-broadcast.tsx";
 import { StreamFigures } from "./stream-figures.tsx";
 import classes from "./stream-stage.module.css";
@@ -38,7 +38,7 @@ function LiveStage({ stream, isAside }: Props) {
   const [figures, setFigures] = useState<PlaybackFigures | null>(null);
   const [isWanted, setWanted] = useState(false);
   const isSmall = useMediaQuery("(max-width: 64em)", undefined, { getInitialValueInEffect: false });
-  const preview = usePreview(`/hls/${stream.playbackId}/index.m3u8`, stream.playbackId, isGated(stream.playbackPolicy));
+  const preview = usePreview(`/hls/${stream.playbackId}/index.m3u8`, stream.playbackId);
   const isHidden = isAside && isSmall && !isWanted;
   return (
     <div className={isAside ? classes.aside : classes.stage}>

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { OWNER_TOKEN_PREFIX } from "../../ports/index.ts";
 import type { Refused } from "./access-token.ts";
 
 /** How long an owner may watch with one token. */
 export const OWNER_TOKEN_MS = 3_600_000;
 
-const PREFIX = "owner.";
 const MAX_TOKEN_LENGTH = 500;
 
 /** The claims of an owner token. */
@@ -35,14 +35,14 @@ export class OwnerTokens {
     const expiresAt = now + OWNER_TOKEN_MS;
     const claims = Buffer.from(JSON.stringify([playbackId, projectId, expiresAt])).toString("base64url");
     const signature = await this.#sign(claims);
-    return { token: `${PREFIX}${claims}.${signature.toString("base64url")}`, expiresAt };
+    return { token: `${OWNER_TOKEN_PREFIX}${claims}.${signature.toString("base64url")}`, expiresAt };
   }
 
   /** Null for what is no owner token at all. */
   async check(text: string, scope: Scope, now: number): Promise<{ ok: true; expiresAt: number } | Refused | null> {
-    if (!text.startsWith(PREFIX)) return null;
+    if (!text.startsWith(OWNER_TOKEN_PREFIX)) return null;
     if (text.length > MAX_TOKEN_LENGTH) return INVALID;
-    const [claims = "", signature = "", ...more] = text.slice(PREFIX.length).split(".");
+    const [claims = "", signature = "", ...more] = text.slice(OWNER_TOKEN_PREFIX.length).split(".");
     const given = Buffer.from(signature, "base64url");
     const expected = await this.#sign(claims);
     if (more.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) return INVALID;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
-import type { ViewerDetails } from "../../../ports/index.ts";
+import { OWNER_TOKEN_PREFIX, type ViewerDetails } from "../../../ports/index.ts";
 
 /** Kept with each of thousands of viewers; nobody needs more of a browser's name or a page's address. */
 const MAX_TEXT = 500;
@@ -52,6 +52,11 @@ const ORIGIN = /^[a-z]+:\/\/[^/?#]{1,300}/i;
 export function originKey({ req: { headers }, playbackId }: AccessRequest): string {
   const { origin = "", referer = "" } = headers;
   return `${playbackId} ${origin.slice(0, 300)} ${ORIGIN.exec(referer)?.[0] ?? ""}`;
+}
+
+/** Whether an owner asks: for their preview, which counts as nobody, an answer that is kept for all viewers is none. */
+export function isByOwner({ url, step }: AccessRequest): boolean {
+  return step === "open" && url.includes(`jwt=${OWNER_TOKEN_PREFIX}`);
 }
 
 const TKN = /[?&]tkn=([\w-]{1,64})(?:&|$)/;

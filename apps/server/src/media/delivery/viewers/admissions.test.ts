@@ -126,3 +126,23 @@ test("a long answer may go on until the gate says no", async () => {
   clock.advance(60_000);
   expect(await viewing?.stillAllowed()).toBe(false);
 });
+
+test.each(["public", "jwt"] as const)(
+  "an owner who previews %s content is no viewer, and watches where it is full",
+  async (policy) => {
+    const { gate, facts, admit, clock } = start();
+    // Known to be public, or refused, to others already.
+    gate.policy = policy;
+    await admit("/hls/playstream1/index.m3u8");
+    gate.isFull = true;
+    const viewing = admitted(await admit("/hls/playstream1/index.m3u8?jwt=owner.good")).countViewer();
+    const segment = `/hls/playstream1/s/${viewing?.token}/session-1/source/1.m4s`;
+    expect(admitted(await admit(segment)).countViewer()).not.toBe(null);
+    clock.advance(10_000);
+    expect(facts.viewerCounts).toEqual([]);
+    gate.isFull = false;
+    admitted(await admit("/hls/playstream1/index.m3u8?jwt=good")).countViewer();
+    clock.advance(10_000);
+    expect(facts.viewerCounts).toMatchObject([{ playbackId: "playstream1", now: 1 }]);
+  },
+);

@@ -4,7 +4,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { DeniedClients } from "../../../platform/limits/denied-clients.ts";
 import type { EventSink, PlaybackGate, ViewerPass } from "../../../ports/index.ts";
-import { type AccessRequest, originKey, viewerDetails } from "./access-request.ts";
+import { type AccessRequest, isByOwner, originKey, viewerDetails } from "./access-request.ts";
 import { type Admission, type AdmissionOffice, type Admitted, type Refusal, RequestAdmission } from "./admission.ts";
 import { type PlaybackCredentials, readCredentials } from "./playback-credentials.ts";
 import { PublicAnswers } from "./public-answers.ts";
@@ -96,6 +96,7 @@ export class Admissions {
       const session = this.#sessions.find(token);
       return session?.playbackId === playbackId ? this.#admit(session, true) : null;
     }
+    if (isByOwner(request)) return null;
     const forAll = this.#publicAnswers.find(playbackId);
     const answer = forAll ?? this.#publicAnswers.find(originKey(request));
     return answer && { content: answer.content, session: null, isFull: answer.isFull, isShared: forAll !== null };
@@ -167,7 +168,7 @@ export class Admissions {
       return { content, session: null, isFull, isShared: !perOrigin };
     }
     const known = identity === undefined ? undefined : this.#sessions.find(identity)?.viewer;
-    if (isFull && !known?.tally) return "denied";
+    if (isFull && !known?.tally && decision.pass.kind !== "owner") return "denied";
     const session = this.#sessions.begin(playbackId, decision, {
       details,
       asked,

@@ -23,11 +23,11 @@ export class ViewerArrivals {
     this.#publicViewers = new PublicViewers(counts, audiences);
   }
 
-  /** Count who asks. False for somebody new where nobody new may begin. */
+  /** Count who asks, unless it is the owner. False for somebody new where nobody new may begin. */
   count({ req, url, playbackId, step }: AccessRequest, { session, isFull }: Admitted): boolean {
     if (req.method !== "GET") return true;
     if (session) {
-      this.#counts.see(session.viewer);
+      if (session.pass.kind !== "owner") this.#counts.see(session.viewer);
       return true;
     }
     const tkn = tknOf(url);
