@@ -146,6 +146,9 @@ export const WebhookLog = Type.Object({
   /** Additions of ours. */
   error: Type.Optional(Type.String({ description: "Why there is no response" })),
   attempt: Type.Integer({ description: "1 for the first try of this event" }),
+  retryAt: Type.Optional(
+    Type.Integer({ description: "When this failed request is repeated, in milliseconds since the Unix epoch" }),
+  ),
 });
 export type WebhookLog = Static<typeof WebhookLog>;
 

@@ -105,6 +105,7 @@ export const webhookStrings = {
     answer: (status: number, text: string) => `${status} ${text}`.trim(),
     noAnswer: "No response",
     attempt: (number: number) => `attempt ${number}`,
+    next: (time: string) => `next attempt ${time}`,
     earlier: "Earlier attempts",
     took: (ms: string) => `${ms} ms`,
     test: "Test",

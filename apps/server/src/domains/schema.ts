@@ -400,6 +400,7 @@ interface WebhookLogTable {
   status_text: TextOrNull;
   response: Buffer | null;
   error: TextOrNull;
+  retry_at: Int8OrNull;
 }
 
 interface PublicAddressTable {

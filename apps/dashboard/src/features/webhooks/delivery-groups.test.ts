@@ -1,6 +1,6 @@
 import type { WebhookLog } from "@weir/contract";
 import { expect, test } from "vitest";
-import { groupDeliveries, isTest } from "./delivery-groups.ts";
+import { groupDeliveries, isTest, nextAttemptAt } from "./delivery-groups.ts";
 
 const delivery = (id: string, body: unknown) =>
   ({ id, request: { body: typeof body === "string" ? body : JSON.stringify(body) } }) as WebhookLog;
@@ -15,6 +15,16 @@ test("the attempts of one event are one group, where its latest attempt is", () 
   ];
   const ids = groupDeliveries(deliveries).map(({ latest, earlier }) => [latest.id, ...earlier.map(({ id }) => id)]);
   expect(ids).toEqual([["5", "3"], ["4", "1"], ["2"]]);
+});
+
+test("the next attempt is the one that is planned, until there is none", () => {
+  const failed = (retryAt?: number) => ({ success: false, retryAt }) as WebhookLog;
+  const delivered = { success: true } as WebhookLog;
+  expect(nextAttemptAt({ latest: failed(200), earlier: [failed(100)] }, 150)).toBe(200);
+  expect(nextAttemptAt({ latest: failed(), earlier: [failed(200)] }, 150)).toBe(200);
+  expect(nextAttemptAt({ latest: failed(200), earlier: [] }, 250)).toBe(null);
+  expect(nextAttemptAt({ latest: delivered, earlier: [failed(200)] }, 150)).toBe(null);
+  expect(nextAttemptAt({ latest: failed(), earlier: [] }, 150)).toBe(null);
 });
 
 test("a test says so in its payload", () => {

@@ -12,6 +12,13 @@ export function groupDeliveries(deliveries: readonly WebhookLog[]): DeliveryGrou
   return [...byEvent.values()].flatMap(([latest, ...earlier]) => (latest ? [{ latest, earlier }] : []));
 }
 
+/** When the event is sent again; null where it was delivered, or is not sent again. */
+export function nextAttemptAt({ latest, earlier }: DeliveryGroup, now: number): number | null {
+  if (latest.success) return null;
+  // Sending it again by hand meanwhile changes nothing about the plan.
+  return [latest, ...earlier].find(({ retryAt = 0 }) => retryAt > now)?.retryAt ?? null;
+}
+
 /** Was sent by a test, about nothing that happened. */
 export function isTest(delivery: WebhookLog): boolean {
   return sentOf(delivery).payload?.test === true;

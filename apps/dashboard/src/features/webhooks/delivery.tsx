@@ -8,7 +8,7 @@ import { StateLabel } from "../../components/state-label.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { absoluteMoment, clockMoment } from "../../lib/moments.ts";
 import { strings } from "../../strings.ts";
-import { type DeliveryGroup, isTest } from "./delivery-groups.ts";
+import { type DeliveryGroup, isTest, nextAttemptAt } from "./delivery-groups.ts";
 import classes from "./delivery-list.module.css";
 import { outcomeText, readableBody, storedText } from "./delivery-text.ts";
 import { useResend } from "./webhook-queries.ts";
@@ -16,7 +16,9 @@ import { useResend } from "./webhook-queries.ts";
 const text = strings.webhooks.deliveries;
 
 /** The latest attempt to deliver an event, on one line that opens to the request, the response and the earlier attempts. */
-export function Delivery({ latest: delivery, earlier }: DeliveryGroup) {
+export function Delivery(group: DeliveryGroup) {
+  const { latest: delivery, earlier } = group;
+  const nextAt = nextAttemptAt(group, Date.now());
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   return (
@@ -41,6 +43,7 @@ export function Delivery({ latest: delivery, earlier }: DeliveryGroup) {
         </span>
         <span className={classes.outcome}>
           <StateLabel tone={delivery.success ? "quiet" : "failure"}>{outcomeText(delivery)}</StateLabel>
+          {nextAt !== null && <span className="quiet"> {text.next(clockMoment(nextAt, Date.now()))}</span>}
         </span>
         <span className={`quiet ${classes.figure}`}>
           {delivery.attempt > 1 && `${text.attempt(delivery.attempt)} · `}

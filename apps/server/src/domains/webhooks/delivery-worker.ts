@@ -194,13 +194,24 @@ export class DeliveryWorker {
     const call = { webhook, event: head.event, body, sentAt, attempt: sending.attempts, timeoutMs: CALL_TIMEOUT_MS };
     const { outcome, ...called } = await callWebhook(this.#deps, call);
     const next = nextDelivery(sending, { type: "outcome", outcome, jitter: random() }, clock.now());
-    const note = { ...called, webhookId: webhook.id, pauseAfter: PAUSE_AFTER };
+    const retryAt = next.state === "due" ? (next.at ?? sentAt) : null;
+    const note = {
+      ...called,
+      log: { ...called.log, retry_at: retryAt },
+      webhookId: webhook.id,
+      pauseAfter: PAUSE_AFTER,
+    };
     const leavesLane = next.state === "due" && next.isLate && !isLate;
     const isPaused =
-      next.state === "due"
+      next.state === "due" && retryAt !== null
         ? await db.transaction().execute(async (trx) => {
-            const { attempts, at = sentAt } = next;
-            const again = { deliveryId: head.id, at, attempts, firstTriedAt: sending.firstTriedAt, leavesLane };
+            const again = {
+              deliveryId: head.id,
+              at: retryAt,
+              attempts: next.attempts,
+              firstTriedAt: sending.firstTriedAt,
+              leavesLane,
+            };
             await putOff(trx, key, node.id, again);
             return noteCall(trx, { ...note, overId: null });
           })

@@ -222,6 +222,9 @@ describe("a receiver", () => {
         response: "b2ggbm8=",
       },
     });
+    const [{ retryAt } = { retryAt: 0 }] = await logsOf(webhook);
+    expect(retryAt).toBeGreaterThan(now() + 3_900);
+    expect(retryAt).toBeLessThan(now() + 6_000);
     await deliverAfter(3_900);
     expect(receiver.calls).toHaveLength(1);
     await deliverAfter(2_100);
@@ -237,6 +240,7 @@ describe("a receiver", () => {
       "stream.idle",
     ]);
     const reset = "the connection was reset before an answer came";
+    expect((await logsOf(webhook))[0]).not.toHaveProperty("retryAt");
     const came = (await logsOf(webhook)).map((log) => `${log.attempt}: ${log.response?.status ?? log.error}`);
     expect(came.sort()).toEqual(["1: 200", "1: 200", "1: 500", "1: 503", "2: 200", `2: ${reset}`, "3: 200"]);
     expect(await statusOf(webhook)).toMatchObject({ waiting: 0, failuresInARow: 0 });

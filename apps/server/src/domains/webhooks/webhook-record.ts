@@ -41,5 +41,6 @@ export function webhookLogRecord(row: WebhookLogRow): WebhookLog {
       : { response: { status, statusText: statusText ?? "", body: response?.toString("base64") ?? "" } }),
     ...(row.error === null ? {} : { error: row.error }),
     attempt: row.attempt,
+    ...(row.retry_at === null ? {} : { retryAt: Number(row.retry_at) }),
   };
 }
