@@ -1,5 +1,5 @@
 import type { Domains, Schema } from "../domains/index.ts";
-import { MediaPlane, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
+import { MediaPlane, Restreaming, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
 import { publishSettings, RtmpServer } from "../media/ingest/index.ts";
 import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
 import type { Audiences } from "../platform/audience/index.ts";
@@ -14,6 +14,7 @@ import type { HttpHandler } from "../platform/http/http-server.ts";
 import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { explainListen } from "../platform/listen-error.ts";
 import type { Log } from "../platform/log.ts";
+import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import { obeyMediaControl } from "./media-control.ts";
 
@@ -30,6 +31,8 @@ export interface MediaRoleSettings {
   readonly log: Log;
   readonly proxies: TrustedProxies;
   readonly audiences: Audiences;
+  /** The way to multistream targets. */
+  readonly outbound: Outbound;
   readonly publicUrl: () => string;
   readonly maxRtmpConnections: number;
   readonly maxStoredReads: number;
@@ -39,7 +42,11 @@ export interface MediaRole {
   readonly handleHttp: HttpHandler;
   readonly rtmpPort: number;
   /** The metrics that an operator watches. */
-  figures(): MediaPlane["figures"] & { readonly transcodeChildren: number; readonly diskFreeBytes: number };
+  figures(): MediaPlane["figures"] & {
+    readonly transcodeChildren: number;
+    readonly diskFreeBytes: number;
+    readonly sentToTargets: Restreaming["sent"];
+  };
   /** Cores of live transcoding, in use and in all. */
   transcoding(): TranscodeAdmission["budget"];
   /** End every session cleanly; publishers are told why. */
@@ -58,6 +65,7 @@ export async function startMedia({
   log,
   proxies,
   audiences,
+  outbound,
   publicUrl,
   maxRtmpConnections,
   maxStoredReads,
@@ -76,6 +84,7 @@ export async function startMedia({
     cores: config.transcodeCores ?? availableCores() * SHARE_OF_CORES,
     freeBytes: () => process.availableMemory(),
   });
+  const restream = new Restreaming({ clock, log, outbound });
   const plane = new MediaPlane({
     clock,
     log,
@@ -98,6 +107,7 @@ export async function startMedia({
         encoder: await chooseEncoder(config.encoder, clock, log, confinement),
       },
     },
+    restream,
     orchestrator: { address: domains.node.id, url: publicUrl() },
     spoolFreeBytes: () => freeBytesOf(dataFolder),
   });
@@ -133,6 +143,7 @@ export async function startMedia({
         domains.accessChanged(playbackId);
         plane.accessChanged(playbackId);
       },
+      targetsChanged: (streamId) => plane.targetsChanged(streamId),
       measureRecording: (content) => plane.measureRecording(content),
       startTestBroadcast: (streamKey, seconds) =>
         broadcasts.start({ url: `rtmp://${self}:${rtmpPort}/live/${streamKey}`, seconds }),
@@ -145,7 +156,12 @@ export async function startMedia({
   return {
     handleHttp: plane.handleHttp,
     rtmpPort,
-    figures: () => ({ ...plane.figures, transcodeChildren: transcoders.count, diskFreeBytes: freeBytesOf(dataFolder) }),
+    figures: () => ({
+      ...plane.figures,
+      transcodeChildren: transcoders.count,
+      diskFreeBytes: freeBytesOf(dataFolder),
+      sentToTargets: restream.sent,
+    }),
     transcoding: () => admission.budget,
     async drain() {
       rtmp.stopListening();

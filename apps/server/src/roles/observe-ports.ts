@@ -34,6 +34,7 @@ export function observePorts(
         return decision;
       },
       begin: (grant, at) => tracing.step("publish.begin", {}, () => publishGate.begin(grant, at)),
+      targets: (streamId) => publishGate.targets(streamId),
     },
     playbackGate: {
       async open(request) {

@@ -99,6 +99,15 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   const publicUrl = () => config.publicUrl ?? `http://localhost:${httpPort}`;
   const rtmpUrl = () => `rtmp://${new URL(publicUrl()).hostname}:${rtmpPort}/live`;
   const audiences = new Audiences(config.geoipFile === null ? null : readCountries(config.geoipFile));
+  const outbound: ObservedOutbound = new ObservedOutbound(
+    {
+      clock,
+      allowPrivate: config.allowPrivateUrls,
+      own: () => ({ ports: [httpPort, rtmpPort, metricsPort ?? 0], publicUrl: domains.publicUrl() }),
+    },
+    outboundCounter(metrics),
+    tracing,
+  );
   const domains = createDomains({
     database,
     audiences,
@@ -116,15 +125,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     mediaControl: new NotifyMediaControl(database),
     store,
     assetProcessor: noAssetProcessor,
-    outbound: new ObservedOutbound(
-      {
-        clock,
-        allowPrivate: config.allowPrivateUrls,
-        own: () => ({ ports: [httpPort, rtmpPort, metricsPort ?? 0], publicUrl: domains.publicUrl() }),
-      },
-      outboundCounter(metrics),
-      tracing,
-    ),
+    outbound,
   });
   opened.defer(() => domains.close());
   await domains.node.join();
@@ -150,6 +151,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
         log,
         proxies,
         audiences,
+        outbound,
         publicUrl: domains.publicUrl,
         maxRtmpConnections: budget.rtmp,
         maxStoredReads: budget.storedReads,
