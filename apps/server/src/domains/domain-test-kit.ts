@@ -22,8 +22,6 @@ export interface Asked {
   readonly broadcasts: { readonly streamKey: string; readonly seconds: number }[];
   /** Playback ids about which kept answers were to be asked for again. */
   readonly accessChanges: (string | "all")[];
-  /** Streams whose sessions were to ask for their targets. */
-  readonly targetChanges: string[];
   /** Recordings whose MP4 the media floor was asked to measure. */
   readonly measured: string[];
   /** The objects that the store was told to delete. */
@@ -76,7 +74,6 @@ export async function startTestDomains(
     stops: [],
     broadcasts: [],
     accessChanges: [],
-    targetChanges: [],
     measured: [],
     removedPrefixes: [],
     failsToRemove: false,
@@ -108,7 +105,6 @@ export async function startTestDomains(
       mediaControl: {
         stop: async (streamId, why) => void asked.stops.push({ streamId, why }),
         accessChanged: async (playbackId) => void asked.accessChanges.push(playbackId),
-        targetsChanged: async (streamId) => void asked.targetChanges.push(streamId),
         measureRecording: async ({ id }) => void asked.measured.push(id),
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
       },

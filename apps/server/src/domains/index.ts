@@ -213,7 +213,7 @@ export function createDomains(options: DomainOptions): Domains {
       accessTrialRoutes(app, { ...deps, access: playbackGate.access });
       overviewRoutes(app, deps);
       ownerTokenRoutes(app, { ...deps, ownerTokens });
-      targetRoutes(app, { ...deps, mediaControl });
+      targetRoutes(app, deps);
       healthRoutes(app, deps);
       eventRoutes(app, { ...deps, feed });
       signingKeyRoutes(app, { ...deps, mediaControl });

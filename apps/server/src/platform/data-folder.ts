@@ -29,6 +29,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   "pg",
   "objects",
   "spool",
+  "sources",
   "node-name",
   PROBE_FILE,
   "weir.lock",

@@ -12,8 +12,6 @@ export interface MediaControl {
   stop(streamId: string, why: StopReason): Promise<void>;
   /** Keys or policies changed: every kept answer about this playback id, or about all of them, is asked for again at once. */
   accessChanged(playbackId: string | "all"): Promise<void>;
-  /** The multistream targets of a stream have changed: its session asks for them. */
-  targetsChanged(streamId: string): Promise<void>;
   /** The recording is ready: tell the `PlaybackGate` how large its MP4 is. Skipped where no media node is serving. */
   measureRecording(content: StoredContent): Promise<void>;
   /** Send a generated picture and tone to the stream by its own ingest, for `seconds`. */

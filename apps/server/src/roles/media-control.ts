@@ -9,7 +9,6 @@ const CHANNEL = "media_control";
 type Command =
   | { readonly type: "stop"; readonly streamId: string; readonly why: StopReason }
   | { readonly type: "access-changed"; readonly playbackId: string | "all" }
-  | { readonly type: "targets-changed"; readonly streamId: string }
   | { readonly type: "measure-recording"; readonly nodeId: string; readonly content: StoredContent }
   | { readonly type: "test-broadcast"; readonly nodeId: string; readonly streamKey: string; readonly seconds: number };
 
@@ -38,10 +37,6 @@ export class NotifyMediaControl implements MediaControl {
     await this.#send({ type: "access-changed", playbackId });
   }
 
-  async targetsChanged(streamId: string): Promise<void> {
-    await this.#send({ type: "targets-changed", streamId });
-  }
-
   async measureRecording(content: StoredContent): Promise<void> {
     const nodeId = await findServingMediaNode(this.#database.db);
     if (nodeId) await this.#send({ type: "measure-recording", nodeId, content });
@@ -64,7 +59,6 @@ export class NotifyMediaControl implements MediaControl {
 export interface MediaCommands {
   stop(streamId: string, why: StopReason): void;
   accessChanged(playbackId: string | "all"): void;
-  targetsChanged(streamId: string | "all"): void;
   measureRecording(content: StoredContent): void;
   startTestBroadcast(streamKey: string, seconds: number): void;
 }
@@ -82,7 +76,6 @@ export function obeyMediaControl(
       const command = JSON.parse(payload) as Command;
       if (command.type === "stop") commands.stop(command.streamId, command.why);
       else if (command.type === "access-changed") commands.accessChanged(command.playbackId);
-      else if (command.type === "targets-changed") commands.targetsChanged(command.streamId);
       else if (command.type !== "test-broadcast" && command.type !== "measure-recording")
         log.warn("a media command of an unknown kind was ignored");
       else if (command.nodeId !== nodeId()) return;
@@ -92,7 +85,6 @@ export function obeyMediaControl(
     reconnected: () => {
       log.warn("media commands may have been missed while the database was unavailable");
       commands.accessChanged("all");
-      commands.targetsChanged("all");
     },
   });
 }

@@ -1,20 +1,18 @@
 import type { Domains, Schema } from "../domains/index.ts";
-import { MediaPlane, Restreaming, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
+import { MediaPlane, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
 import { publishSettings, RtmpServer } from "../media/ingest/index.ts";
 import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
 import type { Audiences } from "../platform/audience/index.ts";
 import { availableCores } from "../platform/available-cores.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
-import { deviceGroups } from "../platform/confinement/device-groups.ts";
-import { findConfinement } from "../platform/confinement/find-confinement.ts";
-import { freeBytesOf, privateFolders } from "../platform/data-folder.ts";
+import type { Confinement } from "../platform/confinement/confinement.ts";
+import { freeBytesOf } from "../platform/data-folder.ts";
 import type { Database } from "../platform/database.ts";
 import type { HttpHandler } from "../platform/http/http-server.ts";
 import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { explainListen } from "../platform/listen-error.ts";
 import type { Log } from "../platform/log.ts";
-import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import { obeyMediaControl } from "./media-control.ts";
 
@@ -23,6 +21,8 @@ const SHARE_OF_CORES = 0.6;
 
 export interface MediaRoleSettings {
   readonly config: Config;
+  /** Of children that decode. */
+  readonly confinement: Confinement;
   readonly dataFolder: string;
   readonly store: ObjectStore;
   readonly database: Database<Schema>;
@@ -31,8 +31,6 @@ export interface MediaRoleSettings {
   readonly log: Log;
   readonly proxies: TrustedProxies;
   readonly audiences: Audiences;
-  /** The way to multistream targets. */
-  readonly outbound: Outbound;
   readonly publicUrl: () => string;
   readonly maxRtmpConnections: number;
   readonly maxStoredReads: number;
@@ -42,11 +40,7 @@ export interface MediaRole {
   readonly handleHttp: HttpHandler;
   readonly rtmpPort: number;
   /** The metrics that an operator watches. */
-  figures(): MediaPlane["figures"] & {
-    readonly transcodeChildren: number;
-    readonly diskFreeBytes: number;
-    readonly sentToTargets: Restreaming["sent"];
-  };
+  figures(): MediaPlane["figures"] & { readonly transcodeChildren: number; readonly diskFreeBytes: number };
   /** Cores of live transcoding, in use and in all. */
   transcoding(): TranscodeAdmission["budget"];
   /** End every session cleanly; publishers are told why. */
@@ -57,6 +51,7 @@ export interface MediaRole {
 /** Ingest, packaging, recording and delivery of this node. */
 export async function startMedia({
   config,
+  confinement,
   dataFolder,
   store,
   database,
@@ -65,26 +60,17 @@ export async function startMedia({
   log,
   proxies,
   audiences,
-  outbound,
   publicUrl,
   maxRtmpConnections,
   maxStoredReads,
 }: MediaRoleSettings): Promise<MediaRole> {
   await using opened = new AsyncDisposableStack();
-  const confinement = await findConfinement({
-    dataFolder,
-    hidden: privateFolders(dataFolder),
-    groups: config.encoder === "x264" ? [] : deviceGroups(),
-    clock,
-    log,
-  });
   const transcoders = new TranscodePool(log, confinement);
   opened.defer(() => transcoders.close());
   const admission = new TranscodeAdmission({
     cores: config.transcodeCores ?? availableCores() * SHARE_OF_CORES,
     freeBytes: () => process.availableMemory(),
   });
-  const restream = new Restreaming({ clock, log, outbound });
   const plane = new MediaPlane({
     clock,
     log,
@@ -107,7 +93,6 @@ export async function startMedia({
         encoder: await chooseEncoder(config.encoder, clock, log, confinement),
       },
     },
-    restream,
     orchestrator: { address: domains.node.id, url: publicUrl() },
     spoolFreeBytes: () => freeBytesOf(dataFolder),
   });
@@ -143,7 +128,6 @@ export async function startMedia({
         domains.accessChanged(playbackId);
         plane.accessChanged(playbackId);
       },
-      targetsChanged: (streamId) => plane.targetsChanged(streamId),
       measureRecording: (content) => plane.measureRecording(content),
       startTestBroadcast: (streamKey, seconds) =>
         broadcasts.start({ url: `rtmp://${self}:${rtmpPort}/live/${streamKey}`, seconds }),
@@ -156,12 +140,7 @@ export async function startMedia({
   return {
     handleHttp: plane.handleHttp,
     rtmpPort,
-    figures: () => ({
-      ...plane.figures,
-      transcodeChildren: transcoders.count,
-      diskFreeBytes: freeBytesOf(dataFolder),
-      sentToTargets: restream.sent,
-    }),
+    figures: () => ({ ...plane.figures, transcodeChildren: transcoders.count, diskFreeBytes: freeBytesOf(dataFolder) }),
     transcoding: () => admission.budget,
     async drain() {
       rtmp.stopListening();

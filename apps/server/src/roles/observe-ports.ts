@@ -34,7 +34,6 @@ export function observePorts(
         return decision;
       },
       begin: (grant, at) => tracing.step("publish.begin", {}, () => publishGate.begin(grant, at)),
-      targets: (streamId) => publishGate.targets(streamId),
     },
     playbackGate: {
       async open(request) {

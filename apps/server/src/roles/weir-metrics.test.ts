@@ -40,8 +40,6 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
       requests: 5,
       ladders: 6,
       transcodeLagMs: 700,
-      targets: { pending: 1, online: 2, offline: 3 },
-      sentToTargets: { bytes: 4, skippedMs: 5_000 },
     },
     ...{ transcodeChildren: 8, diskFreeBytes: 9, unsealedChapters: 10 },
     pages: { pagesInUse: 11, pagesFree: 12 },
@@ -56,7 +54,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
   outboundCounter(metrics).add(["timeout"]);
   const ports = observePorts(
     {
-      publishGate: { authorize: async () => granted, begin: async () => null, targets: async () => [] },
+      publishGate: { authorize: async () => granted, begin: async () => null },
       playbackGate: {
         open: async () => denied,
         recheck: async () => denied,

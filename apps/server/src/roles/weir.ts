@@ -1,11 +1,14 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createDomains, type Schema } from "../domains/index.ts";
-import { closeSlowReaders, MEDIA_PREFIXES } from "../media/index.ts";
+import { closeSlowReaders, MEDIA_PREFIXES, openAssetPipeline } from "../media/index.ts";
 import { Audiences, readCountries } from "../platform/audience/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Config, effectiveSettings } from "../platform/config.ts";
-import { diskOf, freeBytesOf, openDataFolder } from "../platform/data-folder.ts";
+import { type Confinement, UNCONFINED } from "../platform/confinement/confinement.ts";
+import { deviceGroups } from "../platform/confinement/device-groups.ts";
+import { findConfinement } from "../platform/confinement/find-confinement.ts";
+import { diskOf, freeBytesOf, openDataFolder, privateFolders } from "../platform/data-folder.ts";
 import { openDatabase } from "../platform/database.ts";
 import { watchEventLoop } from "../platform/event-loop.ts";
 import { takeLock } from "../platform/folder-lock.ts";
@@ -98,16 +101,14 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   let metricsPort = config.metricsPort;
   const publicUrl = () => config.publicUrl ?? `http://localhost:${httpPort}`;
   const rtmpUrl = () => `rtmp://${new URL(publicUrl()).hostname}:${rtmpPort}/live`;
+  const confinement = await confineDecoders(config, dataFolder, clock, log);
+  const assetProcessor = config.roles.includes("worker")
+    ? await openAssetPipeline({
+        ...{ clock, log, store, dataFolder, confinement },
+        liveCores: () => media?.transcoding().usedCores ?? 0,
+      })
+    : noAssetProcessor;
   const audiences = new Audiences(config.geoipFile === null ? null : readCountries(config.geoipFile));
-  const outbound: ObservedOutbound = new ObservedOutbound(
-    {
-      clock,
-      allowPrivate: config.allowPrivateUrls,
-      own: () => ({ ports: [httpPort, rtmpPort, metricsPort ?? 0], publicUrl: domains.publicUrl() }),
-    },
-    outboundCounter(metrics),
-    tracing,
-  );
   const domains = createDomains({
     database,
     audiences,
@@ -124,8 +125,16 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     },
     mediaControl: new NotifyMediaControl(database),
     store,
-    assetProcessor: noAssetProcessor,
-    outbound,
+    assetProcessor,
+    outbound: new ObservedOutbound(
+      {
+        clock,
+        allowPrivate: config.allowPrivateUrls,
+        own: () => ({ ports: [httpPort, rtmpPort, metricsPort ?? 0], publicUrl: domains.publicUrl() }),
+      },
+      outboundCounter(metrics),
+      tracing,
+    ),
   });
   opened.defer(() => domains.close());
   await domains.node.join();
@@ -143,6 +152,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   const media = config.roles.includes("media")
     ? await startMedia({
         config,
+        confinement,
         dataFolder,
         store,
         database,
@@ -151,7 +161,6 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
         log,
         proxies,
         audiences,
-        outbound,
         publicUrl: domains.publicUrl,
         maxRtmpConnections: budget.rtmp,
         maxStoredReads: budget.storedReads,
@@ -216,6 +225,13 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
       return closing;
     },
   };
+}
+
+/** How this machine can hold the children that decode what others send; those of the API alone decode nothing. */
+async function confineDecoders(config: Config, dataFolder: string, clock: Clock, log: Log): Promise<Confinement> {
+  if (!config.roles.includes("media") && !config.roles.includes("worker")) return UNCONFINED;
+  const groups = config.encoder === "x264" ? [] : deviceGroups();
+  return findConfinement({ dataFolder, hidden: privateFolders(dataFolder), groups, clock, log });
 }
 
 async function lockDataFolder(dataFolder: string) {

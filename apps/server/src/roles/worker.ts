@@ -8,9 +8,9 @@ export function startWorker(domains: Domains): void {
   domains.jobs.start();
 }
 
-/** Where nothing can process files, an asset fails, and says so. */
+/** Of a process that works on no jobs. */
 export const noAssetProcessor: AssetProcessor = {
-  async process(assetId, ledger) {
-    if (await ledger.beginProcessing(assetId)) await ledger.failed(assetId, "This server cannot process files yet.");
+  async process() {
+    throw new Error("this process works on no jobs: its roles are without the worker");
   },
 };

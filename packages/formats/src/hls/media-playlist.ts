@@ -27,7 +27,8 @@ export interface RenditionReport {
 }
 
 export interface SegmentHead {
-  readonly programDateTimeMs: number;
+  /** Null where the segment has no place in a day: nothing says when it was recorded. */
+  readonly programDateTimeMs: number | null;
   readonly discontinuity: boolean;
   /** Address of the init segment; repeated for each segment, written where it changes. */
   readonly map: string;
@@ -100,7 +101,8 @@ function head(segment: SegmentHead, map: string): string {
   let text = "";
   if (segment.discontinuity) text += "#EXT-X-DISCONTINUITY\n";
   if (segment.map !== "" && segment.map !== map) text += `#EXT-X-MAP:URI="${segment.map}"\n`;
-  text += `#EXT-X-PROGRAM-DATE-TIME:${new Date(segment.programDateTimeMs).toISOString()}\n`;
+  const { programDateTimeMs } = segment;
+  if (programDateTimeMs !== null) text += `#EXT-X-PROGRAM-DATE-TIME:${new Date(programDateTimeMs).toISOString()}\n`;
   for (const part of segment.parts) {
     text += `#EXT-X-PART:DURATION=${seconds(part.duration)},URI="${part.uri}"${part.isIndependent ? ",INDEPENDENT=YES" : ""}\n`;
   }

@@ -21,7 +21,6 @@ const metrics = (mediaTimeMs: number): MediaFact => ({
     clockJumps: 0,
   },
   recordingRoom: null,
-  targets: [],
   mediaTimeMs,
   ingestRate: 0,
   outgoingRate: 0,

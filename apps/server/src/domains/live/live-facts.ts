@@ -3,11 +3,11 @@ import type { MediaFact, SegmentTranscoded, SourceMetrics } from "../../ports/in
 import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import { issueEvents, nextIssues } from "../issues/index.ts";
-import { enabledTargets, type NamedTarget, nextTargetStates, targetEvents } from "../multistream/index.ts";
+import { enabledTargets, type NamedTarget } from "../multistream/index.ts";
 import { insertSealedSpans, noteFailedRecordings, noteSpooledRecordings } from "../recordings/index.ts";
 import type { Trx } from "../schema.ts";
 import { streamSubject } from "../subject.ts";
-import { type LiveStream, lockLiveStreams, saveIssues, saveTargets } from "./live-stream.ts";
+import { type LiveStream, lockLiveStreams, saveIssues } from "./live-stream.ts";
 import { countSegments } from "./segment-tally.ts";
 import { applyToStream } from "./stream-transition.ts";
 import { countTranscoded, transcodeEvent } from "./transcode-facts.ts";
@@ -48,7 +48,6 @@ export async function writeLiveFacts(
     const targets = await enabledTargets(trx, measured);
     const viewers = await deps.countViewers(trx, measured);
 
-    const moved = new Set<LiveStream>();
     const issues = new Map([...streams.values()].map((stream) => [stream, stream.issues]));
     const events = [...dropped].flatMap(([streamId, count]) =>
       gapEvent(streams.get(streamId), count, deps.clock.now()),
@@ -58,12 +57,6 @@ export async function writeLiveFacts(
       if (known && fact.type === "segment-transcoded" && transcoded.has(fact)) {
         events.push(transcodeEvent(known, fact));
         if (known.sessionId === fact.sessionId) events.push(...judgeStream(known, fact));
-      }
-      // Targets belong to the session, not to its publisher.
-      if (known && fact.type === "target-changed" && known.sessionId === fact.sessionId) {
-        known.targets = nextTargetStates(known.targets, fact);
-        moved.add(known);
-        events.push(...targetEvents(known, fact));
       }
       const stream = freshStream(fact);
       if (!stream) continue;
@@ -77,10 +70,6 @@ export async function writeLiveFacts(
     await saveIssues(
       trx,
       [...issues].filter(([stream, before]) => stream.issues !== before).map(([stream]) => stream),
-    );
-    await saveTargets(
-      trx,
-      [...moved].filter(({ sessionId }) => sessionId !== null),
     );
     await deps.events.append(trx, events);
   });
@@ -136,7 +125,7 @@ async function writeRates(
 
 function metricsEvent(
   stream: LiveStream,
-  { at, mediaTimeMs, ingestRate, outgoingRate, source, targets: reports }: SourceMetrics,
+  { at, mediaTimeMs, ingestRate, outgoingRate, source }: SourceMetrics,
   targets: readonly NamedTarget[],
   viewerCount: number,
 ): NewEvent {
@@ -159,11 +148,8 @@ function metricsEvent(
         ...(keyframeIntervalMs !== null && { keyframeIntervalMs }),
         viewerCount,
       },
-      multistream: targets.map(({ id, name, profile }) => {
-        const report = reports.find(({ target }) => target.id === id && target.profile === profile);
-        const reason = report?.reason ?? null;
-        return { target: { id, name, profile }, metrics: report?.metrics ?? null, ...(reason !== null && { reason }) };
-      }),
+      // Nothing is forwarded yet: none of them is connected.
+      multistream: targets.map(({ id, name, profile }) => ({ target: { id, name, profile }, metrics: null })),
     },
   };
 }

@@ -7,13 +7,11 @@ import type {
   PublishGrant,
   PublishRefusal,
   PublishRequest,
-  RestreamTarget,
   SessionStart,
 } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { isStreamKey } from "../ids.ts";
-import { targetsToForward } from "../multistream/index.ts";
 import { recordingEvent } from "../recordings/index.ts";
 import { beginSession, newestTargetDuration, resumeSession } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
@@ -91,14 +89,8 @@ export class StreamPublishGate implements PublishGate {
         ...(resume === null && record ? [recordingEvent("recording.started", { streamId, owner, sessionId, at })] : []),
       ];
       await events.append(trx, [...ended, ...begun]);
-      const targets = await targetsToForward(trx, streamId);
-      const ladder = { profiles, isDefaultLadder: isDefaultLadder(profiles) };
-      return { sessionId, resume, lastTargetDuration, record, ...ladder, targets };
+      return { sessionId, resume, lastTargetDuration, record, profiles, isDefaultLadder: isDefaultLadder(profiles) };
     });
-  }
-
-  targets(streamId: string): Promise<readonly RestreamTarget[]> {
-    return targetsToForward(this.#deps.db, streamId);
   }
 
   /** One statement for every key: raises the epoch of a stream that may publish, reads one that may not, finds nothing else. */

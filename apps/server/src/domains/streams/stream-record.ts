@@ -1,7 +1,6 @@
 import type { Stream, StreamStatus } from "@weir/contract";
 import { counterFields } from "../counters.ts";
 import { isActive } from "../live/index.ts";
-import { targetStatus } from "../multistream/index.ts";
 import type { StreamRow } from "../schema.ts";
 
 /** A stream's row as its owner sees it: unset fields are absent. */
@@ -22,9 +21,7 @@ export function streamRecord(row: StreamRow): Stream {
     profiles: row.profiles,
     record: row.record,
     ...(row.recording_spec ? { recordingSpec: row.recording_spec } : {}),
-    multistream: {
-      targets: row.targets.map((ref) => ({ ...ref, status: targetStatus(row.target_states, ref.id, ref.profile) })),
-    },
+    multistream: { targets: row.targets },
     ...(row.pull ? { pull: row.pull } : {}),
     isActive: isActive(row.state),
     suspended: row.suspended,

@@ -36,7 +36,6 @@ function open(profiles: readonly LadderProfile[] = PROFILES): void {
       encoding: { preset: "superfast", encoder: "libx264" },
       profiles,
       isDefault: false,
-      forTargets: new Set(),
       onSegment: (segment) => segments.push(segment),
     },
   });

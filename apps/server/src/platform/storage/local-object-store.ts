@@ -67,6 +67,12 @@ export class LocalObjectStore implements ObjectStore {
     return createReadStream(path, { fd: file, ...range, highWaterMark: READ_AHEAD });
   }
 
+  async pathOf(key: string): Promise<string> {
+    const path = await this.#find(key);
+    if (path === null) throw new ObjectNotFound(key);
+    return path;
+  }
+
   async size(key: string): Promise<number | null> {
     const path = await this.#find(key);
     return path === null ? null : (await lstat(path)).size;

@@ -32,6 +32,8 @@ export interface ObjectStore {
   deletePrefix(prefix: string): Promise<void>;
   /** Room for more objects in bytes; null where the store has no limit of its own. */
   freeBytes(): number | null;
+  /** Where the object lies as a file of this machine, to be read and never written; absent where objects are not files. Throws `ObjectNotFound`. */
+  pathOf?(key: string): Promise<string>;
   /** An address from which a client may read the object itself, for `ttlMs`; absent where the store has no such addresses. */
   urlOf?(key: string, ttlMs: number): Promise<string>;
 }

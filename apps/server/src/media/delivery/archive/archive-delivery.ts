@@ -60,7 +60,7 @@ export class ArchiveDelivery {
 
   /** Lay the MP4 out, by which the gate learns its size. */
   async measure(content: StoredContent): Promise<void> {
-    await (await this.#shelf.find(content))?.mp4();
+    await (await this.#shelf.find(content))?.mp4("source");
   }
 
   async serve(content: StoredContent, asked: ArchiveRequest): Promise<void> {
@@ -73,7 +73,10 @@ export class ArchiveDelivery {
       const text = archiveMultivariant(media.renditions.values(), renditionAddresses(viewing, content.id));
       return sendText(res, 200, PLAYLIST_TYPE, text, caching.multivariant);
     }
-    if (address.kind === "mp4") return begin() ? this.#mp4(asked, media) : undefined;
+    if (address.kind === "mp4") {
+      if (!media.hasMp4(address.name)) return sendNotFound(res);
+      return begin() ? this.#mp4(asked, media, address.name) : undefined;
+    }
     const rendition = media.renditions.get(address.rendition);
     if (address.timeline !== media.index.id || !rendition) return sendNotFound(res);
     const isPlaylist = address.file === "index.m3u8";
@@ -96,8 +99,10 @@ export class ArchiveDelivery {
     });
   }
 
-  async #mp4(asked: ArchiveRequest, { mp4: build, index }: OpenMedia): Promise<void> {
-    const mp4 = await build();
+  async #mp4(asked: ArchiveRequest, media: OpenMedia, name: string): Promise<void> {
+    const { index } = media;
+    const mp4 = await media.mp4(name);
+    if (!mp4) return sendNotFound(asked.res);
     const { size, etag } = mp4;
     const readSpan = (rendition: string, span: string, range: ByteRange) =>
       this.#read(`${index.keyPrefix}${rendition}/${span}`, range);

@@ -63,7 +63,8 @@ test("a recording of days, 140,000 segments, has a playlist and an MP4 of which 
   const index = recordingOf(Array.from({ length: count }, (_, n) => ({ startTicks: n * FRAMES * FRAME_TICKS, bytes })));
   const slices = new Slices(systemClock);
   const media = await OpenMedia.open(index, async () => initSegment(AUDIO), slices);
-  const mp4 = await media.mp4();
+  const mp4 = await media.mp4("source");
+  if (!mp4) throw new Error("no MP4");
   const lastByte: Uint8Array[] = [];
   const range = { start: mp4.size - 1, end: mp4.size - 1 };
   const read = mp4.read(range, async function* () {

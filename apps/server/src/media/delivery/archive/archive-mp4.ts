@@ -35,8 +35,9 @@ export class ArchiveMp4 {
     this.etag = `"${digest.slice(0, 22)}"`;
   }
 
-  static async build(index: MediaIndex, readInit: ReadInit, slices: Slices): Promise<ArchiveMp4> {
-    const tracks = await Promise.all(tracksOf(index).map((stored) => Mp4Track.open(stored, readInit, slices)));
+  /** Of one rendition's pictures, the first's where none is named. */
+  static async build(index: MediaIndex, readInit: ReadInit, slices: Slices, video?: string): Promise<ArchiveMp4> {
+    const tracks = await Promise.all(tracksOf(index, video).map((stored) => Mp4Track.open(stored, readInit, slices)));
     const layout = new Mp4Layout(tracks);
     await slices.forEach(tracks[0]?.stored.segments ?? [], (segment) => layout.add(segment));
     return new ArchiveMp4(layout.head(), layout.pieces, layout.bytes);
@@ -67,10 +68,14 @@ export class ArchiveMp4 {
   }
 }
 
-/** The first picture and the first sound that there are: what others there are hold the same. */
-function tracksOf({ id, renditions }: MediaIndex): StoredRendition[] {
+/** One picture and the first sound that there is: what others there are hold the same. */
+function tracksOf({ id, renditions }: MediaIndex, video: string | undefined): StoredRendition[] {
   const found = (["video", "audio"] as const).flatMap((kind) => {
-    const rendition = renditions.find(({ track, segments }) => track.kind === kind && segments.some(({ gap }) => !gap));
+    const isMeant = (name: string): boolean => kind === "audio" || video === undefined || name === video;
+    const rendition = renditions.find(
+      ({ rendition: name, track, segments }) =>
+        track.kind === kind && isMeant(name) && segments.some(({ gap }) => !gap),
+    );
     return rendition ? [rendition] : [];
   });
   if (found.length === 0) throw new Error(`the media of ${id} has no segments`);

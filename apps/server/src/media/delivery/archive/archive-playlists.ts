@@ -47,7 +47,8 @@ function* listed({ track, segments }: StoredRendition): Generator<PlaylistSegmen
     yield {
       uri: gap ? "gap.m4s" : span,
       duration: durationTicks / track.timescale,
-      programDateTimeMs,
+      // Nobody knows when a customer's file was filmed.
+      programDateTimeMs: programDateTimeMs || null,
       discontinuity: discontinuity && !isFirst,
       gap,
       map: init,

@@ -22,13 +22,16 @@ export interface OpenRendition {
 export class OpenMedia {
   readonly index: MediaIndex;
   readonly renditions: ReadonlyMap<string, OpenRendition>;
-  /** Made when it is first asked for. */
-  readonly mp4: () => Promise<ArchiveMp4>;
+  readonly #mp4s: ReadonlyMap<string, () => Promise<ArchiveMp4>>;
 
-  private constructor(index: MediaIndex, renditions: readonly OpenRendition[], buildMp4: () => Promise<ArchiveMp4>) {
+  private constructor(
+    index: MediaIndex,
+    renditions: readonly OpenRendition[],
+    mp4s: ReadonlyMap<string, () => Promise<ArchiveMp4>>,
+  ) {
     this.index = index;
     this.renditions = new Map(renditions.map((rendition) => [rendition.stored.rendition, rendition]));
-    this.mp4 = onceFor(buildMp4);
+    this.#mp4s = mp4s;
   }
 
   /** `noteMp4Size` is told whenever the MP4 is made. */
@@ -40,11 +43,25 @@ export class OpenMedia {
   ): Promise<OpenMedia> {
     const renditions = await Promise.all(index.renditions.map((stored) => lookThrough(stored, slices)));
     const readInit: ReadInit = (rendition, init) => readFile(`${index.keyPrefix}${rendition}/${init}`);
-    return new OpenMedia(index, renditions, async () => {
+    const source = async (): Promise<ArchiveMp4> => {
       const mp4 = await ArchiveMp4.build(index, readInit, slices);
       noteMp4Size(mp4.size);
       return mp4;
+    };
+    const named = (index.mp4s ?? []).map(({ name, rendition }) => {
+      const build = () => ArchiveMp4.build(index, readInit, slices, rendition);
+      return [name, onceFor(build)] as const;
     });
+    return new OpenMedia(index, renditions, new Map(index.mp4s ? named : [["source", onceFor(source)]]));
+  }
+
+  /** Made when it is first asked for; null where there is none of that name. */
+  async mp4(name: string): Promise<ArchiveMp4 | null> {
+    return (await this.#mp4s.get(name)?.()) ?? null;
+  }
+
+  hasMp4(name: string): boolean {
+    return this.#mp4s.has(name);
   }
 
   get segments(): number {

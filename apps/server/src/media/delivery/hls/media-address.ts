@@ -5,7 +5,8 @@ import { NOBODY, type Viewing } from "../viewers/admission.ts";
 /** What a media request asks for. Names are matched, never joined to a path. */
 export type MediaAddress =
   | { readonly kind: "multivariant"; readonly playbackId: string }
-  | { readonly kind: "mp4"; readonly playbackId: string }
+  /** `source`, or the name of a smaller one. */
+  | { readonly kind: "mp4"; readonly playbackId: string; readonly name: string }
   | {
       readonly kind: "file";
       readonly playbackId: string;
@@ -20,17 +21,18 @@ export type MediaAddress =
  * another way than we do must never be told about one address and answer for another.
  */
 const ADDRESS =
-  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(index\.m3u8|staticsource\.mp4)|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|init-[0-9a-f]{8}\.mp4|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s))(?:\?[^#]*)?$/;
+  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(index\.m3u8)|static([\w-]{1,64})\.mp4|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|init-[0-9a-f]{8}\.mp4|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s))(?:\?[^#]*)?$/;
 
 /**
- * Read the path of a media request: `/hls/{playbackId}/index.m3u8`, `…/staticsource.mp4` or
+ * Read the path of a media request: `/hls/{playbackId}/index.m3u8`, `…/static{name}.mp4` or
  * `…/s/{token}/{timeline}/{rendition}/{file}`, all under `/asset` as well. Null for anything else.
  */
 export function parseMediaAddress(url: string): MediaAddress | null {
-  const [, playbackId, name, token, timeline, rendition, file] = ADDRESS.exec(url) ?? [];
+  const [, playbackId, playlist, name, token, timeline, rendition, file] = ADDRESS.exec(url) ?? [];
   if (playbackId === undefined) return null;
-  if (token === undefined || timeline === undefined || rendition === undefined || file === undefined)
-    return { kind: name === "index.m3u8" ? "multivariant" : "mp4", playbackId };
+  if (playlist !== undefined) return { kind: "multivariant", playbackId };
+  if (name !== undefined) return { kind: "mp4", playbackId, name };
+  if (token === undefined || timeline === undefined || rendition === undefined || file === undefined) return null;
   return { kind: "file", playbackId, token, timeline, rendition, file };
 }
 

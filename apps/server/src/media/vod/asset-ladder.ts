@@ -1,0 +1,112 @@
+import type { AssetProfile, LadderProfile } from "../../ports/index.ts";
+import { planLadder, type Rung } from "../ladder/ladder-plan.ts";
+import type { NamedRung, ScannedPicture } from "./vod-protocol.ts";
+
+/** A rung of an asset, with the name that its MP4 has. */
+export interface AssetRung extends NamedRung {
+  readonly name: string;
+}
+
+const DEFAULT_LADDER = [
+  { name: "360p0", width: 640, height: 360, bitrate: 1_000_000 },
+  { name: "720p0", width: 1280, height: 720, bitrate: 4_000_000 },
+];
+const DEFAULT_QUALITY = 24;
+/** A rung of a small part of the source's pixels needs a little more than that part of its bits. */
+const AREA_MARGIN = 1.2;
+const MIN_BITRATE = 100_000;
+/** Of pictures that are coded anew in their own size: the ceiling, not the aim. */
+const BITS_PER_PIXEL = 0.12;
+const MIN_SOURCE_BITRATE = 300_000;
+/** Above it pictures are left out: no screen that is common shows more. */
+const MAX_FRAME_RATE = 60;
+const RATE_TOLERANCE = 1.02;
+/** H.264 has no level for more. */
+const MAX_ENCODED = { long: 4096, short: 2304 };
+const NAME = /^[\w-]{1,64}$/;
+
+/** The rungs to encode: those of the default ladder or the profiles, and one in the source's size where the source cannot be played as it is. */
+export function planAsset(picture: ScannedPicture, profiles: readonly AssetProfile[] | null): AssetRung[] {
+  const { width, height, isCopied } = picture;
+  const source = {
+    ...within(width, height),
+    id: 0,
+    kind: "video",
+    codec: "avc",
+    config: new Uint8Array(),
+    codecString: "",
+  } as const;
+  const rungs = profiles
+    ? planLadder(
+        profiles.map((profile, n) => ladderProfile(profile, n, picture)),
+        false,
+        source,
+      )
+    : planLadder(defaultLadder(picture), true, source);
+  const named = rungs.map((rung) => ({
+    ...toRung(rung, picture),
+    rendition: rung.id,
+    name: NAME.test(rung.name) ? rung.name : rung.id,
+  }));
+  if (isCopied) return named;
+  const bitrate = Math.max(
+    MIN_SOURCE_BITRATE,
+    Math.round(source.width * source.height * Math.min(MAX_FRAME_RATE, picture.frameRate) * BITS_PER_PIXEL),
+  );
+  const profile = {
+    name: "source",
+    width: source.width,
+    height: source.height,
+    bitrate,
+    fps: 0,
+    quality: DEFAULT_QUALITY,
+  };
+  const whole = planLadder([{ ...profile, profile: "H264High" }], false, source).map((rung) => ({
+    ...toRung(rung, picture),
+    ...{ rendition: "source", name: "source" },
+  }));
+  return [...whole, ...named].map((rung, index) => ({ ...rung, index }));
+}
+
+function within(width: number, height: number): { width: number; height: number } {
+  const scale = Math.min(1, MAX_ENCODED.long / Math.max(width, height), MAX_ENCODED.short / Math.min(width, height));
+  return { width: width * scale, height: height * scale };
+}
+
+/** Only what is smaller than the source in pixels and in bits. */
+function defaultLadder({ width, height, bitrateBps, isCopied }: ScannedPicture): LadderProfile[] {
+  return DEFAULT_LADDER.flatMap(({ name, width: w, height: h, bitrate }) => {
+    const share = (w * h) / (width * height);
+    const wanted = isCopied
+      ? Math.min(bitrate, Math.max(MIN_BITRATE, Math.round(bitrateBps * share * AREA_MARGIN)))
+      : bitrate;
+    const isSmaller = h < Math.min(width, height) && (!isCopied || wanted < bitrateBps);
+    return isSmaller
+      ? [{ name, width: w, height: h, bitrate: wanted, fps: 0, quality: DEFAULT_QUALITY, profile: "H264Main" }]
+      : [];
+  });
+}
+
+function ladderProfile(profile: AssetProfile, n: number, picture: ScannedPicture): LadderProfile {
+  const { name, width, height, bitrate, fps = 0, fpsDen, quality, gop, profile: h264 } = profile;
+  const sides = {
+    width: width ?? (height ? Math.round((height * picture.width) / picture.height) : picture.width),
+    height: height ?? (width ? Math.round((width * picture.height) / picture.width) : picture.height),
+  };
+  return {
+    ...{ name: name ?? `${sides.height}p${n}`, ...sides, bitrate, fps },
+    ...(fpsDen && { fpsDen }),
+    ...(quality && { quality }),
+    ...(gop && { gop }),
+    ...(h264 && { profile: h264 }),
+  };
+}
+
+function toRung(
+  { index, width, height, bitrateBps, frameRate, profile, quality, keyframeSeconds, level }: Rung,
+  picture: ScannedPicture,
+) {
+  const isFast = picture.frameRate > MAX_FRAME_RATE * RATE_TOLERANCE;
+  const rate = frameRate ?? (isFast ? { num: MAX_FRAME_RATE, den: 1 } : null);
+  return { index, width, height, bitrateBps, frameRate: rate, profile, quality, keyframeSeconds, level };
+}

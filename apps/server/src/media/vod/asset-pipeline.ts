@@ -1,0 +1,268 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { Slices } from "../../platform/slices.ts";
+import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
+import type { AssetLedger, AssetProcessor, AssetWork, MediaIndex, StaticMp4 } from "../../ports/index.ts";
+import { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
+import { renditionOf, secondsOf } from "./asset-index.ts";
+import { type AssetRung, planAsset } from "./asset-ladder.ts";
+import { type Chunk, planChunks } from "./chunk-plan.ts";
+import { MadeFiles } from "./made-files.ts";
+import { CannotCopy, FileRefused } from "./refusal.ts";
+import type { LocalSource, SourceFiles } from "./source-files.ts";
+import type { VodBudget } from "./vod-budget.ts";
+import type { VodChildren } from "./vod-children.ts";
+import type { EncodeJob, MadeSpan, ScanJob, ScannedFile, ScannedPicture } from "./vod-protocol.ts";
+
+/** Players load a segment before they show its first picture. */
+const SEGMENT_SECONDS = 4;
+/** Longer videos have an MP4 of their source quality alone, unless asked otherwise. */
+const SHORT_SECONDS = 120;
+/** How much of the work is reading the file through. */
+const SCAN_SHARE = 0.1;
+const TELL_MS = 1_000;
+/** Names of files begin with it, as those of recordings do. An asset that is made anew has a folder of its own. */
+const EPOCH = 1;
+
+export interface AssetPipelineSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: ObjectStore;
+  readonly sources: SourceFiles;
+  readonly children: VodChildren;
+  readonly budget: VodBudget;
+  /** x264's. */
+  readonly preset: string;
+}
+
+/** A scan as it is noted: the file, and the spans of source and sound. */
+interface Scanned {
+  readonly file: ScannedFile;
+  readonly spans: readonly MadeSpan[];
+}
+
+/**
+ * From a customer's file to everything that plays: one child reads the file through and makes the source's own rendition and the sound; from then
+ * on it can be watched. Then children make the rungs, chunk by chunk. What is finished is noted in the store, so a run that follows a killed one
+ * goes on behind it.
+ */
+export class AssetPipeline implements AssetProcessor {
+  readonly #settings: AssetPipelineSettings;
+  readonly #slices: Slices;
+
+  constructor(settings: AssetPipelineSettings) {
+    this.#settings = settings;
+    this.#slices = new Slices(settings.clock);
+  }
+
+  async process(assetId: string, ledger: AssetLedger, signal: AbortSignal): Promise<void> {
+    const work = await ledger.beginProcessing(assetId);
+    if (!work) return;
+    const made = new MadeFiles(this.#settings.store, work.outPrefix);
+    try {
+      await using source = await this.#settings.sources.take(work.sourceKey, work.assetId, work.sourceBytes, signal);
+      await this.#make(work, source, made, ledger, signal);
+    } catch (error) {
+      if (!(error instanceof FileRefused)) throw error instanceof ObjectNotFound ? lostSource(error) : error;
+      await made.dropAll();
+      await ledger.failed(assetId, error.message);
+    }
+  }
+
+  async #make(work: AssetWork, source: LocalSource, made: MadeFiles, ledger: AssetLedger, signal: AbortSignal) {
+    const { assetId } = work;
+    const progress = new Progress(this.#settings.clock, (done) => ledger.progressed(assetId, done));
+    const { file, spans } = await this.#scan(work, source, made, progress, signal);
+    await ledger.probed(assetId, file.spec);
+    const { picture } = file;
+    const sound = indexOf(work, spans, picture, []);
+    if (!picture || picture.isCopied)
+      await ledger.playable(assetId, { ...sound, mp4s: [await this.#mp4(sound, made, "source")] });
+    const rungs = picture ? planAsset(picture, work.profiles) : [];
+    const encoded = picture ? await this.#encode(picture, rungs, source, made, progress, signal) : [];
+    const index = indexOf(work, [...spans, ...encoded], picture, rungs);
+    if (picture && !index.renditions.some(({ track }) => track.kind === "video"))
+      throw new FileRefused(
+        "None of the pictures of this file can be decoded: it is damaged. Export it again, or upload it again.",
+      );
+    await ledger.finished(assetId, { ...index, mp4s: await this.#mp4sOf(index, rungs, work, made) });
+  }
+
+  async #scan(
+    work: AssetWork,
+    source: LocalSource,
+    made: MadeFiles,
+    progress: Progress,
+    signal: AbortSignal,
+  ): Promise<Scanned> {
+    const noted = await made.noted<Scanned>("scan");
+    if (noted) return noted;
+    const segmentSeconds = work.targetSegmentSeconds ?? SEGMENT_SECONDS;
+    const job: ScanJob = { type: "scan", epoch: EPOCH, segmentSeconds, mayCopyVideo: true };
+    const scanned = await this.#scanAs(job, source, made, progress, signal).catch(async (error: unknown) => {
+      if (!(error instanceof CannotCopy)) throw error;
+      this.#settings.log.info({ assetId: work.assetId, reason: error.message }, "the asset's pictures are coded anew");
+      await made.dropAll();
+      return this.#scanAs({ ...job, mayCopyVideo: false }, source, made, progress, signal);
+    });
+    await made.note("scan", scanned);
+    return scanned;
+  }
+
+  async #scanAs(
+    job: ScanJob,
+    source: LocalSource,
+    made: MadeFiles,
+    progress: Progress,
+    signal: AbortSignal,
+  ): Promise<Scanned> {
+    const spans: MadeSpan[] = [];
+    let file: ScannedFile | null = null;
+    const { children } = this.#settings;
+    await children.run(
+      job,
+      source.path,
+      async (framed) => {
+        const { message } = framed;
+        const span = await made.keep(framed);
+        if (span) spans.push(span);
+        if (message.type === "scanned") file = message.file;
+        if (message.type === "progress") await progress.tell(message.done * SCAN_SHARE);
+      },
+      signal,
+    );
+    if (!file) throw new Error("a scan ended without telling what it found");
+    return { file, spans };
+  }
+
+  async #encode(
+    picture: ScannedPicture,
+    rungs: readonly AssetRung[],
+    source: LocalSource,
+    made: MadeFiles,
+    progress: Progress,
+    signal: AbortSignal,
+  ): Promise<MadeSpan[]> {
+    if (rungs.length === 0) return [];
+    const { budget, preset } = this.#settings;
+    const chunks = planChunks(picture);
+    const parts = new Map<Chunk, number>();
+    const tell = (chunk: Chunk, done: number): Promise<void> => {
+      parts.set(chunk, done * chunk.segments.length);
+      const sum = [...parts.values()].reduce((total, part) => total + part, 0);
+      return progress.tell(SCAN_SHARE + (sum / picture.segments.length) * (1 - SCAN_SHARE));
+    };
+    // The first that fails ends the others, and none is left running behind it.
+    const failing = new AbortController();
+    const stop = AbortSignal.any([signal, failing.signal]);
+    const results = await Promise.allSettled(
+      chunks.map((chunk) =>
+        budget.run(async () => {
+          stop.throwIfAborted();
+          const job: EncodeJob = { type: "encode", epoch: EPOCH, picture, rungs, preset, ...chunk };
+          try {
+            return await this.#chunk(job, source, made, (done) => tell(chunk, done), stop);
+          } catch (error) {
+            failing.abort(error);
+            throw error;
+          }
+        }),
+      ),
+    );
+    if (stop.aborted) throw stop.reason;
+    return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+  }
+
+  async #chunk(
+    job: EncodeJob,
+    source: LocalSource,
+    made: MadeFiles,
+    tell: (done: number) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<MadeSpan[]> {
+    const name = `chunk-${job.segments[0]?.msn}`;
+    const noted = await made.noted<MadeSpan[]>(name);
+    if (noted) return noted;
+    const spans: MadeSpan[] = [];
+    await this.#settings.children.run(
+      job,
+      source.path,
+      async (framed) => {
+        const span = await made.keep(framed);
+        if (span) spans.push(span);
+        if (framed.message.type === "progress") await tell(framed.message.done);
+      },
+      signal,
+    );
+    await made.note(name, spans);
+    await tell(1);
+    return spans;
+  }
+
+  async #mp4sOf(
+    index: MediaIndex,
+    rungs: readonly AssetRung[],
+    work: AssetWork,
+    made: MadeFiles,
+  ): Promise<StaticMp4[]> {
+    const mp4s = [await this.#mp4(index, made, "source")];
+    if (!work.staticMp4 && secondsOf(index) > SHORT_SECONDS) return mp4s;
+    for (const { name, rendition } of rungs) {
+      const isMade = rendition !== "source" && index.renditions.some((each) => each.rendition === rendition);
+      const isNamed = mp4s.some((each) => each.name === name);
+      if (isMade) mp4s.push(await this.#mp4(index, made, isNamed ? rendition : name, rendition));
+    }
+    const [source, ...others] = mp4s;
+    return [...(source ? [source] : []), ...others.toSorted((a, b) => (b.bitrate ?? 0) - (a.bitrate ?? 0))];
+  }
+
+  async #mp4(index: MediaIndex, made: MadeFiles, name: string, rendition?: string): Promise<StaticMp4> {
+    const readInit = (of: string, init: string): Promise<Uint8Array | null> => made.read(`${of}/${init}`);
+    const video = index.renditions.find(({ track }) => track.kind === "video");
+    const shown = rendition ?? video?.rendition ?? "audio";
+    const { size } = await ArchiveMp4.build(index, readInit, this.#slices, shown);
+    const { width, height } = index.renditions.find((each) => each.rendition === shown)?.track ?? {};
+    const bitrate = Math.round((size * 8) / Math.max(secondsOf(index), 0.001));
+    return { name, rendition: shown, bytes: size, ...(width && height && { width, height }), bitrate };
+  }
+}
+
+/** Everything that is made, the best picture first. */
+function indexOf(
+  work: AssetWork,
+  spans: readonly MadeSpan[],
+  picture: ScannedPicture | null,
+  rungs: readonly AssetRung[],
+): MediaIndex {
+  const { assetId: id, projectId, outPrefix: keyPrefix } = work;
+  const audio = spans
+    .filter(({ rendition }) => rendition === "audio")
+    .flatMap(({ segments }) => segments.map(({ msn }) => msn));
+  const video = picture?.segments.map(({ msn }) => msn) ?? [];
+  const names = new Set(["source", ...rungs.map(({ rendition }) => rendition)]);
+  const renditions = [...names].flatMap((name) => renditionOf(name, spans, video) ?? []);
+  const sound = renditionOf("audio", spans, audio);
+  return { id, projectId, keyPrefix, renditions: [...renditions, ...(sound ? [sound] : [])] };
+}
+
+function lostSource({ key }: ObjectNotFound): Error {
+  return new Error(`the stored file of the asset is not in the object store (${key})`);
+}
+
+/** Tells how much is done, now and then. */
+class Progress {
+  readonly #clock: Clock;
+  readonly #tell: (done: number) => Promise<void>;
+  #at = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, tell: (done: number) => Promise<void>) {
+    this.#clock = clock;
+    this.#tell = tell;
+  }
+
+  async tell(done: number): Promise<void> {
+    if (this.#clock.monotonic() - this.#at < TELL_MS) return;
+    this.#at = this.#clock.monotonic();
+    await this.#tell(done);
+  }
+}

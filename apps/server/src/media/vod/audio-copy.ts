@@ -1,0 +1,53 @@
+import { describeAac } from "@weir/formats/codecs";
+import type { AacTrack } from "../packet.ts";
+import type { SourceTrack } from "./source-file.ts";
+
+const ADTS_HEADER = 7;
+const ADTS_WITH_CHECKSUM = 9;
+/** More channels are mixed down. */
+const MAX_CHANNELS = 2;
+
+/** Sound that players take as it is: AAC of one or two channels. */
+export class AudioCopy {
+  readonly track: AacTrack;
+  readonly #hasHeaders: boolean;
+
+  private constructor(track: AacTrack, hasHeaders: boolean) {
+    this.track = track;
+    this.#hasHeaders = hasHeaders;
+  }
+
+  /** `first` is the track's first packet. Null where the sound must be coded anew. */
+  static of({ stream, codec }: SourceTrack, first: Uint8Array): AudioCopy | null {
+    if (codec !== "aac") return null;
+    const { extradata } = stream.codecpar;
+    const config = extradata && extradata.byteLength >= 2 ? Buffer.from(extradata) : configOfHeader(first);
+    if (!config) return null;
+    try {
+      const description = describeAac(config);
+      if (description.channels > MAX_CHANNELS || description.frameSamples !== 1024) return null;
+      const track = { id: 1, kind: "audio", codec: "aac", config, ...description } as const;
+      return new AudioCopy(track, !extradata || extradata.byteLength < 2);
+    } catch {
+      return null;
+    }
+  }
+
+  /** The raw frame. */
+  frameOf(packet: Uint8Array): Uint8Array {
+    if (!this.#hasHeaders) return Uint8Array.from(packet);
+    const hasChecksum = ((packet[1] ?? 0) & 1) === 0;
+    return packet.slice(hasChecksum ? ADTS_WITH_CHECKSUM : ADTS_HEADER);
+  }
+}
+
+/** The AudioSpecificConfig that a frame's ADTS header stands for (ISO/IEC 14496-3 1.A.3.2). */
+function configOfHeader(frame: Uint8Array): Buffer | null {
+  const [sync = 0, marker = 0, shape = 0, channels = 0] = frame;
+  if (frame.byteLength < ADTS_HEADER || sync !== 0xff || (marker & 0xf6) !== 0xf0) return null;
+  const objectType = (shape >> 6) + 1;
+  const rate = (shape >> 2) & 15;
+  const channelConfiguration = ((shape & 1) << 2) | (channels >> 6);
+  const bits = (objectType << 11) | (rate << 7) | (channelConfiguration << 3);
+  return Buffer.of(bits >> 8, bits & 255);
+}

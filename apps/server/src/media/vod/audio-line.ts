@@ -1,0 +1,38 @@
+import { silentAacFrame } from "@weir/formats/codecs";
+import type { AacTrack } from "../packet.ts";
+import { TICKS_PER_SECOND } from "../packet.ts";
+
+export interface AudioFrame {
+  /** In samples. */
+  readonly time: number;
+  readonly data: Uint8Array;
+}
+
+/** No file is filled up with more silence than that. */
+const MAX_SILENCE_SECONDS = 24 * 3600;
+
+/** Frames of sound one after the other, counted in samples: holes are filled with silence, and what overlaps is left out. */
+export class AudioLine {
+  readonly #rate: number;
+  readonly #frameSamples: number;
+  readonly #silence: Uint8Array;
+  #next: number | null = null;
+
+  constructor({ sampleRate, frameSamples, channels }: AacTrack) {
+    this.#rate = sampleRate;
+    this.#frameSamples = frameSamples;
+    this.#silence = silentAacFrame(channels);
+  }
+
+  /** What comes of the frame at `ticks`, in order. Without a time it follows the one before. */
+  *place(ticks: number | null, data: Uint8Array): Generator<AudioFrame, void> {
+    const size = this.#frameSamples;
+    const at = ticks === null ? (this.#next ?? 0) : Math.round((ticks * this.#rate) / TICKS_PER_SECOND);
+    if (at < 0 || at > MAX_SILENCE_SECONDS * this.#rate) return;
+    this.#next ??= at % size;
+    if (at - this.#next <= -size) return;
+    for (; at - this.#next >= size; this.#next += size) yield { time: this.#next, data: this.#silence };
+    yield { time: this.#next, data };
+    this.#next += size;
+  }
+}

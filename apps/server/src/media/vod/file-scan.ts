@@ -1,0 +1,294 @@
+import { fstatSync } from "node:fs";
+import { Packet } from "node-av/lib";
+import { TICKS_PER_SECOND } from "../packet.ts";
+import { AudioCopy } from "./audio-copy.ts";
+import { AudioEncoder } from "./audio-encoder.ts";
+import { type AudioFrame, AudioLine } from "./audio-line.ts";
+import { displaySize, specOf } from "./file-spec.ts";
+import { CannotCopy, FileRefused } from "./refusal.ts";
+import { SegmentStarts } from "./segment-starts.ts";
+import { SegmentWriter, type Send } from "./segment-writer.ts";
+import { SourceFile, type SourceTrack, ticksOf } from "./source-file.ts";
+import { VideoCopy } from "./video-copy.ts";
+import type { ScanJob, ScannedFile, ScannedPicture } from "./vod-protocol.ts";
+
+/** The longest reordering taken for true. */
+const MAX_REORDER_TICKS = 2 * TICKS_PER_SECOND;
+const ASSUMED_FRAME_RATE = 30;
+/** A file whose sound and pictures are further apart cannot be played as it is read. */
+const MAX_HELD_BYTES = 128 * 1024 * 1024;
+const MAX_SEGMENT_BYTES = 32 * 1024 * 1024;
+const PROGRESS_PACKETS = 256;
+/** Of these the head says how long the file is; what ends so much earlier is cut short. */
+const SAYS_DURATION = /^(mov|mp4|matroska|avi|flv|wav)$/;
+const MISSING_SECONDS = 3;
+const MISSING_PART = 0.1;
+
+/** Read the file once: tell what it holds, make the source's own rendition where players take it, and the sound. Throws `FileRefused` and `CannotCopy`. */
+export async function scanFile(
+  [look, read]: readonly [number, number],
+  job: ScanJob,
+  send: Send,
+): Promise<ScannedFile> {
+  const bytes = fstatSync(read).size;
+  const first = await SourceFile.open(look);
+  const spec = specOf(first, bytes);
+  send({ type: "spec", spec });
+  const beginning = findBeginning(first);
+  await first.close();
+  const file = await SourceFile.open(read);
+  const scan = new FileScan(file, job, beginning, bytes, send);
+  const picture = await scan.run();
+  const seconds = scan.seconds;
+  if (SAYS_DURATION.test(spec.format) && seconds < spec.duration * (1 - MISSING_PART) - MISSING_SECONDS)
+    throw new FileRefused(
+      `This file is cut short: it says that it lasts ${Math.round(spec.duration)} seconds, and ends after ${Math.round(seconds)}. Upload it again, or export it again.`,
+    );
+  if (seconds <= 0) throw new FileRefused("This file holds no picture and no sound that lasts. Export it again.");
+  await file.close();
+  return { spec: spec.duration > 0 ? spec : { ...spec, duration: Math.round(seconds * 1000) / 1000 }, picture };
+}
+
+interface Beginning {
+  /** What is added to a time of the file. */
+  readonly offsetTicks: number;
+}
+
+/** The timeline begins with the first keyframe's decoding, so that no decoding time is negative; without pictures, with the first sound. */
+function findBeginning(file: SourceFile): Beginning {
+  const packet = new Packet();
+  packet.alloc();
+  try {
+    for (let track = file.read(packet); track; packet.unref(), track = file.read(packet)) {
+      if (track === "other" || (file.video && (track !== file.video || !packet.isKeyframe))) continue;
+      const { stream } = track;
+      const dts = ticksOf(packet.dts, stream);
+      const pts = ticksOf(packet.pts, stream) ?? dts;
+      if (pts === null) continue;
+      const delay = file.video ? (stream.codecpar.videoDelay * TICKS_PER_SECOND) / frameRateOf(file.video) : 0;
+      const reorder = Math.round(dts === null ? delay : pts - dts);
+      return { offsetTicks: Math.min(Math.max(0, reorder), MAX_REORDER_TICKS) - pts };
+    }
+  } finally {
+    packet.free();
+  }
+  throw new FileRefused(
+    file.video
+      ? "This file has a video track without a picture that can be shown by itself. It is damaged or cut short; export it again."
+      : "This file has a track of sound without any sound in it. Export it again.",
+  );
+}
+
+function frameRateOf({ stream }: SourceTrack): number {
+  const { num, den } = stream.avgFrameRate;
+  return num > 0 && den > 0 ? num / den : ASSUMED_FRAME_RATE;
+}
+
+class FileScan {
+  readonly #file: SourceFile;
+  readonly #job: ScanJob;
+  readonly #offset: number;
+  readonly #bytes: number;
+  readonly #send: Send;
+  readonly #starts: SegmentStarts;
+  readonly #copy: VideoCopy | null;
+  readonly #video: SegmentWriter | null;
+  readonly #packet = new Packet();
+  #sound: SoundScan | null = null;
+  #videoBytes = 0;
+  #segmentBytes = 0;
+  #frames = 0;
+  #lastDecode = -1;
+  #endTicks = 0;
+  #lastFrameTicks = 0;
+
+  constructor(file: SourceFile, job: ScanJob, { offsetTicks }: Beginning, bytes: number, send: Send) {
+    this.#file = file;
+    this.#job = job;
+    this.#offset = offsetTicks;
+    this.#bytes = bytes;
+    this.#send = send;
+    this.#copy = file.video && job.mayCopyVideo ? VideoCopy.of(file.video) : null;
+    this.#starts = new SegmentStarts(job.segmentSeconds, this.#copy !== null);
+    const { epoch } = job;
+    this.#video = this.#copy && new SegmentWriter({ rendition: "source", track: this.#copy.track, epoch, send });
+    this.#packet.alloc();
+  }
+
+  get seconds(): number {
+    return Math.max(this.#endTicks / TICKS_PER_SECOND, this.#sound?.seconds ?? 0);
+  }
+
+  async run(): Promise<ScannedPicture | null> {
+    const { video, audio } = this.#file;
+    let packets = 0;
+    for (let track = this.#file.read(this.#packet); track; track = this.#file.read(this.#packet)) {
+      if (track === video) this.#takePicture(video);
+      else if (track === audio) await this.#takeSound(audio);
+      if (++packets % PROGRESS_PACKETS === 0) this.#tellProgress();
+      this.#packet.unref();
+    }
+    if (video && this.#frames === 0)
+      throw new FileRefused("This file has a video track without pictures. Export it again.");
+    this.#video?.end(this.#lastDecode + this.#lastFrameTicks);
+    this.#sound?.finish();
+    return video && this.#picture(video);
+  }
+
+  #takePicture(track: SourceTrack): void {
+    const { stream } = track;
+    const packet = this.#packet;
+    const fileDts = ticksOf(packet.dts, stream);
+    const filePts = ticksOf(packet.pts, stream);
+    if (filePts === null && this.#copy && stream.codecpar.videoDelay > 0)
+      throw new CannotCopy("the file does not say when its pictures are shown");
+    const pts = filePts ?? fileDts;
+    if (pts === null) return;
+    const time = pts + this.#offset;
+    const unit = this.#copy?.unitOf(packet);
+    const isKeyframe = unit?.isIndependent ?? packet.isKeyframe;
+    if (this.#frames === 0 && !isKeyframe) return;
+    const size = packet.size;
+    const decodeTime = Math.max(fileDts === null ? time : fileDts + this.#offset, this.#lastDecode + 1);
+    if (this.#starts.take(time, isKeyframe)) {
+      this.#video?.begin(this.#starts.last?.msn ?? 1);
+      this.#segmentBytes = 0;
+    }
+    this.#segmentBytes += size;
+    if (this.#copy && this.#segmentBytes > MAX_SEGMENT_BYTES) throw new CannotCopy("its segments are too large");
+    if (unit)
+      this.#video?.add({
+        time: Math.max(time, decodeTime),
+        decodeTime,
+        isIndependent: unit.isIndependent,
+        data: unit.data,
+      });
+    this.#videoBytes += size;
+    this.#frames++;
+    const own = ticksOf(packet.duration, stream) ?? 0;
+    this.#lastFrameTicks = own > 0 ? own : Math.round(TICKS_PER_SECOND / frameRateOf(track));
+    this.#lastDecode = decodeTime;
+    this.#endTicks = Math.max(this.#endTicks, time + this.#lastFrameTicks);
+    this.#sound?.write(decodeTime);
+  }
+
+  async #takeSound(track: SourceTrack): Promise<void> {
+    const ticks = ticksOf(this.#packet.pts, track.stream);
+    this.#sound ??= await SoundScan.open(
+      track,
+      this.#packet.data ?? Buffer.alloc(0),
+      this.#starts,
+      this.#job.epoch,
+      this.#send,
+    );
+    this.#sound.take(this.#packet, ticks === null ? null : ticks + this.#offset);
+    if (!this.#file.video) this.#sound.write(Number.POSITIVE_INFINITY);
+  }
+
+  #tellProgress(): void {
+    const at = Number(this.#packet.pos);
+    if (at > 0) this.#send({ type: "progress", done: Math.min(1, at / Math.max(1, this.#bytes)) });
+  }
+
+  #picture({ stream, index }: SourceTrack): ScannedPicture {
+    const seconds = (this.#endTicks - (this.#starts.all[0]?.ticks ?? 0)) / TICKS_PER_SECOND;
+    return {
+      stream: index,
+      offsetTicks: this.#offset,
+      ...displaySize(stream),
+      frameRate: this.#frames / Math.max(seconds, 0.001),
+      bitrateBps: Math.round((this.#videoBytes * 8) / Math.max(seconds, 0.001)),
+      isCopied: this.#copy !== null,
+      segments: this.#starts.all.filter(({ ticks }) => ticks < this.#endTicks),
+      endTicks: this.#endTicks,
+    };
+  }
+}
+
+/** The sound of a file, cut where the pictures are. */
+class SoundScan {
+  readonly #copy: AudioCopy | null;
+  readonly #encoder: AudioEncoder | null;
+  readonly #line: AudioLine;
+  readonly #writer: SegmentWriter;
+  readonly #starts: SegmentStarts;
+  readonly #rate: number;
+  readonly #frameSamples: number;
+  readonly #held: AudioFrame[] = [];
+  #heldBytes = 0;
+  #segment = -1;
+  #end = 0;
+
+  private constructor(
+    copy: AudioCopy | null,
+    encoder: AudioEncoder | null,
+    starts: SegmentStarts,
+    epoch: number,
+    send: Send,
+  ) {
+    const track = (copy ?? encoder)?.track;
+    if (!track) throw new Error("no sound to scan");
+    this.#copy = copy;
+    this.#encoder = encoder;
+    this.#starts = starts;
+    this.#rate = track.sampleRate;
+    this.#frameSamples = track.frameSamples;
+    this.#line = new AudioLine(track);
+    this.#writer = new SegmentWriter({ rendition: "audio", track, epoch, send });
+  }
+
+  static async open(track: SourceTrack, first: Uint8Array, starts: SegmentStarts, epoch: number, send: Send) {
+    const copy = AudioCopy.of(track, first);
+    return new SoundScan(copy, copy ? null : await AudioEncoder.open(track), starts, epoch, send);
+  }
+
+  get seconds(): number {
+    return this.#end / this.#rate;
+  }
+
+  take(packet: Packet, ticks: number | null): void {
+    if (this.#encoder) return this.#hold(this.#encoder.take(packet, ticks));
+    const data = this.#copy?.frameOf(packet.data ?? Buffer.alloc(0));
+    if (data) this.#hold(this.#line.place(ticks, data));
+  }
+
+  /** Write what is before a time at which no new segment can begin any more. */
+  write(untilTicks: number): void {
+    let written = 0;
+    for (const frame of this.#held) {
+      const ticks = Math.floor((frame.time * TICKS_PER_SECOND) / this.#rate);
+      if (ticks >= untilTicks) break;
+      if (untilTicks === Number.POSITIVE_INFINITY) this.#starts.fill(ticks);
+      this.#place(frame, ticks);
+      this.#heldBytes -= frame.data.byteLength;
+      written++;
+    }
+    this.#held.splice(0, written);
+  }
+
+  finish(): void {
+    if (this.#encoder) this.#hold(this.#encoder.finish());
+    this.write(Number.POSITIVE_INFINITY);
+    this.#writer.end(this.#end);
+  }
+
+  #place({ time, data }: AudioFrame, ticks: number): void {
+    const { all } = this.#starts;
+    while (this.#segment + 1 < all.length && (this.#segment < 0 || (all[this.#segment + 1]?.ticks ?? 0) <= ticks)) {
+      this.#segment++;
+      const next = all[this.#segment + 1];
+      if (!next || next.ticks > ticks) this.#writer.begin(all[this.#segment]?.msn ?? 1);
+    }
+    this.#writer.add({ time, decodeTime: time, isIndependent: true, data }, this.#frameSamples);
+    this.#end = time + this.#frameSamples;
+  }
+
+  #hold(frames: Iterable<AudioFrame>): void {
+    for (const frame of frames) {
+      this.#held.push(frame);
+      this.#heldBytes += frame.data.byteLength;
+    }
+    if (this.#heldBytes > MAX_HELD_BYTES)
+      throw new FileRefused("The sound and the pictures of this file lie too far apart in it. Export it again as MP4.");
+  }
+}

@@ -1,0 +1,127 @@
+import {
+  AV_PKT_DATA_DISPLAYMATRIX,
+  AVMEDIA_TYPE_AUDIO,
+  AVMEDIA_TYPE_VIDEO,
+  type AVPixelFormat,
+} from "node-av/constants";
+import { avGetCodecName, avGetPixFmtName, type Stream } from "node-av/lib";
+import type { AudioTrackSpec, VideoSpec, VideoTrackSpec } from "../../ports/index.ts";
+import { FileRefused } from "./refusal.ts";
+import { MAX_PIXELS, type SourceFile } from "./source-file.ts";
+
+const MICROSECONDS = 1_000_000;
+/** More are read by nobody. */
+const MAX_LISTED_TRACKS = 16;
+const MAX_SIDE = 8192;
+const MIN_SIDE = 2;
+const MAX_DURATION_HOURS = 24;
+const MAX_FRAME_RATE = 1_000;
+/** Of all pictures together: nine hours of 1080p or half an hour of 8K, at 30 a second. */
+const MAX_TOTAL_PIXELS = 2e12;
+
+/** Kinds of files as the API names them, by the names of FFmpeg's readers. */
+function formatOf({ format }: SourceFile): string {
+  const name = format.iformat?.name ?? "";
+  if (name.startsWith("mov")) return format.metadata?.get("major_brand")?.startsWith("qt") ? "mov" : "mp4";
+  if (name.startsWith("matroska")) return "matroska";
+  return name.split(",", 1)[0] ?? "";
+}
+
+/** What a file holds, as the API tells it. Throws `FileRefused` for what is beyond the limits. */
+export function specOf(file: SourceFile, bytes: number): VideoSpec {
+  const duration = Number(file.format.duration) / MICROSECONDS;
+  const seconds = duration > 0 && Number.isFinite(duration) ? duration : 0;
+  if (seconds > MAX_DURATION_HOURS * 3600)
+    throw new FileRefused(
+      `This file says that it lasts ${Math.round(seconds / 3600)} hours; at most ${MAX_DURATION_HOURS} are taken. Split it.`,
+    );
+  if (file.video) checkPicture(file.video.stream, seconds);
+  const tracks = file.format.streams.slice(0, MAX_LISTED_TRACKS).flatMap((stream) => trackOf(stream, seconds) ?? []);
+  const bitrate = seconds > 0 ? { bitrate: Math.round((bytes * 8) / seconds) } : {};
+  return { format: formatOf(file), duration: rounded(seconds), ...bitrate, tracks };
+}
+
+function checkPicture({ codecpar, avgFrameRate }: Stream, seconds: number): void {
+  const { width, height } = codecpar;
+  const size = `${width}x${height}`;
+  if (width < MIN_SIDE || height < MIN_SIDE)
+    throw new FileRefused(`The pictures of this file have no size that can be played (${size}). Export it again.`);
+  if (Math.max(width, height) > MAX_SIDE || width * height > MAX_PIXELS)
+    throw new FileRefused(
+      `The pictures of this file are ${size}; at most 8192x4320 are taken. Export it in 4K or less.`,
+    );
+  const rate = avgFrameRate.num > 0 && avgFrameRate.den > 0 ? avgFrameRate.num / avgFrameRate.den : 0;
+  if (rate > MAX_FRAME_RATE)
+    throw new FileRefused(
+      `This file says that it has ${Math.round(rate)} frames a second; at most ${MAX_FRAME_RATE} are taken. Export it again.`,
+    );
+  if (width * height * rate * seconds > MAX_TOTAL_PIXELS)
+    throw new FileRefused(
+      `A video of ${size} may not last ${Math.round(seconds / 60)} minutes. Export it in a smaller size, or split it.`,
+    );
+}
+
+function trackOf(stream: Stream, seconds: number): VideoTrackSpec | AudioTrackSpec | null {
+  const { codecpar, startTime, timeBase } = stream;
+  const codec = avGetCodecName(codecpar.codecId) ?? "unknown";
+  const own = Number(stream.duration) * (timeBase.num / timeBase.den);
+  const start = Number(startTime) * (timeBase.num / timeBase.den);
+  const shared = {
+    codec,
+    startTime: Number.isFinite(start) && Math.abs(start) < MAX_DURATION_HOURS * 3600 ? rounded(start) : 0,
+    duration: rounded(own > 0 && own < MAX_DURATION_HOURS * 3600 ? own : seconds),
+    ...(codecpar.bitRate > 0n ? { bitrate: Number(codecpar.bitRate) } : {}),
+  };
+  if (codecpar.codecType === AVMEDIA_TYPE_VIDEO) {
+    const pixelFormat = avGetPixFmtName(codecpar.format as AVPixelFormat);
+    const { num, den } = stream.avgFrameRate;
+    return {
+      type: "video",
+      ...shared,
+      width: codecpar.width,
+      height: codecpar.height,
+      ...(pixelFormat ? { pixelFormat } : {}),
+      ...(num > 0 && den > 0 ? { fps: rounded(num / den) } : {}),
+    };
+  }
+  if (codecpar.codecType !== AVMEDIA_TYPE_AUDIO) return null;
+  const bitDepth = codecpar.bitsPerRawSample || codecpar.bitsPerCodedSample;
+  return {
+    type: "audio",
+    ...shared,
+    channels: codecpar.channels,
+    sampleRate: codecpar.sampleRate,
+    ...(codec.startsWith("pcm") || codec === "flac" || codec === "alac" ? { bitDepth } : {}),
+  };
+}
+
+const rounded = (value: number): number => Math.round(value * 1000) / 1000;
+
+/** How far a picture must be turned clockwise to be upright, and whether it is mirrored, by the display matrix (ISO/IEC 14496-12 6.2.2). */
+export interface Orientation {
+  readonly turn: 0 | 90 | 180 | 270;
+  readonly isMirrored: boolean;
+}
+
+export function orientationOf({ codecpar }: Stream): Orientation {
+  const matrix = codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX);
+  if (!matrix || matrix.byteLength < 36) return { turn: 0, isMirrored: false };
+  // Native byte order: little-endian on all machines that we run on. 16.16 fixed point.
+  const [a, b, c, d] = [0, 4, 12, 16].map((at) => matrix.readInt32LE(at) / 65_536) as [number, number, number, number];
+  const isMirrored = a * d - b * c < 0;
+  const degrees = Math.round(Math.atan2(b, isMirrored ? -a : a) / (Math.PI / 2)) * 90;
+  return { turn: ((degrees + 360) % 360) as Orientation["turn"], isMirrored };
+}
+
+/** Sides as a viewer sees them: with square pixels, turned upright. */
+export function displaySize(stream: Stream): { width: number; height: number } {
+  const { width, height, sampleAspectRatio } = stream.codecpar;
+  const { num, den } = stream.sampleAspectRatio.num > 0 ? stream.sampleAspectRatio : sampleAspectRatio;
+  const aspect = num > 0 && den > 0 && num / den < 16 && num / den > 1 / 16 ? num / den : 1;
+  // The longer side is kept, so that nothing is made larger.
+  const [shownWidth, shownHeight] = aspect >= 1 ? [width * aspect, height] : [width, height / aspect];
+  const { turn } = orientationOf(stream);
+  const upright = turn % 180 === 0 ? [shownWidth, shownHeight] : [shownHeight, shownWidth];
+  const [even1 = 0, even2 = 0] = upright.map((side) => Math.max(2, Math.round(side / 2) * 2));
+  return { width: even1, height: even2 };
+}

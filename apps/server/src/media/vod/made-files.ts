@@ -1,0 +1,54 @@
+import { buffer } from "node:stream/consumers";
+import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
+import type { FramedMessage, MadeSpan } from "./vod-protocol.ts";
+
+/** The files that are made of one asset, and the notes by which a later run finds what an earlier one has finished. */
+export class MadeFiles {
+  readonly prefix: string;
+  readonly #store: ObjectStore;
+
+  constructor(store: ObjectStore, prefix: string) {
+    this.#store = store;
+    this.prefix = prefix;
+  }
+
+  /** Put the file that a child made into the store; the span, where it is one. */
+  async keep({ message, bytes }: FramedMessage): Promise<MadeSpan | null> {
+    if (message.type === "init") await this.#store.put(`${this.prefix}${message.rendition}/${message.file}`, bytes);
+    if (message.type !== "span") return null;
+    await this.#store.put(`${this.prefix}${message.rendition}/${message.span}`, bytes);
+    return message;
+  }
+
+  /** All files that the note is about are there: what it says needs not be done again. */
+  async note(name: string, value: object): Promise<void> {
+    await this.#store.put(this.#key(name), Buffer.from(JSON.stringify(value)));
+  }
+
+  async noted<Value>(name: string): Promise<Value | null> {
+    try {
+      return JSON.parse((await buffer(await this.#store.read(this.#key(name)))).toString("utf8")) as Value;
+    } catch (error) {
+      if (error instanceof ObjectNotFound) return null;
+      throw error;
+    }
+  }
+
+  async read(path: string): Promise<Uint8Array | null> {
+    try {
+      return await buffer(await this.#store.read(`${this.prefix}${path}`));
+    } catch (error) {
+      if (error instanceof ObjectNotFound) return null;
+      throw error;
+    }
+  }
+
+  /** Nothing half-made is left. */
+  async dropAll(): Promise<void> {
+    await this.#store.deletePrefix(this.prefix);
+  }
+
+  #key(name: string): string {
+    return `${this.prefix}notes/${name}.json`;
+  }
+}

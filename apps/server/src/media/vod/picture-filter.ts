@@ -1,0 +1,99 @@
+import {
+  AV_FRAME_FLAG_INTERLACED,
+  AVCOL_TRC_ARIB_STD_B67,
+  AVCOL_TRC_SMPTE2084,
+  AVERROR_EAGAIN,
+  AVERROR_EOF,
+  type AVPixelFormat,
+} from "node-av/constants";
+import { avGetPixFmtName, type FilterContext, FilterGraph, Frame } from "node-av/lib";
+import { TICKS_PER_SECOND } from "../packet.ts";
+import { check } from "../transcode/generated-track.ts";
+import { refusePixelFormat } from "../transcode/picture-scaler.ts";
+import type { Orientation } from "./file-spec.ts";
+
+const TURNS = { 0: [], 90: ["transpose=clock"], 180: ["hflip", "vflip"], 270: ["transpose=cclock"] } as const;
+/** To linear light, down to what a common screen shows, and back; from BT.2020 to BT.709. */
+const TO_SDR = [
+  "zscale=t=linear:npl=100",
+  "format=gbrpf32le",
+  "zscale=p=bt709",
+  "tonemap=tonemap=hable:desat=0",
+  "zscale=t=bt709:m=bt709:r=tv",
+];
+
+/** Brings decoded pictures to what the rungs are made of: upright, progressive, of standard range, in a format that the scaler takes. Most pictures pass as they are. */
+export class PictureFilter {
+  readonly #orientation: Orientation;
+  readonly #isInterlaced: boolean;
+  readonly #filtered = new Frame();
+  #graph: FilterGraph | null = null;
+  #source: FilterContext | null = null;
+  #sink: FilterContext | null = null;
+  #shape = "";
+
+  constructor(orientation: Orientation, isInterlaced: boolean) {
+    this.#orientation = orientation;
+    this.#isInterlaced = isInterlaced;
+    this.#filtered.alloc();
+  }
+
+  /** `onPicture` gets what comes of `picture` at `ticks`: now, or with the next one. */
+  async take(
+    picture: Frame,
+    ticks: number,
+    onPicture: (picture: Frame, ticks: number) => Promise<void>,
+  ): Promise<void> {
+    const filters = this.#filtersFor(picture);
+    picture.clearFlags(...(this.#isInterlaced ? [] : [AV_FRAME_FLAG_INTERLACED]));
+    if (filters.length === 0) return onPicture(picture, ticks);
+    this.#follow(picture, filters);
+    picture.pts = BigInt(ticks);
+    check((await this.#source?.buffersrcAddFrame(picture)) ?? 0, "cannot convert a picture");
+    await this.#receive(onPicture);
+  }
+
+  async finish(onPicture: (picture: Frame, ticks: number) => Promise<void>): Promise<void> {
+    if (!this.#source) return;
+    check(await this.#source.buffersrcAddFrame(null), "cannot convert a picture");
+    await this.#receive(onPicture);
+  }
+
+  #filtersFor({ format, colorTrc }: Frame): string[] {
+    const isHdr = colorTrc === AVCOL_TRC_SMPTE2084 || colorTrc === AVCOL_TRC_ARIB_STD_B67;
+    const filters = [
+      ...(this.#isInterlaced ? ["bwdif=mode=send_frame:deint=interlaced"] : []),
+      ...TURNS[this.#orientation.turn],
+      ...(this.#orientation.isMirrored ? ["hflip"] : []),
+      ...(isHdr ? TO_SDR : []),
+    ];
+    return filters.length > 0 || refusePixelFormat(format) ? [...filters, "format=yuv420p"] : [];
+  }
+
+  #follow({ width, height, format, colorSpace, colorRange }: Frame, filters: readonly string[]): void {
+    const pixels = avGetPixFmtName(format as AVPixelFormat);
+    const size = `video_size=${width}x${height}:pix_fmt=${pixels}:time_base=1/${TICKS_PER_SECOND}:pixel_aspect=1/1`;
+    const shape = `${size}:colorspace=${colorSpace}:range=${colorRange}`;
+    if (shape === this.#shape) return;
+    this.#graph?.free();
+    const graph = new FilterGraph();
+    graph.alloc();
+    check(graph.parse2([`buffer@in=${shape}`, ...filters, "buffersink@out"].join(",")), "cannot convert the pictures");
+    check(graph.configSync(), "cannot convert the pictures");
+    this.#source = graph.getFilter("buffer@in");
+    this.#sink = graph.getFilter("buffersink@out");
+    this.#graph = graph;
+    this.#shape = shape;
+  }
+
+  async #receive(onPicture: (picture: Frame, ticks: number) => Promise<void>): Promise<void> {
+    for (;;) {
+      const received = (await this.#sink?.buffersinkGetFrame(this.#filtered)) ?? AVERROR_EOF;
+      if (received === AVERROR_EAGAIN || received === AVERROR_EOF) return;
+      check(received, "cannot convert a picture");
+      this.#filtered.clearFlags(AV_FRAME_FLAG_INTERLACED);
+      await onPicture(this.#filtered, Number(this.#filtered.pts));
+      this.#filtered.unref();
+    }
+  }
+}

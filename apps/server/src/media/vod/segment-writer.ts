@@ -1,0 +1,122 @@
+import { type FragmentSample, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
+import type { StoredRendition, StoredSegment, StoredTrack } from "../../ports/index.ts";
+import { initOfTrack } from "../packaging/init-of-track.ts";
+import type { InitSegment } from "../packaging/live-segment.ts";
+import type { Track } from "../packet.ts";
+import { placeName } from "../recording/recording-keys.ts";
+import type { VodMessage } from "./vod-protocol.ts";
+
+/** One object of this size suits an object store. */
+const FULL_BYTES = 8 * 1024 * 1024;
+
+export type Send = (message: VodMessage, bytes?: readonly Uint8Array[]) => void;
+
+/** A sample that does not know yet how long it lasts. */
+export type PlacedSample = Omit<FragmentSample, "duration">;
+
+export interface SegmentWriterSettings {
+  readonly rendition: string;
+  readonly track: Track;
+  readonly epoch: number;
+  readonly send: Send;
+}
+
+/**
+ * Makes segments of one rendition, each of one fragment, and sends them in spans of some 8 MiB. A sample waits for the next one, which tells
+ * how long it lasts.
+ */
+export class SegmentWriter {
+  readonly #settings: SegmentWriterSettings;
+  readonly #init: InitSegment;
+  readonly #stored: StoredTrack;
+  readonly #isVideo: boolean;
+  #samples: FragmentSample[] = [];
+  #held: PlacedSample | null = null;
+  #msn: number | null = null;
+  #span = "";
+  #rows: StoredSegment[] = [];
+  #pieces: Uint8Array[] = [];
+  #bytes = 0;
+
+  constructor(settings: SegmentWriterSettings) {
+    this.#settings = settings;
+    this.#init = initOfTrack(settings.track);
+    this.#stored = storedTrack(settings.track, this.#init.timescale);
+    this.#isVideo = settings.track.kind === "video";
+    const { rendition, send } = settings;
+    send({ type: "init", rendition, file: this.#init.name }, [this.#init.bytes]);
+  }
+
+  /** The samples that follow are of segment `msn`; the first of them ends the last of the segment before. */
+  begin(msn: number): void {
+    if (this.#held) this.#nextMsn = msn;
+    else this.#open(msn);
+  }
+  #nextMsn: number | null = null;
+
+  /** In order of decoding. `duration` where it is known. */
+  add(sample: PlacedSample, duration?: number): void {
+    this.#release(sample.decodeTime);
+    if (this.#nextMsn !== null) this.#open(this.#nextMsn);
+    this.#nextMsn = null;
+    if (duration === undefined) this.#held = sample;
+    else this.#samples.push({ ...sample, duration });
+  }
+
+  /** Send what is left. `endTicks` is where the last sample ends, in ticks of the rendition. */
+  end(endTicks: number): void {
+    this.#release(endTicks);
+    this.#closeSegment();
+    this.#closeSpan();
+  }
+
+  #release(nextDecodeTime: number): void {
+    const held = this.#held;
+    if (!held) return;
+    this.#held = null;
+    this.#samples.push({ ...held, duration: Math.max(1, nextDecodeTime - held.decodeTime) });
+  }
+
+  #open(msn: number): void {
+    this.#closeSegment();
+    this.#msn = msn;
+  }
+
+  #closeSegment(): void {
+    const [first] = this.#samples;
+    const msn = this.#msn;
+    if (!first || msn === null) return;
+    const fragment = (this.#isVideo ? writeVideoFragment : writeAudioFragment)(msn, this.#samples);
+    const length = fragment.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    if (this.#rows.length === 0) this.#span = `${placeName(this.#settings.epoch, msn)}.m4s`;
+    this.#rows.push({
+      ...{ msn, epoch: this.#settings.epoch, startTicks: first.time, programDateTimeMs: 0, discontinuity: false },
+      durationTicks: this.#samples.reduce((sum, { duration }) => sum + duration, 0),
+      ...{ isIndependent: first.isIndependent, gap: false, init: this.#init.name, span: this.#span },
+      ...{ offset: this.#bytes, length },
+    });
+    this.#pieces.push(...fragment);
+    this.#bytes += length;
+    this.#samples = [];
+    if (this.#bytes >= FULL_BYTES) this.#closeSpan();
+  }
+
+  #closeSpan(): void {
+    if (this.#rows.length === 0) return;
+    const { rendition, send } = this.#settings;
+    send({ type: "span", rendition, span: this.#span, track: this.#stored, segments: this.#rows }, this.#pieces);
+    this.#rows = [];
+    this.#pieces = [];
+    this.#bytes = 0;
+  }
+}
+
+function storedTrack(track: Track, timescale: number): StoredTrack {
+  const { kind, codec, codecString } = track;
+  const config = Buffer.from(track.config).toString("base64");
+  const shape: Partial<StoredRendition["track"]> =
+    kind === "video"
+      ? { width: track.width, height: track.height, ...(track.frameRate && { frameRate: track.frameRate }) }
+      : { sampleRate: track.sampleRate, channels: track.channels };
+  return { kind, codec, codecString, config, timescale, ...shape };
+}

@@ -1,0 +1,133 @@
+import {
+  AV_DISPOSITION_ATTACHED_PIC,
+  AV_NOPTS_VALUE,
+  AVDISCARD_ALL,
+  AVERROR_EOF,
+  AVERROR_INVALIDDATA,
+  AVMEDIA_TYPE_AUDIO,
+  AVMEDIA_TYPE_VIDEO,
+  type AVMediaType,
+  AVSEEK_FLAG_BACKWARD,
+} from "node-av/constants";
+import { avGetCodecName, Dictionary, FFmpegError, FormatContext, type Packet, type Stream } from "node-av/lib";
+import { TICKS_PER_SECOND } from "../packet.ts";
+import { FileRefused } from "./refusal.ts";
+
+/** FFmpeg's readers of files that hold their own media. None that follows addresses or names of other files: HLS, DASH, concat, images by pattern. */
+const FORMATS = [
+  ...["mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "mpegts", "mpeg", "avi", "flv"],
+  ...["mp3", "aac", "wav", "w64", "ogg", "flac", "aiff"],
+].join();
+const FORMAT_NAMES = "MP4, MOV, MKV, WebM, MPEG-TS, AVI, FLV, MP3, AAC, WAV, FLAC or Ogg";
+
+const VIDEO_CODECS = new Set([
+  ...["h264", "hevc", "av1", "vp8", "vp9", "mpeg1video", "mpeg2video", "mpeg4", "msmpeg4v2", "msmpeg4v3"],
+  ...["h263", "flv1", "mjpeg", "prores", "dnxhd", "theora"],
+]);
+const AUDIO_CODECS = new Set([
+  ...["aac", "mp3", "mp2", "ac3", "eac3", "opus", "vorbis", "flac", "alac", "dts", "pcm_s16le", "pcm_s16be"],
+  ...["pcm_s24le", "pcm_s24be", "pcm_s32le", "pcm_s32be", "pcm_f32le", "pcm_f32be", "pcm_f64le", "pcm_u8", "pcm_s8"],
+  ...["pcm_mulaw", "pcm_alaw", "adpcm_ms", "adpcm_ima_wav", "adpcm_ima_qt", "amrnb", "amr_nb", "amr_wb", "wmav2"],
+]);
+
+/** More streams than any camera or editor writes; of more the reader gives up. */
+const MAX_STREAMS = 1_000;
+/** How far the reader looks for tracks that the head of the file does not name. */
+const PROBE_BYTES = 16 * 1024 * 1024;
+const PROBE_MICROSECONDS = 10_000_000;
+/** Above it FFmpeg allocates no picture: 8K. */
+export const MAX_PIXELS = 8192 * 4320;
+
+/** One video or audio track that is read. */
+export interface SourceTrack {
+  readonly stream: Stream;
+  readonly index: number;
+  readonly codec: string;
+}
+
+/**
+ * A file that is open as a descriptor, read by FFmpeg. It can reach nothing else: the one protocol that is allowed reads from descriptors, and this process
+ * has no other of a file.
+ */
+export class SourceFile {
+  readonly format: FormatContext;
+  readonly video: SourceTrack | null;
+  readonly audio: SourceTrack | null;
+
+  private constructor(format: FormatContext, video: SourceTrack | null, audio: SourceTrack | null) {
+    this.format = format;
+    this.video = video;
+    this.audio = audio;
+  }
+
+  /** Throws `FileRefused`. */
+  static async open(descriptor: number): Promise<SourceFile> {
+    const format = new FormatContext();
+    const options = Dictionary.fromObject({
+      fd: String(descriptor),
+      protocol_whitelist: "fd",
+      format_whitelist: FORMATS,
+      probesize: String(PROBE_BYTES),
+      analyzeduration: String(PROBE_MICROSECONDS),
+      max_streams: String(MAX_STREAMS),
+    });
+    if ((await format.openInput("fd:", null, options)) < 0)
+      throw new FileRefused(
+        `This file holds no video or audio that can be read: it is damaged, cut short or of another kind. Upload ${FORMAT_NAMES}, or export it again.`,
+      );
+    const found = await format.findStreamInfo(null);
+    if (found < 0)
+      throw new FileRefused(
+        `The tracks of this file cannot be read (${new FFmpegError(found).message}). Export it again as MP4 (H.264, AAC).`,
+      );
+    const video = pick(format, AVMEDIA_TYPE_VIDEO, VIDEO_CODECS);
+    const audio = pick(format, AVMEDIA_TYPE_AUDIO, AUDIO_CODECS);
+    if (!video && !audio)
+      throw new FileRefused(
+        "This file holds neither pictures nor sound. Upload a file with a video or an audio track.",
+      );
+    for (const stream of format.streams)
+      if (stream.index !== video?.index && stream.index !== audio?.index) stream.discard = AVDISCARD_ALL;
+    return new SourceFile(format, video, audio);
+  }
+
+  /** The next packet's track; null at the end of the file, and where it cannot be read any further. The packet is the caller's to unref. */
+  read(packet: Packet): SourceTrack | "other" | null {
+    const result = this.format.readFrameSync(packet);
+    if (result === AVERROR_EOF || result === AVERROR_INVALIDDATA) return null;
+    if (result < 0) return null;
+    if (packet.streamIndex === this.video?.index) return this.video;
+    if (packet.streamIndex === this.audio?.index) return this.audio;
+    return "other";
+  }
+
+  /** Go to the last keyframe of the pictures at or before a time of the file, in ticks. */
+  seek(ticks: number): void {
+    if (!this.video) return;
+    const { num, den } = this.video.stream.timeBase;
+    const at = BigInt(Math.round((ticks * den) / (num * TICKS_PER_SECOND)));
+    this.format.seekFrameSync(this.video.index, at, AVSEEK_FLAG_BACKWARD);
+  }
+
+  async close(): Promise<void> {
+    await this.format.closeInput();
+  }
+}
+
+/** In ticks of the file's own clock; null where there is none. */
+export function ticksOf(time: bigint, { timeBase: { num, den } }: Stream): number | null {
+  return time === AV_NOPTS_VALUE ? null : Math.round((Number(time) * num * TICKS_PER_SECOND) / den);
+}
+
+function pick(format: FormatContext, kind: AVMediaType, codecs: ReadonlySet<string>): SourceTrack | null {
+  const index = format.findBestStream(kind);
+  const stream = index < 0 ? undefined : format.streams[index];
+  // The cover of a song is a picture, but no video.
+  if (!stream || stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC)) return null;
+  const codec = avGetCodecName(stream.codecpar.codecId) ?? "unknown";
+  if (codecs.has(codec)) return { stream, index, codec };
+  const [what, wanted] = kind === AVMEDIA_TYPE_VIDEO ? ["video", "H.264"] : ["sound", "AAC"];
+  throw new FileRefused(
+    `The ${what} of this file is coded as ${codec}, which Weir does not read. Export it as MP4 with ${wanted}.`,
+  );
+}

@@ -1,0 +1,97 @@
+import {
+  annexBToLengthPrefixed,
+  avcParameterSets,
+  describeAvc,
+  isIdrAccessUnit,
+  lengthPrefixedToAnnexB,
+} from "@weir/formats/codecs";
+import { AV_PKT_DATA_NEW_EXTRADATA, AV_PKT_FLAG_DISCARD } from "node-av/constants";
+import type { Packet } from "node-av/lib";
+import type { VideoTrack } from "../packet.ts";
+import { orientationOf } from "./file-spec.ts";
+import { CannotCopy } from "./refusal.ts";
+import type { SourceTrack } from "./source-file.ts";
+
+/** Of FFmpeg's AVFieldOrder: what is not interlaced, or does not say. */
+const PROGRESSIVE = new Set([0, 1]);
+const AVC_SPS = 7;
+const AVC_PPS = 8;
+
+/** Pictures that players take as they are: H.264 of 8 bits and 4:2:0, progressive and upright. The access units come out behind lengths of 4 bytes. */
+export class VideoCopy {
+  readonly track: VideoTrack;
+  readonly #isAnnexB: boolean;
+  readonly #lengthSize: number;
+  readonly #sets: readonly Uint8Array[];
+  #isFirst = true;
+
+  private constructor(track: VideoTrack, isAnnexB: boolean, lengthSize: number) {
+    this.track = track;
+    this.#isAnnexB = isAnnexB;
+    this.#lengthSize = lengthSize;
+    const { sps, pps } = avcParameterSets(track.config);
+    this.#sets = [...sps, ...pps];
+  }
+
+  /** Throws `CannotCopy`. */
+  static of({ stream, codec }: SourceTrack): VideoCopy {
+    if (codec !== "h264") throw new CannotCopy(`the video is ${codec}`);
+    const { codecpar } = stream;
+    const { turn, isMirrored } = orientationOf(stream);
+    if (turn !== 0 || isMirrored) throw new CannotCopy("the pictures are turned");
+    const { fieldOrder } = codecpar.toJSON() as { fieldOrder?: number };
+    if (!PROGRESSIVE.has(fieldOrder ?? 0)) throw new CannotCopy("the pictures are interlaced");
+    const record = codecpar.getDecoderConfigurationRecord();
+    if (!record) throw new CannotCopy("the file does not say how its pictures are coded");
+    const isAnnexB = codecpar.extradata?.[0] !== 1;
+    const config = Buffer.from(record);
+    try {
+      const { codecString, width, height, frameRate, chroma, bitDepth, nalLengthSize } = describeAvc(config);
+      if (chroma !== "4:2:0" || bitDepth !== 8)
+        throw new CannotCopy(`the pictures are ${chroma} with ${bitDepth} bits`);
+      config[4] = (config[4] ?? 0) | 3;
+      const shape = { width, height, ...(frameRate && { frameRate }) };
+      return new VideoCopy(
+        { id: 0, kind: "video", codec: "avc", config, codecString, ...shape },
+        isAnnexB,
+        nalLengthSize,
+      );
+    } catch (error) {
+      if (error instanceof CannotCopy) throw error;
+      throw new CannotCopy("the parameter sets cannot be read");
+    }
+  }
+
+  /** The access unit, and whether a player can begin with it. Throws `CannotCopy` when the pictures change their parameters. */
+  unitOf(packet: Packet): { readonly data: Uint8Array; readonly isIndependent: boolean } {
+    if (packet.getSideData(AV_PKT_DATA_NEW_EXTRADATA)) throw new CannotCopy("the pictures change their parameters");
+    // What an edit list leaves out is needed by a decoder, and players of segments would show it.
+    if (this.#isFirst && packet.hasFlags(AV_PKT_FLAG_DISCARD))
+      throw new CannotCopy("it begins before its first shown picture");
+    this.#isFirst = false;
+    const bytes = packet.data ?? Buffer.alloc(0);
+    const data = this.#withLengths(bytes);
+    const isIndependent = packet.isKeyframe && isIdrAccessUnit("avc", data);
+    if (isIndependent) this.#checkSets(data);
+    return { data, isIndependent };
+  }
+
+  #withLengths(bytes: Buffer): Uint8Array {
+    if (this.#isAnnexB) return annexBToLengthPrefixed(bytes);
+    if (this.#lengthSize === 4) return Uint8Array.from(bytes);
+    return annexBToLengthPrefixed(lengthPrefixedToAnnexB(bytes, this.#lengthSize));
+  }
+
+  #checkSets(data: Uint8Array): void {
+    const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+    for (let at = 0; at + 4 < data.byteLength; ) {
+      const length = view.getUint32(at);
+      const unit = data.subarray(at + 4, at + 4 + length);
+      const type = (unit[0] ?? 0) & 0x1f;
+      const isSet = type === AVC_SPS || type === AVC_PPS;
+      if (isSet && !this.#sets.some((known) => Buffer.compare(known, unit) === 0))
+        throw new CannotCopy("the pictures change their parameters");
+      at += 4 + length;
+    }
+  }
+}
