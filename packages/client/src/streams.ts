@@ -1,4 +1,4 @@
-import type { ListFilter, NewStream, Stream, StreamPatch } from "@weir/contract";
+import type { ListFilter, NewStream, RefusedPublish, Stream, StreamPatch } from "@weir/contract";
 import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -87,6 +87,11 @@ export class Streams {
   /** Replace the stream key; the answer has the new one. A broadcaster with the old key is disconnected. */
   rotateKey(id: string, options: CallOptions = {}): Promise<Stream> {
     return call(this.#transport, "POST /api/stream/:id/rotate-key", { ...options, params: { id } });
+  }
+
+  /** Attempts of the last 15 minutes to publish the stream that were refused, the newest first. Throws WeirError 404. */
+  refusedPublishes(id: string, options: CallOptions = {}): Promise<RefusedPublish[]> {
+    return call(this.#transport, "GET /api/stream/:id/refused-publishes", { ...options, params: { id } });
   }
 
   /** Let the server publish a moving picture with a clock and a tone to the stream. */

@@ -192,3 +192,15 @@ export const TestBroadcast = exact({
   seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, description: "60 if unset" })),
 });
 export type TestBroadcast = Static<typeof TestBroadcast>;
+
+/** An attempt to publish that the server refused (ours). */
+export const RefusedPublish = Type.Object({
+  timestamp: Milliseconds,
+  protocol: Type.String(),
+  address: Type.String({ description: "Of the encoder" }),
+  message: Type.String({ description: "What the encoder was told" }),
+  isKnownKey: Type.Boolean({
+    description: "False: the stream key is no stream's, so the attempt may be about another stream",
+  }),
+});
+export type RefusedPublish = Static<typeof RefusedPublish>;

@@ -194,6 +194,12 @@ export const streamStrings = {
     },
     failed: (what: string) => `${what} failed.`,
   },
+  refused: {
+    title: "Refused encoders",
+    hint: "Attempts of the last 15 minutes to publish this stream.",
+    hintUnknown: "Attempts of the last 15 minutes. Those with an unknown stream key may be about another stream.",
+    from: (protocol: string, address: string) => `${protocol} from ${address}`,
+  },
   waiting: {
     titleNew: "Waiting for video",
     body: (address: string) => `Publish to ${address}. The picture appears here automatically.`,

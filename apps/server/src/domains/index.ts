@@ -18,7 +18,7 @@ import { processingJob, StoredAssetLedger } from "./assets/index.ts";
 import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
-import { FactQueue, releaseStreamsOfNode, StreamPublishGate, writeLiveFacts } from "./live/index.ts";
+import { FactQueue, RefusedPublishes, releaseStreamsOfNode, StreamPublishGate, writeLiveFacts } from "./live/index.ts";
 import { targetRoutes } from "./multistream/index.ts";
 import { listNodes, NodeMembership } from "./nodes/index.ts";
 import { type Headroom, overviewRoutes } from "./overview/index.ts";
@@ -187,8 +187,9 @@ export function createDomains(options: DomainOptions): Domains {
   });
   const processing = processingJob({ ...deps, ledger });
   const jobs = new JobQueue({ ...deps, db: database.jobs, kinds: [retentionJob(deps), processing] });
+  const refusals = new RefusedPublishes(() => deps.clock.now());
   return {
-    publishGate: new StreamPublishGate({ ...vital, node, settleFacts: () => facts.flush() }),
+    publishGate: new StreamPublishGate({ ...vital, refusals, node, settleFacts: () => facts.flush() }),
     playbackGate,
     publicUrl: () => publicAddress.latest,
     accessChanged: (playbackId) => playbackGate.forget(playbackId),
@@ -207,7 +208,7 @@ export function createDomains(options: DomainOptions): Domains {
       guardRequests(app, deps);
       await describeApi(app);
       accountRoutes(app, { ...deps, passwords, version, listNodes: () => listNodes(deps.db, node.id) });
-      streamRoutes(app, { ...deps, mediaControl, findAccessWebhook });
+      streamRoutes(app, { ...deps, mediaControl, findAccessWebhook, refusals });
       sessionRoutes(app, deps);
       playbackRoutes(app, { ...deps, playables, viewers: database.viewers });
       accessTrialRoutes(app, { ...deps, access: playbackGate.access });

@@ -66,9 +66,21 @@ export interface SessionStart {
   readonly isDefaultLadder: boolean;
 }
 
+/** An attempt to publish that was refused, or a broadcast that was ended because of what was sent. */
+export interface RefusedAttempt {
+  readonly protocol: PublishRequest["protocol"];
+  readonly remoteAddress: string;
+  /** Null for a stream key that is not known, or may not publish. */
+  readonly streamId: string | null;
+  /** What the encoder was told. */
+  readonly sentence: string;
+}
+
 export interface PublishGate {
   /** Asked once per publish attempt, before a byte of media is kept. Takes the lease: an older publisher of the stream is fenced off. */
   authorize(request: PublishRequest): Promise<PublishDecision>;
   /** Asked when the first keyframe (or first audio packet) is in. Null when a newer grant exists or the stream may no longer publish. */
   begin(grant: PublishGrant, at: number): Promise<SessionStart | null>;
+  /** Is told of each refusal. Returns at once. */
+  refused(attempt: RefusedAttempt): void;
 }

@@ -34,6 +34,7 @@ export function observePorts(
         return decision;
       },
       begin: (grant, at) => tracing.step("publish.begin", {}, () => publishGate.begin(grant, at)),
+      refused: (attempt) => publishGate.refused(attempt),
     },
     playbackGate: {
       async open(request) {

@@ -54,7 +54,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
   outboundCounter(metrics).add(["timeout"]);
   const ports = observePorts(
     {
-      publishGate: { authorize: async () => granted, begin: async () => null },
+      publishGate: { authorize: async () => granted, begin: async () => null, refused: () => {} },
       playbackGate: {
         open: async () => denied,
         recheck: async () => denied,

@@ -5,6 +5,7 @@ import {
   NewStream,
   NewTargetRef,
   RecordPatch,
+  RefusedPublish,
   Stream,
   StreamIds,
   StreamPatch,
@@ -143,6 +144,14 @@ export const streamRoutes = {
     summary: "Give a stream a new stream key; who publishes with the old one is disconnected",
     auth: "key",
     success: ok(Stream),
+    failures: [404],
+  },
+  listRefusedPublishes: {
+    method: "GET",
+    path: "/api/stream/:id/refused-publishes",
+    summary: "List attempts of the last 15 minutes to publish the stream that were refused",
+    auth: "key",
+    success: ok(Type.Array(RefusedPublish)),
     failures: [404],
   },
   testBroadcast: {

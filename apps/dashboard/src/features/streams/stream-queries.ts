@@ -22,6 +22,15 @@ export function streamQuery(id: string) {
   });
 }
 
+/** Asked for while a stream is idle, when somebody may be trying to publish. */
+export function refusedPublishesQuery(id: string) {
+  return queryOptions({
+    queryKey: ["refused-publishes", id],
+    queryFn: ({ signal }) => weir.streams.refusedPublishes(id, { signal }),
+    refetchInterval: 5000,
+  });
+}
+
 function useRefresh() {
   const queries = useQueryClient();
   return (id?: string) =>

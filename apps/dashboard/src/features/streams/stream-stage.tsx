@@ -8,6 +8,7 @@ import { VideoPlayer } from "../../player/video-player.tsx";
 import { strings } from "../../strings.ts";
 import { usePreview } from "../preview/owner-preview.ts";
 import { LastBroadcast } from "./last-broadcast.tsx";
+import { RefusedAttempts } from "./refused-attempts.tsx";
 import { StreamFigures } from "./stream-figures.tsx";
 import classes from "./stream-stage.module.css";
 import { SilenceCauses, WaitingForVideo } from "./waiting-for-video.tsx";
@@ -24,12 +25,21 @@ interface Props {
 export function StreamStage({ stream, isAside }: Props) {
   if (stream.status.state !== "idle") return <LiveStage stream={stream} isAside={isAside} />;
   if (isAside) return null;
-  if (stream.lastSeen > 0) return <LastBroadcast stream={stream} />;
+  if (stream.lastSeen > 0)
+    return (
+      <div className={classes.aside}>
+        <RefusedAttempts stream={stream} />
+        <LastBroadcast stream={stream} />
+      </div>
+    );
   if (stream.suspended) return null;
   return (
     <div className={classes.stage}>
       <WaitingForVideo stream={stream} />
-      <SilenceCauses />
+      <div className={classes.aside}>
+        <RefusedAttempts stream={stream} />
+        <SilenceCauses />
+      </div>
     </div>
   );
 }

@@ -3,6 +3,7 @@ export { FactQueue } from "./fact-queue.ts";
 export { writeLiveFacts } from "./live-facts.ts";
 export { lockLiveStreams } from "./live-stream.ts";
 export { StreamPublishGate } from "./publish-gate.ts";
+export { RefusedPublishes } from "./refused-publishes.ts";
 export {
   endOverdueWindows,
   releaseStreamsOfGoneNodes,

@@ -7,6 +7,7 @@ import type {
   PublishGrant,
   PublishRefusal,
   PublishRequest,
+  RefusedAttempt,
   SessionStart,
 } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
@@ -16,10 +17,12 @@ import { recordingEvent } from "../recordings/index.ts";
 import { beginSession, newestTargetDuration, resumeSession } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
 import { nextPublishAttempt } from "./publish-attempt.ts";
+import type { RefusedPublishes } from "./refused-publishes.ts";
 import { isActive, nextStreamStatus } from "./stream-status.ts";
 import { applyToStream, stateEvent } from "./stream-transition.ts";
 
 export interface PublishGateDeps extends Deps {
+  readonly refusals: RefusedPublishes;
   readonly events: EventLog;
   readonly node: { readonly id: string; readonly isDraining: boolean };
   readonly reconnectWindowMs: number;
@@ -91,6 +94,10 @@ export class StreamPublishGate implements PublishGate {
       await events.append(trx, [...ended, ...begun]);
       return { sessionId, resume, lastTargetDuration, record, profiles, isDefaultLadder: isDefaultLadder(profiles) };
     });
+  }
+
+  refused(attempt: RefusedAttempt): void {
+    this.#deps.refusals.note(attempt);
   }
 
   /** One statement for every key: raises the epoch of a stream that may publish, reads one that may not, finds nothing else. */

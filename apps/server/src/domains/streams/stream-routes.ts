@@ -2,6 +2,7 @@ import { routes, type Stream } from "@weir/contract";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { seesStreamKey } from "../accounts/index.ts";
 import { ApiRoutes, answerPage, isSet, NotFound, type Principal, parseListQuery, type RawQuery } from "../api/index.ts";
+import type { RefusedPublishes } from "../live/index.ts";
 import { readStreamInfo } from "./stream-info.ts";
 import { withoutSecrets } from "./stream-record.ts";
 import { StreamService, type StreamServiceDeps } from "./stream-service.ts";
@@ -9,7 +10,11 @@ import { type StreamChoice, streamFields } from "./stream-store.ts";
 
 const LATEST_FIRST = "lastSeen-true,createdAt-true";
 
-export function streamRoutes(app: FastifyInstance, deps: StreamServiceDeps): void {
+export interface StreamRoutesDeps extends StreamServiceDeps {
+  readonly refusals: RefusedPublishes;
+}
+
+export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void {
   const api = new ApiRoutes(app, deps);
   const streams = new StreamService(deps);
   const list = async (
@@ -64,6 +69,10 @@ export function streamRoutes(app: FastifyInstance, deps: StreamServiceDeps): voi
   api.on(routes.removeStreamTarget, async ({ principal, id, params }) =>
     streams.removeTarget(principal, id, params.targetId ?? ""),
   );
+  api.on(routes.listRefusedPublishes, async ({ principal, id }) => {
+    await streams.get(principal, id);
+    return deps.refusals.of(id, principal.reach === "account");
+  });
   api.on(routes.testBroadcast, async ({ principal, id, body }) => streams.testBroadcast(principal, id, body), {
     mayBeEmpty: true,
   });

@@ -1,7 +1,13 @@
 import { Writable } from "node:stream";
 import { ManualClock } from "../../platform/clock.ts";
 import { createLog } from "../../platform/log.ts";
-import type { PublishDecision, PublishGrant, PublishRefusal, PublishRequest } from "../../ports/index.ts";
+import type {
+  PublishDecision,
+  PublishGrant,
+  PublishRefusal,
+  PublishRequest,
+  RefusedAttempt,
+} from "../../ports/index.ts";
 import type { Publication, PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import { type PublishSettings, publishSettings } from "./publish-settings.ts";
 
@@ -37,6 +43,8 @@ export class IngestRig {
   readonly clock = new ManualClock();
   readonly asked: PublishRequest[] = [];
   readonly publications: RecordedPublication[] = [];
+  /** The refusals that the gate was told of. */
+  readonly refused: RefusedAttempt[] = [];
   readonly refusals = new Map<string, PublishRefusal>();
   /** Sizes of messages, as memory was taken for them. */
   readonly allocated: number[] = [];
@@ -69,6 +77,7 @@ export class IngestRig {
           return this.authorize(request);
         },
         begin: () => Promise.resolve(null),
+        refused: (attempt) => void this.refused.push(attempt),
       },
       hub: {
         memory: { packets: { allocate: (bytes) => this.#allocate(bytes), release: () => {} } },

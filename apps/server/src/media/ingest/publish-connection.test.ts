@@ -281,3 +281,17 @@ test("where too many wait without a key, the one that has waited longest is cut"
   expect(oldest.said).toEqual(["closed", "cut"]);
   expect(next.said).toEqual([]);
 });
+
+test("the gate is told of every refusal: of which stream, to whom and in which words", async () => {
+  const rig = new IngestRig();
+  const attempt = { protocol: "srt", remoteAddress: "192.0.2.1" };
+  const ingest = await publishing(rig);
+  ingest.send("mp3");
+  expect(rig.refused).toEqual([{ ...attempt, streamId: "stream", sentence: "This server does not take MP3." }]);
+  rig.authorize = async () => ({ ok: false, reason: "unknown-key" });
+  new TextIngest(rig).send("key Wrong-Key");
+  const sentence = "This stream key is not known, or may not publish. Check the stream key.";
+  await expect.poll(() => rig.refused.at(-1)).toEqual({ ...attempt, streamId: null, sentence });
+  (await publishing(new IngestRig())).send("bye");
+  expect(rig.refused.length).toBe(2);
+});

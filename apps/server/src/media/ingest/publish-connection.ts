@@ -46,6 +46,8 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
   #broadcaster: Broadcaster;
   #state: PublishState = WAITING;
   #wasAhead = false;
+  /** Of its grant. */
+  #streamId: string | null = null;
 
   constructor(wire: PublishWire, broadcaster: Broadcaster, settings: PublishSettings) {
     this.#wire = wire;
@@ -123,6 +125,12 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
   refuse(refusal: Refusal): void {
     if (this.isClosed) return;
     this.#wire.refuse(refusal);
+    this.#settings.gate.refused({
+      protocol: this.protocol,
+      remoteAddress: this.#broadcaster.remoteAddress,
+      streamId: this.#streamId,
+      sentence: refusal.sentence,
+    });
     this.end("source-lost", refusal.sentence);
   }
 
@@ -164,6 +172,7 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
   #decided(decision: PublishDecision | null): void {
     if (!decision?.ok) return this.refuse(refusalOf(decision?.reason ?? "unavailable"));
     const { hub, places } = this.#settings;
+    this.#streamId = decision.grant.streamId;
     // Opened in any case: the grant holds the stream's lease, and only a publication's end gives it back.
     const publication = hub.open(decision.grant, this);
     const next = afterGrant(this.#state, publication);

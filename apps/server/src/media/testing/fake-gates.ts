@@ -15,6 +15,8 @@ export class FakePublishGate implements PublishGate {
     return { streamId, projectId: "project-1", playbackId: `play${streamId.replace(/\W/g, "")}`, epoch: ++this.#epoch };
   }
 
+  refused(): void {}
+
   async authorize() {
     return { ok: true, grant: this.grant() } as const;
   }

@@ -20,6 +20,7 @@ const readers: FeedReader[] = [];
 const begun = new FakePublishGate();
 /** Lets every key publish a stream of its own. */
 const gate: PublishGate = {
+  refused: () => {},
   authorize: async ({ streamKey }) => ({ ok: true, grant: begun.grant(streamKey) }),
   begin: async () => {
     const start = await begun.begin();
