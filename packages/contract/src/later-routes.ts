@@ -18,20 +18,9 @@ const later = (what: string, operations: Operations): LaterRoute[] =>
 export const laterRoutes: readonly LaterRoute[] = [
   ...later("pulled streams", ["PUT /stream/pull", "POST /stream/:id/start-pull"]),
   ...later("clips", ["POST /clip", "GET /clip/:id"]),
-  ...later("assets", [
-    "POST /asset/request-upload",
-    "POST /asset/upload/url",
-    "POST /asset/import",
-    "GET /asset",
-    "GET /asset/:id",
-    "PATCH /asset/:id",
-    "DELETE /asset/:id",
-    "GET /asset/:id/clips",
-    "POST /asset/:id/restore",
-    "POST /asset/:id/retry",
-    "POST /asset/:id/export",
-  ]),
-  ...later("tasks", ["GET /task", "GET /task/:id", "POST /task/:id/retry"]),
+  ...later("imports by address", ["POST /asset/upload/url", "POST /asset/import"]),
+  ...later("clips of assets", ["GET /asset/:id/clips"]),
+  ...later("exports of assets", ["POST /asset/:id/export"]),
   ...later("transcoding of files", ["POST /transcode"]),
   ...later("rooms", [
     "POST /room",

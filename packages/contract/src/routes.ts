@@ -2,6 +2,7 @@ import { ErrorBody } from "./errors.ts";
 import type { Route } from "./route.ts";
 import { accessControlRoutes } from "./routes/access-control-routes.ts";
 import { accountRoutes } from "./routes/account-routes.ts";
+import { assetRoutes } from "./routes/asset-routes.ts";
 import { dataRoutes } from "./routes/data-routes.ts";
 import { multistreamRoutes } from "./routes/multistream-routes.ts";
 import { playbackRoutes } from "./routes/playback-routes.ts";
@@ -16,6 +17,7 @@ export const routes = {
   ...streamRoutes,
   ...sessionRoutes,
   ...multistreamRoutes,
+  ...assetRoutes,
   ...playbackRoutes,
   ...accountRoutes,
   ...accessControlRoutes,

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { InjectOptions, LightMyRequestResponse } from "fastify";
 import { Audiences } from "../platform/audience/index.ts";
 import { ManualClock, systemClock } from "../platform/clock.ts";
@@ -90,6 +91,9 @@ export async function startTestDomains(
         roles: ["api", "media", "worker"],
         rateLimit: 0,
         streamsPerProject: 0,
+        maxUploadBytes: 1024 ** 3,
+        assetBytesPerProject: 0,
+        uploadsPerProject: 0,
         viewerLimit: 0,
         viewersPerCredential: 0,
         effectiveSettings: [],
@@ -113,6 +117,7 @@ export async function startTestDomains(
           if (asked.failsToRemove) throw new Error("the store is away");
           asked.removedPrefixes.push(prefix);
         },
+        read: async (key) => Readable.from([key]),
       },
       assetProcessor: { process: async () => {} },
       // Time limits of calls are real, as the receivers of tests are.

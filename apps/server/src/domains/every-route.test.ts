@@ -1,4 +1,4 @@
-import type { Access, CreatedApiToken, Person, SigningKey, Stream, Webhook } from "@weir/contract";
+import type { Access, CreatedApiToken, Person, RequestedUpload, SigningKey, Stream, Webhook } from "@weir/contract";
 import { afterAll, describe, expect, it } from "vitest";
 import { addProject, startTestDomains } from "./domain-test-kit.ts";
 
@@ -61,6 +61,8 @@ const THINGS: readonly (readonly [RegExp, string])[] = [
   [/^\/api\/webhook\//, world.webhook],
   [/^\/api\/person\//, world.person],
   [/^\/api\/project\//, world.project],
+  [/^\/api\/asset\//, world.asset],
+  [/^\/api\/task\//, world.task],
   [/^\/api\/access-control\/signing-key\//, world.signingKey],
   [/^\/api\/api-token\//, world.token],
 ];
@@ -255,7 +257,12 @@ async function makeWorld() {
   const { id: personId } = (await kit.call("POST", "/api/person", person, owner.dashboard)).json<Person>();
   const webhook = (await kit.call("POST", "/api/webhook", WEBHOOK)).json<Webhook>();
   const signingKey = (await kit.call("POST", "/api/access-control/signing-key")).json<SigningKey>();
+  const { asset, task } = (
+    await kit.call("POST", "/api/asset/request-upload", { name: "name-of-an-asset" })
+  ).json<RequestedUpload>();
   return {
+    asset: asset.id,
+    task: task.id,
     stream: stream.id,
     streamKey: stream.streamKey ?? "",
     playbackId: stream.playbackId,

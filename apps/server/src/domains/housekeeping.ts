@@ -1,4 +1,5 @@
 import type { Timer } from "../platform/clock.ts";
+import { type AssetUpkeepDeps, expireUploads, purgeDeletedAssets, queueQuietAssets } from "./assets/index.ts";
 import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./live/index.ts";
 import type { NodeMembership } from "./nodes/index.ts";
 import {
@@ -9,7 +10,7 @@ import {
 } from "./recordings/index.ts";
 import { forgetOldCounts } from "./views/index.ts";
 
-type HousekeepingDeps = StreamHousekeepingDeps & FinaliserDeps & RetentionDeps;
+type HousekeepingDeps = StreamHousekeepingDeps & FinaliserDeps & RetentionDeps & AssetUpkeepDeps;
 
 const TICK_MS = 1_000;
 const HOURLY_MS = 3_600_000;
@@ -55,6 +56,9 @@ export class Housekeeping {
     await this.#try("end reconnect windows", () => endOverdueWindows(deps));
     await this.#try("settle recordings", () => settleRecordings(deps));
     await this.#try("remove deleted recordings", () => purgeDeletedRecordings(deps));
+    await this.#try("expire uploads", () => expireUploads(deps));
+    await this.#try("queue assets", () => queueQuietAssets(deps));
+    await this.#try("remove deleted assets", () => purgeDeletedAssets(deps));
     await this.#try("forget old counts of viewers", () => forgetOldCounts(deps.db, deps.clock.now()));
     const now = deps.clock.monotonic();
     if (now < this.#hourlyAt) return;

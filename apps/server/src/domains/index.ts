@@ -9,12 +9,13 @@ import type { Log } from "../platform/log.ts";
 import type { Outbound } from "../platform/outbound/outbound.ts";
 import { JobQueue } from "../platform/queue/job-queue.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
+import type { UploadGate } from "../platform/uploads/upload-gate.ts";
 import type { AssetProcessor, EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports/index.ts";
 import { OwnerTokens, signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
 import { addLaterRoutes, describeApi, version } from "./api/index.ts";
-import { processingJob, StoredAssetLedger } from "./assets/index.ts";
+import { assetRoutes, processingJob, readAsset, readTask, StoredAssetLedger, UploadDesk } from "./assets/index.ts";
 import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -64,6 +65,12 @@ export interface DomainSettings {
   readonly viewerLimit: number;
   /** Viewers that one access key or token may have at a time on this node; 0 for any number. */
   readonly viewersPerCredential: number;
+  /** Bytes of the largest file that may be uploaded or imported. */
+  readonly maxUploadBytes: number;
+  /** Bytes of uploaded files that one project may have; 0 for any number. */
+  readonly assetBytesPerProject: number;
+  /** Unfinished uploads that one project may have; 0 for any number. */
+  readonly uploadsPerProject: number;
   /** The name of the server-sent events. */
   readonly sseEventName: string;
   /** The settings of the process, without secrets. */
@@ -83,8 +90,8 @@ export interface DomainOptions {
   readonly audiences: Audiences;
   readonly settings: DomainSettings;
   readonly mediaControl: MediaControl;
-  /** Where recordings are. */
-  readonly store: Pick<ObjectStore, "deletePrefix">;
+  /** Where recordings and assets are. */
+  readonly store: Pick<ObjectStore, "deletePrefix" | "read">;
   /** Makes what plays of customers' files, in the worker role. */
   readonly assetProcessor: AssetProcessor;
   /** The only way to addresses that customers give. */
@@ -116,6 +123,8 @@ export interface Domains {
     /** Last facts are written, leases given back. */
     leave(): Promise<void>;
   };
+  /** Who may upload what, and what becomes of it. */
+  readonly uploads: UploadGate;
   readonly housekeeping: Pick<Housekeeping, "start" | "tick">;
   /** Calls webhooks. */
   readonly deliveries: Pick<DeliveryWorker, "start" | "run">;
@@ -174,13 +183,12 @@ export function createDomains(options: DomainOptions): Domains {
     snapshots: {
       subject: {
         stream: async (id) => ({ stream: await readStream(deps.db, id) }),
-        asset: async () => ({}),
-        task: async () => ({}),
+        asset: async (id) => ({ asset: await readAsset(deps.db, id, await publicAddress.current()) }),
+        task: async (id) => ({ task: await readTask(deps.db, id) }),
       },
       session: async (owner, id) => readSession(deps.db, owner, id, await publicAddress.current()),
     },
   });
-  const housekeeping = new Housekeeping(deps, node);
   const ledger = new StoredAssetLedger({
     ...deps,
     accessChanged: (playbackId) => mediaControl.accessChanged(playbackId),
@@ -188,6 +196,12 @@ export function createDomains(options: DomainOptions): Domains {
   const processing = processingJob({ ...deps, ledger });
   const jobs = new JobQueue({ ...deps, db: database.jobs, kinds: [retentionJob(deps), processing] });
   const refusals = new RefusedPublishes(() => deps.clock.now());
+  const assets = {
+    ...deps,
+    uploadSecret: () => serverSecret(deps, "upload-tokens"),
+    queueProcessing: async (assetId: string) => void (await jobs.add(processing, { assetId }, { key: assetId })),
+  };
+  const housekeeping = new Housekeeping(assets, node);
   return {
     publishGate: new StreamPublishGate({ ...vital, refusals, node, settleFacts: () => facts.flush() }),
     playbackGate,
@@ -210,6 +224,7 @@ export function createDomains(options: DomainOptions): Domains {
       accountRoutes(app, { ...deps, passwords, version, listNodes: () => listNodes(deps.db, node.id) });
       streamRoutes(app, { ...deps, mediaControl, findAccessWebhook, refusals });
       sessionRoutes(app, deps);
+      assetRoutes(app, { ...assets, mediaControl, findAccessWebhook });
       playbackRoutes(app, { ...deps, playables, viewers: database.viewers });
       accessTrialRoutes(app, { ...deps, access: playbackGate.access });
       overviewRoutes(app, deps);
@@ -241,6 +256,7 @@ export function createDomains(options: DomainOptions): Domains {
         await node.leave((trx, nodeId) => releaseStreamsOfNode(trx, deps, nodeId));
       },
     },
+    uploads: new UploadDesk(assets),
     housekeeping,
     deliveries,
     jobs,

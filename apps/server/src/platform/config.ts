@@ -141,6 +141,31 @@ const SETTINGS = {
     integer(0, 100_000_000),
     "100000",
   ),
+  maxUploadBytes: setting(
+    {
+      variable: "WEIR_MAX_UPLOAD_BYTES",
+      about: "Size of the largest file that may be uploaded or imported, in bytes.",
+    },
+    integer(1, 5_000_000_000_000),
+    "34359738368",
+  ),
+  uploadsPerProject: setting(
+    {
+      variable: "WEIR_UPLOADS_PER_PROJECT",
+      about: "Uploads that one project may have requested and not finished at a time. 0 for any number.",
+    },
+    integer(0, 1_000_000),
+    "1000",
+  ),
+  assetBytesPerProject: setting(
+    {
+      variable: "WEIR_ASSET_BYTES_PER_PROJECT",
+      about:
+        "Bytes of uploaded and imported files that one project may have, those that can still be restored included. 0 for any number.",
+    },
+    integer(0, 9_000_000_000_000_000),
+    "0",
+  ),
   viewersPerClient: setting(
     {
       variable: "WEIR_VIEWERS_PER_CLIENT",

@@ -30,6 +30,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   "objects",
   "spool",
   "sources",
+  "uploads",
   "node-name",
   PROBE_FILE,
   "weir.lock",

@@ -29,7 +29,7 @@ export function integer(least: number, most: number): Kind<number> {
   return {
     allowed: `a whole number from ${least} to ${most}`,
     parse(text) {
-      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
       return value >= least && value <= most ? value : undefined;
     },
   };

@@ -27,6 +27,7 @@ import { startEmbeddedPostgres } from "../platform/postgres/embedded-postgres.ts
 import { Readiness } from "../platform/readiness.ts";
 import { StartupError } from "../platform/startup-error.ts";
 import { openObjectStore } from "../platform/storage/open-object-store.ts";
+import { UPLOAD_PREFIXES, UploadServer } from "../platform/uploads/upload-server.ts";
 import { addApi, OPEN_PREFIXES } from "./api.ts";
 import type { BannerFacts } from "./banner.ts";
 import { startMedia } from "./media.ts";
@@ -173,12 +174,27 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   const observer = { tracing, requests: requestCounter(metrics) };
   const app = createApp({ log, proxies, observer, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
   addHealthRoutes(app, readiness);
-  if (config.roles.includes("api")) await addApi(app, domains, log);
+  const isApi = config.roles.includes("api");
+  if (isApi) await addApi(app, domains, log);
+  const uploads = isApi
+    ? new UploadServer({
+        folder: join(dataFolder, "uploads"),
+        freeBytes: () => freeBytesOf(dataFolder),
+        gate: domains.uploads,
+        store,
+        proxies,
+        clock,
+        log,
+      })
+    : null;
+  await uploads?.open();
+  opened.defer(() => uploads?.close());
   const http = await createHttpServer({
     host: config.host,
     port: config.httpPort,
     media: media?.handleHttp ?? notHere,
     mediaPrefixes: MEDIA_PREFIXES,
+    uploads: uploads && { handle: uploads.handle, prefixes: UPLOAD_PREFIXES },
     app,
     clock,
   });

@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import { type AssetInput, type AssetPhase, nextAssetPhase, taskPhaseOf } from "./asset-status.ts";
 
 const LEGAL: readonly (readonly [AssetPhase, AssetInput, AssetPhase])[] = [
-  ["uploading", "stored", "waiting"],
+  ["uploading", "received", "waiting"],
   ["uploading", "fail", "failed"],
-  ["waiting", "stored", "waiting"],
   ["waiting", "begin", "processing"],
   ["waiting", "fail", "failed"],
   ["processing", "begin", "processing"],
@@ -13,7 +12,7 @@ const LEGAL: readonly (readonly [AssetPhase, AssetInput, AssetPhase])[] = [
   ["failed", "retry", "waiting"],
 ];
 const PHASES: readonly AssetPhase[] = ["uploading", "waiting", "processing", "ready", "failed"];
-const INPUTS: readonly AssetInput[] = ["stored", "begin", "finish", "fail", "retry"];
+const INPUTS: readonly AssetInput[] = ["received", "begin", "finish", "fail", "retry"];
 
 describe("an asset", () => {
   it.each(LEGAL)("%s, %s: %s", (phase, input, next) => {

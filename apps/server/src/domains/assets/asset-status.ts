@@ -2,16 +2,15 @@ import type { TaskPhase } from "@weir/contract";
 import { IllegalTransition } from "../illegal-transition.ts";
 
 /**
- * `uploading`: its bytes are on their way. `waiting`: for a worker, or for the bytes of an import. `processing`: a worker has begun. Whether it can
+ * `uploading`: its uploader is not done. `waiting`: for its bytes to be in the object store, then for a worker. `processing`: a worker has begun. Whether it can
  * be watched, and whether its owner deleted it, are facts beside the phase.
  */
 export type AssetPhase = "uploading" | "waiting" | "processing" | "ready" | "failed";
-export type AssetInput = "stored" | "begin" | "finish" | "fail" | "retry";
+export type AssetInput = "received" | "begin" | "finish" | "fail" | "retry";
 
 const table: Record<AssetPhase, Partial<Record<AssetInput, AssetPhase>>> = {
-  uploading: { stored: "waiting", fail: "failed" },
-  // An import waits for its bytes, and then for a worker.
-  waiting: { stored: "waiting", begin: "processing", fail: "failed" },
+  uploading: { received: "waiting", fail: "failed" },
+  waiting: { begin: "processing", fail: "failed" },
   // It is begun again where a worker died.
   processing: { begin: "processing", finish: "ready", fail: "failed" },
   ready: {},

@@ -1,4 +1,8 @@
-/** The door of the assets. */
+/** The door of the assets: uploads, records, processing, playback of what was made. */
 export { readAssetMedia } from "./asset-media.ts";
+export { assetRoutes } from "./asset-routes.ts";
+export { readAsset, readTask } from "./asset-snapshots.ts";
+export { type AssetUpkeepDeps, expireUploads, purgeDeletedAssets, queueQuietAssets } from "./asset-upkeep.ts";
 export { processingJob } from "./processing-job.ts";
 export { StoredAssetLedger } from "./stored-asset-ledger.ts";
+export { UploadDesk } from "./upload-desk.ts";

@@ -7,6 +7,8 @@ import { oneAtATime } from "./one-at-a-time.ts";
 
 /** How long a running request may go on when the server closes. */
 const LAST_ANSWERS_MS = 1_000;
+/** For a request with a body, from its head to its last byte. */
+const MAX_REQUEST_MS = 30_000;
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -17,6 +19,8 @@ export interface HttpServerSettings {
   /** Answers what begins with one of `mediaPrefixes`, without a framework in between. */
   readonly media: HttpHandler;
   readonly mediaPrefixes: readonly string[];
+  /** The same for files that come in, which may take any time: the deadline of requests is not for them. */
+  readonly uploads?: { readonly handle: HttpHandler; readonly prefixes: readonly string[] } | null;
   readonly app: FastifyInstance;
   readonly clock: Clock;
 }
@@ -34,6 +38,7 @@ export async function createHttpServer({
   port,
   media,
   mediaPrefixes,
+  uploads = null,
   app,
   clock,
 }: HttpServerSettings): Promise<HttpServer> {
@@ -42,9 +47,9 @@ export async function createHttpServer({
     {
       // The longest access key (8 KiB) in a header, and sealed in the address or in an edge's question about it (11 KiB).
       maxHeaderSize: 24 * 1024,
-      // Deadlines for a whole head and a whole request, not for a read: a byte a second does not get past them.
+      // Deadlines for a whole head and, below, a whole request, not for a read: a byte a second does not get past them.
       headersTimeout: 10_000,
-      requestTimeout: 30_000,
+      requestTimeout: 0,
       connectionsCheckingInterval: 2_000,
       // Longer than the 60 s of common load balancers, who must be the first to close.
       keepAliveTimeout: 65_000,
@@ -53,8 +58,10 @@ export async function createHttpServer({
       optimizeEmptyRequests: true,
     },
     oneAtATime((request, response) => {
-      const isMedia = mediaPrefixes.some((prefix) => request.url?.startsWith(prefix));
-      if (isMedia) media(request, response);
+      const isBelow = (prefix: string) => request.url?.startsWith(prefix) ?? false;
+      if (uploads?.prefixes.some(isBelow)) return uploads.handle(request, response);
+      if (!request.complete) endLate(request, clock);
+      if (mediaPrefixes.some(isBelow)) media(request, response);
       else app.routing(request, response);
     }),
   );
@@ -77,6 +84,15 @@ export async function createHttpServer({
       return closing;
     },
   };
+}
+
+/** Node has one deadline for all requests of a server, and an upload needs none. */
+function endLate(request: IncomingMessage, clock: Clock): void {
+  const { socket } = request;
+  const deadline = clock.after(MAX_REQUEST_MS, () => {
+    if (!request.complete) refuse(Object.assign(new Error("too slow"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
+  });
+  request.once("close", () => deadline.cancel());
 }
 
 /** A request that is no HTTP, or came too slowly: one answer without a word about the parser, and the end. */

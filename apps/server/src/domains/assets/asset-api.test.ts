@@ -1,0 +1,259 @@
+import type { Asset, RequestedUpload, Task } from "@weir/contract";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { addProject, startTestDomains, type TestDomains } from "../domain-test-kit.ts";
+import { sourceKeyOf } from "./upload-desk.ts";
+import { mintUploadToken, readUploadToken } from "./upload-token.ts";
+
+async function started(settings: Parameters<typeof startTestDomains>[0] = {}) {
+  const kit = await startTestDomains(settings);
+  onTestFinished(() => kit[Symbol.asyncDispose]());
+  const upload = async (name: string, more: object = {}): Promise<RequestedUpload> => {
+    const answer = await kit.call("POST", "/api/asset/request-upload", { name, ...more });
+    expect(answer.statusCode).toBe(200);
+    return answer.json();
+  };
+  const get = async (id: string) => (await kit.call("GET", `/api/asset/${id}`)).json<Asset>();
+  return { kit, upload, get };
+}
+
+const tokenOf = ({ url }: RequestedUpload) => new URL(url).searchParams.get("token");
+
+/** The last byte of the file is there. */
+async function arrive({ domains }: TestDomains, { asset }: RequestedUpload, bytes = 1_000) {
+  await domains.uploads.received(asset.id, bytes);
+  const key = await domains.uploads.keyOf(asset.id);
+  await domains.uploads.stored(asset.id, key ?? "");
+  return key;
+}
+
+describe("a requested upload", () => {
+  it("is an asset, a task, and two addresses with a token for this asset alone", async () => {
+    const { kit, upload } = await started();
+    const requested = await upload("my clip", { playbackPolicy: { type: "public" }, creatorId: "me" });
+    const { asset, task, url, tusEndpoint } = requested;
+    expect(asset).toMatchObject({
+      name: "my clip",
+      source: { type: "directUpload" },
+      status: { phase: "uploading", isPlayable: false },
+      creatorId: { type: "unverified", value: "me" },
+      playbackPolicy: { type: "public" },
+    });
+    expect(url).toMatch(/^http:\/\/weir\.test\/api\/asset\/upload\/direct\?token=/);
+    expect(tusEndpoint).toMatch(/^http:\/\/weir\.test\/api\/asset\/upload\/tus\?token=/);
+    const shown = (await kit.call("GET", `/api/task/${task.id}`)).json<Task>();
+    expect(shown).toMatchObject({ type: "upload", outputAssetId: asset.id, status: { phase: "pending" } });
+    expect(await kit.domains.uploads.admit(tokenOf(requested), 10)).toEqual({ id: asset.id, maxBytes: 1024 ** 3 });
+  });
+
+  it("has a token that ends, and is no other asset's", async () => {
+    const { kit, upload } = await started();
+    const [one, other] = [await upload("one"), await upload("other")];
+    const { uploads } = kit.domains;
+    await expect(uploads.admit(null, null)).rejects.toMatchObject({ status: 401 });
+    const [, rest = ""] = tokenOf(one)?.split(/(?<=^[^.]*)\./) ?? [];
+    await expect(uploads.admit(`${other.asset.id}.${rest}`, null)).rejects.toMatchObject({ status: 403 });
+    await expect(uploads.admit("x".repeat(100_000), null)).rejects.toMatchObject({ status: 403 });
+    const secret = new Uint8Array(32);
+    const token = mintUploadToken(secret, one.asset.id, 1_000);
+    expect([999, 1_000].map((now) => readUploadToken(secret, token, now))).toEqual([one.asset.id, null]);
+  });
+
+  it("waits for a worker when its file is there, and takes no other file", async () => {
+    const { kit, upload, get } = await started();
+    const requested = await upload("clip");
+    const key = await arrive(kit, requested);
+    expect(key).toBe(sourceKeyOf({ project_id: requested.asset.projectId, id: requested.asset.id }));
+    expect(await get(requested.asset.id)).toMatchObject({ size: 1_000, status: { phase: "waiting" } });
+    await expect(kit.domains.uploads.admit(tokenOf(requested), 1)).rejects.toMatchObject({ status: 422 });
+    await expect(kit.domains.uploads.received(requested.asset.id, 5)).rejects.toMatchObject({ status: 422 });
+  });
+
+  it("that nobody finishes fails, and says so; one that goes on does not", async () => {
+    const { kit, upload, get } = await started();
+    const [idle, busy] = [await upload("idle"), await upload("busy")];
+    await kit.db.updateTable("asset").set({ upload_expires_at: kit.clock.now() }).execute();
+    await kit.domains.uploads.touched(busy.asset.id);
+    await kit.domains.housekeeping.tick();
+    expect((await get(idle.asset.id)).status).toMatchObject({
+      phase: "failed",
+      errorMessage: "The upload was not finished in time: request another one and upload the file again.",
+    });
+    expect((await get(busy.asset.id)).status.phase).toBe("uploading");
+    expect(await kit.domains.uploads.wanted([idle.asset.id, busy.asset.id])).toEqual(new Set([busy.asset.id]));
+  });
+
+  it("is bounded by size, by quota and in number", async () => {
+    const { kit, upload } = await started({
+      maxUploadBytes: 5_000,
+      assetBytesPerProject: 6_000,
+      uploadsPerProject: 2,
+    });
+    const [one, two] = [await upload("one"), await upload("two")];
+    const { uploads } = kit.domains;
+    await expect(uploads.admit(tokenOf(one), 5_001)).rejects.toMatchObject({ status: 413 });
+    await arrive(kit, one, 4_000);
+    await expect(uploads.admit(tokenOf(two), 2_001)).rejects.toMatchObject({ status: 413 });
+    expect(await uploads.admit(tokenOf(two), 2_000)).toMatchObject({ maxBytes: 2_000 });
+    await upload("three");
+    const refused = await kit.call("POST", "/api/asset/request-upload", { name: "four" });
+    expect([refused.statusCode, refused.json().errors]).toEqual([
+      429,
+      ["the project has 2 unfinished uploads: finish or delete some"],
+    ]);
+  });
+
+  it("takes no ladder without rungs, no policy of an unknown webhook, no unknown field", async () => {
+    const { kit } = await started();
+    const ask = async (body: object) => {
+      const answer = await kit.call("POST", "/api/asset/request-upload", { name: "x", ...body });
+      return [answer.statusCode, answer.json().errors[0]];
+    };
+    expect(await ask({ profiles: [] })).toEqual([400, "assets must have at least one profile"]);
+    expect(await ask({ playbackPolicy: { type: "webhook", webhookId: "none" } })).toEqual([
+      400,
+      "webhook ID not found",
+    ]);
+    expect((await ask({ storage: { ipfs: true } }))[0]).toBe(422);
+    expect((await ask({ name: 7 }))[0]).toBe(422);
+  });
+});
+
+describe("assets", () => {
+  it("are listed with filters, and those of others are not there", async () => {
+    const { kit, upload } = await started();
+    const [one, two] = [await upload("first clip"), await upload("second")];
+    await arrive(kit, two);
+    const list = async (query: string) =>
+      (await kit.call("GET", `/api/asset${query}`)).json<Asset[]>().map(({ name }) => name);
+    expect(await list("?order=createdAt-false")).toHaveLength(2);
+    expect(await list("?phase=waiting")).toEqual(["second"]);
+    expect(await list(`?playbackId=${one.asset.playbackId}`)).toEqual(["first clip"]);
+    expect(await list(`?filters=${encodeURIComponent('[{"id":"name","value":"CLIP"}]')}`)).toEqual(["first clip"]);
+    expect(await list("?limit=1&count=true")).toHaveLength(1);
+    const { apiKey } = await addProject(kit.db, "stranger");
+    const headers = { authorization: `Bearer ${apiKey}` };
+    expect((await kit.call("GET", "/api/asset", undefined, headers)).json()).toEqual([]);
+    expect((await kit.call("GET", `/api/asset/${one.asset.id}`, undefined, headers)).json()).toMatchObject({
+      errors: ["Asset not found"],
+    });
+    expect((await kit.call("DELETE", `/api/asset/${one.asset.id}`, undefined, headers)).statusCode).toBe(404);
+    expect((await kit.call("GET", `/api/task/${one.task.id}`, undefined, headers)).statusCode).toBe(404);
+  });
+
+  it("change their name at any time, their policy only where it stays gated or public and they are ready", async () => {
+    const { kit, upload } = await started();
+    const { asset } = await upload("clip");
+    const patch = async (body: object) => {
+      const answer = await kit.call("PATCH", `/api/asset/${asset.id}`, body);
+      return [answer.statusCode, answer.json().errors?.[0] ?? answer.json().name];
+    };
+    expect(await patch({ name: "other" })).toEqual([200, "other"]);
+    expect(await patch({ playbackPolicy: { type: "public" } })).toEqual([422, "asset is not ready"]);
+    await kit.db.updateTable("asset").set({ phase: "ready" }).where("id", "=", asset.id).execute();
+    expect(await patch({ playbackPolicy: { type: "public" } })).toEqual([200, "other"]);
+    expect(await patch({ playbackPolicy: { type: "jwt" } })).toEqual([
+      422,
+      "cannot update playback policy from private to public or vice versa",
+    ]);
+  });
+
+  it("are gone when deleted, come back when restored, and lose their bytes after a week", async () => {
+    const { kit, upload, get } = await started();
+    const requested = await upload("clip");
+    const { id } = requested.asset;
+    await arrive(kit, requested);
+    const call = async (method: "POST" | "DELETE", path: string) => {
+      const answer = await kit.call(method, `/api/asset/${id}${path}`);
+      return answer.body === "" ? answer.statusCode : [answer.statusCode, answer.json().errors[0]];
+    };
+    expect(await call("DELETE", "")).toBe(204);
+    expect(await call("DELETE", "")).toEqual([400, "asset is already deleted"]);
+    expect((await kit.call("GET", `/api/asset/${id}`)).statusCode).toBe(404);
+    expect((await kit.call("GET", `/api/task/${requested.task.id}`)).json().status.phase).toBe("cancelled");
+    const deleting = (await kit.call("GET", "/api/asset?phase=deleting")).json<Asset[]>();
+    expect(deleting.map(({ status }) => status.phase)).toEqual(["deleting"]);
+
+    expect(await call("POST", "/restore")).toBe(204);
+    expect((await get(id)).status.phase).toBe("waiting");
+    expect((await kit.call("GET", `/api/task/${requested.task.id}`)).json().status.phase).toBe("waiting");
+
+    await call("DELETE", "");
+    kit.asked.failsToRemove = true;
+    const { purge_at: purgeAt } = await kit.db.selectFrom("asset").select("purge_at").executeTakeFirstOrThrow();
+    expect(Number(purgeAt) - kit.clock.now()).toBe(7 * 86_400_000);
+    await kit.db.updateTable("asset").set({ purge_at: kit.clock.now() }).execute();
+    expect(await call("POST", "/restore")).toEqual([404, "Asset not found"]);
+    await kit.domains.housekeeping.tick();
+    kit.asked.failsToRemove = false;
+    kit.clock.advance(60_000);
+    await kit.domains.housekeeping.tick();
+    expect(kit.asked.removedPrefixes).toEqual([`v1/${requested.asset.projectId}/asset/${id}/`]);
+    expect(await kit.db.selectFrom("asset").select("id").execute()).toEqual([]);
+  });
+
+  it("that failed are retried from the file that is there", async () => {
+    const { kit, upload, get } = await started();
+    const requested = await upload("clip");
+    const { id } = requested.asset;
+    const retry = async () => {
+      const answer = await kit.call("POST", `/api/asset/${id}/retry`);
+      return [answer.statusCode, answer.json().errors?.[0] ?? answer.json().task.id];
+    };
+    expect(await retry()).toEqual([422, "only failed assets can be retried"]);
+    await arrive(kit, requested);
+    await kit.db.updateTable("asset").set({ phase: "failed", error: "broken" }).where("id", "=", id).execute();
+    expect(await retry()).toEqual([200, requested.task.id]);
+    const { status } = await get(id);
+    expect([status.phase, status.errorMessage]).toEqual(["waiting", undefined]);
+    const row = await kit.db.selectFrom("asset").select("attempt").executeTakeFirstOrThrow();
+    expect(row.attempt).toBe(2);
+  });
+
+  it("tell webhooks what happens to them, with a snapshot", async () => {
+    const { kit, upload } = await started();
+    const events = ["asset.created", "asset.updated", "asset.deleted", "task.spawned", "task.updated"];
+    await kit.call("POST", "/api/webhook", { name: "hook", url: "http://127.0.0.1:59999/", events });
+    const requested = await upload("clip");
+    await arrive(kit, requested);
+    await kit.call("DELETE", `/api/asset/${requested.asset.id}`);
+    await kit.domains.deliveries.run();
+    const queued = await kit.db
+      .selectFrom("webhook_delivery")
+      .select(["event", "subject_kind"])
+      .orderBy("id")
+      .execute();
+    expect(queued.map(({ event, subject_kind: kind }) => `${kind} ${event}`)).toEqual([
+      "asset asset.created",
+      "task task.spawned",
+      "asset asset.updated",
+      "task task.updated",
+      "asset asset.updated",
+      "asset asset.deleted",
+      "task task.updated",
+    ]);
+    const log = await kit.db.selectFrom("webhook_log").select(["event", "body"]).orderBy("created_at").execute();
+    const created = log.find(({ event }) => event === "asset.created");
+    expect(JSON.parse(created?.body ?? "{}").payload.asset).toMatchObject({
+      id: requested.asset.id,
+      snapshot: { name: "clip", status: { phase: "deleting" } },
+    });
+  });
+
+  it("an asset without a job is queued again", async () => {
+    const { kit, upload } = await started();
+    const requested = await upload("clip");
+    await arrive(kit, requested);
+    const jobs = () =>
+      kit.db
+        .selectFrom("weir_jobs.job" as never)
+        .selectAll()
+        .execute();
+    expect(await jobs()).toHaveLength(1);
+    kit.clock.advance(61_000);
+    await kit.domains.housekeeping.tick();
+    expect(await jobs()).toHaveLength(1);
+    await kit.db.deleteFrom("weir_jobs.job" as never).execute();
+    await kit.domains.housekeeping.tick();
+    expect(await jobs()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,61 @@
+import { sql } from "kysely";
+import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import { assetPrefix } from "../../ports/index.ts";
+import type { Deps } from "../deps.ts";
+import type { EventLog } from "../events/index.ts";
+import { lockAsset, moveAsset } from "./asset-change.ts";
+
+const BATCH = 20;
+const TRY_AGAIN_MS = 60_000;
+/** A worker that works on an asset moves it on more often than this. */
+const QUIET_MS = 60_000;
+
+export interface AssetUpkeepDeps extends Deps {
+  readonly events: EventLog;
+  readonly store: Pick<ObjectStore, "deletePrefix">;
+  queueProcessing(assetId: string): Promise<void>;
+}
+
+/** Uploads that nobody goes on with fail, so that they count for nothing any more. */
+export async function expireUploads({ db, clock, events }: AssetUpkeepDeps): Promise<void> {
+  const now = clock.now();
+  const { rows } = await sql<{ id: string }>`
+    select id from asset where phase = 'uploading' and upload_expires_at <= ${now}::bigint and deleted_at is null
+    order by upload_expires_at limit ${BATCH}`.execute(db);
+  for (const { id } of rows) {
+    await db.transaction().execute(async (trx) => {
+      const row = await lockAsset(trx, id);
+      if (row?.phase !== "uploading" || row.deleted_at !== null || Number(row.upload_expires_at) > now) return;
+      const error = "The upload was not finished in time: request another one and upload the file again.";
+      await events.append(trx, await moveAsset(trx, row, "fail", { at: now, set: { error } }));
+    });
+  }
+}
+
+/** Queue what waits for a worker: where a kill came between a row and its job, there is none. One that is queued or runs stays as it is. */
+export async function queueQuietAssets({ db, clock, queueProcessing }: AssetUpkeepDeps): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select id from asset where phase in ('waiting', 'processing') and deleted_at is null
+      and (source_key is not null or source->>'type' = 'url') and updated_at <= ${clock.now() - QUIET_MS}::bigint
+    order by random() limit ${BATCH}`.execute(db);
+  for (const { id } of rows) await queueProcessing(id);
+}
+
+/** Remove the objects, then the rows, of deleted assets that can no longer be restored. */
+export async function purgeDeletedAssets({ db, clock, log, store }: AssetUpkeepDeps): Promise<void> {
+  const now = clock.now();
+  const { rows } = await sql<{ id: string; project_id: string }>`
+    select id, project_id from asset where purge_at <= ${now}::bigint order by purge_at, id limit ${BATCH}`.execute(db);
+  for (const { id, project_id: projectId } of rows) {
+    try {
+      await store.deletePrefix(assetPrefix(projectId, id));
+      await sql`delete from asset where id = ${id} and purge_at <= ${now}::bigint`.execute(db);
+      log.info({ assetId: id }, "removed the bytes of a deleted asset");
+    } catch (error) {
+      log.warn({ err: error, assetId: id }, "could not remove the bytes of a deleted asset; retrying in a minute");
+      await sql`update asset set purge_at = ${now + TRY_AGAIN_MS}::bigint where id = ${id} and purge_at is not null`.execute(
+        db,
+      );
+    }
+  }
+}

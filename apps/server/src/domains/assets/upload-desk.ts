@@ -1,0 +1,107 @@
+import { sql } from "kysely";
+import type { AdmittedUpload, UploadGate } from "../../platform/uploads/upload-gate.ts";
+import { UploadRefused } from "../../platform/uploads/upload-refused.ts";
+import { assetPrefix } from "../../ports/index.ts";
+import type { Deps } from "../deps.ts";
+import type { EventLog } from "../events/index.ts";
+import { isId } from "../ids.ts";
+import type { AssetRow } from "../schema.ts";
+import { lockAsset, moveAsset, writeAsset } from "./asset-change.ts";
+import { readUploadToken } from "./upload-token.ts";
+
+/** An upload that began is given up when no byte came for so long. */
+const IDLE_MS = 24 * 3_600_000;
+
+export interface UploadDeskDeps extends Deps {
+  readonly events: EventLog;
+  /** The largest file that is taken. */
+  readonly maxUploadBytes: number;
+  /** Bytes of files that one project may have; 0 for any number. */
+  readonly assetBytesPerProject: number;
+  uploadSecret(): Promise<Uint8Array>;
+  /** The file of this asset is whole and durable. */
+  queueProcessing(assetId: string): Promise<void>;
+}
+
+/** The key under which the file of an asset lies as it came. */
+export const sourceKeyOf = ({ project_id, id }: Pick<AssetRow, "project_id" | "id">): string =>
+  `${assetPrefix(project_id, id)}source/original`;
+
+/** Who may upload the file of which asset, and what its arrival does to the asset. An upload has the id of its asset. */
+export class UploadDesk implements UploadGate {
+  readonly #deps: UploadDeskDeps;
+
+  constructor(deps: UploadDeskDeps) {
+    this.#deps = deps;
+  }
+
+  async admit(token: string | null, bytes: number | null): Promise<AdmittedUpload> {
+    const { db, clock, maxUploadBytes, assetBytesPerProject, uploadSecret } = this.#deps;
+    if (token === null || token === "") throw new UploadRefused(401, "the address has no upload token");
+    const id = readUploadToken(await uploadSecret(), token, clock.now());
+    if (id === null) throw new UploadRefused(403, "Invalid signed upload URL");
+    const { rows } = await sql<Pick<AssetRow, "phase" | "deleted_at" | "project_id"> & { suspended: boolean }>`
+      select s.phase, s.deleted_at, s.project_id, a.suspended
+      from asset s join account a on a.id = s.user_id where s.id = ${id}`.execute(db);
+    const [row] = rows;
+    if (!row || row.deleted_at !== null) throw new UploadRefused(404, "Asset not found");
+    if (row.suspended) throw new UploadRefused(403, "the account is suspended");
+    if (row.phase !== "uploading") throw new UploadRefused(422, "asset has already been uploaded");
+    if (bytes !== null && bytes > maxUploadBytes)
+      throw new UploadRefused(413, `the file is larger than ${maxUploadBytes} bytes, the most that is taken`);
+    const room = await this.#roomOf(row.project_id, assetBytesPerProject);
+    if (room !== null && (bytes ?? 1) > room)
+      throw new UploadRefused(413, "the project has no room for this file: delete assets, or ask for more");
+    return { id, maxBytes: Math.min(maxUploadBytes, room ?? maxUploadBytes) };
+  }
+
+  async touched(id: string): Promise<void> {
+    const { db, clock } = this.#deps;
+    if (!isId(id)) return;
+    await sql`update asset set upload_expires_at = greatest(upload_expires_at, ${clock.now() + IDLE_MS}::bigint)
+      where id = ${id} and phase = 'uploading'`.execute(db);
+  }
+
+  async received(id: string, bytes: number): Promise<void> {
+    const { db, clock, events } = this.#deps;
+    await db.transaction().execute(async (trx) => {
+      const row = await lockAsset(trx, id);
+      if (row?.phase === "waiting" && row.source_key === null) return;
+      if (row?.phase !== "uploading" || row.deleted_at !== null)
+        throw new UploadRefused(422, "asset has already been uploaded");
+      const told = await moveAsset(trx, row, "received", { at: clock.now(), set: { size: bytes } });
+      await events.append(trx, told);
+    });
+  }
+
+  async keyOf(id: string): Promise<string | null> {
+    const row = await this.#deps.db.selectFrom("asset").selectAll().where("id", "=", id).executeTakeFirst();
+    return row?.phase === "waiting" && row.deleted_at === null ? sourceKeyOf(row) : null;
+  }
+
+  async stored(id: string, key: string): Promise<void> {
+    const { db, clock, queueProcessing } = this.#deps;
+    const isWanted = await db.transaction().execute(async (trx) => {
+      const row = await lockAsset(trx, id);
+      if (row?.phase !== "waiting") return false;
+      await writeAsset(trx, row, { at: clock.now(), set: { source_key: key } });
+      return row.deleted_at === null;
+    });
+    if (isWanted) await queueProcessing(id);
+  }
+
+  async wanted(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const { rows } = await sql<{ id: string }>`
+      select id from asset where id = any(${ids.filter(isId)}::uuid[]) and deleted_at is null
+        and (phase = 'uploading' or (phase = 'waiting' and source_key is null))`.execute(this.#deps.db);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** Bytes that the project may still have; null for any number. */
+  async #roomOf(projectId: string, limit: number): Promise<number | null> {
+    if (limit === 0) return null;
+    const { rows } = await sql<{ bytes: string }>`
+      select coalesce(sum(size), 0) as bytes from asset where project_id = ${projectId}`.execute(this.#deps.db);
+    return Math.max(0, limit - Number(rows[0]?.bytes));
+  }
+}

@@ -1,0 +1,205 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
+import { Server } from "@tus/server";
+import { DataStore, ERRORS, type Locker, Upload } from "@tus/utils";
+import type { UploadGate } from "./upload-gate.ts";
+import { UploadRefused } from "./upload-refused.ts";
+import type { Checksum, SpooledUpload, UploadSpool } from "./upload-spool.ts";
+import type { UploadTraffic } from "./upload-traffic.ts";
+
+const PATH = "/api/asset/upload/tus";
+/** Without a byte for so long, an unfinished upload is given up. */
+export const UPLOAD_EXPIRES_MS = 24 * 3_600_000;
+const ALGORITHMS = ["md5", "sha1", "sha256"] as const;
+/** `{upload}.{secret}`: who knows it may go on without a token. */
+const ADDRESS = /^([a-z0-9-]{1,64})\.([0-9a-f]{32})$/;
+
+export interface TusUploadsSettings {
+  readonly spool: UploadSpool;
+  readonly traffic: UploadTraffic;
+  readonly gate: UploadGate;
+  readonly onReceived: () => void;
+}
+
+export interface TusRequest {
+  readonly client: string;
+  readonly pathname: string;
+  readonly token: string | null;
+}
+
+/** What the library does not hand from the request to the store. */
+interface Exchange {
+  /** Address of an upload that is about to be created. */
+  readonly address: string;
+  readonly maxBytes: number;
+  readonly checksum: Checksum | undefined;
+}
+
+/**
+ * tus 1.0 with creation, termination, expiration and checksum. The protocol is the library's; who may upload, one writer at a time, where the bytes
+ * lie and whether a checksum holds is ours.
+ */
+export class TusUploads {
+  readonly #settings: TusUploadsSettings;
+  readonly #server: Server;
+  readonly #exchange = new AsyncLocalStorage<Exchange>();
+
+  constructor(settings: TusUploadsSettings) {
+    const { spool, gate, onReceived } = settings;
+    this.#settings = settings;
+    this.#server = new Server({
+      path: PATH,
+      relativeLocation: true,
+      datastore: new SpoolStore(spool, () => this.#exchange.getStore()?.checksum),
+      locker: NO_LOCKS,
+      maxSize: () => this.#exchange.getStore()?.maxBytes ?? 0,
+      allowedHeaders: ["Upload-Checksum"],
+      exposedHeaders: ["Upload-Expires"],
+      getFileIdFromRequest: ({ url }) => new URL(url).pathname.slice(PATH.length + 1),
+      namingFunction: () => this.#exchange.getStore()?.address ?? "",
+      onUploadFinish: async (_request, upload) => {
+        await gate.received(idOf(upload.id), upload.size ?? 0);
+        onReceived();
+        return {};
+      },
+    });
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse, asked: TusRequest): Promise<void> {
+    const { method } = request;
+    if (method === "POST" && asked.pathname === PATH) return this.#create(request, response, asked);
+    if (method === "PATCH") return this.#append(request, response, asked);
+    if (method === "OPTIONS" || method === "HEAD" || method === "DELETE")
+      return this.#whileNobodyWrites(request, response, asked);
+    throw new UploadRefused(405, "this address speaks tus 1.0");
+  }
+
+  async #create(request: IncomingMessage, response: ServerResponse, { client, token }: TusRequest): Promise<void> {
+    const { traffic, gate } = this.#settings;
+    const leave = traffic.enter(client, request);
+    try {
+      const length = request.headers["upload-length"];
+      const { id, maxBytes } = await gate.admit(token, length === undefined ? null : Number(length));
+      const unlock = traffic.lock(id);
+      try {
+        const address = `${id}.${randomBytes(16).toString("hex")}`;
+        await this.#answer(request, response, { address, maxBytes, checksum: undefined });
+      } finally {
+        unlock();
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  async #append(request: IncomingMessage, response: ServerResponse, { client, pathname }: TusRequest): Promise<void> {
+    const { traffic, gate } = this.#settings;
+    if (request.headers["upload-length"] !== undefined)
+      throw new UploadRefused(400, "the length of an upload does not change");
+    const checksum = checksumOf(request.headers["upload-checksum"]);
+    const id = idOf(pathname.slice(PATH.length + 1));
+    const leave = traffic.enter(client, request);
+    try {
+      const unlock = traffic.lock(id);
+      try {
+        await this.#answer(request, response, { address: "", maxBytes: Number.MAX_SAFE_INTEGER, checksum });
+      } finally {
+        unlock();
+      }
+    } finally {
+      leave();
+    }
+    await gate.touched(id);
+  }
+
+  async #whileNobodyWrites(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { pathname }: TusRequest,
+  ): Promise<void> {
+    const { traffic } = this.#settings;
+    if (request.method === "OPTIONS") response.setHeader("tus-checksum-algorithm", ALGORITHMS.join(","));
+    const unlock = request.method === "DELETE" ? traffic.lock(idOf(pathname.slice(PATH.length + 1))) : () => {};
+    try {
+      await this.#answer(request, response, { address: "", maxBytes: 0, checksum: undefined });
+    } finally {
+      unlock();
+    }
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
+    return this.#exchange.run(exchange, async () => {
+      await this.#server.handle(request, response);
+    });
+  }
+}
+
+/** The place of the writer is taken before the library is asked: 423, and no waiting. */
+const NO_LOCKS: Locker = { newLock: () => ({ lock: async () => {}, unlock: async () => {} }) };
+
+/** Of `sha256 {base64}`. Throws `UploadRefused` for another form, or an algorithm that is not known. */
+function checksumOf(header: string | string[] | undefined): Checksum | undefined {
+  if (header === undefined) return undefined;
+  const [name, digest = ""] = String(header).split(" ");
+  const algorithm = ALGORITHMS.find((known) => known === name);
+  if (!algorithm) throw new UploadRefused(400, `checksums are ${ALGORITHMS.join(", ")}`);
+  return { algorithm, digest: Buffer.from(digest, "base64") };
+}
+
+const idOf = (address: string): string => ADDRESS.exec(address)?.[1] ?? "";
+
+/** The spool as the library sees it. */
+class SpoolStore extends DataStore {
+  override extensions = ["creation", "termination", "expiration", "checksum"];
+  readonly #spool: UploadSpool;
+  readonly #checksum: () => Checksum | undefined;
+
+  constructor(spool: UploadSpool, checksum: () => Checksum | undefined) {
+    super();
+    this.#spool = spool;
+    this.#checksum = checksum;
+  }
+
+  override getExpiration(): number {
+    return UPLOAD_EXPIRES_MS;
+  }
+
+  override async create(upload: Upload): Promise<Upload> {
+    const [, id = "", secret = ""] = ADDRESS.exec(upload.id) ?? [];
+    const metadata = upload.metadata ? JSON.stringify(upload.metadata) : null;
+    await this.#spool.create(id, { secret, metadata, bytes: upload.size ?? 0 });
+    return upload;
+  }
+
+  override async getUpload(address: string): Promise<Upload> {
+    const { offset, bytes, metadata, touchedAt } = await this.#find(address);
+    return new Upload({
+      id: address,
+      offset,
+      ...(bytes === null ? {} : { size: bytes }),
+      ...(metadata === null ? {} : { metadata: JSON.parse(metadata) as Record<string, string | null> }),
+      // Expiration counts from the last byte.
+      creation_date: new Date(touchedAt).toISOString(),
+    });
+  }
+
+  override async write(chunks: Readable, address: string, offset: number): Promise<number> {
+    const { id } = await this.#find(address);
+    return this.#spool.append(id, offset, chunks as AsyncIterable<Uint8Array>, this.#checksum());
+  }
+
+  override async remove(address: string): Promise<void> {
+    await this.#spool.remove((await this.#find(address)).id);
+  }
+
+  /** Whether it is unknown or its secret is another one makes no difference. */
+  async #find(address: string): Promise<SpooledUpload> {
+    const [, id = "", secret = ""] = ADDRESS.exec(address) ?? [];
+    const upload = await this.#spool.find(id);
+    const isKnown = upload && timingSafeEqual(Buffer.from(upload.secret), Buffer.from(secret));
+    if (!upload || !isKnown) throw ERRORS.FILE_NOT_FOUND;
+    return upload;
+  }
+}

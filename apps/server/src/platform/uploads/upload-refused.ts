@@ -1,0 +1,13 @@
+/** An upload that is answered with an error on purpose. The message is for the uploader. */
+export class UploadRefused extends Error {
+  readonly status: number;
+  /** The same, as the protocol's library reads it. */
+  readonly status_code: number;
+  readonly body: string;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+    this.status_code = status;
+    this.body = JSON.stringify({ errors: [message] });
+  }
+}

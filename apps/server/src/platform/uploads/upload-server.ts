@@ -1,0 +1,157 @@
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../clock.ts";
+import { SECURITY_HEADERS } from "../http/app.ts";
+import type { TrustedProxies } from "../http/trusted-proxies.ts";
+import type { Log } from "../log.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
+import { TusUploads } from "./tus-uploads.ts";
+import { UploadDelivery } from "./upload-delivery.ts";
+import type { UploadGate } from "./upload-gate.ts";
+import { UploadRefused } from "./upload-refused.ts";
+import { UploadSpool } from "./upload-spool.ts";
+import { UploadTraffic } from "./upload-traffic.ts";
+
+/** Addresses that this server answers by itself, past the app: neither its limit of a body nor its deadline is for files. */
+export const UPLOAD_PREFIXES = ["/api/asset/upload/direct", "/api/asset/upload/tus"] as const;
+
+/** What is left of a request that was refused is read for so long, so that its sender sees the answer. */
+const DRAIN_MS = 2_000;
+
+export interface UploadServerSettings {
+  readonly folder: string;
+  readonly freeBytes: () => number;
+  readonly gate: UploadGate;
+  readonly store: Pick<ObjectStore, "putFile">;
+  readonly proxies: TrustedProxies;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Receives files: by one `PUT`, or by tus, which can resume. Both lie in a spool until they are whole, then go to the object store. */
+export class UploadServer {
+  readonly #settings: UploadServerSettings;
+  readonly #spool: UploadSpool;
+  readonly #traffic: UploadTraffic;
+  readonly #tus: TusUploads;
+  readonly #delivery: UploadDelivery;
+
+  constructor(settings: UploadServerSettings) {
+    this.#settings = settings;
+    this.#spool = new UploadSpool(settings);
+    this.#traffic = new UploadTraffic(settings.clock);
+    const parts = { ...settings, spool: this.#spool, traffic: this.#traffic };
+    this.#delivery = new UploadDelivery(parts);
+    this.#tus = new TusUploads({ ...parts, onReceived: () => void this.#delivery.run() });
+  }
+
+  async open(): Promise<void> {
+    await mkdir(this.#settings.folder, { recursive: true, mode: 0o700 });
+    await this.#spool.open();
+    this.#delivery.start();
+  }
+
+  async close(): Promise<void> {
+    await this.#delivery.close();
+  }
+
+  get underWay(): number {
+    return this.#traffic.underWay;
+  }
+
+  /** Resolves when everything that is whole has been delivered, or could not be. For tests. */
+  settle(): Promise<void> {
+    return this.#delivery.run();
+  }
+
+  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    const client = this.#settings.proxies.clientOf(request);
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://upload.invalid");
+    const [direct, tus] = UPLOAD_PREFIXES;
+    const work =
+      pathname === direct
+        ? this.#direct(request, response, { client, token: searchParams.get("token") })
+        : pathname === tus || pathname.startsWith(`${tus}/`)
+          ? this.#tus.handle(request, response, { client, pathname, token: searchParams.get("token") })
+          : Promise.reject(new UploadRefused(404, "not found"));
+    work.catch((error: unknown) => this.#refuse(request, response, error));
+  };
+
+  async #direct(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { client, token }: { readonly client: string; readonly token: string | null },
+  ): Promise<void> {
+    allowAnyOrigin(request, response);
+    if (request.method === "OPTIONS") return void response.writeHead(204).end();
+    if (request.method !== "PUT" && request.method !== "POST") throw new UploadRefused(405, "send the file by PUT");
+    const declared = request.headers["content-length"];
+    const bytes = declared === undefined ? null : Number(declared);
+    const leave = this.#traffic.enter(client, request);
+    try {
+      const { id, maxBytes } = await this.#settings.gate.admit(token, bytes);
+      if (bytes !== null && bytes > maxBytes) throw tooLarge(maxBytes);
+      const unlock = this.#traffic.lock(id);
+      try {
+        const note = { secret: randomBytes(16).toString("hex"), metadata: null, bytes: null };
+        await this.#spool.create(id, note);
+        const received = await this.#spool.append(id, 0, bodyOf(request, maxBytes));
+        await this.#spool.complete({ id, ...note }, received);
+        await this.#settings.gate.received(id, received);
+      } catch (error) {
+        await this.#spool.remove(id);
+        throw error;
+      } finally {
+        unlock();
+      }
+    } finally {
+      leave();
+    }
+    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    void this.#delivery.run();
+  }
+
+  /** Answer what can be answered; what is left of the body is not kept. */
+  #refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+    const { clock, log } = this.#settings;
+    const isCut = request.destroyed && !request.complete;
+    if (response.headersSent || isCut) return void request.destroy();
+    if (!(error instanceof UploadRefused)) log.error({ err: error }, "an upload failed");
+    const refused = error instanceof UploadRefused ? error : new UploadRefused(500, "the upload failed: try again");
+    response.setHeader("content-type", "application/json");
+    if (refused.status === 429 || refused.status === 507) response.setHeader("retry-after", "5");
+    if (!request.complete) response.setHeader("connection", "close");
+    response.writeHead(refused.status).end(refused.body);
+    if (request.complete) return;
+    const cut = clock.after(DRAIN_MS, () => request.destroy());
+    request.once("close", () => cut.cancel());
+    request.resume();
+  }
+}
+
+const tooLarge = (maxBytes: number) =>
+  new UploadRefused(413, `the file is larger than ${maxBytes} bytes, the most that is taken`);
+
+/** Any page may upload: the token in the address is what lets it. */
+function allowAnyOrigin(request: IncomingMessage, response: ServerResponse): void {
+  response.setHeader("access-control-allow-origin", "*");
+  if (request.method !== "OPTIONS") return;
+  response.setHeader("access-control-allow-methods", "PUT, POST, OPTIONS");
+  response.setHeader(
+    "access-control-allow-headers",
+    request.headers["access-control-request-headers"] ?? "content-type",
+  );
+  response.setHeader("access-control-max-age", "7200");
+}
+
+/** The chunks of a request, which stays open for its answer whatever happens. */
+async function* bodyOf(request: IncomingMessage, maxBytes: number): AsyncIterable<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    yield chunk;
+  }
+}

@@ -1,0 +1,204 @@
+import { createHash } from "node:crypto";
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
+import { join } from "node:path";
+import { UploadRefused } from "./upload-refused.ts";
+
+/** Uploads leave so much of the disk to the database, to recordings and to what is made of the files. */
+export const RESERVED_BYTES = 512 * 1024 * 1024;
+/** How much is written before the disk is looked at again. */
+const LOOK_EVERY_BYTES = 16 * 1024 * 1024;
+const ID = /^[a-z0-9-]{1,64}$/;
+
+/** What is known of an upload beside its bytes. */
+export interface UploadNote {
+  /** Who knows it may go on with the upload. */
+  readonly secret: string;
+  /** As declared; null where only the end of the request tells. */
+  readonly bytes: number | null;
+  /** `Upload-Metadata`, as it came. */
+  readonly metadata: string | null;
+}
+
+export interface SpooledUpload extends UploadNote {
+  readonly id: string;
+  /** Bytes that are here, and verified where a checksum came with them. */
+  readonly offset: number;
+  /** When the last byte came, in milliseconds since the Unix epoch. */
+  readonly touchedAt: number;
+  readonly isComplete: boolean;
+}
+
+export interface Checksum {
+  readonly algorithm: "md5" | "sha1" | "sha256";
+  readonly digest: Buffer;
+}
+
+export interface UploadSpoolSettings {
+  /** Must survive the process; needs no backup. */
+  readonly folder: string;
+  readonly freeBytes: () => number;
+}
+
+/**
+ * Files on their way in, as `{id}.bytes` with a note beside them. The size of the file is the offset, so nothing can disagree with it after a kill.
+ * Bytes whose checksum is not verified yet do not count: `{id}.from` says from where on. One writer at a time is the caller's business.
+ */
+export class UploadSpool {
+  readonly #folder: string;
+  readonly #freeBytes: () => number;
+
+  constructor({ folder, freeBytes }: UploadSpoolSettings) {
+    this.#folder = folder;
+    this.#freeBytes = freeBytes;
+  }
+
+  /** Make the folder, and drop what a killed process had not verified. */
+  async open(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(this.#folder)) {
+      if (!name.endsWith(".from")) continue;
+      const id = name.slice(0, -".from".length);
+      const from = Number(await readFile(this.#path(id, "from"), "utf8"));
+      const { size } = await stat(this.pathOf(id)).catch(() => ({ size: 0 }));
+      if (size > from) await truncate(this.pathOf(id), from);
+      await rm(this.#path(id, "from"));
+    }
+  }
+
+  /** Begin anew; what was there under this id goes. Throws `UploadRefused` where the disk has no room for it. */
+  async create(id: string, note: UploadNote): Promise<void> {
+    this.#requireRoom(note.bytes ?? 0);
+    await this.remove(id);
+    await closing(await open(this.pathOf(id), "wx", 0o600), (file) => file.sync());
+    const unfinished = this.#path(id, "new");
+    await closing(await open(unfinished, "w", 0o600), async (file) => {
+      await file.writeFile(JSON.stringify(note));
+      await file.sync();
+    });
+    await rename(unfinished, this.#path(id, "json"));
+  }
+
+  async find(id: string): Promise<SpooledUpload | null> {
+    if (!ID.test(id)) return null;
+    try {
+      const note = JSON.parse(await readFile(this.#path(id, "json"), "utf8")) as UploadNote;
+      const { size, mtimeMs } = await stat(this.pathOf(id));
+      const offset = Math.min(size, await this.#unverifiedFrom(id));
+      return { ...note, id, offset, touchedAt: mtimeMs, isComplete: offset === note.bytes };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+      throw error;
+    }
+  }
+
+  /** Append what comes; where it ends then. What came before an error stays, unless a checksum was to vouch for it. */
+  async append(id: string, offset: number, chunks: AsyncIterable<Uint8Array>, checksum?: Checksum): Promise<number> {
+    return closing(await open(this.pathOf(id), "r+"), async (file) => {
+      if (!checksum) return this.#write(file, offset, chunks).finally(() => file.datasync());
+      const from = this.#path(id, "from");
+      await writeFile(from, String(offset));
+      const hash = createHash(checksum.algorithm);
+      try {
+        const end = await this.#write(
+          file,
+          offset,
+          hashed(chunks, (chunk) => hash.update(chunk)),
+        );
+        if (!hash.digest().equals(checksum.digest)) throw new UploadRefused(460, "the checksum does not match");
+        await file.datasync();
+        return end;
+      } catch (error) {
+        await file.truncate(offset);
+        throw error;
+      } finally {
+        await rm(from);
+      }
+    });
+  }
+
+  /** The length is known now: it is complete. */
+  async complete(
+    { id, secret, metadata }: Pick<SpooledUpload, "id" | "secret" | "metadata">,
+    bytes: number,
+  ): Promise<void> {
+    await writeFile(this.#path(id, "new"), JSON.stringify({ secret, metadata, bytes }));
+    await rename(this.#path(id, "new"), this.#path(id, "json"));
+  }
+
+  async remove(id: string): Promise<void> {
+    // The note last, so that what a crash leaves behind is still found.
+    for (const kind of ["from", "new", "bytes", "json"] as const) await rm(this.#path(id, kind), { force: true });
+  }
+
+  async ids(): Promise<string[]> {
+    const names = await readdir(this.#folder);
+    return [...new Set(names.map((name) => name.slice(0, name.lastIndexOf("."))))].filter((id) => ID.test(id));
+  }
+
+  pathOf(id: string): string {
+    return this.#path(id, "bytes");
+  }
+
+  async #unverifiedFrom(id: string): Promise<number> {
+    const text = await readFile(this.#path(id, "from"), "utf8").catch(() => "");
+    return text === "" ? Number.POSITIVE_INFINITY : Number(text);
+  }
+
+  #path(id: string, kind: "bytes" | "json" | "from" | "new"): string {
+    if (!ID.test(id)) throw new Error(`${JSON.stringify(id.slice(0, 100))} is not an id of an upload`);
+    return join(this.#folder, `${id}.${kind}`);
+  }
+
+  #requireRoom(bytes: number): void {
+    if (this.#freeBytes() - bytes < RESERVED_BYTES) throw noRoom();
+  }
+
+  async #write(file: FileHandle, offset: number, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+    let end = offset;
+    let lookAt = offset;
+    for await (const chunk of chunks) {
+      if (end >= lookAt) {
+        this.#requireRoom(chunk.byteLength);
+        lookAt = end + LOOK_EVERY_BYTES;
+      }
+      for (let done = 0; done < chunk.byteLength; ) {
+        const { bytesWritten } = await file.write(chunk, done, chunk.byteLength - done, end).catch(explain);
+        done += bytesWritten;
+        end += bytesWritten;
+      }
+    }
+    return end;
+  }
+}
+
+function explain(error: NodeJS.ErrnoException): never {
+  throw error.code === "ENOSPC" || error.code === "EDQUOT" ? noRoom() : error;
+}
+
+const noRoom = () => new UploadRefused(507, "the server has no room for this file at the moment: try again later");
+
+async function* hashed(chunks: AsyncIterable<Uint8Array>, add: (chunk: Uint8Array) => void): AsyncIterable<Uint8Array> {
+  for await (const chunk of chunks) {
+    add(chunk);
+    yield chunk;
+  }
+}
+
+async function closing<Result>(file: FileHandle, work: (file: FileHandle) => Promise<Result>): Promise<Result> {
+  try {
+    return await work(file);
+  } finally {
+    await file.close();
+  }
+}

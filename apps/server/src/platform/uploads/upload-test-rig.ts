@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { fastify } from "fastify";
+import { ManualClock } from "../clock.ts";
+import { createHttpServer } from "../http/http-server.ts";
+import { TrustedProxies } from "../http/trusted-proxies.ts";
+import { silentLog } from "../log.ts";
+import { LocalObjectStore } from "../storage/local-object-store.ts";
+import { UploadRefused } from "./upload-refused.ts";
+import { UPLOAD_PREFIXES, UploadServer } from "./upload-server.ts";
+
+export interface UploadRig extends AsyncDisposable {
+  readonly url: string;
+  readonly clock: ManualClock;
+  readonly server: UploadServer;
+  readonly folder: string;
+  readonly disk: { freeBytes: number };
+  /** Uploads of which all bytes came, by id. */
+  readonly received: Map<string, number>;
+  readonly expired: Set<string>;
+  /** Set, the object store is away. */
+  readonly away: { isAway: boolean };
+  stored(id: string): Promise<Buffer>;
+  /** Another server on the same disk, as after a kill: the first one is not closed, and hears of nothing more. */
+  restart(): Promise<void>;
+}
+
+export const MAX_BYTES = 10_000_000;
+export const tokenOf = (id: string): string => `token-${id}`;
+
+/** Real HTTP over a spool on disk; who may upload is settled by the form of the token. */
+export async function startUploads(): Promise<UploadRig> {
+  const folder = await mkdtemp(join(tmpdir(), "weir-uploads-"));
+  const store = new LocalObjectStore(join(folder, "objects"));
+  await store.open();
+  const clock = new ManualClock();
+  const disk = { freeBytes: 2 ** 40 };
+  const away = { isAway: false };
+  const received = new Map<string, number>();
+  const expired = new Set<string>();
+  const storedIds = new Set<string>();
+  const build = async () => {
+    const server = new UploadServer({
+      folder: join(folder, "spool"),
+      freeBytes: () => disk.freeBytes,
+      gate: {
+        async admit(token) {
+          if (token === null) throw new UploadRefused(401, "no token");
+          const id = /^token-([a-z0-9-]+)$/.exec(token)?.[1];
+          if (!id || expired.has(id)) throw new UploadRefused(403, "Invalid signed upload URL");
+          if (received.has(id)) throw new UploadRefused(422, "asset has already been uploaded");
+          return { id, maxBytes: MAX_BYTES };
+        },
+        touched: async () => {},
+        received: async (id, bytes) => void received.set(id, bytes),
+        keyOf: async (id) => (expired.has(id) ? null : `v1/test/${id}`),
+        stored: async (id) => void storedIds.add(id),
+        wanted: async (ids) => new Set(ids.filter((id) => !expired.has(id) && !storedIds.has(id))),
+      },
+      store: {
+        async putFile(key, path) {
+          if (away.isAway) throw new Error("the store is away");
+          await store.putFile(key, path);
+        },
+      },
+      proxies: new TrustedProxies([]),
+      clock,
+      log: silentLog,
+    });
+    await server.open();
+    return server;
+  };
+  const rig = { server: await build() };
+  const app = fastify();
+  const http = await createHttpServer({
+    host: "127.0.0.1",
+    port: 0,
+    media: (_request, response) => void response.writeHead(404).end(),
+    mediaPrefixes: [],
+    uploads: { prefixes: UPLOAD_PREFIXES, handle: (request, response) => rig.server.handle(request, response) },
+    app,
+    clock,
+  });
+  return {
+    url: `http://127.0.0.1:${http.port}`,
+    clock,
+    get server() {
+      return rig.server;
+    },
+    folder: join(folder, "spool"),
+    disk,
+    received,
+    expired,
+    away,
+    stored: async (id) => buffer(await store.read(`v1/test/${id}`)),
+    async restart() {
+      rig.server = await build();
+    },
+    async [Symbol.asyncDispose]() {
+      http.server.closeAllConnections();
+      await http.close();
+      await Promise.race([rig.server.close(), rig.server.settle()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { Type } from "typebox";
+import { Asset, AssetPatch, NewAsset, RequestedUpload } from "../asset.ts";
+import { ListQuery } from "../list.ts";
+import { flag, none, ok, type Route } from "../route.ts";
+import { Task } from "../task.ts";
+
+const assetList = Type.Object({
+  ...ListQuery.properties,
+  playbackId: Type.Optional(Type.String()),
+  sourceUrl: Type.Optional(Type.String()),
+  phase: Type.Optional(Type.String({ description: "`deleting`: those that can be restored" })),
+  details: flag("`1`: with the tracks of each file"),
+});
+
+/** Files that were uploaded or imported, and the tasks that process them. */
+export const assetRoutes = {
+  requestUpload: {
+    method: "POST",
+    path: "/api/asset/request-upload",
+    summary: "Create an asset and get the addresses to upload its file to",
+    auth: "key",
+    body: NewAsset,
+    success: ok(RequestedUpload),
+    failures: [400, 422, 429],
+  },
+  listAssets: {
+    method: "GET",
+    path: "/api/asset",
+    summary: "List assets",
+    auth: "key",
+    query: assetList,
+    success: ok(Type.Array(Asset)),
+    failures: [400],
+  },
+  getAsset: {
+    method: "GET",
+    path: "/api/asset/:id",
+    summary: "Get an asset",
+    auth: "key",
+    success: ok(Asset),
+    failures: [404],
+  },
+  patchAsset: {
+    method: "PATCH",
+    path: "/api/asset/:id",
+    summary: "Change an asset",
+    auth: "key",
+    body: AssetPatch,
+    success: ok(Asset),
+    failures: [400, 404, 422],
+  },
+  deleteAsset: {
+    method: "DELETE",
+    path: "/api/asset/:id",
+    summary: "Delete an asset: nobody plays it from now on, and it can be restored until its bytes are removed",
+    auth: "key",
+    success: none,
+    failures: [400, 404],
+  },
+  restoreAsset: {
+    method: "POST",
+    path: "/api/asset/:id/restore",
+    summary: "Restore a deleted asset",
+    auth: "key",
+    success: none,
+    failures: [400, 404],
+  },
+  retryAsset: {
+    method: "POST",
+    path: "/api/asset/:id/retry",
+    summary: "Process a failed asset once more",
+    auth: "key",
+    success: ok(Type.Object({ task: Type.Object({ id: Type.String() }) })),
+    failures: [404, 422],
+  },
+  listTasks: {
+    method: "GET",
+    path: "/api/task",
+    summary: "List tasks",
+    auth: "key",
+    query: ListQuery,
+    success: ok(Type.Array(Task)),
+    failures: [400],
+  },
+  getTask: {
+    method: "GET",
+    path: "/api/task/:id",
+    summary: "Get a task",
+    auth: "key",
+    success: ok(Task),
+    failures: [404],
+  },
+  retryTask: {
+    method: "POST",
+    path: "/api/task/:id/retry",
+    summary: "Do a failed or cancelled task once more",
+    auth: "key",
+    success: ok(Task),
+    failures: [404, 422],
+  },
+} as const satisfies Record<string, Route>;
