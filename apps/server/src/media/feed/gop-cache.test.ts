@@ -13,7 +13,13 @@ function add(cache: GopCache, time: number, isIndependent: boolean, bytes = 1): 
   data.release();
 }
 
-const cutAt = (ticks: number): Cut => ({ msn: ticks, ticks, programDateTimeMs: 0, discontinuity: false });
+const cutAt = (ticks: number): Cut => ({
+  msn: ticks,
+  ticks,
+  programDateTimeMs: 0,
+  discontinuity: false,
+  byVideo: true,
+});
 const told = (cache: GopCache) => cache.entries.map((entry) => (isSample(entry) ? entry.time : `cut ${entry.ticks}`));
 
 test("keeps the samples since the last IDR with the cut before it, and releases what was before", () => {

@@ -21,6 +21,7 @@ function rung() {
     ticks: (msn - 1) * 2 * SECOND,
     programDateTimeMs: 0,
     discontinuity: false,
+    byVideo: true,
   });
   const frame = (number: number): Sample => ({
     trackId: 0,
@@ -57,4 +58,16 @@ test("a rung that is lost promises no part, and does so again when it is back", 
   packager.regain();
   packager.cut(cut(4));
   expect(rendition.nextPart?.msn).toBe(3);
+});
+
+test("video that stopped while its sound goes on promises no part, and does so again with its next picture", () => {
+  const { rendition, packager, cut, frame } = rung();
+  packager.cut(cut(1));
+  for (let number = 0; number < 60; number++) packager.sample(frame(number));
+  packager.cut({ ...cut(2), byVideo: false });
+  expect(rendition.nextPart).toBe(null);
+  packager.cut({ ...cut(3), byVideo: false });
+  packager.cut(cut(4));
+  for (let number = 180; number < 190; number++) packager.sample(frame(number));
+  expect(rendition.nextPart).toEqual({ msn: 4, part: 1 });
 });

@@ -70,7 +70,7 @@ export class RenditionPackager {
   cut(cut: Cut): void {
     this.#pending.push(cut);
     if (this.#pending.length > (this.#isLost ? 1 : this.#pace.behind)) this.#skipOldest();
-    if (this.#pace.closesAtCut) this.#completeSegment();
+    if (this.#pace.closesAtCut || this.#isAway(cut)) this.#completeSegment();
     this.#expectNext();
   }
 
@@ -172,7 +172,15 @@ export class RenditionPackager {
 
   /** What comes behind the segment that is complete. */
   #expectNext(): void {
-    if (!this.#rendition.open) this.#rendition.expect(this.#isLost ? null : (this.#pending[0]?.msn ?? null));
+    if (this.#rendition.open) return;
+    const [cut] = this.#pending;
+    const follows = cut && !this.#isLost && !this.#isAway(cut);
+    this.#rendition.expect(follows ? cut.msn : null);
+  }
+
+  /** Sound cuts where no picture has come for seconds. */
+  #isAway({ byVideo }: Cut): boolean {
+    return this.#pace.isVideo && !byVideo;
   }
 
   #targetTicks(sample: Sample): number {

@@ -21,6 +21,8 @@ export interface Cut {
   readonly programDateTimeMs: number;
   /** Tracks, decoder configurations or positions behind it do not continue those before. */
   readonly discontinuity: boolean;
+  /** A picture stands at it. Where video has stopped, sound cuts, and no picture may ever come. */
+  readonly byVideo: boolean;
 }
 
 /**

@@ -355,6 +355,7 @@ export class Timeline {
       ticks,
       programDateTimeMs: this.#programDateTime?.at(ticks) ?? this.#clock.now(),
       discontinuity,
+      byVideo: this.#cutsByVideo,
     });
     for (const { clock } of this.#audio) clock.segmentBegan();
   }
