@@ -87,6 +87,9 @@ test("500 who open the MP4 of twelve hours at once, before anybody has: others h
       ),
     );
     expect(new Set(found.map(({ status }) => status))).toEqual(new Set([206]));
+    // A kilobyte a segment: it is the long one.
+    const sizes = found.map(({ headers }) => Number(String(headers["content-range"]).split("/")[1]));
+    expect(Math.min(...sizes)).toBeGreaterThan(HALF_A_DAY * 1024);
   });
   measured(context, told(cost));
   expect(cost.worstMs).toBeLessThan(WORST_MS);
@@ -97,6 +100,8 @@ test("300 requests for the playlist of twelve hours on one connection, read and 
   const { weir } = arena;
   const recording = await halfADay();
   const paths = Array.from({ length: 300 }, () => recording.playlist);
+  const { body } = await ask(weir.httpPort, recording.playlist, { from: strangerAddress(7) });
+  expect(body.split("#EXTINF").length).toBeGreaterThan(HALF_A_DAY);
   const read = await whileOthersAsk({ weir }, async () => {
     const socket = await connected(1);
     const all = answers(socket, paths.length);

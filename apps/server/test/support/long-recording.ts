@@ -1,7 +1,7 @@
 import pg from "pg";
 import { openRunFolder } from "../../src/platform/data-folder.ts";
 import { startBroadcast } from "./broadcast.ts";
-import type { WeirServer } from "./weir-server.ts";
+import type { WeirProcess } from "./weir-process.ts";
 
 export interface LongRecording {
   readonly playlist: string;
@@ -10,9 +10,9 @@ export interface LongRecording {
   readonly span: string;
 }
 
-/** A recording of a few seconds whose rows say that its last segment came `segments` times: as long as wanted, made in no time. Nobody
- * has asked for it yet. */
-export async function recordLong(weir: WeirServer, segments: number): Promise<LongRecording> {
+/** A recording of a few seconds whose rows say that its last segment came `segments` times: as long as wanted, made in no time. The server
+ * starts again on it, so that nothing of it is kept yet: it measured the short one. */
+export async function recordLong(weir: WeirProcess, segments: number): Promise<LongRecording> {
   await using broadcast = await startBroadcast(weir, { seconds: 4, stream: { record: true, profiles: [] } });
   await broadcast.publisher.ended;
   const { id, recordingUrl, mp4Url } = await broadcast.recorded();
@@ -25,6 +25,8 @@ export async function recordLong(weir: WeirServer, segments: number): Promise<Lo
     return { playlist: `${folder}index.m3u8`, mp4: new URL(mp4Url).pathname, span: `${folder}${rows[0]?.span}` };
   } finally {
     await database.end();
+    await weir.stop();
+    await weir.restart();
   }
 }
 
