@@ -65,12 +65,15 @@ export type PlaybackDecision =
     }
   | {
       readonly ok: false;
-      /** `unconfirmed`, of a re-check alone: the customer's webhook does not say, and its last yes is unknown or too old. Ask again. */
-      readonly reason: "denied" | "unconfirmed";
+      /**
+       * `gone`: a deleted recording, told to those who could have watched it. `unconfirmed`, of a re-check alone: the customer's webhook does
+       * not say, and its last yes is unknown or too old. Ask again.
+       */
+      readonly reason: "denied" | "gone" | "unconfirmed";
     };
 
 export interface PlaybackGate {
-  /** An access request. One answer for unknown, deleted and suspended content and for a wrong credential: `denied`. */
+  /** An access request. One answer for unknown and suspended content, deleted streams and a wrong credential: `denied`. */
   open(request: PlaybackRequest): Promise<PlaybackDecision>;
   /**
    * Whether who was let in on this pass may go on. Reads what changed since (policy, signing key, suspension) and calls the customer's

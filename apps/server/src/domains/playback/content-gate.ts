@@ -20,7 +20,7 @@ import type { Deps } from "../deps.ts";
 import { isPlaybackId } from "../ids.ts";
 import { LastKnown } from "../last-known.ts";
 import { readRecordingIndex, recordMp4Size } from "../recordings/index.ts";
-import { contentOf, guardedContentOf, whyNotPlayable } from "./playable.ts";
+import { contentOf, guardedContentOf, isGone, whyNotPlayable } from "./playable.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
 import type { PlayableRow } from "./playback-store.ts";
 
@@ -72,9 +72,10 @@ export class ContentGate implements PlaybackGate {
   async open({ playbackId, ...request }: PlaybackRequest): Promise<PlaybackDecision> {
     const { playables } = this.#deps;
     const row = await this.#find(playbackId, () => playables.find(playbackId));
-    if (!row || whyNotPlayable(row) !== null) return this.#denyLikeGated(playbackId, request);
+    if (!row || (whyNotPlayable(row) !== null && !isGone(row))) return this.#denyLikeGated(playbackId, request);
     const verdict = await this.access.open(guardedContentOf(row), request);
     if (!verdict.ok) return DENIED;
+    if (isGone(row)) return GONE;
     const { limits } = this.#deps;
     const { pass } = verdict;
     const credential = pass?.kind === "webhook" ? pass.accessKey : pass && request.tokens[0];
@@ -136,6 +137,7 @@ export class ContentGate implements PlaybackGate {
 }
 
 const DENIED: PlaybackDecision = { ok: false, reason: "denied" };
+const GONE: PlaybackDecision = { ok: false, reason: "gone" };
 
 function decisionOf(
   row: PlayableRow,

@@ -10,6 +10,11 @@ export function whyNotPlayable({ kind, state, suspended }: PlayableRow): string 
   return null;
 }
 
+/** A recording that its owner deleted: playback information answers 404, so the media may as well. */
+export function isGone({ kind, state, suspended }: PlayableRow): boolean {
+  return kind === "recording" && state === "deleted" && !suspended;
+}
+
 /** As the media floor knows it. */
 export const contentOf = ({ kind, id, project_id: projectId }: PlayableRow): PlaybackContent =>
   kind === "live" ? { kind, streamId: id, projectId } : { kind, id, projectId };

@@ -18,7 +18,7 @@ import { GRACE_MS } from "./recording-deletion.ts";
 
 setUpLiveRig();
 
-const DENIED = { ok: false, reason: "denied" };
+const GONE = { ok: false, reason: "gone" };
 const remove = async (path: string, body?: unknown) => (await kit.call("DELETE", path, body)).statusCode;
 const opens = (playbackId: string) => kit.domains.playbackGate.open(viewerOf(playbackId));
 
@@ -49,7 +49,7 @@ describe("deleting a recording", () => {
     expect(await remove(`/api/session/${sessionId}`)).toBe(204);
     expect(kit.asked.accessChanges).toContain(playbackId);
     kit.domains.accessChanged(playbackId);
-    expect(await opens(playbackId)).toEqual(DENIED);
+    expect(await opens(playbackId)).toEqual(GONE);
     for (const id of [playbackId, sessionId])
       expect((await kit.call("GET", `/api/playback/${id}`)).statusCode).toBe(404);
     const session = await readSession(sessionId);

@@ -34,6 +34,8 @@ export class FakePlaybackGate implements PlaybackGate {
   unknown: "away" | "unconfirmed" | null = null;
   /** Set to make `recheck` wait. */
   hold: Promise<void> = Promise.resolve();
+  /** Playback ids of recordings that were deleted. */
+  readonly gone = new Set<string>();
   readonly mp4Sizes = new Map<string, number>();
   readonly opened: PlaybackRequest[] = [];
   readonly rechecked: { readonly pass: ViewerPass; readonly viewer: ViewerDetails }[] = [];
@@ -92,6 +94,7 @@ export class FakePlaybackGate implements PlaybackGate {
   #answer(playbackId: string, pass: ViewerPass | null, isAllowed: boolean): PlaybackDecision {
     const content = CONTENT[playbackId];
     if (!content || !isAllowed) return { ok: false, reason: "denied" };
+    if (this.gone.has(playbackId)) return { ok: false, reason: "gone" };
     const { standsMs, isFull } = this;
     return { ok: true, content, pass, standsMs, perOrigin: this.origins !== null, isFull };
   }

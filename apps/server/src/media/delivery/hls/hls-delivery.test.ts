@@ -202,6 +202,16 @@ describe("what may not be had", () => {
     expect((await rig.fetch("/hls/unknown/index.m3u8", from("203.0.113.7"))).status).toBe(401);
   });
 
+  test("a deleted recording is 404, and 401 to an edge, which takes anything else for a fault", async () => {
+    rig.playbackGate.gone.add("recording1");
+    for (const file of ["index.m3u8", "staticsource.mp4", "s/-/session-1/source/index.m3u8"]) {
+      const address = `/asset/hls/recording1/${file}`;
+      expect((await rig.fetch(address)).status).toBe(404);
+      const asked = await rig.fetch("/hls/authorize", { headers: { "x-original-uri": address } });
+      expect(asked.status).toBe(401);
+    }
+  });
+
   test("an unknown id and a gated one are the same 401, on every kind of address", async () => {
     for (const path of [
       "index.m3u8",

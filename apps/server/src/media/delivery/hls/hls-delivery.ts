@@ -199,8 +199,10 @@ function sendElsewhere(res: ServerResponse, location: string | null): void {
 
 const NOT_NOW = '{"errors":["the content cannot be read right now, try again"]}';
 
-/** Unknown, deleted and gated content answer alike, so that nobody can find out which ids exist. */
-function refuse({ res, address }: MediaRequest, refusal: Refusal): void {
+/** Unknown and gated content answer alike, and so do deleted streams, so that nobody can find out which ids exist. */
+function refuse({ res, address, isQuestion }: MediaRequest, refusal: Refusal): void {
+  // An edge takes any answer but 401 and 403 for a fault.
+  if (refusal === "gone" && !isQuestion) return sendNotFound(res);
   if (refusal === "invalid-credential")
     return sendText(res, 400, "application/json", INVALID_CREDENTIAL, PERSONAL.error);
   if (refusal === "too-many") return sendTooMany(res);

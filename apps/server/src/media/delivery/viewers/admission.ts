@@ -2,7 +2,7 @@ import type { PlaybackContent } from "../../../ports/index.ts";
 import { type AccessRequest, tknOf } from "./access-request.ts";
 import type { ViewerSession } from "./viewer-sessions.ts";
 
-export type Refusal = "denied" | "invalid-credential" | "too-many";
+export type Refusal = "denied" | "gone" | "invalid-credential" | "too-many";
 
 /** What to write into addresses that name nobody. */
 export const NOBODY = "-";

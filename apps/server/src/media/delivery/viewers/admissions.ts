@@ -160,7 +160,7 @@ export class Admissions {
     const details = viewerDetails(request, this.#proxies);
     const asked = this.#sessions.changes;
     const decision = await this.#gate.open({ playbackId, ...credentials, viewer: details });
-    if (!decision.ok) return "denied";
+    if (!decision.ok) return decision.reason === "gone" ? "gone" : "denied";
     const { content, isFull, perOrigin } = decision;
     if (!isGated(decision)) {
       const key = perOrigin ? originKey(request) : playbackId;
