@@ -50,6 +50,8 @@ export class BenchServer {
         WEIR_HOST: "127.0.0.1",
         WEIR_HTTP_PORT: "0",
         WEIR_METRICS_PORT: "off",
+        WEIR_STUN_PORT: "off",
+        WEIR_WEBRTC_PORT: "off",
         WEIR_RTMP_PORT: "0",
         WEIR_API_KEY: API_KEY,
         WEIR_ALLOW_PRIVATE_URLS: "1",

@@ -7,6 +7,8 @@ import type { Log } from "../platform/log.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason, StoredContent } from "../ports/index.ts";
 import { HlsDelivery } from "./delivery/hls/hls-delivery.ts";
+import { WhepDelivery } from "./delivery/whep/whep-delivery.ts";
+import type { WebrtcAddress } from "./delivery/whep/whep-session.ts";
 import { Hub, type HubFigures } from "./hub/hub.ts";
 import type { LadderResources } from "./ladder/live-ladder.ts";
 import { type MediaHandler, MediaRoutes, nothingHere } from "./media-routes.ts";
@@ -18,6 +20,8 @@ import { SessionRecorder } from "./recording/session-recorder.ts";
 import { SpanSealer } from "./recording/span-sealer.ts";
 import { SpoolDisk } from "./recording/spool-disk.ts";
 import { spooledFacts } from "./recording/spooled-facts.ts";
+import { type OfferTaker, WebrtcEndpoint } from "./webrtc/webrtc-endpoint.ts";
+import type { WebrtcPeers } from "./webrtc/webrtc-process.ts";
 
 export { closeSlowReaders } from "./delivery/answers/slow-readers.ts";
 export type { LadderResources } from "./ladder/live-ladder.ts";
@@ -50,7 +54,17 @@ export interface MediaPlaneSettings {
   readonly spoolFreeBytes: () => number;
 }
 
+export interface WebrtcService {
+  readonly publish: OfferTaker;
+  readonly peers: WebrtcPeers;
+  readonly address: WebrtcAddress;
+  /** UDP port of the STUN responder; null where there is none. */
+  readonly stunPort: number | null;
+}
+
 export interface PlaneFigures {
+  /** Who watches by WebRTC. */
+  readonly webrtcViewers: number;
   readonly pages: Pick<PageMemory, "pagesInUse" | "pagesFree">;
   readonly requests: number;
   readonly waitingRequests: number;
@@ -65,6 +79,8 @@ export class MediaPlane {
   readonly #hub: Hub;
   readonly #hls: HlsDelivery;
   readonly #routes: MediaRoutes;
+  #whep: WhepDelivery | null = null;
+  #webrtc: MediaHandler = nothingHere;
   readonly #disk: SpoolDisk;
   readonly #sealer: SpanSealer;
   readonly #closing = new AbortController();
@@ -95,7 +111,7 @@ export class MediaPlane {
       "/hls/": hls,
       "/asset/hls/": hls,
       "/recordings/": (req, res) => this.#hls.handleRecording(req, res),
-      "/webrtc/": nothingHere,
+      "/webrtc/": (req, res) => this.#webrtc(req, res),
     });
   }
 
@@ -110,6 +126,33 @@ export class MediaPlane {
     void recoverSpool(left, { clock, log, eventSink, sealer: this.#sealer, signal: this.#closing.signal });
   }
 
+  /** Answer WebRTC offers: to publish by `publish`, to watch from here. */
+  serveWebrtc({ publish, peers, address, stunPort }: WebrtcService): void {
+    const { clock, log, proxies, ladder: transcoding } = this.#settings;
+    const { admissions } = this.#hls;
+    const watch = new WhepDelivery({
+      clock,
+      log,
+      proxies,
+      admissions,
+      sessions: this.#hub,
+      peers,
+      address,
+      transcoding,
+    });
+    const endpoint = new WebrtcEndpoint({
+      clock,
+      log,
+      proxies,
+      prepare: () => peers.prepare(),
+      watch,
+      publish,
+      stunPort,
+    });
+    this.#whep = watch;
+    this.#webrtc = (req, res) => endpoint.handle(req, res);
+  }
+
   open(grant: PublishGrant, publisher: PublisherHandle): Publication {
     return this.#hub.open(grant, publisher);
   }
@@ -122,6 +165,7 @@ export class MediaPlane {
     return {
       ...this.#hub.figures,
       requests: this.#routes.requests,
+      webrtcViewers: this.#whep?.viewerCount ?? 0,
       waitingRequests: this.#hls.waiting,
       unsealedChapters: this.#sealer.waiting,
       pages: this.memory.parts,
@@ -134,6 +178,7 @@ export class MediaPlane {
   /** Kept answers of the playback gate are asked for again: of one playback id, or of all. */
   accessChanged(playbackId: string | "all"): void {
     this.#hls.accessChanged(playbackId);
+    this.#whep?.accessChanged(playbackId);
   }
 
   /** Tell the playback gate how large a recording's MP4 is. */
@@ -144,7 +189,7 @@ export class MediaPlane {
   /** Close a stream's publisher and end its session on this node. */
   stop(streamId: string, why: StopReason): void {
     this.#hub.stop(streamId, why);
-    this.#hls.accessChanged("all");
+    this.accessChanged("all");
   }
 
   /** End every session cleanly and seal its recording, unless the object store is away. */
@@ -155,6 +200,7 @@ export class MediaPlane {
 
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#whep?.close();
     this.#hls.close();
     await this.#hub.close();
     await this.#sealer.close();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isRead, sendNotFound } from "./delivery/answers/media-response.ts";
 
-/** Addresses that the media plane answers by itself, past the app. `/webrtc/` is kept for WHIP and WHEP. */
+/** Addresses that the media plane answers by itself, past the app. `/webrtc/` is WHIP and WHEP. */
 export const MEDIA_PREFIXES = ["/hls/", "/asset/hls/", "/recordings/", "/webrtc/"] as const;
 
 export type MediaHandler = (req: IncomingMessage, res: ServerResponse) => void;

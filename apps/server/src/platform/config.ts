@@ -1,5 +1,6 @@
 import { nearestName } from "./nearest-name.ts";
 import {
+  addresses,
   apiKey,
   bindAddress,
   cores,
@@ -55,6 +56,31 @@ const SETTINGS = {
     { variable: "WEIR_RTMP_PORT", about: "TCP port that broadcasters publish to. 0 picks a free one." },
     port,
     "1935",
+  ),
+  webrtcPort: setting(
+    {
+      variable: "WEIR_WEBRTC_PORT",
+      about: "UDP port of WebRTC (WHIP and WHEP), for all connections. 0 picks a free one, `off` serves no WebRTC.",
+    },
+    portOrOff,
+    "8189",
+  ),
+  webrtcAddress: optional(
+    {
+      variable: "WEIR_WEBRTC_ADDRESS",
+      about:
+        "Addresses at which WebRTC clients reach that port. Where unset, the address that a request came to and those of the machine: set it behind address translation.",
+    },
+    addresses,
+  ),
+  stunPort: setting(
+    {
+      variable: "WEIR_STUN_PORT",
+      about:
+        "UDP port of a STUN responder (Binding alone), which public WebRTC clients look for on 3478. 0 picks a free one, `off` runs none.",
+    },
+    portOrOff,
+    "3478",
   ),
   publicUrl: optional(
     {

@@ -87,6 +87,14 @@ export const networks: Kind<readonly string[]> = {
   },
 };
 
+export const addresses: Kind<readonly string[]> = {
+  allowed: "IP addresses, with commas between",
+  parse(text) {
+    const list = text.split(",").map((address) => address.trim());
+    return list.every((address) => isIP(address) !== 0) ? list : undefined;
+  },
+};
+
 export const plainAddress: Kind<string> = {
   allowed: "an http:// or https:// address without user and password",
   parse(text) {

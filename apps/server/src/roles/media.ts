@@ -1,7 +1,8 @@
 import type { Domains, Schema } from "../domains/index.ts";
 import { MediaPlane, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
-import { publishSettings, RtmpServer } from "../media/ingest/index.ts";
+import { publishSettings, RtmpServer, WhipIngest } from "../media/ingest/index.ts";
 import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
+import { findUdpPort, StunResponder, WebrtcProcess } from "../media/webrtc/index.ts";
 import type { Audiences } from "../platform/audience/index.ts";
 import { availableCores } from "../platform/available-cores.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -100,8 +101,9 @@ export async function startMedia({
   await plane.start();
 
   const maxConnections = maxRtmpConnections;
+  const publishing = publishSettings({ clock, log, gate: domains.publishGate, hub: plane, maxConnections });
   const rtmp = new RtmpServer({
-    publishing: publishSettings({ clock, log, gate: domains.publishGate, hub: plane, maxConnections }),
+    publishing,
     host: config.host,
     port: config.rtmpPort,
     proxies,
@@ -111,6 +113,18 @@ export async function startMedia({
   const rtmpPort = await rtmp.listen().catch((error: NodeJS.ErrnoException) => {
     throw explainListen(error, "RTMP", config.host, config.rtmpPort, "WEIR_RTMP_PORT");
   });
+
+  const webrtcPort = config.webrtcPort === null ? null : await udpPort(config.host, config.webrtcPort, "WEBRTC", log);
+  if (webrtcPort !== null) {
+    const bindAddress = config.host === "0.0.0.0" || config.host === "::" ? null : config.host;
+    const peers = new WebrtcProcess({ clock, log, port: webrtcPort, bindAddress });
+    opened.defer(() => peers.close());
+    const stun = config.stunPort === null ? null : await startStun(config.host, config.stunPort, clock, log);
+    if (stun) opened.defer(() => stun.close());
+    const address = { addresses: config.webrtcAddress, host: config.host, port: webrtcPort };
+    const publish = new WhipIngest({ publishing, proxies, peers, address, children: transcoders });
+    plane.serveWebrtc({ publish, peers, address, stunPort: stun?.port ?? null });
+  }
 
   const broadcasts = new TestBroadcasts({ log, clock });
   opened.defer(() => broadcasts.close());
@@ -148,4 +162,19 @@ export async function startMedia({
     },
     close: () => all.disposeAsync(),
   };
+}
+
+/** The port, or null where it is taken: HLS and RTMP do without WebRTC. */
+async function udpPort(host: string, port: number, name: "WEBRTC" | "STUN", log: Log): Promise<number | null> {
+  try {
+    return await findUdpPort(host, port);
+  } catch (error) {
+    const { message } = explainListen(error as NodeJS.ErrnoException, `${name} UDP`, host, port, `WEIR_${name}_PORT`);
+    log.warn(`${message}; going on without it`);
+    return null;
+  }
+}
+
+async function startStun(host: string, port: number, clock: Clock, log: Log): Promise<StunResponder | null> {
+  return (await udpPort(host, port, "STUN", log)) === null ? null : StunResponder.listen(host, port, clock);
 }

@@ -33,6 +33,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
     ...{
       sessions: 1,
       waitingRequests: 2,
+      webrtcViewers: 3,
       publishers: 2,
       bytesReceived: 3,
       bytesSent: 4,

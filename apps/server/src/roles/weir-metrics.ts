@@ -63,6 +63,7 @@ export function measureMedia(metrics: Metrics, { figures }: Pick<MediaRole, "fig
     () => figures().sessions,
   );
   metrics.gauge("weir_publishers", "Publishers connected", () => figures().publishers);
+  metrics.gauge("weir_webrtc_viewers", "Viewers by WebRTC", () => figures().webrtcViewers);
   metrics.total("weir_ingest_bytes_total", "Bytes of media received", () => figures().bytesReceived);
   metrics.total(
     "weir_sent_bytes_total",

@@ -15,6 +15,10 @@ const FLAGS = [
   "--disable-sync",
   "--autoplay-policy=no-user-gesture-required",
   "--mute-audio",
+  "--use-fake-device-for-media-stream",
+  "--use-fake-ui-for-media-stream",
+  // All servers of tests are on loopback.
+  "--allow-loopback-in-peer-connection",
 ];
 
 interface UnpackedChromium {

@@ -42,6 +42,11 @@ export class WeirServer implements WeirAddress {
     return `rtmp://127.0.0.1:${this.rtmpPort}/live/${streamKey}`;
   }
 
+  /** To watch with a playback id, or to publish with a stream key. */
+  webrtcUrl(name: string): string {
+    return `${this.url}/webrtc/${name}`;
+  }
+
   hlsUrl(playbackId: string): string {
     return `${this.url}/hls/${playbackId}/index.m3u8`;
   }

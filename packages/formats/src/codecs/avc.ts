@@ -39,11 +39,30 @@ export function describeAvc(avcC: Uint8Array): VideoDescription {
   return { codecString: `avc1.${Array.from(sps.subarray(1, 4), hexByte).join("")}`, nalLengthSize, ...readSps(sps) };
 }
 
+const BASELINE = 66;
+
+/** How many pictures a decoder of this `avcC` has to hold back to show them in order: 0 without B-frames, null where the encoder does not say. */
+export function avcReorderFrames(avcC: Uint8Array): number | null {
+  const sps = avcParameterSets(avcC).sps[0];
+  if (!sps || sps.length < 4) return null;
+  if (sps[1] === BASELINE) return 0;
+  const bits = new BitReader(withoutEmulationPrevention(sps), 1);
+  readSpsFields(bits);
+  return readVui(bits).reorderFrames;
+}
+
 // ITU-T H.264 7.3.2.1.1: the profiles whose SPS has the chroma format and scaling lists.
 const HIGH_PROFILES = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 
 function readSps(sps: Uint8Array): Omit<VideoDescription, "codecString" | "nalLengthSize"> {
   const bits = new BitReader(withoutEmulationPrevention(sps), 1);
+  const shape = readSpsFields(bits);
+  const { frameRate, sampleAspect } = readVui(bits);
+  return { ...shape, frameRate, sampleAspect };
+}
+
+/** Up to the VUI. */
+function readSpsFields(bits: BitReader): Pick<VideoDescription, "width" | "height" | "chroma" | "bitDepth"> {
   const profile = bits.bits(8);
   bits.skip(16);
   bits.unsignedExpGolomb(); // seq_parameter_set_id
@@ -79,7 +98,7 @@ function readSps(sps: Uint8Array): Omit<VideoDescription, "codecString" | "nalLe
   const width = widthInBlocks * 16 - (left + right) * cropX;
   const height = heightInUnits * 16 * (frameOnly ? 1 : 2) - (top + bottom) * cropY;
   checkSize(width, height, bits.byteOffset);
-  return { width, height, chroma, bitDepth, ...readVui(bits) };
+  return { width, height, chroma, bitDepth };
 }
 
 function skipScalingLists(bits: BitReader, count: number): void {
@@ -119,11 +138,13 @@ const SAMPLE_ASPECTS: readonly (readonly [number, number] | null)[] = [
   ],
 ] as const;
 
-type Vui = Pick<VideoDescription, "frameRate" | "sampleAspect">;
+interface Vui extends Pick<VideoDescription, "frameRate" | "sampleAspect"> {
+  readonly reorderFrames: number | null;
+}
 
 /** Encoders that cut the VUI short are many and their pictures decode: what cannot be read is unknown, and no error. */
 function readVui(bits: BitReader): Vui {
-  const vui: { -readonly [K in keyof Vui]: Vui[K] } = { frameRate: null, sampleAspect: null };
+  const vui: { -readonly [K in keyof Vui]: Vui[K] } = { frameRate: null, sampleAspect: null, reorderFrames: null };
   try {
     if (!bits.flag()) return vui;
     if (bits.flag()) vui.sampleAspect = readSampleAspect(bits);
@@ -142,11 +163,36 @@ function readVui(bits: BitReader): Vui {
       // A tick is a field (H.264 E.2.1).
       const rate = timeScale / (2 * unitsInTick);
       if (rate > 0 && rate <= 1000) vui.frameRate = rate;
+      bits.skip(1); // fixed_frame_rate_flag
+    }
+    const hasNalHrd = bits.flag();
+    if (hasNalHrd) skipHrd(bits);
+    const hasVclHrd = bits.flag();
+    if (hasVclHrd) skipHrd(bits);
+    if (hasNalHrd || hasVclHrd) bits.skip(1); // low_delay_hrd_flag
+    bits.skip(1); // pic_struct_present_flag
+    if (bits.flag()) {
+      bits.skip(1); // motion_vectors_over_pic_boundaries_flag
+      for (let i = 0; i < 4; i++) bits.unsignedExpGolomb();
+      vui.reorderFrames = bits.unsignedExpGolomb();
     }
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
   }
   return vui;
+}
+
+/** ITU-T H.264 E.1.2. */
+function skipHrd(bits: BitReader): void {
+  const count = bits.unsignedExpGolomb() + 1;
+  if (count > 32) throw new FormatError("at most 32 buffers of a hypothetical decoder", bits.byteOffset);
+  bits.skip(8);
+  for (let i = 0; i < count; i++) {
+    bits.unsignedExpGolomb();
+    bits.unsignedExpGolomb();
+    bits.skip(1);
+  }
+  bits.skip(20);
 }
 
 function readSampleAspect(bits: BitReader): readonly [number, number] | null {

@@ -12,6 +12,9 @@ export const AVC = {
   baseline360p: bytes("0142c016ffe100186742c016da0280bfe584000003000400000300783c58ba8001000468ce0fc8"),
 };
 
+/** Of pictures that are sent out of order. */
+export const AVC_WITH_B_FRAMES = bytes("014d400dffe10017674d400deca0a0cfcf0800000300080015f90078a14cb001000468ce3c80");
+
 export const HEVC = {
   main1080p: bytes(
     "01016000000090000000000078f000fcfdf8f800000f03a00001001840010c01ffff016000000300900000030000030078ba0240" +

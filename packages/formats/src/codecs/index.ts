@@ -1,6 +1,7 @@
 export { type AacDescription, describeAac, silentAacFrame } from "./aac.ts";
 export { describeAv1 } from "./av1.ts";
-export { type AvcParameterSets, avcParameterSets, describeAvc } from "./avc.ts";
+export { type AvcParameterSets, avcParameterSets, avcReorderFrames, describeAvc } from "./avc.ts";
+export { avcConfig, type SplitPicture, splitParameterSets } from "./avc-config.ts";
 export { describeHevc, hevcParameterSets } from "./hevc.ts";
 export { isIdrAccessUnit } from "./idr-access-unit.ts";
 export { annexBToLengthPrefixed, lengthPrefixedToAnnexB } from "./nal-units.ts";

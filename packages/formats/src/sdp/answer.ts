@@ -1,8 +1,6 @@
 /** The same description, reachable at these addresses and this UDP port alone. */
 export function withCandidates(sdp: string, addresses: readonly string[], port: number): string {
-  const lines = sdp
-    .split(/\r?\n/)
-    .filter((line) => !/^a=(?:candidate:|end-of-candidates|ice-options:trickle)/.test(line));
+  const lines = sdp.split(/\r?\n/).filter((line) => !/^a=(?:candidate:|end-of-candidates|ice-options:)/.test(line));
   while (lines.at(-1) === "") lines.pop();
   // Priorities by RFC 8445 5.1.2.1: host candidates, the first address first.
   const candidates = addresses.map((address, index) => {

@@ -85,6 +85,11 @@ export class HlsDelivery {
     this.#admissions.accessChanged(playbackId);
   }
 
+  /** The same for every protocol: one viewer is counted once. */
+  get admissions(): Pick<Admissions, "admit"> {
+    return this.#admissions;
+  }
+
   /** Tell the gate how large a recording's MP4 is. */
   measureRecording(content: StoredContent): void {
     this.#archive

@@ -25,7 +25,7 @@ export class ViewerArrivals {
 
   /** Count who asks, unless it is the owner. False for somebody new where nobody new may begin. */
   count({ req, url, playbackId, step }: AccessRequest, { session, isFull }: Admitted): boolean {
-    if (req.method !== "GET") return true;
+    if (req.method === "HEAD") return true;
     if (session) {
       if (session.pass.kind !== "owner") this.#counts.see(session.viewer);
       return true;

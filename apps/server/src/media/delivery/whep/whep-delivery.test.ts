@@ -1,0 +1,133 @@
+import { avcParameterSets } from "@weir/formats/codecs";
+import { describe, expect, it } from "vitest";
+import { browserOffer, FakePeers } from "../../testing/fake-peers.ts";
+import { MediaRig, until } from "../../testing/media-rig.ts";
+import { syntheticSource, VIDEO } from "../../testing/synthetic-source.ts";
+
+const PORT = 8189;
+
+/** A live stream that can be watched by WebRTC. */
+async function openLive(shape: { bFrames?: number; audio?: boolean } = { audio: false }) {
+  const rig = await MediaRig.open();
+  const peers = new FakePeers();
+  const refuse = { offer: async () => ({ status: 401, sentence: "no" }) as const };
+  rig.plane.serveWebrtc({
+    ...{ publish: refuse, peers, stunPort: null },
+    address: { addresses: ["203.0.113.5"], host: "0.0.0.0", port: PORT },
+  });
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds: 5, ...shape });
+  const watch = (headers: Record<string, string> = {}, name = "playstream1") =>
+    rig.fetch(`/webrtc/${name}`, {
+      method: "POST",
+      headers: { "content-type": "application/sdp", ...headers },
+      body: browserOffer("recvonly"),
+    });
+  return { rig, peers, publication, watch, [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose]() };
+}
+
+describe("WHEP", () => {
+  it("answers with the address that is set, and sends pictures from a keyframe on with its parameter sets", async () => {
+    await using live = await openLive();
+    const answer = await live.watch();
+    expect(answer.status).toBe(201);
+    expect(await answer.text()).toContain(`a=candidate:1 1 UDP 2130706431 203.0.113.5 ${PORT} typ host`);
+    await live.rig.send(live.publication, { seconds: 5, audio: false, clockAt: 5 });
+    const [first] = live.peers.frames;
+    expect(first).toMatchObject({ kind: "video", isIndependent: true });
+    const [sps] = avcParameterSets(VIDEO.config).sps;
+    expect([...(first?.data.subarray(4, 4 + (sps?.length ?? 0)) ?? [])]).toEqual([...(sps ?? [])]);
+    expect(live.peers.frames.length).toBeGreaterThan(30);
+  });
+
+  it("lets nobody in without a credential that the gate takes, and tells unknown from gated ids in nothing", async () => {
+    await using live = await openLive();
+    live.rig.playbackGate.policy = "webhook";
+    const answers = [
+      await live.watch(),
+      await live.watch({ "service-access-key": "bad" }),
+      await live.watch({}, "unknown1"),
+    ];
+    const told = await Promise.all(answers.map(async (answer) => [answer.status, await answer.text()]));
+    expect(new Set(told.map(String)).size).toBe(1);
+    expect(told[0]).toEqual([401, expect.stringContaining("not allowed to view this stream")]);
+    expect(live.peers.peers).toEqual([]);
+    expect((await live.watch({ "service-access-key": "good" })).status).toBe(201);
+    expect(live.rig.playbackGate.opened.at(-1)?.viewer.protocol).toBe("whep");
+  });
+
+  it("says that a stream which is not live cannot be opened, and a recording neither", async () => {
+    await using live = await openLive();
+    live.publication.end("clean-stop", "done");
+    const answer = await live.watch();
+    expect([answer.status, await answer.text()]).toEqual([404, "Could not retrieve stream: Stream open failed"]);
+    expect((await live.watch({}, "recording1")).status).toBe(404);
+  });
+
+  it("closes a viewer within ten seconds of a revocation, and at once when the rules change", async () => {
+    await using live = await openLive();
+    const { rig, peers } = live;
+    rig.playbackGate.policy = "webhook";
+    await live.watch({ "service-access-key": "good" });
+    const first = peers.latest;
+    rig.playbackGate.allowed.clear();
+    for (let seconds = 0; seconds < 20 && !first.isClosed; seconds++) {
+      rig.clock.advance(1000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(first.isClosed).toBe(true);
+    rig.playbackGate.allowed.add("good");
+    await live.watch({ "service-access-key": "good" });
+    rig.playbackGate.allowed.clear();
+    rig.plane.accessChanged("playstream1");
+    await until(() => peers.latest.isClosed, "the second viewer to be closed");
+  });
+
+  it("counts its viewers for as long as they watch", async () => {
+    await using live = await openLive();
+    const { rig, peers } = live;
+    await live.watch();
+    peers.latest.handler.connected();
+    expect(rig.plane.figures.webrtcViewers).toBe(1);
+    const now = () => rig.facts.viewerCounts.at(-1)?.now;
+    for (let seconds = 0; seconds < 50; seconds++) {
+      rig.clock.advance(1000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(now()).toBe(1);
+    peers.latest.leave();
+    for (let seconds = 0; seconds < 50; seconds++) rig.clock.advance(1000);
+    expect([rig.plane.figures.webrtcViewers, now()]).toEqual([0, 0]);
+  });
+
+  it("closes its viewers where pictures turn out to have B-frames and there is no room to encode them anew", async () => {
+    await using live = await openLive();
+    // Its configuration is baseline's, so that only its first keyframe tells.
+    await live.watch();
+    await live.rig.send(live.publication, { seconds: 5, audio: false, bFrames: 2, clockAt: 5 });
+    expect(live.peers.latest.isClosed).toBe(true);
+  });
+
+  it("refuses a codec that WebRTC does not carry with 406 and the reason, where there is no room to encode it anew", async () => {
+    await using live = await openLive();
+    live.publication.track({ ...VIDEO, codec: "av1", config: Uint8Array.of(0x81, 0, 0, 0) });
+    for (const { at, packet } of syntheticSource({ seconds: 2, audio: false, clockAt: 5 })) {
+      if (at % 100 < 34) live.rig.clock.advance(34);
+      live.publication.packet(packet);
+    }
+    const answer = await live.watch();
+    expect([answer.status, await answer.text()]).toEqual([
+      406,
+      expect.stringMatching(/no room to encode it anew.*HLS/),
+    ]);
+    expect(live.peers.peers).toEqual([]);
+  });
+
+  it("closes its viewers when the stream ends, and keeps nothing", async () => {
+    await using live = await openLive();
+    await live.watch();
+    live.publication.end("clean-stop", "done");
+    expect(live.peers.latest.isClosed).toBe(true);
+    expect([live.rig.plane.figures.webrtcViewers, live.peers.openSources]).toEqual([0, 0]);
+  });
+});

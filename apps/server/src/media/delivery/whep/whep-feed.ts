@@ -1,0 +1,223 @@
+import { avcParameterSets } from "@weir/formats/codecs";
+import { lengthPrefixed } from "@weir/formats/rtp";
+import type { Offer } from "@weir/formats/sdp";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import type { FeedSink } from "../../feed/session-feed.ts";
+import type { LadderResources } from "../../ladder/live-ladder.ts";
+import { type AudioTrack, TICKS_PER_SECOND, type Track, type VideoTrack } from "../../packet.ts";
+import type { Cut, Sample } from "../../timeline/timeline-sink.ts";
+import { AudioConversion } from "../../transcode/index.ts";
+import type { Peer, PeerHandler, PeerSource, WebrtcPeers } from "../../webrtc/webrtc-process.ts";
+import { needsRendition } from "./needs-rendition.ts";
+import { WhepRendition } from "./whep-rendition.ts";
+import type { WhepSession } from "./whep-session.ts";
+
+const OPUS_BPS = 96_000;
+
+export interface WhepFeedSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly peers: WebrtcPeers;
+  readonly transcoding: LadderResources;
+  readonly session: WhepSession;
+  /** Nothing more comes: its viewers were closed. */
+  readonly onOver: () => void;
+}
+
+/**
+ * One live session for its WebRTC viewers. H.264 without B-frames and Opus pass through; other video is encoded anew on demand, other audio converted.
+ * It is made for the first viewer and serves all.
+ */
+export class WhepFeed implements FeedSink {
+  readonly #settings: WhepFeedSettings;
+  readonly #source: PeerSource;
+  readonly #detach: () => void;
+  readonly #viewers = new Set<{ close(): void }>();
+  /** Viewers that are being made are counted too. */
+  #count = 0;
+  #isDecided = false;
+  #refusal: string | null = null;
+  #video: VideoTrack | null = null;
+  #parameterSets: Uint8Array = new Uint8Array();
+  /** The newest of the stretch. */
+  #cut: Cut | null = null;
+  #audio: AudioTrack | null = null;
+  #rendition: WhepRendition | null = null;
+  #conversion: AudioConversion | null = null;
+  /** A frame was left out: nothing before the next keyframe is of use. */
+  #waitsForKeyframe = true;
+  #isOver = false;
+
+  constructor(settings: WhepFeedSettings) {
+    this.#settings = settings;
+    this.#source = settings.peers.openSource();
+    this.#detach = settings.session.pipeline.feed.attach(this, { from: "keyframe" });
+  }
+
+  /** The session's tracks are known. */
+  get isDecided(): boolean {
+    return this.#isDecided;
+  }
+
+  /** Why it cannot be watched by WebRTC, in words; null where it can. */
+  get refusal(): string | null {
+    if (this.#isOver) return "The stream has just ended.";
+    return this.#isDecided
+      ? this.#refusal
+      : "The stream has not begun to send yet. Try again in a moment, or watch by HLS.";
+  }
+
+  get viewers(): number {
+    return this.#count;
+  }
+
+  watch(sdp: string, plan: Offer, handler: PeerHandler): Peer {
+    this.#count++;
+    const viewer = {
+      close: () => {
+        peer.close();
+        this.#viewers.delete(viewer);
+        handler.closed("the stream ended");
+      },
+    };
+    this.#viewers.add(viewer);
+    const peer = this.#source.watch(sdp, plan, {
+      ...handler,
+      closed: (reason) => {
+        this.#viewers.delete(viewer);
+        handler.closed(reason);
+      },
+    });
+    return {
+      close: () => {
+        this.#viewers.delete(viewer);
+        peer.close();
+      },
+    };
+  }
+
+  /** A viewer is gone. Returns how many are left. */
+  leave(): number {
+    return --this.#count;
+  }
+
+  close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#detach();
+    this.#stopMaking();
+    for (const viewer of [...this.#viewers]) viewer.close();
+    this.#source.close();
+    this.#settings.onOver();
+  }
+
+  stretch(tracks: readonly Track[]): void {
+    if (this.#isOver) return;
+    this.#stopMaking();
+    this.#video = tracks.find((track) => track.kind === "video") ?? null;
+    this.#audio = tracks.find((track) => track.kind === "audio") ?? null;
+    this.#waitsForKeyframe = true;
+    this.#cut = null;
+    this.#refusal = this.#video ? this.#prepareVideo(this.#video) : null;
+    if (this.#audio) this.#prepareAudio(this.#audio);
+    this.#isDecided = true;
+    if (this.#refusal && this.#viewers.size > 0) this.close();
+  }
+
+  cut(cut: Cut): void {
+    this.#cut = cut;
+    this.#rendition?.cut(cut);
+  }
+
+  sample(sample: Sample): void {
+    if (this.#isOver || this.#refusal) return;
+    if (sample.trackId === this.#video?.id) this.#videoSample(sample);
+    else if (sample.trackId === this.#audio?.id) this.#audioSample(sample, this.#audio);
+  }
+
+  /** Viewers stay: the publisher may come back. */
+  pause(): void {
+    this.#stopMaking();
+  }
+
+  end(): void {
+    this.close();
+  }
+
+  /** Null, or why not. */
+  #prepareVideo(track: VideoTrack): string | null {
+    if (!needsRendition(track)) {
+      const { sps, pps } = avcParameterSets(track.config);
+      this.#parameterSets = lengthPrefixed([...sps, ...pps]);
+      return null;
+    }
+    return this.#openRendition(track);
+  }
+
+  #openRendition(track: VideoTrack): string | null {
+    const { clock, log, transcoding } = this.#settings;
+    const rendition = WhepRendition.open({
+      ...{ clock, log, transcoding, track },
+      onPicture: (picture) => this.#send("video", picture.isIndependent, picture.time, picture.data),
+      onFailed: () => this.close(),
+    });
+    if (typeof rendition === "string") return rendition;
+    this.#rendition = rendition;
+    if (this.#cut) rendition.cut(this.#cut);
+    return null;
+  }
+
+  #prepareAudio(track: AudioTrack): void {
+    if (track.codec === "opus") return;
+    const { clock, log, transcoding } = this.#settings;
+    const { codec, config, sampleRate, channels } = track;
+    this.#conversion = new AudioConversion({
+      ...{ clock, log, children: transcoding.children },
+      target: { codec: "opus", channels: 2, bitrateBps: OPUS_BPS },
+      onReady: () => {},
+      onPacket: (pts, data) => this.#send("audio", true, pts, data),
+    });
+    this.#conversion.start({ codec, config: Buffer.from(config).toString("base64"), sampleRate, channels });
+  }
+
+  #videoSample(sample: Sample): void {
+    const { isIndependent, time, decodeTime, data } = sample;
+    if (this.#rendition) return this.#rendition.sample(sample);
+    // Its parameter sets did not say so, and its pictures are out of order all the same.
+    if (isIndependent && time !== decodeTime && this.#video) {
+      this.#refusal = this.#openRendition(this.#video);
+      if (this.#refusal) return this.close();
+      return this.#videoSample(sample);
+    }
+    const bytes = isIndependent ? joined(this.#parameterSets, data.bytes) : data.bytes;
+    this.#send("video", isIndependent, time, bytes);
+  }
+
+  #audioSample({ time, data }: Sample, { codec, sampleRate }: AudioTrack): void {
+    const ticks = (time * TICKS_PER_SECOND) / sampleRate;
+    if (codec === "opus") this.#send("audio", true, ticks, data.bytes);
+    else this.#conversion?.push(ticks, data.bytes);
+  }
+
+  #send(kind: "video" | "audio", isIndependent: boolean, time: number, data: Uint8Array): void {
+    if (this.#isOver || (kind === "video" && this.#waitsForKeyframe && !isIndependent)) return;
+    const isTaken = this.#source.frame({ kind, isIndependent, time, data });
+    if (kind === "video") this.#waitsForKeyframe = !isTaken;
+    if (isTaken) this.#settings.session.bytesSent += data.length * this.#viewers.size;
+  }
+
+  #stopMaking(): void {
+    this.#rendition?.close();
+    this.#rendition = null;
+    this.#conversion?.close();
+    this.#conversion = null;
+  }
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
+}

@@ -1,0 +1,152 @@
+import { avcParameterSets } from "@weir/formats/codecs";
+import { lengthPrefixed } from "@weir/formats/rtp";
+import type { Clock, Timer } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import { planLadder, type Rung } from "../../ladder/ladder-plan.ts";
+import type { LadderResources } from "../../ladder/live-ladder.ts";
+import type { TranscodeSlot } from "../../ladder/transcode-admission.ts";
+import type { VideoTrack } from "../../packet.ts";
+import type { Cut, Sample } from "../../timeline/timeline-sink.ts";
+import { type FromChild, frameToChild, type TranscodeChild } from "../../transcode/index.ts";
+
+const MAX_LONG_SIDE = 1920;
+const MAX_SHORT_SIDE = 1080;
+/** Bits of a pixel of a picture, at 30 pictures a second. */
+const BITS_PER_PIXEL = 0.1;
+const COUNTED_FPS = 30;
+const BITRATE = { least: 500_000, most: 6_000_000 };
+/** Beyond it the child does not keep up, and pictures are left out until its source's next keyframe. */
+const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
+const RESTART_MS = 250;
+const MAX_FAILURES = 5;
+
+export interface WhepPicture {
+  readonly time: number;
+  readonly isIndependent: boolean;
+  /** With its parameter sets where it is a keyframe. */
+  readonly data: Uint8Array;
+}
+
+export interface WhepRenditionSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly transcoding: LadderResources;
+  readonly track: VideoTrack;
+  readonly onPicture: (picture: WhepPicture) => void;
+  /** No pictures come any more. */
+  readonly onFailed: () => void;
+}
+
+/** A source's pictures as WebRTC takes them: H.264 without B-frames, with a keyframe every second. Made by a transcoder of its own, within the node's budget. */
+export class WhepRendition {
+  readonly #settings: WhepRenditionSettings;
+  readonly #rung: Rung;
+  readonly #slot: TranscodeSlot;
+  #child: TranscodeChild | null = null;
+  #restart: Timer | null = null;
+  #failures = 0;
+  #parameterSets: Uint8Array = new Uint8Array();
+  #waitsForKeyframe = true;
+  #lastCut: Cut | null = null;
+  #isClosed = false;
+
+  private constructor(settings: WhepRenditionSettings, rung: Rung, slot: TranscodeSlot) {
+    this.#settings = settings;
+    this.#rung = rung;
+    this.#slot = slot;
+    this.#start();
+  }
+
+  /** The rendition, or a sentence that says why there is none. */
+  static open(settings: WhepRenditionSettings): WhepRendition | string {
+    const { track, transcoding } = settings;
+    const rung = rungOf(track);
+    const slot = transcoding.admission.admit(track, [rung]);
+    if (typeof slot !== "string") return new WhepRendition(settings, rung, slot);
+    return `This stream's video has B-frames or a codec that WebRTC does not carry, and there is no room to encode it anew. ${slot} Or set the encoder to H.264 without B-frames, or watch by HLS.`;
+  }
+
+  cut(cut: Cut): void {
+    this.#lastCut = cut;
+    this.#child?.send(frameToChild({ type: "cut", msn: cut.msn, ticks: cut.ticks }));
+  }
+
+  sample({ isIndependent, decodeTime: dts, time: pts, data }: Sample): void {
+    const child = this.#child;
+    if (!child) return;
+    if (child.backlogBytes > MAX_BACKLOG_BYTES) this.#waitsForKeyframe = true;
+    else if (isIndependent) this.#waitsForKeyframe = false;
+    if (!this.#waitsForKeyframe)
+      child.send(frameToChild({ type: "packet", isIndependent, dts, pts, data: data.bytes }));
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#restart?.cancel();
+    this.#child?.kill();
+    this.#child = null;
+    this.#slot.release();
+  }
+
+  #start(): void {
+    const { transcoding, track } = this.#settings;
+    const { codec, width, height } = track;
+    const child = transcoding.children.take({
+      message: (message) => this.#child === child && this.#receive(message),
+      exited: (reason) => this.#child === child && this.#died(reason),
+    });
+    this.#child = child;
+    this.#waitsForKeyframe = true;
+    const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
+    child.send(frameToChild({ type: "start", start: { ...transcoding.encoding, video, rungs: [this.#rung] } }));
+    if (this.#lastCut) this.cut(this.#lastCut);
+  }
+
+  #receive(message: FromChild): void {
+    if (message.type === "ready") {
+      const { sps, pps } = avcParameterSets(Buffer.from(message.rungs[0]?.config ?? "", "base64"));
+      this.#parameterSets = lengthPrefixed([...sps, ...pps]);
+    } else if (message.type === "packet") {
+      this.#failures = 0;
+      const { isIndependent, pts: time } = message;
+      const data = isIndependent ? Buffer.concat([this.#parameterSets, message.data]) : message.data;
+      this.#settings.onPicture({ time, isIndependent, data });
+    } else if (message.type === "error" && message.isFatal) this.#fail(message.message);
+  }
+
+  #died(reason: string): void {
+    const { clock, log } = this.#settings;
+    this.#child = null;
+    this.#failures++;
+    if (this.#failures >= MAX_FAILURES) return this.#fail(reason);
+    log.warn({ reason }, "the transcoder of a WebRTC rendition died; a new one continues at the next keyframe");
+    this.#restart = clock.after(RESTART_MS, () => this.#start());
+  }
+
+  #fail(reason: string): void {
+    this.#settings.log.warn({ reason }, "no WebRTC rendition of a stream: its transcoder failed");
+    this.close();
+    this.#settings.onFailed();
+  }
+}
+
+function rungOf(track: VideoTrack): Rung {
+  const long = Math.min(Math.max(track.width, track.height), MAX_LONG_SIDE);
+  const short = Math.min(Math.min(track.width, track.height), MAX_SHORT_SIDE);
+  const bitrate = Math.round(
+    Math.min(BITRATE.most, Math.max(BITRATE.least, long * short * COUNTED_FPS * BITS_PER_PIXEL)),
+  );
+  const profile = {
+    name: "webrtc",
+    width: long,
+    height: short,
+    bitrate,
+    fps: 0,
+    profile: "H264Baseline",
+    gop: "1.0",
+  } as const;
+  const [rung] = planLadder([profile], false, track);
+  if (!rung) throw new Error("a ladder of one profile has no rung");
+  return rung;
+}

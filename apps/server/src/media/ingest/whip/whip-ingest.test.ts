@@ -1,0 +1,151 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { lengthPrefixed } from "@weir/formats/rtp";
+import { readOffer } from "@weir/formats/sdp";
+import { describe, expect, it } from "vitest";
+import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import { browserOffer, FakePeers } from "../../testing/fake-peers.ts";
+import { VIDEO } from "../../testing/synthetic-source.ts";
+import {
+  type FromChild,
+  type ToChild,
+  type TranscodeChildHandler,
+  type TranscodeChildren,
+  toChildReader,
+} from "../../transcode/index.ts";
+import type { OfferAnswer } from "../../webrtc/webrtc-endpoint.ts";
+import { IngestRig } from "../ingest-rig.ts";
+import { WhipIngest } from "./whip-ingest.ts";
+
+const SPS = Buffer.from("6742c016da0280bfe584000003000400000300783c58ba80", "hex");
+const PPS = Buffer.from("68ce0fc8", "hex");
+const IDR = Uint8Array.of(0x65, 1, 2);
+
+/** A child that converts nothing, and says what a test wants. */
+function audioChild() {
+  const taken: ToChild[] = [];
+  let handler: TranscodeChildHandler | null = null;
+  let kills = 0;
+  const children: TranscodeChildren = {
+    take(taker) {
+      const read = toChildReader();
+      handler = taker;
+      return {
+        pid: 1,
+        backlogBytes: 0,
+        send: (frame) => taken.push(...read(frame)),
+        kill: () => {
+          kills++;
+        },
+      };
+    },
+  };
+  return { children, taken, say: (message: FromChild) => handler?.message(message), kills: () => kills };
+}
+
+function open() {
+  const rig = new IngestRig();
+  const peers = new FakePeers();
+  const audio = audioChild();
+  const whip = new WhipIngest({
+    ...{ publishing: rig.publishing, proxies: new TrustedProxies([]), peers, children: audio.children },
+    address: { addresses: ["203.0.113.5"], host: "0.0.0.0", port: 8189 },
+  });
+  const sdp = browserOffer("sendonly");
+  const offer = (name = "Right-Key") =>
+    whip.offer({ req: new IncomingMessage(new Socket()), url: `/webrtc/${name}`, name, sdp, offer: readOffer(sdp) });
+  const publish = async (): Promise<OfferAnswer> => {
+    const answer = await offer();
+    if ("status" in answer) throw new Error(answer.sentence);
+    return answer;
+  };
+  return { rig, peers, audio, whip, offer, publish };
+}
+
+const picture = (time: number, ...units: Uint8Array[]) =>
+  ({ kind: "video", isIndependent: units.includes(IDR), time, data: lengthPrefixed(units) }) as const;
+
+describe("WHIP", () => {
+  it("publishes what the browser sends: pictures without their parameter sets, and AAC", async () => {
+    const { rig, peers, audio, publish } = open();
+    await publish();
+    expect(rig.asked).toMatchObject([{ protocol: "whip", streamKey: "Right-Key" }]);
+    const { handler } = peers.latest;
+    handler.frame(picture(9000, SPS, PPS, IDR));
+    handler.frame(picture(12_000, Uint8Array.of(0x41, 1)));
+    handler.frame({ kind: "audio", isIndependent: true, time: 9000, data: Uint8Array.of(0xfc) });
+    expect(audio.taken.map(({ type }) => type)).toEqual(["start-audio", "audio"]);
+    audio.say({ type: "audio-ready", config: "EZA=" });
+    audio.say({ type: "audio", pts: 9000, data: Uint8Array.of(1) });
+    const { tracks, packets } = rig.publication;
+    expect(tracks).toMatchObject([
+      {
+        id: 0,
+        codec: "avc",
+        config: Uint8Array.from(VIDEO.config),
+        width: 640,
+        height: 360,
+        codecString: "avc1.42c016",
+      },
+      { id: 1, codec: "aac", sampleRate: 48_000, channels: 2, frameSamples: 1024 },
+    ]);
+    expect(
+      packets.map(({ trackId, dts, isIndependent, data }) => [trackId, dts, isIndependent, data.byteLength]),
+    ).toEqual([
+      [0, 9000, true, 7],
+      [0, 12_000, false, 6],
+      [1, 9000, true, 1],
+    ]);
+  });
+
+  it("announces a new size as the pictures change to it, and the same one once", async () => {
+    const { rig, peers, publish } = open();
+    await publish();
+    const other = Buffer.from(SPS);
+    other[3] = 0x1f;
+    for (const sps of [SPS, SPS, other]) peers.latest.handler.frame(picture(0, sps, PPS, IDR));
+    expect(rig.publication.tracks.map((track) => track.codecString)).toEqual(["avc1.42c016", "avc1.42c01f"]);
+  });
+
+  it("says that a key is wrong, in the words of every ingest", async () => {
+    const { peers, offer } = open();
+    expect(await offer("Wrong-Key")).toEqual({
+      status: 401,
+      sentence: expect.stringContaining("Check the stream key"),
+    });
+    expect(peers.peers).toEqual([]);
+  });
+
+  it("ends the stream when its client deletes the connection, and waits for a publisher that was lost", async () => {
+    for (const isWanted of [true, false]) {
+      const { rig, peers, audio, publish } = open();
+      const answer = await publish();
+      peers.latest.handler.frame({ kind: "audio", isIndependent: true, time: 0, data: Uint8Array.of(0xfc) });
+      if (isWanted) answer.close(true);
+      else peers.latest.leave("the connection was lost");
+      await answer.ended;
+      expect(rig.publication.ends).toMatchObject([{ why: isWanted ? "clean-stop" : "source-lost" }]);
+      expect(audio.kills()).toBe(1);
+      expect(rig.publishing.places.publishes({ client: null, pushOut: () => {} })).toBe(true);
+    }
+  });
+
+  it("is closed when the hub lets it go, once", async () => {
+    const { rig, peers, publish } = open();
+    const answer = await publish();
+    rig.publication.publisher.close("Another encoder took this stream over.");
+    await answer.ended;
+    expect(peers.latest.isClosed).toBe(true);
+    expect(rig.publication.ends).toEqual([]);
+  });
+
+  it("gives its place back where nothing connects, and says what to set", async () => {
+    const { rig, peers, publish } = open();
+    const answer = await publish();
+    peers.latest.leave("no connection within 30 s");
+    await answer.ended;
+    expect(rig.publication.ends).toMatchObject([{ why: "source-lost" }]);
+    expect(rig.log).toMatch(/offered no host and no srflx and no relay candidates.*Set WEIR_WEBRTC_ADDRESS/);
+    expect(rig.log).not.toContain("Right-Key");
+  });
+});

@@ -1,0 +1,92 @@
+import type { TranscodeChildren } from "../../transcode/index.ts";
+import type { OfferRefusal } from "../../webrtc/webrtc-endpoint.ts";
+import type { MediaFrame } from "../../webrtc/webrtc-protocol.ts";
+import { type Broadcaster, PublishConnection, type PublishWire } from "../publish-connection.ts";
+import type { Refusal, RefusalCause } from "../publish-refusals.ts";
+import type { PublishSettings } from "../publish-settings.ts";
+import { WhipToPackets } from "./whip-to-packets.ts";
+
+const STATUS: Record<RefusalCause, OfferRefusal["status"]> = {
+  "unknown-key": 401,
+  suspended: 401,
+  "too-many": 503,
+  draining: 503,
+  unavailable: 503,
+  "out-of-turn": 400,
+  "unsupported-request": 406,
+  "unsupported-codec": 406,
+  unreadable: 400,
+  "let-go": 503,
+};
+
+/** A publish connection over WebRTC. It cannot be left unread: what comes too fast is the sender's to slow down. */
+export class WhipPublisher implements PublishWire {
+  readonly protocol = "whip";
+  readonly #connection: PublishConnection;
+  readonly #packets: WhipToPackets;
+  readonly #decided = Promise.withResolvers<OfferRefusal | null>();
+  #closePeer: (() => void) | null = null;
+  #isDestroyed = false;
+
+  constructor(broadcaster: Broadcaster, settings: PublishSettings, children: TranscodeChildren) {
+    this.#connection = new PublishConnection(this, broadcaster, settings);
+    this.#packets = new WhipToPackets(this.#connection, { ...settings, children });
+  }
+
+  /** Null where the key may publish. */
+  async admit(streamKey: string): Promise<OfferRefusal | null> {
+    void this.#connection.publish(streamKey);
+    const refusal = await this.#decided.promise;
+    if (refusal) this.#connection.gone();
+    return refusal;
+  }
+
+  /** How its peer is closed. */
+  attach(closePeer: () => void): void {
+    this.#closePeer = closePeer;
+    if (this.#isDestroyed) closePeer();
+  }
+
+  frame(frame: MediaFrame): void {
+    if (!this.#connection.isPublishing) return;
+    try {
+      this.#packets.frame(frame);
+    } catch (error) {
+      this.#connection.fail(error);
+    }
+  }
+
+  /** Nothing is left of its peer. `isWanted`: the broadcaster ended it. */
+  gone(reason: string, isWanted: boolean): void {
+    if (isWanted) this.#connection.stop();
+    else this.#connection.end("source-lost", reason);
+    this.#connection.gone();
+    this.#packets.close();
+  }
+
+  pause(): void {}
+
+  resume(): void {}
+
+  paceChanged(): void {}
+
+  accept(): void {
+    this.#decided.resolve(null);
+  }
+
+  refuse({ cause, sentence }: Refusal): void {
+    this.#decided.resolve({ status: STATUS[cause], sentence });
+  }
+
+  close(): void {
+    this.destroy();
+  }
+
+  destroy(): void {
+    if (this.#isDestroyed) return;
+    this.#isDestroyed = true;
+    this.#decided.resolve({ status: 503, sentence: "This server has no room for another stream. Try again later." });
+    this.#packets.close();
+    this.#closePeer?.();
+  }
+}

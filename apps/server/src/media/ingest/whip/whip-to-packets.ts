@@ -1,0 +1,100 @@
+import { avcConfig, describeAac, describeAvc, OPUS_SAMPLE_RATE, splitParameterSets } from "@weir/formats/codecs";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Log } from "../../../platform/log.ts";
+import { FIRST_AUDIO_TRACK, Payload, type Publication, VIDEO_TRACK } from "../../packet.ts";
+import { AudioConversion, type TranscodeChildren } from "../../transcode/index.ts";
+import type { MediaFrame } from "../../webrtc/webrtc-protocol.ts";
+
+const AAC_BPS = 128_000;
+
+export interface WhipToPacketsSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly children: TranscodeChildren;
+}
+
+/** Turns a WebRTC publisher's pictures and Opus into tracks and packets of its publication; the Opus becomes AAC, which every player of HLS takes. */
+export class WhipToPackets {
+  readonly #publication: Pick<Publication, "track" | "packet">;
+  readonly #settings: WhipToPacketsSettings;
+  #conversion: AudioConversion | null = null;
+  #parameterSets = "";
+  #hasAudio = false;
+
+  constructor(publication: Pick<Publication, "track" | "packet">, settings: WhipToPacketsSettings) {
+    this.#publication = publication;
+    this.#settings = settings;
+  }
+
+  /** Throws `FormatError`. */
+  frame(frame: MediaFrame): void {
+    if (frame.kind === "video") this.#picture(frame);
+    else this.#opus(frame);
+  }
+
+  close(): void {
+    this.#conversion?.close();
+    this.#conversion = null;
+  }
+
+  #picture({ isIndependent, time, data }: MediaFrame): void {
+    const { sps, pps, picture } = splitParameterSets(data);
+    if (sps && pps) this.#announce(sps, pps);
+    if (this.#parameterSets === "" || picture.length === 0) return;
+    this.#publication.packet({
+      trackId: VIDEO_TRACK,
+      kind: "video",
+      dts: time,
+      pts: time,
+      isIndependent,
+      data: new Payload(picture),
+    });
+  }
+
+  #announce(sps: Uint8Array, pps: Uint8Array): void {
+    const sets = `${Buffer.from(sps).toString("latin1")},${Buffer.from(pps).toString("latin1")}`;
+    if (sets === this.#parameterSets) return;
+    const config = avcConfig(sps, pps);
+    const { codecString, width, height, frameRate } = describeAvc(config);
+    this.#parameterSets = sets;
+    const rate = frameRate === null ? {} : { frameRate };
+    this.#publication.track({
+      id: VIDEO_TRACK,
+      kind: "video",
+      codec: "avc",
+      config,
+      codecString,
+      width,
+      height,
+      ...rate,
+    });
+  }
+
+  #opus({ time, data }: MediaFrame): void {
+    this.#conversion ??= this.#convert();
+    this.#conversion.push(time, data);
+  }
+
+  #convert(): AudioConversion {
+    const { clock, log, children } = this.#settings;
+    const conversion = new AudioConversion({
+      ...{ clock, log, children },
+      target: { codec: "aac", channels: 2, bitrateBps: AAC_BPS },
+      onReady: (config) => this.#announceAudio(config),
+      onPacket: (pts, data) => {
+        if (!this.#hasAudio) return;
+        const packet = { trackId: FIRST_AUDIO_TRACK, kind: "audio", dts: pts, pts, isIndependent: true } as const;
+        this.#publication.packet({ ...packet, data: new Payload(data) });
+      },
+    });
+    conversion.start({ codec: "opus", config: "", sampleRate: OPUS_SAMPLE_RATE, channels: 2 });
+    return conversion;
+  }
+
+  #announceAudio(config: Uint8Array): void {
+    const { codecString, sampleRate, channels, frameSamples } = describeAac(config);
+    this.#hasAudio = true;
+    const shape = { codecString, sampleRate, channels, frameSamples };
+    this.#publication.track({ id: FIRST_AUDIO_TRACK, kind: "audio", codec: "aac", config: config.slice(), ...shape });
+  }
+}

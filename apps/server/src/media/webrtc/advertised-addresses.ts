@@ -1,0 +1,25 @@
+import type { IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
+
+const MAX_ADDRESSES = 8;
+
+/**
+ * The addresses at which a client reaches this server by UDP: those that are set, else the one that its request came to and those of the machine.
+ * Loopback counts only for those who came by it.
+ */
+export function advertisedAddresses(
+  set: readonly string[] | null,
+  host: string,
+  req: IncomingMessage,
+): readonly string[] {
+  if (set) return set;
+  const isBoundToOne = host !== "0.0.0.0" && host !== "::";
+  if (isBoundToOne && isIP(host)) return [host];
+  const found = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .filter(({ internal, address, family }) => !internal && !(family === "IPv6" && /^fe[89ab]/i.test(address)))
+    .map(({ address }) => address);
+  const local = (req.socket.localAddress ?? "").replace(/^::ffff:/, "");
+  return [...new Set([...(isIP(local) ? [local] : []), ...found])].slice(0, MAX_ADDRESSES);
+}

@@ -1,0 +1,62 @@
+import { withCandidates } from "@weir/formats/sdp";
+import type { Clock } from "../../platform/clock.ts";
+import type { OfferAnswer, OfferRefusal } from "./webrtc-endpoint.ts";
+import type { Peer, PeerHandler } from "./webrtc-process.ts";
+
+/** The child answers within milliseconds, half a second after its start. */
+const ANSWER_WITHIN_MS = 10_000;
+
+const UNANSWERED: OfferRefusal = {
+  status: 503,
+  sentence: "The offer cannot be answered right now. Try again in a moment.",
+};
+
+export interface PendingAnswerSettings {
+  readonly clock: Clock;
+  /** Where the answer says that this server is reached. */
+  readonly addresses: readonly string[];
+  readonly port: number;
+  /** Opens the peer. */
+  readonly open: (handler: PeerHandler) => Peer;
+  readonly onConnected: () => void;
+  /** Once, whatever ended it. `isWanted`: its own client asked for that. */
+  readonly onClosed: (reason: string, isWanted: boolean) => void;
+  readonly onFrame?: PeerHandler["frame"];
+  readonly onReport?: PeerHandler["report"];
+}
+
+/** Opens a peer and waits for its answer. */
+export function answerOffer(settings: PendingAnswerSettings): Promise<OfferAnswer | OfferRefusal> {
+  const { clock, addresses, port, open, onConnected, onClosed } = settings;
+  return new Promise((resolve) => {
+    const ended = Promise.withResolvers<void>();
+    let isClosed = false;
+    const close = (reason: string, isWanted: boolean): void => {
+      if (isClosed) return;
+      isClosed = true;
+      deadline.cancel();
+      onClosed(reason, isWanted);
+      ended.resolve();
+      resolve(UNANSWERED);
+    };
+    const end = (reason: string, isWanted: boolean): void => {
+      peer.close();
+      close(reason, isWanted);
+    };
+    const deadline = clock.after(ANSWER_WITHIN_MS, () => end("no answer within 10 s", false));
+    const peer = open({
+      answered: (sdp) => {
+        deadline.cancel();
+        resolve({
+          sdp: withCandidates(sdp, addresses, port),
+          close: (isWanted) => end(isWanted ? "closed by its client" : "closed by the server", isWanted),
+          ended: ended.promise,
+        });
+      },
+      connected: onConnected,
+      closed: (reason) => close(reason, false),
+      frame: (frame) => settings.onFrame?.(frame),
+      report: (report) => settings.onReport?.(report),
+    });
+  });
+}

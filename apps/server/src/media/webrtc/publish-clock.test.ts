@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { PublishClock } from "./publish-clock.ts";
+
+it("audio and video begin where they arrive, across the end of their numbers", () => {
+  const clock = new PublishClock();
+  expect(clock.timeOf("video", 2 ** 32 - 1000, 100)).toBe(9000);
+  expect(clock.timeOf("video", 2000, 133)).toBe(12_000);
+  expect(clock.timeOf("audio", 77, 150)).toBe(13_500);
+  expect(clock.timeOf("audio", 77 + 960, 999)).toBe(15_300);
+});
+
+it("pictures move to where their sender's clock puts them, a millisecond each; audio stands", () => {
+  const clock = new PublishClock();
+  clock.timeOf("audio", 0, 0);
+  // The picture of the same moment arrives 5 ms later.
+  clock.timeOf("video", 0, 5);
+  clock.report("audio", 0, 1_000_000);
+  clock.report("video", 0, 1_000_000);
+  const late = Array.from({ length: 8 }, (_, index) => clock.timeOf("video", index * 3000, 0) - index * 3000);
+  expect(late).toEqual([360, 270, 180, 90, 0, 0, 0, 0]);
+  expect(clock.timeOf("audio", 960, 0)).toBe(1800);
+});
+
+it("clocks that have nothing to do with each other are left apart", () => {
+  const clock = new PublishClock();
+  clock.timeOf("audio", 0, 0);
+  clock.timeOf("video", 0, 5);
+  clock.report("audio", 0, 1_000_000);
+  clock.report("video", 0, 0);
+  expect(clock.timeOf("video", 3000, 40)).toBe(3450);
+});

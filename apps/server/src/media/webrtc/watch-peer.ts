@@ -1,0 +1,210 @@
+import { isRtcp, type RtcpReport, readRtcp, roundTripMs } from "@weir/formats/rtp";
+import nodeDataChannel, { type RtpPacketizationConfig, type Track } from "node-datachannel";
+import type { FanOut } from "./fan-out.ts";
+import { type PeerEvents, PeerTransport } from "./peer-transport.ts";
+import type { MediaFrame, PeerOffer, PeerReport, WebrtcStart } from "./webrtc-protocol.ts";
+
+const {
+  H264RtpPacketizer,
+  RtcpNackResponder,
+  RtcpSrReporter,
+  RtpPacketizer,
+  RtpPacketizationConfig: RtpConfig,
+} = nodeDataChannel;
+
+const VIDEO_RATE = 90_000;
+const AUDIO_RATE = 48_000;
+/** Fits the smallest path of IPv6, with SRTP and UDP around it. */
+const MAX_PACKET_BYTES = 1150;
+/** Packets that are kept to be sent again: a second of 6 Mbit/s. */
+const HISTORY_PACKETS = 640;
+/** What is sent at once of the pictures that a viewer catches up with; then other viewers have their turn. */
+const BURST_BYTES = 64 * 1024;
+const BURST_PAUSE_MS = 4;
+/** Between two pictures that are sent faster than they were made. */
+const CATCH_UP_TICKS = VIDEO_RATE / 1000;
+/** A browser that misses pictures asks again and again until it has a keyframe. */
+const REJOIN_MS = 500;
+
+/** Of the packets of one report. Retransmission mends less than that. */
+const BAD_LOSS = 0.2;
+const GOOD_LOSS = 0.05;
+/** Reports in a row. A browser sends one a second. */
+const BAD_REPORTS = 2;
+const GOOD_REPORTS = 5;
+
+/**
+ * One viewer: gets the pictures of a source from its last keyframe on, and Opus as it comes. A viewer whose network loses a fifth of its packets gets
+ * keyframes alone until it loses less. Runs inside the WebRTC child only.
+ */
+export class WatchPeer {
+  readonly #peer: number;
+  readonly #source: FanOut;
+  readonly #transport: PeerTransport;
+  readonly #video: Sender | null;
+  readonly #audio: Sender | null;
+  /** What it has to catch up with; null while it gets each picture as it comes. */
+  #behind: MediaFrame[] | null = null;
+  #burst: NodeJS.Timeout | null = null;
+  #waitsForKeyframe = true;
+  #joinedAt = 0;
+  #isKeyframesOnly = false;
+  #badReports = 0;
+  #goodReports = 0;
+  #fractionLost = 0;
+  #roundTripMs: number | null = null;
+  #retransmits = 0;
+
+  constructor(start: WebrtcStart, { peer, offer, plan }: PeerOffer, source: FanOut, events: PeerEvents) {
+    this.#peer = peer;
+    this.#source = source;
+    const ssrcs = { video: randomSsrc(), audio: randomSsrc() };
+    const configs = {
+      video: plan.video && new RtpConfig(ssrcs.video, CNAME, plan.video.payloadType, VIDEO_RATE),
+      audio: plan.audio && new RtpConfig(ssrcs.audio, CNAME, plan.audio.payloadType, AUDIO_RATE),
+    };
+    this.#transport = new PeerTransport(
+      `watch-${peer}`,
+      start,
+      { offer, plan, direction: "SendOnly" },
+      (kind, description) => description.addSSRC(ssrcs[kind], CNAME, STREAM, `${STREAM}-${kind}`),
+      {
+        answered: (sdp) => events.answered(sdp),
+        connected: () => {
+          events.connected();
+          this.#join();
+        },
+        closed: (reason) => {
+          if (this.#burst) clearTimeout(this.#burst);
+          source.leave(this);
+          events.closed(reason);
+        },
+      },
+    );
+    const { tracks } = this.#transport;
+    this.#video = tracks.video && configs.video ? new Sender(tracks.video, configs.video, VIDEO_RATE) : null;
+    this.#audio = tracks.audio && configs.audio ? new Sender(tracks.audio, configs.audio, AUDIO_RATE) : null;
+    tracks.video?.onMessage((message) => {
+      if (isRtcp(message)) for (const report of readRtcp(message)) this.#take(report);
+    });
+    for (const track of [tracks.video, tracks.audio]) track?.onError(() => {}); // its connection tells the end
+    source.join(this);
+  }
+
+  close(reason: string): void {
+    this.#transport.close(reason);
+  }
+
+  get report(): PeerReport {
+    return {
+      peer: this.#peer,
+      fractionLost: this.#fractionLost,
+      roundTripMs: this.#roundTripMs,
+      retransmits: this.#retransmits,
+      isKeyframesOnly: this.#isKeyframesOnly,
+    };
+  }
+
+  frame(frame: MediaFrame): void {
+    if (!this.#transport.isConnected) return;
+    if (frame.kind === "audio") return this.#audio?.send(frame);
+    if (this.#behind) this.#behind.push(frame);
+    else this.#picture(frame);
+  }
+
+  #picture(frame: MediaFrame): void {
+    if (frame.isIndependent) this.#waitsForKeyframe = false;
+    else if (this.#waitsForKeyframe || this.#isKeyframesOnly) return;
+    this.#video?.send(frame);
+  }
+
+  /** Begin at the last keyframe, or with the next one where none is kept. */
+  #join(): void {
+    if (!this.#video) return;
+    this.#joinedAt = performance.now();
+    const pictures = this.#isKeyframesOnly ? this.#source.gop.slice(0, 1) : [...this.#source.gop];
+    if (pictures.length === 0) return;
+    const last = pictures.at(-1)?.time ?? 0;
+    // Times never go back: pictures that are sent a second time follow what was sent.
+    this.#video.shift += Math.max(0, this.#video.sentTime - last + pictures.length * CATCH_UP_TICKS);
+    this.#behind = pictures.map((picture, index) => ({
+      ...picture,
+      time: last - (pictures.length - 1 - index) * CATCH_UP_TICKS,
+    }));
+    this.#catchUp();
+  }
+
+  #catchUp(): void {
+    this.#burst = null;
+    const behind = this.#behind;
+    let bytes = 0;
+    while (behind && behind.length > 0 && bytes < BURST_BYTES) {
+      const picture = behind.shift();
+      if (!picture) break;
+      bytes += picture.data.length;
+      this.#picture(picture);
+    }
+    if (behind && behind.length > 0) this.#burst = setTimeout(() => this.#catchUp(), BURST_PAUSE_MS);
+    else this.#behind = null;
+  }
+
+  #take(report: RtcpReport): void {
+    if (report.type === "reception") {
+      this.#fractionLost = report.fractionLost;
+      this.#roundTripMs = roundTripMs(report, Date.now()) ?? this.#roundTripMs;
+      this.#judge(report.fractionLost);
+    } else if (report.type === "nack") this.#retransmits += report.count;
+    else if (report.type === "keyframe-request" && !this.#behind && performance.now() - this.#joinedAt > REJOIN_MS)
+      this.#join();
+  }
+
+  #judge(fractionLost: number): void {
+    this.#badReports = fractionLost >= BAD_LOSS ? this.#badReports + 1 : 0;
+    this.#goodReports = fractionLost <= GOOD_LOSS ? this.#goodReports + 1 : 0;
+    if (!this.#isKeyframesOnly && this.#badReports >= BAD_REPORTS) {
+      this.#isKeyframesOnly = true;
+      this.#behind = null;
+    } else if (this.#isKeyframesOnly && this.#goodReports >= GOOD_REPORTS) {
+      this.#isKeyframesOnly = false;
+      this.#waitsForKeyframe = true;
+    }
+  }
+}
+
+const CNAME = "weir";
+const STREAM = "weir";
+
+const randomSsrc = (): number => 1 + Math.floor(Math.random() * (2 ** 31 - 2));
+
+/** One track of a viewer: RTP, sender reports, and packets again that the viewer asks for, all in the library. */
+class Sender {
+  /** Added to all times from now on. */
+  shift = 0;
+  /** Of the newest frame. */
+  sentTime = Number.NEGATIVE_INFINITY;
+  readonly #track: Track;
+  readonly #config: RtpPacketizationConfig;
+  readonly #ticks: number;
+  readonly #base = Math.floor(Math.random() * 2 ** 31);
+
+  constructor(track: Track, config: RtpPacketizationConfig, rate: number) {
+    this.#track = track;
+    this.#config = config;
+    this.#ticks = rate / VIDEO_RATE;
+    const packetizer =
+      rate === VIDEO_RATE ? new H264RtpPacketizer("Length", config, MAX_PACKET_BYTES) : new RtpPacketizer(config);
+    packetizer.addToChain(new RtcpSrReporter(config));
+    packetizer.addToChain(new RtcpNackResponder(HISTORY_PACKETS));
+    track.setMediaHandler(packetizer);
+  }
+
+  send({ time, data }: MediaFrame): void {
+    this.sentTime = time;
+    this.#config.timestamp = (this.#base + Math.round((time + this.shift) * this.#ticks)) % 2 ** 32;
+    try {
+      this.#track.sendMessageBinary(data as Buffer);
+    } catch {
+      // The peer went away between two looks; its connection tells the end.
+    }
+  }
+}

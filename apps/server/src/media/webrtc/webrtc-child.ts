@@ -1,0 +1,99 @@
+import { Socket } from "node:net";
+import { FanOut } from "./fan-out.ts";
+import type { PeerEvents } from "./peer-transport.ts";
+import { PublishPeer } from "./publish-peer.ts";
+import { WatchPeer } from "./watch-peer.ts";
+import {
+  type FromWebrtcChild,
+  frameFromWebrtcChild,
+  type MediaFrame,
+  type PeerOffer,
+  type ToWebrtcChild,
+  toWebrtcChildReader,
+  type WebrtcStart,
+} from "./webrtc-protocol.ts";
+
+/** The process that holds all WebRTC connections: it answers offers, sends sources to viewers and gives on what publishers send. It ends with its input pipe. */
+
+/** What the parent has not read yet. Beyond it publishers' frames are left out until their next keyframe. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+const REPORTS_MS = 2000;
+
+const input = new Socket({ fd: 3, readable: true, writable: false });
+const output = new Socket({ fd: 4, readable: false, writable: true });
+const read = toWebrtcChildReader();
+const sources = new Map<number, FanOut>();
+const peers = new Map<number, WatchPeer | PublishPeer>();
+let settings: WebrtcStart | null = null;
+
+input.on("data", (bytes) => {
+  for (const message of read(bytes)) take(message);
+});
+for (const pipe of [input, output]) pipe.on("error", () => process.exit(1)).on("close", () => process.exit(0));
+
+setInterval(() => {
+  const reports = [...peers.values()].flatMap((peer) => (peer instanceof WatchPeer ? peer.report : []));
+  if (reports.length > 0) send({ type: "reports", reports });
+}, REPORTS_MS);
+
+function take(message: ToWebrtcChild): void {
+  switch (message.type) {
+    case "start":
+      settings = message.start;
+      return;
+    case "watch":
+      return open(message, (start, events) => new WatchPeer(start, message, sourceOf(message.source), events));
+    case "publish":
+      return open(message, (start, events) => new PublishPeer(start, message, framesOf(message), events));
+    case "close":
+      return peers.get(message.peer)?.close("closed by the server");
+    case "frame":
+      return sourceOf(message.source).frame(message.frame);
+    case "end-source":
+      sources.delete(message.source);
+  }
+}
+
+function open({ peer }: PeerOffer, make: (start: WebrtcStart, events: PeerEvents) => WatchPeer | PublishPeer): void {
+  if (!settings) throw new Error("a peer came before the settings");
+  let isClosed = false;
+  const events: PeerEvents = {
+    answered: (sdp) => send({ type: "answer", peer, sdp }),
+    connected: () => send({ type: "connected", peer }),
+    closed: (reason) => {
+      if (isClosed) return;
+      isClosed = true;
+      peers.delete(peer);
+      send({ type: "closed", peer, reason });
+    },
+  };
+  try {
+    const made = make(settings, events);
+    if (!isClosed) peers.set(peer, made);
+  } catch (error) {
+    events.closed(`the offer could not be answered: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function sourceOf(id: number): FanOut {
+  const known = sources.get(id);
+  if (known) return known;
+  const source = new FanOut();
+  sources.set(id, source);
+  return source;
+}
+
+function framesOf({ peer, plan }: PeerOffer): (frame: MediaFrame) => void {
+  const leading = plan.video ? "video" : "audio";
+  let isDropping = false;
+  return (frame) => {
+    if (output.writableLength > MAX_UNREAD_BYTES) isDropping = true;
+    else if (frame.kind === leading && frame.isIndependent) isDropping = false;
+    if (isDropping) return;
+    send({ type: "frame", peer, frame });
+  };
+}
+
+function send(message: FromWebrtcChild): void {
+  output.write(frameFromWebrtcChild(message));
+}

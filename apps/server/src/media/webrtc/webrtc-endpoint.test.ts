@@ -1,0 +1,143 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
+import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
+import { silentLog } from "../../platform/log.ts";
+import { browserOffer } from "../testing/fake-peers.ts";
+import { type OfferAnswer, type OfferRefusal, type OfferRequest, WebrtcEndpoint } from "./webrtc-endpoint.ts";
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** An endpoint whose offers a test answers. */
+async function open() {
+  const asked: [party: string, request: OfferRequest][] = [];
+  const closed: boolean[] = [];
+  const ended = Promise.withResolvers<void>();
+  const rig = {
+    asked,
+    closed,
+    ended,
+    refusal: null as OfferRefusal | null,
+    url: "",
+    send: (path: string, init: RequestInit = {}) => fetch(`${rig.url}${path}`, init),
+    offer: (path: string, body: string, type = "application/sdp") =>
+      fetch(`${rig.url}${path}`, { method: "POST", headers: { "content-type": type }, body }),
+  };
+  const taker = (party: string) => ({
+    offer: async (request: OfferRequest): Promise<OfferAnswer | OfferRefusal> => {
+      asked.push([party, request]);
+      const close = (isWanted: boolean) => {
+        closed.push(isWanted);
+        ended.resolve();
+      };
+      return rig.refusal ?? { sdp: "v=0\r\n", close, ended: ended.promise };
+    },
+  });
+  const endpoint = new WebrtcEndpoint({
+    ...{ clock: new ManualClock(Date.UTC(2030, 0, 1)), log: silentLog, proxies: new TrustedProxies([]) },
+    ...{ prepare: () => {}, watch: taker("watch"), publish: taker("publish"), stunPort: 3478 },
+  });
+  const server = createServer((req, res) => endpoint.handle(req, res));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(
+    () => server.closeAllConnections(),
+    () => server.close(),
+  );
+  rig.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return rig;
+}
+
+describe("the WebRTC endpoint", () => {
+  it("answers an offer with 201, a resource, where to find STUN, and headers that pages may read", async () => {
+    const rig = await open();
+    const answer = await rig.offer("/webrtc/playback1?jwt=x", browserOffer("recvonly"));
+    expect([answer.status, await answer.text()]).toEqual([201, "v=0\r\n"]);
+    const header = (name: string) => answer.headers.get(name);
+    expect(header("content-type")).toBe("application/sdp");
+    expect(header("location")).toMatch(/^\/webrtc\/playback1\/[\w-]{22}$/);
+    expect(header("link")).toBe('<stun:127.0.0.1:3478>; rel="ice-server"');
+    expect(header("playhead-utc")).toBe("2030-01-01T00:00:00.000Z");
+    expect(header("access-control-expose-headers")).toContain("Location");
+    expect(rig.asked.map(([party, { name }]) => [party, name])).toEqual([["watch", "playback1"]]);
+    await rig.offer("/webrtc/Stream-Key", browserOffer("sendonly"));
+    expect(rig.asked[1]?.[0]).toBe("publish");
+  });
+
+  it("ends a connection for who has its address, once, and for nobody else", async () => {
+    const rig = await open();
+    const location = (await rig.offer("/webrtc/playback1", browserOffer("recvonly"))).headers.get("location") ?? "";
+    const ends = async (path: string) => (await rig.send(path, { method: "DELETE" })).status;
+    expect(await ends(location.replace("playback1", "playback2"))).toBe(404);
+    expect(await ends(`/webrtc/playback1/${"A".repeat(22)}`)).toBe(404);
+    expect(rig.closed).toEqual([]);
+    expect(await ends(location)).toBe(200);
+    expect(await ends(location)).toBe(404);
+    expect(rig.closed).toEqual([true]);
+  });
+
+  it("answers HEAD and preflights for any page, and refuses other methods by name", async () => {
+    const rig = await open();
+    for (const method of ["HEAD", "OPTIONS"]) {
+      const answer = await rig.send("/webrtc/playback1", { method });
+      expect(answer.status).toBe(method === "HEAD" ? 200 : 204);
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(answer.headers.get("access-control-allow-methods")).toContain("DELETE");
+      expect(answer.headers.get("link")).toContain("stun:");
+    }
+    const refused = async (method: string, path: string) => {
+      const answer = await rig.send(path, { method });
+      return [answer.status, answer.headers.get("allow")];
+    };
+    expect(await refused("GET", "/webrtc/playback1")).toEqual([405, "POST, HEAD, OPTIONS"]);
+    expect(await refused("PATCH", "/webrtc/playback1")).toEqual([405, "POST, HEAD, OPTIONS"]);
+    expect(await refused("PATCH", `/webrtc/playback1/${"A".repeat(22)}`)).toEqual([405, "DELETE, HEAD, OPTIONS"]);
+    expect(await refused("GET", "/webrtc/../x/y")).toEqual([404, null]);
+  });
+
+  it.each([
+    ["10 MB", "a".repeat(10 * 1024 * 1024), 413, /larger than 64 KiB/],
+    ["no SDP", '{"sdp":1}', 400, /no SDP offer/],
+    [
+      "1,000 media sections",
+      `${browserOffer("sendonly")}${"m=video 9 UDP/TLS/RTP/SAVPF 96\r\n".repeat(1000)}`,
+      400,
+      /at most 16/,
+    ],
+    ["simulcast", `${browserOffer("sendonly")}a=simulcast:send h;l\r\n`, 406, /turn simulcast off/],
+    ["VP8 alone", browserOffer("recvonly").replace("H264", "VP8"), 406, /no H\.264/],
+    [
+      "TCP alone",
+      `${browserOffer("sendonly")}a=candidate:1 1 tcp 1 192.0.2.1 9 typ host\r\n`,
+      406,
+      /TCP candidates only/,
+    ],
+  ])("refuses an offer of %s in words", async (_, body, status, words) => {
+    const rig = await open();
+    const answer = await rig.offer("/webrtc/Stream-Key", body).catch(() => null);
+    // A client that still sends may see the connection end first.
+    if (!answer) return expect(status).toBe(413);
+    expect([answer.status, await answer.text()]).toEqual([status, expect.stringMatching(words)]);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    expect(rig.asked).toEqual([]);
+  });
+
+  it("refuses an offer without a name, of another type, and what its party refuses", async () => {
+    const rig = await open();
+    expect((await rig.offer("/webrtc/", browserOffer("sendonly"))).status).toBe(401);
+    expect((await rig.offer("/webrtc/a", browserOffer("sendonly"), "application/json")).status).toBe(415);
+    rig.refusal = { status: 503, sentence: "Not now." };
+    const answer = await rig.offer("/webrtc/a", browserOffer("sendonly"));
+    expect([answer.status, await answer.text(), answer.headers.get("retry-after")]).toEqual([503, "Not now.", "2"]);
+  });
+
+  it("slows down a client that offers too often", async () => {
+    const rig = await open();
+    rig.refusal = { status: 404, sentence: "Nothing." };
+    for (let offers = 0; offers < 300; offers++) await rig.offer("/webrtc/a", browserOffer("recvonly"));
+    expect((await rig.offer("/webrtc/a", browserOffer("recvonly"))).status).toBe(429);
+  });
+});

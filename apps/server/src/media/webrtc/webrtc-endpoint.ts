@@ -1,0 +1,228 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { FormatError } from "@weir/formats/bits";
+import { type Offer, OfferRefused, readOffer } from "@weir/formats/sdp";
+import type { Clock } from "../../platform/clock.ts";
+import { RateLimit } from "../../platform/http/rate-limit.ts";
+import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
+import { Places } from "../../platform/limits/places.ts";
+import type { Log } from "../../platform/log.ts";
+
+/** Of a browser's offer with every codec and candidate that it has. */
+const MAX_OFFER_BYTES = 64 * 1024;
+const MAX_RESOURCES = 2000;
+const MAX_RESOURCES_PER_CLIENT = 500;
+/** Each costs keys and a handshake. */
+const OFFERS_A_MINUTE = 300;
+
+/** `/webrtc/{playback id or stream key}`, and a resource that was made there. */
+const ADDRESS = /^\/webrtc\/([\w-]{0,256})(?:\/([\w-]{22}))?\/?(?:\?[^#]*)?$/;
+
+/** An offer, and who sent it. */
+export interface OfferRequest {
+  readonly req: IncomingMessage;
+  readonly url: string;
+  /** A playback id or a stream key. */
+  readonly name: string;
+  readonly sdp: string;
+  readonly offer: Offer;
+}
+
+export interface OfferRefusal {
+  readonly status: 400 | 401 | 404 | 406 | 429 | 503;
+  /** For the person who sent the offer. */
+  readonly sentence: string;
+}
+
+/** A connection that is being made. */
+export interface OfferAnswer {
+  /** With candidates. */
+  readonly sdp: string;
+  /** End it; `isWanted`: its own client asked for that. */
+  close(isWanted: boolean): void;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<void>;
+}
+
+/** Who answers offers: to watch, or to publish. */
+export interface OfferTaker {
+  offer(request: OfferRequest): Promise<OfferAnswer | OfferRefusal>;
+}
+
+export interface WebrtcEndpointSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly proxies: TrustedProxies;
+  /** Somebody is about to send an offer. */
+  readonly prepare: () => void;
+  readonly watch: OfferTaker;
+  readonly publish: OfferTaker;
+  /** UDP port of the STUN responder; null where there is none. */
+  readonly stunPort: number | null;
+}
+
+interface Resource {
+  readonly name: string;
+  readonly answer: OfferAnswer;
+}
+
+/** WHIP and WHEP (RFC 9725 and its draft for viewers) over HTTP: one address for both, as public clients expect. An offer to send is to publish, any other to watch. */
+export class WebrtcEndpoint {
+  readonly #settings: WebrtcEndpointSettings;
+  readonly #resources = new Map<string, Resource>();
+  readonly #places = new Places<string>({ inAll: MAX_RESOURCES, perHolder: MAX_RESOURCES_PER_CLIENT });
+  readonly #offers: RateLimit;
+
+  constructor(settings: WebrtcEndpointSettings) {
+    this.#settings = settings;
+    this.#offers = new RateLimit({ clock: settings.clock, quota: OFFERS_A_MINUTE, windowMs: 60_000 });
+  }
+
+  handle(req: IncomingMessage, res: ServerResponse): void {
+    allowAnyPage(res);
+    const [, name, resource] = ADDRESS.exec(req.url ?? "") ?? [];
+    const { method = "" } = req;
+    if (method === "OPTIONS" || method === "HEAD") return this.#options(req, res, method === "OPTIONS" ? 204 : 200);
+    if (name === undefined) return send(res, 404, "There is nothing at this address.");
+    if (method === "POST" && resource === undefined) return void this.#post(req, res, name);
+    if (method === "DELETE" && resource !== undefined) return this.#delete(res, name, resource);
+    res.setHeader("allow", resource === undefined ? "POST, HEAD, OPTIONS" : "DELETE, HEAD, OPTIONS");
+    const remedy = method === "PATCH" ? " Answers have all candidates: send yours in the offer." : "";
+    send(res, 405, `${method} is not allowed here.${remedy}`);
+  }
+
+  #options(req: IncomingMessage, res: ServerResponse, status: number): void {
+    this.#settings.prepare();
+    this.#addLink(req, res);
+    res.writeHead(status, {
+      "access-control-allow-methods": "POST, DELETE, HEAD, OPTIONS",
+      "access-control-allow-headers":
+        "Authorization, Content-Type, Service-Jwt, Service-Access-Key, Livepeer-Jwt, Livepeer-Access-Key",
+      "access-control-max-age": "86400",
+      "accept-post": "application/sdp",
+    });
+    res.end();
+  }
+
+  #delete(res: ServerResponse, name: string, id: string): void {
+    const resource = this.#resources.get(id);
+    if (resource?.name !== name) return send(res, 404, "There is no such connection.");
+    resource.answer.close(true);
+    res.writeHead(200, { "content-length": "0" }).end();
+  }
+
+  async #post(req: IncomingMessage, res: ServerResponse, name: string): Promise<void> {
+    const { log, proxies } = this.#settings;
+    const client = proxies.clientOf(req);
+    try {
+      if (!/^application\/sdp\b/i.test(req.headers["content-type"] ?? ""))
+        return send(res, 415, "Send the offer as application/sdp.");
+      if (!this.#offers.take(client).isAllowed) return sendRefusal(res, TOO_MANY_OFFERS);
+      const sdp = await readBody(req);
+      if (sdp === null) {
+        res.setHeader("connection", "close");
+        return send(res, 413, `The offer is larger than ${MAX_OFFER_BYTES / 1024} KiB.`);
+      }
+      await this.#answer({ req, url: req.url ?? "", name, sdp, offer: readOffer(sdp) }, res, client);
+    } catch (error) {
+      const refusal = refusalOf(error);
+      if (!refusal) log.error({ err: error }, "could not answer an offer");
+      sendRefusal(res, refusal ?? FAILED);
+    }
+  }
+
+  async #answer(request: OfferRequest, res: ServerResponse, client: string): Promise<void> {
+    if (request.name === "") return sendRefusal(res, NO_NAME);
+    if (!this.#places.take(client)) return sendRefusal(res, FULL);
+    const { publish, watch } = this.#settings;
+    const taker = request.offer.purpose === "publish" ? publish : watch;
+    const answer = await taker.offer(request).catch((error: unknown) => {
+      this.#places.giveBack(client);
+      throw error;
+    });
+    if ("status" in answer) {
+      this.#places.giveBack(client);
+      return sendRefusal(res, answer);
+    }
+    const id = randomBytes(16).toString("base64url");
+    this.#resources.set(id, { name: request.name, answer });
+    void answer.ended.then(() => {
+      this.#resources.delete(id);
+      this.#places.giveBack(client);
+    });
+    if (res.destroyed) return answer.close(false);
+    this.#addLink(request.req, res);
+    res.writeHead(201, {
+      "content-type": "application/sdp",
+      "content-length": String(Buffer.byteLength(answer.sdp)),
+      "cache-control": "no-store",
+      location: `/webrtc/${request.name}/${id}`,
+      "playhead-utc": new Date(this.#settings.clock.now()).toISOString(),
+    });
+    res.end(answer.sdp);
+  }
+
+  /** Where clients learn their own address. */
+  #addLink(req: IncomingMessage, res: ServerResponse): void {
+    const { stunPort, proxies } = this.#settings;
+    const host = /^(\[[^\]]*\]|[^:]*)/.exec(proxies.hostOf(req))?.[0] ?? "";
+    if (stunPort !== null && /^[\w.[\]:-]+$/.test(host))
+      res.setHeader("link", `<stun:${host}:${stunPort}>; rel="ice-server"`);
+  }
+}
+
+const NO_NAME: OfferRefusal = { status: 401, sentence: "Give a stream key to publish, or a playback id to watch." };
+const FULL: OfferRefusal = {
+  status: 503,
+  sentence: "This server has no room for another WebRTC connection. Try again later.",
+};
+const TOO_MANY_OFFERS: OfferRefusal = {
+  status: 429,
+  sentence: "Too many offers from this address: try again in a minute.",
+};
+const FAILED: OfferRefusal = {
+  status: 503,
+  sentence: "The offer cannot be answered right now. Try again in a moment.",
+};
+
+/** Null for an error that is the server's own. */
+function refusalOf(error: unknown): OfferRefusal | null {
+  if (error instanceof OfferRefused) return { status: error.kind === "malformed" ? 400 : 406, sentence: error.message };
+  if (error instanceof FormatError) return { status: 400, sentence: `This is no SDP offer: ${error.message}.` };
+  return null;
+}
+
+/** Null where there is more than an offer may have. */
+async function readBody(req: IncomingMessage): Promise<string | null> {
+  if (Number(req.headers["content-length"] ?? 0) > MAX_OFFER_BYTES) return null;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_OFFER_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function allowAnyPage(res: ServerResponse): void {
+  res.setHeader("access-control-allow-origin", "*");
+  res.setHeader("access-control-expose-headers", "Location, Link, Playhead-UTC, Retry-After");
+}
+
+function sendRefusal(res: ServerResponse, { status, sentence }: OfferRefusal): void {
+  if (status === 503 || status === 429) res.setHeader("retry-after", status === 429 ? "60" : "2");
+  send(res, status, sentence);
+}
+
+/** In plain words, which public players show or look for their keywords in. */
+function send(res: ServerResponse, status: number, sentence: string): void {
+  if (res.headersSent) return void res.destroy();
+  res.writeHead(status, {
+    "content-type": "text/plain; charset=utf-8",
+    "content-length": String(Buffer.byteLength(sentence)),
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+  });
+  res.end(sentence);
+}

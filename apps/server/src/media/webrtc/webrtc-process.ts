@@ -1,0 +1,210 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Duplex, Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import {
+  type FromWebrtcChild,
+  frameToWebrtcChild,
+  fromWebrtcChildReader,
+  type MediaFrame,
+  type PeerPlan,
+  type PeerReport,
+  type ToWebrtcChild,
+  type WebrtcStart,
+} from "./webrtc-protocol.ts";
+
+const CHILD = fileURLToPath(new URL("./webrtc-child.ts", import.meta.url));
+/** Before the next one after a child that died; a child that lived for long is replaced at once. */
+const RESTART_MS = [0, 250, 1000, 5000];
+const STEADY_MS = 30_000;
+/** 8 s of 16 Mbit/s. A child that is so far behind gets no more frames until it reads again. */
+const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
+
+/** What a peer tells. Nothing comes after `closed`. */
+export interface PeerHandler {
+  /** The answer, without candidates that could be used: its port is our own. */
+  answered(sdp: string): void;
+  connected(): void;
+  closed(reason: string): void;
+  /** What a publisher sends. */
+  frame(frame: MediaFrame): void;
+  /** How a viewer gets it. */
+  report(report: PeerReport): void;
+}
+
+export interface Peer {
+  /** `closed` is not called. */
+  close(): void;
+}
+
+/** What viewers of one broadcast get. */
+export interface PeerSource {
+  /** False where the child is too far behind to take it. */
+  frame(frame: MediaFrame): boolean;
+  watch(offer: string, plan: PeerPlan, handler: PeerHandler): Peer;
+  close(): void;
+}
+
+/** Where WebRTC connections are made. */
+export interface WebrtcPeers {
+  /** Somebody is about to connect. */
+  prepare(): void;
+  openSource(): PeerSource;
+  publish(offer: string, plan: PeerPlan, handler: PeerHandler): Peer;
+}
+
+export interface WebrtcProcessSettings extends WebrtcStart {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * The process that holds all WebRTC connections, started when the first one is wanted. Native code reads packets of strangers there: it may die at any
+ * moment. Then its peers are closed, and a fresh one is there for those who connect again.
+ */
+export class WebrtcProcess implements WebrtcPeers {
+  readonly #settings: WebrtcProcessSettings;
+  readonly #peers = new Map<number, PeerHandler>();
+  #child: ChildProcess | null = null;
+  #input: Writable | null = null;
+  #numbers = 0;
+  #startedAt = 0;
+  #deaths = 0;
+  #restart: Timer | null = null;
+  #isClosed = false;
+
+  constructor(settings: WebrtcProcessSettings) {
+    this.#settings = settings;
+  }
+
+  /** Of the child; 0 while there is none. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  get peerCount(): number {
+    return this.#peers.size;
+  }
+
+  /** A child needs a moment to start. */
+  prepare(): void {
+    if (!this.#child) this.#start();
+  }
+
+  openSource(): PeerSource {
+    const source = ++this.#numbers;
+    return {
+      frame: (frame) => {
+        if ((this.#input?.writableLength ?? 0) > MAX_BACKLOG_BYTES) return false;
+        this.#send({ type: "frame", source, frame });
+        return true;
+      },
+      watch: (offer, plan, handler) =>
+        this.#open(handler, (peer) => this.#send({ type: "watch", peer, source, offer, plan: bare(plan) })),
+      close: () => this.#send({ type: "end-source", source }),
+    };
+  }
+
+  publish(offer: string, plan: PeerPlan, handler: PeerHandler): Peer {
+    return this.#open(handler, (peer) => this.#send({ type: "publish", peer, offer, plan: bare(plan) }));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#restart?.cancel();
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    child.kill("SIGKILL");
+    await ended;
+  }
+
+  #open(handler: PeerHandler, ask: (peer: number) => void): Peer {
+    const peer = ++this.#numbers;
+    this.#peers.set(peer, handler);
+    this.prepare();
+    ask(peer);
+    return {
+      close: () => {
+        if (this.#peers.delete(peer)) this.#send({ type: "close", peer });
+      },
+    };
+  }
+
+  #send(message: ToWebrtcChild): void {
+    this.#input?.write(frameToWebrtcChild(message));
+  }
+
+  #start(): void {
+    this.#restart?.cancel();
+    if (this.#isClosed) return;
+    const { clock, port, bindAddress } = this.#settings;
+    const child = spawn(process.execPath, [CHILD], {
+      cwd: "/",
+      // Nothing of this process's environment, which holds secrets. Glibc's arenas cost a media process tens of megabytes.
+      env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: "2" },
+      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+    });
+    const [, , , input, output] = child.stdio as [null, null, null, Duplex, Readable];
+    this.#child = child;
+    this.#input = input;
+    this.#startedAt = clock.monotonic();
+    input.on("error", () => {}); // its exit follows and tells
+    output.on("error", () => {});
+    const read = fromWebrtcChildReader();
+    output.on("data", (bytes: Uint8Array) => this.#receive(child, read, bytes));
+    child.once("error", (error) => this.#died(child, `cannot start: ${error.message}`));
+    child.once("close", (code, signal) => this.#died(child, `ended with ${signal ?? `code ${code}`}`));
+    this.#send({ type: "start", start: { port, bindAddress } });
+  }
+
+  #receive(child: ChildProcess, read: (bytes: Uint8Array) => FromWebrtcChild[], bytes: Uint8Array): void {
+    try {
+      for (const message of read(bytes)) this.#take(message);
+    } catch (error) {
+      this.#settings.log.error(
+        { err: error, pid: child.pid },
+        "unreadable message from the WebRTC process; killing it",
+      );
+      child.kill("SIGKILL");
+    }
+  }
+
+  #take(message: FromWebrtcChild): void {
+    if (message.type === "reports") {
+      for (const report of message.reports) this.#peers.get(report.peer)?.report(report);
+      return;
+    }
+    const handler = this.#peers.get(message.peer);
+    if (message.type === "frame") handler?.frame(message.frame);
+    else if (message.type === "answer") handler?.answered(message.sdp);
+    else if (message.type === "connected") handler?.connected();
+    else {
+      this.#peers.delete(message.peer);
+      handler?.closed(message.reason);
+    }
+  }
+
+  #died(child: ChildProcess, reason: string): void {
+    if (this.#child !== child) return;
+    this.#child = null;
+    this.#input = null;
+    const handlers = [...this.#peers.values()];
+    this.#peers.clear();
+    if (!this.#isClosed) {
+      const { clock, log } = this.#settings;
+      log.warn({ reason, peers: handlers.length }, "the WebRTC process died; its viewers and publishers connect again");
+      const hasLived = clock.monotonic() - this.#startedAt >= STEADY_MS;
+      this.#deaths = hasLived ? 0 : this.#deaths + 1;
+      const ms = RESTART_MS[Math.min(this.#deaths, RESTART_MS.length - 1)] ?? 0;
+      this.#restart = clock.after(ms, () => this.#start());
+    }
+    for (const handler of handlers) handler.closed("the WebRTC process died");
+  }
+}
+
+/** The child gets no more of an offer than it needs. */
+function bare({ video, audio, unused }: PeerPlan): PeerPlan {
+  return { video, audio, unused };
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { shareArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+import { WebrtcPage } from "./support/webrtc-page.ts";
+
+const arena = shareArena();
+
+test("a browser watches an RTMP stream with B-frames and AAC by WHEP", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { bFrames: 2, stream: { profiles: [] } });
+  await broadcast.untilState("live");
+  await using viewer = await WebrtcPage.open(arena.browser, arena.weir.url);
+  const answer = await viewer.watch(arena.weir.webrtcUrl(broadcast.stream.playbackId));
+  expect(answer).toMatchObject({ status: 201, location: expect.stringMatching(/^\/webrtc\/[a-z0-9]+\/[\w-]{22}$/) });
+  const figures = await viewer.until("pictures and sound", ({ frames, loudness }) => frames > 60 && loudness > 0.01);
+  expect(figures).toMatchObject({ width: 640, lost: 0 });
+});
+
+test("a browser's camera, published by WHIP, is watched by WHEP and HLS and recorded", async () => {
+  const { client } = arena.weir;
+  const stream = await client.streams.create({ name: "whip", record: true, profiles: [] });
+  await using publisher = await WebrtcPage.open(arena.browser, arena.weir.url);
+  expect((await publisher.publish(arena.weir.webrtcUrl(stream.streamKey ?? ""))).status).toBe(201);
+  await using viewer = await WebrtcPage.open(arena.browser, arena.weir.url);
+  await expect
+    .poll(async () => (await viewer.watch(arena.weir.webrtcUrl(stream.playbackId))).status, { interval: 300 })
+    .toBe(201);
+  await viewer.until("pictures and sound", ({ frames, loudness }) => frames > 30 && loudness > 0.01);
+  const player = await arena.browser.playHls(arena.weir.hlsUrl(stream.playbackId));
+  const shown = await player.untilMoving();
+  expect(shown.audioBytes).toBeGreaterThan(0);
+  await player.close();
+  expect((await publisher.stop()).status).toBe(200);
+  const recorded = async () => (await client.sessions.ofStream(stream.id)).items[0]?.recordingStatus;
+  await expect.poll(recorded, { timeout: 20_000 }).toBe("ready");
+});
