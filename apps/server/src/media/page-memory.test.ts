@@ -38,6 +38,18 @@ test("what two chains hold is never in one page, and what one gives back the nex
   expect(memory.pagesFree).toBe(free - 2);
 });
 
+test("neighbouring pages are one view, also when they are taken for a second time", () => {
+  const memory = new PageMemory();
+  for (let round = 0; round < 3; round++) {
+    const [one, other] = [new PageChain(memory), new PageChain(memory)];
+    for (const chain of [one, other, one]) chain.append(new Uint8Array(2 * PAGE_BYTES));
+    expect(one.from(0).map((view) => view.byteLength)).toEqual([2 * PAGE_BYTES, 2 * PAGE_BYTES]);
+    expect(other.from(PAGE_BYTES - 1).map((view) => view.byteLength)).toEqual([PAGE_BYTES + 1]);
+    other.giveBack();
+    one.giveBack();
+  }
+});
+
 test("slabs that nobody uses go back to the system but for a reserve, at once", () => {
   const memory = new PageMemory();
   const pages: Page[] = Array.from({ length: 18 * PAGES_A_SLAB }, () => memory.take());

@@ -14,6 +14,8 @@ const MAX_NEW_SLABS = 16;
 export interface Page {
   readonly bytes: Uint8Array;
   readonly slab: Slab;
+  /** Its place in the slab. */
+  readonly index: number;
 }
 
 class Slab {
@@ -21,8 +23,12 @@ class Slab {
   readonly free: Page[] = [];
 
   constructor() {
-    for (let page = PAGES_A_SLAB - 1; page >= 0; page--)
-      this.free.push({ bytes: new Uint8Array(this.#buffer, page * PAGE_BYTES, PAGE_BYTES), slab: this });
+    for (let index = PAGES_A_SLAB - 1; index >= 0; index--)
+      this.free.push({ bytes: this.view(index * PAGE_BYTES, PAGE_BYTES), slab: this, index });
+  }
+
+  view(start: number, size: number): Uint8Array {
+    return new Uint8Array(this.#buffer, start, size);
   }
 
   get isUnused(): boolean {
@@ -86,8 +92,9 @@ export class PageMemory {
     slab.giveBack();
   }
 
+  /** The last first: neighbours are taken again as neighbours, and `PageChain.from` makes one view of them. */
   giveAllBack(pages: Page[]): void {
-    for (const page of pages.splice(0)) this.giveBack(page);
+    for (const page of pages.splice(0).reverse()) this.giveBack(page);
   }
 
   /** Give `pages` back when nobody can reach `owner` any more. */
@@ -123,8 +130,7 @@ export class PageChain {
     for (let done = 0; done < bytes.byteLength; ) {
       const at = this.#byteLength % PAGE_BYTES;
       if (at === 0) this.#pages.push(this.#memory.take());
-      const page = this.#pages.at(-1);
-      if (!page) throw new Error("a chain has bytes but no page");
+      const page = this.#page(this.#pages.length - 1);
       const size = Math.min(PAGE_BYTES - at, bytes.byteLength - done);
       page.bytes.set(size === bytes.byteLength ? bytes : bytes.subarray(done, done + size), at);
       done += size;
@@ -132,18 +138,34 @@ export class PageChain {
     }
   }
 
-  /** The bytes from `start` to the end, a view for each page. */
+  /** The bytes from `start` to the end, a view for each run of neighbouring pages: each view costs those who send it. */
   from(start: number): Uint8Array[] {
     const views: Uint8Array[] = [];
     for (let at = start; at < this.#byteLength; ) {
-      const page = this.#pages[Math.floor(at / PAGE_BYTES)];
-      if (!page) throw new Error("a chain has bytes but no page");
+      const first = Math.floor(at / PAGE_BYTES);
       const offset = at % PAGE_BYTES;
-      const size = Math.min(PAGE_BYTES - offset, this.#byteLength - at);
-      views.push(size === PAGE_BYTES ? page.bytes : page.bytes.subarray(offset, offset + size));
+      const size = Math.min(this.#runFrom(first) * PAGE_BYTES - offset, this.#byteLength - at);
+      views.push(this.#page(first).slab.view(this.#page(first).index * PAGE_BYTES + offset, size));
       at += size;
     }
     return views;
+  }
+
+  /** How many pages from this one on lie side by side in memory. */
+  #runFrom(first: number): number {
+    const { slab, index } = this.#page(first);
+    let pages = 1;
+    for (let next = this.#pages[first + 1]; next?.slab === slab && next.index === index + pages; ) {
+      pages++;
+      next = this.#pages[first + pages];
+    }
+    return pages;
+  }
+
+  #page(at: number): Page {
+    const page = this.#pages[at];
+    if (!page) throw new Error("a chain has bytes but no page");
+    return page;
   }
 
   /** Nobody reads the bytes any more: the pages are used again. */

@@ -11,12 +11,10 @@ test("a segment's memory is given back with its last release", () => {
   part(PAGE_BYTES + 10, 1);
   part(10, 2);
   expect(segment.parts.map(({ views }) => views.map((view) => [view.byteLength, view[0]]))).toEqual([
-    [
-      [PAGE_BYTES, 1],
-      [10, 1],
-    ],
+    [[PAGE_BYTES + 10, 1]],
     [[10, 2]],
   ]);
+  expect(segment.views.map((view) => view.byteLength)).toEqual([PAGE_BYTES + 20]);
   segment.retain();
   segment.release();
   expect(memory.pagesInUse).toBe(2);

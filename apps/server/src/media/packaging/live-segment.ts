@@ -48,6 +48,7 @@ export class LiveSegment implements SegmentPlace {
   readonly init: InitSegment | null;
   readonly #parts: LivePart[] = [];
   readonly #chain: PageChain;
+  #views: readonly Uint8Array[] | null = null;
   #durationTicks: number;
   #frames = 0;
   #shares = 1;
@@ -83,9 +84,10 @@ export class LiveSegment implements SegmentPlace {
     return this.#frames;
   }
 
-  /** The bytes of all parts, a view for each page. */
+  /** The bytes of all parts, one view after the other. */
   get views(): readonly Uint8Array[] {
-    return this.#chain.from(0);
+    this.#views ??= this.#chain.from(0);
+    return this.#views;
   }
 
   /** Copy the pieces of a part behind the parts before it. */
@@ -94,6 +96,7 @@ export class LiveSegment implements SegmentPlace {
     for (const piece of pieces) this.#chain.append(piece);
     const byteLength = this.#chain.byteLength - start;
     this.#parts.push({ ...timing, views: this.#chain.from(start), byteLength });
+    this.#views = null;
     this.#durationTicks += timing.durationTicks;
     this.#frames += timing.frames;
   }

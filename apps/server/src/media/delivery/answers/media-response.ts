@@ -126,16 +126,17 @@ export function sendBuffers(
   for (const buffer of buffers) size += buffer.byteLength;
   const range = startBytes(req, res, type, cache, size);
   if (!range) return 0;
-  res.cork();
   let at = 0;
   for (const buffer of buffers) {
     const from = Math.max(0, range.start - at);
     const to = Math.min(buffer.byteLength, range.end + 1 - at);
-    if (from < to) res.write(from === 0 && to === buffer.byteLength ? buffer : buffer.subarray(from, to));
     at += buffer.byteLength;
+    if (from >= to) continue;
+    const bytes = from === 0 && to === buffer.byteLength ? buffer : buffer.subarray(from, to);
+    // The first write corks the socket, the end lets everything go.
+    if (at <= range.end) res.write(bytes);
+    else res.end(bytes);
   }
-  res.end();
-  res.uncork();
   return range.end - range.start + 1;
 }
 
