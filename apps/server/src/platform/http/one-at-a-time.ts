@@ -14,8 +14,10 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** The requests of a connection behind the one that is being answered. */
+/** The requests of a connection. */
 interface Line {
+  isAnswering: boolean;
+  /** Behind the one that is being answered. */
   readonly exchanges: Exchange[];
   bytes: number;
 }
@@ -25,28 +27,36 @@ interface Line {
  * of a packet at once, so that a few kB would begin hundreds of answers that nobody reads. A connection that sends too many is closed.
  */
 export function oneAtATime(handle: Handler): Handler {
-  /** Of the connections with an answer under way. */
-  const lines = new Map<Socket, Line>();
+  const lines = new WeakMap<Socket, Line>();
   let waitingBytes = 0;
 
   const begin = ({ request, response }: Exchange, line: Line): void => {
-    lines.set(request.socket, line);
-    response.once("close", () => goOn(request.socket, line));
+    line.isAnswering = true;
+    response.on("close", () => goOn(request.socket, line));
     handle(request, response);
   };
 
   const goOn = (socket: Socket, line: Line): void => {
-    lines.delete(socket);
+    line.isAnswering = false;
     const next = socket.destroyed ? undefined : line.exchanges.shift();
     const bytes = next ? sizeOf(next.request) : line.bytes;
     line.bytes -= bytes;
     waitingBytes -= bytes;
     if (next) begin(next, line);
+    else line.exchanges.length = 0;
+  };
+
+  const lineOf = (socket: Socket): Line => {
+    const known = lines.get(socket);
+    if (known) return known;
+    const line = { isAnswering: false, exchanges: [], bytes: 0 };
+    lines.set(socket, line);
+    return line;
   };
 
   return (request, response) => {
-    const line = lines.get(request.socket);
-    if (!line) return begin({ request, response }, { exchanges: [], bytes: 0 });
+    const line = lineOf(request.socket);
+    if (!line.isAnswering) return begin({ request, response }, line);
     const bytes = sizeOf(request);
     if (line.bytes + bytes > MAX_WAITING_BYTES_PER_CONNECTION || waitingBytes + bytes > MAX_WAITING_BYTES)
       return void request.socket.destroy();
