@@ -23,7 +23,7 @@ import type { Admission, Refusal, Viewing } from "../viewers/admission.ts";
 import { Admissions } from "../viewers/admissions.ts";
 import { LiveDelivery } from "./live-delivery.ts";
 import type { LiveSources } from "./live-source.ts";
-import { accessRequestOf, type MediaAddress, parseMediaAddress, renditionAddresses } from "./media-address.ts";
+import { accessRequestOf, type MediaAddress, MediaAddresses, renditionAddresses } from "./media-address.ts";
 import { addressOfTrack, RecordingAddresses } from "./other-addresses.ts";
 
 /** The phrase that public players read as "not allowed" (their keyword list). */
@@ -68,6 +68,7 @@ export class HlsDelivery {
   readonly #archive: ArchiveDelivery;
   readonly #recordings: RecordingAddresses;
   readonly #longResponses: LongResponses;
+  readonly #addresses = new MediaAddresses();
 
   constructor({ playbackGate, ...settings }: HlsDeliverySettings) {
     const { clock, log, live } = settings;
@@ -111,7 +112,7 @@ export class HlsDelivery {
     if (!isRead(req, res)) return;
     const isQuestion = req.url === AUTHORIZE;
     const url = (isQuestion ? originalUri(req) : req.url) ?? "";
-    const address = parseMediaAddress(url);
+    const address = this.#addresses.find(url);
     if (!address) return sendElsewhere(res, isQuestion ? null : addressOfTrack(url));
     const asked: MediaRequest = { req, res, address, isQuestion };
     const admission = this.#admissions.admit(accessRequestOf(req, url, address));
@@ -147,7 +148,7 @@ export class HlsDelivery {
       if (source?.playbackId !== address.playbackId) return sendNotFound(res);
       const playlist = source.pipeline.playlist(address.rendition);
       if (!playlist) return sendNotFound(res);
-      if (begin(asked, admission)) this.#live.file({ req, res, source, caching }, playlist, address.file);
+      if (begin(asked, admission)) this.#live.file({ req, res, source, caching, address }, playlist);
       return;
     }
     const source = this.#sources.sessionOf(address.playbackId);

@@ -13,7 +13,7 @@ import {
   sendText,
 } from "../answers/media-response.ts";
 import type { LiveFiles, LiveList, LiveSource } from "./live-source.ts";
-import { parseBlockingQuery } from "./media-address.ts";
+import type { FileAddress } from "./media-address.ts";
 import { furthestMsn, hasMedia, JOIN_WAIT_MS, type PlaylistWait, PlaylistWaits } from "./playlist-waits.ts";
 
 /** A player that joins gets a playlist with at least this many parts, a second in all. */
@@ -21,7 +21,6 @@ const JOIN_PARTS = { video: 3, audio: 2 };
 /** A session that has just begun knows its tracks a moment later: the second one is waited for. */
 const TRACKS_WITHIN_MS = 1000;
 const TRACKS_LOOK_MS = 50;
-const MEDIA_NAME = /^(\d{1,15})(?:\.(\d{1,6}))?\.m4s$/;
 
 /** A request for a file of a session's live window. */
 export interface LiveRequest {
@@ -29,6 +28,7 @@ export interface LiveRequest {
   readonly res: ServerResponse;
   readonly source: LiveSource;
   readonly caching: Caching;
+  readonly address: FileAddress;
 }
 
 /** Serves the live window of a session from memory. Everything but a wait happens within the request's own turn. */
@@ -53,20 +53,19 @@ export class LiveDelivery {
     this.#clock.after(TRACKS_LOOK_MS, () => this.multivariant(source, send, waitedMs + TRACKS_LOOK_MS));
   }
 
-  file(asked: LiveRequest, playlist: LiveList, file: string): void {
+  file(asked: LiveRequest, playlist: LiveList): void {
+    const { file, media } = asked.address;
     if (file === "index.m3u8") return this.#playlist(asked, playlist);
     if (file.startsWith("init-")) return sendInit(asked, playlist.rendition, file);
-    const name = MEDIA_NAME.exec(file);
-    if (!name) return sendNotFound(asked.res);
-    const msn = Number(name[1]);
-    if (name[2] === undefined) sendSegment(asked, playlist.rendition, msn);
-    else this.#part(asked, playlist.rendition, msn, Number(name[2]));
+    if (!media) return sendNotFound(asked.res);
+    if (media.part === null) sendSegment(asked, playlist.rendition, media.msn);
+    else this.#part(asked, playlist.rendition, media.msn, media.part);
   }
 
   #playlist(asked: LiveRequest, playlist: LiveList): void {
     const { rendition } = playlist;
-    const { req, res, caching } = asked;
-    const query = parseBlockingQuery(req.url ?? "");
+    const { res, caching, address } = asked;
+    const query = address.blocking;
     if (query === "invalid") return sendText(res, 400, "application/json", BAD_DIRECTIVE, PERSONAL.error);
     if (query === null) {
       const isReady = () => rendition.listed.length > 0 || rendition.partCount >= JOIN_PARTS[kindOf(rendition)];
@@ -92,21 +91,15 @@ export class LiveDelivery {
   }
 
   /** A hinted part may be asked for before it exists: the answer waits for it. */
-  #part({ req, res, source, caching }: LiveRequest, rendition: LiveFiles, msn: number, part: number): void {
-    const found = () => rendition.segment(msn)?.parts[part];
-    const isNext = () => rendition.nextPart?.msn === msn && rendition.nextPart.part === part;
-    const isDecided = () => found() !== undefined || !isNext();
-    const send = (): void => {
-      const segment = rendition.segment(msn);
-      const views = found()?.views;
-      if (!segment || !views) return sendNotFound(res);
-      holdWhileSending(res, segment);
-      source.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, views);
-      source.sent.part++;
-    };
-    if (!isNext()) return send();
-    const { playbackId } = source;
-    this.#waits.until(rendition, { req, res, playbackId, isMet: isDecided, done: send, full: () => sendBusy(res) });
+  #part(asked: LiveRequest, rendition: LiveFiles, msn: number, part: number): void {
+    const isNext = (next = rendition.nextPart) => next?.msn === msn && next.part === part;
+    if (!isNext()) return sendPart(asked, rendition, msn, part);
+    const { req, res, source } = asked;
+    this.#waits.until(rendition, {
+      ...{ req, res, playbackId: source.playbackId, isMet: () => !isNext() },
+      done: () => sendPart(asked, rendition, msn, part),
+      full: () => sendBusy(res),
+    });
   }
 }
 
@@ -148,10 +141,19 @@ function sendSegment({ req, res, source, caching }: LiveRequest, rendition: Live
   source.sent.segment++;
 }
 
+function sendPart({ req, res, source, caching }: LiveRequest, rendition: LiveFiles, msn: number, part: number): void {
+  const segment = rendition.segment(msn);
+  const views = segment?.parts[part]?.views;
+  if (!segment || !views) return sendNotFound(res);
+  holdWhileSending(res, segment);
+  source.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, views);
+  source.sent.part++;
+}
+
 /** The socket may still read the bytes long after the segment left the window. */
 function holdWhileSending(res: ServerResponse, segment: LiveSegment): void {
   segment.retain();
-  res.once("close", () => segment.release());
+  res.on("close", () => segment.release());
 }
 
 const kindOf = ({ name }: LiveFiles) => (name === "audio" ? "audio" : "video");

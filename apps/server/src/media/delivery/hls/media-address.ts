@@ -7,14 +7,26 @@ export type MediaAddress =
   | { readonly kind: "multivariant"; readonly playbackId: string }
   /** `source`, or the name of a smaller one. */
   | { readonly kind: "mp4"; readonly playbackId: string; readonly name: string }
-  | {
-      readonly kind: "file";
-      readonly playbackId: string;
-      readonly token: string;
-      readonly timeline: string;
-      readonly rendition: string;
-      readonly file: string;
-    };
+  | FileAddress;
+
+export interface FileAddress {
+  readonly kind: "file";
+  readonly playbackId: string;
+  readonly token: string;
+  readonly timeline: string;
+  readonly rendition: string;
+  readonly file: string;
+  /** The segment, or the part of one, that the file is; null for any other file. */
+  readonly media: MediaPlace | null;
+  /** What a request for a playlist waits for. */
+  readonly blocking: BlockingQuery;
+}
+
+/** `part` is null for a whole segment. */
+export interface MediaPlace {
+  readonly msn: number;
+  readonly part: number | null;
+}
 
 /**
  * The one spelling of every address. No escape, empty word, dot word, backslash or fragment matches: a cache in front that reads paths in
@@ -33,7 +45,33 @@ export function parseMediaAddress(url: string): MediaAddress | null {
   if (playlist !== undefined) return { kind: "multivariant", playbackId };
   if (name !== undefined) return { kind: "mp4", playbackId, name };
   if (token === undefined || timeline === undefined || rendition === undefined || file === undefined) return null;
-  return { kind: "file", playbackId, token, timeline, rendition, file };
+  const media = mediaPlaceOf(file);
+  return { kind: "file", playbackId, token, timeline, rendition, file, media, blocking: parseBlockingQuery(url) };
+}
+
+const MEDIA_NAME = /^(\d{1,15})(?:\.(\d{1,6}))?\.m4s$/;
+
+function mediaPlaceOf(file: string): MediaPlace | null {
+  const [, msn, part] = MEDIA_NAME.exec(file) ?? [];
+  return msn === undefined ? null : { msn: Number(msn), part: part === undefined ? null : Number(part) };
+}
+
+const MAX_KNOWN = 1_000;
+const MAX_KNOWN_LENGTH = 500;
+
+/** Reads addresses, and keeps what it has read: all viewers of a stream ask for the same at the same time. */
+export class MediaAddresses {
+  readonly #known = new Map<string, MediaAddress | null>();
+
+  find(url: string): MediaAddress | null {
+    const known = this.#known.get(url);
+    if (known !== undefined) return known;
+    const address = parseMediaAddress(url);
+    if (url.length > MAX_KNOWN_LENGTH) return address;
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
+    this.#known.set(url, address);
+    return address;
+  }
 }
 
 /** Who asks, for what is under this address. */
@@ -56,7 +94,7 @@ export function renditionAddresses({ token, playerId }: Viewing, timeline: strin
   return (rendition) => `s/${token}/${timeline}/${rendition}/index.m3u8${query}`;
 }
 
-export type BlockingQuery = { readonly msn: number; readonly part: number | null } | null | "invalid";
+export type BlockingQuery = MediaPlace | null | "invalid";
 
 const COUNT = /^\d{1,15}$/;
 /** As caches in front read it: undecoded, upper and lower case alike. */

@@ -2,11 +2,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { LiveFiles } from "./live-source.ts";
-import { WaitPlaces } from "./wait-places.ts";
+import { type WaitPlace, WaitPlaces } from "./wait-places.ts";
 
 const WAIT_TARGET_DURATIONS = 3;
 /** A player that joins gets the list as it is after this long: a rung may have nothing yet. */
 export const JOIN_WAIT_MS = 3000;
+
+/** How late the end of a wait may be noticed. */
+const LOOK_MS = 250;
 
 /** One request that waits. */
 export interface PlaylistWait {
@@ -21,10 +24,21 @@ export interface PlaylistWait {
   readonly withinMs?: number | undefined;
 }
 
-/** Holds requests until a rendition has what they ask for, three target durations at most (RFC 8216bis 6.2.5.2). */
+interface Waiting {
+  readonly wait: PlaylistWait;
+  readonly place: WaitPlace;
+  readonly until: number;
+}
+
+/**
+ * Holds requests until a rendition has what they ask for, three target durations at most (RFC 8216bis 6.2.5.2). Hundreds begin and end to
+ * wait with each part: they share a listener for each rendition and one timer.
+ */
 export class PlaylistWaits {
   readonly #clock: Clock;
   readonly #places: WaitPlaces;
+  readonly #renditions = new Map<LiveFiles, { readonly waiting: Set<Waiting>; readonly unsubscribe: () => void }>();
+  #timer: Timer | null = null;
 
   constructor(clock: Clock, proxies: TrustedProxies) {
     this.#clock = clock;
@@ -36,34 +50,50 @@ export class PlaylistWaits {
   }
 
   until(rendition: LiveFiles, wait: PlaylistWait): void {
-    const {
-      req,
-      res,
-      playbackId,
-      isMet,
-      done,
-      full,
-      withinMs = WAIT_TARGET_DURATIONS * rendition.targetDuration * 1000,
-    } = wait;
-    if (isMet() || rendition.hasEnded) return done();
-    const place = this.#places.take(req, playbackId);
-    if (!place) return full();
-    let timer: Timer;
-    const stop = (): void => {
-      unsubscribe();
-      timer.cancel();
-      res.off("close", stop);
-      this.#places.giveBack(place);
-    };
-    const finish = (): void => {
-      stop();
-      done();
-    };
+    if (wait.isMet() || rendition.hasEnded) return wait.done();
+    const place = this.#places.take(wait.req, wait.playbackId);
+    if (!place) return wait.full();
+    const withinMs = wait.withinMs ?? WAIT_TARGET_DURATIONS * rendition.targetDuration * 1000;
+    const one = { wait, place, until: this.#clock.monotonic() + withinMs };
+    this.#waitingFor(rendition).add(one);
+    wait.res.on("close", () => this.#stop(rendition, one));
+  }
+
+  #waitingFor(rendition: LiveFiles): Set<Waiting> {
+    const known = this.#renditions.get(rendition);
+    if (known) return known.waiting;
+    const waiting = new Set<Waiting>();
     const unsubscribe = rendition.onChange(() => {
-      if (isMet() || rendition.hasEnded) finish();
+      for (const one of waiting) if (one.wait.isMet() || rendition.hasEnded) this.#finish(rendition, one);
     });
-    timer = this.#clock.after(withinMs, finish);
-    res.once("close", stop);
+    this.#renditions.set(rendition, { waiting, unsubscribe });
+    this.#timer ??= this.#clock.every(LOOK_MS, () => this.#endOverdue());
+    return waiting;
+  }
+
+  #endOverdue(): void {
+    const now = this.#clock.monotonic();
+    for (const [rendition, { waiting }] of this.#renditions)
+      for (const one of waiting) if (now >= one.until) this.#finish(rendition, one);
+  }
+
+  #finish(rendition: LiveFiles, one: Waiting): void {
+    if (this.#stop(rendition, one)) one.wait.done();
+  }
+
+  /** False for one that waits no longer. */
+  #stop(rendition: LiveFiles, one: Waiting): boolean {
+    const known = this.#renditions.get(rendition);
+    if (!known?.waiting.delete(one)) return false;
+    this.#places.giveBack(one.place);
+    if (known.waiting.size > 0) return true;
+    known.unsubscribe();
+    this.#renditions.delete(rendition);
+    if (this.#renditions.size === 0) {
+      this.#timer?.cancel();
+      this.#timer = null;
+    }
+    return true;
   }
 }
 
