@@ -2,6 +2,7 @@ import type { StreamEvent } from "@weir/contract";
 import { answerOf } from "./operation.ts";
 import { readServerSent } from "./server-sent.ts";
 import type { CallOptions, Transport } from "./transport.ts";
+import { wait } from "./wait.ts";
 import { WeirError } from "./weir-error.ts";
 
 /** Which events of a stream, and what to hear of the connection. */
@@ -79,17 +80,3 @@ export async function* readEvents(
 
 /** Refused for what was asked or who asks. */
 const isFinal = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
-
-function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", abort);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", abort, { once: true });
-  });
-}

@@ -8,6 +8,8 @@ import type {
   StreamHealth,
 } from "@weir/contract";
 import { ApiTokens } from "./api-tokens.ts";
+import { AssetCreation, type AssetFile, type CreateAssetOptions } from "./asset-creation.ts";
+import { Assets } from "./assets.ts";
 import { Dashboard } from "./dashboard.ts";
 import { type EventOptions, readEvents } from "./events.ts";
 import { call } from "./operation.ts";
@@ -24,6 +26,7 @@ import { Webhooks } from "./webhooks.ts";
 export class WeirClient {
   readonly streams: Streams;
   readonly sessions: Sessions;
+  readonly assets: Assets;
   readonly apiTokens: ApiTokens;
   readonly signingKeys: SigningKeys;
   readonly webhooks: Webhooks;
@@ -37,12 +40,15 @@ export class WeirClient {
     get(playbackId: string, options?: CallOptions): Promise<PlaybackInfo>;
   };
   readonly #transport: Transport;
+  readonly #options: ClientOptions;
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
     this.#transport = transport;
+    this.#options = options;
     this.streams = new Streams(transport);
     this.sessions = new Sessions(transport);
+    this.assets = new Assets(transport);
     this.apiTokens = new ApiTokens(transport);
     this.signingKeys = new SigningKeys(transport);
     this.webhooks = new Webhooks(transport);
@@ -54,6 +60,17 @@ export class WeirClient {
       get: (playbackId, options = {}) =>
         call(transport, "GET /api/playback/:id", { ...options, params: { id: playbackId } }),
     };
+  }
+
+  /**
+   * Upload files, one asset for each. Begins at once: the answer tells the progress of each source, can pause, and has a promise of the assets. A file whose
+   * upload was interrupted, by a lost connection or a reload of the page, goes on where it was.
+   */
+  createAsset(
+    { sources }: { readonly sources: readonly AssetFile[] },
+    options: CreateAssetOptions = {},
+  ): AssetCreation {
+    return new AssetCreation({ assets: this.assets, client: this.#options }, sources, options);
   }
 
   /** Ask whether a viewer with this token or access key would be admitted, and why. Admits nobody. */

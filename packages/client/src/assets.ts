@@ -1,0 +1,78 @@
+import type { Asset, AssetPatch, ListFilter, NewAsset, RequestedUpload, Task } from "@weir/contract";
+import { call } from "./operation.ts";
+import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+/** Which assets to list. */
+export interface AssetListOptions extends ListOptions {
+  /** Only assets whose name contains this text, in any case. */
+  readonly name?: string | undefined;
+  /** Only assets in this phase; `deleting` for those that can be restored. */
+  readonly phase?: Asset["status"]["phase"] | undefined;
+  /** A field of the asset; without it, the asset that changed last comes first. */
+  readonly orderBy?: { readonly field: string; readonly descending: boolean } | undefined;
+}
+
+/** Assets of the key's project: `/api/asset`. `createAsset` of the client uploads files. */
+export class Assets {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Create an asset and get the addresses to upload its file to; they need no key. */
+  requestUpload(asset: NewAsset, options: CallOptions = {}): Promise<RequestedUpload> {
+    return call(this.#transport, "POST /api/asset/request-upload", { ...options, body: asset });
+  }
+
+  /** Get an asset. Throws WeirError 404 for an unknown or deleted one. */
+  get(id: string, options: CallOptions = {}): Promise<Asset> {
+    return call(this.#transport, "GET /api/asset/:id", { ...options, params: { id } });
+  }
+
+  /** One page, the asset that changed last first. */
+  list({ limit, cursor, signal, orderBy, name, phase }: AssetListOptions = {}): Promise<Page<Asset>> {
+    const filters: ListFilter[] = name ? [{ id: "name", value: name }] : [];
+    return fetchPage(this.#transport, "GET /api/asset", {
+      query: {
+        limit,
+        cursor,
+        phase,
+        order: orderBy && `${orderBy.field}-${orderBy.descending}`,
+        filters: filters.length > 0 ? JSON.stringify(filters) : undefined,
+      },
+      signal,
+    });
+  }
+
+  /** Every asset, page after page. */
+  each(options: AssetListOptions = {}): AsyncGenerator<Asset, void> {
+    return eachOf((cursor) => this.list({ ...options, cursor }), options.cursor);
+  }
+
+  /** Change what is given; the rest stays. Throws WeirError 422 for a policy that cannot change so, or not yet. */
+  patch(id: string, changes: AssetPatch, options: CallOptions = {}): Promise<Asset> {
+    return call(this.#transport, "PATCH /api/asset/:id", { ...options, params: { id }, body: changes });
+  }
+
+  /** Delete an asset: nobody plays it from now on. It can be restored for a week. */
+  delete(id: string, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "DELETE /api/asset/:id", { ...options, params: { id } });
+  }
+
+  /** Restore a deleted asset. Throws WeirError 404 when its files are gone. */
+  restore(id: string, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "POST /api/asset/:id/restore", { ...options, params: { id } });
+  }
+
+  /** Process a failed asset once more. */
+  async retry(id: string, options: CallOptions = {}): Promise<void> {
+    await call(this.#transport, "POST /api/asset/:id/retry", { ...options, params: { id } });
+  }
+
+  /** Get a task, such as the one of an upload. */
+  task(id: string, options: CallOptions = {}): Promise<Task> {
+    return call(this.#transport, "GET /api/task/:id", { ...options, params: { id } });
+  }
+}
