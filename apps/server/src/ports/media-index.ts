@@ -11,6 +11,8 @@ export interface MediaIndex {
   /** The key of each file is `{keyPrefix}{rendition}/{file}`. */
   readonly keyPrefix: string;
   readonly renditions: readonly StoredRendition[];
+  /** More renditions are being made: ask again soon. */
+  readonly isGrowing?: boolean;
   /** Of an asset: its MP4s. A recording has that of its source. */
   readonly mp4s?: readonly StaticMp4[];
 }

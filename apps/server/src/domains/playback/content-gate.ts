@@ -103,8 +103,8 @@ export class ContentGate implements PlaybackGate {
     const read = kind === "asset" ? readAssetMedia : readRecordingIndex;
     const look = async () => (await read(this.#deps.db, id)) ?? undefined;
     const index = await this.#indexes.get(id, () => this.#lastIndexes.get(id, look));
-    // "Not yet" is no lasting answer.
-    return index ?? (await look()) ?? null;
+    // "Not yet" is no lasting answer, nor is a part of the renditions.
+    return index && !index.isGrowing ? index : ((await look()) ?? null);
   }
 
   noteMp4Size({ kind, id }: StoredContent, bytes: number): void {

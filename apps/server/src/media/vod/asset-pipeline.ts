@@ -75,10 +75,12 @@ export class AssetPipeline implements AssetProcessor {
     const { file, spans } = await this.#scan(work, source, made, progress, signal);
     await ledger.probed(assetId, file.spec);
     const { picture } = file;
-    const sound = indexOf(work, spans, picture, []);
-    if (!picture || picture.isCopied)
-      await ledger.playable(assetId, { ...sound, mp4s: [await this.#mp4(sound, made, "source")] });
     const rungs = picture ? planAsset(picture, work.profiles) : [];
+    const begun = indexOf(work, spans, picture, []);
+    if (!picture || picture.isCopied) {
+      const mp4s = [await this.#mp4(begun, made, "source")];
+      await ledger.playable(assetId, { ...begun, ...(rungs.length > 0 && { isGrowing: true }), mp4s });
+    }
     const encoded = picture ? await this.#encode(picture, rungs, source, made, progress, signal) : [];
     const index = indexOf(work, [...spans, ...encoded], picture, rungs);
     if (picture && !index.renditions.some(({ track }) => track.kind === "video"))

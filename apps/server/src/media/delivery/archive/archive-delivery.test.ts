@@ -39,7 +39,8 @@ function start() {
     const renditions = [
       { rendition: "source", track, segments: Array<StoredSegment>(count).fill(segment), spanBytes: new Map() },
     ];
-    return { id, projectId, keyPrefix: "v1/project-1/rec/", renditions };
+    const isGrowing = id.startsWith("growing");
+    return { id, projectId, keyPrefix: "v1/project-1/rec/", renditions, isGrowing };
   };
   const delivery = new ArchiveDelivery({
     clock,
@@ -73,6 +74,13 @@ test("indexes are kept for a minute, and asked for again after it", async () => 
   expect([await play("short"), await play("short")]).toEqual([1, 0]);
   clock.advance(60_000);
   expect([await play("short"), await play("short")]).toEqual([1, 0]);
+});
+
+test("an index that grows is asked for again after two seconds", async () => {
+  const { clock, play } = start();
+  expect([await play("growing"), await play("growing")]).toEqual([1, 0]);
+  clock.advance(2_000);
+  expect(await play("growing")).toBe(1);
 });
 
 test("long recordings push one another out, however few they are; short ones stay beside one", async () => {

@@ -5,6 +5,8 @@ import type { MediaIndex, PlaybackGate, StoredContent } from "../../../ports/ind
 import { OpenMedia, type ReadFile } from "./open-media.ts";
 
 const KEEP_MS = 60_000;
+/** While more renditions are made. */
+const KEEP_GROWING_MS = 2_000;
 /** Of all kept media together, some 200 MB; a day of four renditions has 86,400. */
 const MAX_SEGMENTS = 300_000;
 /** Different media that are opened at a time; others wait for their turn. */
@@ -71,7 +73,8 @@ export class ArchiveShelf {
     const kept = this.#kept.peek(content.id);
     // The gate gives the same index as long as it keeps it: what was made of it is still right.
     const media = kept?.media.index === index ? kept.media : await this.#make(content, index);
-    this.#kept.set(content.id, { media, until: this.#clock.monotonic() + KEEP_MS });
+    const keepMs = index.isGrowing ? KEEP_GROWING_MS : KEEP_MS;
+    this.#kept.set(content.id, { media, until: this.#clock.monotonic() + keepMs });
     return media;
   }
 
