@@ -53,6 +53,24 @@ test("a player is led down and up again without a break", async () => {
   await player.close();
 });
 
+test("a recording has the rungs as well, and a player switches between them", async () => {
+  await using broadcast = await startBroadcast(arena.weir, {
+    ...options,
+    stream: { record: true, profiles: SMALL_LADDER },
+  });
+  await broadcast.untilSegments(3);
+  await broadcast.publisher.stop();
+  const { recordingUrl } = await broadcast.recorded();
+  const listed = await listedRenditions(recordingUrl);
+  expect(listed.map(({ name }) => name)).toEqual(["audio", "source", ...RUNGS]);
+  const player = await arena.browser.playHls(recordingUrl);
+  await player.untilMoving(1);
+  await player.switchTo(320);
+  await player.untilMoving(2);
+  expect((await player.state()).fatal).toBe(null);
+  await player.close();
+});
+
 test.each(["hevc", "av1"] as const)("a source of %s gets rungs of H.264, which play", async (codec) => {
   await using broadcast = await startBroadcast(arena.weir, { ...options, codec, width: 480, height: 270 });
   await broadcast.untilSegments(2);

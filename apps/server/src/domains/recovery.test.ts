@@ -29,6 +29,29 @@ const independent = (fact: SegmentClosed): SegmentClosed => ({
 });
 
 describe("recordings", () => {
+  it("has its rungs beside the source, with a gap where one is missing", async () => {
+    const { grant, start } = await publish();
+    const { sessionId } = start;
+    expect(start.recordsRungs).toBe(true);
+    const rungs = [1, 3].map((msn) => {
+      const { recorded, ...fact } = segment(grant, sessionId, msn);
+      const rows = recorded.slice(0, 1).map((row) => ({ ...row, rendition: "v0", length: 100 }));
+      return { ...fact, type: "rungs-recorded", recorded: rows } as const;
+    });
+    await tell(kit.domains, ...[1, 2, 3].map((msn) => segment(grant, sessionId, msn)), ...rungs);
+    await tell(kit.domains, ...["source", "audio", "v0"].map((rendition) => sealed(grant, sessionId, rendition)));
+    await tell(kit.domains, ended(grant, "clean-stop"));
+    await pass(5_000);
+    expect(await readSession(sessionId)).toMatchObject({ recordingStatus: "ready", sourceSegmentsDuration: 6 });
+    const index = await kit.domains.playbackGate.mediaIndex(recordingOf(grant, sessionId));
+    const rung = index?.renditions.find(({ rendition }) => rendition === "v0");
+    expect(rung?.segments.map(({ msn, gap, durationTicks }) => [msn, gap, durationTicks])).toEqual([
+      [1, false, 180_000],
+      [2, true, 180_000],
+      [3, false, 180_000],
+    ]);
+  });
+
   it("is ready when the session has ended and every span is sealed, and plays by its own id", async () => {
     const { grant, start } = await publish();
     const { sessionId } = start;

@@ -102,8 +102,8 @@ export class MediaPlane {
       ladder: settings.ladder,
       orchestrator: settings.orchestrator,
       recordingRoom: () => ({ spoolFreeBytes: disk.freeBytes(), storeFreeBytes: store.freeBytes() }),
-      createRecorder: ({ projectId, streamId }, { sessionId }) =>
-        new SessionRecorder({ clock, log, eventSink, disk, sealer, projectId, streamId, sessionId }),
+      createRecorder: ({ projectId, streamId }, { sessionId }, part) =>
+        new SessionRecorder({ clock, log, eventSink, disk, sealer, projectId, streamId, sessionId, part }),
     });
     this.#hls = new HlsDelivery({ ...settings, live: this.#hub });
     const hls: MediaHandler = (req, res) => this.#hls.handle(req, res);

@@ -61,6 +61,7 @@ export interface LadderRequest extends LadderResources {
   /** The documented default ladder: rungs not smaller than the source are left out. */
   readonly isDefault: boolean;
   readonly onSegment: (segment: TranscodedSegment) => void;
+  readonly onRungs: (segments: readonly RenditionSegment[]) => void;
 }
 
 interface Branch {
@@ -178,6 +179,11 @@ export class LivePipeline {
     return listed;
   }
 
+  /** Resolves when the rungs are closed, behind the end of the session. */
+  async rungsEnded(): Promise<void> {
+    await this.#ladder?.ended;
+  }
+
   /** How the ladder is doing; null where none was asked for. */
   get transcoding(): TranscodingReport | null {
     return this.#ladder?.report ?? null;
@@ -215,7 +221,7 @@ export class LivePipeline {
 
   #openLadder(source: VideoTrack): LiveLadder | null {
     if (!this.#ladderRequest) return null;
-    const { profiles, isDefault, log, admission, children, encoding, onSegment } = this.#ladderRequest;
+    const { profiles, isDefault, log, admission, children, encoding, onSegment, onRungs } = this.#ladderRequest;
     const rungs = LiveLadder.plan(profiles, isDefault, source);
     if (rungs.length === 0) return null;
     this.#partTarget.hasLadder = true;
@@ -233,6 +239,7 @@ export class LivePipeline {
       children,
       encoding,
       onSegment,
+      onRungs,
     });
     this.#feed.attach(ladder, { from: "now" });
     return ladder;

@@ -40,6 +40,14 @@ export interface RecordedSegment extends StoredSegment {
   readonly track: StoredTrack;
 }
 
+/** A segment is recorded in the rungs of the ladder too. Comes some seconds behind the segment's own fact, and counts for nothing else. */
+export interface RungsRecorded extends Fact {
+  readonly type: "rungs-recorded";
+  readonly sessionId: string;
+  readonly bytes: number;
+  readonly recorded: readonly RecordedSegment[];
+}
+
 /** A span is in the object store and durable: `{v1/{project}/rec/{session}/{rendition}/{span}}`. Rows that point behind its `bytes` are lost. */
 export interface SpanSealed extends Fact {
   readonly type: "span-sealed";
@@ -154,6 +162,7 @@ export type MediaFact =
   | SourceEnded
   | SourceBack
   | SegmentClosed
+  | RungsRecorded
   | SpanSealed
   | RecordingFailed
   | RecordingSpooled

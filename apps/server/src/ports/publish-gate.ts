@@ -60,6 +60,8 @@ export interface SessionStart {
   /** The target duration, in seconds, that the stream's last session would have needed; null where it had none. */
   readonly lastTargetDuration: number | null;
   readonly record: boolean;
+  /** The recording has the rungs of the ladder beside the source. */
+  readonly recordsRungs: boolean;
   /** The ladder as the session began with it; empty for the source alone. */
   readonly profiles: readonly LadderProfile[];
   /** True for the documented default ladder, of which rungs not smaller than the source are left out. */

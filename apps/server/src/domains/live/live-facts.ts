@@ -4,7 +4,12 @@ import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import { issueEvents, nextIssues } from "../issues/index.ts";
 import { enabledTargets, type NamedTarget } from "../multistream/index.ts";
-import { insertSealedSpans, noteFailedRecordings, noteSpooledRecordings } from "../recordings/index.ts";
+import {
+  insertRecordedSegments,
+  insertSealedSpans,
+  noteFailedRecordings,
+  noteSpooledRecordings,
+} from "../recordings/index.ts";
 import type { Trx } from "../schema.ts";
 import { streamSubject } from "../subject.ts";
 import { type LiveStream, lockLiveStreams, saveIssues } from "./live-stream.ts";
@@ -38,6 +43,7 @@ export async function writeLiveFacts(
       return stream?.epoch === fact.epoch ? stream : undefined;
     };
     await countSegments(trx, ofType("segment-closed"), streams);
+    await insertRecordedSegments(trx, ofType("rungs-recorded"));
     await insertSealedSpans(trx, ofType("span-sealed"));
     await noteFailedRecordings(trx, ofType("recording-failed"));
     await noteSpooledRecordings(trx, ofType("recording-spooled"));

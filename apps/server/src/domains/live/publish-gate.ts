@@ -86,13 +86,15 @@ export class StreamPublishGate implements PublishGate {
       stream.lastSeen = Math.max(stream.lastSeen, at);
       await saveLiveStream(trx, stream, before === next.state ? null : at);
       const { id: sessionId, position: resume, record, profiles } = session;
+      const recordsRungs = record && stream.recordingSpec?.profiles?.length !== 0;
       const { id: streamId, owner } = stream;
       const begun = [
         ...(isActive(before) ? [] : [stateEvent(stream, at)]),
         ...(resume === null && record ? [recordingEvent("recording.started", { streamId, owner, sessionId, at })] : []),
       ];
       await events.append(trx, [...ended, ...begun]);
-      return { sessionId, resume, lastTargetDuration, record, profiles, isDefaultLadder: isDefaultLadder(profiles) };
+      const isDefault = isDefaultLadder(profiles);
+      return { sessionId, resume, lastTargetDuration, record, recordsRungs, profiles, isDefaultLadder: isDefault };
     });
   }
 

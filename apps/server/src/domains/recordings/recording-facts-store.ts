@@ -1,12 +1,15 @@
 import { sql } from "kysely";
-import type { RecordingFailed, RecordingSpooled, SegmentClosed, SpanSealed } from "../../ports/index.ts";
+import type { RecordingFailed, RecordingSpooled, RungsRecorded, SegmentClosed, SpanSealed } from "../../ports/index.ts";
 import type { Trx } from "../schema.ts";
 
 /**
  * Write the index rows of recorded segments and return the keys (`sessionId/msn`) of segments that were new. A row told twice, as after
  * a crash, is ignored; so is one of a recording that is final.
  */
-export async function insertRecordedSegments(trx: Trx, facts: readonly SegmentClosed[]): Promise<Set<string>> {
+export async function insertRecordedSegments(
+  trx: Trx,
+  facts: readonly (SegmentClosed | RungsRecorded)[],
+): Promise<Set<string>> {
   const rows = facts.flatMap(({ sessionId, recorded }) => recorded.map((segment) => ({ sessionId, ...segment })));
   if (rows.length === 0) return new Set();
   const column = <Value>(value: (row: (typeof rows)[number]) => Value) => rows.map(value);

@@ -45,7 +45,9 @@ export async function readRecordingIndex(db: Db, sessionId: string): Promise<Med
     .execute();
   const renditions: StoredRendition[] = [];
   for (const { rendition, track } of tracks) {
-    const segments = await readSegments(db, sessionId, rendition);
+    const rows = await readSegments(db, sessionId, rendition);
+    const source = renditions.find((each) => each.rendition === "source");
+    const segments = source && source.track.timescale === track.timescale ? besides(source.segments, rows) : rows;
     const sizes = spans
       .filter((row) => row.rendition === rendition)
       .map(({ span, bytes }) => [span, Number(bytes)] as const);
@@ -53,6 +55,18 @@ export async function readRecordingIndex(db: Db, sessionId: string): Promise<Med
   }
   const { id, project_id: projectId } = session;
   return { id, projectId, keyPrefix: recordingPrefix(projectId, id), renditions };
+}
+
+/** A rung's segments with a gap for each segment of the source that the rung does not have: their numbers must be the same. */
+function besides(source: readonly StoredSegment[], rows: readonly StoredSegment[]): StoredSegment[] {
+  const own = new Map(rows.map((row) => [row.msn, row]));
+  return source.map((segment) => {
+    // Breaks belong to the timeline, and are the source's.
+    const { discontinuity } = segment;
+    const row = own.get(segment.msn);
+    if (row) return { ...row, discontinuity };
+    return { ...segment, isIndependent: false, gap: true, init: "", span: "", offset: 0, length: 0 };
+  });
 }
 
 /** Rows that are read at once: a few milliseconds of the event loop. */
@@ -110,7 +124,8 @@ export interface RecordingShape {
 
 export async function readRecordingShape(db: Db, sessionId: string, seconds: number): Promise<RecordingShape> {
   const { rows } = await sql<{ track: StoredTrack; bytes: string }>`
-    select track, (select coalesce(sum(bytes), 0) from recording_span p where p.session_id = r.session_id) as bytes
+    select track, (select coalesce(sum(bytes), 0) from recording_span p where p.session_id = r.session_id
+      and p.rendition in ('source', 'audio')) as bytes
     from recording_rendition r where session_id = ${sessionId} and rendition = 'source'`.execute(db);
   const [row] = rows;
   if (!row) return {};

@@ -12,6 +12,7 @@ import type { LadderResources } from "../ladder/live-ladder.ts";
 import type { MediaMemory } from "../memory-pool.ts";
 import type { Publication, PublisherHandle } from "../packet.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
+import type { ChapterPart } from "../recording/spool-chapter.ts";
 import { HubPublication } from "./hub-publication.ts";
 import { LiveSession } from "./live-session.ts";
 
@@ -36,7 +37,7 @@ export interface HubSettings {
   readonly ladder: LadderResources;
   readonly orchestrator: { readonly address: string; readonly url: string };
   readonly recordingRoom: () => RecordingRoom;
-  readonly createRecorder: (grant: PublishGrant, start: SessionStart) => SessionRecorder;
+  readonly createRecorder: (grant: PublishGrant, start: SessionStart, part: ChapterPart) => SessionRecorder;
 }
 
 export interface HubFigures {
@@ -186,7 +187,8 @@ export class Hub {
       streamId: grant.streamId,
       playbackId: grant.playbackId,
       start,
-      recorder: start.record ? this.#settings.createRecorder(grant, start) : null,
+      recorder: start.record ? this.#settings.createRecorder(grant, start, "source") : null,
+      rungRecorder: start.record && start.recordsRungs ? this.#settings.createRecorder(grant, start, "rungs") : null,
       onFinished: (finished) => this.#finished(finished),
     });
     this.#sessions.set(session.sessionId, session);

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { sleep } from "../../platform/retry.ts";
 import type { EventSink, RecordingRoom, SessionStart, SourceMeasure, TimelinePosition } from "../../ports/index.ts";
 import type { LadderResources, TranscodedSegment } from "../ladder/live-ladder.ts";
 import { LivePipeline } from "../live-pipeline.ts";
@@ -12,6 +13,8 @@ import { newsOf, SourceMeter } from "./source-meter.ts";
 
 /** A connection that stays open but sends nothing for this long counts as a lost source. */
 const SILENCE_MS = 5000;
+/** Rungs that are not closed by then are missing at the end of the recording. */
+const LATE_RUNGS_MS = 3_000;
 const METRICS_MS = 10_000;
 /** A ladder further behind than this is told at once; it is spared pictures from 2 s on. */
 const LATE_LADDER_MS = 1500;
@@ -33,6 +36,8 @@ export interface LiveSessionSettings {
   readonly recordingRoom: () => RecordingRoom;
   /** Null where the session is not recorded. */
   readonly recorder: SessionRecorder | null;
+  /** Null where the recording has no rungs. */
+  readonly rungRecorder: SessionRecorder | null;
   /** The session is over; its playlists stay up for those who still watch. */
   readonly onFinished: (session: LiveSession) => void;
 }
@@ -85,6 +90,7 @@ export class LiveSession {
         profiles: settings.start.profiles,
         isDefault: settings.start.isDefaultLadder,
         onSegment: (segment) => this.#segmentTranscoded(segment),
+        onRungs: (segments) => this.#rungsClosed(segments),
       },
     });
   }
@@ -173,12 +179,19 @@ export class LiveSession {
   /** Let go of everything, as it is. */
   async close(): Promise<void> {
     this.#window?.cancel();
+    await this.#settings.rungRecorder?.abandon();
     await this.#settings.recorder?.abandon();
   }
 
   /** Resolves when nothing of the session is left outside the object store. */
   async sealed(): Promise<void> {
-    await this.#settings.recorder?.finish();
+    const { clock, recorder, rungRecorder } = this.#settings;
+    if (rungRecorder) {
+      // First, so that no recording is judged without them.
+      await Promise.race([this.pipeline.rungsEnded(), sleep(clock, LATE_RUNGS_MS)]);
+      await rungRecorder.finish();
+    }
+    await recorder?.finish();
   }
 
   /** To be called every 50 ms: notices what does not come. */
@@ -235,6 +248,19 @@ export class LiveSession {
     } as const;
     if (recorder) recorder.record(fact, segments);
     else eventSink.report({ ...fact, recorded: [] });
+  }
+
+  #rungsClosed(segments: readonly RenditionSegment[]): void {
+    const { clock, rungRecorder } = this.#settings;
+    const fact = {
+      type: "rungs-recorded",
+      streamId: this.streamId,
+      epoch: this.#epoch,
+      at: clock.now(),
+      sessionId: this.sessionId,
+      bytes: segments.reduce((bytes, { segment }) => bytes + segment.bytes, 0),
+    } as const;
+    rungRecorder?.record(fact, segments);
   }
 
   #segmentTranscoded({

@@ -18,6 +18,8 @@ const PROFILES: LadderProfile[] = [
 let clock: ManualClock;
 let children: FakeChildren;
 let segments: TranscodedSegment[];
+/** What a recorder of rungs is given. */
+let recorded: string[];
 let admission: TranscodeAdmission;
 let pipeline: LivePipeline;
 
@@ -37,6 +39,8 @@ function open(profiles: readonly LadderProfile[] = PROFILES): void {
       profiles,
       isDefault: false,
       onSegment: (segment) => segments.push(segment),
+      onRungs: (closed) =>
+        recorded.push(...closed.map(({ rendition: { name }, segment: { msn } }) => `${name}/${msn}`)),
     },
   });
 }
@@ -45,6 +49,7 @@ beforeEach(() => {
   clock = new ManualClock();
   children = new FakeChildren();
   segments = [];
+  recorded = [];
   admission = new TranscodeAdmission({ cores: 2, freeBytes: () => 1e12 });
   open();
 });
@@ -74,6 +79,14 @@ const listed = (name: string) =>
     ({ msn, init, durationTicks }) => `${msn}${init ? "" : " gap"} ${durationTicks / 90_000}`,
   );
 const names = () => pipeline.listed.map(({ rendition: { name } }) => name);
+
+test("each segment is given to the recorder once it is closed in every rung, the last one behind the end", async () => {
+  send({ seconds: 6 });
+  pipeline.end();
+  await pipeline.rungsEnded();
+  const msns = rendition("v0")?.listed.map(({ msn }) => msn) ?? [];
+  expect(recorded.toSorted()).toEqual(["v0", "v1"].flatMap((name) => msns.map((msn) => `${name}/${msn}`)));
+});
 
 test("a machine that is behind for ten segments goes on without the largest rung, and says so", () => {
   children.mode = "stuck";

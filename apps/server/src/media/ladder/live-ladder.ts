@@ -7,7 +7,7 @@ import { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
 import type { PartTarget } from "../packaging/part-target.ts";
 import { RenditionPackager } from "../packaging/rendition-packager.ts";
-import { SegmentLedger } from "../packaging/segment-ledger.ts";
+import { type RenditionSegment, SegmentLedger } from "../packaging/segment-ledger.ts";
 import { TICKS_PER_SECOND, type Track, type VideoTrack } from "../packet.ts";
 import type { PageMemory } from "../page-memory.ts";
 import type { TargetDuration } from "../timeline/target-duration.ts";
@@ -41,6 +41,8 @@ export interface LiveLadderSettings extends LadderResources {
   /** All renditions of the timeline, for their reports to each other. */
   readonly siblings: () => Iterable<LiveRendition>;
   readonly onSegment: (segment: TranscodedSegment) => void;
+  /** A segment is closed in every rung. */
+  readonly onRungs: (segments: readonly RenditionSegment[]) => void;
 }
 
 /** What became of one source segment in the rungs. */
@@ -66,9 +68,10 @@ export class LiveLadder implements FeedSink {
   /** Where each segment that is not closed in every rung ends, in 90 kHz ticks, once the source has told. */
   readonly #ends = new Map<number, number>();
   #newestMsn: number | null = null;
+  readonly #ended = Promise.withResolvers<void>();
 
   constructor(settings: LiveLadderSettings) {
-    const { clock, log, feed, memory, partTarget, discontinuitySequence, target, rungs, siblings, onSegment } =
+    const { clock, log, feed, memory, partTarget, discontinuitySequence, target, rungs, siblings, onSegment, onRungs } =
       settings;
     const packagers: RenditionPackager[] = [];
     this.#ledger = new SegmentLedger((closed) => {
@@ -90,6 +93,7 @@ export class LiveLadder implements FeedSink {
       );
       const renditionBytes = closed.reduce((bytes, { segment }) => bytes + segment.bytes, 0);
       if (finished) onSegment({ ...finished, msn, isWhole, seconds, renditionBytes });
+      onRungs(closed);
     });
     this.branches = rungs.map((rung) => {
       const rendition = new LiveRendition(rung.id, discontinuitySequence, target, clock);
@@ -126,6 +130,11 @@ export class LiveLadder implements FeedSink {
     return { ...status, renditions };
   }
 
+  /** Resolves when everything that is made is closed. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
   stretch(tracks: readonly Track[]): void {
     this.#track = tracks.find((track) => track.kind === "video") ?? null;
     this.#transcoder.stretch(this.#track);
@@ -152,6 +161,7 @@ export class LiveLadder implements FeedSink {
   end(): void {
     this.#transcoder.end(() => {
       for (const { rendition } of this.branches) rendition.end();
+      this.#ended.resolve();
     });
   }
 

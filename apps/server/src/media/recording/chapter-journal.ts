@@ -1,24 +1,28 @@
-import type { RecordedSegment, SegmentClosed, StoredTrack } from "../../ports/index.ts";
+import type { RecordedSegment, RungsRecorded, SegmentClosed, StoredTrack } from "../../ports/index.ts";
 
 /**
  * The journal of a chapter, one JSON value a line: `{rendition, track}` before the first row of a rendition, then the facts, whose rows leave
  * their track out. A line counts when it is whole and ends; what stands behind the first that does not is unknown.
  */
 export interface ChapterJournal {
-  readonly facts: readonly SegmentClosed[];
+  readonly facts: readonly RecordedFact[];
   /** The lines that count, as they are. */
   readonly text: string;
   /** Bytes behind them. */
   readonly damagedBytes: number;
 }
 
+/** Of the source and the sound of a segment, or of its rungs. */
+export type RecordedFact = SegmentClosed | RungsRecorded;
+
 type TrackLine = Pick<RecordedSegment, "rendition" | "track">;
-type FactLine = Omit<SegmentClosed, "recorded"> & {
+interface FactRows {
   readonly recorded: readonly (Omit<RecordedSegment, "track"> & { readonly track?: StoredTrack })[];
-};
+}
+type FactLine = (Omit<SegmentClosed, "recorded"> | Omit<RungsRecorded, "recorded">) & FactRows;
 
 /** The line of a fact, and before it those of the renditions that are not in `known`. */
-export function journalLines(fact: SegmentClosed, known: ReadonlySet<string>): string {
+export function journalLines(fact: RecordedFact, known: ReadonlySet<string>): string {
   const tracks = fact.recorded.filter(({ rendition }) => !known.has(rendition));
   const rows = fact.recorded.map(({ track: _, ...row }) => row);
   const lines: (TrackLine | FactLine)[] = [
@@ -29,7 +33,7 @@ export function journalLines(fact: SegmentClosed, known: ReadonlySet<string>): s
 }
 
 export function parseJournal(text: string): ChapterJournal {
-  const facts: SegmentClosed[] = [];
+  const facts: RecordedFact[] = [];
   const tracks = new Map<string, StoredTrack>();
   let at = 0;
   for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", at)) {

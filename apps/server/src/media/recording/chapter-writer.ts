@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { joinFragments } from "@weir/formats/mp4";
 import type { Clock } from "../../platform/clock.ts";
 import type { AppendFile } from "../../platform/storage/append-file.ts";
-import type { RecordedSegment, SegmentClosed } from "../../ports/index.ts";
+import type { RecordedSegment, RungsRecorded, SegmentClosed } from "../../ports/index.ts";
 import type { InitSegment, LiveSegment } from "../packaging/live-segment.ts";
-import { journalLines } from "./chapter-journal.ts";
+import { journalLines, type RecordedFact } from "./chapter-journal.ts";
 import { spanName } from "./recording-keys.ts";
 import { type ChapterOwner, chapterFolder, JOURNAL_NAME } from "./spool-chapter.ts";
 import type { SpoolDisk } from "./spool-disk.ts";
@@ -14,7 +14,7 @@ import type { SpoolDisk } from "./spool-disk.ts";
 const FULL_BYTES = 8 * 1024 * 1024;
 const FULL_MS = 30_000;
 
-export type ClosedFact = Omit<SegmentClosed, "recorded">;
+export type ClosedFact = Omit<SegmentClosed, "recorded"> | Omit<RungsRecorded, "recorded">;
 /** A row and the segment that it is of. */
 export interface SegmentToWrite {
   readonly row: Omit<RecordedSegment, "init" | "span" | "offset" | "length" | "gap">;
@@ -76,7 +76,7 @@ export class ChapterWriter {
   }
 
   /** Append a segment in all its renditions and return its fact. When that fails, nothing of it is left, and the chapter takes no more. */
-  async append(fact: ClosedFact, segments: readonly SegmentToWrite[]): Promise<SegmentClosed> {
+  async append(fact: ClosedFact, segments: readonly SegmentToWrite[]): Promise<RecordedFact> {
     if (this.#syncError) throw this.#syncError;
     const before = [...this.#files()].map((file) => ({ file, bytes: file.bytes }));
     try {

@@ -7,8 +7,15 @@ export function recordingKey(projectId: string, sessionId: string, rendition: st
 }
 
 /** The journal of one chapter, sealed beside its spans: from the journals an index can be rebuilt without the database. */
-export function recordingIndexKey(projectId: string, sessionId: string, epoch: number, firstMsn: number): string {
-  return `${recordingPrefix(projectId, sessionId)}index-${placeName(epoch, firstMsn)}.jsonl`;
+export function recordingIndexKey(
+  projectId: string,
+  sessionId: string,
+  part: "source" | "rungs",
+  epoch: number,
+  firstMsn: number,
+): string {
+  const name = part === "rungs" ? "index-rungs" : "index";
+  return `${recordingPrefix(projectId, sessionId)}${name}-${placeName(epoch, firstMsn)}.jsonl`;
 }
 
 export function spanName(epoch: number, firstMsn: number): string {

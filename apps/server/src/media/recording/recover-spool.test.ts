@@ -39,6 +39,26 @@ test("after a kill -9 every segment is told again and sealed", async () => {
   expect(reasons()).toEqual([]);
 });
 
+test("rungs lie in chapters of their own, which are told again and sealed beside the source", async () => {
+  for (let n = 0; n < 3; n++) {
+    await rig.record(1);
+    await rig.recordRung();
+  }
+  expect(await rig.left()).toHaveLength(2);
+  forgetFacts();
+  await rig.restart();
+  expect(await recovered()).toEqual([...both(1, 2, 3), "v0/1", "v0/2", "v0/3"]);
+});
+
+test("what a full disk costs a rung is no fault of the recording", async () => {
+  await rig.record(1);
+  await rig.recordRung();
+  rig.freeBytes = 0;
+  await rig.recordRung();
+  expect(rig.facts.of("rungs-recorded")).toHaveLength(1);
+  expect(reasons()).toEqual([]);
+});
+
 describe("a damaged spool keeps what is whole", () => {
   test("zeros in a line of the journal: what stands before it is told; what was told is kept", async () => {
     await rig.record(4);

@@ -1,12 +1,14 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
-import type { EventSink, SegmentClosed, StoredTrack } from "../../ports/index.ts";
+import type { EventSink, StoredTrack } from "../../ports/index.ts";
 import type { InitSegment } from "../packaging/live-segment.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import { rescale } from "../timeline/ticks.ts";
+import type { RecordedFact } from "./chapter-journal.ts";
 import { ChapterWriter, type ClosedFact, type SegmentToWrite } from "./chapter-writer.ts";
 import type { SpanSealer } from "./span-sealer.ts";
+import type { ChapterPart } from "./spool-chapter.ts";
 import { RESERVED_BYTES, RESUME_BYTES, type SpoolDisk } from "./spool-disk.ts";
 
 /** Segments held in memory while the disk is slow. Beyond it segments are left out of the recording; the broadcast goes on. */
@@ -27,6 +29,8 @@ export interface SessionRecorderSettings {
   readonly projectId: string;
   readonly streamId: string;
   readonly sessionId: string;
+  /** Rungs are recorded apart, as they are made some seconds later. */
+  readonly part: ChapterPart;
 }
 
 /**
@@ -94,7 +98,7 @@ export class SessionRecorder {
 
   async #recordNow(fact: ClosedFact, segments: readonly RenditionSegment[]): Promise<void> {
     const { disk, log, eventSink, sessionId } = this.#settings;
-    let whole: SegmentClosed;
+    let whole: RecordedFact;
     try {
       if (disk.freeBytes() < (this.#isInterrupted ? RESUME_BYTES : RESERVED_BYTES)) throw new NoRoom();
       whole = await this.#write(fact, segments);
@@ -111,7 +115,7 @@ export class SessionRecorder {
   }
 
   /** Write a segment. A chapter in which a write failed is closed; the segment goes to a fresh one as soon as that can be written. */
-  async #write(fact: ClosedFact, segments: readonly RenditionSegment[]): Promise<SegmentClosed> {
+  async #write(fact: ClosedFact, segments: readonly RenditionSegment[]): Promise<RecordedFact> {
     const { clock, log, sessionId } = this.#settings;
     const backOff = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
     const until = clock.monotonic() + RETRY_MS;
@@ -173,11 +177,13 @@ export class SessionRecorder {
   /** Report a segment that is not in the recording, and why, once until the recording goes on. */
   #leaveOut(fact: ClosedFact, why: string, error?: unknown): void {
     const { clock, log, eventSink } = this.#settings;
-    const { streamId, epoch, sessionId } = fact;
-    eventSink.report({ ...fact, recorded: [] });
+    const { streamId, epoch, sessionId, type } = fact;
+    if (type === "segment-closed") eventSink.report({ ...fact, recorded: [] });
     if (this.#isInterrupted) return;
     this.#isInterrupted = true;
-    log.error({ err: error, sessionId, why }, "recording interrupted");
+    log.error({ err: error, sessionId, why, part: this.#settings.part }, "recording interrupted");
+    // Without a rung the recording is whole, and plays in its other qualities.
+    if (type === "rungs-recorded") return;
     const reason = `part of the recording is missing: ${why}`;
     eventSink.report({ type: "recording-failed", streamId, epoch, at: clock.now(), sessionId, reason });
   }

@@ -142,7 +142,17 @@ export class SpanSealer {
     this.#folders.delete(folder);
   }
 
-  async #put({ folder, projectId, sessionId, epoch, firstMsn, inits, spans, journal }: SpoolChapter): Promise<void> {
+  async #put({
+    folder,
+    projectId,
+    sessionId,
+    part,
+    epoch,
+    firstMsn,
+    inits,
+    spans,
+    journal,
+  }: SpoolChapter): Promise<void> {
     const { store } = this.#settings;
     for (const { rendition, file, bytes } of inits) {
       const key = recordingKey(projectId, sessionId, rendition, file);
@@ -153,7 +163,7 @@ export class SpanSealer {
       if (bytes > 0)
         await store.putFile(recordingKey(projectId, sessionId, rendition, span), join(folder, rendition, span));
     }
-    await store.put(recordingIndexKey(projectId, sessionId, epoch, firstMsn), Buffer.from(journal));
+    await store.put(recordingIndexKey(projectId, sessionId, part, epoch, firstMsn), Buffer.from(journal));
   }
 
   #sealedFact(

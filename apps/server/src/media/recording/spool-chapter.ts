@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { RecordedSegment, SegmentClosed } from "../../ports/index.ts";
-import { parseJournal } from "./chapter-journal.ts";
+import type { RecordedSegment } from "../../ports/index.ts";
+import { parseJournal, type RecordedFact } from "./chapter-journal.ts";
 import { placeName } from "./recording-keys.ts";
 
 export const JOURNAL_NAME = "journal.jsonl";
@@ -10,11 +10,17 @@ export interface ChapterOwner {
   readonly projectId: string;
   readonly sessionId: string;
   readonly streamId: string;
+  /** Chapters of rungs lie beside those of the source, and may begin with the same segment. */
+  readonly part: ChapterPart;
 }
+
+export type ChapterPart = "source" | "rungs";
 
 /** The folder of a chapter in the spool: everything that must be known to seal it stands in the name. */
 export function chapterFolder(spool: string, owner: ChapterOwner, epoch: number, firstMsn: number): string {
-  return join(spool, [owner.projectId, owner.sessionId, owner.streamId, placeName(epoch, firstMsn)].join("."));
+  const place = placeName(epoch, firstMsn);
+  const part = owner.part === "rungs" ? [owner.part] : [];
+  return join(spool, [owner.projectId, owner.sessionId, owner.streamId, place, ...part].join("."));
 }
 
 export interface SpoolSpan {
@@ -31,7 +37,7 @@ export interface SpoolChapter extends ChapterOwner {
   readonly epoch: number;
   readonly firstMsn: number;
   /** Facts of the journal whose bytes are there; a row whose bytes are not is a gap. */
-  readonly facts: readonly SegmentClosed[];
+  readonly facts: readonly RecordedFact[];
   readonly journal: string;
   readonly spans: readonly SpoolSpan[];
   readonly inits: readonly { readonly rendition: string; readonly file: string; readonly bytes: number }[];
@@ -42,7 +48,7 @@ export interface SpoolChapter extends ChapterOwner {
 export async function readChapter(folder: string): Promise<SpoolChapter | null> {
   const journal = parseJournal(await textOf(join(folder, JOURNAL_NAME)));
   const [first] = journal.facts;
-  const [projectId, sessionId, streamId = first?.streamId, place = ""] = basename(folder).split(".");
+  const [projectId, sessionId, streamId = first?.streamId, place = "", named = ""] = basename(folder).split(".");
   const found = await filesOf(folder);
   if (!projectId || !sessionId || !streamId) {
     if (found.some(({ bytes }) => bytes > 0)) throw new Error("neither its name nor its journal tells whose it is");
@@ -68,7 +74,7 @@ export async function readChapter(folder: string): Promise<SpoolChapter | null> 
   if (spans.length === 0) return null;
   const [epoch = 0, firstMsn = 0] = place ? numbersOf(place) : [first?.epoch, first?.recorded[0]?.msn];
   return {
-    ...{ folder, projectId, sessionId, streamId, epoch, firstMsn },
+    ...{ folder, projectId, sessionId, streamId, part: named === "rungs" ? named : "source", epoch, firstMsn },
     facts: facts.filter(({ recorded }) => recorded.some(({ gap }) => !gap)),
     journal: journal.text,
     spans,

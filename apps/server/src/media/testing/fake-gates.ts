@@ -29,6 +29,7 @@ export class FakePublishGate implements PublishGate {
       resume: null,
       lastTargetDuration: null,
       record: false,
+      recordsRungs: false,
       profiles: [],
       isDefaultLadder: false,
       ...this.nextStart,

@@ -94,6 +94,7 @@ export class RecordingRig implements AsyncDisposable {
   freeBytes = 2 ** 40;
   sealer: SpanSealer;
   recorder: SessionRecorder;
+  rungRecorder: SessionRecorder;
   readonly #folder: string;
   #disk: SpoolDisk;
   #closing = new AbortController();
@@ -107,7 +108,8 @@ export class RecordingRig implements AsyncDisposable {
     this.store = new StoreOfTest(join(folder, "objects"));
     this.#disk = this.#openDisk();
     this.sealer = this.#newSealer();
-    this.recorder = this.#newRecorder();
+    this.recorder = this.#newRecorder("source");
+    this.rungRecorder = this.#newRecorder("rungs");
   }
 
   static async open(): Promise<RecordingRig> {
@@ -129,17 +131,7 @@ export class RecordingRig implements AsyncDisposable {
   /** Record a segment, without waiting for it. */
   send(): void {
     const msn = ++this.#msn;
-    const memory = openMediaMemory().parts;
-    const segments = Object.entries(INITS).map(([name, init]) => {
-      const { timescale } = init;
-      const place = { msn, timescale, startTicks: (msn - 1) * 2 * timescale, init };
-      const segment = new LiveSegment({ ...place, programDateTimeMs: this.clock.now(), discontinuity: false }, memory);
-      for (const part of [1, 2]) {
-        const timing = { durationTicks: timescale, frames: 1, isIndependent: part === 1 };
-        segment.add([contentOf(name, msn, part)], timing);
-      }
-      return { rendition: { name } as LiveRendition, segment };
-    });
+    const segments = Object.entries(INITS).map(([name, init]) => this.#segment(name, init, msn));
     const bytes = segments.reduce((sum, { segment }) => sum + segment.bytes, 0);
     const position = {
       nextMsn: msn + 1,
@@ -153,8 +145,31 @@ export class RecordingRig implements AsyncDisposable {
     this.recorder.record({ ...told, durationSeconds: 2, bytes }, segments);
   }
 
+  /** Record the newest segment in a rung as well; resolves when it is told. */
+  async recordRung(): Promise<void> {
+    const made = this.#segment("v0", INITS.source as InitSegment, this.#msn);
+    const { projectId: _, ...owner } = OWNER;
+    const at = this.clock.now();
+    const fact = { ...owner, type: "rungs-recorded", epoch: this.#epoch, at, bytes: made.segment.bytes } as const;
+    this.rungRecorder.record(fact, [made]);
+    await this.#passing(this.rungRecorder.told());
+  }
+
+  #segment(name: string, init: InitSegment, msn: number) {
+    const memory = openMediaMemory().parts;
+    const { timescale } = init;
+    const place = { msn, timescale, startTicks: (msn - 1) * 2 * timescale, init };
+    const segment = new LiveSegment({ ...place, programDateTimeMs: this.clock.now(), discontinuity: false }, memory);
+    for (const part of [1, 2]) {
+      const timing = { durationTicks: timescale, frames: 1, isIndependent: part === 1 };
+      segment.add([contentOf(name, msn, part)], timing);
+    }
+    return { rendition: { name } as LiveRendition, segment };
+  }
+
   /** End the session. */
   async finish(): Promise<void> {
+    await this.#passing(this.rungRecorder.finish());
     await this.#passing(this.recorder.finish());
   }
 
@@ -165,13 +180,15 @@ export class RecordingRig implements AsyncDisposable {
     await this.#recovery;
     if (powerCut) await this.faults.cutPower(this.spool);
     await this.recorder.abandon();
+    await this.rungRecorder.abandon();
     await this.sealer.close();
     this.#epoch++;
     this.#msn += 16;
     this.#closing = new AbortController();
     this.#disk = this.#openDisk();
     this.sealer = this.#newSealer();
-    this.recorder = this.#newRecorder();
+    this.recorder = this.#newRecorder("source");
+    this.rungRecorder = this.#newRecorder("rungs");
     const { clock, facts: eventSink, sealer } = this;
     const settings = { clock, log: silentLog, eventSink, sealer, signal: this.#closing.signal };
     this.#recovery = recoverSpool(await listSpool(this.spool), settings);
@@ -205,7 +222,8 @@ export class RecordingRig implements AsyncDisposable {
   /** Every row that was told, once; a row that was told twice differently is an error. */
   rows(): RecordedSegment[] {
     const rows = new Map<string, RecordedSegment>();
-    for (const row of this.facts.of("segment-closed").flatMap(({ recorded }) => recorded)) {
+    const facts = [...this.facts.of("segment-closed"), ...this.facts.of("rungs-recorded")];
+    for (const row of facts.flatMap(({ recorded }) => recorded)) {
       const key = `${row.rendition}/${row.msn}`;
       const known = rows.get(key);
       if (known && !row.gap && !isDeepStrictEqual(known, row)) throw new Error(`${key} was told twice, differently`);
@@ -233,6 +251,7 @@ export class RecordingRig implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
+    await this.rungRecorder.abandon();
     await this.sealer.close();
     await rm(this.#folder, { recursive: true, force: true });
   }
@@ -265,9 +284,9 @@ export class RecordingRig implements AsyncDisposable {
     return new SpanSealer({ clock: this.clock, log: silentLog, store: this.store, eventSink: this.facts });
   }
 
-  #newRecorder(): SessionRecorder {
+  #newRecorder(part: "source" | "rungs"): SessionRecorder {
     const { clock, facts: eventSink, sealer } = this;
-    return new SessionRecorder({ ...OWNER, clock, log: silentLog, eventSink, disk: this.#disk, sealer });
+    return new SessionRecorder({ ...OWNER, part, clock, log: silentLog, eventSink, disk: this.#disk, sealer });
   }
 }
 

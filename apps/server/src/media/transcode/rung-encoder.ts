@@ -88,7 +88,8 @@ export class RungEncoder {
     picture.pts = BigInt(pts);
     picture.pictType = isForcedIdr ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
     check(await this.#context.sendFrame(picture), "cannot encode a picture");
-    const received = await this.#context.receivePacket(this.#packet);
+    // It was encoded when it was sent; a thread would cost more than this takes.
+    const received = this.#context.receivePacketSync(this.#packet);
     if (received === AVERROR_EAGAIN) return null;
     check(received, "cannot encode a picture");
     const { data, isKeyframe } = this.#packet;

@@ -42,16 +42,17 @@ export class PictureDecoder {
   }
 
   async decode(packet: Packet, onPicture: OnPicture): Promise<void> {
-    if ((await this.#context.sendPacket(packet)) >= 0) await this.#receive(onPicture);
+    // FFmpeg decodes in threads of its own, and the encoders run on meanwhile.
+    if (this.#context.sendPacketSync(packet) >= 0) await this.#receive(onPicture);
   }
 
   async finish(onPicture: OnPicture): Promise<void> {
-    if ((await this.#context.sendPacket(null)) >= 0) await this.#receive(onPicture);
+    if (this.#context.sendPacketSync(null) >= 0) await this.#receive(onPicture);
   }
 
   async #receive(onPicture: OnPicture): Promise<void> {
     for (;;) {
-      const result = await this.#context.receiveFrame(this.#frame);
+      const result = this.#context.receiveFrameSync(this.#frame);
       if (result === AVERROR_EAGAIN || result === AVERROR_EOF || result < 0) return;
       const { pts, bestEffortTimestamp } = this.#frame;
       const ticks = ticksOf(pts === AV_NOPTS_VALUE ? bestEffortTimestamp : pts, this.#track.stream);
