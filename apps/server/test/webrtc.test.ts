@@ -9,7 +9,10 @@ test("a browser watches an RTMP stream with B-frames and AAC by WHEP", async () 
   await using broadcast = await startBroadcast(arena.weir, { bFrames: 2, stream: { profiles: [] } });
   await broadcast.untilState("live");
   await using viewer = await WebrtcPage.open(arena.browser, arena.weir.url);
-  const answer = await viewer.watch(arena.weir.webrtcUrl(broadcast.stream.playbackId));
+  const whepUrl = arena.weir.webrtcUrl(broadcast.stream.playbackId);
+  const answer = await viewer.watch(whepUrl);
+  const { meta } = await arena.weir.client.playback.get(broadcast.stream.playbackId);
+  expect(meta.source.map(({ hrn, url }) => [hrn, url])[1]).toEqual(["WebRTC (H264)", whepUrl]);
   expect(answer).toMatchObject({ status: 201, location: expect.stringMatching(/^\/webrtc\/[a-z0-9]+\/[\w-]{22}$/) });
   const figures = await viewer.until("pictures and sound", ({ frames, loudness }) => frames > 60 && loudness > 0.01);
   expect(figures).toMatchObject({ width: 640, lost: 0 });

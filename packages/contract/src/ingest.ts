@@ -1,9 +1,13 @@
 import { type Static, Type } from "typebox";
 
-/** Where to publish to and to watch from. RTMP is `{ingests.rtmp}/{streamKey}`, HLS `{playback}/{playbackId}/index.m3u8`. */
+/** Where to publish to and to watch from. RTMP is `{ingests.rtmp}/{streamKey}`, WHIP `{ingests.webrtc}/{streamKey}`, HLS `{playback}/{playbackId}/index.m3u8`. */
 export const Ingest = Type.Object({
   ingest: Type.String(),
-  ingests: Type.Object({ rtmp: Type.String(), srt: Type.Optional(Type.String()) }),
+  ingests: Type.Object({
+    rtmp: Type.String(),
+    srt: Type.Optional(Type.String()),
+    webrtc: Type.Optional(Type.String()),
+  }),
   playback: Type.String(),
   playbackDirect: Type.String(),
   base: Type.String(),

@@ -81,6 +81,8 @@ export interface DomainSettings {
   headroom(): Headroom;
   readonly isPublicUrlSet: boolean;
   rtmpPort(): number;
+  /** UDP port of WebRTC; null or absent where it is off. */
+  readonly webrtcPort?: number | null;
 }
 
 export interface DomainOptions {

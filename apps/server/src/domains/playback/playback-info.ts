@@ -5,16 +5,25 @@ import type { PlayableRow } from "./playback-store.ts";
 
 const hls = (url: string): PlaybackSource => ({ hrn: "HLS (TS)", type: "html5/application/vnd.apple.mpegurl", url });
 
+const whep = (url: string): PlaybackSource => ({ hrn: "WebRTC (H264)", type: "html5/video/h264", url });
+
 const NO_DVR = "a broadcast cannot be wound back while it is on; its recording plays when it has ended";
 
 /** Where a live stream plays. Of its policy the type alone is told; `withDvr` is for its owner. */
-export function livePlayback(row: PlayableRow, publicUrl: string, withDvr: boolean): PlaybackInfo {
+export function livePlayback(
+  row: PlayableRow,
+  publicUrl: string,
+  { withDvr, withWebrtc }: { readonly withDvr: boolean; readonly withWebrtc: boolean },
+): PlaybackInfo {
   return {
     type: "live",
     meta: {
       live: row.state === "idle" ? 0 : 1,
       playbackPolicy: policyOf(row),
-      source: [hls(`${publicUrl}/hls/${row.playback_id}/index.m3u8`)],
+      source: [
+        hls(`${publicUrl}/hls/${row.playback_id}/index.m3u8`),
+        ...(withWebrtc ? [whep(`${publicUrl}/webrtc/${row.playback_id}`)] : []),
+      ],
       ...(withDvr ? { dvrPlayback: [{ error: NO_DVR }] } : {}),
     },
   };

@@ -16,6 +16,8 @@ export interface PlaybackRouteDeps extends AuthenticateDeps {
   /** Of questions that anybody may ask. */
   readonly viewers: Db;
   readonly publicAddress: PublicAddress;
+  /** Null or absent where WebRTC is off. */
+  readonly webrtcPort?: number | null;
 }
 
 class NotReadyForPlayback extends ApiError {
@@ -32,6 +34,7 @@ const MAX_SHAPES = 1_000;
 /** Public answers: where things play and where to publish. No authentication, but of who asks for the owner's part. */
 export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): void {
   const api = new ApiRoutes(app, deps);
+  const withWebrtc = deps.webrtcPort !== undefined && deps.webrtcPort !== null;
   const shapes = new DecisionCache<Awaited<ReturnType<typeof readRecordingShape>>>(deps.clock, SHAPE_MS, MAX_SHAPES);
 
   api.on(routes.getPlayback, async ({ id, query, origin }, { request }): Promise<PlaybackInfo> => {
@@ -41,7 +44,7 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
     const isAsked = asker === null || asker.projectId === row?.project_id;
     if (!row || row.suspended || !isAsked)
       throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
-    if (row.kind === "live") return livePlayback(row, origin, asker !== null);
+    if (row.kind === "live") return livePlayback(row, origin, { withDvr: asker !== null, withWebrtc });
     if (row.state === "waiting" || (row.kind === "asset" && row.state !== "ready")) throw new NotReadyForPlayback();
     if (row.state !== "ready") throw new NotFound(`No playback URL found for ${id.slice(0, SHOWN_ID_LENGTH)}`);
     if (row.kind === "asset") return assetPlayback(row, origin, (await readAssetMedia(deps.viewers, row.id))?.mp4s);
@@ -52,8 +55,7 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
   api.on(routes.getIngest, async ({ origin: base }): Promise<Ingest[]> => {
     const rtmp = deps.publicAddress.rtmpOf(base);
     const playback = `${base}/hls`;
-    return [
-      { ingest: rtmp, ingests: { rtmp }, playback, playbackDirect: playback, base, baseDirect: base, origin: base },
-    ];
+    const ingests = { rtmp, ...(withWebrtc ? { webrtc: `${base}/webrtc` } : {}) };
+    return [{ ingest: rtmp, ingests, playback, playbackDirect: playback, base, baseDirect: base, origin: base }];
   });
 }
