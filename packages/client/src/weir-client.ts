@@ -10,6 +10,7 @@ import type {
 import { ApiTokens } from "./api-tokens.ts";
 import { AssetCreation, type AssetFile, type CreateAssetOptions } from "./asset-creation.ts";
 import { Assets } from "./assets.ts";
+import { Clips } from "./clips.ts";
 import { Dashboard } from "./dashboard.ts";
 import { type EventOptions, readEvents } from "./events.ts";
 import { call } from "./operation.ts";
@@ -31,6 +32,8 @@ export class WeirClient {
   readonly signingKeys: SigningKeys;
   readonly webhooks: Webhooks;
   readonly views: Views;
+  /** Stretches of streams, recordings and assets. */
+  readonly clips: Clips;
   /** Minutes transcoded, delivered and stored. */
   readonly usage: Usage;
   readonly dashboard: Dashboard;
@@ -53,6 +56,7 @@ export class WeirClient {
     this.signingKeys = new SigningKeys(transport);
     this.webhooks = new Webhooks(transport);
     this.views = new Views(transport);
+    this.clips = new Clips(transport);
     this.usage = new Usage(transport);
     this.dashboard = new Dashboard(transport);
     this.people = new People(transport);

@@ -24,6 +24,12 @@ export type AssetStatus = Static<typeof AssetStatus>;
 export const AssetSource = Type.Union([
   Type.Object({ type: Type.Literal("url"), url: Type.String() }),
   Type.Object({ type: Type.Literal("directUpload") }),
+  Type.Object({
+    type: Type.Literal("clip"),
+    playbackId: Type.String({ description: "Of the stream or asset that it was cut from" }),
+    sessionId: Type.Optional(Id),
+    assetId: Type.Optional(Id),
+  }),
 ]);
 export type AssetSource = Static<typeof AssetSource>;
 

@@ -3,6 +3,7 @@ export * from "./access-control.ts";
 export * from "./account.ts";
 export * from "./api-token.ts";
 export * from "./asset.ts";
+export * from "./clip.ts";
 export * from "./errors.ts";
 export * from "./event.ts";
 export * from "./exact.ts";

@@ -17,9 +17,7 @@ const later = (what: string, operations: Operations): LaterRoute[] =>
 /** Every operation that answers 501. */
 export const laterRoutes: readonly LaterRoute[] = [
   ...later("pulled streams", ["PUT /stream/pull", "POST /stream/:id/start-pull"]),
-  ...later("clips", ["POST /clip", "GET /clip/:id"]),
   ...later("imports by address", ["POST /asset/upload/url", "POST /asset/import"]),
-  ...later("clips of assets", ["GET /asset/:id/clips"]),
   ...later("exports of assets", ["POST /asset/:id/export"]),
   ...later("transcoding of files", ["POST /transcode"]),
   ...later("rooms", [

@@ -3,6 +3,7 @@ import type { Route } from "./route.ts";
 import { accessControlRoutes } from "./routes/access-control-routes.ts";
 import { accountRoutes } from "./routes/account-routes.ts";
 import { assetRoutes } from "./routes/asset-routes.ts";
+import { clipRoutes } from "./routes/clip-routes.ts";
 import { dataRoutes } from "./routes/data-routes.ts";
 import { multistreamRoutes } from "./routes/multistream-routes.ts";
 import { playbackRoutes } from "./routes/playback-routes.ts";
@@ -21,6 +22,7 @@ export const routes = {
   ...playbackRoutes,
   ...accountRoutes,
   ...accessControlRoutes,
+  ...clipRoutes,
   ...dataRoutes,
   ...usageRoutes,
   ...viewsRoutes,

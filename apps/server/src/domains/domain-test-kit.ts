@@ -8,7 +8,7 @@ import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { type Log, silentLog } from "../platform/log.ts";
 import { Outbound } from "../platform/outbound/outbound.ts";
 import { createTestDatabase } from "../platform/postgres/postgres-test-database.ts";
-import type { PlaybackRequest, StopReason } from "../ports/index.ts";
+import type { ClipWork, PlaybackRequest, StopReason } from "../ports/index.ts";
 import { hashSecret } from "./accounts/api-key.ts";
 import { Passwords } from "./accounts/password.ts";
 import { newId } from "./ids.ts";
@@ -25,6 +25,10 @@ export interface Asked {
   readonly accessChanges: (string | "all")[];
   /** Recordings whose MP4 the media floor was asked to measure. */
   readonly measured: string[];
+  /** Sessions whose recording the media floor was asked to seal. */
+  readonly sealed: string[];
+  /** Clips that it was asked to make. */
+  readonly clips: ClipWork[];
   /** The objects that the store was told to delete. */
   readonly removedPrefixes: string[];
   failsToRemove: boolean;
@@ -76,6 +80,8 @@ export async function startTestDomains(
     broadcasts: [],
     accessChanges: [],
     measured: [],
+    sealed: [],
+    clips: [],
     removedPrefixes: [],
     failsToRemove: false,
   };
@@ -109,6 +115,7 @@ export async function startTestDomains(
       mediaControl: {
         stop: async (streamId, why) => void asked.stops.push({ streamId, why }),
         accessChanged: async (playbackId) => void asked.accessChanges.push(playbackId),
+        sealRecording: async (sessionId) => void asked.sealed.push(sessionId),
         measureRecording: async ({ id }) => void asked.measured.push(id),
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
       },
@@ -120,6 +127,7 @@ export async function startTestDomains(
         read: async (key) => Readable.from([key]),
       },
       assetProcessor: { process: async () => {} },
+      clipMaker: { make: async (work) => void asked.clips.push(work) },
       // Time limits of calls are real, as the receivers of tests are.
       outbound: new Outbound({
         clock: systemClock,

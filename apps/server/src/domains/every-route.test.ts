@@ -62,6 +62,7 @@ const THINGS: readonly (readonly [RegExp, string])[] = [
   [/^\/api\/person\//, world.person],
   [/^\/api\/project\//, world.project],
   [/^\/api\/asset\//, world.asset],
+  [/^\/api\/clip\//, world.stream],
   [/^\/api\/task\//, world.task],
   [/^\/api\/access-control\/signing-key\//, world.signingKey],
   [/^\/api\/api-token\//, world.token],

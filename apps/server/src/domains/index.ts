@@ -10,12 +10,13 @@ import type { Outbound } from "../platform/outbound/outbound.ts";
 import { JobQueue } from "../platform/queue/job-queue.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { UploadGate } from "../platform/uploads/upload-gate.ts";
-import type { AssetProcessor, EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports/index.ts";
+import type { AssetProcessor, ClipMaker, EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports/index.ts";
 import { OwnerTokens, signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
 import { addLaterRoutes, describeApi, version } from "./api/index.ts";
 import { assetRoutes, processingJob, readAsset, readTask, StoredAssetLedger, UploadDesk } from "./assets/index.ts";
+import { clipProcessor, clipRoutes } from "./clips/index.ts";
 import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -96,6 +97,7 @@ export interface DomainOptions {
   readonly store: Pick<ObjectStore, "deletePrefix" | "read">;
   /** Makes what plays of customers' files, in the worker role. */
   readonly assetProcessor: AssetProcessor;
+  readonly clipMaker: ClipMaker;
   /** The only way to addresses that customers give. */
   readonly outbound: Outbound;
   /** How people's passwords are hashed. */
@@ -195,7 +197,8 @@ export function createDomains(options: DomainOptions): Domains {
     ...deps,
     accessChanged: (playbackId) => mediaControl.accessChanged(playbackId),
   });
-  const processing = processingJob({ ...deps, ledger });
+  const assetProcessor = clipProcessor({ ...deps, mediaControl }, deps.assetProcessor);
+  const processing = processingJob({ ...deps, ledger, assetProcessor });
   const jobs = new JobQueue({ ...deps, db: database.jobs, kinds: [retentionJob(deps), processing] });
   const refusals = new RefusedPublishes(() => deps.clock.now());
   const assets = {
@@ -228,6 +231,7 @@ export function createDomains(options: DomainOptions): Domains {
       sessionRoutes(app, deps);
       assetRoutes(app, { ...assets, mediaControl, findAccessWebhook });
       playbackRoutes(app, { ...deps, playables, viewers: database.viewers });
+      clipRoutes(app, { ...assets, findAccessWebhook });
       accessTrialRoutes(app, { ...deps, access: playbackGate.access });
       overviewRoutes(app, deps);
       ownerTokenRoutes(app, { ...deps, ownerTokens });

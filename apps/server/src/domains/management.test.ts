@@ -172,7 +172,7 @@ describe("sessions", () => {
     expect(await get(`/api/stream/${stream.id}/sessions?record=0`)).toEqual([]);
   });
 
-  it("nothing makes clips, so their lists are empty; of unknown things they are 404 with the public text", async () => {
+  it("lists of clips are empty where there are none; of unknown things they are 404 with the public text", async () => {
     const { start } = await publish();
     for (const path of [`session/${start.sessionId}`, `stream/${stream.id}`, `stream/${stream.playbackId}`])
       expect(await get(`/api/${path}/clips`)).toEqual([]);

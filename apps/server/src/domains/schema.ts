@@ -274,7 +274,7 @@ interface AssetMediaTable {
 
 interface TaskTable extends Owned {
   id: string;
-  type: "upload" | "transcode-file";
+  type: "upload" | "transcode-file" | "clip";
   phase: TaskPhase;
   progress: Generated<number>;
   updated_at: Int8;

@@ -23,6 +23,7 @@ import { spooledFacts } from "./recording/spooled-facts.ts";
 import { type OfferTaker, WebrtcEndpoint } from "./webrtc/webrtc-endpoint.ts";
 import type { WebrtcPeers } from "./webrtc/webrtc-process.ts";
 
+export { openClipMaker } from "./clips/open-clip-maker.ts";
 export { closeSlowReaders } from "./delivery/answers/slow-readers.ts";
 export type { LadderResources } from "./ladder/live-ladder.ts";
 export { TranscodeAdmission } from "./ladder/transcode-admission.ts";
@@ -184,6 +185,11 @@ export class MediaPlane {
   /** Tell the playback gate how large a recording's MP4 is. */
   measureRecording(content: StoredContent): void {
     this.#hls.measureRecording(content);
+  }
+
+  /** Put what is recorded of a running session so far into the object store. */
+  sealRecording(sessionId: string): void {
+    void this.#hub.session(sessionId)?.sealed();
   }
 
   /** Close a stream's publisher and end its session on this node. */

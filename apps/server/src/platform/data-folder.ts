@@ -29,6 +29,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   "pg",
   "objects",
   "spool",
+  "clips",
   "sources",
   "uploads",
   "node-name",

@@ -3,6 +3,7 @@
  * structured-cloneable, so that the two floors may sit in one process or in many. Only `roles/` knows both sides.
  */
 export * from "./asset-ledger.ts";
+export type * from "./clip-maker.ts";
 export type * from "./facts.ts";
 export type * from "./media-control.ts";
 export * from "./media-index.ts";

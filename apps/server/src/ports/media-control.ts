@@ -14,6 +14,8 @@ export interface MediaControl {
   accessChanged(playbackId: string | "all"): Promise<void>;
   /** The recording is ready: tell the `PlaybackGate` how large its MP4 is. Skipped where no media node is serving. */
   measureRecording(content: StoredContent): Promise<void>;
+  /** Put what is recorded of a running session so far into the object store, where a clip is cut from. Facts tell when it is there. */
+  sealRecording(sessionId: string): Promise<void>;
   /** Send a generated picture and tone to the stream by its own ingest, for `seconds`. */
   startTestBroadcast(streamKey: string, seconds: number): Promise<void>;
 }

@@ -9,6 +9,7 @@ const CHANNEL = "media_control";
 type Command =
   | { readonly type: "stop"; readonly streamId: string; readonly why: StopReason }
   | { readonly type: "access-changed"; readonly playbackId: string | "all" }
+  | { readonly type: "seal-recording"; readonly sessionId: string }
   | { readonly type: "measure-recording"; readonly nodeId: string; readonly content: StoredContent }
   | { readonly type: "test-broadcast"; readonly nodeId: string; readonly streamKey: string; readonly seconds: number };
 
@@ -42,6 +43,10 @@ export class NotifyMediaControl implements MediaControl {
     if (nodeId) await this.#send({ type: "measure-recording", nodeId, content });
   }
 
+  async sealRecording(sessionId: string): Promise<void> {
+    await this.#send({ type: "seal-recording", sessionId });
+  }
+
   /** Throws `NoMediaNode`. */
   async startTestBroadcast(streamKey: string, seconds: number): Promise<void> {
     // Of several nodes one alone must send it, or they would take the stream from each other.
@@ -60,6 +65,7 @@ export interface MediaCommands {
   stop(streamId: string, why: StopReason): void;
   accessChanged(playbackId: string | "all"): void;
   measureRecording(content: StoredContent): void;
+  sealRecording(sessionId: string): void;
   startTestBroadcast(streamKey: string, seconds: number): void;
 }
 
@@ -76,6 +82,7 @@ export function obeyMediaControl(
       const command = JSON.parse(payload) as Command;
       if (command.type === "stop") commands.stop(command.streamId, command.why);
       else if (command.type === "access-changed") commands.accessChanged(command.playbackId);
+      else if (command.type === "seal-recording") commands.sealRecording(command.sessionId);
       else if (command.type !== "test-broadcast" && command.type !== "measure-recording")
         log.warn("a media command of an unknown kind was ignored");
       else if (command.nodeId !== nodeId()) return;

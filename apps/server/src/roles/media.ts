@@ -143,6 +143,7 @@ export async function startMedia({
         plane.accessChanged(playbackId);
       },
       measureRecording: (content) => plane.measureRecording(content),
+      sealRecording: (sessionId) => plane.sealRecording(sessionId),
       startTestBroadcast: (streamKey, seconds) =>
         broadcasts.start({ url: `rtmp://${self}:${rtmpPort}/live/${streamKey}`, seconds }),
     },

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createDomains, type Schema } from "../domains/index.ts";
-import { closeSlowReaders, MEDIA_PREFIXES, openAssetPipeline } from "../media/index.ts";
+import { closeSlowReaders, MEDIA_PREFIXES, openAssetPipeline, openClipMaker } from "../media/index.ts";
 import { Audiences, readCountries } from "../platform/audience/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Config, effectiveSettings } from "../platform/config.ts";
@@ -45,7 +45,7 @@ import {
   outboundCounter,
   requestCounter,
 } from "./weir-metrics.ts";
-import { noAssetProcessor, startWorker } from "./worker.ts";
+import { noAssetProcessor, noClipMaker, startWorker } from "./worker.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
 /** Below this a node should get no more work: a segment of every stream must still fit. */
@@ -109,6 +109,9 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
         liveCores: () => media?.transcoding().usedCores ?? 0,
       })
     : noAssetProcessor;
+  const clipMaker = config.roles.includes("worker")
+    ? await openClipMaker({ clock, store, dataFolder, confinement })
+    : noClipMaker;
   const audiences = new Audiences(config.geoipFile === null ? null : readCountries(config.geoipFile));
   const domains = createDomains({
     database,
@@ -127,6 +130,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     mediaControl: new NotifyMediaControl(database),
     store,
     assetProcessor,
+    clipMaker,
     outbound: new ObservedOutbound(
       {
         clock,

@@ -1,5 +1,5 @@
 import type { Domains } from "../domains/index.ts";
-import type { AssetProcessor } from "../ports/index.ts";
+import type { AssetProcessor, ClipMaker } from "../ports/index.ts";
 
 /** The work that no request asks for. Stops with the domains. */
 export function startWorker(domains: Domains): void {
@@ -9,6 +9,13 @@ export function startWorker(domains: Domains): void {
 }
 
 /** Of a process that works on no jobs. */
+export const noClipMaker: ClipMaker = {
+  async make() {
+    throw new Error("this process works on no jobs: its roles are without the worker");
+  },
+};
+
+/** As `noClipMaker`. */
 export const noAssetProcessor: AssetProcessor = {
   async process() {
     throw new Error("this process works on no jobs: its roles are without the worker");

@@ -163,7 +163,7 @@ export class AssetService {
   async retry(owner: Owner, id: string): Promise<string> {
     const row = await this.#change(owner, id, async (trx, before, at) => {
       if (before.phase !== "failed") throw new AssetConflict("only failed assets can be retried");
-      if (before.source_key === null && before.source.type !== "url")
+      if (before.source_key === null && before.source.type === "directUpload")
         throw new AssetConflict("the file of this asset never arrived: create another asset and upload it there");
       return moveAsset(trx, before, "retry", {
         at,
@@ -234,7 +234,7 @@ export class AssetService {
 
 /** Whether a worker has something to do for it. */
 export const isWorkFor = ({ phase, source_key, source }: Pick<AssetRow, "phase" | "source_key" | "source">): boolean =>
-  (phase === "waiting" || phase === "processing") && (source_key !== null || source.type === "url");
+  (phase === "waiting" || phase === "processing") && (source_key !== null || source.type !== "directUpload");
 
 const isGated = (policy: NewAsset["playbackPolicy"]): boolean => policy?.type === "jwt" || policy?.type === "webhook";
 

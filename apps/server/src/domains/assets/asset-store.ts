@@ -71,14 +71,19 @@ export async function findTask(db: Db, owner: Owner, taskId: string): Promise<Ta
 }
 
 /** The asset and the task that makes it. */
-export async function insertAsset(trx: Trx, row: NewAssetRow, params: Record<string, unknown>): Promise<AssetRow> {
+export async function insertAsset(
+  trx: Trx,
+  row: NewAssetRow,
+  params: Record<string, unknown>,
+  type: TaskRow["type"] = "upload",
+): Promise<AssetRow> {
   const { project_id, user_id, created_at, task_id } = row;
   const task = { id: task_id, project_id, user_id, created_at, updated_at: created_at, output_asset_id: row.id };
   await trx
     .insertInto("task")
     .values({
       ...task,
-      type: "upload",
+      type,
       phase: row.phase === "uploading" ? "pending" : "waiting",
       params: JSON.stringify(params),
     })

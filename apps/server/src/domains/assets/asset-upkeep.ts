@@ -36,7 +36,7 @@ export async function expireUploads({ db, clock, events }: AssetUpkeepDeps): Pro
 export async function queueQuietAssets({ db, clock, queueProcessing }: AssetUpkeepDeps): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select id from asset where phase in ('waiting', 'processing') and deleted_at is null
-      and (source_key is not null or source->>'type' = 'url') and updated_at <= ${clock.now() - QUIET_MS}::bigint
+      and (source_key is not null or source->>'type' in ('url', 'clip')) and updated_at <= ${clock.now() - QUIET_MS}::bigint
     order by random() limit ${BATCH}`.execute(db);
   for (const { id } of rows) await queueProcessing(id);
 }

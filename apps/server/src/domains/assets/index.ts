@@ -1,7 +1,11 @@
 /** The door of the assets: uploads, records, processing, playback of what was made. */
+export { assetEvent, lockAsset, moveAsset, taskEvent } from "./asset-change.ts";
 export { readAssetMedia } from "./asset-media.ts";
+export { assetRecord } from "./asset-record.ts";
 export { assetRoutes } from "./asset-routes.ts";
 export { readAsset, readTask } from "./asset-snapshots.ts";
+export { isSettled } from "./asset-status.ts";
+export { insertAsset } from "./asset-store.ts";
 export { type AssetUpkeepDeps, expireUploads, purgeDeletedAssets, queueQuietAssets } from "./asset-upkeep.ts";
 export { processingJob } from "./processing-job.ts";
 export { StoredAssetLedger } from "./stored-asset-ledger.ts";

@@ -8,5 +8,11 @@ export {
   noteSpooledRecordings,
 } from "./recording-facts-store.ts";
 export { type FinaliserDeps, settleRecordings } from "./recording-finaliser.ts";
-export { type RecordingShape, readRecordingIndex, readRecordingShape, recordMp4Size } from "./recording-store.ts";
+export {
+  type RecordingShape,
+  readRecordingIndex,
+  readRecordingShape,
+  readSealedRecording,
+  recordMp4Size,
+} from "./recording-store.ts";
 export { purgeDeletedRecordings, type RetentionDeps } from "./retention.ts";

@@ -25,13 +25,44 @@ interface SegmentRow {
 
 /** The index of a recording that is ready; null otherwise. The gate has asked who may see it. */
 export async function readRecordingIndex(db: Db, sessionId: string): Promise<MediaIndex | null> {
-  const session = await db
+  const session = await findRecording(db, sessionId, ["ready"]);
+  return session && readIndex(db, session);
+}
+
+/** The index of what is durable of a recording, which may go on; null where the session has none, or none any more. */
+export async function readSealedRecording(db: Db, sessionId: string): Promise<MediaIndex | null> {
+  const session = await findRecording(db, sessionId, ["waiting", "ready"]);
+  if (!session) return null;
+  const { renditions, ...index } = await readIndex(db, session);
+  return {
+    ...index,
+    renditions: renditions.map((rendition) => ({
+      ...rendition,
+      segments: rendition.segments.filter(({ gap, span }) => gap || rendition.spanBytes.has(span)),
+    })),
+  };
+}
+
+interface RecordedSession {
+  readonly id: string;
+  readonly project_id: string;
+}
+
+async function findRecording(
+  db: Db,
+  sessionId: string,
+  states: readonly ("waiting" | "ready")[],
+): Promise<RecordedSession | null> {
+  const found = await db
     .selectFrom("session")
     .select(["id", "project_id"])
     .where("id", "=", sessionId)
-    .where("recording", "=", "ready")
+    .where("recording", "in", states)
     .executeTakeFirst();
-  if (!session) return null;
+  return found ?? null;
+}
+
+async function readIndex(db: Db, { id: sessionId, project_id: projectId }: RecordedSession): Promise<MediaIndex> {
   const tracks = await db
     .selectFrom("recording_rendition")
     .select(["rendition", "track"])
@@ -53,8 +84,7 @@ export async function readRecordingIndex(db: Db, sessionId: string): Promise<Med
       .map(({ span, bytes }) => [span, Number(bytes)] as const);
     renditions.push({ rendition, track, segments, spanBytes: new Map(sizes) });
   }
-  const { id, project_id: projectId } = session;
-  return { id, projectId, keyPrefix: recordingPrefix(projectId, id), renditions };
+  return { id: sessionId, projectId, keyPrefix: recordingPrefix(projectId, sessionId), renditions };
 }
 
 /** A rung's segments with a gap for each segment of the source that the rung does not have: their numbers must be the same. */

@@ -62,15 +62,4 @@ export function sessionRoutes(app: FastifyInstance, deps: SessionDeletionDeps): 
   api.on(routes.deleteSessions, async ({ principal, body }) => deleteSessions(deps, principal, body.ids), {
     mayBeEmpty: true,
   });
-
-  // Nothing makes clips yet.
-  api.on(routes.listSessionClips, async ({ principal, id }) => {
-    if (!(await findSession(deps.db, principal, id))) throw new NotFound("Session not found");
-    return [];
-  });
-  api.on(routes.listStreamClips, async ({ principal, id }) => {
-    const owns = (column: "id" | "playback_id") => ownsStream(deps.db, principal, id, column);
-    if (!(await owns("id")) && !(await owns("playback_id"))) throw new NotFound("Stream not found");
-    return [];
-  });
 }

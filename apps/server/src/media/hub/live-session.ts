@@ -183,7 +183,7 @@ export class LiveSession {
     await this.#settings.recorder?.abandon();
   }
 
-  /** Resolves when nothing of the session is left outside the object store. */
+  /** Resolves when everything recorded so far is with the sealer. A running recording goes on in another chapter. */
   async sealed(): Promise<void> {
     const { clock, recorder, rungRecorder } = this.#settings;
     if (rungRecorder) {

@@ -22,6 +22,16 @@ async function end(): Promise<void> {
   expect(await rig.left()).toEqual([]);
 }
 
+test("a running recording that is sealed goes on in another chapter", async () => {
+  await rig.record(3);
+  await rig.finish();
+  await rig.sealed();
+  expect(await rig.whole()).toEqual(both(1, 2, 3));
+  await rig.record(2);
+  await end();
+  expect(await rig.whole()).toEqual(both(1, 2, 3, 4, 5));
+});
+
 describe("faults that pass cost no segment", () => {
   test.each([
     ["no file handle was left", "open", "EMFILE"],

@@ -1,0 +1,115 @@
+import type { Asset, CreatedClip, NewClip } from "@weir/contract";
+import { sql } from "kysely";
+import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
+import { NotFound, type Principal } from "../api/index.ts";
+import { assetEvent, assetRecord, insertAsset, taskEvent } from "../assets/index.ts";
+import type { Deps } from "../deps.ts";
+import type { EventLog } from "../events/index.ts";
+import { newId, newPlaybackId } from "../ids.ts";
+import type { Owner } from "../schema.ts";
+import { ImpossibleClip, TooManyClips } from "./clip-errors.ts";
+import {
+  type ClipParent,
+  type ClipsOf,
+  countClipsInWork,
+  findClipParent,
+  findClipsOf,
+  hasPlaybackId,
+  listClipsOf,
+} from "./clip-store.ts";
+
+export interface ClipServiceDeps extends Deps {
+  readonly events: EventLog;
+  readonly findAccessWebhook: FindAccessWebhook;
+  queueProcessing(assetId: string): Promise<void>;
+}
+
+const MAX_IN_WORK = 5;
+const WINDOW_MS = 300_000;
+
+/** The rules of clips. A clip is an asset that is cut from a recording or from another asset. */
+export class ClipService {
+  readonly #deps: ClipServiceDeps;
+
+  constructor(deps: ClipServiceDeps) {
+    this.#deps = deps;
+  }
+
+  async create(principal: Principal, input: NewClip, publicUrl: string): Promise<CreatedClip> {
+    const { db, clock, events, findAccessWebhook, queueProcessing } = this.#deps;
+    const { startTime, endTime } = input;
+    if (endTime !== undefined && endTime <= startTime) throw new ImpossibleClip("endTime must occur after startTime");
+    const parent = await this.#parentOf(principal, input);
+    await checkPolicy(findAccessWebhook, principal.projectId, input.playbackPolicy);
+    const now = clock.now();
+    if ((await countClipsInWork(db, principal, now - WINDOW_MS)) >= MAX_IN_WORK) throw new TooManyClips();
+
+    const id = newId();
+    const playbackId = newPlaybackId(id);
+    const sessionId = parent.kind === "session" ? parent.id : null;
+    const strategy = { playbackId: parent.playbackId, startTime, ...(endTime !== undefined && { endTime }) };
+    const policy = input.playbackPolicy === undefined ? parent.policy : input.playbackPolicy;
+    const row = await db.transaction().execute(async (trx) => {
+      const asset = await insertAsset(
+        trx,
+        {
+          ...{
+            id,
+            project_id: principal.projectId,
+            user_id: principal.userId,
+            created_by_token_name: principal.keyName,
+          },
+          ...{ name: input.name ?? `clip-${playbackId}`, creator_id: parent.creatorId, playback_id: playbackId },
+          playback_policy: policy ? JSON.stringify(policy) : null,
+          source: JSON.stringify({
+            ...{ type: "clip", playbackId: parent.playbackId },
+            ...(sessionId ? { sessionId } : { assetId: parent.id }),
+          }),
+          ...{ profiles: null, static_mp4: null, target_segment_seconds: null, task_id: newId() },
+          ...{ created_at: now, updated_at: now, phase: "waiting", upload_expires_at: null },
+        },
+        { clip: { clipStrategy: strategy, ...(sessionId && { sessionId }), inputId: parent.id } },
+        "clip",
+      );
+      await sql`
+        insert into clip (asset_id, project_id, stream_id, session_id, parent_asset_id, from_ms, to_ms, created_at)
+        values (${id}, ${principal.projectId}, ${parent.streamId}, ${sessionId}, ${sessionId ? null : parent.id},
+          ${startTime}, ${endTime ?? null}, ${now})`.execute(trx);
+      await events.append(trx, [assetEvent(asset, "asset.created", now), taskEvent(asset, "task.spawned", now)]);
+      return asset;
+    });
+    await queueProcessing(id);
+    return { asset: assetRecord(row, { publicUrl, details: true }), task: { id: row.task_id } };
+  }
+
+  /** Clips of what an id or playback id means. Throws `NotFound` with `text`. */
+  async list(
+    owner: Owner,
+    id: string,
+    publicUrl: string,
+    { only, text }: { only?: ClipsOf; text: string },
+  ): Promise<Asset[]> {
+    const found = await findClipsOf(this.#deps.db, owner, id);
+    if (!found || (only && found.of !== only)) throw new NotFound(text);
+    const rows = await listClipsOf(this.#deps.db, owner, found.of, found.id);
+    return rows.map((row) => assetRecord(row, { publicUrl, details: false }));
+  }
+
+  async #parentOf(owner: Owner, { playbackId, sessionId }: NewClip): Promise<ClipParent> {
+    const { db } = this.#deps;
+    const parent = await findClipParent(db, owner, playbackId, sessionId);
+    if (!parent) {
+      const isStream = await hasPlaybackId(db, owner, playbackId);
+      if (isStream && sessionId === undefined)
+        throw new ImpossibleClip("this stream was never live: there is nothing to cut a clip from");
+      throw new NotFound(isStream ? "Session not found" : "Content not found");
+    }
+    if (!parent.isRecorded)
+      throw new ImpossibleClip(
+        parent.kind === "session"
+          ? "this session is not recorded: clips are cut from recordings, so set record to true before the broadcast"
+          : "this asset cannot be played yet",
+      );
+    return parent;
+  }
+}

@@ -1,0 +1,168 @@
+import type { Asset, CreatedClip, Task } from "@weir/contract";
+import { describe, expect, it } from "vitest";
+import { silentLog } from "../../platform/log.ts";
+import type { AssetLedger, ClipWork, MediaFact, PublishGrant } from "../../ports/index.ts";
+import { addProject } from "../domain-test-kit.ts";
+import { EventLog } from "../events/index.ts";
+import { newId } from "../ids.ts";
+import { ended, kit, publish, segment, setUpLiveRig, stream, tell } from "../live-test-rig.ts";
+import { clipProcessor } from "./clip-processor.ts";
+
+setUpLiveRig();
+
+const clip = (body: object, headers?: Record<string, string>) => kit.call("POST", "/api/clip", body, headers);
+const lists = async (path: string): Promise<string[]> =>
+  (await kit.call("GET", path)).json<Asset[]>().map(({ id }) => id);
+
+/** A broadcast with three segments of 2 s of which the first two are durable. */
+async function broadcast() {
+  const { grant, start } = await publish();
+  const { sessionId } = start;
+  const startedAt = kit.clock.now();
+  for (const msn of [1, 2, 3]) {
+    const fact = segment(grant, sessionId, msn, msn < 3 ? "1-0000000001.m4s" : "1-0000000003.m4s");
+    const at = startedAt + (msn - 1) * 2_000;
+    await tell(kit.domains, { ...fact, recorded: fact.recorded.map((row) => ({ ...row, programDateTimeMs: at })) });
+    kit.clock.advance(2_000);
+  }
+  await seal(grant, sessionId, "1-0000000001.m4s");
+  return { grant, sessionId, startedAt };
+}
+
+async function seal({ streamId, epoch }: PublishGrant, sessionId: string, span: string): Promise<void> {
+  const fact = { type: "span-sealed", streamId, epoch, at: kit.clock.now(), sessionId, span, bytes: 4_000 } as const;
+  await tell(kit.domains, ...["source", "audio"].map((rendition): MediaFact => ({ ...fact, rendition })));
+}
+
+/** Runs the job of a clip; `onSeal` is the media floor's. */
+async function run(assetId: string, onSeal: () => Promise<void> = async () => {}) {
+  const made: ClipWork[] = [];
+  const failures: string[] = [];
+  const processor = clipProcessor(
+    {
+      ...{ db: kit.db, clock: kit.clock, log: silentLog, events: new EventLog() },
+      mediaControl: {
+        sealRecording: async () => {
+          await onSeal();
+          setImmediate(() => kit.clock.advance(250));
+        },
+      },
+      clipMaker: { make: async (work) => void made.push(work) },
+    },
+    { process: async () => void failures.push("was no clip") },
+  );
+  const ledger = { failed: async (_id: string, sentence: string) => void failures.push(sentence) };
+  await processor.process(assetId, ledger as unknown as AssetLedger, new AbortController().signal);
+  return { made, failures };
+}
+
+describe("a clip of a recorded broadcast", () => {
+  it("is an asset and a task, with the stream's policy and creator, in four lists", async () => {
+    const { sessionId, startedAt } = await broadcast();
+    await kit.call("PATCH", `/api/stream/${stream.id}`, { playbackPolicy: { type: "jwt" }, creatorId: "ada" });
+    const { playbackId } = stream;
+    const answer = await clip({ playbackId, startTime: startedAt + 500, endTime: startedAt + 3_000 });
+    expect(answer.statusCode).toBe(200);
+    const { asset, task } = answer.json<CreatedClip>();
+    expect(asset).toMatchObject({
+      name: `clip-${asset.playbackId}`,
+      source: { type: "clip", playbackId, sessionId },
+      status: { phase: "waiting" },
+      playbackPolicy: { type: "jwt" },
+      creatorId: { value: "ada" },
+    });
+    expect((await kit.call("GET", `/api/task/${task.id}`)).json<Task>()).toMatchObject({
+      type: "clip",
+      outputAssetId: asset.id,
+      params: { clip: { sessionId, clipStrategy: { playbackId, startTime: startedAt + 500 } } },
+    });
+    for (const path of [
+      `session/${sessionId}/clips`,
+      `stream/${stream.id}/clips`,
+      `clip/${playbackId}`,
+      `clip/${sessionId}`,
+    ])
+      expect(await lists(`/api/${path}`)).toEqual([asset.id]);
+  });
+
+  it("while live, waits for the segment that holds its end to be durable", async () => {
+    const { grant, sessionId, startedAt } = await broadcast();
+    const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt + 500 })).json<CreatedClip>();
+    let asked = 0;
+    const onSeal = async () => {
+      if (++asked === 3) await seal(grant, sessionId, "1-0000000003.m4s");
+    };
+    const { made, failures } = await run(asset.id, onSeal);
+    expect([failures, asked]).toEqual([[], 3]);
+    expect(made).toMatchObject([{ assetId: asset.id, fromMs: startedAt + 500, toMs: Number.MAX_SAFE_INTEGER }]);
+    expect(made[0]?.parent.renditions.map(({ segments }) => segments.length)).toEqual([3, 3]);
+    expect(made[0]?.outPrefix).toMatch(`/asset/${asset.id}/out/1/`);
+  });
+
+  it("waits 12 s at most, and is made of what is durable then", async () => {
+    const { startedAt } = await broadcast();
+    const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt })).json<CreatedClip>();
+    const { made } = await run(asset.id);
+    expect(made[0]?.parent.renditions.map(({ segments }) => segments.length)).toEqual([2, 2]);
+  });
+
+  it("can be told in time from the begin", async () => {
+    const { grant, startedAt } = await broadcast();
+    await tell(kit.domains, ended(grant, "clean-stop"));
+    const body = { playbackId: stream.playbackId, startTime: 1_000, endTime: 2_500 };
+    const { asset } = (await clip(body)).json<CreatedClip>();
+    expect((await run(asset.id)).made).toMatchObject([{ fromMs: startedAt + 1_000, toMs: startedAt + 2_500 }]);
+  });
+
+  it("has a policy of its own where one is given", async () => {
+    await broadcast();
+    await kit.call("PATCH", `/api/stream/${stream.id}`, { playbackPolicy: { type: "jwt" } });
+    const body = { playbackId: stream.playbackId, startTime: 0, playbackPolicy: { type: "public" } };
+    expect((await clip(body)).json<CreatedClip>().asset.playbackPolicy).toEqual({ type: "public" });
+  });
+});
+
+describe("no clip is made", () => {
+  it.each<[string, object, number, string]>([
+    ["of nothing", {}, 422, ""],
+    ["that ends before it begins", { startTime: 5, endTime: 5 }, 422, "endTime must occur after startTime"],
+    ["of unknown content", { playbackId: "abcd000000000000", startTime: 1 }, 404, "Content not found"],
+    ["of an unknown session", { startTime: 1, sessionId: newId() }, 404, "Session not found"],
+    ["of something that is no session", { startTime: 1, sessionId: "x" }, 404, "Session not found"],
+    ["with a policy that is none", { startTime: 1, playbackPolicy: { type: "webhook" } }, 400, ""],
+  ])("%s", async (_situation, body, status, text) => {
+    await broadcast();
+    const answer = await clip(Object.keys(body).length > 0 ? { playbackId: stream.playbackId, ...body } : {});
+    expect([answer.statusCode, answer.json().errors[0]]).toEqual([status, expect.stringContaining(text)]);
+  });
+
+  it("of a stream that was never live, or is not recorded", async () => {
+    const body = { playbackId: stream.playbackId, startTime: 1 };
+    expect((await clip(body)).json().errors[0]).toMatch(/was never live/);
+    await kit.call("PATCH", `/api/stream/${stream.id}/record`, { record: false });
+    await publish();
+    expect((await clip(body)).json().errors[0]).toMatch(/is not recorded: .* set record to true/);
+  });
+
+  it("of another project's stream", async () => {
+    await broadcast();
+    const { apiKey } = await addProject(kit.db, `clips-${stream.id}`);
+    const answer = await clip({ playbackId: stream.playbackId, startTime: 1 }, { authorization: apiKey });
+    expect([answer.statusCode, answer.json().errors]).toEqual([404, ["Content not found"]]);
+  });
+
+  it("while five others are being made", async () => {
+    await broadcast();
+    kit.clock.advance(300_000);
+    const body = { playbackId: stream.playbackId, startTime: 0 };
+    for (let n = 0; n < 5; n++) expect((await clip(body)).statusCode).toBe(200);
+    expect((await clip(body)).json()).toMatchObject({ errors: ["Too many clips are being processed."] });
+    kit.clock.advance(300_000);
+    expect((await clip(body)).statusCode).toBe(200);
+  });
+});
+
+it("an asset that is no clip goes to the processor of files", async () => {
+  const { asset } = (await kit.call("POST", "/api/asset/request-upload", { name: "file" })).json<CreatedClip>();
+  expect((await run(asset.id)).failures).toEqual(["was no clip"]);
+});

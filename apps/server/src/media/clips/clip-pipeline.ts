@@ -1,0 +1,177 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { readAudioSamples, writeAudioFragment } from "@weir/formats/mp4";
+import type { Clock } from "../../platform/clock.ts";
+import { Slices } from "../../platform/slices.ts";
+import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import type {
+  AssetLedger,
+  ClipMaker,
+  ClipWork,
+  MediaIndex,
+  StaticMp4,
+  StoredRendition,
+  StoredSegment,
+  VideoSpec,
+} from "../../ports/index.ts";
+import { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
+import { MadeFiles } from "../vod/made-files.ts";
+import { FileRefused } from "../vod/refusal.ts";
+import type { VodChildren } from "../vod/vod-children.ts";
+import { type ClipPiece, type ClipPlan, type ClipTrack, planClip } from "./clip-plan.ts";
+import { ClipSpans } from "./clip-spans.ts";
+import { edgeJob } from "./edge-job.ts";
+
+export interface ClipPipelineSettings {
+  readonly clock: Clock;
+  readonly store: ObjectStore;
+  readonly children: VodChildren;
+  /** For the segments whose pictures are encoded again, while they are. */
+  readonly folder: string;
+  /** x264's. */
+  readonly preset: string;
+}
+
+const NOTHING_THERE =
+  "There is nothing between the start and the end of the clip: nothing was recorded then, or it is not there any more. Choose another time.";
+
+/**
+ * Cuts clips out of stored media. Segments that lie whole inside the clip are copied, with times from the clip's begin on; of those at its
+ * edges the pictures are encoded again, so that the clip begins and ends with the picture that was asked for. Pictures that are not H.264
+ * are cut at the edges of their segments.
+ */
+export class ClipPipeline implements ClipMaker {
+  readonly #settings: ClipPipelineSettings;
+  readonly #slices: Slices;
+
+  constructor(settings: ClipPipelineSettings) {
+    this.#settings = settings;
+    this.#slices = new Slices(settings.clock);
+  }
+
+  async make(work: ClipWork, ledger: AssetLedger, signal: AbortSignal): Promise<void> {
+    const made = new MadeFiles(this.#settings.store, work.outPrefix);
+    const plan = planClip(work.parent, work.fromMs, work.toMs);
+    if (!plan) return ledger.failed(work.assetId, NOTHING_THERE);
+    const folder = await mkdtemp(join(this.#settings.folder, "clip-"));
+    try {
+      const renditions: StoredRendition[] = [];
+      for (const [nth, track] of plan.tracks.entries()) {
+        signal.throwIfAborted();
+        renditions.push(await this.#cut(work, plan, track, { made, folder, signal }));
+        await ledger.progressed(work.assetId, (nth + 1) / plan.tracks.length);
+      }
+      const index = { id: work.assetId, projectId: work.projectId, keyPrefix: work.outPrefix, renditions };
+      const mp4 = await this.#mp4(index, made);
+      await ledger.probed(work.assetId, specOf(plan, mp4));
+      await ledger.finished(work.assetId, { ...index, mp4s: [mp4] });
+    } catch (error) {
+      if (!(error instanceof FileRefused)) throw error;
+      await made.dropAll();
+      await ledger.failed(work.assetId, error.message);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  async #cut(
+    work: ClipWork,
+    plan: ClipPlan,
+    { rendition, pieces }: ClipTrack,
+    { made, folder, signal }: { made: MadeFiles; folder: string; signal: AbortSignal },
+  ): Promise<StoredRendition> {
+    const { timescale, kind, codec } = rendition.track;
+    const earlierTicks = Math.round(plan.fromSeconds * timescale);
+    const spans = new ClipSpans(this.#settings.store, `${work.outPrefix}${rendition.rendition}/`, timescale);
+    for (const init of new Set(pieces.map(({ segment }) => segment.init)))
+      await spans.putInit(init, await this.#readInit(work.parent, rendition, init));
+    for (const piece of pieces) {
+      signal.throwIfAborted();
+      const isCut = !piece.isWhole;
+      if (isCut && kind === "audio")
+        await spans.add(piece, earlierTicks, await this.#cutSound(work.parent, rendition, piece, earlierTicks));
+      else if (isCut && codec === "avc")
+        await spans.addMade(piece, await this.#encode(work, plan, rendition, piece, { made, folder, signal }));
+      else await spans.copy(piece, earlierTicks, await this.#read(work.parent, rendition, piece.segment));
+    }
+    return spans.end(rendition);
+  }
+
+  /** The pictures of a piece, encoded as they are shown. */
+  async #encode(
+    { parent }: ClipWork,
+    plan: ClipPlan,
+    rendition: StoredRendition,
+    piece: ClipPiece,
+    { made, folder, signal }: { made: MadeFiles; folder: string; signal: AbortSignal },
+  ): Promise<StoredSegment[]> {
+    const path = join(folder, `${rendition.rendition}-${piece.msn}.mp4`);
+    const init = await this.#readInit(parent, rendition, piece.segment.init);
+    await writeFile(path, [init, await buffer(await this.#read(parent, rendition, piece.segment))], { mode: 0o600 });
+    const rows: StoredSegment[] = [];
+    await this.#settings.children.run(
+      edgeJob(rendition, piece, plan.fromSeconds, this.#settings.preset),
+      path,
+      async (framed) => {
+        const span = await made.keep(framed);
+        if (span) rows.push(...span.segments);
+      },
+      signal,
+    );
+    await rm(path);
+    return rows;
+  }
+
+  async #cutSound(
+    parent: MediaIndex,
+    rendition: StoredRendition,
+    piece: ClipPiece,
+    earlierTicks: number,
+  ): Promise<Uint8Array[]> {
+    const samples = readAudioSamples(await buffer(await this.#read(parent, rendition, piece.segment)))
+      .filter(({ time }) => time >= piece.fromTicks && time < piece.toTicks)
+      .map((sample) => ({ ...sample, time: sample.time - earlierTicks, decodeTime: sample.decodeTime - earlierTicks }));
+    return samples.length > 0 ? writeAudioFragment(piece.msn, samples) : [];
+  }
+
+  #read({ keyPrefix }: MediaIndex, { rendition }: StoredRendition, { span, offset, length }: StoredSegment) {
+    return this.#settings.store.read(`${keyPrefix}${rendition}/${span}`, { start: offset, end: offset + length - 1 });
+  }
+
+  async #readInit({ keyPrefix }: MediaIndex, { rendition }: StoredRendition, init: string): Promise<Uint8Array> {
+    return buffer(await this.#settings.store.read(`${keyPrefix}${rendition}/${init}`));
+  }
+
+  async #mp4(index: MediaIndex, made: MadeFiles): Promise<StaticMp4> {
+    const readInit = (of: string, init: string): Promise<Uint8Array | null> => made.read(`${of}/${init}`);
+    const shown = index.renditions.find(({ track }) => track.kind === "video") ?? index.renditions[0];
+    const rendition = shown?.rendition ?? "audio";
+    const { size } = await ArchiveMp4.build(index, readInit, this.#slices, rendition);
+    const { width, height } = shown?.track ?? {};
+    return { name: "source", rendition, bytes: size, ...(width && height && { width, height }) };
+  }
+}
+
+function specOf({ fromSeconds, toSeconds, tracks }: ClipPlan, { bytes = 0 }: StaticMp4): VideoSpec {
+  const duration = Math.round((toSeconds - fromSeconds) * 1000) / 1000;
+  return {
+    format: "mp4",
+    duration,
+    bitrate: Math.round((bytes * 8) / duration),
+    tracks: tracks.map(({ rendition: { track } }) =>
+      track.kind === "video"
+        ? { type: "video", codec: track.codec === "avc" ? "h264" : track.codec, ...sizeOf(track) }
+        : {
+            type: "audio",
+            codec: track.codec,
+            ...(track.channels && { channels: track.channels }),
+            ...(track.sampleRate && { sampleRate: track.sampleRate }),
+          },
+    ),
+  };
+}
+
+function sizeOf({ width, height, frameRate }: StoredRendition["track"]) {
+  return { ...(width && height && { width, height }), ...(frameRate && { fps: frameRate }) };
+}

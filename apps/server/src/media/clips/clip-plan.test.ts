@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import type { MediaIndex, StoredRendition, StoredSegment } from "../../ports/index.ts";
+import { planClip } from "./clip-plan.ts";
+
+const NOON = Date.UTC(2026, 10, 22, 12);
+/** Ten segments of two seconds. */
+const TWO_SECONDS = 2;
+
+function rendition(name: string, kind: "video" | "audio", timescale: number): StoredRendition {
+  const segments = Array.from({ length: 10 }, (_, n) => segmentAt(n + 1, n * TWO_SECONDS, timescale));
+  const codec = kind === "video" ? "avc" : "aac";
+  return {
+    rendition: name,
+    track: { kind, codec, config: "", timescale, codecString: "" },
+    segments,
+    spanBytes: new Map(),
+  };
+}
+
+function segmentAt(msn: number, startSeconds: number, timescale: number): StoredSegment {
+  return {
+    ...{ msn, epoch: 1, startTicks: startSeconds * timescale, durationTicks: TWO_SECONDS * timescale },
+    ...{ programDateTimeMs: NOON + startSeconds * 1000, discontinuity: false, gap: false },
+    ...{ init: "init.mp4", span: "1.m4s", offset: 0, length: 100 },
+  };
+}
+
+const index = (...renditions: StoredRendition[]): MediaIndex => ({
+  id: "1",
+  projectId: "1",
+  keyPrefix: "",
+  renditions,
+});
+const both = index(rendition("source", "video", 90_000), rendition("audio", "audio", 48_000));
+const at = (seconds: number) => NOON + seconds * 1000;
+const pieces = (plan: ReturnType<typeof planClip>) =>
+  plan?.tracks.map(({ rendition: { rendition: name, track }, pieces }) => [
+    name,
+    pieces.map(({ msn, segment, fromTicks, toTicks, isWhole }) => [
+      ...[msn, segment.msn, fromTicks / track.timescale, toTicks / track.timescale, isWhole],
+    ]),
+  ]);
+
+test("the segments at the edges are cut, those between them are taken whole", () => {
+  const parts = [
+    [1, 2, 3.5, 4, false],
+    [2, 3, 4, 6, true],
+    [3, 4, 6, 6.5, false],
+  ];
+  expect(pieces(planClip(both, at(3.5), at(6.5)))).toEqual([
+    ["source", parts],
+    ["audio", parts],
+  ]);
+});
+
+test("a clip inside one segment is one piece, and one along its edges takes it whole", () => {
+  expect(pieces(planClip(both, at(2.5), at(3)))?.[0]).toEqual(["source", [[1, 2, 2.5, 3, false]]]);
+  expect(pieces(planClip(both, at(2), at(4)))?.[0]).toEqual(["source", [[1, 2, 2, 4, true]]]);
+});
+
+test("a clip that begins before the media or ends behind it has what there is", () => {
+  const plan = planClip(both, at(-100), at(100));
+  expect([plan?.fromSeconds, plan?.toSeconds, plan?.tracks[0]?.pieces.every(({ isWhole }) => isWhole)]).toEqual([
+    ...[0, 20, true],
+  ]);
+});
+
+test.each([
+  ["before the media", -10, -5],
+  ["behind the media", 20, 30],
+  ["of no length", 5, 5],
+])("nothing lies in a stretch %s", (_situation, from, to) => {
+  expect(planClip(both, at(from), at(to))).toBeNull();
+});
+
+test("a clip that begins in a hole begins behind it", () => {
+  const video = rendition("source", "video", 90_000);
+  const holed = { ...video, segments: video.segments.filter(({ msn }) => msn !== 3 && msn !== 4) };
+  expect(pieces(planClip(index(holed), at(5), at(9)))).toEqual([["source", [[1, 5, 8, 9, false]]]]);
+});
+
+test("where the clock was set back, the later stretch wins", () => {
+  const video = rendition("source", "video", 90_000);
+  const setBack = video.segments.map((segment) =>
+    segment.msn > 5 ? { ...segment, programDateTimeMs: segment.programDateTimeMs - 6_000 } : segment,
+  );
+  const plan = planClip(index({ ...video, segments: setBack }), at(5), at(7));
+  expect(pieces(plan)?.[0]).toEqual([
+    "source",
+    [
+      [1, 6, 11, 12, false],
+      [2, 7, 12, 13, false],
+    ],
+  ]);
+});

@@ -1,0 +1,36 @@
+import type { StoredRendition } from "../../ports/index.ts";
+import { TICKS_PER_SECOND } from "../packet.ts";
+import { planAsset } from "../vod/asset-ladder.ts";
+import type { EncodeJob } from "../vod/vod-protocol.ts";
+import type { ClipPiece } from "./clip-plan.ts";
+
+const EPOCH = 1;
+/** Close to the source; the edges of a clip are short. */
+const QUALITY = 18;
+/** For the encoder's ceiling of bits; every picture is kept, whatever rate its encoder declared. */
+const FRAME_RATE = { unknown: 30, most: 60 };
+
+/** Encodes the pictures of a piece in their own size, with times from the clip's begin on. */
+export function edgeJob(
+  { rendition, track }: StoredRendition,
+  { msn, fromTicks, toTicks }: ClipPiece,
+  clipFromSeconds: number,
+  preset: string,
+): EncodeJob {
+  const offsetTicks = -Math.round(clipFromSeconds * TICKS_PER_SECOND);
+  const onClip = (ticks: number): number => Math.round((ticks * TICKS_PER_SECOND) / track.timescale) + offsetTicks;
+  const segments = [{ msn, ticks: onClip(fromTicks), isKeyframe: true }];
+  const endTicks = onClip(toTicks);
+  const picture = {
+    ...{ stream: 0, offsetTicks, width: track.width ?? 0, height: track.height ?? 0 },
+    ...{
+      frameRate: Math.min(track.frameRate ?? FRAME_RATE.unknown, FRAME_RATE.most),
+      bitrateBps: 0,
+      isCopied: false,
+      segments,
+      endTicks,
+    },
+  };
+  const rungs = planAsset(picture, []).map((rung) => ({ ...rung, rendition, quality: QUALITY, frameRate: null }));
+  return { type: "encode", epoch: EPOCH, picture, rungs, preset, segments, endTicks };
+}

@@ -1,0 +1,27 @@
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../platform/clock.ts";
+import type { Confinement } from "../../platform/confinement/confinement.ts";
+import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import type { ClipMaker } from "../../ports/index.ts";
+import { VodChildren } from "../vod/vod-children.ts";
+import { ClipPipeline } from "./clip-pipeline.ts";
+
+/** Somebody waits for the clip, and only its edges are encoded. */
+const PRESET = "veryfast";
+
+export interface ClipMakerNeeds {
+  readonly clock: Clock;
+  readonly store: ObjectStore;
+  readonly dataFolder: string;
+  readonly confinement: Confinement;
+}
+
+/** What cuts clips on this node. Drops what an earlier run left. */
+export async function openClipMaker({ clock, store, dataFolder, confinement }: ClipMakerNeeds): Promise<ClipMaker> {
+  const folder = join(dataFolder, "clips");
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const children = new VodChildren(clock, confinement);
+  return new ClipPipeline({ clock, store, children, folder, preset: PRESET });
+}

@@ -1,0 +1,42 @@
+import type { Asset } from "@weir/contract";
+import { expect, test } from "vitest";
+import { shareArena } from "./support/arena.ts";
+import { AvFile } from "./support/av-file.ts";
+import { startBroadcast } from "./support/broadcast.ts";
+
+const arena = shareArena();
+/** Ready so soon after it was asked for, on a machine that does nothing else. */
+const MAX_MS = 15_000;
+
+test("a clip of a running broadcast with B-frames plays within seconds, in a browser and as a file", async () => {
+  await using broadcast = await startBroadcast(arena.weir, {
+    seconds: 20,
+    bFrames: 2,
+    stream: { record: true, profiles: [] },
+  });
+  const { client } = arena.weir;
+  const { playbackId } = broadcast.stream;
+  const begun = async () => (await client.streams.get(broadcast.stream.id)).sourceSegmentsDuration;
+  await expect.poll(begun, { timeout: 15_000 }).toBeGreaterThanOrEqual(4);
+
+  const startTime = Date.now() - 3_000;
+  const { asset } = await client.clips.create({ playbackId, startTime, endTime: startTime + 2_500 });
+  let ready: Asset = asset;
+  const phase = async () => {
+    ready = await client.assets.get(asset.id);
+    return ready.status.phase;
+  };
+  await expect.poll(phase, { timeout: MAX_MS }).toBe("ready");
+  expect(ready.videoSpec?.duration).toBeCloseTo(2.5, 1);
+  expect((await client.clips.list(playbackId)).map(({ id }) => id)).toEqual([asset.id]);
+
+  await using file = await AvFile.open(ready.downloadUrl ?? "");
+  const pictures = Object.values(await file.decode())[0] ?? 0;
+  // A decoder that meets new parameters within a file may keep back two pictures that it has not shown yet.
+  expect(pictures).toBeGreaterThanOrEqual(2.5 * 30 - 5);
+  const hls = await arena.browser.playHls(ready.playbackUrl ?? "");
+  const ended = await hls.untilEnd();
+  expect(ended.errors).toEqual([]);
+  expect(ended.frames + ended.droppedFrames).toBeGreaterThanOrEqual(2.5 * 30 - 2);
+  await hls.close();
+});

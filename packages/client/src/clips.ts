@@ -1,0 +1,22 @@
+import type { Asset, CreatedClip, NewClip } from "@weir/contract";
+import { call } from "./operation.ts";
+import type { CallOptions, Transport } from "./transport.ts";
+
+/** Stretches of streams, recordings and assets as assets of their own: `/api/clip`. */
+export class Clips {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Cut a clip. Resolves when it is queued: get the asset until its phase is `ready`. Throws WeirError 422 where there is nothing to cut. */
+  create(clip: NewClip, options: CallOptions = {}): Promise<CreatedClip> {
+    return call(this.#transport, "POST /api/clip", { ...options, body: clip });
+  }
+
+  /** Clips of a stream, session or asset, by its id or playback id, newest first. */
+  list(id: string, options: CallOptions = {}): Promise<Asset[]> {
+    return call(this.#transport, "GET /api/clip/:id", { ...options, params: { id } });
+  }
+}
