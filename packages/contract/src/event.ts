@@ -41,6 +41,7 @@ export const MediaServerMetricsEvent = Type.Object({
         Type.Object({ activeSec: Type.Number(), bytes: Type.Number(), mediaTimeMs: Type.Number() }),
         Type.Null(),
       ]),
+      reason: Type.Optional(Type.String({ description: "What is wrong with it (ours)" })),
     }),
   ),
 });

@@ -33,12 +33,25 @@ export const NewTargetRef = exact({
       url: Type.String({ maxLength: 2048, pattern: "^(srt|rtmps?)://", description: "Write-only" }),
     }),
   ),
+  status: Type.Optional(Type.Unknown({ description: "As a stream shows it; ignored" })),
 });
 export type NewTargetRef = Static<typeof NewTargetRef>;
 
-/** A target as a stream shows it; its address is never shown. */
+/** A target as a stream keeps it; its address is never shown. */
 export const TargetRef = Type.Object({ profile: Type.String(), videoOnly: Type.Optional(Type.Boolean()), id: Id });
 export type TargetRef = Static<typeof TargetRef>;
+
+/** How a stream's target is doing (an addition of ours). */
+export const TargetStatus = Type.Object({
+  state: Type.Enum(["Idle", "Pending", "Online", "Offline"], {
+    description: "Idle: no broadcast, or a disabled target. Offline: given up until the next broadcast",
+  }),
+  since: Type.Optional(Milliseconds),
+  reason: Type.Optional(Type.String({ description: "Why it is not online; a target's own words are among it" })),
+});
+export type TargetStatus = Static<typeof TargetStatus>;
+
+const ShownTarget = Type.Object({ ...TargetRef.properties, status: TargetStatus });
 
 const NewMultistream = exact({ targets: Type.Array(NewTargetRef, { maxItems: 100 }) });
 
@@ -176,7 +189,7 @@ export const Stream = Type.Object({
   profiles: Type.Array(Profile),
   record: Type.Boolean(),
   recordingSpec: Type.Optional(RecordingSpec),
-  multistream: Type.Object({ targets: Type.Array(TargetRef) }),
+  multistream: Type.Object({ targets: Type.Array(ShownTarget) }),
   pull: Type.Optional(Pull),
   parentId: Type.Optional(Id),
   isActive: Type.Boolean(),

@@ -54,7 +54,9 @@ describe("streams", () => {
       recordingSpec: {},
       pull: given.pull,
     });
-    expect(stream.multistream.targets).toEqual([{ profile: "source", id: expect.stringMatching(/^[0-9a-f-]{36}$/) }]);
+    expect(stream.multistream.targets).toEqual([
+      { profile: "source", id: expect.stringMatching(/^[0-9a-f-]{36}$/), status: { state: "Idle" } },
+    ]);
     expect(JSON.stringify(stream)).not.toContain("secret");
   });
 

@@ -23,6 +23,8 @@ export interface Asked {
   readonly broadcasts: { readonly streamKey: string; readonly seconds: number }[];
   /** Playback ids about which kept answers were to be asked for again. */
   readonly accessChanges: (string | "all")[];
+  /** Streams whose sessions were to ask for their targets. */
+  readonly targetChanges: string[];
   /** Recordings whose MP4 the media floor was asked to measure. */
   readonly measured: string[];
   /** Sessions whose recording the media floor was asked to seal. */
@@ -79,6 +81,7 @@ export async function startTestDomains(
     stops: [],
     broadcasts: [],
     accessChanges: [],
+    targetChanges: [],
     measured: [],
     sealed: [],
     clips: [],
@@ -116,6 +119,7 @@ export async function startTestDomains(
         stop: async (streamId, why) => void asked.stops.push({ streamId, why }),
         accessChanged: async (playbackId) => void asked.accessChanges.push(playbackId),
         sealRecording: async (sessionId) => void asked.sealed.push(sessionId),
+        targetsChanged: async (streamId) => void asked.targetChanges.push(streamId),
         measureRecording: async ({ id }) => void asked.measured.push(id),
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
       },

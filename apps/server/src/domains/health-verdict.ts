@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { StreamRow } from "./schema.ts";
 
 /** The columns of a stream's row that decide its health. */
-export type Now = Pick<StreamRow, "state" | "issues" | "transcoding" | "ingest_rate" | "profiles">;
+export type Now = Pick<StreamRow, "state" | "issues" | "transcoding" | "ingest_rate" | "profiles" | "target_states">;
 
 const SOURCE_AWAY = "No media comes from the broadcaster; its session stays open for it to come back.";
 
@@ -14,17 +14,19 @@ export function sourceIssues({ state, issues }: Pick<Now, "state" | "issues">): 
 
 /**
  * Whether the broadcast is well: `isHealthy` of a stream and of its session, and `healthy` of its health. Null while there is none, and
- * until its ladder, if it wants one, has made a segment.
+ * until its ladder, if it wants one, has made a segment and its targets have been reached or not.
  */
 export function verdictOf(now: Now): boolean | null {
   if (now.state === "idle") return null;
   if (sourceIssues(now).length > 0) return false;
   // Of a ladder with no rung below the source there is no report; that of any other comes with the first measurement.
   const isUnread = now.transcoding ? now.transcoding.state === "starting" : now.ingest_rate === 0;
-  return now.profiles.length > 0 && isUnread ? null : true;
+  const isConnecting = now.target_states?.some(({ state }) => state === "pending") ?? false;
+  return (now.profiles.length > 0 && isUnread) || isConnecting ? null : true;
 }
 
 /** The same of the row that a query reads. */
 export const verdictInSql = sql`(case when state = 'idle' or last_seen = 0 then null
   when state <> 'live' or coalesce(issues @> '{"open": [{"isHarmful": true}]}', false) then false
-  when profiles <> '[]' and coalesce(transcoding->>'state' = 'starting', ingest_rate = 0) then null else true end)`;
+  when profiles <> '[]' and coalesce(transcoding->>'state' = 'starting', ingest_rate = 0) then null
+  when coalesce(target_states @> '[{"state": "pending"}]', false) then null else true end)`;

@@ -235,7 +235,7 @@ export function createDomains(options: DomainOptions): Domains {
       accessTrialRoutes(app, { ...deps, access: playbackGate.access });
       overviewRoutes(app, deps);
       ownerTokenRoutes(app, { ...deps, ownerTokens });
-      targetRoutes(app, deps);
+      targetRoutes(app, { ...deps, mediaControl });
       healthRoutes(app, deps);
       eventRoutes(app, { ...deps, feed });
       signingKeyRoutes(app, { ...deps, mediaControl });

@@ -119,6 +119,7 @@ describe("the reconnect window", () => {
         neededTargetDuration: 2,
       },
       lastTargetDuration: 2,
+      targets: [],
     });
     // It dies before its first segment: the next one keeps clear of its names too.
     await tell(kit.domains, ended(back.grant, "source-lost"));

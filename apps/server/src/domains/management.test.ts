@@ -186,7 +186,7 @@ describe("multistream targets", () => {
   const url = "rtmp://user:pass@ingest.example.com:1936/live/secret-key";
   const createTarget = async (body: object = { url }): Promise<MultistreamTarget> =>
     (await kit.call("POST", "/api/multistream/target", body)).json();
-  const targetsOf = async () => (await read()).multistream.targets;
+  const targetsOf = async () => (await read()).multistream.targets.map(({ status: _, ...ref }) => ref);
 
   it("a target is named after its host, and its address is never shown", async () => {
     const target = await createTarget();

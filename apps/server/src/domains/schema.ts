@@ -21,7 +21,7 @@ import type {
   Selectable,
   Transaction,
 } from "kysely";
-import type { StoredTrack, TranscodingReport, VideoSpec } from "../ports/index.ts";
+import type { StoredTrack, TargetReport, TranscodingReport, VideoSpec } from "../ports/index.ts";
 import type { SubjectKind } from "./subject.ts";
 
 /** PostgreSQL's bigint: the driver reads it as text. All of ours stay below 2^53. */
@@ -140,6 +140,13 @@ interface StreamTable extends Owned, Counters {
   last_seen: Int8Default;
   issues: JsonOrNull<StreamIssues>;
   transcoding: ColumnType<TranscodingReport | null, string | null | undefined, string | null>;
+  target_states: JsonOrNull<TargetState[]>;
+}
+
+/** How a target of a live stream is doing. */
+export interface TargetState extends Omit<TargetReport, "metrics"> {
+  /** Milliseconds since the Unix epoch. */
+  readonly since: number;
 }
 
 /** The issues that a live stream can have. */
@@ -154,7 +161,9 @@ export type IssueCode =
   | "admission-refused"
   | "unsupported-source"
   | "transcoder-failed"
-  | "transcoder-behind";
+  | "transcoder-behind"
+  | "target-not-connected"
+  | "target-too-slow";
 
 /** One of them that is open. Without harm it is told, and the stream still counts as healthy. */
 export interface OpenIssue {

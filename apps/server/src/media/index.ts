@@ -20,6 +20,7 @@ import { SessionRecorder } from "./recording/session-recorder.ts";
 import { SpanSealer } from "./recording/span-sealer.ts";
 import { SpoolDisk } from "./recording/spool-disk.ts";
 import { spooledFacts } from "./recording/spooled-facts.ts";
+import type { RestreamResources } from "./restream/session-targets.ts";
 import { type OfferTaker, WebrtcEndpoint } from "./webrtc/webrtc-endpoint.ts";
 import type { WebrtcPeers } from "./webrtc/webrtc-process.ts";
 
@@ -28,6 +29,7 @@ export { closeSlowReaders } from "./delivery/answers/slow-readers.ts";
 export type { LadderResources } from "./ladder/live-ladder.ts";
 export { TranscodeAdmission } from "./ladder/transcode-admission.ts";
 export { MEDIA_PREFIXES } from "./media-routes.ts";
+export { Restreaming } from "./restream/restreaming.ts";
 export { openAssetPipeline } from "./vod/open-asset-pipeline.ts";
 
 export interface MediaPlaneSettings {
@@ -49,6 +51,7 @@ export interface MediaPlaneSettings {
   readonly spoolDir: string;
   readonly reconnectWindowMs: number;
   readonly ladder: LadderResources;
+  readonly restream: RestreamResources;
   /** This node as a transcoder: its id, and where it is reached. */
   readonly orchestrator: { readonly address: string; readonly url: string };
   /** Room where the spool lies; the object store knows its own. */
@@ -101,6 +104,7 @@ export class MediaPlane {
       memory: this.memory,
       reconnectWindowMs,
       ladder: settings.ladder,
+      restream: settings.restream,
       orchestrator: settings.orchestrator,
       recordingRoom: () => ({ spoolFreeBytes: disk.freeBytes(), storeFreeBytes: store.freeBytes() }),
       createRecorder: ({ projectId, streamId }, { sessionId }, part) =>
@@ -180,6 +184,11 @@ export class MediaPlane {
   accessChanged(playbackId: string | "all"): void {
     this.#hls.accessChanged(playbackId);
     this.#whep?.accessChanged(playbackId);
+  }
+
+  /** The multistream targets of a stream have changed, or those of any may have. */
+  targetsChanged(streamId: string | "all"): void {
+    this.#hub.targetsChanged(streamId);
   }
 
   /** Tell the playback gate how large a recording's MP4 is. */

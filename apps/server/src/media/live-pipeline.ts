@@ -10,6 +10,7 @@
  *   timeline/           source clock → T; stretches; one cutter for all renditions    → Sample, Cut
  *     ▼
  *     ├──▶  feed/       the same samples and cuts for any number of readers: the ladder is one → more LiveRenditions
+ *     │  restream/      targets are others, of the source or of a rung: bytes to other platforms
  *     ▼
  *   packaging/          samples → parts → segments, in memory, one LiveRendition each
  *     ├──▼
@@ -35,6 +36,8 @@ import { RenditionPackager } from "./packaging/rendition-packager.ts";
 import { type RenditionSegment, SegmentLedger } from "./packaging/segment-ledger.ts";
 import { type SourcePacket, type Track, VIDEO_TRACK, type VideoTrack } from "./packet.ts";
 import type { PageMemory } from "./page-memory.ts";
+import type { RenditionSource } from "./restream/broadcast-lines.ts";
+import { RungSource } from "./restream/rung-source.ts";
 import { TargetDuration } from "./timeline/target-duration.ts";
 import { Timeline } from "./timeline/timeline.ts";
 import type { Cut, Sample, TimelineSink } from "./timeline/timeline-sink.ts";
@@ -60,9 +63,14 @@ export interface LadderRequest extends LadderResources {
   readonly profiles: readonly LadderProfile[];
   /** The documented default ladder: rungs not smaller than the source are left out. */
   readonly isDefault: boolean;
+  /** Profiles that multistream targets are to get. */
+  readonly forTargets: ReadonlySet<string>;
   readonly onSegment: (segment: TranscodedSegment) => void;
   readonly onRungs: (segments: readonly RenditionSegment[]) => void;
 }
+
+/** What targets call the source itself. */
+const SOURCE = "source";
 
 interface Branch {
   readonly rendition: LiveRendition;
@@ -153,6 +161,14 @@ export class LivePipeline {
     return this.#feed;
   }
 
+  /** The rendition of a profile, for a multistream target; a sentence where it is not made. */
+  rendition(profile: string): RenditionSource | string {
+    if (profile === SOURCE) return { attach: (sink) => this.#feed.attach(sink, { from: "keyframe" }) };
+    const branch = this.#ladder?.branches.find(({ rung }) => rung.name === profile);
+    if (branch && this.#ladder?.isMaking(branch.rung)) return new RungSource(branch.feed, this.#feed);
+    return `The rendition "${profile}" is not being made, so there is nothing to send.`;
+  }
+
   get renditions(): readonly LiveRendition[] {
     const rungs = this.#ladder?.branches ?? [];
     return [...this.#branches.values(), ...rungs].map(({ rendition }) => rendition);
@@ -171,6 +187,7 @@ export class LivePipeline {
     const state = this.#ladder?.status.state;
     if (state !== "starting" && state !== "running") return listed;
     for (const { rung, rendition } of this.#ladder?.branches ?? []) {
+      if (rung.isForTargets) continue;
       const { codecString, width, height, bitrateBps } = rung;
       const shape = { id: VIDEO_TRACK, kind: "video", codec: "avc", config: new Uint8Array() } as const;
       const planned = { ...shape, codecString, width, height };
@@ -221,8 +238,9 @@ export class LivePipeline {
 
   #openLadder(source: VideoTrack): LiveLadder | null {
     if (!this.#ladderRequest) return null;
-    const { profiles, isDefault, log, admission, children, encoding, onSegment, onRungs } = this.#ladderRequest;
-    const rungs = LiveLadder.plan(profiles, isDefault, source);
+    const { profiles, isDefault, forTargets, log, admission, children, encoding, onSegment, onRungs } =
+      this.#ladderRequest;
+    const rungs = LiveLadder.plan(profiles, isDefault, source, forTargets);
     if (rungs.length === 0) return null;
     this.#partTarget.hasLadder = true;
     const ladder = new LiveLadder({

@@ -128,6 +128,34 @@ export interface SourceMetrics extends Fact {
   readonly outgoingRate: number;
   /** How the ladder is doing; null where none was asked for. */
   readonly transcoding: TranscodingReport | null;
+  /** How the multistream targets are doing. */
+  readonly targets: readonly TargetReport[];
+}
+
+/** A target of a stream, and the rendition that it gets. */
+export interface ReportedTarget {
+  readonly id: string;
+  readonly name: string;
+  readonly profile: string;
+}
+
+export interface TargetReport {
+  readonly target: ReportedTarget;
+  readonly state: "pending" | "online" | "offline";
+  /** Why it is not online, or what is wrong though it is, as a sentence; null before the first failure. */
+  readonly reason: string | null;
+  /** Of the connection that is online: since when, what the target took, and how far the media goes. Null where none is. */
+  readonly metrics: { readonly activeSec: number; readonly bytes: number; readonly mediaTimeMs: number } | null;
+}
+
+/** A multistream target of the session changed its state. `told` is what webhooks hear of it, if anything. */
+export interface TargetChanged extends Fact {
+  readonly type: "target-changed";
+  readonly sessionId: string;
+  readonly target: ReportedTarget;
+  readonly state: "idle" | "pending" | "online" | "offline";
+  readonly reason: string | null;
+  readonly told: "connected" | "error" | "disconnected" | null;
 }
 
 /** The outcome of one source segment in the rungs of the ladder; `transcode` events have the same words. */
@@ -167,6 +195,7 @@ export type MediaFact =
   | RecordingFailed
   | RecordingSpooled
   | SourceMetrics
+  | TargetChanged
   | SegmentTranscoded;
 
 /** A group of viewers: kinds of device and software, and a country (ISO 3166-1 alpha-2). Empty texts where unknown. */

@@ -12,6 +12,8 @@ export interface MediaControl {
   stop(streamId: string, why: StopReason): Promise<void>;
   /** Keys or policies changed: every kept answer about this playback id, or about all of them, is asked for again at once. */
   accessChanged(playbackId: string | "all"): Promise<void>;
+  /** The multistream targets of a stream have changed: its session asks for them. */
+  targetsChanged(streamId: string): Promise<void>;
   /** The recording is ready: tell the `PlaybackGate` how large its MP4 is. Skipped where no media node is serving. */
   measureRecording(content: StoredContent): Promise<void>;
   /** Put what is recorded of a running session so far into the object store, where a clip is cut from. Facts tell when it is there. */

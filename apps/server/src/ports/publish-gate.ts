@@ -66,6 +66,21 @@ export interface SessionStart {
   readonly profiles: readonly LadderProfile[];
   /** True for the documented default ladder, of which rungs not smaller than the source are left out. */
   readonly isDefaultLadder: boolean;
+  /** Where the session is forwarded to. */
+  readonly targets: readonly RestreamTarget[];
+}
+
+/** One rendition of a stream, sent to one multistream target. */
+export interface RestreamTarget {
+  readonly id: string;
+  readonly name: string;
+  /** The name of a profile, or `source`. */
+  readonly profile: string;
+  readonly videoOnly: boolean;
+  /** Secret: the platform's stream key stands in it. */
+  readonly url: string;
+  /** Why this session has given it up already, as a sentence; null where it has not. */
+  readonly givenUp: string | null;
 }
 
 /** An attempt to publish that was refused, or a broadcast that was ended because of what was sent. */
@@ -85,4 +100,6 @@ export interface PublishGate {
   begin(grant: PublishGrant, at: number): Promise<SessionStart | null>;
   /** Is told of each refusal. Returns at once. */
   refused(attempt: RefusedAttempt): void;
+  /** Where a stream is forwarded to now: asked whenever that may have changed while it is live. */
+  targets(streamId: string): Promise<readonly RestreamTarget[]>;
 }

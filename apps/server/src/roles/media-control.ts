@@ -10,6 +10,7 @@ type Command =
   | { readonly type: "stop"; readonly streamId: string; readonly why: StopReason }
   | { readonly type: "access-changed"; readonly playbackId: string | "all" }
   | { readonly type: "seal-recording"; readonly sessionId: string }
+  | { readonly type: "targets-changed"; readonly streamId: string }
   | { readonly type: "measure-recording"; readonly nodeId: string; readonly content: StoredContent }
   | { readonly type: "test-broadcast"; readonly nodeId: string; readonly streamKey: string; readonly seconds: number };
 
@@ -38,6 +39,10 @@ export class NotifyMediaControl implements MediaControl {
     await this.#send({ type: "access-changed", playbackId });
   }
 
+  async targetsChanged(streamId: string): Promise<void> {
+    await this.#send({ type: "targets-changed", streamId });
+  }
+
   async measureRecording(content: StoredContent): Promise<void> {
     const nodeId = await findServingMediaNode(this.#database.db);
     if (nodeId) await this.#send({ type: "measure-recording", nodeId, content });
@@ -64,6 +69,7 @@ export class NotifyMediaControl implements MediaControl {
 export interface MediaCommands {
   stop(streamId: string, why: StopReason): void;
   accessChanged(playbackId: string | "all"): void;
+  targetsChanged(streamId: string | "all"): void;
   measureRecording(content: StoredContent): void;
   sealRecording(sessionId: string): void;
   startTestBroadcast(streamKey: string, seconds: number): void;
@@ -83,6 +89,7 @@ export function obeyMediaControl(
       if (command.type === "stop") commands.stop(command.streamId, command.why);
       else if (command.type === "access-changed") commands.accessChanged(command.playbackId);
       else if (command.type === "seal-recording") commands.sealRecording(command.sessionId);
+      else if (command.type === "targets-changed") commands.targetsChanged(command.streamId);
       else if (command.type !== "test-broadcast" && command.type !== "measure-recording")
         log.warn("a media command of an unknown kind was ignored");
       else if (command.nodeId !== nodeId()) return;
@@ -92,6 +99,7 @@ export function obeyMediaControl(
     reconnected: () => {
       log.warn("media commands may have been missed while the database was unavailable");
       commands.accessChanged("all");
+      commands.targetsChanged("all");
     },
   });
 }

@@ -1,5 +1,5 @@
 import type { Domains, Schema } from "../domains/index.ts";
-import { MediaPlane, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
+import { MediaPlane, Restreaming, spoolDirOf, TranscodeAdmission } from "../media/index.ts";
 import { publishSettings, RtmpServer, WhipIngest } from "../media/ingest/index.ts";
 import { chooseEncoder, TestBroadcasts, TranscodePool } from "../media/transcode/index.ts";
 import { findUdpPort, StunResponder, WebrtcProcess } from "../media/webrtc/index.ts";
@@ -14,6 +14,7 @@ import type { HttpHandler } from "../platform/http/http-server.ts";
 import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { explainListen } from "../platform/listen-error.ts";
 import type { Log } from "../platform/log.ts";
+import type { Outbound } from "../platform/outbound/outbound.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import { obeyMediaControl } from "./media-control.ts";
 
@@ -32,6 +33,8 @@ export interface MediaRoleSettings {
   readonly log: Log;
   readonly proxies: TrustedProxies;
   readonly audiences: Audiences;
+  /** The way to multistream targets. */
+  readonly outbound: Outbound;
   readonly publicUrl: () => string;
   readonly maxRtmpConnections: number;
   readonly maxStoredReads: number;
@@ -41,7 +44,11 @@ export interface MediaRole {
   readonly handleHttp: HttpHandler;
   readonly rtmpPort: number;
   /** The metrics that an operator watches. */
-  figures(): MediaPlane["figures"] & { readonly transcodeChildren: number; readonly diskFreeBytes: number };
+  figures(): MediaPlane["figures"] & {
+    readonly transcodeChildren: number;
+    readonly diskFreeBytes: number;
+    readonly sentToTargets: Restreaming["sent"];
+  };
   /** Cores of live transcoding, in use and in all. */
   transcoding(): TranscodeAdmission["budget"];
   /** End every session cleanly; publishers are told why. */
@@ -61,6 +68,7 @@ export async function startMedia({
   log,
   proxies,
   audiences,
+  outbound,
   publicUrl,
   maxRtmpConnections,
   maxStoredReads,
@@ -72,6 +80,7 @@ export async function startMedia({
     cores: config.transcodeCores ?? availableCores() * SHARE_OF_CORES,
     freeBytes: () => process.availableMemory(),
   });
+  const restream = new Restreaming({ clock, log, outbound });
   const plane = new MediaPlane({
     clock,
     log,
@@ -94,6 +103,7 @@ export async function startMedia({
         encoder: await chooseEncoder(config.encoder, clock, log, confinement),
       },
     },
+    restream,
     orchestrator: { address: domains.node.id, url: publicUrl() },
     spoolFreeBytes: () => freeBytesOf(dataFolder),
   });
@@ -142,6 +152,7 @@ export async function startMedia({
         domains.accessChanged(playbackId);
         plane.accessChanged(playbackId);
       },
+      targetsChanged: (streamId) => plane.targetsChanged(streamId),
       measureRecording: (content) => plane.measureRecording(content),
       sealRecording: (sessionId) => plane.sealRecording(sessionId),
       startTestBroadcast: (streamKey, seconds) =>
@@ -155,7 +166,12 @@ export async function startMedia({
   return {
     handleHttp: plane.handleHttp,
     rtmpPort,
-    figures: () => ({ ...plane.figures, transcodeChildren: transcoders.count, diskFreeBytes: freeBytesOf(dataFolder) }),
+    figures: () => ({
+      ...plane.figures,
+      transcodeChildren: transcoders.count,
+      diskFreeBytes: freeBytesOf(dataFolder),
+      sentToTargets: restream.sent,
+    }),
     transcoding: () => admission.budget,
     async drain() {
       rtmp.stopListening();

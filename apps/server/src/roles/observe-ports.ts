@@ -35,6 +35,7 @@ export function observePorts(
       },
       begin: (grant, at) => tracing.step("publish.begin", {}, () => publishGate.begin(grant, at)),
       refused: (attempt) => publishGate.refused(attempt),
+      targets: (streamId) => publishGate.targets(streamId),
     },
     playbackGate: {
       async open(request) {

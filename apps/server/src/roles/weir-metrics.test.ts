@@ -41,6 +41,8 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
       requests: 5,
       ladders: 6,
       transcodeLagMs: 700,
+      targets: { pending: 1, online: 2, offline: 3 },
+      sentToTargets: { bytes: 4, skippedMs: 5_000 },
     },
     ...{ transcodeChildren: 8, diskFreeBytes: 9, unsealedChapters: 10 },
     pages: { pagesInUse: 11, pagesFree: 12 },
@@ -55,7 +57,12 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
   outboundCounter(metrics).add(["timeout"]);
   const ports = observePorts(
     {
-      publishGate: { authorize: async () => granted, begin: async () => null, refused: () => {} },
+      publishGate: {
+        authorize: async () => granted,
+        begin: async () => null,
+        refused: () => {},
+        targets: async () => [],
+      },
       playbackGate: {
         open: async () => denied,
         recheck: async () => denied,

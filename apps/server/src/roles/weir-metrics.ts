@@ -102,6 +102,13 @@ export function measureMedia(metrics: Metrics, { figures }: Pick<MediaRole, "fig
     "How far the rungs that are furthest behind are behind their source",
     () => figures().transcodeLagMs / 1000,
   );
+  metrics.gauges("weir_targets", "Multistream targets of live streams", "state", () => figures().targets);
+  metrics.total("weir_target_bytes_total", "Bytes that multistream targets took", () => figures().sentToTargets.bytes);
+  metrics.total(
+    "weir_target_skipped_seconds_total",
+    "Media that was left out for multistream targets that were too slow",
+    () => figures().sentToTargets.skippedMs / 1000,
+  );
   metrics.gauge(
     "weir_recording_chapters_waiting",
     "Chapters of recordings that wait in the spool for the object store",

@@ -113,6 +113,15 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     ? await openClipMaker({ clock, store, dataFolder, confinement })
     : noClipMaker;
   const audiences = new Audiences(config.geoipFile === null ? null : readCountries(config.geoipFile));
+  const outbound: ObservedOutbound = new ObservedOutbound(
+    {
+      clock,
+      allowPrivate: config.allowPrivateUrls,
+      own: () => ({ ports: [httpPort, rtmpPort, metricsPort ?? 0], publicUrl: domains.publicUrl() }),
+    },
+    outboundCounter(metrics),
+    tracing,
+  );
   const domains = createDomains({
     database,
     audiences,
@@ -131,15 +140,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     store,
     assetProcessor,
     clipMaker,
-    outbound: new ObservedOutbound(
-      {
-        clock,
-        allowPrivate: config.allowPrivateUrls,
-        own: () => ({ ports: [httpPort, rtmpPort, metricsPort ?? 0], publicUrl: domains.publicUrl() }),
-      },
-      outboundCounter(metrics),
-      tracing,
-    ),
+    outbound,
   });
   opened.defer(() => domains.close());
   await domains.node.join();
@@ -166,6 +167,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
         log,
         proxies,
         audiences,
+        outbound,
         publicUrl: domains.publicUrl,
         maxRtmpConnections: budget.rtmp,
         maxStoredReads: budget.storedReads,

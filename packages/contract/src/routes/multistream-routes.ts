@@ -8,7 +8,7 @@ export const multistreamRoutes = {
   createTarget: {
     method: "POST",
     path: "/api/multistream/target",
-    summary: "Create a multistream target; kept, and forwarded to in a later version",
+    summary: "Create a multistream target",
     auth: "key",
     body: NewMultistreamTarget,
     success: { status: 201, body: MultistreamTarget },

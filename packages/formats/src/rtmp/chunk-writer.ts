@@ -1,39 +1,70 @@
-/** A message to send. Timestamps are milliseconds, modulo 2^32. */
-export interface OutgoingMessage {
+/** What is said of a message before its payload. Timestamps are milliseconds, modulo 2^32. */
+export interface MessageHeader {
   readonly chunkStreamId: number;
   readonly typeId: number;
   readonly timestamp: number;
   readonly streamId: number;
+}
+
+/** A message to send. */
+export interface OutgoingMessage extends MessageHeader {
   readonly payload: Uint8Array;
 }
 
 const EXTENDED = 0xffffff;
+const NOTHING = new Uint8Array(0);
 
-/** Write a message as chunks of at most `chunkSize` bytes (RTMP 1.0, 5.3.1), a full header first. Chunk stream ids from 2 to 63. */
-export function writeMessage(message: OutgoingMessage, chunkSize: number): Uint8Array {
-  const { chunkStreamId, typeId, streamId, payload } = message;
-  const timestamp = message.timestamp >>> 0;
+/** How many bytes `putMessage` writes for a payload of this size. */
+export function chunkedBytes(timestamp: number, payloadBytes: number, chunkSize: number): number {
+  const extra = timestamp >>> 0 >= EXTENDED ? 4 : 0;
+  const chunks = Math.max(1, Math.ceil(payloadBytes / chunkSize));
+  return 12 + extra + (chunks - 1) * (1 + extra) + payloadBytes;
+}
+
+/**
+ * Write a message as chunks of at most `chunkSize` bytes (RTMP 1.0, 5.3.1) into `out` from `at` on, a full header first. Its payload is
+ * `head`, which must fit into one chunk, and `body` behind it. Chunk stream ids from 2 to 63. Returns where the message ends.
+ */
+export function putMessage(
+  out: Uint8Array,
+  at: number,
+  { chunkStreamId, typeId, streamId, timestamp: time }: MessageHeader,
+  head: Uint8Array,
+  body: Uint8Array,
+  chunkSize: number,
+): number {
+  const timestamp = time >>> 0;
   const isExtended = timestamp >= EXTENDED;
-  const extra = isExtended ? 4 : 0;
-  const chunks = Math.max(1, Math.ceil(payload.byteLength / chunkSize));
-  const out = new Uint8Array(12 + extra + (chunks - 1) * (1 + extra) + payload.byteLength);
-  const view = new DataView(out.buffer);
-  out[0] = chunkStreamId;
-  view.setUint32(1, ((isExtended ? EXTENDED : timestamp) << 8) | (payload.byteLength >> 16));
-  view.setUint16(5, payload.byteLength & 0xffff);
-  out[7] = typeId;
-  view.setUint32(8, streamId, true);
-  if (isExtended) view.setUint32(12, timestamp);
-  let at = 12 + extra;
-  for (let from = 0; from < payload.byteLength; from += chunkSize) {
-    if (from > 0) {
-      out[at++] = 0xc0 | chunkStreamId;
-      if (isExtended) view.setUint32(at, timestamp);
-      at += extra;
-    }
-    const piece = payload.subarray(from, from + chunkSize);
-    out.set(piece, at);
-    at += piece.byteLength;
+  const view = new DataView(out.buffer, out.byteOffset);
+  const payloadBytes = head.byteLength + body.byteLength;
+  out[at] = chunkStreamId;
+  view.setUint32(at + 1, ((isExtended ? EXTENDED : timestamp) << 8) | (payloadBytes >> 16));
+  view.setUint16(at + 5, payloadBytes & 0xffff);
+  out[at + 7] = typeId;
+  view.setUint32(at + 8, streamId, true);
+  let end = at + 12;
+  if (isExtended) view.setUint32(end, timestamp);
+  if (isExtended) end += 4;
+  out.set(head, end);
+  end += head.byteLength;
+  let from = Math.min(chunkSize - head.byteLength, body.byteLength);
+  out.set(from === body.byteLength ? body : body.subarray(0, from), end);
+  end += from;
+  while (from < body.byteLength) {
+    out[end++] = 0xc0 | chunkStreamId;
+    if (isExtended) view.setUint32(end, timestamp);
+    if (isExtended) end += 4;
+    const piece = body.subarray(from, from + chunkSize);
+    out.set(piece, end);
+    end += piece.byteLength;
+    from += piece.byteLength;
   }
+  return end;
+}
+
+/** The chunks of a message, in memory of their own. */
+export function writeMessage({ payload, ...header }: OutgoingMessage, chunkSize: number): Uint8Array {
+  const out = new Uint8Array(chunkedBytes(header.timestamp, payload.byteLength, chunkSize));
+  putMessage(out, 0, header, NOTHING, payload, chunkSize);
   return out;
 }

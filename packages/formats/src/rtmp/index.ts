@@ -1,6 +1,6 @@
 export { type AmfObject, type AmfValue, readAmf0, writeAmf0 } from "./amf0.ts";
 export { ChunkReader, type MessageHandler } from "./chunk-reader.ts";
-export { type OutgoingMessage, writeMessage } from "./chunk-writer.ts";
+export { chunkedBytes, type MessageHeader, type OutgoingMessage, putMessage, writeMessage } from "./chunk-writer.ts";
 export {
   answerHandshake,
   CLIENT_HELLO_BYTES,
@@ -20,3 +20,10 @@ export {
   userControlPayload,
   writeCommand,
 } from "./message.ts";
+export {
+  CLIENT_CHUNK_SIZE,
+  metadataPayload,
+  type PublishAddress,
+  type PublishClientHandler,
+  RtmpPublishClient,
+} from "./publish-client.ts";

@@ -110,6 +110,8 @@ export class HealthReducer {
         targetName: target.name,
         targetProfile: target.profile,
       };
+      const rate = this.#rateOf(dimensions, timestamp, metrics.bytes);
+      if (rate !== null) this.#measure("MultistreamBitrateSec", dimensions, timestamp, rate);
       this.#measure("MultistreamActiveSec", dimensions, timestamp, metrics.activeSec);
       this.#measure("MultistreamBytes", dimensions, timestamp, metrics.bytes);
       this.#measure("MultistreamMediaTimeMillis", dimensions, timestamp, metrics.mediaTimeMs);
@@ -137,7 +139,16 @@ export class HealthReducer {
     );
   }
 
+  /** Bytes a second since the last measurement; null for the first of a connection, which counts from 0. */
+  #rateOf(dimensions: Readonly<Record<string, string>>, at: number, bytes: number): number | null {
+    const [before, count] = this.#metrics.get(keyOf("MultistreamBytes", dimensions))?.last ?? [at, 0];
+    return at > before && bytes >= count ? ((bytes - count) * 1000) / (at - before) : null;
+  }
+
   #measure(name: string, dimensions: Readonly<Record<string, string>>, at: number, value: number): void {
-    this.#metrics.set([name, ...Object.values(dimensions)].join("\n"), { name, dimensions, last: [at, value] });
+    this.#metrics.set(keyOf(name, dimensions), { name, dimensions, last: [at, value] });
   }
 }
+
+const keyOf = (name: string, dimensions: Readonly<Record<string, string>>): string =>
+  [name, ...Object.values(dimensions)].join("\n");

@@ -39,7 +39,7 @@ function withVerdict(health: StreamHealth, now: Now | undefined): StreamHealth {
 async function readNow(db: Db, id: string): Promise<Now | undefined> {
   return db
     .selectFrom("stream")
-    .select(["state", "issues", "transcoding", "ingest_rate", "profiles"])
+    .select(["state", "issues", "transcoding", "ingest_rate", "profiles", "target_states"])
     .where("id", "=", id)
     .executeTakeFirst();
 }

@@ -24,12 +24,11 @@ export class HealthTargets {
   measured(measured: MediaServerMetricsEvent["multistream"], at: number): void {
     const listed = new Set(measured.map(({ target }) => keyOf(target)));
     for (const key of this.#targets.keys()) if (!listed.has(key)) this.#targets.delete(key);
-    for (const { target, metrics } of measured) {
+    for (const { target, metrics, reason = null } of measured) {
       const known = this.#know(target);
       known.connected.probe(metrics !== null, at);
-      if (metrics === null) continue;
-      known.isGivenUp = false;
-      known.reason = null;
+      if (metrics !== null) known.isGivenUp = false;
+      if (metrics !== null || reason !== null) known.reason = reason;
     }
   }
 

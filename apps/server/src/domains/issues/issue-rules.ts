@@ -154,6 +154,29 @@ export const metricsRules: Rules<SourceMetrics> = {
     const lagMs = Math.max(0, ...transcoding.renditions.map((rendition) => rendition.lagMs));
     return lagMs < LATE_LADDER_MS ? "as-is" : behind(`The renditions are ${inSeconds(lagMs)} s behind the source.`);
   },
+
+  "target-not-connected": ({ targets }) => {
+    const failed = targets.find(({ state, reason }) => state !== "online" && reason !== null);
+    if (!failed) return targets.some(({ state }) => state === "pending") ? "as-is" : "well";
+    const isGivenUp = failed.state === "offline";
+    return harmful(
+      `The stream ${isGivenUp ? "was not accepted by" : "does not reach"} the multistream target "${failed.target.name}".`,
+      failed.reason ?? "No reason is known.",
+      isGivenUp
+        ? "Check the address and the stream key of the target, then restart the stream."
+        : "The server tries again by itself. Check the address and the stream key of the target.",
+    );
+  },
+
+  "target-too-slow": ({ targets }) => {
+    const slow = targets.find(({ state, reason }) => state === "online" && reason !== null);
+    if (!slow) return "well";
+    return harmful(
+      `The multistream target "${slow.target.name}" takes the stream too slowly.`,
+      slow.reason ?? "No reason is known.",
+      "Lower the bitrate of the encoder, send the target a smaller rendition, or give the server a faster uplink.",
+    );
+  },
 };
 
 /** The outcome of each segment counts as well; the issue closes only after several good ones in a row. */

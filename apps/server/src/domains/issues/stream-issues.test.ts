@@ -1,6 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { SegmentTranscoded, SourceMeasure, SourceMetrics, TranscodingReport } from "../../ports/index.ts";
+import type {
+  SegmentTranscoded,
+  SourceMeasure,
+  SourceMetrics,
+  TargetReport,
+  TranscodingReport,
+} from "../../ports/index.ts";
 import type { IssueCode } from "../schema.ts";
 import { metricsRules, segmentRules } from "./issue-rules.ts";
 import { issueEvents, NO_ISSUES, nextIssues } from "./stream-issues.ts";
@@ -18,7 +24,16 @@ const good: SourceMeasure = {
 
 function metrics(change: Partial<SourceMetrics> = {}): SourceMetrics {
   const rates = { mediaTimeMs: 0, ingestRate: 500_000, outgoingRate: 0 };
-  return { ...fact, type: "source-metrics", source: good, recordingRoom: null, ...rates, transcoding: null, ...change };
+  return {
+    ...fact,
+    type: "source-metrics",
+    source: good,
+    recordingRoom: null,
+    ...rates,
+    transcoding: null,
+    targets: [],
+    ...change,
+  };
 }
 const source = (change: Partial<SourceMeasure>) => metrics({ source: { ...good, ...change } });
 const disk = (spoolFreeBytes: number, ingestRate = 500_000, storeFreeBytes: number | null = null) =>
@@ -28,6 +43,12 @@ function ladder(state: TranscodingReport["state"], cause?: TranscodingReport["ca
   const reason = cause ? { cause, reason: `because of ${cause}` } : {};
   const renditions = [{ name: "480p", width: 854, height: 480, state: "running", lagMs } as const];
   return metrics({ transcoding: { state, ...reason, renditions } });
+}
+
+function forwarded(state: TargetReport["state"], reason: string | null): SourceMetrics {
+  return metrics({
+    targets: [{ target: { id: "t", name: "Twitch", profile: "source" }, state, reason, metrics: null }],
+  });
 }
 
 function segment(missed: SegmentTranscoded["missed"], latencyMs = 300, error: string | null = null): SegmentTranscoded {
@@ -88,6 +109,19 @@ const rules: [IssueCode, opens: readonly Fact[], keeps: readonly Fact[], closes:
     [ladder("running", undefined, 100)],
     [whole, whole, whole],
   ],
+  [
+    "target-not-connected",
+    [forwarded("pending", "refused")],
+    [forwarded("pending", null)],
+    [forwarded("online", null)],
+  ],
+  ["target-not-connected", [forwarded("offline", "refused")], [forwarded("offline", "refused")], [metrics()]],
+  [
+    "target-too-slow",
+    [forwarded("online", "too slow")],
+    [forwarded("online", "too slow")],
+    [forwarded("online", null)],
+  ],
   ["transcoder-behind", [segment("late")], [whole, whole, segment("late"), whole, whole], [whole, whole, whole]],
   ["transcoder-behind", [segment(null, 2_001)], [whole, ladder("running")], [ladder("source-only", "machine-full")]],
 ];
@@ -109,6 +143,7 @@ describe("nextIssues", () => {
     ["a source that sends nothing at all for a moment", source({ audio: "stopped", video: "stopped" })],
     ["a starved second", source({ starvedSeconds: 2 })],
     ["little room where nothing is recorded", metrics({ recordingRoom: null })],
+    ["a target that is being connected to", forwarded("pending", null)],
     ["rungs that are made", ladder("running", undefined, 400)],
     ["a segment in time", whole],
     ["a segment of a stream that plays as source only", segment("source-only")],

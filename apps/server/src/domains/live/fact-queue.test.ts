@@ -21,6 +21,7 @@ const metrics = (mediaTimeMs: number): MediaFact => ({
     clockJumps: 0,
   },
   recordingRoom: null,
+  targets: [],
   mediaTimeMs,
   ingestRate: 0,
   outgoingRate: 0,

@@ -3,7 +3,7 @@ import type { MediaFact, SegmentTranscoded, SourceMetrics } from "../../ports/in
 import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import { issueEvents, nextIssues } from "../issues/index.ts";
-import { enabledTargets, type NamedTarget } from "../multistream/index.ts";
+import { enabledTargets, type NamedTarget, nextTargetStates, targetEvents } from "../multistream/index.ts";
 import {
   insertRecordedSegments,
   insertSealedSpans,
@@ -12,7 +12,7 @@ import {
 } from "../recordings/index.ts";
 import type { Trx } from "../schema.ts";
 import { streamSubject } from "../subject.ts";
-import { type LiveStream, lockLiveStreams, saveIssues } from "./live-stream.ts";
+import { type LiveStream, lockLiveStreams, saveIssues, saveTargets } from "./live-stream.ts";
 import { countSegments } from "./segment-tally.ts";
 import { applyToStream } from "./stream-transition.ts";
 import { countTranscoded, transcodeEvent } from "./transcode-facts.ts";
@@ -54,6 +54,7 @@ export async function writeLiveFacts(
     const targets = await enabledTargets(trx, measured);
     const viewers = await deps.countViewers(trx, measured);
 
+    const moved = new Set<LiveStream>();
     const issues = new Map([...streams.values()].map((stream) => [stream, stream.issues]));
     const events = [...dropped].flatMap(([streamId, count]) =>
       gapEvent(streams.get(streamId), count, deps.clock.now()),
@@ -63,6 +64,12 @@ export async function writeLiveFacts(
       if (known && fact.type === "segment-transcoded" && transcoded.has(fact)) {
         events.push(transcodeEvent(known, fact));
         if (known.sessionId === fact.sessionId) events.push(...judgeStream(known, fact));
+      }
+      // Targets belong to the session, not to its publisher.
+      if (known && fact.type === "target-changed" && known.sessionId === fact.sessionId) {
+        known.targets = nextTargetStates(known.targets, fact);
+        moved.add(known);
+        events.push(...targetEvents(known, fact));
       }
       const stream = freshStream(fact);
       if (!stream) continue;
@@ -76,6 +83,10 @@ export async function writeLiveFacts(
     await saveIssues(
       trx,
       [...issues].filter(([stream, before]) => stream.issues !== before).map(([stream]) => stream),
+    );
+    await saveTargets(
+      trx,
+      [...moved].filter(({ sessionId }) => sessionId !== null),
     );
     await deps.events.append(trx, events);
   });
@@ -131,7 +142,7 @@ async function writeRates(
 
 function metricsEvent(
   stream: LiveStream,
-  { at, mediaTimeMs, ingestRate, outgoingRate, source }: SourceMetrics,
+  { at, mediaTimeMs, ingestRate, outgoingRate, source, targets: reports }: SourceMetrics,
   targets: readonly NamedTarget[],
   viewerCount: number,
 ): NewEvent {
@@ -154,8 +165,11 @@ function metricsEvent(
         ...(keyframeIntervalMs !== null && { keyframeIntervalMs }),
         viewerCount,
       },
-      // Nothing is forwarded yet: none of them is connected.
-      multistream: targets.map(({ id, name, profile }) => ({ target: { id, name, profile }, metrics: null })),
+      multistream: targets.map(({ id, name, profile }) => {
+        const report = reports.find(({ target }) => target.id === id && target.profile === profile);
+        const reason = report?.reason ?? null;
+        return { target: { id, name, profile }, metrics: report?.metrics ?? null, ...(reason !== null && { reason }) };
+      }),
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Profile, RecordingSpec } from "@weir/contract";
 import { sql } from "kysely";
 import { NO_ISSUES } from "../issues/index.ts";
-import type { Owner, StreamIssues, Trx } from "../schema.ts";
+import type { Owner, StreamIssues, TargetState, Trx } from "../schema.ts";
 import type { StreamState } from "./stream-status.ts";
 
 /** A stream's "now", read under the lock of its row. A change of a live session takes this lock first. */
@@ -22,6 +22,8 @@ export interface LiveStream {
   reconnectUntil: number | null;
   /** Its open issues; none unless it is live. */
   issues: StreamIssues;
+  /** How its targets are doing; none unless it has a session. */
+  targets: readonly TargetState[];
 }
 
 interface Row {
@@ -41,13 +43,14 @@ interface Row {
   last_seen: string;
   reconnect_until: string | null;
   issues: StreamIssues | null;
+  target_states: TargetState[] | null;
 }
 
 /** Lock streams in the order of their ids and read them. Unknown ids are absent from the answer. */
 export async function lockLiveStreams(trx: Trx, ids: Iterable<string>): Promise<Map<string, LiveStream>> {
   const { rows } = await sql<Row>`
     select s.id, s.project_id, s.user_id, s.name, s.profiles, s.record, s.recording_spec, s.node_id, n.region, s.state, s.epoch,
-      s.session_id, s.last_seen, s.reconnect_until, s.issues, s.deleted_at is null and not s.suspended and not a.suspended as may_publish
+      s.session_id, s.last_seen, s.reconnect_until, s.issues, s.target_states, s.deleted_at is null and not s.suspended and not a.suspended as may_publish
     from stream s join account a on a.id = s.user_id left join node n on n.id = s.node_id
     where s.id = any(${[...new Set(ids)]}::uuid[]) order by s.id for update of s`.execute(trx);
   return new Map(
@@ -69,6 +72,7 @@ export async function lockLiveStreams(trx: Trx, ids: Iterable<string>): Promise<
         lastSeen: Number(row.last_seen),
         reconnectUntil: row.reconnect_until === null ? null : Number(row.reconnect_until),
         issues: row.issues ?? NO_ISSUES,
+        targets: row.target_states ?? [],
       },
     ]),
   );
@@ -84,6 +88,16 @@ export async function saveIssues(trx: Trx, streams: readonly LiveStream[]): Prom
     where s.id = f.id`.execute(trx);
 }
 
+/** Write how the targets of these streams are doing. */
+export async function saveTargets(trx: Trx, streams: readonly LiveStream[]): Promise<void> {
+  if (streams.length === 0) return;
+  await sql`
+    update stream s set target_states = f.states
+    from unnest(${streams.map(({ id }) => id)}::uuid[], ${streams.map(({ targets }) => JSON.stringify(targets))}::jsonb[])
+      as f(id, states)
+    where s.id = f.id`.execute(trx);
+}
+
 /** Write a changed "now" back. `since` is given when the state changed. */
 export async function saveLiveStream(trx: Trx, stream: LiveStream, since: number | null): Promise<void> {
   await trx
@@ -96,6 +110,7 @@ export async function saveLiveStream(trx: Trx, stream: LiveStream, since: number
       last_seen: stream.lastSeen,
       ...(since === null ? {} : { state_since: since }),
       ...(stream.state === "live" ? {} : { ingest_rate: 0, outgoing_rate: 0, issues: null, transcoding: null }),
+      ...(stream.state === "idle" ? { target_states: null } : {}),
     })
     .where("id", "=", stream.id)
     .execute();

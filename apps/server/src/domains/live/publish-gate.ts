@@ -8,11 +8,13 @@ import type {
   PublishRefusal,
   PublishRequest,
   RefusedAttempt,
+  RestreamTarget,
   SessionStart,
 } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { isStreamKey } from "../ids.ts";
+import { targetsToForward } from "../multistream/index.ts";
 import { recordingEvent } from "../recordings/index.ts";
 import { beginSession, newestTargetDuration, resumeSession } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
@@ -94,8 +96,14 @@ export class StreamPublishGate implements PublishGate {
       ];
       await events.append(trx, [...ended, ...begun]);
       const isDefault = isDefaultLadder(profiles);
-      return { sessionId, resume, lastTargetDuration, record, recordsRungs, profiles, isDefaultLadder: isDefault };
+      const targets = await targetsToForward(trx, streamId);
+      const ladder = { recordsRungs, profiles, isDefaultLadder: isDefault };
+      return { sessionId, resume, lastTargetDuration, record, ...ladder, targets };
     });
+  }
+
+  targets(streamId: string): Promise<readonly RestreamTarget[]> {
+    return targetsToForward(this.#deps.db, streamId);
   }
 
   refused(attempt: RefusedAttempt): void {

@@ -1,5 +1,6 @@
 import type { NewEvent } from "../events/index.ts";
 import { issueEvents, NO_ISSUES } from "../issues/index.ts";
+import { endTargets } from "../multistream/index.ts";
 import { recordingEvent } from "../recordings/index.ts";
 import type { Trx } from "../schema.ts";
 import { endSession, markSessionLost } from "../sessions/index.ts";
@@ -52,6 +53,8 @@ export async function applyToStream(
     const hasRecording = await endSession(trx, sessionId, stream.lastSeen, time.at);
     if (hasRecording) waiting.push(recordingEvent("recording.waiting", { streamId, owner, sessionId, at: time.at }));
     stream.sessionId = null;
+    waiting.unshift(...endTargets(stream, stream.targets, time.at));
+    stream.targets = [];
   }
   const { issues } = stream;
   if (next.state !== "live") stream.issues = NO_ISSUES;

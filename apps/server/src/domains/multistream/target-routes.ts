@@ -1,10 +1,10 @@
 import { routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import { ApiRoutes, answerPage, parseListQuery, textOf } from "../api/index.ts";
-import { type TargetDeps, TargetService } from "./target-service.ts";
+import { TargetService, type TargetServiceDeps } from "./target-service.ts";
 import { targetFields } from "./target-store.ts";
 
-export function targetRoutes(app: FastifyInstance, deps: TargetDeps): void {
+export function targetRoutes(app: FastifyInstance, deps: TargetServiceDeps): void {
   const api = new ApiRoutes(app, deps);
   const targets = new TargetService(deps);
 

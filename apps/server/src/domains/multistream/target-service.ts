@@ -6,23 +6,36 @@ import type {
   TargetRef,
 } from "@weir/contract";
 import { FORWARD, type Outbound } from "../../platform/outbound/outbound.ts";
+import type { MediaControl } from "../../ports/index.ts";
 import { BadRequest, type ListRequest, NotFound, type Page } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { isId, newId } from "../ids.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
 import { NoTargetHost } from "./target-errors.ts";
 import { targetRecord } from "./target-record.ts";
-import { deleteTarget, findTarget, insertTarget, listTargets, updateTarget } from "./target-store.ts";
+import {
+  activeStreamsNaming,
+  deleteTarget,
+  findTarget,
+  insertTarget,
+  listTargets,
+  updateTarget,
+} from "./target-store.ts";
+import { tellTargetsChanged } from "./tell-targets-changed.ts";
 
-/** The rules of multistream targets. Nothing is forwarded to them yet. */
 export interface TargetDeps extends Deps {
   readonly outbound: Pick<Outbound, "refusalOf">;
 }
 
-export class TargetService {
-  readonly #deps: TargetDeps;
+export interface TargetServiceDeps extends TargetDeps {
+  readonly mediaControl: MediaControl;
+}
 
-  constructor(deps: TargetDeps) {
+/** The rules of multistream targets. What changes is told to the sessions that are forwarded to them. */
+export class TargetService {
+  readonly #deps: TargetServiceDeps;
+
+  constructor(deps: TargetServiceDeps) {
     this.#deps = deps;
   }
 
@@ -49,11 +62,17 @@ export class TargetService {
         ? (await findTarget(this.#deps.db, owner, id)) !== undefined
         : isId(id) && (await updateTarget(this.#deps.db, owner, id, patch));
     if (!isThere) throw new NotFound();
+    await tellTargetsChanged(this.#deps, await activeStreamsNaming(this.#deps.db, owner, id));
   }
 
   async delete(owner: Owner, id: string): Promise<void> {
-    const { db } = this.#deps;
-    if (!isId(id) || !(await db.transaction().execute((trx) => deleteTarget(trx, owner, id)))) throw new NotFound();
+    if (!isId(id)) throw new NotFound();
+    const concerned = await this.#deps.db.transaction().execute(async (trx) => {
+      const streamIds = await activeStreamsNaming(trx, owner, id);
+      return (await deleteTarget(trx, owner, id)) ? streamIds : null;
+    });
+    if (!concerned) throw new NotFound();
+    await tellTargetsChanged(this.#deps, concerned);
   }
 }
 

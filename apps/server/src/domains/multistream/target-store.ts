@@ -44,6 +44,14 @@ export async function listTargets(
   return pageOf(list, rows, count);
 }
 
+/** The streams with a session that name a target. */
+export async function activeStreamsNaming(db: Db | Trx, owner: Owner, id: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from stream where project_id = ${owner.projectId} and state <> 'idle'
+      and targets @> ${JSON.stringify([{ id }])}::jsonb order by id`.execute(db);
+  return rows.map((row) => row.id);
+}
+
 /** Whether there was one to change. */
 export async function updateTarget(
   db: Db,

@@ -7,6 +7,7 @@ export interface SessionWithParent extends SessionRow {
   stream_state: StreamRow["state"];
   stream_issues: StreamRow["issues"];
   stream_transcoding: StreamRow["transcoding"];
+  stream_target_states: StreamRow["target_states"];
 }
 
 export interface SessionView {
@@ -31,8 +32,11 @@ function isDelayed({ recording, ended_at: endedAt, spooled_at: spooledAt }: Sess
 export function sessionRecord(row: SessionWithParent, view: SessionView): Session {
   const { publicUrl, forceUrl = false, sourceRecording = false } = view;
   const isShown = row.recording === "ready" || (forceUrl && row.recording === "waiting");
-  const { stream_state: state, stream_issues: issues, stream_transcoding: transcoding, ingest_rate } = row;
-  const now = row.ended_at === null ? { state, issues, transcoding, ingest_rate, profiles: row.profiles } : null;
+  const { stream_state: state, stream_issues: issues, stream_transcoding: transcoding, ingest_rate, profiles } = row;
+  const isNow = row.ended_at === null;
+  const now = isNow
+    ? { state, issues, transcoding, ingest_rate, profiles, target_states: row.stream_target_states }
+    : null;
   const base = `${publicUrl}/asset/hls/${row.recording_playback_id}`;
   return {
     id: row.id,

@@ -1,6 +1,7 @@
 import type { Stream, StreamStatus } from "@weir/contract";
 import { counterFields } from "../counters.ts";
 import { isActive } from "../live/index.ts";
+import { targetStatus } from "../multistream/index.ts";
 import type { StreamRow } from "../schema.ts";
 
 /** A stream's row as its owner sees it: unset fields are absent. */
@@ -21,7 +22,9 @@ export function streamRecord(row: StreamRow): Stream {
     profiles: row.profiles,
     record: row.record,
     ...(row.recording_spec ? { recordingSpec: row.recording_spec } : {}),
-    multistream: { targets: row.targets },
+    multistream: {
+      targets: row.targets.map((ref) => ({ ...ref, status: targetStatus(row.target_states, ref.id, ref.profile) })),
+    },
     ...(row.pull ? { pull: row.pull } : {}),
     isActive: isActive(row.state),
     suspended: row.suspended,

@@ -16,7 +16,7 @@ import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import { isId, newId, newPlaybackId, newStreamKey } from "../ids.ts";
 import { applyToStream, isActive, lockLiveStreams } from "../live/index.ts";
-import { resolveTargets } from "../multistream/index.ts";
+import { resolveTargets, tellTargetsChanged } from "../multistream/index.ts";
 import { deleteRecordings, refuseViewers } from "../recordings/index.ts";
 import type { Owner, StreamRow, Trx } from "../schema.ts";
 import { sessionsOfStreams } from "../sessions/index.ts";
@@ -136,6 +136,7 @@ export class StreamService {
       await this.#tryToTell([id], () => this.#deps.mediaControl.accessChanged(playbackId));
     }
     if (stops) await this.#tellMedia([id], "suspended");
+    else if (patch.multistream !== undefined) await tellTargetsChanged(this.#deps, [id]);
   }
 
   /** `record` is whatever was sent. */
@@ -234,6 +235,7 @@ export class StreamService {
       if (!row) throw new NotFound();
       await updateStream(trx, owner, id, { targets: JSON.stringify(await change(trx, row)) });
     });
+    await tellTargetsChanged(this.#deps, [id]);
   }
 
   async #find(owner: Owner, id: string): Promise<StreamRow> {

@@ -4,7 +4,7 @@ import { silentLog } from "../../platform/log.ts";
 import type { PublishGrant } from "../../ports/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import { Payload, type Publication } from "../packet.ts";
-import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, ORCHESTRATOR } from "../testing/fake-gates.ts";
+import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, NO_TARGETS, ORCHESTRATOR } from "../testing/fake-gates.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
 import { Hub } from "./hub.ts";
 
@@ -27,6 +27,7 @@ beforeEach(() => {
     memory: openMediaMemory(),
     reconnectWindowMs: WINDOW_MS,
     ladder: NO_LADDER,
+    restream: NO_TARGETS,
     orchestrator: ORCHESTRATOR,
     recordingRoom: () => ({ spoolFreeBytes: 2 ** 40, storeFreeBytes: 2 ** 40 }),
     createRecorder: () => {

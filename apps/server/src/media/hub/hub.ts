@@ -13,6 +13,7 @@ import type { MediaMemory } from "../memory-pool.ts";
 import type { Publication, PublisherHandle } from "../packet.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
 import type { ChapterPart } from "../recording/spool-chapter.ts";
+import type { RestreamResources } from "../restream/session-targets.ts";
 import { HubPublication } from "./hub-publication.ts";
 import { LiveSession } from "./live-session.ts";
 
@@ -35,6 +36,7 @@ export interface HubSettings {
   readonly memory: MediaMemory;
   readonly reconnectWindowMs: number;
   readonly ladder: LadderResources;
+  readonly restream: RestreamResources;
   readonly orchestrator: { readonly address: string; readonly url: string };
   readonly recordingRoom: () => RecordingRoom;
   readonly createRecorder: (grant: PublishGrant, start: SessionStart, part: ChapterPart) => SessionRecorder;
@@ -51,6 +53,8 @@ export interface HubFigures {
   /** Whose rungs are being made. */
   readonly ladders: number;
   readonly transcodeLagMs: number;
+  /** Multistream targets by their state. */
+  readonly targets: { readonly pending: number; readonly online: number; readonly offline: number };
 }
 
 /** Who publishes what on this node: one publisher a stream, the newest grant wins; and the sessions that viewers find here. */
@@ -91,6 +95,7 @@ export class Hub {
       },
       ladders: sum(({ pipeline }) => (pipeline.transcodingState === "running" ? 1 : 0)),
       transcodeLagMs: Math.max(0, ...sessions.map(({ pipeline }) => pipeline.transcodingLagMs)),
+      targets: countStates(sessions),
     };
   }
 
@@ -156,6 +161,13 @@ export class Hub {
     }
   }
 
+  /** The targets of a stream have changed, or those of any may have. */
+  targetsChanged(streamId: string | "all"): void {
+    for (const session of this.#sessions.values()) {
+      if (!session.isFinished && (streamId === "all" || session.streamId === streamId)) void session.targets.refresh();
+    }
+  }
+
   /** End everything cleanly: publishers are told to reconnect, sessions end, recordings are sealed. */
   async drain(): Promise<void> {
     for (const publication of [...this.#publications.values()])
@@ -173,7 +185,10 @@ export class Hub {
 
   #sessionFor(grant: PublishGrant, start: SessionStart): LiveSession {
     const known = this.#sessions.get(start.sessionId);
-    if (known && !known.isFinished) return known;
+    if (known && !known.isFinished) {
+      known.targets.set(start.targets);
+      return known;
+    }
     for (const other of this.#sessions.values()) if (other.streamId === grant.streamId) other.finish();
     const session = new LiveSession({
       clock: this.#settings.clock,
@@ -181,6 +196,8 @@ export class Hub {
       memory: this.#settings.memory.parts,
       reconnectWindowMs: this.#settings.reconnectWindowMs,
       ladder: this.#settings.ladder,
+      restream: this.#settings.restream,
+      askTargets: () => this.#settings.publishGate.targets(grant.streamId),
       log: this.#settings.log,
       orchestrator: this.#settings.orchestrator,
       recordingRoom: this.#settings.recordingRoom,
@@ -213,4 +230,10 @@ export class Hub {
     session.dispose();
     if (this.#byPlaybackId.get(session.playbackId) === session) this.#byPlaybackId.delete(session.playbackId);
   }
+}
+
+function countStates(sessions: readonly LiveSession[]): HubFigures["targets"] {
+  const counts = { pending: 0, online: 0, offline: 0 };
+  for (const { targets } of sessions) for (const { state } of targets.reports) counts[state]++;
+  return counts;
 }

@@ -1,13 +1,22 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { sleep } from "../../platform/retry.ts";
-import type { EventSink, RecordingRoom, SessionStart, SourceMeasure, TimelinePosition } from "../../ports/index.ts";
+import type {
+  EventSink,
+  RecordingRoom,
+  RestreamTarget,
+  SessionStart,
+  SourceMeasure,
+  TimelinePosition,
+} from "../../ports/index.ts";
 import type { LadderResources, TranscodedSegment } from "../ladder/live-ladder.ts";
 import { LivePipeline } from "../live-pipeline.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import type { PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import type { PageMemory } from "../page-memory.ts";
 import type { SessionRecorder } from "../recording/session-recorder.ts";
+import { type RestreamResources, SessionTargets } from "../restream/session-targets.ts";
+import type { TargetEvent, TargetStatus } from "../restream/target-status.ts";
 import { ticksToMs } from "../timeline/ticks.ts";
 import { newsOf, SourceMeter } from "./source-meter.ts";
 
@@ -32,6 +41,10 @@ export interface LiveSessionSettings {
   readonly start: SessionStart;
   /** What the node transcodes with. */
   readonly ladder: LadderResources;
+  /** What the node forwards with. */
+  readonly restream: RestreamResources;
+  /** Where the stream is forwarded to now. */
+  readonly askTargets: () => Promise<readonly RestreamTarget[]>;
   /** Room for recordings. */
   readonly recordingRoom: () => RecordingRoom;
   /** Null where the session is not recorded. */
@@ -53,6 +66,7 @@ export class LiveSession {
   readonly streamId: string;
   readonly playbackId: string;
   readonly pipeline: LivePipeline;
+  readonly targets: SessionTargets;
   /** Bytes sent to viewers; delivery adds to it. */
   bytesSent = 0;
   /** How often each was sent to viewers; delivery adds to it. */
@@ -89,10 +103,20 @@ export class LiveSession {
         log: settings.log,
         profiles: settings.start.profiles,
         isDefault: settings.start.isDefaultLadder,
+        forTargets: new Set(settings.start.targets.map(({ profile }) => profile)),
         onSegment: (segment) => this.#segmentTranscoded(segment),
         onRungs: (segments) => this.#rungsClosed(segments),
       },
     });
+    this.targets = new SessionTargets({
+      ...settings.restream,
+      clock: settings.clock,
+      log: settings.log.child({ streamId: settings.streamId }),
+      findRendition: (profile) => this.pipeline.rendition(profile),
+      ask: settings.askTargets,
+      onChange: (target, status, event) => this.#targetChanged(target, status, event),
+    });
+    this.targets.set(settings.start.targets);
   }
 
   get isFinished(): boolean {
@@ -151,6 +175,7 @@ export class LiveSession {
     if (epoch !== this.#epoch || this.#state !== "live") return;
     this.#state = "away";
     this.pipeline.pause();
+    this.targets.flow(false);
     this.#window = this.#settings.clock.after(this.#settings.reconnectWindowMs, () => this.#windowOver());
     this.#reportEnd("source-lost", reason);
   }
@@ -168,6 +193,7 @@ export class LiveSession {
     this.#state = "finished";
     this.#window?.cancel();
     this.pipeline.end();
+    this.targets.end();
     this.#settings.onFinished(this);
   }
 
@@ -179,6 +205,7 @@ export class LiveSession {
   /** Let go of everything, as it is. */
   async close(): Promise<void> {
     this.#window?.cancel();
+    this.targets.end();
     await this.#settings.rungRecorder?.abandon();
     await this.#settings.recorder?.abandon();
   }
@@ -198,6 +225,7 @@ export class LiveSession {
   tick(): void {
     if (this.#state === "finished") return;
     this.pipeline.tick();
+    this.targets.tick();
     if (this.#state !== "live") return;
     const now = this.#settings.clock.monotonic();
     if (now - this.#lastHeardAt >= SILENCE_MS) this.sourceLost(this.#epoch, "no packets for 5 s");
@@ -218,7 +246,7 @@ export class LiveSession {
   /** What is told at once when it changes. */
   #news(): string {
     const isLadderLate = this.pipeline.transcodingLagMs >= LATE_LADDER_MS;
-    return `${newsOf(this.source)},${isLadderLate}`;
+    return `${newsOf(this.source)},${isLadderLate},${this.targets.news}`;
   }
 
   #goLive(): void {
@@ -226,6 +254,22 @@ export class LiveSession {
     this.#window = null;
     this.#state = "live";
     this.#liveSince = this.#settings.clock.monotonic();
+    this.targets.flow(true);
+  }
+
+  #targetChanged({ id, name, profile }: RestreamTarget, status: TargetStatus, told: TargetEvent): void {
+    const { clock, eventSink } = this.#settings;
+    eventSink.report({
+      type: "target-changed",
+      streamId: this.streamId,
+      epoch: this.#epoch,
+      at: clock.now(),
+      sessionId: this.sessionId,
+      target: { id, name, profile },
+      state: status.state,
+      reason: "reason" in status ? status.reason : null,
+      told,
+    });
   }
 
   #windowOver(): void {
@@ -328,6 +372,7 @@ export class LiveSession {
       ingestRate: rate(this.#bytesReceived - this.#receivedAtMetrics),
       outgoingRate: rate(this.bytesSent - this.#sentAtMetrics),
       transcoding: this.pipeline.transcoding,
+      targets: this.targets.reports,
     });
     this.#metricsAt = now;
     this.#toldLadder = this.pipeline.transcodingState;

@@ -72,6 +72,7 @@ export class IngestRig {
       clock: this.clock,
       log: createLog({ level: "debug", readable: false }, destination),
       gate: {
+        targets: async () => [],
         authorize: (request) => {
           this.asked.push(request);
           return this.authorize(request);

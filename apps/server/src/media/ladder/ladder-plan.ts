@@ -19,6 +19,8 @@ export interface Rung {
   readonly level: string;
   /** RFC 6381, known before the first frame is encoded. */
   readonly codecString: string;
+  /** Made for a multistream target alone: viewers have the source, which is no larger. */
+  readonly isForTargets: boolean;
 }
 
 type H264Profile = "baseline" | "main" | "high";
@@ -51,14 +53,24 @@ const PROFILES: Readonly<Record<string, H264Profile>> = {
 
 /**
  * The rungs of a session: each the largest picture in the source's own shape that fits its profile's width and height, turned as the source is,
- * with even sides. Of a default ladder the rungs that are not smaller than the source are left out; what was asked for explicitly is made as asked.
+ * with even sides. Of a default ladder the rungs that are not smaller than the source are left out, unless a target is to get them (`forTargets`,
+ * by profile); what was asked for explicitly is made as asked.
  */
-export function planLadder(profiles: readonly LadderProfile[], isDefault: boolean, source: VideoTrack): Rung[] {
+export function planLadder(
+  profiles: readonly LadderProfile[],
+  isDefault: boolean,
+  source: VideoTrack,
+  forTargets: ReadonlySet<string> = new Set(),
+): Rung[] {
   return profiles
     .map((profile) => ({ profile, ...sizeWithin(profile, source) }))
-    .filter(({ width, height }) => !isDefault || width * height < source.width * source.height)
+    .map((sized) => ({ ...sized, isLeftOut: isDefault && sized.width * sized.height >= source.width * source.height }))
+    .filter(({ profile, isLeftOut }) => !isLeftOut || forTargets.has(profile.name))
     .toSorted((a, b) => b.width * b.height - a.width * a.height || b.profile.bitrate - a.profile.bitrate)
-    .map(({ profile, width, height }, index) => rungOf(profile, width, height, index));
+    .map(({ profile, width, height, isLeftOut }, index) => ({
+      ...rungOf(profile, width, height, index),
+      isForTargets: isLeftOut,
+    }));
 }
 
 function sizeWithin(profile: LadderProfile, source: VideoTrack): { width: number; height: number } {
@@ -68,7 +80,7 @@ function sizeWithin(profile: LadderProfile, source: VideoTrack): { width: number
   return { width: even(source.width * scale), height: even(source.height * scale) };
 }
 
-function rungOf(profile: LadderProfile, width: number, height: number, index: number): Rung {
+function rungOf(profile: LadderProfile, width: number, height: number, index: number): Omit<Rung, "isForTargets"> {
   const frameRate = profile.fps > 0 ? { num: profile.fps, den: profile.fpsDen ?? 1 } : null;
   const level = levelOf(width, height, frameRate ? frameRate.num / frameRate.den : ASSUMED_FPS);
   const h264 = PROFILES[profile.profile ?? ""] ?? "main";

@@ -3,7 +3,6 @@ import type { Log } from "../../platform/log.ts";
 import { isSample } from "../feed/gop-cache.ts";
 import type { SessionFeed } from "../feed/session-feed.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";
-import type { RenditionPackager } from "../packaging/rendition-packager.ts";
 import { VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import {
@@ -16,7 +15,7 @@ import {
 } from "../transcode/index.ts";
 import { ChildSilence } from "./child-silence.ts";
 import type { Rung } from "./ladder-plan.ts";
-import { RungFeed } from "./rung-feed.ts";
+import type { RungFeed } from "./rung-feed.ts";
 import { type FinishedSegment, SegmentAttempts } from "./segment-attempts.ts";
 import { TooSlow } from "./too-slow.ts";
 import type { TranscodeAdmission, TranscodeSlot } from "./transcode-admission.ts";
@@ -52,11 +51,11 @@ export interface LadderTranscoderSettings {
   readonly children: TranscodeChildren;
   readonly rungs: readonly Rung[];
   /** One for each rung, in their order. */
-  readonly packagers: readonly RenditionPackager[];
+  readonly feeds: readonly RungFeed[];
 }
 
 /**
- * Feeds one session's video to a child process and the rungs that come back to their packagers.
+ * Feeds one session's video to a child process, and takes the rungs that come back to their feeds.
  *
  * The child may die at any moment: what it had made stays, a fresh one is brought to the same place from the last IDR and goes on with the
  * first picture that was not made. What cannot be made is a gap in the rungs; the source is never touched.
@@ -92,7 +91,7 @@ export class LadderTranscoder {
 
   constructor(settings: LadderTranscoderSettings) {
     this.#settings = settings;
-    this.#feeds = settings.packagers.map((packager) => new RungFeed(packager));
+    this.#feeds = settings.feeds;
     this.#tooSlow = new TooSlow(settings.rungs);
   }
 
@@ -287,7 +286,9 @@ export class LadderTranscoder {
     this.#inOrder(() => {
       for (const { index, config } of made) {
         const rung = this.#settings.rungs[index];
-        if (rung) this.#feeds[index]?.useInit(initOf(rung, Buffer.from(config, "base64")));
+        if (!rung) continue;
+        const track = trackOf(rung, Buffer.from(config, "base64"));
+        this.#feeds[index]?.useTrack(track, initOfTrack(track));
       }
     });
   }
@@ -359,6 +360,7 @@ function frameOfSample({ isIndependent, decodeTime: dts, time: pts, data }: Samp
   return frameToChild({ type: "packet", isIndependent, dts, pts, data: data.bytes });
 }
 
-function initOf({ width, height, codecString }: Rung, config: Uint8Array) {
-  return initOfTrack({ id: VIDEO_TRACK, kind: "video", codec: "avc", config, codecString, width, height });
+function trackOf({ width, height, codecString, bitrateBps }: Rung, config: Uint8Array): VideoTrack {
+  const shape = { id: VIDEO_TRACK, kind: "video", codec: "avc" } as const;
+  return { ...shape, config, codecString, width, height, announcedBps: bitrateBps };
 }

@@ -38,6 +38,7 @@ function open(profiles: readonly LadderProfile[] = PROFILES): void {
       encoding: { preset: "superfast", encoder: "libx264" },
       profiles,
       isDefault: false,
+      forTargets: new Set(),
       onSegment: (segment) => segments.push(segment),
       onRungs: (closed) =>
         recorded.push(...closed.map(({ rendition: { name }, segment: { msn } }) => `${name}/${msn}`)),

@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { LadderProfile, TranscodingReport } from "../../ports/index.ts";
-import type { FeedSink, SessionFeed } from "../feed/session-feed.ts";
+import { type FeedSink, SessionFeed } from "../feed/session-feed.ts";
 import { LivePlaylist } from "../packaging/hls/live-playlist.ts";
 import { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
@@ -15,6 +15,7 @@ import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import type { TranscodeChildren } from "../transcode/index.ts";
 import { planLadder, type Rung } from "./ladder-plan.ts";
 import { type EncodingSettings, LadderTranscoder } from "./ladder-transcoder.ts";
+import { RungFeed } from "./rung-feed.ts";
 import type { FinishedSegment } from "./segment-attempts.ts";
 import type { TranscodeAdmission } from "./transcode-admission.ts";
 import type { TranscodingStatus } from "./transcoding-status.ts";
@@ -55,6 +56,8 @@ export interface TranscodedSegment extends FinishedSegment {
 
 export interface RungBranch {
   readonly rung: Rung;
+  /** Its pictures. */
+  readonly feed: SessionFeed;
   readonly rendition: LiveRendition;
   readonly playlist: LivePlaylist;
 }
@@ -73,7 +76,7 @@ export class LiveLadder implements FeedSink {
   constructor(settings: LiveLadderSettings) {
     const { clock, log, feed, memory, partTarget, discontinuitySequence, target, rungs, siblings, onSegment, onRungs } =
       settings;
-    const packagers: RenditionPackager[] = [];
+    const feeds: RungFeed[] = [];
     this.#ledger = new SegmentLedger((closed) => {
       const [first] = closed;
       if (!first) return;
@@ -98,16 +101,24 @@ export class LiveLadder implements FeedSink {
     this.branches = rungs.map((rung) => {
       const rendition = new LiveRendition(rung.id, discontinuitySequence, target, clock);
       const onClosed = this.#ledger.closed.bind(this.#ledger);
-      packagers.push(new RenditionPackager(rendition, "rung", partTarget, memory, onClosed));
-      return { rung, rendition, playlist: new LivePlaylist(rendition, partTarget, siblings) };
+      const packager = new RenditionPackager(rendition, "rung", partTarget, memory, onClosed);
+      const readers = new SessionFeed();
+      feeds.push(new RungFeed(packager, readers));
+      const playlist = new LivePlaylist(rendition, partTarget, siblings);
+      return { rung, feed: readers, rendition, playlist };
     });
     const { admission, children, encoding } = settings;
-    this.#transcoder = new LadderTranscoder({ clock, log, feed, admission, children, encoding, rungs, packagers });
+    this.#transcoder = new LadderTranscoder({ clock, log, feed, admission, children, encoding, rungs, feeds });
   }
 
   /** Rungs of a stream with these profiles; none where it plays as source only. */
-  static plan(profiles: readonly LadderProfile[], isDefault: boolean, source: VideoTrack): Rung[] {
-    return planLadder(profiles, isDefault, source);
+  static plan(
+    profiles: readonly LadderProfile[],
+    isDefault: boolean,
+    source: VideoTrack,
+    forTargets: ReadonlySet<string>,
+  ): Rung[] {
+    return planLadder(profiles, isDefault, source, forTargets);
   }
 
   get status(): TranscodingStatus {
@@ -117,6 +128,12 @@ export class LiveLadder implements FeedSink {
   /** How far the newest encoded picture is behind the newest that was sent. */
   get lagMs(): number {
     return this.#transcoder.lagMs;
+  }
+
+  /** Whether the rung is made now. */
+  isMaking({ index }: Rung): boolean {
+    const { state } = this.#transcoder.status;
+    return state !== "source-only" && state !== "off" && this.#transcoder.isMade(index);
   }
 
   /** How it is doing now. */
@@ -160,7 +177,10 @@ export class LiveLadder implements FeedSink {
   /** What is in flight is made, then the rungs' playlists end. */
   end(): void {
     this.#transcoder.end(() => {
-      for (const { rendition } of this.branches) rendition.end();
+      for (const { rendition, feed } of this.branches) {
+        rendition.end();
+        feed.end();
+      }
       this.#ended.resolve();
     });
   }

@@ -1,6 +1,7 @@
+import type { SessionFeed } from "../feed/session-feed.ts";
 import type { InitSegment } from "../packaging/live-segment.ts";
 import type { RenditionPackager } from "../packaging/rendition-packager.ts";
-import { Payload, VIDEO_TRACK } from "../packet.ts";
+import { Payload, VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 
 /** One encoded picture of a rung. */
@@ -11,19 +12,25 @@ export interface RungPacket {
 }
 
 /**
- * From a rung's encoded pictures to its packager. Holds one back, because only the next one tells its duration.
+ * From a rung's encoded pictures to its packager and to the readers of its feed. Holds one back, because only the next one tells its
+ * duration.
  */
 export class RungFeed {
   readonly #packager: RenditionPackager;
+  readonly #readers: SessionFeed;
   #held: Sample | null = null;
   #frameTicks = 3000;
   #init: InitSegment | null = null;
   /** Parameter sets changed inside a segment: the rest of it cannot be used. */
   #waitsForCut = false;
+  #track: VideoTrack | null = null;
+  /** The readers know the track. */
+  #isTold = false;
   #endTicks = 0;
 
-  constructor(packager: RenditionPackager) {
+  constructor(packager: RenditionPackager, readers: SessionFeed) {
     this.#packager = packager;
+    this.#readers = readers;
   }
 
   /** End of what was handed on, in 90 kHz ticks. */
@@ -31,10 +38,12 @@ export class RungFeed {
     return this.#endTicks;
   }
 
-  useInit(init: InitSegment): void {
+  useTrack(track: VideoTrack, init: InitSegment): void {
     this.#waitsForCut = this.#init !== null && this.#init.name !== init.name;
     this.#init = init;
     this.#packager.useInit(init);
+    this.#track = track;
+    this.#isTold = false;
   }
 
   cut(cut: Cut): void {
@@ -75,6 +84,8 @@ export class RungFeed {
   pause(ticks: number): void {
     this.#release();
     this.#packager.pause(ticks);
+    this.#readers.pause(ticks);
+    this.#isTold = false;
   }
 
   #release(): void {
@@ -88,5 +99,8 @@ export class RungFeed {
   #handOn(sample: Sample): void {
     this.#endTicks = sample.time + sample.duration;
     this.#packager.sample(sample);
+    if (!this.#isTold && this.#track) this.#readers.stretch([this.#track]);
+    this.#isTold = true;
+    this.#readers.sample(sample);
   }
 }

@@ -1,13 +1,24 @@
-import type { EventSink, MediaFact, PublishGate, PublishGrant, SessionStart, ViewerCount } from "../../ports/index.ts";
+import type {
+  EventSink,
+  MediaFact,
+  PublishGate,
+  PublishGrant,
+  RestreamTarget,
+  SessionStart,
+  ViewerCount,
+} from "../../ports/index.ts";
 import type { LadderResources } from "../ladder/live-ladder.ts";
 import { TranscodeAdmission } from "../ladder/transcode-admission.ts";
 import type { PublisherHandle } from "../packet.ts";
+import type { RestreamResources } from "../restream/session-targets.ts";
 
 /** A publish gate whose answers a test decides. Sessions begin new unless `nextStart` says otherwise. */
 export class FakePublishGate implements PublishGate {
   nextStart: Partial<SessionStart> | null = {};
   /** Set to make `begin` wait. */
   hold: Promise<void> = Promise.resolve();
+  /** Where every stream is forwarded to. */
+  restreamTargets: readonly RestreamTarget[] = [];
   #sessions = 0;
   #epoch = 0;
 
@@ -32,8 +43,13 @@ export class FakePublishGate implements PublishGate {
       recordsRungs: false,
       profiles: [],
       isDefaultLadder: false,
+      targets: this.restreamTargets,
       ...this.nextStart,
     };
+  }
+
+  async targets(): Promise<readonly RestreamTarget[]> {
+    return this.restreamTargets;
   }
 }
 
@@ -79,6 +95,15 @@ export const NO_LADDER: LadderResources = {
     take() {
       throw new Error("nothing is transcoded here");
     },
+  },
+};
+
+/** A node that reaches no target. */
+export const NO_TARGETS: RestreamResources = {
+  maxQueued: () => 0,
+  sent: { bytes: 0, skippedMs: 0 },
+  connect() {
+    throw new Error("nothing is forwarded here");
   },
 };
 

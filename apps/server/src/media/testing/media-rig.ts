@@ -11,7 +11,7 @@ import { silentLog } from "../../platform/log.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
 import { MediaPlane } from "../index.ts";
 import type { Publication } from "../packet.ts";
-import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, ORCHESTRATOR } from "./fake-gates.ts";
+import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, NO_TARGETS, ORCHESTRATOR } from "./fake-gates.ts";
 import { FakePlaybackGate } from "./fake-playback-gate.ts";
 import { AUDIO, type SourceShape, syntheticSource, VIDEO } from "./synthetic-source.ts";
 
@@ -116,6 +116,7 @@ export class MediaRig implements AsyncDisposable {
       spoolDir: join(this.folder, "spool"),
       reconnectWindowMs: 30_000,
       ladder: NO_LADDER,
+      restream: NO_TARGETS,
       orchestrator: ORCHESTRATOR,
       spoolFreeBytes: () => this.spoolFreeBytes,
     });

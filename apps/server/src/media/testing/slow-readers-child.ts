@@ -7,7 +7,7 @@ import { FeedReader } from "../feed/feed-reader.ts";
 import { Hub } from "../hub/hub.ts";
 import { publishSettings, RtmpServer } from "../ingest/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
-import { FakePublishGate, NO_LADDER, ORCHESTRATOR } from "./fake-gates.ts";
+import { FakePublishGate, NO_LADDER, NO_TARGETS, ORCHESTRATOR } from "./fake-gates.ts";
 
 const MAX_CONNECTIONS = 100;
 const READ_EVERY_MS = 100;
@@ -21,6 +21,7 @@ const begun = new FakePublishGate();
 /** Lets every key publish a stream of its own. */
 const gate: PublishGate = {
   refused: () => {},
+  targets: async () => [],
   authorize: async ({ streamKey }) => ({ ok: true, grant: begun.grant(streamKey) }),
   begin: async () => {
     const start = await begun.begin();
@@ -38,6 +39,7 @@ const hub = new Hub({
   memory,
   reconnectWindowMs: 1000,
   ladder: NO_LADDER,
+  restream: NO_TARGETS,
   orchestrator: ORCHESTRATOR,
   recordingRoom: () => ({ spoolFreeBytes: 0, storeFreeBytes: 0 }),
   createRecorder() {

@@ -32,6 +32,20 @@ export class Metrics {
     });
   }
 
+  /** A number for each value of one label, as it is when it is asked for. */
+  gauges(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        for (const [value, count] of Object.entries(read())) this.set({ [label]: value }, count);
+      },
+    });
+  }
+
   /** A number that only grows while the process lives. By convention its name ends with `_total`. */
   total(name: string, help: string, read: () => number): void {
     new Counter({

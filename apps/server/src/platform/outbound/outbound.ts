@@ -1,7 +1,8 @@
 import { lookup, Resolver } from "node:dns/promises";
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import type { Clock } from "../clock.ts";
 import { isOfThisMachine } from "./outbound-address.ts";
 import { CALL, hostOf, placeOf, portOf, refusalOfAddress, refusalOfUrl, type UrlPurpose } from "./outbound-url.ts";
@@ -13,8 +14,17 @@ export interface OutboundSettings {
   readonly allowPrivate: boolean;
   /** Ports that this process listens on, and the address that people know it by. Asked at every call: ports may be picked late. */
   readonly own: () => { readonly ports: readonly number[]; readonly publicUrl: string };
+  /** Certificates (PEM) to trust in place of the system's. For tests. */
+  readonly trusted?: string;
   /** Addresses of a host name. Rejects where there are none. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
+}
+
+export interface OutboundDial {
+  readonly url: string;
+  readonly purpose: UrlPurpose;
+  /** Speak TLS, and trust the certificates that the system trusts. */
+  readonly isSecure: boolean;
 }
 
 export interface OutboundPost {
@@ -134,6 +144,21 @@ export class Outbound {
     });
   }
 
+  /**
+   * A connection to where this URL leads, checked as calls are, or the sentence why there is none. It is open with `connect`, or with
+   * `secureConnect` where it is secure; the caller listens for its `error`, which `failureOf` words.
+   */
+  dial({ url, purpose, isSecure }: OutboundDial): Socket | string {
+    const refusal = this.refusalOf(url, purpose);
+    const place = placeOf(url, purpose);
+    if (refusal !== null || place === null) return refusal ?? `it is not an ${purpose.schemes} address`;
+    const { host, port } = place;
+    const lookup = this.#lookupFor(port);
+    const { trusted: ca } = this.#settings;
+    if (!isSecure) return connectTcp({ host, port, lookup, noDelay: true });
+    return connectTls({ host, port, lookup, ...(isIP(host) ? {} : { servername: host }), ...(ca && { ca }) });
+  }
+
   /** The bytes before the limit, the end, a cut or the deadline; the status alone was the answer. */
   #readBody(response: IncomingMessage, limit: number, withinMs: number): Promise<Buffer> {
     return new Promise((resolve) => {
@@ -154,7 +179,7 @@ export class Outbound {
     });
   }
 
-  /** For `net.connect`: gives only addresses that may be called, or none at all when the name leads to any other as well. */
+  /** For connections: gives only addresses that may be called, or none at all when the name leads to any other as well. */
   #lookupFor(port: number): LookupFunction {
     return (host, options, callback) => {
       this.#resolve(host).then(
@@ -177,6 +202,12 @@ export class Outbound {
     if (own().ports.includes(port) && isOfThisMachine(address)) return "it leads back to this server";
     return refusalOfAddress(address, allowPrivate);
   }
+}
+
+/** What went wrong with a connection, as a sentence without its address; `isRefused` where it leads to somewhere we do not go. */
+export function failureOf(error: Error): { readonly sentence: string; readonly isRefused: boolean } {
+  const isRefused = error instanceof AddressRefused;
+  return { sentence: isRefused ? error.message : networkSentence(error), isRefused };
 }
 
 /** In a closed network names come from anywhere the system looks: hosts file, search domains, mDNS. */

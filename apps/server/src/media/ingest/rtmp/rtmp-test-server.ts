@@ -5,6 +5,8 @@ import { RtmpServer } from "./rtmp-server.ts";
 export interface RtmpTestServerOptions {
   readonly maxConnections?: number;
   readonly proxies?: readonly string[];
+  /** A free one unless set. */
+  readonly port?: number;
 }
 
 /** An `RtmpServer` on loopback, before an `IngestRig`. */
@@ -12,12 +14,12 @@ export class RtmpTestServer extends IngestRig implements AsyncDisposable {
   port = 0;
   readonly server: RtmpServer;
 
-  private constructor({ maxConnections = 2_000, proxies = [] }: RtmpTestServerOptions) {
+  private constructor({ maxConnections = 2_000, proxies = [], port = 0 }: RtmpTestServerOptions) {
     super({ maxConnections });
     this.server = new RtmpServer({
       publishing: this.publishing,
       host: "127.0.0.1",
-      port: 0,
+      port,
       proxies: new TrustedProxies(proxies),
       maxConnections,
     });

@@ -1,0 +1,168 @@
+import type { FeedSink } from "../feed/session-feed.ts";
+import { type AacTrack, TICKS_PER_SECOND, type Track } from "../packet.ts";
+import type { Sample } from "../timeline/timeline-sink.ts";
+import type { LineFormat, LineFrame, LineTracks } from "./line-format.ts";
+import { LinePages } from "./line-pages.ts";
+import { SILENT_FRAME, SILENT_TRACK, SilentAudio } from "./silent-audio.ts";
+
+/** What was sent since the last keyframe, for a target that joins. With more, it waits for the next one. */
+const MAX_KEPT_BYTES = 3 * 1024 * 1024;
+/** Where every frame is a keyframe, not every one needs a batch of its own. */
+const MIN_ENTRY_TICKS = TICKS_PER_SECOND / 2;
+
+/** A run of bytes of the line. */
+export interface LineBatch {
+  readonly bytes: Uint8Array;
+  /** What a target that begins with it is told before; null where none can. */
+  readonly opening: Uint8Array | null;
+  /** How far the media in it goes, in milliseconds of the timeline. */
+  readonly mediaTimeMs: number;
+}
+
+/** Takes what a line gives, and keeps it for as long as it likes: nobody writes into it again. It must neither throw nor wait. */
+export interface LineReader {
+  batch(batch: LineBatch): void;
+}
+
+export interface BroadcastLineSettings {
+  readonly format: LineFormat;
+  readonly isVideoOnly: boolean;
+}
+
+/**
+ * One rendition as one protocol sends it: each sample is written once, and what comes within a moment is one run of bytes that all targets
+ * of the line share. What a target does not take in time is its own affair.
+ */
+export class BroadcastLine implements FeedSink {
+  readonly #settings: BroadcastLineSettings;
+  readonly #readers = new Set<LineReader>();
+  readonly #pages = new LinePages((bytes) => this.#give(bytes));
+  #tracks: LineTracks | null = null;
+  #audioId = -1;
+  #audioRate = TICKS_PER_SECOND;
+  #silence: SilentAudio | null = null;
+  /** The tracks are new: what follows has to be opened. */
+  #isUnopened = false;
+  /** Of the batch that is being gathered. */
+  #opening: Uint8Array | null = null;
+  #enteredTicks = Number.NEGATIVE_INFINITY;
+  #mediaTicks = 0;
+  #kept: LineBatch[] = [];
+  #keptBytes = 0;
+
+  constructor(settings: BroadcastLineSettings) {
+    this.#settings = settings;
+  }
+
+  get readerCount(): number {
+    return this.#readers.size;
+  }
+
+  /** Give `reader` everything since the last keyframe, then what comes, until the returned function is called. */
+  join(reader: LineReader): () => void {
+    this.flush();
+    for (const batch of this.#kept) reader.batch(batch);
+    this.#readers.add(reader);
+    return () => this.#readers.delete(reader);
+  }
+
+  /** Give what was gathered. To be called every 100 ms or so. */
+  flush(): void {
+    if (this.#pages.gathered > 0) this.#give(this.#pages.take());
+  }
+
+  stretch(all: readonly Track[]): void {
+    const { format, isVideoOnly } = this.#settings;
+    const video = all.find((track) => track.kind === "video") ?? null;
+    const sound = all.find((track): track is AacTrack => track.kind === "audio" && track.codec === "aac") ?? null;
+    const tracks: LineTracks = { video, audio: isVideoOnly ? null : (sound ?? SILENT_TRACK) };
+    this.#silence = isVideoOnly || sound ? null : (this.#silence ?? new SilentAudio());
+    this.#audioId = !isVideoOnly && sound ? sound.id : -1;
+    this.#audioRate = sound?.sampleRate ?? TICKS_PER_SECOND;
+    this.#isUnopened ||= this.#tracks === null || !areSame(this.#tracks, tracks);
+    this.#tracks = tracks;
+    this.#enteredTicks = Number.NEGATIVE_INFINITY;
+    format.begin(tracks);
+  }
+
+  cut(): void {}
+
+  sample({ kind, trackId, time, decodeTime, isIndependent, data: { bytes: data } }: Sample): void {
+    if (!this.#tracks) return;
+    if (kind === "video") {
+      this.#write({ kind, decodeTicks: decodeTime, presentationTicks: time, isIndependent, data });
+      this.#silence?.until(decodeTime, this.#writeSilence);
+    } else if (trackId === this.#audioId) {
+      const ticks = (time * TICKS_PER_SECOND) / this.#audioRate;
+      this.#write({ kind, decodeTicks: ticks, presentationTicks: ticks, isIndependent: true, data });
+    }
+  }
+
+  pause(): void {
+    this.flush();
+  }
+
+  end(): void {
+    this.flush();
+  }
+
+  readonly #writeSilence = (ticks: number): void =>
+    this.#write({
+      kind: "audio",
+      decodeTicks: ticks,
+      presentationTicks: ticks,
+      isIndependent: true,
+      data: SILENT_FRAME,
+    });
+
+  #write(frame: LineFrame): void {
+    const isEntry = this.#isEntry(frame);
+    if (isEntry || this.#isUnopened) {
+      const opening = this.#settings.format.opening(frame.decodeTicks);
+      if (this.#isUnopened) this.#pages.room(opening.byteLength).set(opening);
+      this.#isUnopened = false;
+      if (isEntry) this.#enter(opening, frame.decodeTicks);
+    }
+    this.#settings.format.write(this.#pages, frame);
+    this.#mediaTicks = Math.max(this.#mediaTicks, frame.decodeTicks);
+  }
+
+  #isEntry({ kind, isIndependent, decodeTicks }: LineFrame): boolean {
+    if (!isIndependent || (kind === "audio" && this.#tracks?.video)) return false;
+    return decodeTicks - this.#enteredTicks >= MIN_ENTRY_TICKS;
+  }
+
+  /** What comes next is a batch of its own, with which a target can begin. */
+  #enter(opening: Uint8Array, ticks: number): void {
+    this.flush();
+    this.#opening = opening;
+    this.#enteredTicks = ticks;
+  }
+
+  #give(bytes: Uint8Array): void {
+    const mediaTimeMs = Math.round((this.#mediaTicks * 1000) / TICKS_PER_SECOND);
+    const batch: LineBatch = { bytes, opening: this.#opening, mediaTimeMs };
+    this.#opening = null;
+    this.#keep(batch);
+    for (const reader of this.#readers) reader.batch(batch);
+  }
+
+  #keep(batch: LineBatch): void {
+    if (batch.opening) {
+      this.#kept = [];
+      this.#keptBytes = 0;
+    } else if (this.#kept.length === 0) return;
+    this.#kept.push(batch);
+    this.#keptBytes += batch.bytes.byteLength;
+    if (this.#keptBytes > MAX_KEPT_BYTES) this.#kept = [];
+  }
+}
+
+function areSame(a: LineTracks, b: LineTracks): boolean {
+  return isSame(a.video, b.video) && isSame(a.audio, b.audio);
+}
+
+function isSame(a: Track | null, b: Track | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.codec === b.codec && Buffer.compare(a.config, b.config) === 0;
+}

@@ -1,0 +1,60 @@
+import type { FeedSink } from "../feed/session-feed.ts";
+import { BroadcastLine, type LineReader } from "./broadcast-line.ts";
+import type { LineFormat } from "./line-format.ts";
+
+/** A rendition's samples, for whoever attaches. */
+export interface RenditionSource {
+  attach(sink: FeedSink): () => void;
+}
+
+/** What a session's targets can be sent: a source by the name of its profile, or a sentence why there is none. */
+export type FindRendition = (profile: string) => RenditionSource | string;
+
+/** What a target is sent. */
+export interface LineChoice {
+  readonly profile: string;
+  readonly videoOnly: boolean;
+  readonly format: { readonly key: string; create(): LineFormat };
+}
+
+interface Held {
+  readonly line: BroadcastLine;
+  readonly detach: () => void;
+}
+
+/** The lines of a session: one for each choice that a target has made, while one has. */
+export class BroadcastLines {
+  readonly #find: FindRendition;
+  readonly #lines = new Map<string, Held>();
+
+  constructor(find: FindRendition) {
+    this.#find = find;
+  }
+
+  /** Let `reader` have what it chose, until the returned function is called; a sentence where that is not made. */
+  join({ profile, videoOnly, format }: LineChoice, reader: LineReader): (() => void) | string {
+    const key = `${format.key} ${videoOnly} ${profile}`;
+    const held = this.#lines.get(key) ?? this.#open(profile, videoOnly, format.create());
+    if (typeof held === "string") return held;
+    this.#lines.set(key, held);
+    const leave = held.line.join(reader);
+    return () => {
+      leave();
+      if (held.line.readerCount > 0 || this.#lines.get(key) !== held) return;
+      this.#lines.delete(key);
+      held.detach();
+    };
+  }
+
+  /** Send what was gathered. */
+  flush(): void {
+    for (const { line } of this.#lines.values()) line.flush();
+  }
+
+  #open(profile: string, isVideoOnly: boolean, format: LineFormat): Held | string {
+    const source = this.#find(profile);
+    if (typeof source === "string") return source;
+    const line = new BroadcastLine({ format, isVideoOnly });
+    return { line, detach: source.attach(line) };
+  }
+}

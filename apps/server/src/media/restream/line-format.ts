@@ -1,0 +1,26 @@
+import type { AacTrack, VideoTrack } from "../packet.ts";
+import type { LinePages } from "./line-pages.ts";
+
+/** What a line sends, at most one track of each kind. */
+export interface LineTracks {
+  readonly video: VideoTrack | null;
+  readonly audio: AacTrack | null;
+}
+
+/** A frame at its place on the timeline, in 90 kHz ticks. */
+export interface LineFrame {
+  readonly kind: "video" | "audio";
+  readonly decodeTicks: number;
+  readonly presentationTicks: number;
+  readonly isIndependent: boolean;
+  readonly data: Uint8Array;
+}
+
+/** How a protocol writes a broadcast. */
+export interface LineFormat {
+  /** These tracks follow. */
+  begin(tracks: LineTracks): void;
+  /** What a target has to know before it can begin at `ticks`. */
+  opening(ticks: number): Uint8Array;
+  write(pages: LinePages, frame: LineFrame): void;
+}

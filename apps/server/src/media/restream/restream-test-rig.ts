@@ -1,0 +1,162 @@
+import { ManualClock } from "../../platform/clock.ts";
+import { silentLog } from "../../platform/log.ts";
+import type { RestreamTarget } from "../../ports/index.ts";
+import { LivePipeline } from "../live-pipeline.ts";
+import type { Track } from "../packet.ts";
+import { PageMemory } from "../page-memory.ts";
+import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
+import { RtmpFormat } from "./rtmp-format.ts";
+import { SessionTargets } from "./session-targets.ts";
+import type { ConnectTarget, TargetConnection, TargetConnectionHandler } from "./target-connection.ts";
+import type { TargetEvent, TargetStatus } from "./target-status.ts";
+
+export const TARGET: RestreamTarget = {
+  id: "target-1",
+  name: "Elsewhere",
+  profile: "source",
+  videoOnly: false,
+  url: "rtmp://target.example/live/Right-Key",
+  givenUp: null,
+};
+
+/** A target that does what a test says. It takes everything at once unless `isReading` is false. */
+export class FakeTarget implements TargetConnection {
+  readonly url: string;
+  readonly handler: TargetConnectionHandler;
+  readonly written: Uint8Array[] = [];
+  isReading = true;
+  queuedBytes = 0;
+  ended: "closed" | "destroyed" | null = null;
+
+  constructor(url: string, handler: TargetConnectionHandler) {
+    this.url = url;
+    this.handler = handler;
+  }
+
+  /** It takes the stream. */
+  accept(): void {
+    this.handler.ready({ key: "rtmp 1", create: () => new RtmpFormat(1) });
+  }
+
+  fail(reason = "gone", mayHeal = true): void {
+    this.handler.failed({ reason, mayHeal });
+  }
+
+  write(bytes: Uint8Array): void {
+    this.written.push(bytes);
+    if (!this.isReading) this.queuedBytes += bytes.byteLength;
+  }
+
+  /** It takes this much of what waits. */
+  take(bytes: number): void {
+    this.queuedBytes = Math.max(0, this.queuedBytes - bytes);
+  }
+
+  close(): void {
+    this.ended = "closed";
+  }
+
+  destroy(): void {
+    this.ended = "destroyed";
+  }
+}
+
+export interface RestreamRigSettings {
+  readonly connect?: ConnectTarget;
+  readonly maxQueued?: number;
+}
+
+/** A session's targets behind a pipeline, on a clock that a test moves. */
+export class RestreamRig {
+  readonly clock = new ManualClock();
+  /** Every connection there was, in order. */
+  readonly made: FakeTarget[] = [];
+  readonly changes: string[] = [];
+  readonly sent = { bytes: 0, skippedMs: 0 };
+  readonly pipeline: LivePipeline;
+  readonly targets: SessionTargets;
+  asked: () => Promise<readonly RestreamTarget[]> = async () => [];
+
+  constructor({ connect, maxQueued = 4 * 1024 * 1024 }: RestreamRigSettings = {}) {
+    this.pipeline = new LivePipeline({
+      clock: this.clock,
+      memory: new PageMemory(),
+      resume: null,
+      lastTargetDuration: null,
+      onSegment: () => {},
+      onUnstable: () => {},
+      ladder: null,
+    });
+    const fake: ConnectTarget = (url, handler) => {
+      const target = new FakeTarget(url, handler);
+      this.made.push(target);
+      return target;
+    };
+    this.targets = new SessionTargets({
+      clock: this.clock,
+      log: silentLog,
+      connect: connect ?? fake,
+      maxQueued: () => maxQueued,
+      sent: this.sent,
+      findRendition: (profile) => this.pipeline.rendition(profile),
+      ask: () => this.asked(),
+      onChange: ({ id }, status, event) => this.changes.push(describe(id, status, event)),
+    });
+    this.targets.flow(true);
+  }
+
+  /** The newest connection. */
+  get newest(): FakeTarget {
+    const target = this.made.at(-1);
+    if (!target) throw new Error("nobody was connected to");
+    return target;
+  }
+
+  get state(): string | undefined {
+    return this.targets.reports[0]?.state;
+  }
+
+  /** A publisher comes and sends this; time passes as it does. */
+  async send(
+    shape: SourceShape,
+    tracks: readonly Track[] = tracksOf(shape),
+    turn?: () => Promise<void>,
+  ): Promise<void> {
+    this.pipeline.publisher();
+    for (const track of tracks) this.pipeline.track(track);
+    await this.play(syntheticSource(shape), turn);
+  }
+
+  /** `turn`: what is waited for behind each 50 ms. */
+  async play(arrivals: readonly Arrival[], turn?: () => Promise<void>): Promise<void> {
+    let passed = 0;
+    for (const { at, packet } of arrivals) {
+      for (; passed + 50 <= at; passed += 50) {
+        this.tick();
+        if (turn) await turn();
+      }
+      this.pipeline.packet(packet);
+    }
+    this.tick();
+  }
+
+  /** Time passes with nothing coming. */
+  pass(ms: number): void {
+    for (let passed = 0; passed < ms; passed += 50) this.tick();
+  }
+
+  tick(): void {
+    this.clock.advance(50);
+    this.pipeline.tick();
+    this.targets.tick();
+  }
+}
+
+function tracksOf({ video = true, audio = true }: SourceShape): Track[] {
+  return [...(video ? [VIDEO] : []), ...(audio ? [AUDIO] : [])];
+}
+
+function describe(id: string, status: TargetStatus, event: TargetEvent): string {
+  const attempt = status.state === "pending" ? ` ${status.attempt}` : "";
+  return `${id} ${status.state}${attempt}${event ? ` (${event})` : ""}`;
+}

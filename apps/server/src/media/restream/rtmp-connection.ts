@@ -1,0 +1,156 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { Socket } from "node:net";
+import { FormatError } from "@weir/formats/bits";
+import { RtmpPublishClient } from "@weir/formats/rtmp";
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { FORWARD, failureOf, type Outbound } from "../../platform/outbound/outbound.ts";
+import { refusalOf } from "./refused-connection.ts";
+import { RtmpFormat } from "./rtmp-format.ts";
+import { cleanWords, type RtmpAddress, rtmpAddressOf } from "./target-address.ts";
+import type { TargetConnection, TargetConnectionHandler, TargetFailure } from "./target-connection.ts";
+
+/** From the look-up of the name to the target's word that it takes the stream. */
+const CONNECT_MS = 15_000;
+/** How long a target may take to read the end. */
+const LAST_BYTES_MS = 2_000;
+/** A server says little to a publisher: acknowledgements, pings and a few words. */
+const MAX_BYTES_A_LOOK = 256 * 1024;
+const LOOK_MS = 1_000;
+/** Pings are answered while there is less to read. */
+const MAX_UNREAD_ANSWERS = 64 * 1024;
+
+const CRYPTO = {
+  hmacSha256: (key: Uint8Array, data: Uint8Array): Uint8Array => createHmac("sha256", key).update(data).digest(),
+  random: (bytes: number): Uint8Array => new Uint8Array(randomBytes(bytes)),
+};
+
+export interface RtmpConnectionSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly outbound: Pick<Outbound, "dial">;
+  readonly url: string;
+  readonly handler: TargetConnectionHandler;
+  /** It is over, whichever way. */
+  readonly onOver: () => void;
+}
+
+/** Connect to an RTMP or RTMPS target, unless nothing may be sent there. */
+export function connectRtmp(settings: RtmpConnectionSettings): TargetConnection | string {
+  const { outbound, url } = settings;
+  const address = rtmpAddressOf(url);
+  if (!address) return "it has no application or no stream key: rtmp://host/application/key";
+  const socket = outbound.dial({ url, purpose: FORWARD, isSecure: address.isSecure });
+  return typeof socket === "string" ? socket : new RtmpConnection(settings, socket, address);
+}
+
+class RtmpConnection implements TargetConnection {
+  readonly #settings: RtmpConnectionSettings;
+  readonly #socket: Socket;
+  readonly #client: RtmpPublishClient;
+  readonly #deadline: Timer;
+  readonly #watch: Timer;
+  #received = 0;
+  #isPublishing = false;
+  #isOver = false;
+
+  constructor(settings: RtmpConnectionSettings, socket: Socket, address: RtmpAddress) {
+    this.#settings = settings;
+    const { clock, url } = settings;
+    const client = new RtmpPublishClient(
+      {
+        write: (bytes) => this.#answer(socket, bytes),
+        publishing: (streamId) => this.#publishing(streamId),
+        refused: (words) => this.#lose(`The target refused the stream: ${sentenceOf(cleanWords(words, url))}`),
+      },
+      address,
+    );
+    this.#socket = socket;
+    this.#client = client;
+    this.#deadline = clock.after(CONNECT_MS, () =>
+      this.#lose(`The target did not take the stream within ${CONNECT_MS / 1000} s.`),
+    );
+    this.#watch = clock.every(LOOK_MS, () => this.#look());
+    socket.once(address.isSecure ? "secureConnect" : "connect", () => client.start(CRYPTO));
+    socket.on("data", (bytes) => this.#receive(client, bytes));
+    socket.on("error", (error) => this.#failed(error));
+    socket.once("close", () => this.#lose("The target closed the connection."));
+  }
+
+  get queuedBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  write(bytes: Uint8Array): void {
+    if (!this.#isOver) this.#socket.write(bytes);
+  }
+
+  close(): void {
+    const socket = this.#socket;
+    if (!this.#isPublishing) return this.destroy();
+    this.#client.stop();
+    this.#finish();
+    socket.end();
+    this.#settings.clock.after(LAST_BYTES_MS, () => socket.destroy());
+  }
+
+  destroy(): void {
+    this.#finish();
+    this.#socket.destroy();
+  }
+
+  #answer(socket: Socket, bytes: Uint8Array): void {
+    if (this.#isPublishing && socket.writableLength > MAX_UNREAD_ANSWERS) return;
+    socket.write(bytes);
+  }
+
+  #publishing(streamId: number): void {
+    if (this.#isOver || this.#isPublishing) return;
+    this.#isPublishing = true;
+    this.#deadline.cancel();
+    this.#settings.handler.ready({ key: `rtmp ${streamId}`, create: () => new RtmpFormat(streamId) });
+  }
+
+  #receive(client: RtmpPublishClient, bytes: Uint8Array): void {
+    if (this.#isOver) return;
+    this.#received += bytes.byteLength;
+    if (this.#received > MAX_BYTES_A_LOOK) return this.#lose("The target sends more than an RTMP server has to say.");
+    try {
+      client.push(bytes);
+    } catch (error) {
+      if (!(error instanceof FormatError)) this.#settings.log.error({ err: error }, "could not read a target's answer");
+      this.#lose("The target does not speak RTMP.");
+    }
+  }
+
+  #look(): void {
+    this.#received = 0;
+  }
+
+  #failed(error: Error): void {
+    const { sentence, isRefused } = failureOf(error);
+    if (isRefused) this.#fail(refusalOf(sentence));
+    else this.#lose(`The target cannot be reached: ${sentence}.`);
+  }
+
+  #lose(reason: string): void {
+    this.#fail({ reason, mayHeal: true });
+  }
+
+  #fail(failure: TargetFailure): void {
+    if (this.#isOver) return;
+    this.destroy();
+    this.#settings.handler.failed(failure);
+  }
+
+  #finish(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#settings.onOver();
+    this.#deadline.cancel();
+    this.#watch.cancel();
+  }
+}
+
+/** With a full stop at its end. */
+const sentenceOf = (words: string): string => (/[.!?…]$/.test(words) ? words : `${words}.`);

@@ -1,0 +1,97 @@
+import type { FeedSink, SessionFeed } from "../feed/session-feed.ts";
+import { TICKS_PER_SECOND, type Track } from "../packet.ts";
+import type { Sample } from "../timeline/timeline-sink.ts";
+import type { RenditionSource } from "./broadcast-lines.ts";
+
+/** The sound waits for pictures that are being made: 10 s of it, far more than a ladder may be behind. */
+const MAX_WAITING = 500;
+
+/** A rung as targets get it: its pictures, and the sound of the source, which is there before them. */
+export class RungSource implements RenditionSource {
+  readonly #rung: Pick<SessionFeed, "attach">;
+  readonly #source: Pick<SessionFeed, "attach">;
+
+  constructor(rung: Pick<SessionFeed, "attach">, source: Pick<SessionFeed, "attach">) {
+    this.#rung = rung;
+    this.#source = source;
+  }
+
+  attach(sink: FeedSink): () => void {
+    const joined = new RungWithSound(sink);
+    const leaveSource = this.#source.attach(joined.sound, { from: "keyframe" });
+    const leaveRung = this.#rung.attach(joined.pictures, { from: "keyframe" });
+    return () => {
+      leaveSource();
+      leaveRung();
+      joined.close();
+    };
+  }
+}
+
+class RungWithSound {
+  readonly #sink: FeedSink;
+  #video: readonly Track[] = [];
+  #audio: readonly Track[] = [];
+  /** Sound that the pictures have not reached. */
+  #waiting: Sample[] = [];
+  #rates: number[] = [];
+
+  constructor(sink: FeedSink) {
+    this.#sink = sink;
+  }
+
+  readonly pictures: FeedSink = {
+    stretch: (tracks) => {
+      this.#video = tracks;
+      this.#begin();
+    },
+    cut() {},
+    sample: (sample) => {
+      this.#soundUntil(sample.decodeTime);
+      this.#sink.sample(sample);
+    },
+    pause: (ticks) => {
+      this.#soundUntil(Number.POSITIVE_INFINITY);
+      this.#sink.pause(ticks);
+    },
+    end: () => this.#sink.end(),
+  };
+
+  readonly sound: FeedSink = {
+    stretch: (tracks) => {
+      this.#audio = tracks.filter(({ kind }) => kind === "audio");
+      for (const track of this.#audio) if (track.kind === "audio") this.#rates[track.id] = track.sampleRate;
+      this.#begin();
+    },
+    cut() {},
+    sample: (sample) => {
+      if (sample.kind !== "audio") return;
+      sample.data.retain();
+      this.#waiting.push(sample);
+      if (this.#waiting.length > MAX_WAITING) this.#waiting.shift()?.data.release();
+    },
+    pause() {},
+    end() {},
+  };
+
+  close(): void {
+    for (const { data } of this.#waiting.splice(0)) data.release();
+  }
+
+  /** Without pictures there is nothing to begin. */
+  #begin(): void {
+    if (this.#video.length > 0) this.#sink.stretch([...this.#video, ...this.#audio]);
+  }
+
+  #soundUntil(ticks: number): void {
+    const isDue = ({ trackId, time }: Sample) => (time * TICKS_PER_SECOND) / (this.#rates[trackId] ?? 1) <= ticks;
+    let due = 0;
+    for (const sample of this.#waiting) {
+      if (!isDue(sample)) break;
+      due++;
+      this.#sink.sample(sample);
+      sample.data.release();
+    }
+    this.#waiting.splice(0, due);
+  }
+}

@@ -1,0 +1,211 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { RestreamTarget } from "../../ports/index.ts";
+import { type FakeTarget, RestreamRig, TARGET } from "./restream-test-rig.ts";
+
+let rig: RestreamRig;
+beforeEach(() => {
+  rig = new RestreamRig();
+});
+
+const bytesOf = ({ written }: FakeTarget) => Buffer.concat(written);
+
+describe("a target", () => {
+  test("is online after two seconds in which it takes the stream, and tells what it took", async () => {
+    rig.targets.set([TARGET]);
+    expect(rig.targets.reports).toEqual([
+      {
+        target: { id: "target-1", name: "Elsewhere", profile: "source" },
+        state: "pending",
+        reason: null,
+        metrics: null,
+      },
+    ]);
+    rig.newest.accept();
+    await rig.send({ seconds: 2 });
+    expect(rig.state).toBe("pending");
+    await rig.send({ seconds: 2, clockAt: 2 });
+    expect(rig.changes).toEqual(["target-1 pending 1", "target-1 online (connected)"]);
+    const [report] = rig.targets.reports;
+    expect(report?.metrics?.bytes).toBe(rig.sent.bytes);
+    expect(report?.metrics?.bytes).toBeGreaterThan(10_000);
+    expect(report?.metrics?.mediaTimeMs).toBeGreaterThan(3_500);
+    expect(report?.metrics?.activeSec).toBeGreaterThan(1);
+  });
+
+  test("is offline after ten attempts, in its own words, and stays so", () => {
+    rig.targets.set([TARGET]);
+    for (let attempt = 0; attempt < 10; attempt++) {
+      expect(rig.state).toBe("pending");
+      rig.newest.fail(`refused ${attempt}`);
+      rig.pass(30_100);
+    }
+    expect(rig.made).toHaveLength(10);
+    expect(rig.targets.reports).toMatchObject([{ state: "offline", reason: "refused 9" }]);
+    rig.targets.flow(true);
+    rig.targets.set([]);
+    rig.targets.set([{ ...TARGET, url: "rtmp://target.example/live/Another-Key" }]);
+    rig.pass(60_000);
+    expect(rig.made).toHaveLength(10);
+    expect(rig.targets.reports).toMatchObject([{ state: "offline", reason: "refused 9" }]);
+    expect(rig.changes.filter((change) => change.includes("("))).toEqual(["target-1 offline (error)"]);
+  });
+
+  test("that an earlier holder of the session gave up is not tried again", () => {
+    rig.targets.set([{ ...TARGET, givenUp: "The key is wrong." }]);
+    expect(rig.made).toEqual([]);
+    expect(rig.targets.reports).toMatchObject([{ state: "offline", reason: "The key is wrong." }]);
+    expect(rig.changes).toEqual([]);
+  });
+
+  test("that is lost is tried again a second later, and later after each failure, however often it was online for a moment", async () => {
+    rig.targets.set([TARGET]);
+    const waits: number[] = [];
+    for (let time = 0; waits.length < 4; time++) {
+      rig.newest.accept();
+      await rig.send({ seconds: 4, clockAt: time * 4 });
+      expect(rig.state).toBe("online");
+      const lostAt = rig.clock.monotonic();
+      const count = rig.made.length;
+      rig.newest.fail();
+      while (rig.made.length === count) rig.pass(50);
+      waits.push(rig.clock.monotonic() - lostAt);
+    }
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000]);
+    expect(rig.changes.slice(0, 4)).toEqual([
+      "target-1 pending 1",
+      "target-1 online (connected)",
+      "target-1 pending 1 (error)",
+      "target-1 online (connected)",
+    ]);
+  });
+
+  test("that stops reading is lost after ten seconds", async () => {
+    rig.targets.set([TARGET]);
+    rig.newest.accept();
+    await rig.send({ seconds: 4 });
+    rig.newest.isReading = false;
+    await rig.send({ seconds: 9, clockAt: 4 });
+    expect(rig.state).toBe("online");
+    await rig.send({ seconds: 3, clockAt: 13 });
+    expect(rig.made[0]?.ended).toBe("destroyed");
+    expect(rig.targets.reports).toMatchObject([{ reason: "The target has not read anything for 10 s." }]);
+  });
+
+  test("is kept while the source is away, and connected to again only when there is something to send", async () => {
+    rig.targets.set([TARGET]);
+    rig.newest.accept();
+    await rig.send({ seconds: 4 });
+    rig.pipeline.pause();
+    rig.targets.flow(false);
+    rig.pass(20_000);
+    expect(rig.state).toBe("online");
+    rig.newest.fail();
+    rig.pass(20_000);
+    expect(rig.made).toHaveLength(1);
+    rig.targets.flow(true);
+    expect(rig.made).toHaveLength(2);
+  });
+
+  test("is told its end when the session ends", async () => {
+    rig.targets.set([TARGET]);
+    rig.newest.accept();
+    await rig.send({ seconds: 4 });
+    rig.pipeline.end();
+    rig.targets.end();
+    expect(rig.newest.ended).toBe("closed");
+    expect(rig.changes.at(-1)).toBe("target-1 idle (disconnected)");
+    rig.targets.set([TARGET]);
+    expect(rig.made).toHaveLength(1);
+  });
+});
+
+describe("the targets of a session", () => {
+  const second: RestreamTarget = { ...TARGET, id: "target-2" };
+
+  test("come, change and go while it is live, each for itself", async () => {
+    rig.targets.set([TARGET]);
+    rig.newest.accept();
+    await rig.send({ seconds: 4 });
+    rig.targets.set([{ ...TARGET, name: "Renamed" }, second]);
+    const [first, added] = rig.made;
+    added?.accept();
+    await rig.send({ seconds: 4, clockAt: 4 });
+    expect([first?.ended, added?.ended]).toEqual([null, null]);
+    rig.targets.set([{ ...TARGET, url: "rtmp://target.example/live/New-Key" }]);
+    expect([first?.ended, added?.ended]).toEqual(["closed", "closed"]);
+    expect(rig.newest.url).toContain("New-Key");
+    expect(rig.changes).toEqual([
+      "target-1 pending 1",
+      "target-1 online (connected)",
+      "target-2 pending 1",
+      "target-2 online (connected)",
+      "target-1 idle (disconnected)",
+      "target-2 idle (disconnected)",
+      "target-1 pending 1",
+    ]);
+  });
+
+  test("share the bytes that they are sent", async () => {
+    rig.targets.set([TARGET, second]);
+    for (const target of rig.made) target.accept();
+    await rig.send({ seconds: 2 });
+    const [one, other] = rig.made.map(({ written }) => written.slice(1));
+    expect(one?.length).toBeGreaterThan(10);
+    expect(one?.every((bytes, index) => bytes.buffer === other?.[index]?.buffer)).toBe(true);
+  });
+
+  test("begin at the last keyframe, whenever they join", async () => {
+    rig.targets.set([TARGET]);
+    rig.newest.accept();
+    await rig.send({ seconds: 3 });
+    rig.targets.set([TARGET, second]);
+    rig.newest.accept();
+    const [first, late] = rig.made.map(bytesOf);
+    expect(late?.length).toBeGreaterThan(1_000);
+    expect(first?.subarray(-1_000)).toEqual(late?.subarray(-1_000));
+  });
+
+  test("that are slow lose only their own pictures, up to the next keyframe, and are told so", async () => {
+    rig = new RestreamRig({ maxQueued: 20_000 });
+    rig.targets.set([TARGET, second]);
+    for (const target of rig.made) target.accept();
+    await rig.send({ seconds: 4 });
+    const [slow, steady] = rig.made;
+    if (!slow || !steady) throw new Error("two were connected to");
+    slow.isReading = false;
+    for (let second = 4; second < 24; second++) {
+      await rig.send({ seconds: 1, gopSeconds: 1, clockAt: second });
+      slow.take(2_000);
+      expect(slow.queuedBytes).toBeLessThan(21_000);
+    }
+    expect(bytesOf(slow).length).toBeLessThan(0.8 * bytesOf(steady).length);
+    expect(rig.targets.reports).toMatchObject([
+      {
+        state: "online",
+        reason: expect.stringMatching(/^The target reads too slowly: \d+\.\d s of the stream were left out\.$/),
+      },
+      { state: "online", reason: null },
+    ]);
+    expect(rig.sent.skippedMs).toBeGreaterThan(2_000);
+  });
+
+  test("are asked for again while nobody can tell, and an older answer is none", async () => {
+    const answers: ((targets: readonly RestreamTarget[]) => void)[] = [];
+    rig.asked = () => Promise.reject(new Error("the database is away"));
+    await rig.targets.refresh();
+    rig.asked = () => new Promise((resolve) => answers.push(resolve));
+    rig.pass(1_000);
+    const newer = rig.targets.refresh();
+    answers[1]?.([second]);
+    answers[0]?.([TARGET]);
+    await newer;
+    expect(rig.changes).toEqual(["target-2 pending 1"]);
+  });
+
+  test("that want a rendition that is not made are told so", () => {
+    rig.targets.set([{ ...TARGET, profile: "720p0" }]);
+    rig.newest.accept();
+    const reason = 'The rendition "720p0" is not being made, so there is nothing to send.';
+    expect(rig.targets.reports).toMatchObject([{ state: "pending", reason }]);
+  });
+});

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { cleanWords, rtmpAddressOf } from "./target-address.ts";
+
+test.each([
+  ["rtmp://live.example.com/app/key", "app", "rtmp://live.example.com/app", "key", false],
+  [
+    "rtmps://live.example.com:443/app/inst/key?a=1/2",
+    "app/inst",
+    "rtmps://live.example.com:443/app/inst",
+    "key?a=1/2",
+    true,
+  ],
+  ["RTMP://user:word@live.example.com/app/key", "app", "rtmp://live.example.com/app", "key", false],
+])("%s has an application and a key", (url, app, tcUrl, streamName, isSecure) => {
+  expect(rtmpAddressOf(url)).toEqual({ app, tcUrl, streamName, isSecure });
+});
+
+test.each(["rtmp://live.example.com", "rtmp://live.example.com/app", "rtmp://live.example.com/app/", "srt://a/b/c"])(
+  "%s is none that a stream can be published to",
+  (url) => expect(rtmpAddressOf(url)).toBeNull(),
+);
+
+test.each([
+  ["Stream live_123abc is taken", "Stream … is taken"],
+  ["no such app/live_123abc?auth=s3cr%20t here", "no such … here"],
+  ["LIVE_123ABC: bad s3cr t", "…: bad …"],
+  ["hello word5 at live.example.com", "hello … at live.example.com"],
+  ["two\nlines\u0000 and\u202e more", "two lines and more"],
+  ["", ""],
+])("%j is passed on as %j", (words, clean) => {
+  expect(cleanWords(words, "rtmp://user:word5@live.example.com/app/live_123abc?auth=s3cr%20t")).toBe(clean);
+});
+
+test("a long text is cut", () => {
+  expect(cleanWords("x".repeat(10_000), "rtmp://a/b/c").length).toBeLessThan(210);
+});

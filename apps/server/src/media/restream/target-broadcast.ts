@@ -1,0 +1,192 @@
+import type { Clock, Timer } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { RestreamTarget, TargetReport } from "../../ports/index.ts";
+import type { BroadcastLines, LineChoice } from "./broadcast-lines.ts";
+import type { ConnectTarget, TargetConnection, TargetFailure } from "./target-connection.ts";
+import { TargetOutlet } from "./target-outlet.ts";
+import { nextTargetStatus, retryMs, type TargetEvent, type TargetInput, type TargetStatus } from "./target-status.ts";
+
+/** A target that took so much of the stream counts as online. */
+const ACCEPTED_MS = 2_000;
+/** A target that takes nothing for this long, while there is something to take, has stopped reading. */
+const STALLED_MS = 10_000;
+/** One that was online for less is tried again as late as one that never was. */
+const STEADY_MS = 60_000;
+/** How long it is told that media was left out. */
+const SLOW_MS = 60_000;
+const LOOK_MS = 500;
+
+export interface TargetBroadcastSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly target: RestreamTarget;
+  readonly connect: ConnectTarget;
+  readonly lines: Pick<BroadcastLines, "join">;
+  /** Bytes that may wait for one target. */
+  readonly maxQueued: () => number;
+  /** Whether there is media to send: without, no attempt is made. */
+  readonly isFlowing: () => boolean;
+  /** Counts what targets take, and what is left out for them. */
+  readonly sent: SentToTargets;
+  readonly onChange: (status: TargetStatus, event: TargetEvent) => void;
+}
+
+/** Of all targets of a node, since its start. */
+export interface SentToTargets {
+  bytes: number;
+  skippedMs: number;
+}
+
+/** What there is of a connection. */
+interface Link {
+  readonly connection: TargetConnection;
+  outlet: TargetOutlet | null;
+  leave: (() => void) | null;
+  /** When the target took media for the first time, and lately; on the monotonic clock. */
+  firstTakenAt: number | null;
+  takenAt: number;
+  taken: number;
+}
+
+/** One session's broadcast to one target: connections, one after the other, until it is stopped or given up. */
+export class TargetBroadcast {
+  readonly target: RestreamTarget;
+  readonly #settings: TargetBroadcastSettings;
+  #status: TargetStatus = { state: "idle" };
+  #link: Link | null = null;
+  #retry: Timer | null = null;
+  #failures = 0;
+  #onlineAt = 0;
+  #lookedAt = 0;
+  #slowAt = Number.NEGATIVE_INFINITY;
+  #skippedMs = 0;
+
+  constructor(settings: TargetBroadcastSettings) {
+    this.#settings = settings;
+    this.target = settings.target;
+  }
+
+  get status(): TargetStatus {
+    return this.#status;
+  }
+
+  get report(): TargetReport | null {
+    const { id, name, profile } = this.target;
+    const status = this.#status;
+    if (status.state === "idle") return null;
+    const isOnline = status.state === "online";
+    const outlet = this.#link?.outlet;
+    const metrics = isOnline && outlet ? this.#metrics(outlet) : null;
+    const reason = isOnline ? this.#slowness : status.reason;
+    return { target: { id, name, profile }, state: status.state, reason, metrics };
+  }
+
+  /** `givenUp`: why the session has given the target up already; it stays so. */
+  start(givenUp: string | null): void {
+    if (givenUp !== null) this.#status = { state: "offline", reason: givenUp };
+    else {
+      this.#change({ type: "wanted" });
+      this.connectIfIdle();
+    }
+  }
+
+  /** There is media to send. */
+  connectIfIdle(): void {
+    const { connect, isFlowing, clock } = this.#settings;
+    if (this.#status.state !== "pending" || this.#link || this.#retry || !isFlowing()) return;
+    const connection = connect(this.target.url, {
+      ready: (format) => this.#link?.connection === connection && this.#join(this.#link, format),
+      failed: (failure) => this.#link?.connection === connection && this.#lose(failure),
+    });
+    const takenAt = clock.monotonic();
+    this.#link = { connection, outlet: null, leave: null, firstTakenAt: null, takenAt, taken: 0 };
+  }
+
+  /** To be called every 50 ms or so: notices what a target takes, and what not. */
+  tick(): void {
+    const link = this.#link;
+    const now = this.#settings.clock.monotonic();
+    if (!link?.outlet || now - this.#lookedAt < LOOK_MS) return;
+    this.#lookedAt = now;
+    const { queuedBytes, takenBytes, skippedMs } = link.outlet;
+    const { sent } = this.#settings;
+    sent.bytes += Math.max(0, takenBytes - link.taken);
+    sent.skippedMs += Math.max(0, skippedMs - this.#skippedMs);
+    if (takenBytes > link.taken || queuedBytes === 0) link.takenAt = now;
+    if (takenBytes > link.taken) link.firstTakenAt ??= now;
+    link.taken = Math.max(link.taken, takenBytes);
+    if (skippedMs !== this.#skippedMs) this.#slowAt = now;
+    this.#skippedMs = skippedMs;
+    if (now - link.takenAt >= STALLED_MS) {
+      this.#lose({ reason: `The target has not read anything for ${STALLED_MS / 1000} s.`, mayHeal: true });
+    } else if (
+      this.#status.state === "pending" &&
+      link.firstTakenAt !== null &&
+      now - link.firstTakenAt >= ACCEPTED_MS
+    ) {
+      this.#onlineAt = now;
+      this.#change({ type: "accepted" });
+    }
+  }
+
+  /** The broadcast to this target is over. */
+  stop(): void {
+    this.#retry?.cancel();
+    this.#drop()?.close();
+    this.#change({ type: "unwanted" });
+  }
+
+  #join(link: Link, format: LineChoice["format"]): void {
+    const { lines, maxQueued } = this.#settings;
+    const { profile, videoOnly } = this.target;
+    const outlet = new TargetOutlet(link.connection, maxQueued);
+    const joined = lines.join({ profile, videoOnly, format }, outlet);
+    if (typeof joined === "string") return this.#lose({ reason: joined, mayHeal: true });
+    link.outlet = outlet;
+    link.leave = joined;
+    this.#skippedMs = 0;
+  }
+
+  #lose(failure: TargetFailure): void {
+    const { clock } = this.#settings;
+    this.#drop()?.destroy();
+    const wasSteady = this.#status.state === "online" && clock.monotonic() - this.#onlineAt >= STEADY_MS;
+    this.#failures = wasSteady ? 1 : this.#failures + 1;
+    this.#change({ type: "lost", ...failure });
+    if (this.#status.state !== "pending") return;
+    this.#retry = clock.after(retryMs(this.#failures), () => {
+      this.#retry = null;
+      this.connectIfIdle();
+    });
+  }
+
+  /** Let go of the connection, which is the caller's to end. */
+  #drop(): TargetConnection | null {
+    const link = this.#link;
+    this.#link = null;
+    link?.leave?.();
+    return link?.connection ?? null;
+  }
+
+  #change(input: TargetInput): void {
+    const { log, onChange, target } = this.#settings;
+    const { status, event } = nextTargetStatus(this.#status, input);
+    this.#status = status;
+    const { state } = status;
+    const reason = "reason" in status ? status.reason : null;
+    if (event === "error") log.warn({ targetId: target.id, state, reason }, "a multistream target failed");
+    else if (event) log.info({ targetId: target.id }, `a multistream target is ${event}`);
+    onChange(status, event);
+  }
+
+  #metrics(outlet: TargetOutlet): NonNullable<TargetReport["metrics"]> {
+    const activeSec = (this.#settings.clock.monotonic() - this.#onlineAt) / 1000;
+    return { activeSec, bytes: outlet.takenBytes, mediaTimeMs: outlet.mediaTimeMs };
+  }
+
+  get #slowness(): string | null {
+    if (this.#settings.clock.monotonic() - this.#slowAt >= SLOW_MS) return null;
+    const seconds = (this.#skippedMs / 1000).toFixed(1);
+    return `The target reads too slowly: ${seconds} s of the stream were left out.`;
+  }
+}

@@ -1,0 +1,70 @@
+import type { LineBatch, LineReader } from "./broadcast-line.ts";
+import type { TargetConnection } from "./target-connection.ts";
+
+/**
+ * From a line to one target. What the target has not taken waits in its connection, up to a limit; beyond, what comes is left out up to
+ * the next keyframe that finds room. So a slow target goes on with what is current, and costs the source and other targets nothing.
+ */
+export class TargetOutlet implements LineReader {
+  readonly #connection: TargetConnection;
+  readonly #maxQueued: () => number;
+  /** Nothing is sent before the next keyframe. */
+  #waits = true;
+  #written = 0;
+  /** Null while nothing is left out, and before it began. */
+  #skippedFromMs: number | null = null;
+  #skippedMs = 0;
+  #mediaTimeMs = 0;
+
+  constructor(connection: TargetConnection, maxQueued: () => number) {
+    this.#connection = connection;
+    this.#maxQueued = maxQueued;
+  }
+
+  /** Bytes of media that the target took. */
+  get takenBytes(): number {
+    return Math.max(0, this.#written - this.#connection.queuedBytes);
+  }
+
+  get queuedBytes(): number {
+    return this.#connection.queuedBytes;
+  }
+
+  /** How far the media goes that was sent, in milliseconds of the timeline. */
+  get mediaTimeMs(): number {
+    return this.#mediaTimeMs;
+  }
+
+  /** Media that was left out because the target was too slow. */
+  get skippedMs(): number {
+    return this.#skippedMs;
+  }
+
+  batch({ bytes, opening, mediaTimeMs }: LineBatch): void {
+    const most = this.#maxQueued();
+    const { queuedBytes } = this.#connection;
+    if (this.#waits) {
+      if (!opening || queuedBytes > most / 4) return this.#leaveOut(mediaTimeMs);
+      this.#waits = false;
+      this.#skippedFromMs = null;
+      this.#send(opening);
+    } else if (queuedBytes + bytes.byteLength > most) {
+      this.#waits = true;
+      this.#skippedFromMs = this.#mediaTimeMs;
+      return this.#leaveOut(mediaTimeMs);
+    }
+    this.#send(bytes);
+    this.#mediaTimeMs = mediaTimeMs;
+  }
+
+  #send(bytes: Uint8Array): void {
+    this.#written += bytes.byteLength;
+    this.#connection.write(bytes);
+  }
+
+  #leaveOut(untilMs: number): void {
+    if (this.#skippedFromMs === null) return;
+    this.#skippedMs += Math.max(0, untilMs - this.#skippedFromMs);
+    this.#skippedFromMs = untilMs;
+  }
+}

@@ -1,0 +1,32 @@
+const KEYFRAME = 1;
+const OTHER_FRAME = 2;
+const AVC = 7;
+const ENHANCED = 0x80;
+const FOUR_CC = { hevc: [0x68, 0x76, 0x63, 0x31], av1: [0x61, 0x76, 0x30, 0x31] } as const;
+/** AAC at 44 kHz with 16 bits in stereo: what every AAC tag says, whatever the configuration says (FLV 1.0, E.4.2.1). */
+const AAC = 0xaf;
+
+export interface VideoFrame {
+  readonly codec: "avc" | "hevc" | "av1";
+  readonly isKeyframe: boolean;
+  /** Milliseconds from decoding to presentation. */
+  readonly compositionTime: number;
+}
+
+/** What stands before a frame in a video message: legacy FLV for H.264, which every server reads, else Enhanced RTMP. */
+export function videoFrameHead({ codec, isKeyframe, compositionTime: time }: VideoFrame): Uint8Array {
+  const frameType = (isKeyframe ? KEYFRAME : OTHER_FRAME) << 4;
+  const offset = [(time >> 16) & 0xff, (time >> 8) & 0xff, time & 0xff];
+  if (codec === "avc") return Uint8Array.from([frameType | AVC, 1, ...offset]);
+  const head = [ENHANCED | frameType | 1, ...FOUR_CC[codec]];
+  return Uint8Array.from(codec === "hevc" ? [...head, ...offset] : head);
+}
+
+/** What stands before the decoder configuration. */
+export function videoConfigHead(codec: VideoFrame["codec"]): Uint8Array {
+  if (codec === "avc") return Uint8Array.from([(KEYFRAME << 4) | AVC, 0, 0, 0, 0]);
+  return Uint8Array.from([ENHANCED | (KEYFRAME << 4), ...FOUR_CC[codec]]);
+}
+
+export const AAC_CONFIG_HEAD = Uint8Array.of(AAC, 0);
+export const AAC_FRAME_HEAD = Uint8Array.of(AAC, 1);
