@@ -1,4 +1,4 @@
-import type { ListFilter, NewStream, RefusedPublish, Stream, StreamPatch } from "@weir/contract";
+import type { ListFilter, NewStream, NewTargetRef, RefusedPublish, Stream, StreamPatch } from "@weir/contract";
 import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -92,6 +92,23 @@ export class Streams {
   /** Attempts of the last 15 minutes to publish the stream that were refused, the newest first. Throws WeirError 404. */
   refusedPublishes(id: string, options: CallOptions = {}): Promise<RefusedPublish[]> {
     return call(this.#transport, "GET /api/stream/:id/refused-publishes", { ...options, params: { id } });
+  }
+
+  /** Forward the stream to one target more, from now on if it is live. */
+  addTarget(id: string, target: NewTargetRef, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "POST /api/stream/:id/create-multistream-target", {
+      ...options,
+      params: { id },
+      body: target,
+    });
+  }
+
+  /** Forward the stream to this target no longer. The target stays. */
+  removeTarget(id: string, targetId: string, options: CallOptions = {}): Promise<void> {
+    return call(this.#transport, "DELETE /api/stream/:id/multistream/:targetId", {
+      ...options,
+      params: { id, targetId },
+    });
   }
 
   /** Let the server publish a moving picture with a clock and a tone to the stream. */

@@ -18,6 +18,7 @@ import { People } from "./people.ts";
 import { Sessions } from "./sessions.ts";
 import { SigningKeys } from "./signing-keys.ts";
 import { Streams } from "./streams.ts";
+import { Targets } from "./targets.ts";
 import { type CallOptions, type ClientOptions, Transport } from "./transport.ts";
 import { Usage } from "./usage.ts";
 import { Views } from "./views.ts";
@@ -31,6 +32,8 @@ export class WeirClient {
   readonly apiTokens: ApiTokens;
   readonly signingKeys: SigningKeys;
   readonly webhooks: Webhooks;
+  /** Multistream targets. */
+  readonly targets: Targets;
   readonly views: Views;
   /** Stretches of streams, recordings and assets. */
   readonly clips: Clips;
@@ -55,6 +58,7 @@ export class WeirClient {
     this.apiTokens = new ApiTokens(transport);
     this.signingKeys = new SigningKeys(transport);
     this.webhooks = new Webhooks(transport);
+    this.targets = new Targets(transport);
     this.views = new Views(transport);
     this.clips = new Clips(transport);
     this.usage = new Usage(transport);

@@ -54,6 +54,7 @@ test("only events that this server sends are offered", () => {
   expect(EVENT_GROUPS.map(([group, events]) => `${group} ${events.length}`)).toEqual([
     "stream 2",
     "recording 4",
+    "multistream 3",
     "playback 2",
   ]);
 });

@@ -56,9 +56,9 @@ export function patchOf(webhook: Webhook, draft: WebhookDraft): WebhookPatch {
   };
 }
 
-/** This server has no assets, tasks or working multistream yet, and never detects content: webhooks are not called about them. */
+/** This server has no assets or tasks yet, and never detects content: webhooks are not called about them. */
 export function isSent(event: WebhookEventName): boolean {
-  return !/^(asset|task|multistream)\.|^stream\.detection$/.test(event);
+  return !/^(asset|task)\.|^stream\.detection$/.test(event);
 }
 
 export const SENT_EVENTS = WEBHOOK_EVENTS.filter(isSent);

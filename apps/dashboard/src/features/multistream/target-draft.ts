@@ -1,0 +1,68 @@
+import type { MultistreamTargetPatch, NewTargetRef } from "@weir/contract";
+import { strings } from "../../strings.ts";
+
+export type Platform = keyof typeof strings.multistream.form.platforms;
+
+/** Where each platform takes streams; empty where every broadcaster has an address of their own. */
+const SERVERS: Readonly<Record<Platform, string>> = {
+  twitch: "rtmps://live.twitch.tv/app",
+  youtube: "rtmps://a.rtmps.youtube.com/live2",
+  facebook: "rtmps://live-api-s.facebook.com:443/rtmp",
+  kick: "",
+  custom: "",
+};
+
+/** A target as a form has it. */
+export interface TargetDraft {
+  readonly platform: Platform;
+  readonly name: string;
+  readonly server: string;
+  readonly streamKey: string;
+  readonly profile: string;
+  readonly videoOnly: boolean;
+}
+
+export const EMPTY_TARGET: TargetDraft = {
+  platform: "twitch",
+  name: strings.multistream.form.platforms.twitch,
+  server: SERVERS.twitch,
+  streamKey: "",
+  profile: "source",
+  videoOnly: false,
+};
+
+/** The draft for another platform: its server, and its name where none was typed. */
+export function withPlatform(draft: TargetDraft, platform: Platform): TargetDraft {
+  const { platforms } = strings.multistream.form;
+  const isNamed = draft.name !== "" && draft.name !== platforms[draft.platform];
+  const name = isNamed ? draft.name : platform === "custom" ? "" : platforms[platform];
+  return { ...draft, platform, name, server: SERVERS[platform] };
+}
+
+/** The address in full: the key stands behind the last slash. */
+export function addressOf({ server, streamKey }: Pick<TargetDraft, "server" | "streamKey">): string {
+  const base = server.trim().replace(/\/+$/, "");
+  const key = streamKey.trim();
+  return key === "" ? base : `${base}/${key}`;
+}
+
+/** True where the address can be one: a server with a host and something behind it. */
+export function hasAddress(draft: Pick<TargetDraft, "server" | "streamKey">): boolean {
+  return /^rtmps?:\/\/[^/\s]+\/[^\s]+$/i.test(addressOf(draft)) && addressOf(draft).split("/").length > 4;
+}
+
+export function newTargetOf(draft: TargetDraft): NewTargetRef {
+  const { profile, videoOnly } = draft;
+  const name = draft.name.trim();
+  const spec = { url: addressOf(draft), ...(name === "" ? {} : { name }) };
+  return { profile, ...(videoOnly && { videoOnly }), spec };
+}
+
+/** What changes of a target whose address is not shown: blank fields keep it. */
+export function targetPatchOf(
+  name: string,
+  { server, streamKey }: Pick<TargetDraft, "server" | "streamKey">,
+): MultistreamTargetPatch {
+  const url = addressOf({ server, streamKey });
+  return { ...(name.trim() !== "" && { name: name.trim() }), ...(url !== "" && { url }) };
+}
