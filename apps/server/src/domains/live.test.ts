@@ -109,6 +109,7 @@ describe("the reconnect window", () => {
     expect(back.start).toEqual({
       sessionId: start.sessionId,
       record: true,
+      recordsRungs: true,
       profiles: stream.profiles,
       isDefaultLadder: true,
       resume: {
