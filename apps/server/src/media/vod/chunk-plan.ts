@@ -2,7 +2,7 @@ import { TICKS_PER_SECOND } from "../packet.ts";
 import type { ScannedPicture, SegmentStart } from "./vod-protocol.ts";
 
 /** Short enough that little is lost with a worker, long enough that starting a child does not count. */
-const CHUNK_SECONDS = 24;
+const CHUNK_SECONDS = 30;
 
 /** Segments that are encoded in one go. */
 export interface Chunk {

@@ -14,6 +14,9 @@ const MAX_SILENCE_MS = 180_000;
 /** Of one job: a scan of the largest file, or a chunk of the slowest one. */
 const MAX_LIFE_MS = 3 * 3_600_000;
 
+/** A child that ends by one of these met something in the file that its libraries do not survive, and will again. */
+const BREAKDOWNS: ReadonlySet<NodeJS.Signals | null> = new Set(["SIGSEGV", "SIGFPE", "SIGILL", "SIGBUS", "SIGABRT"]);
+
 /** The child ended without an answer, or was killed. It may go well another time. */
 export class ChildFailed extends Error {
   override readonly name = "ChildFailed";
@@ -46,9 +49,13 @@ export class VodChildren {
     const kill = (): void => {
       child.kill("SIGKILL");
     };
-    const ended = new Promise<string>((resolve) => {
-      child.once("error", (error) => resolve(`cannot start a media child: ${error.message}`));
-      child.once("close", (code, killedBy) => resolve(`the media child ended with ${killedBy ?? `code ${code}`}`));
+    const ended = new Promise<{ reason: string; killedBy: NodeJS.Signals | null }>((resolve) => {
+      child.once("error", ({ message }) =>
+        resolve({ reason: `cannot start a media child: ${message}`, killedBy: null }),
+      );
+      child.once("close", (code, killedBy) =>
+        resolve({ reason: `the media child ended with ${killedBy ?? `code ${code}`}`, killedBy }),
+      );
     });
     const input = child.stdio[3] as Writable;
     const output = child.stdio[4] as Readable;
@@ -69,8 +76,12 @@ export class VodChildren {
         await onMessage(framed);
         silence = this.#clock.after(MAX_SILENCE_MS, kill);
       }
-      const reason = await ended;
+      const { reason, killedBy } = await ended;
       signal.throwIfAborted();
+      if (!isDone && BREAKDOWNS.has(killedBy))
+        throw new FileRefused(
+          `The decoder broke down over this file (${killedBy}): it is damaged. Export it again with H.264 and AAC.`,
+        );
       if (!isDone) throw new ChildFailed(reason);
     } finally {
       kill();

@@ -66,6 +66,8 @@ export interface FileOptions {
   readonly format: string;
   readonly video?: MadeVideo;
   readonly audio?: MadeAudio;
+  /** Empty tracks beside it. */
+  readonly emptyTracks?: number;
   readonly muxer?: Record<string, string>;
 }
 
@@ -97,7 +99,10 @@ export async function fileOf(bytes: string | Uint8Array): Promise<{ path: string
   return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
 
-async function writeMedia(path: string, { format: name, video, audio, muxer = {} }: FileOptions): Promise<void> {
+async function writeMedia(
+  path: string,
+  { format: name, video, audio, emptyTracks = 0, muxer = {} }: FileOptions,
+): Promise<void> {
   const format = new FormatContext();
   check(format.allocOutputContext2(null, name, path), "no muxer");
   const tracks: { encoder: CodecContext; stream: Stream; packets: () => AsyncGenerator<Packet> }[] = [];
@@ -110,6 +115,7 @@ async function writeMedia(path: string, { format: name, video, audio, muxer = {}
   if (audio) {
     const encoder = await openAudio(audio);
     tracks.push({ encoder, stream: addStream(format, encoder), packets: () => encodeAudio(encoder, audio) });
+    for (let n = 0; n < emptyTracks; n++) addStream(format, encoder);
   }
   check(await format.openOutput(), "cannot write a file");
   check(await format.writeHeader(Dictionary.fromObject(muxer)), "cannot begin a file");

@@ -1,0 +1,118 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { expect, test } from "vitest";
+import { FileRefused } from "./refusal.ts";
+import { fileOf, makeFile, processHere } from "./vod-rig.ts";
+
+const X264 = { encoder: "libx264", options: { preset: "ultrafast" } } as const;
+
+async function changed(bytes: Buffer, change: (bytes: Buffer) => void): Promise<{ path: string } & AsyncDisposable> {
+  const copy = Buffer.from(bytes);
+  change(copy);
+  return fileOf(copy);
+}
+
+async function mp4(): Promise<Buffer> {
+  await using file = await makeFile({ format: "mp4", video: X264, audio: { encoder: "aac" } });
+  return readFile(file.path);
+}
+
+/** Where the content of the first box of a type is. */
+const at = (bytes: Buffer, type: string): number => bytes.indexOf(type, 0, "latin1") + 4;
+
+test("an AVI with a playlist as its subtitles makes no connection", async () => {
+  const calls: string[] = [];
+  const server = createServer((socket) => {
+    calls.push("called");
+    socket.destroy();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  await using avi = await makeFile({
+    format: "avi",
+    video: { encoder: "mjpeg", pixels: "yuvj420p", timeBase: [1, 25] },
+  });
+  const playlist = Buffer.from(
+    `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\nhttp://127.0.0.1:${port}/a.ts\n#EXT-X-ENDLIST\n`,
+  );
+  const subtitles = Buffer.concat([Buffer.from("GAB2\0\x02\0\0\0\0\0\x04\0", "latin1"), Buffer.alloc(4), playlist]);
+  const whole = await readFile(avi.path);
+  // In the place of the index, as a chunk of a stream of text.
+  const chunk = Buffer.concat([Buffer.from("01tx", "latin1"), Buffer.alloc(4), subtitles]);
+  chunk.writeUInt32LE(subtitles.byteLength, 4);
+  const index = whole.lastIndexOf("idx1", undefined, "latin1");
+  await using file = await fileOf(Buffer.concat([whole.subarray(0, index), chunk, whole.subarray(index)]));
+  await processHere(file.path).catch((error: unknown) => expect(error).toBeInstanceOf(FileRefused));
+  await using list = await fileOf(playlist);
+  await expect(processHere(list.path)).rejects.toThrow(FileRefused);
+  server.close();
+  expect(calls).toEqual([]);
+});
+
+test("a MOV whose samples lie in another file is refused, and does not read that", async () => {
+  const bytes = await mp4();
+  await using file = await changed(bytes, (copy) => {
+    // The flag that says that the media are in this very file.
+    for (let dref = at(copy, "dref"); dref > 3; dref = copy.indexOf("dref", dref, "latin1") + 4)
+      copy.writeUInt32BE(0, dref + 16);
+  });
+  // Nothing but this file is open to the reader: what it reads is this file's own bytes, or nothing.
+  const made = await processHere(file.path).catch((error: unknown) => error);
+  if (made instanceof Error) expect(made).toBeInstanceOf(FileRefused);
+});
+
+test.each([
+  [
+    "a box of 2^63 bytes",
+    (copy: Buffer) => {
+      const moov = at(copy, "moov") - 8;
+      copy.writeUInt32BE(1, moov);
+      copy.writeBigUInt64BE(0x7fff_ffff_ffff_ffffn, moov + 8);
+    },
+  ],
+  ["a box inside itself", (copy: Buffer) => copy.write("moov", at(copy, "mvhd") - 4, "latin1")],
+  ["four thousand million samples", (copy: Buffer) => copy.writeUInt32BE(0xffff_ffff, at(copy, "stsz") + 8)],
+  ["chunks behind its end", (copy: Buffer) => copy.fill(0xff, at(copy, "stco") + 8, at(copy, "stco") + 12)],
+] as const)("an MP4 with %s is refused, soon", async (_what, change) => {
+  await using file = await changed(await mp4(), change);
+  const began = performance.now();
+  const outcome = await processHere(file.path).then(
+    () => "made of what could be read",
+    (error: unknown) => (error instanceof FileRefused ? "refused" : Promise.reject(error)),
+  );
+  expect(["refused", "made of what could be read"]).toContain(outcome);
+  expect(performance.now() - began).toBeLessThan(5_000);
+});
+
+test("a file of more than a day is refused", async () => {
+  await using file = await makeFile({ format: "matroska", video: { ...X264, times: [0, 100_000] } });
+  await expect(processHere(file.path)).rejects.toThrow("lasts 28 hours; at most 24 are taken");
+});
+
+test("random damage never crashes, and costs no more than what it hits", async () => {
+  const bytes = await mp4();
+  let seed = 7;
+  const random = (below: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed % below;
+  };
+  for (let n = 0; n < 20; n++) {
+    await using file = await changed(bytes, (copy) => {
+      for (let hit = 0; hit < 30; hit++) copy[random(copy.byteLength)] = random(256);
+    });
+    const made = await processHere(file.path).catch((error: unknown) => {
+      if (!(error instanceof FileRefused)) throw error;
+    });
+    if (made) expect(made.renditions.size).toBeGreaterThan(0);
+  }
+}, 20_000);
+
+test("of more tracks than anybody plays one plays, and not all are listed", async () => {
+  await using file = await makeFile({ format: "matroska", audio: { encoder: "aac" }, emptyTracks: 120 });
+  const { file: scanned, renditions } = await processHere(file.path);
+  expect(scanned.spec.tracks).toHaveLength(16);
+  expect([...renditions.keys()]).toEqual(["audio"]);
+});
