@@ -103,7 +103,12 @@ test("sessions, their recordings and playback are read while a broadcast is on a
   expect((await sessions.getClips(sessionId)).data).toEqual([]);
   const { playbackInfo } = await playback.get(sessionId);
   expect(playbackInfo?.type).toBe("recording");
-  expect(playbackInfo?.meta.source.map(({ hrn }) => hrn)).toEqual(["MP4", "HLS (TS)"]);
+  expect(playbackInfo?.meta.source.map(({ hrn }) => hrn)).toEqual([
+    "MP4",
+    "HLS (TS)",
+    "Thumbnail (JPEG)",
+    "Thumbnails",
+  ]);
 });
 
 test("a wrong key, a body that does not fit and what is not there yet are errors with their status", async () => {

@@ -13,6 +13,10 @@ test("a broadcast is watched with moving picture and sound, a few seconds behind
   expect(state.width).toBe(640);
   expect(state.fatal).toBe(null);
   expect(Date.now() - (state.playingDate ?? 0)).toBeLessThan(4000);
+  const { meta } = await broadcast.weir.client.playback.get(broadcast.stream.playbackId);
+  const still = await fetch(meta.source.find(({ type }) => type === "image/jpeg")?.url ?? "");
+  expect([still.status, still.headers.get("content-type")]).toEqual([200, "image/jpeg"]);
+  expect((await still.arrayBuffer()).byteLength).toBeGreaterThan(1000);
   await player.close();
 });
 

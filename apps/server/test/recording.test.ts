@@ -8,6 +8,7 @@ import { startBroadcast } from "./support/broadcast.ts";
 
 const arena = shareArena();
 const SECONDS = 7;
+const JPEG = Buffer.of(0xff, 0xd8, 0xff);
 
 test("what was broadcast is recorded: HLS and MP4 play, are as long as the session, and have both tracks", async () => {
   await using broadcast = await startBroadcast(arena.weir, { seconds: SECONDS, stream: { record: true } });
@@ -34,6 +35,15 @@ test("what was broadcast is recorded: HLS and MP4 play, are as long as the sessi
   const whole = await fetch(session.mp4Url).then((response) => response.arrayBuffer());
   const playback = await arena.weir.client.playback.get(session.id);
   expect(playback.meta.source[0]?.size).toBe(whole.byteLength);
+  const pictures = playback.meta.source.filter(({ hrn }) => hrn.startsWith("Thumbnail"));
+  expect(pictures.map(({ type }) => type)).toEqual(["image/jpeg", "text/vtt"]);
+  const [still, storyboard] = await Promise.all(pictures.map(({ url }) => fetch(url)));
+  expect(Buffer.from((await still?.arrayBuffer()) ?? new ArrayBuffer()).subarray(0, 3)).toEqual(JPEG);
+  const names = (await storyboard?.text())?.match(/^keyframes_\d\.jpg$/gm) ?? [];
+  expect(names.length).toBeGreaterThanOrEqual(3);
+  const last = await fetch(new URL(names.at(-1) ?? "", storyboard?.url));
+  expect(Buffer.from(await last.arrayBuffer()).subarray(0, 3)).toEqual(JPEG);
+
   const input = new Input({ formats: ALL_FORMATS, source: new BufferSource(whole) });
   const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
   expect([video?.codec, audio?.codec]).toEqual(["avc", "aac"]);
@@ -44,8 +54,7 @@ test("what was broadcast is recorded: HLS and MP4 play, are as long as the sessi
     Promise.all([session.recordingUrl, span, session.mp4Url].map(async (url) => (await fetch(url)).status));
   expect(await statuses()).toEqual([200, 200, 200]);
   await arena.weir.client.sessions.deleteRecording(session.id);
-  // As content that never was: nobody learns that it did exist.
-  await expect.poll(statuses, { timeout: 5_000 }).toEqual([401, 401, 401]);
+  await expect.poll(statuses, { timeout: 5_000 }).toEqual([404, 404, 404]);
 });
 
 test("what lies on the disk while it is recorded is for the server's own user", async () => {

@@ -110,7 +110,7 @@ export class MediaPlane {
       createRecorder: ({ projectId, streamId }, { sessionId }, part) =>
         new SessionRecorder({ clock, log, eventSink, disk, sealer, projectId, streamId, sessionId, part }),
     });
-    this.#hls = new HlsDelivery({ ...settings, live: this.#hub });
+    this.#hls = new HlsDelivery({ ...settings, live: this.#hub, children: settings.ladder.children });
     const hls: MediaHandler = (req, res) => this.#hls.handle(req, res);
     this.#routes = new MediaRoutes({
       "/hls/": hls,

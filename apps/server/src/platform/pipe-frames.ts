@@ -65,6 +65,11 @@ export class FrameWriter {
     this.#offset = this.#frame.writeDoubleBE(value, this.#offset);
   }
 
+  bytes(value: Uint8Array): void {
+    this.#frame.set(value, this.#offset);
+    this.#offset += value.length;
+  }
+
   end(rest?: Uint8Array): Uint8Array {
     if (rest) this.#frame.set(rest, this.#offset);
     return this.#frame;

@@ -20,10 +20,15 @@ export function inBandEntry(sampleEntry: Uint8Array): Uint8Array {
 export function parameterSetsOf(sampleEntry: Uint8Array): Uint8Array {
   const type = entryType(sampleEntry);
   if (!isOutOfBand(type)) return new Uint8Array();
-  const view = new DataView(sampleEntry.buffer, sampleEntry.byteOffset, sampleEntry.byteLength);
-  const config = sampleEntry.subarray(CONFIG_AT + HEADER, CONFIG_AT + view.getUint32(CONFIG_AT));
+  const config = decoderConfigOf(sampleEntry);
   const units = type === "avc1" ? avcUnits(config) : hevcParameterSets(config);
   return concat(units.flatMap((unit) => [uint32(unit.byteLength), unit]));
+}
+
+/** The body of `avcC`, `hvcC` or `av1C` in a sample entry of pictures. */
+export function decoderConfigOf(sampleEntry: Uint8Array): Uint8Array {
+  const view = new DataView(sampleEntry.buffer, sampleEntry.byteOffset, sampleEntry.byteLength);
+  return sampleEntry.subarray(CONFIG_AT + HEADER, CONFIG_AT + view.getUint32(CONFIG_AT));
 }
 
 export function entryType(sampleEntry: Uint8Array): string {

@@ -1,4 +1,5 @@
 export { FragmentEditor, type FragmentPlace } from "./edit-fragments.ts";
+export { firstSampleOf } from "./first-sample.ts";
 export {
   AUDIO_TRACK_ID,
   type FragmentSample,
@@ -6,7 +7,7 @@ export {
   writeAudioFragment,
   writeVideoFragment,
 } from "./fragment.ts";
-export { entryType, inBandEntry, parameterSetsOf } from "./in-band-sets.ts";
+export { decoderConfigOf, entryType, inBandEntry, parameterSetsOf } from "./in-band-sets.ts";
 export { initSegment, type JointTrack, jointInit } from "./init-segment.ts";
 export { joinFragments } from "./join-fragments.ts";
 export { TrackJoiner } from "./join-tracks.ts";

@@ -9,20 +9,31 @@ const whep = (url: string): PlaybackSource => ({ hrn: "WebRTC (H264)", type: "ht
 
 const NO_DVR = "a broadcast cannot be wound back while it is on; its recording plays when it has ended";
 
+const jpeg = (url: string): PlaybackSource => ({ hrn: "Thumbnail (JPEG)", type: "image/jpeg", url });
+
+/** A picture for players to show first, and those for their seek bar. */
+const picturesOf = (base: string): PlaybackSource[] => [
+  jpeg(`${base}/thumbnail.jpg`),
+  { hrn: "Thumbnails", type: "text/vtt", url: `${base}/thumbnails/thumbnails.vtt` },
+];
+
 /** Where a live stream plays. Of its policy the type alone is told; `withDvr` is for its owner. */
 export function livePlayback(
   row: PlayableRow,
   publicUrl: string,
   { withDvr, withWebrtc }: { readonly withDvr: boolean; readonly withWebrtc: boolean },
 ): PlaybackInfo {
+  const base = `${publicUrl}/hls/${row.playback_id}`;
+  const isLive = row.state !== "idle";
   return {
     type: "live",
     meta: {
-      live: row.state === "idle" ? 0 : 1,
+      live: isLive ? 1 : 0,
       playbackPolicy: policyOf(row),
       source: [
-        hls(`${publicUrl}/hls/${row.playback_id}/index.m3u8`),
+        hls(`${base}/index.m3u8`),
         ...(withWebrtc ? [whep(`${publicUrl}/webrtc/${row.playback_id}`)] : []),
+        ...(isLive ? [jpeg(`${base}/source/latest.jpg`)] : []),
       ],
       ...(withDvr ? { dvrPlayback: [{ error: NO_DVR }] } : {}),
     },
@@ -45,6 +56,7 @@ export function recordingPlayback(
       source: [
         { hrn: "MP4", type: "html5/video/mp4", url: `${base}/staticsource.mp4`, ...size, ...shape },
         hls(`${base}/index.m3u8`),
+        ...(shape.width ? picturesOf(base) : []),
       ],
     },
   };
@@ -66,7 +78,9 @@ export function assetPlayback(row: PlayableRow, publicUrl: string, mp4s: readonl
         ...shape,
       };
     });
-  return { type: "vod", meta: { playbackPolicy: policyOf(row), source: [...sources, hls(`${base}/index.m3u8`)] } };
+  const pictures = sources.some(({ width }) => width) ? picturesOf(base) : [];
+  const source = [...sources, hls(`${base}/index.m3u8`), ...pictures];
+  return { type: "vod", meta: { playbackPolicy: policyOf(row), source } };
 }
 
 const policyOf = ({ policy }: PlayableRow) => (policy ? { type: policy.type } : null);

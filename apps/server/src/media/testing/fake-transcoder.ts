@@ -17,6 +17,7 @@ export class FakeChild implements TranscodeChild {
   skippedUntil = 0;
   /** PTS of what came. */
   readonly taken: number[] = [];
+  stills = 0;
   readonly #handler: TranscodeChildHandler;
   /** Takes what comes and makes nothing of it; *hung*, it does not even say that it lives. */
   mode: "working" | "stuck" | "hung";
@@ -60,13 +61,20 @@ export class FakeChild implements TranscodeChild {
   }
 
   #take(message: ToChild): void {
-    if (message.type === "start") this.#start(message.start.rungs.map(({ index }) => index));
+    if (message.type === "still") this.#still(message);
+    else if (message.type === "start") this.#start(message.start.rungs.map(({ index }) => index));
     else if (message.type === "cut") this.#cut = message;
     else if (message.type === "skip-until") this.skippedUntil = message.ticks;
     else if (message.type === "flush") {
       this.#wantsIdr = true;
       this.#handler.message({ type: "flushed", id: message.id });
     } else if (message.type === "packet") this.#packet(message.pts, message.data.subarray(0, 1));
+  }
+
+  /** The format and the first byte of the keyframe's picture data. */
+  #still({ job, data }: Extract<ToChild, { type: "still" }>): void {
+    this.stills++;
+    this.#handler.message({ type: "still", id: job.id, data: Buffer.from(`${job.format} ${job.maxWidth} ${data[0]}`) });
   }
 
   #start(rungs: readonly number[]): void {

@@ -13,6 +13,7 @@ import { MediaPlane } from "../index.ts";
 import type { Publication } from "../packet.ts";
 import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, NO_TARGETS, ORCHESTRATOR } from "./fake-gates.ts";
 import { FakePlaybackGate } from "./fake-playback-gate.ts";
+import { FakeChildren } from "./fake-transcoder.ts";
 import { AUDIO, type SourceShape, syntheticSource, VIDEO } from "./synthetic-source.ts";
 
 /** Outlives a restart of the plane, as the database's does. */
@@ -26,6 +27,7 @@ export class MediaRig implements AsyncDisposable {
   readonly playbackGate = new FakePlaybackGate(this.facts);
   readonly folder: string;
   readonly store: LocalObjectStore;
+  readonly children = new FakeChildren();
   spoolFreeBytes = 2 ** 40;
   plane: MediaPlane;
   readonly #server: Server;
@@ -115,7 +117,7 @@ export class MediaRig implements AsyncDisposable {
       maxReads: 100,
       spoolDir: join(this.folder, "spool"),
       reconnectWindowMs: 30_000,
-      ladder: NO_LADDER,
+      ladder: { ...NO_LADDER, children: this.children },
       restream: NO_TARGETS,
       orchestrator: ORCHESTRATOR,
       spoolFreeBytes: () => this.spoolFreeBytes,

@@ -34,7 +34,7 @@ export class LiveDecoder {
     this.#frame.alloc();
   }
 
-  static async open({ codec: name, config }: TranscodeSource): Promise<LiveDecoder> {
+  static async open({ codec: name, config }: Pick<TranscodeSource, "codec" | "config">): Promise<LiveDecoder> {
     const codec = findDecoder(name);
     if (!codec) throw new DecodeError(`this build of FFmpeg has no decoder for ${name}`);
     const context = new CodecContext();
@@ -66,6 +66,12 @@ export class LiveDecoder {
   async restart(onFrame: OnFrame): Promise<void> {
     if ((await this.#context.sendPacket(null)) >= 0) await this.#receive(onFrame);
     this.#context.flushBuffers();
+  }
+
+  free(): void {
+    this.#context.freeContext();
+    this.#packet.free();
+    this.#frame.free();
   }
 
   async #receive(onFrame: OnFrame): Promise<void> {

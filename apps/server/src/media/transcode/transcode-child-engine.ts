@@ -62,6 +62,7 @@ export class TranscodeEngine {
       case "start":
       case "start-audio":
       case "audio":
+      case "still":
         throw new FatalTranscodeError("internal", `A transcoder of video got "${message.type}"`);
       case "cut":
         return this.#cuts.add(message.msn, message.ticks);

@@ -4,11 +4,12 @@ import { setPriority } from "node:os";
 import { systemClock } from "../../platform/clock.ts";
 import { AudioEngine } from "./audio-child-engine.ts";
 import { FatalTranscodeError } from "./fatal-transcode-error.ts";
+import { StillEngine } from "./still-engine.ts";
 import { TranscodeEngine } from "./transcode-child-engine.ts";
 import { type FromChild, frameFromChild, type ToChild, toChildReader } from "./transcode-protocol.ts";
 
 /**
- * The process that transcodes one live track, of video or of audio. It is loaded and waits from its first moment, so one that was started ahead hides what
+ * The process that transcodes one live track, of video or of audio, or makes stills of keyframes. It is loaded and waits from its first moment, so one that was started ahead hides what
  * starting costs. It works off what the input pipe brings, one message at a time, and ends with that pipe.
  */
 
@@ -26,7 +27,7 @@ const input = new Socket({ fd: 3, readable: true, writable: false });
 const output = new Socket({ fd: 4, readable: false, writable: true });
 const waiting: ToChild[] = [];
 const read = toChildReader();
-let engine: TranscodeEngine | AudioEngine | null = null;
+let engine: TranscodeEngine | AudioEngine | StillEngine | null = null;
 let isWorking = false;
 let aliveAt = -Infinity;
 
@@ -42,6 +43,7 @@ async function work(): Promise<void> {
   isWorking = true;
   for (let message = waiting.shift(); message; message = waiting.shift()) {
     if (waiting.length < MAX_WAITING / 2) input.resume();
+    if (message.type === "still") engine ??= new StillEngine(send);
     if (engine) await engine.take(message);
     else if (message.type === "start") engine = await TranscodeEngine.open(message.start, send, systemClock);
     else if (message.type === "start-audio") engine = await AudioEngine.open(message.start, send);

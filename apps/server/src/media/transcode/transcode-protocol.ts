@@ -7,6 +7,7 @@
 
 import { FrameWriter, frameReader, jsonFrame } from "../../platform/pipe-frames.ts";
 import type { AudioStart } from "./audio-protocol.ts";
+import type { StillJob } from "./still-protocol.ts";
 
 export type EncoderName = "libx264" | "h264_nvenc" | "h264_vaapi" | "h264_qsv";
 
@@ -78,7 +79,9 @@ export type ToChild =
   /** In place of `start`: the child converts one audio track. */
   | { readonly type: "start-audio"; readonly start: AudioStart }
   /** One audio frame. */
-  | { readonly type: "audio"; readonly pts: number; readonly data: Uint8Array };
+  | { readonly type: "audio"; readonly pts: number; readonly data: Uint8Array }
+  /** In place of `start`, and again: the child makes an image of one keyframe, NAL units behind 4-byte lengths or an AV1 temporal unit. */
+  | { readonly type: "still"; readonly job: StillJob; readonly data: Uint8Array };
 
 /** Child to parent. */
 export type FromChild =
@@ -101,6 +104,8 @@ export type FromChild =
   | { readonly type: "audio-ready"; readonly config: string }
   /** One converted audio frame. */
   | { readonly type: "audio"; readonly pts: number; readonly data: Uint8Array }
+  /** The image of that job; empty where the keyframe cannot be decoded. */
+  | { readonly type: "still"; readonly id: number; readonly data: Uint8Array }
   /** About twice a second while there is work, whatever comes of it. */
   | { readonly type: "alive" }
   | {
@@ -112,10 +117,19 @@ export type FromChild =
       readonly isFatal: boolean;
     };
 
-const TO_CHILD = { start: 1, packet: 2, cut: 3, "skip-until": 4, flush: 5, "start-audio": 6, audio: 7 } as const;
+const TO_CHILD = {
+  start: 1,
+  packet: 2,
+  cut: 3,
+  "skip-until": 4,
+  flush: 5,
+  "start-audio": 6,
+  audio: 7,
+  still: 8,
+} as const;
 const FROM_CHILD = {
   ...{ ready: 65, packet: 66, flushed: 67, progress: 68, error: 69, alive: 70 },
-  ...{ "audio-ready": 71, audio: 72 },
+  ...{ "audio-ready": 71, audio: 72, still: 73 },
 } as const;
 
 /** The frame of one message, in a buffer of its own. */
@@ -127,6 +141,13 @@ export function frameToChild(message: ToChild): Uint8Array {
       return jsonFrame(type, message.start);
     case "audio":
       return audioFrame(type, message);
+    case "still": {
+      const job = Buffer.from(JSON.stringify(message.job));
+      const frame = new FrameWriter(type, 4 + job.length + message.data.length);
+      frame.uint32(job.length);
+      frame.bytes(job);
+      return frame.end(message.data);
+    }
     case "packet": {
       const frame = new FrameWriter(type, 17 + message.data.length);
       frame.uint8(message.isIndependent ? 1 : 0);
@@ -163,6 +184,11 @@ export function frameFromChild(message: FromChild): Uint8Array {
       return jsonFrame(type, { config: message.config });
     case "audio":
       return audioFrame(type, message);
+    case "still": {
+      const frame = new FrameWriter(type, 4 + message.data.length);
+      frame.uint32(message.id);
+      return frame.end(message.data);
+    }
     case "packet": {
       const frame = new FrameWriter(type, 22 + message.data.length);
       frame.uint8(message.rung);
@@ -224,6 +250,10 @@ function readToChild(body: Buffer): ToChild {
       return { type: "start-audio", start: JSON.parse(body.toString("utf8", 1)) };
     case TO_CHILD.audio:
       return { type: "audio", pts: body.readDoubleBE(1), data: body.subarray(9) };
+    case TO_CHILD.still: {
+      const end = 5 + body.readUInt32BE(1);
+      return { type: "still", job: JSON.parse(body.toString("utf8", 5, end)), data: body.subarray(end) };
+    }
     default:
       throw unknownType(body);
   }
@@ -256,6 +286,8 @@ function readFromChild(body: Buffer): FromChild {
       return { type: "audio-ready", ...JSON.parse(body.toString("utf8", 1)) };
     case FROM_CHILD.audio:
       return { type: "audio", pts: body.readDoubleBE(1), data: body.subarray(9) };
+    case FROM_CHILD.still:
+      return { type: "still", id: body.readUInt32BE(1), data: body.subarray(5) };
     case FROM_CHILD.error:
       return { type: "error", ...JSON.parse(body.toString("utf8", 1)) };
     default:

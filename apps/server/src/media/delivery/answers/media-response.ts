@@ -13,6 +13,8 @@ export interface Caching {
   readonly blocked: string;
   readonly fresh: string;
   readonly multivariant: string;
+  /** The newest picture of a live stream, made every few seconds. */
+  readonly still: string;
   readonly error: string;
 }
 
@@ -22,6 +24,7 @@ export const SHARED: Caching = {
   blocked: "public, max-age=0, s-maxage=4",
   fresh: "public, max-age=0, must-revalidate",
   multivariant: "public, max-age=0, must-revalidate",
+  still: "public, max-age=5",
   error: "public, max-age=1",
 };
 
@@ -31,6 +34,7 @@ export const PERSONAL: Caching = {
   blocked: "private, max-age=0",
   fresh: "private, max-age=0, must-revalidate",
   multivariant: "private, no-store",
+  still: "private, max-age=5",
   error: "private, no-store",
 };
 
@@ -70,6 +74,12 @@ function textHead(type: string, cache: string, text: string): string[] {
     "access-control-allow-origin",
     "*",
   ];
+}
+
+export function sendBytes(res: ServerResponse, type: string, cache: string, bytes: Uint8Array): void {
+  const head = ["content-type", type, "content-length", String(bytes.byteLength), "cache-control", cache];
+  res.writeHead(200, [...head, "access-control-allow-origin", "*", "referrer-policy", REFERRER_POLICY]);
+  res.end(bytes);
 }
 
 /** To the one address of what was asked for. Not kept: the query may have a credential. */

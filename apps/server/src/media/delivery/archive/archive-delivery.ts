@@ -4,7 +4,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
 import type { ByteRange, ObjectStore } from "../../../platform/storage/object-store.ts";
-import type { PlaybackGate, StoredContent } from "../../../ports/index.ts";
+import type { MediaIndex, PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import {
   type Caching,
   PERSONAL,
@@ -54,13 +54,18 @@ export class ArchiveDelivery {
   constructor({ clock, playbackGate, store, proxies, maxReads }: ArchiveDeliverySettings) {
     this.#store = store;
     this.#proxies = proxies;
-    this.#shelf = new ArchiveShelf(clock, playbackGate, (key) => this.#readInit(key));
+    this.#shelf = new ArchiveShelf(clock, playbackGate, (key) => this.readInit(key));
     this.#reads = new Places({ inAll: maxReads, perHolder: MAX_READS_PER_CLIENT });
   }
 
   /** Lay the MP4 out, by which the gate learns its size. */
   async measure(content: StoredContent): Promise<void> {
     await (await this.#shelf.find(content))?.mp4("source");
+  }
+
+  /** Where the bytes of stored media are; null where there is nothing to play. */
+  async index(content: StoredContent): Promise<MediaIndex | null> {
+    return (await this.#shelf.find(content))?.index ?? null;
   }
 
   async serve(content: StoredContent, asked: ArchiveRequest): Promise<void> {
@@ -95,7 +100,7 @@ export class ArchiveDelivery {
       size,
       // What is under this address never changes.
       etag: `"${size}"`,
-      read: (range) => this.#read(key, range),
+      read: (range) => this.read(key, range),
     });
   }
 
@@ -105,7 +110,7 @@ export class ArchiveDelivery {
     if (!mp4) return sendNotFound(asked.res);
     const { size, etag } = mp4;
     const readSpan = (rendition: string, span: string, range: ByteRange) =>
-      this.#read(`${index.keyPrefix}${rendition}/${span}`, range);
+      this.read(`${index.keyPrefix}${rendition}/${span}`, range);
     await this.#send(asked, { type: "video/mp4", size, etag, read: (range) => mp4.read(range, readSpan) });
   }
 
@@ -121,13 +126,13 @@ export class ArchiveDelivery {
   }
 
   /** A few hundred bytes. Null for one that is not there. */
-  async #readInit(key: string): Promise<Uint8Array | null> {
+  async readInit(key: string): Promise<Uint8Array | null> {
     const size = await this.#store.size(key);
     if (size === null || size > MAX_INIT_BYTES) return null;
     return buffer(await this.#store.read(key));
   }
 
-  async *#read(key: string, range: ByteRange): AsyncIterable<Uint8Array> {
+  async *read(key: string, range: ByteRange): AsyncIterable<Uint8Array> {
     yield* await this.#store.read(key, range);
   }
 }

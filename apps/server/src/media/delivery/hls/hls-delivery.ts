@@ -7,6 +7,8 @@ import type { Log } from "../../../platform/log.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { EventSink, PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
+import { StillMaker } from "../../thumbnails/index.ts";
+import type { TranscodeChildren } from "../../transcode/index.ts";
 import { LongResponses } from "../answers/long-responses.ts";
 import {
   isRead,
@@ -19,6 +21,8 @@ import {
   sendTooMany,
 } from "../answers/media-response.ts";
 import { ArchiveDelivery } from "../archive/archive-delivery.ts";
+import { parseStillAddress, type StillAddress } from "../stills/still-address.ts";
+import { StillDelivery } from "../stills/still-delivery.ts";
 import type { Admission, Refusal, Viewing } from "../viewers/admission.ts";
 import { Admissions } from "../viewers/admissions.ts";
 import { LiveDelivery } from "./live-delivery.ts";
@@ -48,13 +52,16 @@ export interface HlsDeliverySettings {
   readonly audiences: Audiences;
   /** Answers that may read from the store at a time. */
   readonly maxReads: number;
+  /** Where pictures are decoded. */
+  readonly children: TranscodeChildren;
 }
 
 /** A request as its address is understood. */
 interface MediaRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly address: MediaAddress;
+  readonly url: string;
+  readonly address: MediaAddress | StillAddress;
   /** An edge asks whether its viewer may have it: the answer is 204 exactly where the viewer would get it from us. */
   readonly isQuestion: boolean;
 }
@@ -69,6 +76,8 @@ export class HlsDelivery {
   readonly #recordings: RecordingAddresses;
   readonly #longResponses: LongResponses;
   readonly #addresses = new MediaAddresses();
+  readonly #maker: StillMaker;
+  readonly #stills: StillDelivery;
 
   constructor({ playbackGate, ...settings }: HlsDeliverySettings) {
     const { clock, log, live } = settings;
@@ -79,6 +88,8 @@ export class HlsDelivery {
     this.#archive = new ArchiveDelivery({ ...settings, playbackGate });
     this.#recordings = new RecordingAddresses({ ...settings, gate: playbackGate });
     this.#longResponses = new LongResponses(clock);
+    this.#maker = new StillMaker({ clock, log, children: settings.children });
+    this.#stills = new StillDelivery({ ...settings, maker: this.#maker, archive: this.#archive });
   }
 
   /** Rules changed: kept answers about this playback id, or about all, are asked for again. */
@@ -106,15 +117,16 @@ export class HlsDelivery {
   close(): void {
     this.#admissions.close();
     this.#longResponses.close();
+    this.#maker.close();
   }
 
   handle(req: IncomingMessage, res: ServerResponse): void {
     if (!isRead(req, res)) return;
     const isQuestion = req.url === AUTHORIZE;
     const url = (isQuestion ? originalUri(req) : req.url) ?? "";
-    const address = this.#addresses.find(url);
+    const address = this.#addresses.find(url) ?? parseStillAddress(url);
     if (!address) return sendElsewhere(res, isQuestion ? null : addressOfTrack(url));
-    const asked: MediaRequest = { req, res, address, isQuestion };
+    const asked: MediaRequest = { req, res, url, address, isQuestion };
     const admission = this.#admissions.admit(accessRequestOf(req, url, address));
     if (admission instanceof Promise) void this.#answerLater(asked, admission);
     else this.#answer(asked, admission);
@@ -134,13 +146,22 @@ export class HlsDelivery {
   }
 
   #answer(asked: MediaRequest, admission: Admission | Refusal): void {
+    const { address } = asked;
     if (typeof admission === "string") refuse(asked, admission);
-    else if (admission.content.kind === "live") this.#serveLive(asked, admission);
-    else this.#serveRecording(asked, admission, admission.content);
+    else if (address.kind === "still" || address.kind === "storyboard") this.#serveStill(asked, address, admission);
+    else if (admission.content.kind === "live") this.#serveLive(asked, address, admission);
+    else this.#serveRecording(asked, address, admission, admission.content);
   }
 
-  #serveLive(asked: MediaRequest, admission: Admission): void {
-    const { req, res, address, isQuestion } = asked;
+  #serveStill(asked: MediaRequest, address: StillAddress, { content, isShared }: Admission): void {
+    const { req, res, url, isQuestion } = asked;
+    if (isQuestion) return grant(res);
+    const caching = isShared ? SHARED : PERSONAL;
+    this.#stills.serve({ req, res, url, address, caching }, content).catch((error: unknown) => this.#fail(res, error));
+  }
+
+  #serveLive(asked: MediaRequest, address: MediaAddress, admission: Admission): void {
+    const { req, res, isQuestion } = asked;
     const caching = admission.isShared ? SHARED : PERSONAL;
     if (address.kind === "mp4") return sendNotFound(res);
     if (address.kind === "file") {
@@ -164,8 +185,8 @@ export class HlsDelivery {
     });
   }
 
-  #serveRecording(asked: MediaRequest, admission: Admission, content: StoredContent): void {
-    const { req, res, address } = asked;
+  #serveRecording(asked: MediaRequest, address: MediaAddress, admission: Admission, content: StoredContent): void {
+    const { req, res } = asked;
     const caching = admission.isShared ? SHARED : PERSONAL;
     const beginHere = (): Viewing | null => {
       const viewing = begin(asked, admission);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { StillAddress } from "../stills/still-address.ts";
 import type { AccessRequest } from "../viewers/access-request.ts";
 import { NOBODY, type Viewing } from "../viewers/admission.ts";
 
@@ -75,8 +76,15 @@ export class MediaAddresses {
 }
 
 /** Who asks, for what is under this address. */
-export function accessRequestOf(req: IncomingMessage, url: string, address: MediaAddress): AccessRequest {
+export function accessRequestOf(
+  req: IncomingMessage,
+  url: string,
+  address: MediaAddress | StillAddress,
+): AccessRequest {
   const { playbackId, kind } = address;
+  // Whoever may watch may see pictures: nobody is let in by them.
+  if (kind === "still" || kind === "storyboard")
+    return { req, url, playbackId, protocol: "hls", token: null, step: "follow" };
   if (kind === "file") {
     const token = address.token === NOBODY ? null : address.token;
     const step = address.file.endsWith(".m3u8") ? "follow" : "media";

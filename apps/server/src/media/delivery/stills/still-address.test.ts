@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { parseStillAddress } from "./still-address.ts";
+
+test.each([
+  ["/hls/abcd1/source/latest.jpg", { kind: "still", playbackId: "abcd1", picture: "latest", format: "jpeg" }],
+  ["/asset/hls/abcd1/thumbnail.png?time=3", { kind: "still", playbackId: "abcd1", picture: "at", format: "png" }],
+  ["/hls/abcd1/thumbnails/keyframes_12.jpg", { kind: "still", playbackId: "abcd1", picture: 12, format: "jpeg" }],
+  ["/asset/hls/abcd1/thumbnails/thumbnails.vtt?jwt=x", { kind: "storyboard", playbackId: "abcd1" }],
+])("%s is the address of a picture", (url, address) => {
+  expect(parseStillAddress(url)).toEqual(address);
+});
+
+test.each([
+  "/hls/abcd1/thumbnails/../thumbnail.jpg",
+  "/hls/abcd1/thumbnail%2ejpg",
+  "/hls/abcd1/source/latest.jpg/",
+  "/hls/abcd1/source/latest.vtt",
+  "/hls/abcd1/thumbnails/keyframes_1234567.jpg",
+  "/hls/abcd1/thumbnails/thumbnails.vtt#x",
+  "/hls/ab/thumbnail.jpg",
+])("%s is none", (url) => {
+  expect(parseStillAddress(url)).toBeNull();
+});

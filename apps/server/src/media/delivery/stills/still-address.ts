@@ -1,0 +1,47 @@
+import type { StillFormat } from "../../transcode/index.ts";
+
+/** A picture of what is played, or the list of them. */
+export type StillAddress =
+  | { readonly kind: "storyboard"; readonly playbackId: string }
+  | {
+      readonly kind: "still";
+      readonly playbackId: string;
+      /** The newest of a live stream, one at a time of stored media, or the number of one of its storyboard. */
+      readonly picture: "latest" | "at" | number;
+      readonly format: StillFormat;
+    };
+
+/** As strict as the addresses of media. */
+const ADDRESS =
+  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(source\/latest|thumbnail|thumbnails\/keyframes_(\d{1,6}))\.(jpg|png)|thumbnails\/thumbnails\.vtt)(?:\?[^#]*)?$/;
+
+/**
+ * Read the path of a picture: `/hls/{playbackId}/source/latest.jpg`, `…/thumbnail.jpg`, `…/thumbnails/keyframes_{n}.jpg`, each as `.png` too, or
+ * `…/thumbnails/thumbnails.vtt`. Null for anything else.
+ */
+export function parseStillAddress(url: string): StillAddress | null {
+  const [, playbackId, name, nth, extension] = ADDRESS.exec(url) ?? [];
+  if (playbackId === undefined) return null;
+  if (name === undefined) return { kind: "storyboard", playbackId };
+  const picture = nth !== undefined ? Number(nth) : name === "thumbnail" ? "at" : "latest";
+  return { kind: "still", playbackId, picture, format: extension === "png" ? "png" : "jpeg" };
+}
+
+const WIDTHS = ["160", "320", "640", "1280"];
+
+/** `time` in seconds and `width` of a picture; null for what is not given. Only some widths, as each is made and kept apart. */
+export function parseStillQuery(url: string): { seconds: number | null; width: number | null } | "invalid" {
+  const query = new URLSearchParams(url.split("?", 2)[1]);
+  const [time, width] = [query.get("time"), query.get("width")];
+  if (time !== null && !/^\d{1,8}(\.\d{1,6})?$/.test(time)) return "invalid";
+  if (width !== null && !WIDTHS.includes(width)) return "invalid";
+  return { seconds: time === null ? null : Number(time), width: width === null ? null : Number(width) };
+}
+
+const CREDENTIALS = /[?&]((?:jwt|accessKey)=[^&#]*)/g;
+
+/** The credentials of a query, as they came, for the addresses in what is answered; empty without any. */
+export function credentialQuery(url: string): string {
+  const found = [...url.matchAll(CREDENTIALS)].map(([, credential]) => credential);
+  return found.length > 0 ? `?${found.join("&")}` : "";
+}

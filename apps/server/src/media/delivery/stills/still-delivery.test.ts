@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { MediaRig, until } from "../../testing/media-rig.ts";
+
+let rig: MediaRig;
+beforeEach(async () => {
+  rig = await MediaRig.open();
+});
+afterEach(() => rig[Symbol.asyncDispose]());
+
+const LATEST = "/hls/playstream1/source/latest";
+const RECORDING = "/asset/hls/recording1";
+const status = async (path: string): Promise<number> => (await rig.fetch(path)).status;
+
+async function broadcast(seconds: number) {
+  const { publication } = rig.publish();
+  await rig.send(publication, { seconds });
+  return publication;
+}
+
+describe("a live stream", () => {
+  test("its newest keyframe is an image in both formats, decoded once in 5 s however many ask", async () => {
+    expect(await status(`${LATEST}.jpg`)).toBe(404);
+    await broadcast(5);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => rig.fetch(`${LATEST}.jpg`)));
+    expect(answers[0]?.headers.get("content-type")).toBe("image/jpeg");
+    expect(answers[0]?.headers.get("cache-control")).toBe("public, max-age=5");
+    const newest = `jpeg 640 ${(2 * 60) & 0xff}`;
+    for (const answer of answers) expect(await answer.text()).toBe(newest);
+    expect(rig.children.current.stills).toBe(1);
+    expect(await rig.text(`${LATEST}.png`)).toMatch(/^png 640/);
+    rig.clock.advance(5_001);
+    await rig.text(`${LATEST}.jpg`);
+    expect(rig.children.current.stills).toBe(3);
+    expect(rig.children.taken).toHaveLength(1);
+  });
+
+  test("a child that dies over a picture costs that picture alone; one that is not used for a minute ends", async () => {
+    await broadcast(3);
+    rig.children.mode = "hung";
+    const asked = rig.fetch(`${LATEST}.jpg`);
+    await until(() => rig.children.taken.length === 1, "a child");
+    rig.children.current.die();
+    expect((await asked).status).toBe(404);
+    rig.children.mode = "working";
+    expect(await status(`${LATEST}.png`)).toBe(200);
+    expect(rig.children.taken).toHaveLength(2);
+    rig.clock.advance(60_001);
+    expect(rig.children.current.isKilled).toBe(true);
+  });
+
+  test("a child that is stuck is killed after 4 s", async () => {
+    await broadcast(3);
+    rig.children.mode = "hung";
+    const asked = rig.fetch(`${LATEST}.jpg`);
+    await until(() => rig.children.taken.length === 1, "a child");
+    rig.clock.advance(4_001);
+    expect((await asked).status).toBe(404);
+    expect(rig.children.current.isKilled).toBe(true);
+  });
+
+  test("pictures of a gated stream need what its playlist needs, and count nobody as a viewer", async () => {
+    rig.playbackGate.policy = "jwt";
+    await broadcast(3);
+    expect(await status(`${LATEST}.jpg`)).toBe(401);
+    expect(await status(`${LATEST}.jpg?jwt=bad`)).toBe(401);
+    const answer = await rig.fetch(`${LATEST}.jpg?jwt=good`);
+    expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "private, max-age=5"]);
+    const asks = { headers: { "x-original-uri": `${LATEST}.jpg` } };
+    expect((await rig.fetch("/hls/authorize", asks)).status).toBe(401);
+    rig.clock.advance(60_000);
+    expect(rig.facts.viewerCounts).toEqual([]);
+  });
+});
+
+describe("a recording", () => {
+  async function record(seconds: number): Promise<void> {
+    rig.publishGate.nextStart = { sessionId: "session-1", record: true };
+    const publication = await broadcast(seconds);
+    publication.end("clean-stop", "FCUnpublish");
+    await until(() => rig.facts.of("span-sealed").length === 2, "both spans");
+  }
+
+  test("its storyboard lists a picture a segment, and each can be had", async () => {
+    await record(9);
+    const answer = await rig.fetch(`${RECORDING}/thumbnails/thumbnails.vtt`);
+    expect(answer.headers.get("content-type")).toBe("text/vtt; charset=utf-8");
+    const text = await answer.text();
+    expect(text).toMatch(/^WEBVTT\n\n00:00:00\.000 --> 00:00:02\.000\nkeyframes_0\.jpg\n\n00:00:02\.000 --> /);
+    const names = text.match(/keyframes_\d+\.jpg/g) ?? [];
+    expect(names.length).toBeGreaterThanOrEqual(4);
+    const images = await Promise.all(names.map((name) => rig.text(`${RECORDING}/thumbnails/${name}`)));
+    expect(images.slice(0, 3)).toEqual([0, 60, 120].map((frame) => `jpeg 640 ${frame}`));
+    expect(await status(`${RECORDING}/thumbnails/keyframes_${names.length}.jpg`)).toBe(404);
+    expect(await status(`${RECORDING}/source/latest.jpg`)).toBe(404);
+  });
+
+  test("a picture of any time is the last keyframe before it, of a width that is offered", async () => {
+    await record(9);
+    expect(await rig.text(`${RECORDING}/thumbnail.jpg?time=3.9&width=320`)).toBe("jpeg 320 60");
+    expect(await rig.text(`${RECORDING}/thumbnail.png?time=4`)).toBe("png 640 120");
+    expect(await rig.text(`${RECORDING}/thumbnail.jpg`)).toBe("jpeg 640 120");
+    for (const query of ["width=7", "width=99999", "time=-1", "time=1e9", "time="])
+      expect(await status(`${RECORDING}/thumbnail.jpg?${query}`)).toBe(400);
+  });
+
+  test("a gated one's storyboard leads to pictures with the credential that it was asked for with", async () => {
+    await record(5);
+    rig.playbackGate.policy = "jwt";
+    rig.plane.accessChanged("all");
+    expect(await status(`${RECORDING}/thumbnails/thumbnails.vtt`)).toBe(401);
+    expect(await status(`${RECORDING}/thumbnails/keyframes_0.jpg`)).toBe(401);
+    const text = await rig.text(`${RECORDING}/thumbnails/thumbnails.vtt?tkn=me&jwt=good`);
+    expect(text).toContain("\nkeyframes_0.jpg?jwt=good\n");
+    expect(await status(`${RECORDING}/thumbnails/keyframes_0.jpg?jwt=good`)).toBe(200);
+  });
+});

@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../../platform/clock.ts";
+import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import { Places } from "../../../platform/limits/places.ts";
+import type { PlaybackContent, StoredContent } from "../../../ports/index.ts";
+import {
+  LiveStills,
+  type StillMaker,
+  type StillShape,
+  StoredStills,
+  storyboardOf,
+  storyboardText,
+  TooManyStills,
+} from "../../thumbnails/index.ts";
+import { type Caching, PERSONAL, sendBytes, sendNotFound, sendText } from "../answers/media-response.ts";
+import type { ArchiveDelivery } from "../archive/archive-delivery.ts";
+import type { LiveSources } from "../hls/live-source.ts";
+import { credentialQuery, parseStillQuery, type StillAddress } from "./still-address.ts";
+
+const TYPES = { jpeg: "image/jpeg", png: "image/png" } as const;
+const STORYBOARD_TYPE = "text/vtt; charset=utf-8";
+const KEYFRAME_SHAPE = { maxWidth: 640, maxHeight: 360 } as const;
+/** Pictures that one client may wait for; all wait for the same child. */
+const MAX_PER_CLIENT = 16;
+const MAX_IN_ALL = 500;
+
+export interface StillRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly url: string;
+  readonly address: StillAddress;
+  readonly caching: Caching;
+}
+
+export interface StillDeliverySettings {
+  readonly clock: Clock;
+  readonly maker: StillMaker;
+  readonly live: LiveSources;
+  readonly archive: ArchiveDelivery;
+  readonly proxies: TrustedProxies;
+}
+
+/** Pictures of what is played: of a live stream the newest one, of stored media any, and the list of them for a seek bar. Whoever asks is counted as no viewer. */
+export class StillDelivery {
+  readonly #sources: LiveSources;
+  readonly #archive: ArchiveDelivery;
+  readonly #proxies: TrustedProxies;
+  readonly #live: LiveStills;
+  readonly #stored: StoredStills;
+  readonly #places = new Places({ inAll: MAX_IN_ALL, perHolder: MAX_PER_CLIENT });
+
+  constructor({ clock, maker, live, archive, proxies }: StillDeliverySettings) {
+    this.#sources = live;
+    this.#archive = archive;
+    this.#proxies = proxies;
+    this.#live = new LiveStills(maker, clock);
+    this.#stored = new StoredStills(maker, archive, clock);
+  }
+
+  async serve(asked: StillRequest, content: PlaybackContent): Promise<void> {
+    const { req, res } = asked;
+    const client = this.#proxies.clientOf(req);
+    if (!this.#places.take(client)) return sendBusy(res);
+    try {
+      if (content.kind === "live") await this.#serveLive(asked);
+      else await this.#serveStored(asked, content);
+    } catch (error) {
+      if (!(error instanceof TooManyStills)) throw error;
+      sendBusy(res);
+    } finally {
+      this.#places.giveBack(client);
+    }
+  }
+
+  async #serveLive({ res, address, caching }: StillRequest): Promise<void> {
+    const source = this.#sources.sessionOf(address.playbackId);
+    if (address.kind !== "still" || address.picture !== "latest" || !source) return sendNotFound(res);
+    const { sessionId, pipeline } = source;
+    const image = await this.#live.newest({ sessionId, listed: pipeline.listed }, address.format);
+    sendImage(res, address.format, image, caching.still);
+  }
+
+  async #serveStored({ res, url, address, caching }: StillRequest, content: StoredContent): Promise<void> {
+    const index = await this.#archive.index(content);
+    const storyboard = index && storyboardOf(index);
+    if (!index || !storyboard) return sendNotFound(res);
+    if (address.kind === "storyboard")
+      return sendText(res, 200, STORYBOARD_TYPE, storyboardText(storyboard, credentialQuery(url)), caching.fresh);
+    const { picture, format } = address;
+    const asked =
+      picture === "at" ? parseStillQuery(url) : { seconds: storyboard.starts[Number(picture)], width: null };
+    if (asked === "invalid") return sendText(res, 400, "application/json", INVALID_QUERY, PERSONAL.error);
+    if (picture === "latest" || asked.seconds === undefined) return sendNotFound(res);
+    const { width } = asked;
+    const size = width === null ? KEYFRAME_SHAPE : { maxWidth: width, maxHeight: width };
+    // Without a time, one from the middle: beginnings are often black.
+    const seconds = asked.seconds ?? storyboard.endSeconds / 2;
+    const shape: StillShape = { ...size, format };
+    sendImage(res, format, await this.#stored.at(index, seconds, shape), caching.immutable);
+  }
+}
+
+function sendImage(res: ServerResponse, format: keyof typeof TYPES, image: Uint8Array | null, cache: string): void {
+  if (image) sendBytes(res, TYPES[format], cache, image);
+  else sendNotFound(res);
+}
+
+const INVALID_QUERY = '{"errors":["time is a number of seconds, and width one of 160, 320, 640 and 1280"]}';
+const TOO_MANY = '{"errors":["too many pictures at a time: try again in a second"]}';
+
+function sendBusy(res: ServerResponse): void {
+  res.setHeader("retry-after", "1");
+  sendText(res, 503, "application/json", TOO_MANY, PERSONAL.error);
+}

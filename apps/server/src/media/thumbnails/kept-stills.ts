@@ -1,0 +1,46 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../platform/clock.ts";
+
+/** Of all images together. */
+const MAX_BYTES = 32 * 1024 * 1024;
+/** Beside its bytes; an image that could not be made is kept as well. */
+const ENTRY_BYTES = 200;
+
+interface Kept {
+  readonly image: Uint8Array | null;
+  readonly madeAt: number;
+}
+
+/** Images that were made, as many as fit. All who want the same one at the same moment share its making. */
+export class KeptStills {
+  readonly #clock: Clock;
+  readonly #kept = new LRUCache<string, Kept>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ image }) => (image?.byteLength ?? 0) + ENTRY_BYTES,
+  });
+  readonly #making = new Map<string, Promise<Uint8Array | null>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The image under this key, made again when it is older than `maxAgeMs`. */
+  async get(key: string, maxAgeMs: number, make: () => Promise<Uint8Array | null>): Promise<Uint8Array | null> {
+    const kept = this.#kept.get(key);
+    if (kept && this.#clock.monotonic() - kept.madeAt < maxAgeMs) return kept.image;
+    const making = this.#making.get(key) ?? this.#make(key, make);
+    this.#making.set(key, making);
+    return making;
+  }
+
+  async #make(key: string, make: () => Promise<Uint8Array | null>): Promise<Uint8Array | null> {
+    const madeAt = this.#clock.monotonic();
+    try {
+      const image = await make();
+      this.#kept.set(key, { image, madeAt });
+      return image;
+    } finally {
+      this.#making.delete(key);
+    }
+  }
+}

@@ -1,0 +1,13 @@
+export type StillFormat = "jpeg" | "png";
+
+/** One picture that a child decodes from a keyframe and makes an image of. */
+export interface StillJob {
+  readonly id: number;
+  readonly codec: "avc" | "hevc" | "av1";
+  /** Base64 of the body of `avcC`, `hvcC` or `av1C`. */
+  readonly config: string;
+  /** The image fits into this, keeps its shape, and is never larger than the picture. */
+  readonly maxWidth: number;
+  readonly maxHeight: number;
+  readonly format: StillFormat;
+}
