@@ -6,7 +6,8 @@ import { lockAsset, writeAsset } from "./asset-change.ts";
 const MAX_SECONDS = 12 * 3_600;
 /** Of one attempt, that broke off by an error. A killed process counts for none. */
 const MAX_BROKEN_RUNS = 3;
-const AT_ONCE = 2;
+/** Each is scanned, and plays, soon; the media floor bounds what they do at a time. */
+const AT_ONCE = 6;
 
 export interface ProcessingJobDeps extends Deps {
   readonly ledger: AssetLedger;

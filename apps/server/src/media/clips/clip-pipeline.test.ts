@@ -11,9 +11,9 @@ import type { AssetLedger, MediaIndex, VideoSpec } from "../../ports/index.ts";
 import { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
 import { AssetPipeline } from "../vod/asset-pipeline.ts";
 import { SourceFiles } from "../vod/source-files.ts";
-import { VodBudget } from "../vod/vod-budget.ts";
 import { VodChildren } from "../vod/vod-children.ts";
 import { decodePictures, everyFrame, makeFile } from "../vod/vod-rig.ts";
+import { VodTurns } from "../vod/vod-turns.ts";
 import { ClipPipeline } from "./clip-pipeline.ts";
 
 const NOON = Date.UTC(2026, 10, 22, 12);
@@ -38,13 +38,21 @@ beforeAll(async () => {
   await store.putFile(SOURCE, file.path);
   const sources = new SourceFiles({ store, folder: join(folder, "sources"), freeBytes: () => 1e12 });
   await sources.open();
-  const budget = new VodBudget({ cores: 2, liveCores: () => 0 });
   const ledger = ledgerOf({
     ...{ assetId: "parent", projectId: "project-1", sourceKey: SOURCE, sourceBytes: 1 },
     ...{ outPrefix: "v1/project-1/asset/parent/out/1/", profiles: [], staticMp4: false },
     ...{ targetSegmentSeconds: 0.4, progress: 0 },
   });
-  const settings = { clock: systemClock, log: silentLog, store, sources, children, budget, preset: "ultrafast" };
+  const settings = {
+    clock: systemClock,
+    log: silentLog,
+    store,
+    sources,
+    children,
+    scans: new VodTurns(() => 2),
+    chunks: new VodTurns(() => 1),
+    preset: "ultrafast",
+  };
   await new AssetPipeline(settings).process("parent", ledger, new AbortController().signal);
   parent = atNoon(ledger.media());
 });

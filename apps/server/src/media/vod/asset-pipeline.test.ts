@@ -11,10 +11,10 @@ import { type AssetLedger, AssetNotWanted, type AssetWork, type MediaIndex } fro
 import { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
 import { AssetPipeline } from "./asset-pipeline.ts";
 import { SourceFiles } from "./source-files.ts";
-import { VodBudget } from "./vod-budget.ts";
 import { ChildFailed, VodChildren } from "./vod-children.ts";
 import type { VodJob } from "./vod-protocol.ts";
 import { decodePictures, everyFrame, type FileOptions, makeFile } from "./vod-rig.ts";
+import { VodTurns } from "./vod-turns.ts";
 
 const SOURCE = "v1/project-1/asset/asset-1/source/1/original";
 const OUT = "v1/project-1/asset/asset-1/out/1/";
@@ -96,14 +96,14 @@ async function startRig(bytes: Uint8Array | null = null) {
   const sources = new SourceFiles({ store, folder: join(folder, "sources"), freeBytes: () => 1e12 });
   await sources.open();
   const children = new ChildrenOfTest(systemClock);
-  const budget = new VodBudget({ cores: 2, liveCores: () => 0 });
   const pipeline = new AssetPipeline({
     clock: systemClock,
     log: silentLog,
     store,
     sources,
     children,
-    budget,
+    scans: new VodTurns(() => 2),
+    chunks: new VodTurns(() => 1),
     preset: "ultrafast",
   });
   const ledger = new LedgerOfTest({
@@ -136,7 +136,7 @@ test("a source that players take plays before its rungs are made, and is bit for
   await rig.process();
   const { ledger, children } = rig;
   expect(ledger.told).toEqual(["probed", "playable", "finished"]);
-  expect(children.jobs).toEqual(["scan", "chunk 1", "chunk 7", "chunk 13"]);
+  expect(children.jobs).toEqual(["scan", "chunk 1", "chunk 9"]);
   expect(ledger.playableMedia?.renditions.map(({ rendition }) => rendition)).toEqual(["source", "audio"]);
   const media = ledger.media as MediaIndex;
   expect(media.renditions.map(({ rendition }) => rendition)).toEqual(["source", "v0", "audio"]);
@@ -159,12 +159,12 @@ test("a source that players take plays before its rungs are made, and is bit for
 
 test("a run that follows a killed one goes on at its chunk, and makes nothing twice", async () => {
   await using rig = await startRig();
-  rig.children.failsAt = "chunk 7";
+  rig.children.failsAt = "chunk 9";
   await expect(rig.process()).rejects.toThrow(ChildFailed);
   rig.children.failsAt = "";
   rig.children.jobs.length = 0;
   await rig.process();
-  expect(rig.children.jobs).toEqual(["chunk 7", "chunk 13"]);
+  expect(rig.children.jobs).toEqual(["chunk 9"]);
   expect(rig.ledger.media?.renditions[1]?.segments).toHaveLength(15);
 });
 

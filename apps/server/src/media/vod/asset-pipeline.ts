@@ -10,9 +10,9 @@ import { type Chunk, planChunks } from "./chunk-plan.ts";
 import { MadeFiles } from "./made-files.ts";
 import { CannotCopy, FileRefused } from "./refusal.ts";
 import type { LocalSource, SourceFiles } from "./source-files.ts";
-import type { VodBudget } from "./vod-budget.ts";
 import type { VodChildren } from "./vod-children.ts";
-import type { EncodeJob, MadeSpan, ScanJob, ScannedFile, ScannedPicture } from "./vod-protocol.ts";
+import type { EncodeJob, FramedMessage, MadeSpan, ScanJob, ScannedFile, ScannedPicture } from "./vod-protocol.ts";
+import type { VodTurns } from "./vod-turns.ts";
 
 /** Players load a segment before they show its first picture. */
 const SEGMENT_SECONDS = 4;
@@ -30,7 +30,9 @@ export interface AssetPipelineSettings {
   readonly store: ObjectStore;
   readonly sources: SourceFiles;
   readonly children: VodChildren;
-  readonly budget: VodBudget;
+  /** A scan is short, and an asset that waits for its own cannot be watched: scans do not wait for chunks. */
+  readonly scans: VodTurns;
+  readonly chunks: VodTurns;
   /** x264's. */
   readonly preset: string;
 }
@@ -120,19 +122,15 @@ export class AssetPipeline implements AssetProcessor {
   ): Promise<Scanned> {
     const spans: MadeSpan[] = [];
     let file: ScannedFile | null = null;
-    const { children } = this.#settings;
-    await children.run(
-      job,
-      source.path,
-      async (framed) => {
-        const { message } = framed;
-        const span = await made.keep(framed);
-        if (span) spans.push(span);
-        if (message.type === "scanned") file = message.file;
-        if (message.type === "progress") await progress.tell(message.done * SCAN_SHARE);
-      },
-      signal,
-    );
+    const { children, scans } = this.#settings;
+    const onMessage = async (framed: FramedMessage): Promise<void> => {
+      const { message } = framed;
+      const span = await made.keep(framed);
+      if (span) spans.push(span);
+      if (message.type === "scanned") file = message.file;
+      if (message.type === "progress") await progress.tell(message.done * SCAN_SHARE);
+    };
+    await scans.run(() => children.run(job, source.path, onMessage, signal));
     if (!file) throw new Error("a scan ended without telling what it found");
     return { file, spans };
   }
@@ -141,12 +139,12 @@ export class AssetPipeline implements AssetProcessor {
     picture: ScannedPicture,
     rungs: readonly AssetRung[],
     source: LocalSource,
-    made: MadeFiles,
+    files: MadeFiles,
     progress: Progress,
     signal: AbortSignal,
   ): Promise<MadeSpan[]> {
     if (rungs.length === 0) return [];
-    const { budget, preset } = this.#settings;
+    const { chunks: turns, preset } = this.#settings;
     const chunks = planChunks(picture);
     const parts = new Map<Chunk, number>();
     const tell = (chunk: Chunk, done: number): Promise<void> => {
@@ -157,22 +155,23 @@ export class AssetPipeline implements AssetProcessor {
     // The first that fails ends the others, and none is left running behind it.
     const failing = new AbortController();
     const stop = AbortSignal.any([signal, failing.signal]);
-    const results = await Promise.allSettled(
-      chunks.map((chunk) =>
-        budget.run(async () => {
+    const made: MadeSpan[] = [];
+    const left = chunks.values();
+    // No more lanes than there are places: the chunks of other assets come in between.
+    const lanes = Array.from({ length: Math.min(turns.places, chunks.length) }, async () => {
+      for (const chunk of left) {
+        const spans = await turns.run(async () => {
           stop.throwIfAborted();
           const job: EncodeJob = { type: "encode", epoch: EPOCH, picture, rungs, preset, ...chunk };
-          try {
-            return await this.#chunk(job, source, made, (done) => tell(chunk, done), stop);
-          } catch (error) {
-            failing.abort(error);
-            throw error;
-          }
-        }),
-      ),
-    );
+          return this.#chunk(job, source, files, (done) => tell(chunk, done), stop);
+        });
+        made.push(...spans);
+      }
+    });
+    for (const lane of lanes) lane.catch((error: unknown) => failing.abort(error));
+    await Promise.allSettled(lanes);
     if (stop.aborted) throw stop.reason;
-    return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+    return made;
   }
 
   async #chunk(
@@ -182,7 +181,7 @@ export class AssetPipeline implements AssetProcessor {
     tell: (done: number) => Promise<void>,
     signal: AbortSignal,
   ): Promise<MadeSpan[]> {
-    const name = `chunk-${job.segments[0]?.msn}`;
+    const name = `chunk-${job.segments[0]?.msn}-${job.segments.at(-1)?.msn}`;
     const noted = await made.noted<MadeSpan[]>(name);
     if (noted) return noted;
     const spans: MadeSpan[] = [];

@@ -8,11 +8,12 @@ import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import type { AssetProcessor } from "../../ports/index.ts";
 import { AssetPipeline } from "./asset-pipeline.ts";
 import { SourceFiles } from "./source-files.ts";
-import { VodBudget } from "./vod-budget.ts";
 import { VodChildren } from "./vod-children.ts";
+import { encodingPlaces, VodTurns } from "./vod-turns.ts";
 
 /** Nobody waits for the picture that is encoded, so more is spent on it than on a live one. */
 const PRESET = "veryfast";
+const SCANS_AT_ONCE = 2;
 
 export interface AssetPipelineNeeds {
   readonly clock: Clock;
@@ -31,6 +32,8 @@ export async function openAssetPipeline(needs: AssetPipelineNeeds): Promise<Asse
   const sources = new SourceFiles({ store, folder, freeBytes: () => freeBytesOf(dataFolder) });
   await sources.open();
   const children = new VodChildren(clock, confinement);
-  const budget = new VodBudget({ cores: availableCores(), liveCores });
-  return new AssetPipeline({ clock, log, store, sources, children, budget, preset: PRESET });
+  const scans = new VodTurns(() => SCANS_AT_ONCE);
+  const cores = availableCores();
+  const chunks = new VodTurns(() => encodingPlaces(cores, liveCores()));
+  return new AssetPipeline({ clock, log, store, sources, children, scans, chunks, preset: PRESET });
 }

@@ -1,0 +1,47 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import { SourceFiles } from "./source-files.ts";
+
+const { signal } = new AbortController();
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "weir-sources-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** A store on another machine. */
+function far(read: () => Readable, freeBytes = 1e12): SourceFiles {
+  const store = { read: async () => read() } as unknown as ObjectStore;
+  return new SourceFiles({ store, folder, freeBytes: () => freeBytes });
+}
+
+test("a file of a store that is elsewhere is copied for as long as it is needed", async () => {
+  const sources = far(() => Readable.from([Buffer.from("the "), Buffer.from("file")]));
+  await sources.open();
+  {
+    await using source = await sources.take("v1/key", "asset-1", 8, signal);
+    expect(await readFile(source.path, "utf8")).toBe("the file");
+  }
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("a copy that breaks off leaves nothing, nor does an earlier run", async () => {
+  const broken = async function* () {
+    yield Buffer.from("the ");
+    throw new Error("the store is away");
+  };
+  const sources = far(() => Readable.from(broken()));
+  await sources.open();
+  await expect(sources.take("v1/key", "asset-1", 8, signal)).rejects.toThrow("the store is away");
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test("a copy for which there is no room is not begun", async () => {
+  const sources = far(() => Readable.from(["never read"]), 600 * 1024 * 1024);
+  await expect(sources.take("v1/key", "asset-1", 1e9, signal)).rejects.toThrow("no room on the disk");
+});
