@@ -55,6 +55,10 @@ export default defineConfig({
       { extends: true, test: { name: "peers", include: ["apps/server/test/**/*.peers.ts"], ...oneAtATime } },
       {
         extends: true,
+        test: { name: "long", include: ["apps/server/test/**/*.long.ts"], ...oneAtATime, testTimeout: 900_000 },
+      },
+      {
+        extends: true,
         test: { name: "crash", include: ["apps/server/test/**/*.crash.ts"], ...oneAtATime, testTimeout: 900_000 },
       },
     ],

@@ -10,6 +10,7 @@ const SLOWEST_SHOWN = 10;
 const LEFT_OUT = [
   "test:hostile: attacks on the server while somebody broadcasts, watches and uses the API, about 10 minutes",
   "test:crash: kill -9 of the server twenty times while three streams are recorded, about 9 minutes",
+  "test:long: files of gigabytes are uploaded through kills, about 5 minutes",
   "test:peers: an nginx of the distribution (/usr/sbin/nginx) in front of the server, about a minute",
 ];
 

@@ -17,7 +17,6 @@ const later = (what: string, operations: Operations): LaterRoute[] =>
 /** Every operation that answers 501. */
 export const laterRoutes: readonly LaterRoute[] = [
   ...later("pulled streams", ["PUT /stream/pull", "POST /stream/:id/start-pull"]),
-  ...later("imports by address", ["POST /asset/upload/url", "POST /asset/import"]),
   ...later("exports of assets", ["POST /asset/:id/export"]),
   ...later("transcoding of files", ["POST /transcode"]),
   ...later("rooms", [

@@ -25,6 +25,8 @@ export interface Asked {
   readonly accessChanges: (string | "all")[];
   /** Streams whose sessions were to ask for their targets. */
   readonly targetChanges: string[];
+  /** Addresses from which files were to be fetched. */
+  readonly imports: string[];
   /** Recordings whose MP4 the media floor was asked to measure. */
   readonly measured: string[];
   /** Sessions whose recording the media floor was asked to seal. */
@@ -82,6 +84,7 @@ export async function startTestDomains(
     broadcasts: [],
     accessChanges: [],
     targetChanges: [],
+    imports: [],
     measured: [],
     sealed: [],
     clips: [],
@@ -130,6 +133,7 @@ export async function startTestDomains(
         },
         read: async (key) => Readable.from([key]),
       },
+      importFile: async (request) => void asked.imports.push(request.url),
       assetProcessor: { process: async () => {} },
       clipMaker: { make: async (work) => void asked.clips.push(work) },
       // Time limits of calls are real, as the receivers of tests are.

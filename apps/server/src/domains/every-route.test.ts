@@ -78,6 +78,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /api/person/{id}": { password: "a long password" },
   "POST /api/multistream/target": { url: "rtmp://example.com/live/x" },
   "PATCH /api/stream/{id}/suspended": { suspended: true },
+  "POST /api/asset/upload/url": { name: "imported", url: "https://example.com/a.mp4" },
+  "POST /api/asset/import": { name: "imported", url: "https://example.com/b.mp4" },
   "POST /api/access-control/try": { playbackId: world.playbackId },
   "POST /api/access-control/owner-token": { playbackId: world.playbackId },
   "POST /api/stream/{id}/create-multistream-target": { profile: "source", id: world.target },

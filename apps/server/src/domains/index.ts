@@ -10,12 +10,22 @@ import type { Outbound } from "../platform/outbound/outbound.ts";
 import { JobQueue } from "../platform/queue/job-queue.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { UploadGate } from "../platform/uploads/upload-gate.ts";
+import type { ImportRequest } from "../platform/uploads/upload-import.ts";
 import type { AssetProcessor, ClipMaker, EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports/index.ts";
 import { OwnerTokens, signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
 import { addLaterRoutes, describeApi, version } from "./api/index.ts";
-import { assetRoutes, processingJob, readAsset, readTask, StoredAssetLedger, UploadDesk } from "./assets/index.ts";
+import {
+  assetRoutes,
+  importJob,
+  processingJob,
+  type QueueAsset,
+  readAsset,
+  readTask,
+  StoredAssetLedger,
+  UploadDesk,
+} from "./assets/index.ts";
 import { clipProcessor, clipRoutes } from "./clips/index.ts";
 import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
 import { healthRoutes } from "./health/index.ts";
@@ -98,6 +108,8 @@ export interface DomainOptions {
   /** Makes what plays of customers' files, in the worker role. */
   readonly assetProcessor: AssetProcessor;
   readonly clipMaker: ClipMaker;
+  /** Bring the file at a customer's address to the object store as if it had been uploaded, in the worker role. */
+  importFile(request: ImportRequest): Promise<void>;
   /** The only way to addresses that customers give. */
   readonly outbound: Outbound;
   /** How people's passwords are hashed. */
@@ -199,12 +211,17 @@ export function createDomains(options: DomainOptions): Domains {
   });
   const assetProcessor = clipProcessor({ ...deps, mediaControl }, deps.assetProcessor);
   const processing = processingJob({ ...deps, ledger, assetProcessor });
-  const jobs = new JobQueue({ ...deps, db: database.jobs, kinds: [retentionJob(deps), processing] });
+  const importing = importJob(deps);
+  const jobs = new JobQueue({ ...deps, db: database.jobs, kinds: [retentionJob(deps), importing, processing] });
   const refusals = new RefusedPublishes(() => deps.clock.now());
   const assets = {
     ...deps,
     uploadSecret: () => serverSecret(deps, "upload-tokens"),
     queueProcessing: async (assetId: string) => void (await jobs.add(processing, { assetId }, { key: assetId })),
+    queueAsset: async ({ id, source_key, source }: Parameters<QueueAsset>[0]) => {
+      const kind = source_key === null && source.type === "url" ? importing : processing;
+      await jobs.add(kind, { assetId: id }, { key: id });
+    },
   };
   const housekeeping = new Housekeeping(assets, node);
   return {

@@ -2,6 +2,8 @@ import type { LabelledCounter } from "../platform/metrics/metrics.ts";
 import {
   Outbound,
   type OutboundAnswer,
+  type OutboundBody,
+  type OutboundGet,
   type OutboundPost,
   type OutboundSettings,
 } from "../platform/outbound/outbound.ts";
@@ -20,6 +22,12 @@ export class ObservedOutbound extends Outbound {
 
   override async post(request: OutboundPost): Promise<OutboundAnswer> {
     const answer = await this.#tracing.step("outbound.post", {}, () => super.post(request));
+    this.#calls.add([answer.ok ? `${Math.floor(answer.status / 100)}xx` : answer.reason]);
+    return answer;
+  }
+
+  override async get(request: OutboundGet): Promise<OutboundBody> {
+    const answer = await this.#tracing.step("outbound.get", {}, () => super.get(request));
     this.#calls.add([answer.ok ? `${Math.floor(answer.status / 100)}xx` : answer.reason]);
     return answer;
   }

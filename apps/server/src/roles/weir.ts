@@ -140,6 +140,8 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     store,
     assetProcessor,
     clipMaker,
+    importFile: (request) =>
+      uploads?.import(request) ?? Promise.reject(new Error("this process has no spool of uploads")),
     outbound,
   });
   opened.defer(() => domains.close());
@@ -182,17 +184,19 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   addHealthRoutes(app, readiness);
   const isApi = config.roles.includes("api");
   if (isApi) await addApi(app, domains, log);
-  const uploads = isApi
-    ? new UploadServer({
-        folder: join(dataFolder, "uploads"),
-        freeBytes: () => freeBytesOf(dataFolder),
-        gate: domains.uploads,
-        store,
-        proxies,
-        clock,
-        log,
-      })
-    : null;
+  const uploads =
+    isApi || config.roles.includes("worker")
+      ? new UploadServer({
+          folder: join(dataFolder, "uploads"),
+          freeBytes: () => freeBytesOf(dataFolder),
+          gate: domains.uploads,
+          store,
+          proxies,
+          outbound,
+          clock,
+          log,
+        })
+      : null;
   await uploads?.open();
   opened.defer(() => uploads?.close());
   const http = await createHttpServer({
@@ -200,7 +204,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     port: config.httpPort,
     media: media?.handleHttp ?? notHere,
     mediaPrefixes: MEDIA_PREFIXES,
-    uploads: uploads && { handle: uploads.handle, prefixes: UPLOAD_PREFIXES },
+    uploads: isApi && uploads ? { handle: uploads.handle, prefixes: UPLOAD_PREFIXES } : null,
     app,
     clock,
   });

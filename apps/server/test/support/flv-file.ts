@@ -16,13 +16,18 @@ const PREVIOUS_SIZE_BYTES = 4;
 
 /** The bytes that a real encoder sends in so many seconds. */
 export async function encodeFlv(options: Omit<PublisherOptions, "url">): Promise<FlvTag[]> {
+  return readTags(await makeClip(options));
+}
+
+/** The same as a file. */
+export async function makeClip(options: Omit<PublisherOptions, "url">): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), "weir-flv-"));
   try {
     const path = join(folder, "clip.flv");
     const publisher = await startPublisher({ ...options, url: path });
     const problem = await publisher.ended;
     if (problem) throw new Error(problem);
-    return readTags(await readFile(path));
+    return await readFile(path);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { Asset, AssetPatch, NewAsset, RequestedUpload } from "../asset.ts";
+import { Asset, AssetPatch, NewAsset, NewAssetFromUrl, RequestedImport, RequestedUpload } from "../asset.ts";
 import { ListQuery } from "../list.ts";
 import { flag, none, ok, type Route } from "../route.ts";
 import { Task } from "../task.ts";
@@ -12,6 +12,16 @@ const assetList = Type.Object({
   details: flag("`1`: with the tracks of each file"),
 });
 
+const importing = {
+  method: "POST",
+  summary:
+    "Create an asset from a file that the server fetches; 200 with the same one where it is being fetched already",
+  auth: "key",
+  body: NewAssetFromUrl,
+  success: { status: 201, body: RequestedImport },
+  failures: [400, 422],
+} as const;
+
 /** Files that were uploaded or imported, and the tasks that process them. */
 export const assetRoutes = {
   requestUpload: {
@@ -23,6 +33,8 @@ export const assetRoutes = {
     success: ok(RequestedUpload),
     failures: [400, 422, 429],
   },
+  importAsset: { ...importing, path: "/api/asset/upload/url" },
+  importAssetOlder: { ...importing, path: "/api/asset/import" },
   listAssets: {
     method: "GET",
     path: "/api/asset",

@@ -11,6 +11,12 @@ export function assetRoutes(app: FastifyInstance, deps: AssetServiceDeps): void 
   const assets = new AssetService(deps);
 
   api.on(routes.requestUpload, async ({ principal, body, origin }) => assets.requestUpload(principal, body, origin));
+  for (const route of [routes.importAsset, routes.importAssetOlder])
+    api.on(route, async ({ principal, body, origin }, reply) => {
+      const { isNew, ...requested } = await assets.import(principal, body, origin);
+      if (!isNew) reply.code(200);
+      return requested;
+    });
   api.on(routes.listAssets, async ({ principal, query, origin, url }, reply) => {
     const view = { publicUrl: origin, details: isSet(query.details) && query.details !== "0" };
     const page = await assets.list(principal, parseListQuery(query, assetFields, LATEST_FIRST), query, view);

@@ -1,4 +1,15 @@
-import type { Asset, AssetPatch, AssetSource, NewAsset, RequestedUpload, Task, TranscodeProfile } from "@weir/contract";
+import type {
+  Asset,
+  AssetPatch,
+  AssetSource,
+  NewAsset,
+  NewAssetFromUrl,
+  RequestedImport,
+  RequestedUpload,
+  Task,
+  TranscodeProfile,
+} from "@weir/contract";
+import type { Outbound } from "../../platform/outbound/outbound.ts";
 import type { MediaControl } from "../../ports/index.ts";
 import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
 import { BadRequest, type ListRequest, NotFound, type Page, type Principal, type RawQuery } from "../api/index.ts";
@@ -9,19 +20,32 @@ import type { AssetRow, Owner, Trx } from "../schema.ts";
 import { assetEvent, lockAsset, moveAsset, taskEvent, writeAsset } from "./asset-change.ts";
 import { AssetConflict, TooManyUploads } from "./asset-errors.ts";
 import { type AssetView, assetRecord, taskRecord } from "./asset-record.ts";
-import { findAnyAsset, findAsset, findTask, hasUploads, insertAsset, listAssets, listTasks } from "./asset-store.ts";
+import {
+  findAnyAsset,
+  findAsset,
+  findFetched,
+  findTask,
+  hasUploads,
+  insertAsset,
+  listAssets,
+  listTasks,
+} from "./asset-store.ts";
+import type { QueueAsset } from "./upload-desk.ts";
 import { mintUploadToken, UPLOAD_TOKEN_MS } from "./upload-token.ts";
 
 export interface AssetServiceDeps extends Deps {
   readonly events: EventLog;
   readonly mediaControl: Pick<MediaControl, "accessChanged">;
   readonly findAccessWebhook: FindAccessWebhook;
+  readonly outbound: Pick<Outbound, "refusalOf">;
   /** Unfinished uploads that one project may have; 0 for any number. */
   readonly uploadsPerProject: number;
   uploadSecret(): Promise<Uint8Array>;
-  queueProcessing(assetId: string): Promise<void>;
+  readonly queueAsset: QueueAsset;
 }
 
+/** A second request for the same file within this time is the first one once more. */
+const SAME_IMPORT_MS = 15 * 60_000;
 /** How long a deleted asset can be restored. */
 const RESTORABLE_MS = 7 * 86_400_000;
 
@@ -47,6 +71,27 @@ export class AssetService {
       asset: assetRecord(row, { publicUrl, details: true }),
       task: { id: row.task_id },
     };
+  }
+
+  /** Null `isNew` where the same file is being fetched already. */
+  async import(
+    principal: Principal,
+    { url, ...input }: NewAssetFromUrl,
+    publicUrl: string,
+  ): Promise<RequestedImport & { readonly isNew: boolean }> {
+    const { db, clock, outbound, queueAsset } = this.#deps;
+    const refusal = outbound.refusalOf(url);
+    if (refusal !== null) throw new BadRequest(`files cannot be fetched from this url: ${refusal}`);
+    const shown = (row: AssetRow, isNew: boolean) => ({
+      asset: assetRecord(row, { publicUrl, details: true }),
+      task: { id: row.task_id },
+      isNew,
+    });
+    const fetched = await findFetched(db, principal, { url, since: clock.now() - SAME_IMPORT_MS });
+    if (fetched) return shown(fetched, false);
+    const row = await this.create(principal, input, { source: { type: "url", url }, expiresAt: null });
+    await queueAsset(row);
+    return shown(row, true);
   }
 
   /** An asset without its file: one that is to be uploaded until `expiresAt`, or one that is fetched. */
@@ -156,7 +201,7 @@ export class AssetService {
       return [assetEvent(before, "asset.updated", at), taskEvent(before, "task.updated", at)];
     });
     await this.#refresh(row);
-    if (isWorkFor(row)) await this.#deps.queueProcessing(row.id);
+    if (isWorkFor(row)) await this.#deps.queueAsset(row);
   }
 
   /** Process a failed asset once more, from the file that is there. */
@@ -171,7 +216,7 @@ export class AssetService {
       });
     });
     await this.#refresh(row);
-    await this.#deps.queueProcessing(row.id);
+    await this.#deps.queueAsset(row);
     return row.task_id;
   }
 

@@ -91,6 +91,18 @@ export async function insertAsset(
   return trx.insertInto("asset").values(row).returningAll().executeTakeFirstOrThrow();
 }
 
+/** An asset of the project whose file is being fetched from this address, or is not processed yet. */
+export async function findFetched(
+  db: Db,
+  { projectId }: Owner,
+  { url, since }: { readonly url: string; readonly since: number },
+): Promise<AssetRow | undefined> {
+  const { rows } = await sql<AssetRow>`
+    select * from asset where project_id = ${projectId} and source->>'url' = ${url} and phase in ('waiting', 'processing')
+      and deleted_at is null and created_at > ${since}::bigint order by created_at limit 1`.execute(db);
+  return rows[0];
+}
+
 /** Whether the project has so many uploads that are not finished, or more. */
 export async function hasUploads(db: Db, { projectId }: Owner, count: number): Promise<boolean> {
   const { rows } = await sql`

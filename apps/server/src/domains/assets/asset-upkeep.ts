@@ -3,7 +3,9 @@ import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { assetPrefix } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
+import type { AssetRow } from "../schema.ts";
 import { lockAsset, moveAsset } from "./asset-change.ts";
+import type { QueueAsset } from "./upload-desk.ts";
 
 const BATCH = 20;
 const TRY_AGAIN_MS = 60_000;
@@ -13,7 +15,7 @@ const QUIET_MS = 60_000;
 export interface AssetUpkeepDeps extends Deps {
   readonly events: EventLog;
   readonly store: Pick<ObjectStore, "deletePrefix">;
-  queueProcessing(assetId: string): Promise<void>;
+  readonly queueAsset: QueueAsset;
 }
 
 /** Uploads that nobody goes on with fail, so that they count for nothing any more. */
@@ -33,12 +35,12 @@ export async function expireUploads({ db, clock, events }: AssetUpkeepDeps): Pro
 }
 
 /** Queue what waits for a worker: where a kill came between a row and its job, there is none. One that is queued or runs stays as it is. */
-export async function queueQuietAssets({ db, clock, queueProcessing }: AssetUpkeepDeps): Promise<void> {
-  const { rows } = await sql<{ id: string }>`
-    select id from asset where phase in ('waiting', 'processing') and deleted_at is null
+export async function queueQuietAssets({ db, clock, queueAsset }: AssetUpkeepDeps): Promise<void> {
+  const { rows } = await sql<Pick<AssetRow, "id" | "source_key" | "source">>`
+    select id, source_key, source from asset where phase in ('waiting', 'processing') and deleted_at is null
       and (source_key is not null or source->>'type' in ('url', 'clip')) and updated_at <= ${clock.now() - QUIET_MS}::bigint
     order by random() limit ${BATCH}`.execute(db);
-  for (const { id } of rows) await queueProcessing(id);
+  for (const row of rows) await queueAsset(row);
 }
 
 /** Remove the objects, then the rows, of deleted assets that can no longer be restored. */

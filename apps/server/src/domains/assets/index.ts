@@ -7,6 +7,7 @@ export { readAsset, readTask } from "./asset-snapshots.ts";
 export { isSettled } from "./asset-status.ts";
 export { insertAsset } from "./asset-store.ts";
 export { type AssetUpkeepDeps, expireUploads, purgeDeletedAssets, queueQuietAssets } from "./asset-upkeep.ts";
+export { importJob } from "./import-job.ts";
 export { processingJob } from "./processing-job.ts";
 export { StoredAssetLedger } from "./stored-asset-ledger.ts";
-export { UploadDesk } from "./upload-desk.ts";
+export { type QueueAsset, UploadDesk } from "./upload-desk.ts";

@@ -1,7 +1,7 @@
 import type { Job, JobKind } from "../../platform/queue/job.ts";
 import { type AssetLedger, AssetNotWanted, type AssetProcessor } from "../../ports/index.ts";
-import type { Deps } from "../deps.ts";
 import { lockAsset, writeAsset } from "./asset-change.ts";
+import { type AssetHashDeps, recordHashes } from "./asset-hash.ts";
 
 const MAX_SECONDS = 12 * 3_600;
 /** Of one attempt, that broke off by an error. A killed process counts for none. */
@@ -9,7 +9,7 @@ const MAX_BROKEN_RUNS = 3;
 /** Each is scanned, and plays, soon; the media floor bounds what they do at a time. */
 const AT_ONCE = 6;
 
-export interface ProcessingJobDeps extends Deps {
+export interface ProcessingJobDeps extends AssetHashDeps {
   readonly ledger: AssetLedger;
   readonly assetProcessor: AssetProcessor;
 }
@@ -30,7 +30,25 @@ export function processingJob(deps: ProcessingJobDeps): JobKind {
 async function processAsset(deps: ProcessingJobDeps, job: Job): Promise<void> {
   const { assetId } = job.data as { assetId: string };
   try {
-    await deps.assetProcessor.process(assetId, deps.ledger, job.signal);
+    const hashing = recordHashes(deps, assetId, job.signal);
+    // A ready asset has its hashes.
+    const ledger = {
+      beginProcessing: (id) => deps.ledger.beginProcessing(id),
+      progressed: (id, fraction) => deps.ledger.progressed(id, fraction),
+      probed: (id, spec) => deps.ledger.probed(id, spec),
+      playable: (id, media) => deps.ledger.playable(id, media),
+      finished: async (id, media) => {
+        await hashing;
+        await deps.ledger.finished(id, media);
+      },
+      failed: (id, sentence) => deps.ledger.failed(id, sentence),
+    } satisfies AssetLedger;
+    // Neither goes on behind a job that is over.
+    const [processed, hashed] = await Promise.allSettled([
+      deps.assetProcessor.process(assetId, ledger, job.signal),
+      hashing,
+    ]);
+    for (const result of [processed, hashed]) if (result.status === "rejected") throw result.reason;
   } catch (error) {
     if (error instanceof AssetNotWanted) return;
     if (job.signal.aborted || (await isWorthAnotherRun(deps, assetId))) throw error;

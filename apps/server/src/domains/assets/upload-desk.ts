@@ -19,9 +19,11 @@ export interface UploadDeskDeps extends Deps {
   /** Bytes of files that one project may have; 0 for any number. */
   readonly assetBytesPerProject: number;
   uploadSecret(): Promise<Uint8Array>;
-  /** The file of this asset is whole and durable. */
-  queueProcessing(assetId: string): Promise<void>;
+  readonly queueAsset: QueueAsset;
 }
+
+/** Queue what a worker has next to do for an asset: fetch its file, or process it. */
+export type QueueAsset = (asset: Pick<AssetRow, "id" | "source_key" | "source">) => Promise<void>;
 
 /** The key under which the file of an asset lies as it came. */
 export const sourceKeyOf = ({ project_id, id }: Pick<AssetRow, "project_id" | "id">): string =>
@@ -66,7 +68,8 @@ export class UploadDesk implements UploadGate {
     const { db, clock, events } = this.#deps;
     await db.transaction().execute(async (trx) => {
       const row = await lockAsset(trx, id);
-      if (row?.phase === "waiting" && row.source_key === null) return;
+      if (row?.phase === "waiting" && row.source_key === null)
+        return writeAsset(trx, row, { at: clock.now(), set: { size: bytes, progress: 0 } });
       if (row?.phase !== "uploading" || row.deleted_at !== null)
         throw new UploadRefused(422, "asset has already been uploaded");
       const told = await moveAsset(trx, row, "received", { at: clock.now(), set: { size: bytes } });
@@ -80,14 +83,14 @@ export class UploadDesk implements UploadGate {
   }
 
   async stored(id: string, key: string): Promise<void> {
-    const { db, clock, queueProcessing } = this.#deps;
-    const isWanted = await db.transaction().execute(async (trx) => {
+    const { db, clock, queueAsset } = this.#deps;
+    const waiting = await db.transaction().execute(async (trx) => {
       const row = await lockAsset(trx, id);
-      if (row?.phase !== "waiting") return false;
+      if (row?.phase !== "waiting") return null;
       await writeAsset(trx, row, { at: clock.now(), set: { source_key: key } });
-      return row.deleted_at === null;
+      return row.deleted_at === null ? { ...row, source_key: key } : null;
     });
-    if (isWanted) await queueProcessing(id);
+    if (waiting) await queueAsset(waiting);
   }
 
   async wanted(ids: readonly string[]): Promise<ReadonlySet<string>> {

@@ -37,6 +37,19 @@ export interface OutboundPost {
   readonly maxResponseBytes: number;
 }
 
+export interface OutboundGet {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** For everything from the look-up of the name to the head of the answer. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The head of an answer whose body is to be read, or destroyed. */
+export type OutboundBody =
+  | { readonly ok: true; readonly status: number; readonly response: IncomingMessage }
+  | { readonly ok: false; readonly reason: "refused" | "timeout" | "network"; readonly message: string };
+
 export type OutboundAnswer =
   | {
       readonly ok: true;
@@ -157,6 +170,43 @@ export class Outbound {
     const { trusted: ca } = this.#settings;
     if (!isSecure) return connectTcp({ host, port, lookup, noDelay: true });
     return connectTls({ host, port, lookup, ...(isIP(host) ? {} : { servername: host }), ...(ca && { ca }) });
+  }
+
+  /** One GET. Rejects only when the signal is aborted. The caller bounds the body, in bytes and in time. */
+  get({ url, headers, timeoutMs, signal }: OutboundGet): Promise<OutboundBody> {
+    const refusal = this.refusalOf(url);
+    if (refusal !== null) return Promise.resolve({ ok: false, reason: "refused", message: refusal });
+    const target = new URL(url);
+    return new Promise((resolve, reject) => {
+      const settle = (answer: OutboundBody) => {
+        deadline.cancel();
+        if (!answer.ok) request.destroy();
+        resolve(answer);
+      };
+      const deadline = this.#settings.clock.after(timeoutMs, () =>
+        settle({ ok: false, reason: "timeout", message: `no answer within ${timeoutMs / 1000} s` }),
+      );
+      const request: ClientRequest = (target.protocol === "https:" ? httpsRequest : httpRequest)(target, {
+        method: "GET",
+        agent: false,
+        headers: { ...headers, "accept-encoding": "identity" },
+        maxHeaderSize: MAX_HEADER_BYTES,
+        lookup: this.#lookupFor(portOf(target)),
+        signal,
+      });
+      request.once("response", (response) => settle({ ok: true, status: response.statusCode ?? 0, response }));
+      request.on("error", (error) => {
+        if (signal.aborted) {
+          deadline.cancel();
+          reject(signal.reason);
+        } else if (error instanceof AddressRefused) settle({ ok: false, reason: "refused", message: error.message });
+        else settle({ ok: false, reason: "network", message: networkSentence(error) });
+      });
+      request.once("close", () =>
+        settle({ ok: false, reason: "network", message: "the connection was closed without an answer" }),
+      );
+      request.end();
+    });
   }
 
   /** The bytes before the limit, the end, a cut or the deadline; the status alone was the answer. */

@@ -5,10 +5,13 @@ import type { Clock } from "../clock.ts";
 import { SECURITY_HEADERS } from "../http/app.ts";
 import type { TrustedProxies } from "../http/trusted-proxies.ts";
 import type { Log } from "../log.ts";
+import type { Outbound } from "../outbound/outbound.ts";
+import { Downloads } from "../outbound/outbound-download.ts";
 import type { ObjectStore } from "../storage/object-store.ts";
 import { TusUploads } from "./tus-uploads.ts";
 import { UploadDelivery } from "./upload-delivery.ts";
 import type { UploadGate } from "./upload-gate.ts";
+import { type ImportRequest, importFile } from "./upload-import.ts";
 import { UploadRefused } from "./upload-refused.ts";
 import { UploadSpool } from "./upload-spool.ts";
 import { UploadTraffic } from "./upload-traffic.ts";
@@ -25,6 +28,8 @@ export interface UploadServerSettings {
   readonly gate: UploadGate;
   readonly store: Pick<ObjectStore, "putFile">;
   readonly proxies: TrustedProxies;
+  /** The only way to addresses that customers give. */
+  readonly outbound: Pick<Outbound, "get">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -58,6 +63,15 @@ export class UploadServer {
 
   get underWay(): number {
     return this.#traffic.underWay;
+  }
+
+  /** Fetch a file from a customer's address as if it had been uploaded, and see it to the object store. Throws `DownloadFailed`, `UploadRefused`. */
+  async import(request: ImportRequest): Promise<void> {
+    const { clock, gate, outbound } = this.#settings;
+    const downloads = new Downloads(outbound, clock);
+    const bytes = await importFile({ spool: this.#spool, traffic: this.#traffic, downloads, clock }, request);
+    await gate.received(request.id, bytes);
+    await this.#delivery.run();
   }
 
   /** Resolves when everything that is whole has been delivered, or could not be. For tests. */

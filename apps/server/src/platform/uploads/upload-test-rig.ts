@@ -1,12 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { fastify } from "fastify";
-import { ManualClock } from "../clock.ts";
+import { ManualClock, systemClock } from "../clock.ts";
 import { createHttpServer } from "../http/http-server.ts";
 import { TrustedProxies } from "../http/trusted-proxies.ts";
 import { silentLog } from "../log.ts";
+import { Outbound } from "../outbound/outbound.ts";
 import { LocalObjectStore } from "../storage/local-object-store.ts";
 import { UploadRefused } from "./upload-refused.ts";
 import { UPLOAD_PREFIXES, UploadServer } from "./upload-server.ts";
@@ -23,6 +24,8 @@ export interface UploadRig extends AsyncDisposable {
   /** Set, the object store is away. */
   readonly away: { isAway: boolean };
   stored(id: string): Promise<Buffer>;
+  /** Bytes of an upload that are on the disk. */
+  spooledBytes(id: string): Promise<number>;
   /** Another server on the same disk, as after a kill: the first one is not closed, and hears of nothing more. */
   restart(): Promise<void>;
 }
@@ -31,7 +34,7 @@ export const MAX_BYTES = 10_000_000;
 export const tokenOf = (id: string): string => `token-${id}`;
 
 /** Real HTTP over a spool on disk; who may upload is settled by the form of the token. */
-export async function startUploads(): Promise<UploadRig> {
+export async function startUploads({ allowPrivate = true } = {}): Promise<UploadRig> {
   const folder = await mkdtemp(join(tmpdir(), "weir-uploads-"));
   const store = new LocalObjectStore(join(folder, "objects"));
   await store.open();
@@ -66,6 +69,12 @@ export async function startUploads(): Promise<UploadRig> {
         },
       },
       proxies: new TrustedProxies([]),
+      // Time limits of calls are real, as the hosts of tests are.
+      outbound: new Outbound({
+        clock: systemClock,
+        allowPrivate,
+        own: () => ({ ports: [], publicUrl: "http://weir.test" }),
+      }),
       clock,
       log: silentLog,
     });
@@ -94,6 +103,7 @@ export async function startUploads(): Promise<UploadRig> {
     received,
     expired,
     away,
+    spooledBytes: async (id) => (await stat(join(folder, "spool", `${id}.bytes`)).catch(() => ({ size: 0 }))).size,
     stored: async (id) => buffer(await store.read(`v1/test/${id}`)),
     async restart() {
       rig.server = await build();

@@ -262,7 +262,8 @@ function startBytes(
     "referrer-policy",
     REFERRER_POLICY,
   ];
-  if (etag !== undefined) head.push("etag", etag);
+  // Its bytes came from customers.
+  if (etag !== undefined) head.push("etag", etag, "x-content-type-options", "nosniff");
   if (range) head.push("content-range", `bytes ${start}-${end}/${size}`, "access-control-expose-headers", EXPOSED);
   res.writeHead(range ? 206 : 200, head);
   if (req.method !== "HEAD" && size > 0) return { start, end };

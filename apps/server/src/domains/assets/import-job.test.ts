@@ -1,0 +1,67 @@
+import type { Asset } from "@weir/contract";
+import { expect, it, onTestFinished } from "vitest";
+import { DownloadFailed } from "../../platform/outbound/outbound-download.ts";
+import type { Job } from "../../platform/queue/job.ts";
+import { startTestDomains } from "../domain-test-kit.ts";
+import { EventLog } from "../events/index.ts";
+import { type ImportJobDeps, importJob } from "./import-job.ts";
+
+const URL = "https://example.com/a.mp4";
+
+async function startImport() {
+  const kit = await startTestDomains();
+  onTestFinished(() => kit[Symbol.asyncDispose]());
+  const { asset } = (await kit.call("POST", "/api/asset/upload/url", { name: "clip", url: URL })).json();
+  const run = (importFile: ImportJobDeps["importFile"]) => {
+    const { signal } = new AbortController();
+    const job: Job = { id: "j", data: { assetId: asset.id }, signal, progress: async () => {} };
+    return importJob({ ...kit, events: new EventLog(), maxUploadBytes: 1_000, importFile }).run(job);
+  };
+  return { kit, run, id: asset.id, get: async () => (await kit.call("GET", `/api/asset/${asset.id}`)).json<Asset>() };
+}
+
+it("an import shows how much of the file is here", async () => {
+  const { kit, run, get } = await startImport();
+  await run(async ({ url, maxBytes, onProgress }) => {
+    expect([url, maxBytes]).toEqual([URL, 1_000]);
+    await kit.clock.advance(2_000);
+    await onProgress(0.4);
+  });
+  expect((await get()).status).toMatchObject({ phase: "waiting", progress: 0.4 });
+});
+
+it("an import that cannot be fails at once, with a sentence that does not tell the address", async () => {
+  const { run, get } = await startImport();
+  await run(async () => {
+    throw new DownloadFailed("the host answered 404", { isFinal: true });
+  });
+  expect((await get()).status).toMatchObject({
+    phase: "failed",
+    errorMessage: "The file could not be fetched: the host answered 404. Check the address, then retry the asset.",
+  });
+});
+
+it("an import that may heal is tried again, three times in all; its owner may retry it", async () => {
+  const { kit, run, get, id } = await startImport();
+  const fails = () => Promise.reject(new DownloadFailed("the host answered 503", { isFinal: false }));
+  await expect(run(fails)).rejects.toThrow("503");
+  await expect(run(fails)).rejects.toThrow("503");
+  await run(fails);
+  expect((await get()).status.phase).toBe("failed");
+  expect((await kit.call("POST", `/api/asset/${id}/retry`)).statusCode).toBe(200);
+  expect((await get()).status.phase).toBe("waiting");
+  await expect(run(fails)).rejects.toThrow("503");
+});
+
+it("an import whose asset is deleted meanwhile ends", async () => {
+  const { kit, run, id } = await startImport();
+  let wasAborted = false;
+  await run(async ({ signal, onProgress }) => {
+    await kit.call("DELETE", `/api/asset/${id}`);
+    await kit.clock.advance(2_000);
+    await onProgress(0.5);
+    wasAborted = signal.aborted;
+    signal.throwIfAborted();
+  });
+  expect(wasAborted).toBe(true);
+});

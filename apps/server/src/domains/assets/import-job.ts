@@ -1,0 +1,92 @@
+import { DownloadFailed } from "../../platform/outbound/outbound-download.ts";
+import type { Job, JobKind } from "../../platform/queue/job.ts";
+import type { ImportRequest } from "../../platform/uploads/upload-import.ts";
+import { UploadRefused } from "../../platform/uploads/upload-refused.ts";
+import type { Deps } from "../deps.ts";
+import type { EventLog } from "../events/index.ts";
+import { assetEvent, lockAsset, moveAsset, writeAsset } from "./asset-change.ts";
+
+const MAX_SECONDS = 12 * 3_600;
+const AT_ONCE = 4;
+/** Each run tries several times by itself. */
+const MAX_BROKEN_RUNS = 3;
+const TELL_EVERY_MS = 2_000;
+
+export interface ImportJobDeps extends Deps {
+  readonly events: EventLog;
+  readonly maxUploadBytes: number;
+  /** Bring the file at an address to the object store as if it had been uploaded. */
+  importFile(request: ImportRequest): Promise<void>;
+}
+
+/** Fetches the file of one asset; what comes then is queued when it is in the object store. */
+export function importJob(deps: ImportJobDeps): JobKind {
+  return {
+    name: "import-asset",
+    maxAtOnce: AT_ONCE,
+    maxSeconds: MAX_SECONDS,
+    maxRetries: 50,
+    firstRetrySeconds: 30,
+    isOnePerKey: true,
+    run: (job) => importAsset(deps, job),
+  };
+}
+
+async function importAsset(deps: ImportJobDeps, { data, signal }: Job): Promise<void> {
+  const { assetId } = data as { assetId: string };
+  const { db, clock, log, maxUploadBytes } = deps;
+  const row = await db.selectFrom("asset").selectAll().where("id", "=", assetId).executeTakeFirst();
+  if (row?.phase !== "waiting" || row.deleted_at !== null || row.source_key !== null || row.source.type !== "url")
+    return;
+  const left = new AbortController();
+  let toldAt = clock.monotonic();
+  const onProgress = async (progress: number) => {
+    if (clock.monotonic() - toldAt < TELL_EVERY_MS) return;
+    toldAt = clock.monotonic();
+    if (!(await tellProgress(deps, assetId, progress))) left.abort(new NotWanted());
+  };
+  try {
+    const wanted = AbortSignal.any([signal, left.signal]);
+    await deps.importFile({ id: assetId, url: row.source.url, maxBytes: maxUploadBytes, signal: wanted, onProgress });
+  } catch (error) {
+    if (left.signal.aborted) return;
+    const isOurs = !(error instanceof DownloadFailed || error instanceof UploadRefused);
+    const isFinal = error instanceof DownloadFailed && error.isFinal;
+    if (signal.aborted || (!isFinal && (await isWorthAnotherRun(deps, assetId)))) throw error;
+    log.info({ ...(isOurs ? { err: error } : { reason: (error as Error).message }), assetId }, "an import failed");
+    const why = isOurs ? "of an error of this server" : (error as Error).message;
+    await fail(deps, assetId, `The file could not be fetched: ${why}. Check the address, then retry the asset.`);
+  }
+}
+
+class NotWanted extends Error {}
+
+/** Whether somebody still wants it. */
+async function tellProgress({ db, clock, events }: ImportJobDeps, assetId: string, progress: number): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    const row = await lockAsset(trx, assetId);
+    if (row?.phase !== "waiting" || row.deleted_at !== null) return false;
+    const at = clock.now();
+    await writeAsset(trx, row, { at, set: { progress: Math.max(row.progress, progress) } });
+    if (Math.floor(progress * 10) > Math.floor(row.progress * 10))
+      await events.append(trx, [assetEvent(row, "asset.updated", at)]);
+    return true;
+  });
+}
+
+async function isWorthAnotherRun({ db, clock }: ImportJobDeps, assetId: string): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    const row = await lockAsset(trx, assetId);
+    if (row?.phase !== "waiting") return true;
+    await writeAsset(trx, row, { at: clock.now(), set: { broken_runs: row.broken_runs + 1 } });
+    return row.broken_runs + 1 < MAX_BROKEN_RUNS;
+  });
+}
+
+async function fail({ db, clock, events }: ImportJobDeps, assetId: string, error: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const row = await lockAsset(trx, assetId);
+    if (row?.phase !== "waiting") return;
+    await events.append(trx, await moveAsset(trx, row, "fail", { at: clock.now(), set: { error } }));
+  });
+}

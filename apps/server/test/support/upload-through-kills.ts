@@ -1,0 +1,86 @@
+import { createHash, randomBytes } from "node:crypto";
+import { openAsBlob, readFileSync } from "node:fs";
+import { mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { WeirProcess } from "./weir-process.ts";
+
+const BLOCK_BYTES = 1024 * 1024;
+
+export interface KilledUpload {
+  /** Of the server while it received the file, beyond what it had before, in bytes. */
+  readonly mostMemory: number;
+}
+
+/** Upload a file of random bytes with our client, kill the server at each of these parts of the way, and hold the stored hash against the file's. */
+export async function uploadThroughKills(
+  weir: WeirProcess,
+  blocks: number,
+  kills: readonly number[],
+): Promise<KilledUpload> {
+  const folder = await mkdtemp(join(tmpdir(), "weir-upload-"));
+  try {
+    const path = join(folder, "random");
+    const hash = await writeRandom(path, blocks);
+    return await uploadFile(weir, await openAsBlob(path), hash, kills);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Every block differs from its neighbours, so that none can be lost, doubled or moved unseen. The SHA-256 of all. */
+async function writeRandom(path: string, blocks: number): Promise<string> {
+  const hash = createHash("sha256");
+  await using file = await open(path, "w");
+  for (let written = 0; written < blocks; written++) {
+    const block = randomBytes(BLOCK_BYTES);
+    hash.update(block);
+    await file.write(block);
+  }
+  return hash.digest("hex");
+}
+
+async function uploadFile(
+  weir: WeirProcess,
+  file: Blob,
+  hash: string,
+  kills: readonly number[],
+): Promise<KilledUpload> {
+  const left = [...kills];
+  let killing: Promise<void> | null = null;
+  let mostMemory = 0;
+  let before = residentBytes(weir);
+  const creation = weir.client.createAsset(
+    { sources: [{ name: "random bytes", file }] },
+    {
+      memory: null,
+      onProgress: ([source]) => {
+        if (source?.phase !== "uploading" || killing) return;
+        mostMemory = Math.max(mostMemory, residentBytes(weir) - before);
+        if (source.progress < (left[0] ?? Number.POSITIVE_INFINITY)) return;
+        left.shift();
+        killing = (async () => {
+          await weir.kill();
+          await weir.restart();
+          before = residentBytes(weir);
+          killing = null;
+        })();
+      },
+    },
+  );
+  // Random bytes are no video.
+  const failure = await creation.assets.catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: "asset-failed" });
+  expect(left).toEqual([]);
+  const [asset] = (await weir.client.assets.list({ limit: 1 })).items;
+  await expect
+    .poll(async () => (await weir.client.assets.get(asset?.id ?? "")).hash)
+    .toContainEqual({ algorithm: "sha256", hash });
+  return { mostMemory };
+}
+
+function residentBytes({ pid }: WeirProcess): number {
+  const [, kilobytes = "0"] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) * 1024;
+}
