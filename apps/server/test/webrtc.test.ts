@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { shareArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
+import { signIn } from "./support/dashboard-page.ts";
 import { WebrtcPage } from "./support/webrtc-page.ts";
 
 const arena = shareArena();
@@ -35,4 +36,32 @@ test("a browser's camera, published by WHIP, is watched by WHEP and HLS and reco
   expect((await publisher.stop()).status).toBe(200);
   const recorded = async () => (await client.sessions.ofStream(stream.id)).items[0]?.recordingStatus;
   await expect.poll(recorded, { timeout: 20_000 }).toBe("ready");
+});
+
+test("somebody broadcasts from the dashboard, and somebody else watches in real time", async () => {
+  const { weir, browser } = arena;
+  const stream = await weir.client.streams.create({ name: "studio", profiles: [] });
+  const studio = await browser.context.newPage();
+  await studio.goto(`${weir.url}/streams/${stream.id}`);
+  await signIn(studio, weir);
+  await studio.getByRole("link", { name: "Broadcast from browser" }).click();
+  await studio.getByRole("button", { name: "Go live" }).click();
+  await studio.getByRole("status").getByText("Live", { exact: true }).waitFor();
+  await studio.getByText("1280×720").waitFor();
+  const viewer = await browser.context.newPage();
+  const isLive = async () => (await weir.client.streams.get(stream.id)).isActive;
+  await expect.poll(isLive, { timeout: 20_000 }).toBe(true);
+  await viewer.goto(`${weir.url}/watch/${stream.playbackId}`);
+  await viewer.getByRole("button", { name: "Real time" }).click();
+  const shown = () =>
+    viewer.evaluate(
+      "document.querySelector('video')?.srcObject ? document.querySelector('video').getVideoPlaybackQuality().totalVideoFrames : 0",
+    );
+  await expect.poll(shown, { timeout: 20_000 }).toBeGreaterThan(30);
+  await viewer.getByRole("button", { name: "Real time" }).click();
+  await expect.poll(() => viewer.evaluate("document.querySelector('video').srcObject")).toBeNull();
+  await viewer.close();
+  await studio.getByRole("button", { name: "End broadcast" }).click();
+  await expect.poll(isLive, { timeout: 20_000 }).toBe(false);
+  await studio.close();
 });

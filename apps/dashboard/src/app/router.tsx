@@ -50,6 +50,13 @@ const stream = createRoute({
   validateSearch: streamPageSearch,
 });
 
+const broadcast = createRoute({
+  getParentRoute: () => app,
+  path: "/streams/$streamId/broadcast",
+  component: lazyPage(() => import("../features/broadcast/broadcast-page.tsx"), "BroadcastPage"),
+  remountDeps: ({ params }) => params,
+});
+
 const sessions = createRoute({
   getParentRoute: () => app,
   path: "/sessions",
@@ -101,7 +108,7 @@ const settings = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
-    app.addChildren([home, streams, stream, sessions, session, access, webhooks, webhook, settings]),
+    app.addChildren([home, streams, stream, broadcast, sessions, session, access, webhooks, webhook, settings]),
   ]),
   defaultNotFoundComponent: () => (
     <Shell>

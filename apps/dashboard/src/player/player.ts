@@ -11,10 +11,11 @@ import "media-chrome/media-time-display";
 import "media-chrome/media-time-range";
 import "media-chrome/media-volume-range";
 import { playerStrings as text } from "../strings/player-strings.ts";
-import { type PlaybackControl, type PlaybackFigures, playHls } from "./hls-playback.ts";
+import { type PlaybackControl, type PlaybackFigures, type PlaybackListener, playHls } from "./hls-playback.ts";
 import { reportPlayback, sendReport } from "./playback-report.ts";
 import "./player.css";
 import type { Quality } from "./qualities.ts";
+import { playWebrtc, whepAddressOf } from "./webrtc-playback.ts";
 
 export interface PlayerOptions {
   /** Address of an HLS playlist, as a path on this server. */
@@ -62,28 +63,48 @@ export function mountPlayer(
       : reportPlayback(video, { playbackId: reportedAs, now: () => performance.now(), send: sendReport }, signal);
 
   const menu = new QualityMenu(qualities, (quality) => control.choose(quality));
-  const control = playHls(
-    video,
-    src,
-    live,
-    {
-      onFigures: (figures) => {
-        listener.onFigures?.(figures);
-        latency.hidden = !showLatency || figures.latencySeconds === null;
-        latency.textContent = text.behind((figures.latencySeconds ?? 0).toFixed(1));
+  const hls: PlaybackListener = {
+    onFigures: (figures) => {
+      listener.onFigures?.(figures);
+      latency.hidden = !showLatency || figures.latencySeconds === null;
+      latency.textContent = text.behind((figures.latencySeconds ?? 0).toFixed(1));
+    },
+    onProblem: (sentence) => {
+      if (sentence !== null) report?.fail();
+      problem.hidden = sentence === null;
+      problem.textContent = sentence ?? "";
+    },
+    onQualities: (list) => menu.offer(list),
+    onShown: (quality) => menu.show(quality),
+  };
+  let ofHls = new AbortController();
+  const startHls = (): PlaybackControl => {
+    ofHls = new AbortController();
+    return playHls(video, src, live, hls, AbortSignal.any([signal, ofHls.signal]));
+  };
+  let control = startHls();
+
+  const whep = live ? whepAddressOf(src) : null;
+  if (whep !== null)
+    offerRealTime(
+      part(place, ".w-player-realtime"),
+      signal,
+      (isRealTime, onFailed) => {
+        if (!isRealTime) {
+          control = startHls();
+          return;
+        }
+        ofHls.abort();
+        menu.offer([]);
+        latency.hidden = true;
+        playWebrtc(video, whep, onFailed, isRealTime);
       },
-      onProblem: (sentence) => {
-        if (sentence !== null) report?.fail();
+      (sentence) => {
         problem.hidden = sentence === null;
         problem.textContent = sentence ?? "";
       },
-      onQualities: (list) => menu.offer(list),
-      onShown: (quality) => menu.show(quality),
-    },
-    signal,
-  );
-
-  if (live) keepLive(controller, video, control, signal);
+    );
+  if (live) keepLive(controller, video, () => control.liveEdge(), signal);
   const showUnmute = (): void => {
     unmute.hidden = !video.muted || video.paused;
   };
@@ -111,7 +132,7 @@ function markup(live: boolean): string {
         <media-play-button></media-play-button>
         <media-mute-button></media-mute-button>
         <media-volume-range></media-volume-range>
-        ${live ? "<media-live-button></media-live-button>" : "<media-time-display showduration></media-time-display>"}
+        ${live ? `<media-live-button></media-live-button><button type="button" class="w-player-realtime" aria-pressed="false" title="${text.realTimeHint}" hidden>${text.realTime}</button>` : "<media-time-display showduration></media-time-display>"}
         <span class="w-player-latency" hidden></span>
         <span class="w-player-space"></span>
         <select class="w-player-quality" aria-label="${text.quality}" title="${text.quality}" hidden></select>
@@ -128,18 +149,50 @@ function part<T extends HTMLElement>(place: HTMLElement, selector: string): T {
   return found;
 }
 
+/**
+ * A button that changes between HLS and WebRTC, where the browser has WebRTC. `play` gets the signal that ends real time, or null for HLS; what
+ * fails in real time goes on by HLS, and is told.
+ */
+function offerRealTime(
+  button: HTMLElement,
+  signal: AbortSignal,
+  play: (realTime: AbortSignal | null, onFailed: () => void) => void,
+  tell: (sentence: string | null) => void,
+): void {
+  if (typeof RTCPeerConnection === "undefined") return;
+  button.hidden = false;
+  let running: AbortController | null = null;
+  const change = (isOn: boolean): void => {
+    running?.abort();
+    running = isOn ? new AbortController() : null;
+    button.setAttribute("aria-pressed", String(isOn));
+    play(running && AbortSignal.any([signal, running.signal]), () => {
+      change(false);
+      tell(text.noRealTime);
+    });
+  };
+  button.addEventListener(
+    "click",
+    () => {
+      tell(null);
+      change(running === null);
+    },
+    { signal },
+  );
+}
+
 /** Tells the controls what live means here: the position that hls.js aims at, not the end of what is loaded. */
 function keepLive(
   controller: HTMLElement,
   video: HTMLVideoElement,
-  control: PlaybackControl,
+  liveEdge: () => number | null,
   signal: AbortSignal,
 ): void {
-  const edgeStart = (): number => (control.liveEdge() ?? Number.NaN) - LIVE_TOLERANCE_SECONDS;
+  const edgeStart = (): number => (liveEdge() ?? Number.NaN) - LIVE_TOLERANCE_SECONDS;
   Object.defineProperties(video, { streamType: { value: "live" }, liveEdgeStart: { get: edgeStart } });
   const goLive = (event: Event): void => {
     event.stopPropagation();
-    const edge = control.liveEdge();
+    const edge = liveEdge();
     if (edge !== null) video.currentTime = edge;
     video.play().catch(() => {});
   };

@@ -2,8 +2,11 @@
 globalThis.webrtc = (() => {
   let pc = null;
   let answer = null;
-  const state = { error: null, connectedMs: null, firstFrameMs: null, longestFreezeMs: 0 };
+  const state = { error: null, connectedMs: null, firstFrameMs: null, longestFreezeMs: 0, connections: 0 };
   let startedAt = 0;
+
+  /** Another UDP port than the one that the answer names: that of a relay of the test's. */
+  let relayPort = null;
 
   async function negotiate(url, headers) {
     await pc.setLocalDescription(await pc.createOffer());
@@ -24,12 +27,17 @@ globalThis.webrtc = (() => {
       link: response.headers.get("link"),
       body,
     };
-    if (response.status === 201) await pc.setRemoteDescription({ type: "answer", sdp: body });
+    if (response.status === 201) await pc.setRemoteDescription({ type: "answer", sdp: relayed(body) });
     return answer;
+  }
+
+  function relayed(sdp) {
+    return relayPort === null ? sdp : sdp.replace(/(a=candidate:\S+ 1 UDP \d+ \S+) \d+ /g, `$1 ${relayPort} `);
   }
 
   function open() {
     pc = new RTCPeerConnection();
+    state.connections++;
     pc.onconnectionstatechange = () => {
       if (pc.connectionState === "connected") state.connectedMs ??= performance.now() - startedAt;
     };
@@ -44,6 +52,7 @@ globalThis.webrtc = (() => {
       state.firstFrameMs ??= now - startedAt;
       if (shownAt > 0) state.longestFreezeMs = Math.max(state.longestFreezeMs, now - shownAt);
       shownAt = now;
+      readClock(video);
       video.requestVideoFrameCallback(shown);
     };
     video.requestVideoFrameCallback(shown);
@@ -71,6 +80,59 @@ globalThis.webrtc = (() => {
     loudness = Math.max(loudness, ...samples.map(Math.abs));
   }
 
+  const CLOCK_BITS = 32;
+  const BLOCK = 20;
+  const latencies = [];
+  const reader = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+
+  /** How long ago the clock in this picture was painted, where there is one. */
+  function readClock(video) {
+    reader.canvas.width = CLOCK_BITS * BLOCK;
+    reader.canvas.height = BLOCK;
+    reader.drawImage(video, 0, 0);
+    const { data } = reader.getImageData(0, BLOCK / 2, CLOCK_BITS * BLOCK, 1);
+    let painted = 0;
+    for (let bit = 0; bit < CLOCK_BITS; bit++)
+      painted = painted * 2 + (data[4 * (bit * BLOCK + BLOCK / 2)] > 127 ? 1 : 0);
+    const latency = (Date.now() % 2 ** CLOCK_BITS) - painted;
+    if (latency >= 0 && latency < 10_000) latencies.push(latency);
+  }
+
+  /** A picture with the time of day in it, black and white blocks for its bits. */
+  function clockStream() {
+    const canvas = document.createElement("canvas");
+    Object.assign(canvas, { width: 640, height: 360 });
+    const painter = canvas.getContext("2d");
+    const paint = () => {
+      const now = Date.now() % 2 ** CLOCK_BITS;
+      painter.fillStyle = `hsl(${now / 20}, 50%, 50%)`;
+      painter.fillRect(0, 0, canvas.width, canvas.height);
+      for (let bit = 0; bit < CLOCK_BITS; bit++) {
+        painter.fillStyle = Math.floor(now / 2 ** (CLOCK_BITS - 1 - bit)) % 2 === 1 ? "#fff" : "#000";
+        painter.fillRect(bit * BLOCK, 0, BLOCK, BLOCK);
+      }
+    };
+    setInterval(paint, 33);
+    return canvas.captureStream(30);
+  }
+
+  /** Watches anew whenever no picture came for a second and a half, as players do. */
+  async function watchOn(url) {
+    const first = await watch(url);
+    let shown = 0;
+    let movedAt = performance.now();
+    setInterval(async () => {
+      const { frames } = await figures();
+      if (frames !== shown) movedAt = performance.now();
+      shown = frames;
+      if (performance.now() - movedAt < 1500) return;
+      movedAt = performance.now();
+      pc.close();
+      await watch(url).catch(() => {});
+    }, 100);
+    return first;
+  }
+
   /** As a broadcaster ends: the resource is deleted. */
   async function stop(url) {
     const { status } = await fetch(new URL(answer.location, url), { method: "DELETE" });
@@ -78,10 +140,18 @@ globalThis.webrtc = (() => {
     return { status };
   }
 
-  async function publish(url, { width = 1280, height = 720 } = {}) {
+  async function publish(url, { width = 1280, height = 720, clock = false } = {}) {
     open();
-    const stream = await navigator.mediaDevices.getUserMedia({ audio: true, video: { width, height, frameRate: 30 } });
-    for (const track of stream.getTracks()) pc.addTransceiver(track, { direction: "sendonly" });
+    const stream = clock
+      ? clockStream()
+      : await navigator.mediaDevices.getUserMedia({ audio: true, video: { width, height, frameRate: 30 } });
+    for (const track of stream.getTracks()) {
+      const { sender } = pc.addTransceiver(track, { direction: "sendonly" });
+      // A busy machine would send a smaller picture, and another one later.
+      const parameters = sender.getParameters();
+      parameters.degradationPreference = "maintain-resolution";
+      await sender.setParameters(parameters);
+    }
     return negotiate(url, {});
   }
 
@@ -96,6 +166,7 @@ globalThis.webrtc = (() => {
     return {
       ...state,
       connection: pc.connectionState,
+      framesOfConnection: video.framesDecoded ?? 0,
       frames: video.framesDecoded ?? 0,
       width: video.frameWidth ?? 0,
       keyframes: video.keyFramesDecoded ?? 0,
@@ -121,8 +192,13 @@ globalThis.webrtc = (() => {
 
   return {
     watch,
+    watchOn,
     publish,
     stop,
+    latencies: () => latencies,
+    relayBy: (port) => {
+      relayPort = port;
+    },
     figures,
     close: () => pc.close(),
     get answer() {

@@ -18,6 +18,9 @@ export interface WebrtcFigures {
   readonly firstFrameMs: number | null;
   readonly longestFreezeMs: number;
   readonly frames: number;
+  readonly framesOfConnection: number;
+  /** Made so far. */
+  readonly connections: number;
   readonly width: number;
   readonly lost: number;
   readonly nacks: number;
@@ -55,8 +58,24 @@ export class WebrtcPage implements AsyncDisposable {
     return this.#page.evaluate(`webrtc.watch(...${JSON.stringify([url, headers])})`);
   }
 
-  publish(url: string): Promise<WebrtcAnswer> {
-    return this.#page.evaluate(`webrtc.publish(${JSON.stringify(url)})`);
+  /** Watches anew whenever the picture stands. */
+  watchOn(url: string): Promise<WebrtcAnswer> {
+    return this.#page.evaluate(`webrtc.watchOn(${JSON.stringify(url)})`);
+  }
+
+  /** The camera, which is a test picture; with `clock` a picture that has the time of day in it. */
+  publish(url: string, options: { readonly clock?: boolean } = {}): Promise<WebrtcAnswer> {
+    return this.#page.evaluate(`webrtc.publish(...${JSON.stringify([url, options])})`);
+  }
+
+  /** How old each picture was when it was shown, in ms, by the clock in it. */
+  latencies(): Promise<readonly number[]> {
+    return this.#page.evaluate("webrtc.latencies()");
+  }
+
+  /** Media goes through this UDP port from the next connection on. */
+  relayBy(port: number): Promise<void> {
+    return this.#page.evaluate(`webrtc.relayBy(${port})`);
   }
 
   /** Ends it as a broadcaster does: deletes what was answered. */

@@ -9,6 +9,7 @@ import { ValueField } from "../../components/value-field.tsx";
 import { durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { ingestQuery } from "../account/account-queries.ts";
+import { BroadcastLink } from "../broadcast/broadcast-link.tsx";
 import { ShareButton } from "../share/share-button.tsx";
 import { LadderPanel } from "./ladder-panel.tsx";
 import { PublishGuide } from "./publish-guide.tsx";
@@ -33,6 +34,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
             streamKey={stream.streamKey ?? null}
             testBroadcast={<TestBroadcastButton stream={stream} variant="default" />}
           />
+          <BroadcastLink streamId={stream.id} />
           <RotateKeyButton stream={stream} />
         </Panel>
         <LadderPanel stream={stream} />

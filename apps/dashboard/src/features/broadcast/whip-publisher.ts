@@ -1,0 +1,150 @@
+import { gathered } from "../../player/webrtc-playback.ts";
+
+export type BroadcastState = "connecting" | "live" | "reconnecting" | "failed";
+
+export interface BroadcastFigures {
+  readonly bitsPerSecond: number;
+  readonly width: number;
+  readonly height: number;
+  readonly framesPerSecond: number;
+  /** Of the packets since the last look, from 0 to 1. */
+  readonly fractionLost: number;
+  readonly roundTripMs: number | null;
+  /** Packets that were sent a second time, since it connected. */
+  readonly retransmits: number;
+}
+
+export interface BroadcastListener {
+  onState(state: BroadcastState, problem: string | null): void;
+  onFigures(figures: BroadcastFigures): void;
+}
+
+const RETRY_MS = 1000;
+/** The server waits for a lost broadcaster for half a minute. */
+const MAX_TRIES = 20;
+const LOOK_MS = 1000;
+
+/** Publishes media by WHIP until the signal aborts; a connection that is lost is made anew, and the server goes on with the same session. */
+export function publishMedia(media: MediaStream, url: string, listener: BroadcastListener, signal: AbortSignal): void {
+  let connection: WhipConnection | null = null;
+  let tries = 0;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+
+  const lost = (problem: string | null): void => {
+    connection?.close();
+    connection = null;
+    if (signal.aborted) return;
+    if (++tries > MAX_TRIES) return listener.onState("failed", problem);
+    listener.onState("reconnecting", problem);
+    clearTimeout(retry);
+    retry = setTimeout(connect, RETRY_MS);
+  };
+  const connect = (): void => {
+    const made = new WhipConnection(media, {
+      connected: () => {
+        tries = 0;
+        listener.onState("live", null);
+      },
+      lost: () => made === connection && lost(null),
+    });
+    connection = made;
+    made.open(url).catch((error: unknown) => {
+      if (made !== connection) return;
+      if (!(error instanceof WhipRefused)) return lost(error instanceof Error ? error.message : String(error));
+      made.close();
+      listener.onState("failed", error.message);
+    });
+  };
+  const timer = setInterval(
+    () => void connection?.figures().then((figures) => figures && listener.onFigures(figures)),
+    LOOK_MS,
+  );
+  signal.addEventListener("abort", () => {
+    clearInterval(timer);
+    clearTimeout(retry);
+    connection?.end();
+  });
+  listener.onState("connecting", null);
+  connect();
+}
+
+/** The server said no, in words: to ask again is of no use. */
+class WhipRefused extends Error {}
+
+class WhipConnection {
+  readonly #peer = new RTCPeerConnection();
+  readonly #media: MediaStream;
+  #resource: URL | null = null;
+  #before: { readonly at: number; readonly bytes: number } | null = null;
+
+  constructor(media: MediaStream, events: { connected(): void; lost(): void }) {
+    this.#media = media;
+    this.#peer.addEventListener("connectionstatechange", () => {
+      const { connectionState } = this.#peer;
+      if (connectionState === "connected") events.connected();
+      else if (connectionState === "disconnected" || connectionState === "failed") events.lost();
+    });
+  }
+
+  async open(url: string): Promise<void> {
+    for (const track of this.#media.getTracks()) {
+      const { sender } = this.#peer.addTransceiver(track, { direction: "sendonly", streams: [this.#media] });
+      const parameters = sender.getParameters();
+      // Each change of the size is a discontinuity for HLS viewers: rather fewer pictures a second.
+      parameters.degradationPreference = "maintain-resolution";
+      await sender.setParameters(parameters);
+    }
+    await this.#peer.setLocalDescription();
+    await gathered(this.#peer);
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/sdp" },
+      body: this.#peer.localDescription?.sdp ?? "",
+    });
+    const answer = await response.text();
+    if (response.status !== 201) {
+      if (response.status >= 500 || response.status === 429) throw new Error(answer);
+      throw new WhipRefused(answer);
+    }
+    const location = response.headers.get("location");
+    if (location !== null) this.#resource = new URL(location, response.url);
+    await this.#peer.setRemoteDescription({ type: "answer", sdp: answer });
+  }
+
+  /** Null before anything is sent. */
+  async figures(): Promise<BroadcastFigures | null> {
+    if (this.#peer.connectionState !== "connected") return null;
+    const stats = await this.#peer.getStats();
+    const reports = [...(stats as unknown as ReadonlyMap<string, RTCStats>).values()];
+    const isVideo = (report: RTCStats) => (report as RTCRtpStreamStats).kind === "video";
+    const sent = reports.find((report) => report.type === "outbound-rtp" && isVideo(report));
+    const received = reports.find((report) => report.type === "remote-inbound-rtp" && isVideo(report));
+    const all = reports.filter((report) => report.type === "outbound-rtp") as RTCOutboundRtpStreamStats[];
+    const bytes = all.reduce((sum, { bytesSent = 0 }) => sum + bytesSent, 0);
+    const now = performance.now();
+    const before = this.#before;
+    this.#before = { at: now, bytes };
+    if (!sent || !before) return null;
+    const { frameWidth, frameHeight, framesPerSecond, retransmittedPacketsSent } = sent as RTCOutboundRtpStreamStats;
+    const { fractionLost, roundTripTime } = (received ?? {}) as { fractionLost?: number; roundTripTime?: number };
+    return {
+      bitsPerSecond: (8 * (bytes - before.bytes) * 1000) / (now - before.at),
+      width: frameWidth ?? 0,
+      height: frameHeight ?? 0,
+      framesPerSecond: framesPerSecond ?? 0,
+      fractionLost: fractionLost ?? 0,
+      roundTripMs: roundTripTime === undefined ? null : roundTripTime * 1000,
+      retransmits: retransmittedPacketsSent ?? 0,
+    };
+  }
+
+  /** The broadcast is over: the server need not wait for us. */
+  end(): void {
+    if (this.#resource) fetch(this.#resource, { method: "DELETE", keepalive: true }).catch(() => {});
+    this.close();
+  }
+
+  close(): void {
+    this.#peer.close();
+  }
+}
