@@ -15,6 +15,7 @@ import { Dashboard } from "./dashboard.ts";
 import { type EventOptions, readEvents } from "./events.ts";
 import { call } from "./operation.ts";
 import { People } from "./people.ts";
+import { Projects } from "./projects.ts";
 import { Sessions } from "./sessions.ts";
 import { SigningKeys } from "./signing-keys.ts";
 import { Streams } from "./streams.ts";
@@ -41,6 +42,7 @@ export class WeirClient {
   readonly usage: Usage;
   readonly dashboard: Dashboard;
   readonly people: People;
+  readonly projects: Projects;
   readonly playback: {
     /** How to watch a stream or a recording by its playback id. Needs no key. */
     get(playbackId: string, options?: CallOptions): Promise<PlaybackInfo>;
@@ -64,6 +66,7 @@ export class WeirClient {
     this.usage = new Usage(transport);
     this.dashboard = new Dashboard(transport);
     this.people = new People(transport);
+    this.projects = new Projects(transport);
     this.playback = {
       get: (playbackId, options = {}) =>
         call(transport, "GET /api/playback/:id", { ...options, params: { id: playbackId } }),

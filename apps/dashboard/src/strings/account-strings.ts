@@ -43,6 +43,17 @@ export const accountStrings = {
       confirm: "Remove",
     },
   },
+  projects: {
+    title: "Projects",
+    hint: "Each project has its own streams, sessions, API keys and webhooks.",
+    switch: "Project",
+    shown: "Shown",
+    open: "Switch",
+    openOne: (name: string) => `Switch to ${name}`,
+    rename: "Rename",
+    renaming: { title: (name: string) => `Rename ${name}`, name: "Name" },
+    create: "Create project",
+  },
   settings: {
     title: "Settings",
     addresses: "Addresses",

@@ -1,5 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { LogIn } from "@weir/contract";
+import { forgetProject } from "../../lib/chosen-project.ts";
 import { reachableAddress } from "../../lib/local-addresses.ts";
 import { weir } from "../../lib/weir.ts";
 
@@ -62,6 +63,7 @@ export function useSignOut() {
   return useMutation({
     mutationFn: () => weir.dashboard.signOut(),
     onSuccess: async () => {
+      forgetProject();
       await queries.cancelQueries({ queryKey: sessionKey });
       queries.setQueryData(sessionKey, null);
       queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });

@@ -10,6 +10,7 @@ import { strings } from "../../strings.ts";
 import { ingestQuery, sessionQuery, useSignOut } from "./account-queries.ts";
 import { AddressPin } from "./address-pin.tsx";
 import { PeoplePanel } from "./people-panel.tsx";
+import { ProjectsPanel } from "./projects-panel.tsx";
 import { ServerPanels } from "./server-panels.tsx";
 import classes from "./settings-page.module.css";
 
@@ -60,6 +61,7 @@ export function SettingsPage() {
             </Button>
           </Panel>
           {session?.reach === "account" && <PeoplePanel session={session} />}
+          {session?.reach === "account" && <ProjectsPanel session={session} />}
         </div>
         <div className={classes.column}>
           <ServerPanels />

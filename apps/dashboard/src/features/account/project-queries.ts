@@ -1,0 +1,24 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { DashboardSession, Project } from "@weir/contract";
+import { useChange } from "../../lib/change.ts";
+import { chosenProject } from "../../lib/chosen-project.ts";
+import { weir } from "../../lib/weir.ts";
+
+const PROJECTS = ["projects"];
+
+export const projectsQuery = queryOptions({
+  queryKey: PROJECTS,
+  queryFn: ({ signal }) => weir.projects.list({ signal }),
+  staleTime: 60_000,
+});
+
+export function useCreateProject() {
+  return useChange(PROJECTS, (name: string) => weir.projects.create({ name }));
+}
+
+export function useRenameProject(id: string) {
+  return useChange(PROJECTS, (name: string) => weir.projects.patch(id, { name }));
+}
+
+/** The project that is shown. */
+export const shownProject = ({ projectId }: DashboardSession): Project["id"] => chosenProject() ?? projectId;
