@@ -1,5 +1,6 @@
 import { accessStrings } from "./strings/access-strings.ts";
 import { accountStrings } from "./strings/account-strings.ts";
+import { assetStrings } from "./strings/asset-strings.ts";
 import { eventStrings } from "./strings/event-strings.ts";
 import { healthStrings } from "./strings/health-strings.ts";
 import { multistreamStrings } from "./strings/multistream-strings.ts";
@@ -18,6 +19,7 @@ export const strings = {
     pages: {
       overview: "Overview",
       streams: "Streams",
+      assets: "Assets",
       sessions: "Sessions",
       access: "Keys",
       webhooks: "Webhooks",
@@ -37,6 +39,7 @@ export const strings = {
         ["/", "Search"],
         ["o", "Overview"],
         ["s", "Streams"],
+        ["a", "Assets"],
         ["w", "Webhooks"],
         ["?", "Keyboard shortcuts"],
       ],
@@ -88,6 +91,7 @@ export const strings = {
   },
   access: accessStrings,
   account: accountStrings,
+  assets: assetStrings,
   streams: streamStrings,
   health: healthStrings,
   events: eventStrings,

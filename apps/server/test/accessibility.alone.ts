@@ -20,6 +20,7 @@ let pages: readonly (readonly [address: string, says: string])[];
 beforeAll(async () => {
   const stream = await arena.weir.client.streams.create({ name: "Stage" });
   const stage = `/streams/${stream.id}`;
+  const { asset } = await arena.weir.client.assets.requestUpload({ name: "Talk" });
   pages = [
     ["/", "No stream is live"],
     ["/streams", "Stage"],
@@ -28,6 +29,8 @@ beforeAll(async () => {
     [`${stage}?tab=sessions`, "has never been live"],
     [`${stage}?tab=access`, "Playback access"],
     [`${stage}?tab=events`, "No events yet"],
+    ["/assets", "Talk"],
+    [`/assets/${asset.id}`, "Playback ID"],
     ["/sessions", "No sessions yet"],
     ["/access", "preset key"],
     ["/access?tab=signing", "No signing keys yet"],

@@ -1,9 +1,10 @@
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { openArena } from "./support/arena.ts";
+import { startPublisher } from "./support/publisher.ts";
 
 /** Before the other pages, which load in the background 3 s later. */
 const MAX_FIRST_PAGE_BYTES = 200_000;
@@ -43,6 +44,28 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
   await arena.weir.client.streams.patch(stream?.id ?? "", { playbackPolicy: { type: "jwt" } });
   await page.reload();
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(60);
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
+test("files are uploaded on the Assets page: one plays, another says what is wrong with it", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "weir-assets-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const [good, broken] = [join(folder, "good.flv"), join(folder, "broken.mp4")];
+  await (await startPublisher({ url: good, seconds: 3, width: 320, height: 180, inRealTime: false })).ended;
+  await writeFile(broken, "this is no video".repeat(1000));
+
+  const page = await arena.browser.context.newPage();
+  const problems: string[] = [];
+  page.on("pageerror", (error) => problems.push(error.message));
+  await page.goto(`${arena.weir.url}/assets`);
+  await page.locator("input[type=file]").setInputFiles([good, broken]);
+  const uploads = page.getByRole("region", { name: "Uploads" });
+  await uploads.getByText("This file holds no video or audio").waitFor({ timeout: 20_000 });
+  await uploads.getByText("Ready").waitFor({ timeout: 30_000 });
+  await page.getByRole("link", { name: "good.flv" }).click();
+  await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(30);
+  await page.getByRole("link", { name: "MP4" }).first().waitFor();
   expect(problems).toEqual([]);
   await page.close();
 });

@@ -190,3 +190,19 @@ test("an asset that fails says why, and the others are made all the same", async
   expect(error).toMatchObject({ message: "The file has no pictures.", code: "asset-failed" });
   expect(creation.progress).toEqual([{ phase: "failed", error }]);
 });
+
+test("an asset that fails while another file is still on its way is no rejection that nobody handles", async () => {
+  await using server = await startServer();
+  server.state.outcome = { phase: "failed", errorMessage: "no video" };
+  server.state.onPatch = (count) => {
+    if (count === 2) server.state.cutPatches = 1;
+  };
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): void => void unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  const sources = ["a", "b"].map((name) => ({ name, file: new Blob([name]) }));
+  const creation = server.client.createAsset({ sources }, { uploadsAtOnce: 1, memory: null });
+  await expect(creation.assets).rejects.toThrow("no video");
+  process.off("unhandledRejection", note);
+  expect([server.asked.filter((line) => line.startsWith("PATCH")).length, unhandled]).toEqual([3, []]);
+});

@@ -99,6 +99,8 @@ export class AssetCreation {
           const memory = new Memory(this.#options.memory, keyOf(this.#deps.client.baseUrl, fields.name, file));
           const uploaded = this.#upload(index, fields, file, memory);
           processing[index] = this.#following(index, memory, async () => this.#processed(index, await uploaded));
+          // Looked at in the end, with all the others.
+          processing[index].catch(() => {});
           await uploaded.catch(() => {});
         }
       }),

@@ -16,6 +16,7 @@ export const pageCommands: readonly Command[] = [
   { label: pages.streams, kind: text.page, href: "/streams" },
   { label: text.liveStreams, kind: text.page, href: "/streams?state=active" },
   { label: text.unhealthyStreams, kind: text.page, href: "/streams?state=unhealthy" },
+  { label: pages.assets, kind: text.page, href: "/assets" },
   { label: pages.sessions, kind: text.page, href: "/sessions" },
   { label: pages.access, kind: text.page, href: "/access" },
   { label: text.signingKeys, kind: text.page, href: "/access?tab=signing" },

@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { assetSearch } from "../features/assets/asset-search.ts";
 import { sessionSearch } from "../features/sessions/session-search.ts";
 import { streamPageSearch } from "../features/streams/stream-page-search.ts";
 import { streamSearch } from "../features/streams/stream-search.ts";
@@ -57,6 +58,20 @@ const broadcast = createRoute({
   remountDeps: ({ params }) => params,
 });
 
+const assets = createRoute({
+  getParentRoute: () => app,
+  path: "/assets",
+  component: lazyPage(() => import("../features/assets/assets-page.tsx"), "AssetsPage"),
+  validateSearch: assetSearch,
+});
+
+const asset = createRoute({
+  getParentRoute: () => app,
+  path: "/assets/$assetId",
+  component: lazyPage(() => import("../features/assets/asset-page.tsx"), "AssetPage"),
+  remountDeps: ({ params }) => params,
+});
+
 const sessions = createRoute({
   getParentRoute: () => app,
   path: "/sessions",
@@ -108,7 +123,20 @@ const settings = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
-    app.addChildren([home, streams, stream, broadcast, sessions, session, access, webhooks, webhook, settings]),
+    app.addChildren([
+      home,
+      streams,
+      stream,
+      broadcast,
+      assets,
+      asset,
+      sessions,
+      session,
+      access,
+      webhooks,
+      webhook,
+      settings,
+    ]),
   ]),
   defaultNotFoundComponent: () => (
     <Shell>

@@ -3,6 +3,7 @@ import {
   IconHistory,
   IconKey,
   IconLayoutDashboard,
+  IconMovie,
   IconSettings,
   IconWebhook,
 } from "@tabler/icons-react";
@@ -29,6 +30,7 @@ const PRELOAD_MS = 3000;
 const pages = [
   { to: "/", label: text.pages.overview, Icon: IconLayoutDashboard },
   { to: "/streams", label: text.pages.streams, Icon: IconBroadcast },
+  { to: "/assets", label: text.pages.assets, Icon: IconMovie },
   { to: "/sessions", label: text.pages.sessions, Icon: IconHistory },
   { to: "/access", label: text.pages.access, Icon: IconKey },
   { to: "/webhooks", label: text.pages.webhooks, Icon: IconWebhook },

@@ -20,6 +20,7 @@ export function Shortcuts() {
     ["/", () => document.querySelector<HTMLInputElement>("main input[type=search]")?.focus()],
     ["o", () => void navigate({ to: "/" })],
     ["s", () => void navigate({ to: "/streams" })],
+    ["a", () => void navigate({ to: "/assets" })],
     ["w", () => void navigate({ to: "/webhooks" })],
   ]);
   return (

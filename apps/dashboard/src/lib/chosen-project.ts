@@ -1,7 +1,7 @@
 /** Where the browser remembers the project that is looked at. Without one it is that of whoever signed in. */
 const KEY = "weir.project";
 /** Addresses that are about the account or the sign-in, whatever the project. */
-const OF_ACCOUNT = /^\/api\/(project|person|dashboard\/(session|sign-in|log-in|address|settings))(\/|$)/;
+const OF_ACCOUNT = /^\/api\/(project|person|asset\/upload|dashboard\/(session|sign-in|log-in|address|settings))(\/|$)/;
 
 export const chosenProject = (): string | null => localStorage.getItem(KEY);
 
@@ -16,10 +16,10 @@ export function forgetProject(): void {
   localStorage.removeItem(KEY);
 }
 
-/** An address of the API, asked for the project. */
+/** An address of the API, asked for the project. Uploads have their asset in their token. */
 export function addressIn(project: string | null, address: string): string {
   const [path = "", query = ""] = address.split("?");
-  if (project === null || OF_ACCOUNT.test(path)) return address;
+  if (project === null || !path.startsWith("/api/") || OF_ACCOUNT.test(path)) return address;
   const search = new URLSearchParams(query);
   search.set("projectId", project);
   return `${path}?${search}`;

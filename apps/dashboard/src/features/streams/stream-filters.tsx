@@ -1,7 +1,5 @@
-import { NativeSelect, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
-import { IconSearch } from "@tabler/icons-react";
-import { useEffect, useRef, useState } from "react";
+import { NativeSelect } from "@mantine/core";
+import { SearchBox } from "../../components/search-box.tsx";
 import { strings } from "../../strings.ts";
 import classes from "./stream-filters.module.css";
 import { CREATED, RECORDS, STATES, type StreamSearch } from "./stream-search.ts";
@@ -18,7 +16,7 @@ interface Props {
 export function StreamFilters({ search, onFilter }: Props) {
   return (
     <search className={classes.filters}>
-      <NameSearch name={search.name} onName={(name) => onFilter("name", name)} />
+      <SearchBox label={strings.streams.search} words={search.name} onWords={(name) => onFilter("name", name)} />
       <Filter texts={text.state} choices={STATES} chosen={search.state} onChoose={(it) => onFilter("state", it)} />
       <Filter texts={text.record} choices={RECORDS} chosen={search.record} onChoose={(it) => onFilter("record", it)} />
       <Filter
@@ -54,34 +52,5 @@ function Filter<Choice extends string>({ texts, choices, chosen, onChoose }: Fil
         </option>
       ))}
     </NativeSelect>
-  );
-}
-
-function NameSearch({ name, onName }: { readonly name: string | undefined; readonly onName: (name: string) => void }) {
-  const [typed, setTyped] = useState(name ?? "");
-  const sent = useRef(name);
-  const search = useDebouncedCallback((wanted: string) => {
-    sent.current = wanted || undefined;
-    onName(wanted);
-  }, 250);
-  // The address changed by other means than this box: the browser's "back", or "show all".
-  useEffect(() => {
-    if (name === sent.current) return;
-    sent.current = name;
-    setTyped(name ?? "");
-  }, [name]);
-  return (
-    <TextInput
-      className={classes.search ?? ""}
-      type="search"
-      aria-label={strings.streams.search}
-      placeholder={strings.streams.search}
-      leftSection={<IconSearch size={16} aria-hidden />}
-      value={typed}
-      onChange={(event) => {
-        setTyped(event.currentTarget.value);
-        search(event.currentTarget.value.trim());
-      }}
-    />
   );
 }

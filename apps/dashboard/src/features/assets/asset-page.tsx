@@ -1,0 +1,118 @@
+import { Button } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { WeirError } from "@weir/client";
+import type { Asset } from "@weir/contract";
+import { ConfirmButton } from "../../components/confirm-button.tsx";
+import { Loading } from "../../components/loading.tsx";
+import { Note } from "../../components/note.tsx";
+import page from "../../components/page.module.css";
+import { PanelBoundary } from "../../components/panel-boundary.tsx";
+import { QueryProblem } from "../../components/query-problem.tsx";
+import { RenameButton } from "../../components/rename-button.tsx";
+import { toast } from "../../components/toasts.tsx";
+import { strings } from "../../strings.ts";
+import { RecordingVideo } from "../sessions/index.ts";
+import { AssetFacts } from "./asset-facts.tsx";
+import classes from "./asset-page.module.css";
+import { AssetPolicy } from "./asset-policy.tsx";
+import { assetQuery, useDeleteAsset, usePatchAsset, useRetryAsset } from "./asset-queries.ts";
+import { AssetRenditions } from "./asset-renditions.tsx";
+import { AssetState } from "./asset-state.tsx";
+
+const text = strings.assets.page;
+const route = getRouteApi("/app/assets/$assetId");
+
+export function AssetPage() {
+  const { assetId } = route.useParams();
+  const asset = useQuery(assetQuery(assetId));
+  // Also while it is shown: somebody deleted it.
+  if (asset.error instanceof WeirError && asset.error.status === 404) {
+    return (
+      <Note tone="warning" title={text.gone.title}>
+        {text.gone.body} <Link to="/assets">{text.all}</Link>
+      </Note>
+    );
+  }
+  if (asset.data) return <AssetBody asset={asset.data} error={asset.error} />;
+  return asset.error ? <QueryProblem error={asset.error} /> : <Loading lines={6} />;
+}
+
+function AssetBody({ asset, error }: { readonly asset: Asset; readonly error: Error | null }) {
+  const { name, playbackUrl, status } = asset;
+  const hasVideo = status.isPlayable && playbackUrl !== undefined;
+  useDocumentTitle(`${name} · ${strings.app.name}`);
+  return (
+    <article className={page.page}>
+      <header className={page.header}>
+        <div className={page.title}>
+          <Link to="/assets" className={page.back}>
+            {strings.assets.title}
+          </Link>
+          <h1>{name}</h1>
+          {status.phase !== "failed" && <AssetState asset={asset} />}
+        </div>
+        <AssetActions asset={asset} />
+      </header>
+      <QueryProblem error={error} />
+      {status.phase === "failed" && (
+        <Note tone="failure" title={text.wrong}>
+          {status.errorMessage}
+        </Note>
+      )}
+      <div className={classes.top} data-has-video={hasVideo}>
+        {hasVideo && (
+          <PanelBoundary>
+            <RecordingVideo url={playbackUrl} label={text.player(name)} />
+          </PanelBoundary>
+        )}
+        <AssetFacts asset={asset} />
+      </div>
+      {status.isPlayable && <AssetRenditions asset={asset} />}
+      <AssetPolicy asset={asset} />
+    </article>
+  );
+}
+
+function AssetActions({ asset: { id, name, status } }: { readonly asset: Asset }) {
+  const patch = usePatchAsset(id);
+  const retry = useRetryAsset(id);
+  const remove = useDeleteAsset(id);
+  const navigate = route.useNavigate();
+  return (
+    <div className={classes.actions}>
+      {retry.error && <Note tone="failure">{retry.error.message}</Note>}
+      {status.phase === "failed" && (
+        <Button
+          loading={retry.isPending}
+          onClick={() => retry.mutate(undefined, { onSuccess: () => toast(text.retried) })}
+        >
+          {text.retry}
+        </Button>
+      )}
+      <RenameButton
+        label={text.rename}
+        name={name}
+        text={text.renaming}
+        change={patch}
+        onRename={(wanted, close) => patch.mutate({ name: wanted }, { onSuccess: close })}
+      />
+      <ConfirmButton
+        label={text.delete}
+        ask={text.deleteAsk}
+        name={name}
+        change={remove}
+        onConfirm={(close) =>
+          remove.mutate(undefined, {
+            onSuccess: () => {
+              close();
+              toast(text.deleted(name));
+              void navigate({ to: "/assets" });
+            },
+          })
+        }
+      />
+    </div>
+  );
+}

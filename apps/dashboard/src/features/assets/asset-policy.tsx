@@ -1,0 +1,40 @@
+import { Button } from "@mantine/core";
+import type { Asset } from "@weir/contract";
+import { type FormEvent, useState } from "react";
+import { Note } from "../../components/note.tsx";
+import { Panel } from "../../components/panel.tsx";
+import { strings } from "../../strings.ts";
+import { draftOf, policyOf, problemsOf } from "../streams/policy.ts";
+import { PolicyFields } from "../streams/policy-fields.tsx";
+import classes from "./asset-page.module.css";
+import { usePatchAsset } from "./asset-queries.ts";
+
+const text = strings.assets;
+
+/** Who may watch the asset. While nothing is typed it follows what the server says. */
+export function AssetPolicy({ asset }: { readonly asset: Asset }) {
+  const saved = draftOf(asset.playbackPolicy);
+  const [typed, setTyped] = useState<typeof saved | null>(null);
+  const patch = usePatchAsset(asset.id);
+  const draft = typed ?? saved;
+  const isChanged = typed !== null && JSON.stringify(typed) !== JSON.stringify(saved);
+  const problems = problemsOf(draft);
+  if (asset.status.phase !== "ready") return null;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    patch.mutate({ playbackPolicy: policyOf(draft) }, { onSuccess: () => setTyped(null) });
+  };
+  return (
+    <Panel title={text.page.policy} hint={text.uploads.accessHint}>
+      <form className={classes.form} onSubmit={submit}>
+        <PolicyFields draft={draft} problems={problems} onDraft={setTyped} />
+        {patch.error && <Note tone="failure">{patch.error.message}</Note>}
+        <div className={classes.actions}>
+          <Button type="submit" loading={patch.isPending} disabled={!isChanged || Object.keys(problems).length > 0}>
+            {strings.actions.save}
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  );
+}

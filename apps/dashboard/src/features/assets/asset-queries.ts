@@ -1,0 +1,50 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { AssetPatch } from "@weir/contract";
+import { useChange } from "../../lib/change.ts";
+import { weir } from "../../lib/weir.ts";
+import type { AssetSearch } from "./asset-search.ts";
+
+const ASSETS = ["assets"];
+
+export function assetsQuery(search: AssetSearch) {
+  return queryOptions({
+    queryKey: [...ASSETS, "list", search],
+    queryFn: ({ signal }) =>
+      weir.assets.list({ ...search, limit: 20, orderBy: { field: "createdAt", descending: true }, signal }),
+    refetchInterval: 3000,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function assetQuery(id: string) {
+  return queryOptions({
+    queryKey: [...ASSETS, "one", id],
+    queryFn: ({ signal }) => weir.assets.get(id, { signal }),
+    refetchInterval: ({ state }) => (state.data?.status.phase === "ready" ? 10_000 : 2000),
+  });
+}
+
+/** How an asset can be watched: its qualities and their addresses. */
+export function renditionsQuery(playbackId: string, isReady: boolean) {
+  return queryOptions({
+    queryKey: [...ASSETS, "playback", playbackId, isReady],
+    queryFn: ({ signal }) => weir.playback.get(playbackId, { signal }),
+    refetchInterval: isReady ? false : 5000,
+  });
+}
+
+export function usePatchAsset(id: string) {
+  return useChange(ASSETS, (change: AssetPatch) => weir.assets.patch(id, change));
+}
+
+export function useDeleteAsset(id: string) {
+  return useChange(ASSETS, (_: undefined) => weir.assets.delete(id));
+}
+
+export function useRestoreAsset(id: string) {
+  return useChange(ASSETS, (_: undefined) => weir.assets.restore(id));
+}
+
+export function useRetryAsset(id: string) {
+  return useChange(ASSETS, (_: undefined) => weir.assets.retry(id));
+}

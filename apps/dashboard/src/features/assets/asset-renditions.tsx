@@ -1,0 +1,67 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Asset, PlaybackSource } from "@weir/contract";
+import { CopyButton } from "../../components/copy-button.tsx";
+import { Panel } from "../../components/panel.tsx";
+import { QueryProblem } from "../../components/query-problem.tsx";
+import table from "../../components/table.module.css";
+import { TableOrCards } from "../../components/table-or-cards.tsx";
+import { reachableAddress } from "../../lib/local-addresses.ts";
+import { bitrateText, bytesText } from "../../lib/quantities.ts";
+import { strings } from "../../strings.ts";
+import classes from "./asset-page.module.css";
+import { renditionsQuery } from "./asset-queries.ts";
+
+const text = strings.assets.page;
+
+/** The MP4 of each quality, with its size and address. */
+export function AssetRenditions({ asset }: { readonly asset: Asset }) {
+  const playback = useQuery(renditionsQuery(asset.playbackId, asset.status.phase === "ready"));
+  const files = (playback.data?.meta.source ?? [])
+    .filter(({ hrn }) => hrn === "MP4")
+    .map((source) => ({ ...source, id: source.url, url: reachableAddress(source.url, window.location) }));
+  return (
+    <Panel title={text.renditions} hint={files.length > 0 ? text.renditionsHint : text.noRenditions}>
+      <QueryProblem error={playback.error} />
+      {files.length > 0 && (
+        <TableOrCards
+          items={files}
+          columns={[
+            { name: text.columns.quality, cell: qualityOf },
+            { name: text.columns.size, className: table.number, cell: sizeOf },
+            { name: text.columns.bitrate, className: table.number, cell: rateOf },
+            { name: text.columns.address, cell: (source) => <Address source={source} /> },
+          ]}
+          card={(source) => (
+            <>
+              <div className={table.cardHead}>
+                <strong>{qualityOf(source)}</strong>
+                <Address source={source} />
+              </div>
+              <div className={table.cardLine}>
+                <span>{sizeOf(source)}</span>
+                <span>{rateOf(source)}</span>
+              </div>
+            </>
+          )}
+        />
+      )}
+    </Panel>
+  );
+}
+
+function Address({ source }: { readonly source: PlaybackSource }) {
+  return (
+    <span className={classes.address}>
+      <a href={source.url}>MP4</a>
+      <CopyButton value={source.url} what={`${qualityOf(source)} ${text.address}`} />
+    </span>
+  );
+}
+
+const qualityOf = ({ width, height }: PlaybackSource): string =>
+  width && height ? `${width} × ${height}` : text.audio;
+
+const sizeOf = ({ size }: PlaybackSource): string => (size === undefined ? strings.actions.none : bytesText(size));
+
+const rateOf = ({ bitrate }: PlaybackSource): string =>
+  bitrate === undefined ? strings.actions.none : bitrateText(bitrate / 8);

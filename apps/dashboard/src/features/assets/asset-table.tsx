@@ -1,0 +1,82 @@
+import { Button } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
+import type { Asset } from "@weir/contract";
+import { Moment } from "../../components/moment.tsx";
+import classes from "../../components/table.module.css";
+import { TableOrCards } from "../../components/table-or-cards.tsx";
+import { toast } from "../../components/toasts.tsx";
+import { bytesText, durationText } from "../../lib/quantities.ts";
+import { strings } from "../../strings.ts";
+import { useRestoreAsset } from "./asset-queries.ts";
+import { AssetState } from "./asset-state.tsx";
+import list from "./assets-page.module.css";
+
+const text = strings.assets;
+
+export function AssetTable({ assets }: { readonly assets: readonly Asset[] }) {
+  return (
+    <TableOrCards
+      items={assets}
+      columns={[
+        { name: text.columns.name, className: list.name, cell: (asset) => <AssetName asset={asset} /> },
+        { name: text.columns.state, cell: (asset) => <AssetState asset={asset} /> },
+        { name: text.columns.size, className: classes.number, cell: sizeOf },
+        { name: text.columns.duration, className: classes.number, cell: durationOf },
+        { name: text.columns.policy, cell: policyName },
+        { name: text.columns.created, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+      ]}
+      card={(asset) => (
+        <>
+          <div className={classes.cardHead}>
+            <AssetName asset={asset} />
+            <span>{durationOf(asset)}</span>
+          </div>
+          <div className={classes.cardLine}>
+            <AssetState asset={asset} />
+            <span className="quiet">{sizeOf(asset)}</span>
+          </div>
+          <div className={classes.cardLine}>
+            <span className="quiet">{policyName(asset)}</span>
+            <span className="quiet">
+              <Moment at={asset.createdAt} />
+            </span>
+          </div>
+        </>
+      )}
+    />
+  );
+}
+
+/** A deleted asset has no page of its own any more: it can only be restored. */
+function AssetName({ asset }: { readonly asset: Asset }) {
+  if (asset.status.phase === "deleting") return <DeletedName asset={asset} />;
+  return (
+    <Link to="/assets/$assetId" params={{ assetId: asset.id }} className={classes.name}>
+      {asset.name}
+    </Link>
+  );
+}
+
+function DeletedName({ asset: { id, name } }: { readonly asset: Asset }) {
+  const restore = useRestoreAsset(id);
+  return (
+    <span className={classes.name}>
+      {name}{" "}
+      <Button
+        size="compact-sm"
+        variant="default"
+        loading={restore.isPending}
+        onClick={() => restore.mutate(undefined, { onSuccess: () => toast(text.restored(name)) })}
+      >
+        {text.restore}
+      </Button>
+    </span>
+  );
+}
+
+export const sizeOf = ({ size }: Asset): string => (size === undefined ? strings.actions.none : bytesText(size));
+
+export const durationOf = ({ videoSpec }: Asset): string =>
+  videoSpec?.duration === undefined ? strings.actions.none : durationText(videoSpec.duration);
+
+export const policyName = ({ playbackPolicy }: Asset): string => text.policies[playbackPolicy?.type ?? "public"];

@@ -1,0 +1,87 @@
+import { NativeSelect } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { IconMovie } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { Loading } from "../../components/loading.tsx";
+import page from "../../components/page.module.css";
+import { PageLinks } from "../../components/page-links.tsx";
+import { QueryProblem } from "../../components/query-problem.tsx";
+import { SearchBox } from "../../components/search-box.tsx";
+import { strings } from "../../strings.ts";
+import { allUploads } from "./all-uploads.ts";
+import { assetsQuery } from "./asset-queries.ts";
+import { assetSearch, PHASES } from "./asset-search.ts";
+import { AssetTable } from "./asset-table.tsx";
+import classes from "./assets-page.module.css";
+import { DropZone } from "./drop-zone.tsx";
+import { UploadButton } from "./upload-button.tsx";
+import { UploadList } from "./upload-list.tsx";
+
+const text = strings.assets;
+const route = getRouteApi("/app/assets");
+/** A policy by webhook needs more than its name; the asset's page has it. */
+const POLICIES = ["public", "jwt"] as const;
+
+/** Every asset, and the uploads of new ones: by a button, or dropped anywhere. */
+export function AssetsPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const assets = useQuery(assetsQuery(search));
+  const [policy, setPolicy] = useState<(typeof POLICIES)[number]>("public");
+  useDocumentTitle(`${text.title} · ${strings.app.name}`);
+  const { cursor, ...filters } = search;
+  const isNarrowed = Object.keys(filters).length > 0;
+  const found = assets.data;
+  const isEmpty = found?.items.length === 0;
+  const upload = (files: readonly File[]): void => allUploads.add(files, { type: policy });
+  const filter = (change: Record<string, string>): void =>
+    void navigate({ search: assetSearch({ ...filters, ...change }), replace: true });
+  return (
+    <div className={page.page}>
+      <header className={page.header}>
+        <h1>{text.title}</h1>
+        <div className={classes.upload}>
+          <NativeSelect
+            aria-label={text.uploads.access}
+            title={text.uploads.accessHint}
+            value={policy}
+            data={POLICIES.map((value) => ({ value, label: text.policies[value] }))}
+            onChange={(event) => setPolicy(POLICIES.find((known) => known === event.currentTarget.value) ?? "public")}
+          />
+          <UploadButton onFiles={upload} />
+        </div>
+      </header>
+      <DropZone onFiles={upload} />
+      <UploadList uploads={allUploads} />
+      {(!isEmpty || isNarrowed) && (
+        <search className={classes.filters}>
+          <SearchBox label={text.search} words={search.name} onWords={(name) => filter({ name })} />
+          <NativeSelect
+            aria-label={text.filters.phase}
+            value={search.phase ?? ""}
+            data={[
+              { value: "", label: text.filters.any },
+              ...PHASES.map((value) => ({ value, label: text.phases[value] })),
+            ]}
+            onChange={(event) => filter({ phase: event.currentTarget.value })}
+          />
+        </search>
+      )}
+      <QueryProblem error={assets.error} />
+      {!found && !assets.error && <Loading />}
+      {isEmpty && isNarrowed && <p className={classes.nothing}>{text.noMatch}</p>}
+      {isEmpty && !isNarrowed && (
+        <EmptyState icon={<IconMovie size={24} />} title={text.empty.title} body={text.empty.body} />
+      )}
+      {found && !isEmpty && <AssetTable assets={found.items} />}
+      <PageLinks
+        cursor={cursor}
+        nextCursor={found?.nextCursor}
+        onCursor={(next) => void navigate({ search: next === undefined ? filters : { ...filters, cursor: next } })}
+      />
+    </div>
+  );
+}
