@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { exact, Id, Milliseconds } from "./exact.ts";
 import { PlaybackPolicy } from "./playback-policy.ts";
 import { TranscodeProfile } from "./profile.ts";
-import { CreatorId, InputCreatorId, Nullable } from "./stream.ts";
+import { CreatorId, InputCreatorId, Nullable, RetentionDays } from "./stream.ts";
 
 /** `uploading`, `waiting`, `processing` (with a progress), then `ready` or `failed`. After its deletion `deleting`, until its bytes are gone. */
 export const AssetPhase = Type.Enum(["uploading", "waiting", "processing", "ready", "failed", "deleting", "deleted"]);
@@ -63,6 +63,7 @@ export const Asset = Type.Object({
   source: AssetSource,
   profiles: Type.Optional(Type.Array(TranscodeProfile)),
   staticMp4: Type.Optional(Type.Boolean()),
+  retentionDays: Type.Optional(RetentionDays),
   status: AssetStatus,
   size: Type.Optional(Type.Integer({ description: "Bytes of the file as it came" })),
   hash: Type.Optional(
@@ -94,6 +95,7 @@ const options = {
   profiles: Type.Optional(
     Nullable(Type.Array(TranscodeProfile, { maxItems: 32, description: "A default ladder if unset" })),
   ),
+  retentionDays: Type.Optional(Nullable(RetentionDays)),
   targetSegmentSizeSecs: Type.Optional(Type.Number({ minimum: 1, maximum: MAX_SEGMENT_SECONDS })),
   c2pa: Type.Optional(Type.Boolean({ description: "Ignored" })),
 };
@@ -119,6 +121,7 @@ export const AssetPatch = exact({
   name: Type.Optional(Name),
   creatorId: Type.Optional(InputCreatorId),
   playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
+  retentionDays: Type.Optional(Nullable(RetentionDays)),
 });
 export type AssetPatch = Static<typeof AssetPatch>;
 

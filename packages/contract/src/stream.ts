@@ -73,7 +73,15 @@ export const Pull = exact({
 });
 export type Pull = Static<typeof Pull>;
 
+/** An addition of ours. */
+export const RetentionDays = Type.Integer({
+  minimum: 1,
+  maximum: 36_500,
+  description: "Days that it is kept; as long as the server's setting says where unset",
+});
+
 const writable = {
+  retentionDays: Type.Optional(Nullable(RetentionDays)),
   creatorId: Type.Optional(InputCreatorId),
   record: Type.Optional(Type.Boolean()),
   multistream: Type.Optional(NewMultistream),
@@ -189,6 +197,7 @@ export const Stream = Type.Object({
   profiles: Type.Array(Profile),
   record: Type.Boolean(),
   recordingSpec: Type.Optional(RecordingSpec),
+  retentionDays: Type.Optional(RetentionDays),
   multistream: Type.Object({ targets: Type.Array(ShownTarget) }),
   pull: Type.Optional(Pull),
   parentId: Type.Optional(Id),

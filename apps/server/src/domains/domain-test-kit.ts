@@ -103,6 +103,8 @@ export async function startTestDomains(
         roles: ["api", "media", "worker"],
         rateLimit: 0,
         streamsPerProject: 0,
+        recordingDays: 0,
+        assetDays: 0,
         maxUploadBytes: 1024 ** 3,
         assetBytesPerProject: 0,
         uploadsPerProject: 0,

@@ -76,6 +76,10 @@ export interface DomainSettings {
   readonly viewerLimit: number;
   /** Viewers that one access key or token may have at a time on this node; 0 for any number. */
   readonly viewersPerCredential: number;
+  /** Days that recordings are kept where their stream says nothing; 0 for ever. */
+  readonly recordingDays: number;
+  /** Days that assets are kept where they say nothing themselves; 0 for ever. */
+  readonly assetDays: number;
   /** Bytes of the largest file that may be uploaded or imported. */
   readonly maxUploadBytes: number;
   /** Bytes of uploaded files that one project may have; 0 for any number. */

@@ -1,14 +1,21 @@
 import type { JobKind } from "../platform/queue/job.ts";
 import { deleteExpiredDashboardSessions } from "./accounts/index.ts";
 import { forgetOldAnswers } from "./api/index.ts";
-import type { Deps } from "./deps.ts";
+import { type AssetExpiryDeps, expireAssets } from "./assets/index.ts";
+import { expireRecordings, type RecordingExpiryDeps } from "./sessions/index.ts";
 import { forgetOldCalls, forgetOldDeliveries } from "./webhooks/index.ts";
 
 const HOUR_SECONDS = 3_600;
 
-/** Rows that are kept for a time only, and can be millions: deleted once an hour, by one process. */
-export function retentionJob({ db, clock }: Deps): JobKind {
-  const chores = [forgetOldAnswers, forgetOldCalls, forgetOldDeliveries, deleteExpiredDashboardSessions];
+/** What is kept for a time only: recordings and assets, and rows that can be millions. Deleted once an hour, by one process. */
+export function retentionJob(deps: AssetExpiryDeps & RecordingExpiryDeps): JobKind {
+  const { db, clock } = deps;
+  const rows = [forgetOldAnswers, forgetOldCalls, forgetOldDeliveries, deleteExpiredDashboardSessions];
+  const chores = [
+    ...rows.map((forget) => () => forget(db, clock.now())),
+    () => expireRecordings(deps),
+    () => expireAssets(deps),
+  ];
   return {
     name: "retention",
     maxAtOnce: 1,
@@ -18,7 +25,7 @@ export function retentionJob({ db, clock }: Deps): JobKind {
     async run(job) {
       for (const [done, forget] of chores.entries()) {
         await job.progress(done / chores.length);
-        await forget(db, clock.now());
+        await forget();
       }
     },
   };

@@ -125,6 +125,7 @@ interface StreamTable extends Owned, Counters {
   profiles: JSONColumnType<Profile[]>;
   record: boolean;
   recording_spec: JsonOrNull<RecordingSpec>;
+  retention_days: ColumnType<number | null, number | null | undefined, number | null>;
   targets: ColumnType<TargetRef[], string | undefined, string>;
   pull: JsonOrNull<NonNullable<NewStream["pull"]>>;
   created_at: Int8;
@@ -258,6 +259,7 @@ interface AssetTable extends Owned {
   profiles: JsonOrNull<TranscodeProfile[]>;
   static_mp4: ColumnType<boolean | null, boolean | null | undefined, boolean | null>;
   target_segment_seconds: number | null;
+  retention_days: ColumnType<number | null, number | null | undefined, number | null>;
   task_id: string;
   created_at: Int8;
   phase: "uploading" | "waiting" | "processing" | "ready" | "failed";

@@ -29,6 +29,8 @@ test("an empty environment gives the documented defaults", () => {
     connectionsPerClient: 4_000,
     viewerLimit: 0,
     streamsPerProject: 100_000,
+    recordingDays: 0,
+    assetDays: 0,
     maxUploadBytes: 34_359_738_368,
     uploadsPerProject: 1_000,
     assetBytesPerProject: 0,

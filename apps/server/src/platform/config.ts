@@ -167,6 +167,23 @@ const SETTINGS = {
     integer(0, 100_000_000),
     "100000",
   ),
+  recordingDays: setting(
+    {
+      variable: "WEIR_RECORDING_DAYS",
+      about:
+        "Days after which recordings are deleted, unless `retentionDays` of their stream says otherwise. 0 keeps them.",
+    },
+    integer(0, 36_500),
+    "0",
+  ),
+  assetDays: setting(
+    {
+      variable: "WEIR_ASSET_DAYS",
+      about: "Days after which assets are deleted, unless their own `retentionDays` says otherwise. 0 keeps them.",
+    },
+    integer(0, 36_500),
+    "0",
+  ),
   maxUploadBytes: setting(
     {
       variable: "WEIR_MAX_UPLOAD_BYTES",

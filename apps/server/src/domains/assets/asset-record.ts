@@ -26,6 +26,7 @@ export function assetRecord(row: AssetRow, { publicUrl, details }: AssetView): A
     source: row.source,
     ...(row.profiles ? { profiles: row.profiles } : {}),
     ...(row.static_mp4 === null ? {} : { staticMp4: row.static_mp4 }),
+    ...(row.retention_days === null ? {} : { retentionDays: row.retention_days }),
     status: {
       phase: row.deleted_at === null ? row.phase : "deleting",
       updatedAt: Number(row.updated_at),

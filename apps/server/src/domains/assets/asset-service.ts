@@ -123,6 +123,7 @@ export class AssetService {
           profiles: json(profiles),
           static_mp4: input.staticMp4 ?? null,
           target_segment_seconds: targetSegmentSizeSecs ?? null,
+          retention_days: input.retentionDays ?? null,
           task_id: newId(),
           created_at: now,
           updated_at: now,
@@ -156,7 +157,7 @@ export class AssetService {
   async patch(owner: Owner, id: string, patch: AssetPatch, view: AssetView): Promise<Asset> {
     await checkPolicy(this.#deps.findAccessWebhook, owner.projectId, patch.playbackPolicy);
     const row = await this.#change(owner, id, async (trx, before, at) => {
-      const { name, creatorId, playbackPolicy } = patch;
+      const { name, creatorId, playbackPolicy, retentionDays } = patch;
       if (playbackPolicy !== undefined) {
         if (before.phase !== "ready") throw new AssetConflict("asset is not ready");
         if (isGated(before.playback_policy) !== isGated(playbackPolicy))
@@ -166,6 +167,7 @@ export class AssetService {
         ...(name === undefined ? {} : { name }),
         ...(creatorId === undefined ? {} : { creator_id: creatorOf(creatorId) ?? null }),
         ...(playbackPolicy === undefined ? {} : { playback_policy: json(playbackPolicy) }),
+        ...(retentionDays === undefined ? {} : { retention_days: retentionDays }),
       };
       if (Object.keys(set).length === 0) return [];
       await writeAsset(trx, before, { at, set });

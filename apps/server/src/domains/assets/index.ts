@@ -1,5 +1,6 @@
 /** The door of the assets: uploads, records, processing, playback of what was made. */
 export { assetEvent, lockAsset, moveAsset, taskEvent } from "./asset-change.ts";
+export { type AssetExpiryDeps, expireAssets } from "./asset-expiry.ts";
 export { readAssetMedia } from "./asset-media.ts";
 export { assetRecord } from "./asset-record.ts";
 export { assetRoutes } from "./asset-routes.ts";

@@ -1,4 +1,6 @@
 /** The door of the sessions. */
+
+export { expireRecordings, type RecordingExpiryDeps } from "./recording-expiry.ts";
 export { addToSessions, readSessionFences, type SessionTally } from "./session-facts-store.ts";
 export {
   beginSession,

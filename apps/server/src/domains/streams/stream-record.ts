@@ -22,6 +22,7 @@ export function streamRecord(row: StreamRow): Stream {
     profiles: row.profiles,
     record: row.record,
     ...(row.recording_spec ? { recordingSpec: row.recording_spec } : {}),
+    ...(row.retention_days === null ? {} : { retentionDays: row.retention_days }),
     multistream: {
       targets: row.targets.map((ref) => ({ ...ref, status: targetStatus(row.target_states, ref.id, ref.profile) })),
     },

@@ -99,6 +99,7 @@ export class StreamService {
         user_tags: json(input.userTags),
         playback_policy: json(input.playbackPolicy),
         recording_spec: json(storedSpec(input.recordingSpec)),
+        retention_days: input.retentionDays ?? null,
         pull: json(input.pull),
         targets: JSON.stringify(await resolveTargets(this.#deps, trx, principal, targets)),
       }),
@@ -266,6 +267,7 @@ export class StreamService {
       ...(patch.creatorId === undefined ? {} : { creator_id: creatorValue(patch.creatorId) }),
       ...(patch.userTags === undefined ? {} : { user_tags: json(patch.userTags) }),
       ...(patch.playbackPolicy === undefined ? {} : { playback_policy: json(patch.playbackPolicy) }),
+      ...(patch.retentionDays === undefined ? {} : { retention_days: patch.retentionDays }),
       ...(patch.recordingSpec === undefined ? {} : { recording_spec: json(storedSpec(patch.recordingSpec)) }),
       ...(targets ? { targets: JSON.stringify(await resolveTargets(this.#deps, trx, owner, targets)) } : {}),
     };
