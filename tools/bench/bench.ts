@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { measureAssets } from "./bench-assets.ts";
 import { measureChurn } from "./bench-churn.ts";
 import { compareVersions } from "./bench-compare.ts";
 import { measureDelivery } from "./bench-delivery.ts";
@@ -14,7 +15,7 @@ import { measureWebhooks } from "./bench-webhooks.ts";
 import { makeClip } from "./clip.ts";
 import { formatRow, machine, type Row } from "./report.ts";
 
-const EVERYTHING = "startup,first,age,delivery,player,events,webhooks,feed,churn,ladder,ladder-quality,ingest";
+const EVERYTHING = "startup,first,age,delivery,player,events,webhooks,feed,churn,ladder,ladder-quality,assets,ingest";
 
 const HELP = `npm run bench -- [options]
 
@@ -24,7 +25,7 @@ const HELP = `npm run bench -- [options]
   --seconds 8                                       how long ingest is watched
   --ladder-seconds 60                               how long a ladder is watched, more than 20
   --against FOLDER                                  another checkout of Weir, installed: both take turns at delivery and ingest
-  --rounds 5                                        how many turns each takes; of ladder-quality, Weir's ladder and ffmpeg's
+  --rounds 5                                        how many turns each takes; of ladder-quality and assets, Weir and ffmpeg
   --peer NAME=rtmp://127.0.0.1:port/app/{n},pid     another server that runs already, beside ours in the ingest rows
 
 Prints Markdown rows as they come, and all of them as JSON on the last line. Loopback only; Linux only.
@@ -93,6 +94,7 @@ async function run(): Promise<void> {
       await withServer(folder, async (server) => tell(...(await measureFullMachine(server, reordered, seconds))));
     }
     if (chosen.has("ladder-quality")) tell(...(await measureLadderQuality(Number(options.rounds))));
+    if (chosen.has("assets")) tell(...(await measureAssets(Number(options.rounds))));
     if (!chosen.has("ingest")) return;
     for (const count of options.streams.split(",").map(Number)) {
       const ingest = async (target: IngestTarget) =>

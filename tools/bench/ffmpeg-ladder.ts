@@ -66,7 +66,7 @@ function read(path: string, { frameRate }: LadderSource): string[] {
 }
 
 /** What it logs. Throws with its last words when it fails. */
-async function ffmpeg(...options: string[]): Promise<string> {
+export async function ffmpeg(...options: string[]): Promise<string> {
   const { stderr } = await execute("ffmpeg", ["-hide_banner", "-nostdin", "-nostats", "-y", ...options], {
     timeout: LONGEST_RUN_MS,
   });

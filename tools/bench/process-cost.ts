@@ -34,6 +34,19 @@ export function costOf(pids: readonly number[]): ProcessCost {
   return { cpuSeconds, pssBytes };
 }
 
+const TICKS_PER_SECOND = 100;
+
+/** Of this process and of the children that have ended. */
+export function ownCpuSeconds(): number {
+  const stat = read("/proc/self/stat") ?? "";
+  const [user, system, childUser, childSystem] = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .slice(11, 15)
+    .map(Number);
+  return ((user ?? 0) + (system ?? 0) + (childUser ?? 0) + (childSystem ?? 0)) / TICKS_PER_SECOND;
+}
+
 /** Resident memory of one process. */
 export function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`) ?? "")?.[1] ?? 0) * 1024;

@@ -16,6 +16,7 @@ import type { VodTurns } from "./vod-turns.ts";
 
 /** Players load a segment before they show its first picture. */
 const SEGMENT_SECONDS = 4;
+const MAX_SEGMENT_SECONDS = 10;
 /** Longer videos have an MP4 of their source quality alone, unless asked otherwise. */
 const SHORT_SECONDS = 120;
 /** How much of the work is reading the file through. */
@@ -101,7 +102,7 @@ export class AssetPipeline implements AssetProcessor {
   ): Promise<Scanned> {
     const noted = await made.noted<Scanned>("scan");
     if (noted) return noted;
-    const segmentSeconds = work.targetSegmentSeconds ?? SEGMENT_SECONDS;
+    const segmentSeconds = Math.min(work.targetSegmentSeconds ?? SEGMENT_SECONDS, MAX_SEGMENT_SECONDS);
     const job: ScanJob = { type: "scan", epoch: EPOCH, segmentSeconds, mayCopyVideo: true };
     const scanned = await this.#scanAs(job, source, made, progress, signal).catch(async (error: unknown) => {
       if (!(error instanceof CannotCopy)) throw error;

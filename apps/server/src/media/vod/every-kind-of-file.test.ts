@@ -142,6 +142,7 @@ test("interlaced pictures come out whole, without combs", async () => {
   expect(isCopied).toBe(false);
   const shown = await pictures("source");
   expect(shown).toHaveLength(50);
+  expect((shown.at(-1)?.seconds ?? 0) - (shown[0]?.seconds ?? 0)).toBeCloseTo(49 / 25, 2);
   expect(Math.max(...shown.map(({ combing }) => combing))).toBeLessThan(100);
 });
 

@@ -20,7 +20,7 @@ const MAX_HELD_BYTES = 128 * 1024 * 1024;
 const MAX_SEGMENT_BYTES = 32 * 1024 * 1024;
 const PROGRESS_PACKETS = 256;
 /** Of these the head says how long the file is; what ends so much earlier is cut short. */
-const SAYS_DURATION = /^(mov|mp4|matroska|avi|flv|wav)$/;
+const SAYS_DURATION = /^(mov|mp4|matroska|avi|wav)$/;
 const MISSING_SECONDS = 3;
 const MISSING_PART = 0.1;
 
@@ -34,19 +34,29 @@ export async function scanFile(
   const first = await SourceFile.open(look);
   const spec = specOf(first, bytes);
   send({ type: "spec", spec });
+  const claimed = SAYS_DURATION.test(spec.format) ? claimedSeconds(first, spec.duration) : 0;
   const beginning = findBeginning(first);
   await first.close();
   const file = await SourceFile.open(read);
   const scan = new FileScan(file, job, beginning, bytes, send);
   const picture = await scan.run();
   const seconds = scan.seconds;
-  if (SAYS_DURATION.test(spec.format) && seconds < spec.duration * (1 - MISSING_PART) - MISSING_SECONDS)
+  if (seconds < claimed * (1 - MISSING_PART) - MISSING_SECONDS)
     throw new FileRefused(
-      `This file is cut short: it says that it lasts ${Math.round(spec.duration)} seconds, and ends after ${Math.round(seconds)}. Upload it again, or export it again.`,
+      `This file is cut short: it says that it lasts ${Math.round(claimed)} seconds, and ends after ${Math.round(seconds)}. Upload it again, or export it again.`,
     );
   if (seconds <= 0) throw new FileRefused("This file holds no picture and no sound that lasts. Export it again.");
   await file.close();
   return { spec: spec.duration > 0 ? spec : { ...spec, duration: Math.round(seconds * 1000) / 1000 }, picture };
+}
+
+/** Of the tracks that are played: others may be longer. Some files say it of the whole alone. */
+function claimedSeconds({ video, audio }: SourceFile, wholeSeconds: number): number {
+  const own = [video, audio].flatMap((track) => {
+    const seconds = track && Number(track.stream.duration) * (track.stream.timeBase.num / track.stream.timeBase.den);
+    return seconds !== null && seconds > 0 ? [seconds] : [];
+  });
+  return own.length > 0 ? Math.max(...own) : wholeSeconds;
 }
 
 interface Beginning {
@@ -150,7 +160,7 @@ class FileScan {
     if (this.#frames === 0 && !isKeyframe) return;
     const size = packet.size;
     const decodeTime = Math.max(fileDts === null ? time : fileDts + this.#offset, this.#lastDecode + 1);
-    if (this.#starts.take(time, isKeyframe)) {
+    if (this.#starts.take(time, isKeyframe, this.#segmentBytes)) {
       this.#video?.begin(this.#starts.last?.msn ?? 1);
       this.#segmentBytes = 0;
     }

@@ -30,6 +30,7 @@ export class PictureFilter {
   #graph: FilterGraph | null = null;
   #source: FilterContext | null = null;
   #sink: FilterContext | null = null;
+  #timeBase = { num: 1, den: TICKS_PER_SECOND };
   #shape = "";
 
   constructor(orientation: Orientation, isInterlaced: boolean) {
@@ -82,6 +83,7 @@ export class PictureFilter {
     check(graph.configSync(), "cannot convert the pictures");
     this.#source = graph.getFilter("buffer@in");
     this.#sink = graph.getFilter("buffersink@out");
+    if (this.#sink) this.#timeBase = this.#sink.buffersinkGetTimeBase();
     this.#graph = graph;
     this.#shape = shape;
   }
@@ -92,7 +94,9 @@ export class PictureFilter {
       if (received === AVERROR_EAGAIN || received === AVERROR_EOF) return;
       check(received, "cannot convert a picture");
       this.#filtered.clearFlags(AV_FRAME_FLAG_INTERLACED);
-      await onPicture(this.#filtered, Number(this.#filtered.pts));
+      // A filter may count finer: the deinterlacer does, in fields.
+      const { num, den } = this.#timeBase;
+      await onPicture(this.#filtered, Math.round((Number(this.#filtered.pts) * num * TICKS_PER_SECOND) / den));
       this.#filtered.unref();
     }
   }

@@ -1,0 +1,100 @@
+import { appendFile, copyFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { planLadder } from "../../apps/server/src/media/ladder/ladder-plan.ts";
+import { openAssetPipeline } from "../../apps/server/src/media/vod/open-asset-pipeline.ts";
+import { systemClock } from "../../apps/server/src/platform/clock.ts";
+import { UNCONFINED } from "../../apps/server/src/platform/confinement/confinement.ts";
+import { silentLog } from "../../apps/server/src/platform/log.ts";
+import { LocalObjectStore } from "../../apps/server/src/platform/storage/local-object-store.ts";
+import { withDataFolder } from "./bench-server.ts";
+import { ffmpeg, hasFfmpeg, runFfmpegLadder } from "./ffmpeg-ladder.ts";
+import { makeLadderSource } from "./ladder-source.ts";
+import { ownCpuSeconds } from "./process-cost.ts";
+import { median, type Row } from "./report.ts";
+
+const PRESET = "veryfast";
+const PROFILES = [
+  { name: "720p", width: 1280, height: 720, bitrate: 3_000_000, fps: 0 },
+  { name: "480p", width: 854, height: 480, bitrate: 1_600_000, fps: 0 },
+  { name: "360p", width: 640, height: 360, bitrate: 800_000, fps: 0 },
+];
+/** Of the clip of 12 seconds. */
+const COPIES = 5;
+const SOURCE = "v1/bench/asset/clip/source";
+
+/** A minute of 1080p30 as a file, to everything that plays, and by one ffmpeg process to the same rungs, in turns. */
+export async function measureAssets(rounds: number): Promise<Row[]> {
+  if (!(await hasFfmpeg())) {
+    process.stdout.write("assets was left out: install ffmpeg (apt-get install ffmpeg)\n");
+    return [];
+  }
+  return withDataFolder(async (folder) => {
+    const short = await makeLadderSource(join(folder, "short.h264"));
+    const source = { ...short, path: join(folder, "long.h264"), seconds: short.seconds * COPIES };
+    await copyFile(short.path, source.path);
+    const bytes = await readFile(short.path);
+    for (let copy = 1; copy < COPIES; copy++) await appendFile(source.path, bytes);
+    const file = join(folder, "clip.mp4");
+    const rate = String(source.frameRate);
+    await ffmpeg("-fflags", "+genpts", "-r", rate, "-f", "h264", "-i", source.path, "-c", "copy", file);
+    const rungs = planLadder(PROFILES, false, { id: 0, kind: "video", codec: "avc", codecString: "", ...source });
+    const weir: AssetRun[] = [];
+    const peer: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const runs = [
+        async () => weir.push(await runWeir(folder, file)),
+        async () => peer.push((await runFfmpegLadder(source, rungs, PRESET, folder)).cpuSeconds),
+      ];
+      for (const run of round % 2 === 0 ? runs : runs.toReversed()) await run();
+    }
+    const ratios = weir.map(({ cpuSeconds }, round) => cpuSeconds / (peer[round] ?? Number.NaN));
+    const what = "a minute of 1080p30 to 720p, 480p, 360p";
+    return [
+      { what: `${what}, plays after`, value: median(weir.map(({ playableMs }) => playableMs)), unit: "ms" },
+      { what: `${what}, CPU of weir`, value: median(weir.map(({ cpuSeconds }) => cpuSeconds)), unit: "s" },
+      { what: `${what}, CPU of ffmpeg`, value: median(peer), unit: "s" },
+      { what: `${what}, CPU of weir to ffmpeg, median of ${rounds}`, value: median(ratios), unit: "times" },
+    ];
+  });
+}
+
+interface AssetRun {
+  readonly cpuSeconds: number;
+  readonly playableMs: number;
+}
+
+async function runWeir(dataFolder: string, file: string): Promise<AssetRun> {
+  const store = new LocalObjectStore(join(dataFolder, "objects"));
+  await store.open();
+  await store.deletePrefix("v1/bench/");
+  await store.putFile(SOURCE, file);
+  const needs = { clock: systemClock, log: silentLog, store, dataFolder, confinement: UNCONFINED, liveCores: () => 0 };
+  const pipeline = await openAssetPipeline(needs);
+  const [cpuBefore, began] = [ownCpuSeconds(), performance.now()];
+  let playableMs = Number.NaN;
+  let failure: string | null = "the asset was not finished";
+  const ignored = async (): Promise<void> => {};
+  await pipeline.process(
+    "clip",
+    {
+      beginProcessing: async (assetId) => ({
+        ...{ assetId, projectId: "bench", sourceKey: SOURCE, sourceBytes: 0, outPrefix: "v1/bench/asset/clip/out/1/" },
+        ...{ profiles: PROFILES, staticMp4: false, targetSegmentSeconds: null, progress: 0 },
+      }),
+      progressed: ignored,
+      probed: ignored,
+      playable: async () => {
+        playableMs = performance.now() - began;
+      },
+      finished: async () => {
+        failure = null;
+      },
+      failed: async (_id, sentence) => {
+        failure = sentence;
+      },
+    },
+    new AbortController().signal,
+  );
+  if (failure) throw new Error(failure);
+  return { cpuSeconds: ownCpuSeconds() - cpuBefore, playableMs };
+}
