@@ -1,6 +1,10 @@
 import { accessStrings } from "./strings/access-strings.ts";
 import { accountStrings } from "./strings/account-strings.ts";
+
 import { assetStrings } from "./strings/asset-strings.ts";
+
+import { clipStrings } from "./strings/clip-strings.ts";
+
 import { eventStrings } from "./strings/event-strings.ts";
 import { healthStrings } from "./strings/health-strings.ts";
 import { multistreamStrings } from "./strings/multistream-strings.ts";
@@ -94,6 +98,7 @@ export const strings = {
   assets: assetStrings,
   streams: streamStrings,
   health: healthStrings,
+  clips: clipStrings,
   events: eventStrings,
   multistream: multistreamStrings,
   viewers: viewerStrings,

@@ -1,8 +1,9 @@
 import type { Asset } from "@weir/contract";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { shareArena } from "./support/arena.ts";
 import { AvFile } from "./support/av-file.ts";
 import { startBroadcast } from "./support/broadcast.ts";
+import { signIn } from "./support/dashboard-page.ts";
 
 const arena = shareArena();
 /** Ready so soon after it was asked for, on a machine that does nothing else. */
@@ -39,4 +40,29 @@ test("a clip of a running broadcast with B-frames plays within seconds, in a bro
   expect(ended.errors).toEqual([]);
   expect(ended.frames + ended.droppedFrames).toBeGreaterThanOrEqual(2.5 * 30 - 2);
   await hls.close();
+});
+
+test("in the dashboard a clip is marked on the recording and appears in the list", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { seconds: 5, stream: { record: true, profiles: [] } });
+  expect(await broadcast.publisher.ended).toBe(null);
+  const session = await broadcast.recorded();
+  const page = await arena.browser.context.newPage();
+  onTestFinished(() => page.close());
+  page.setDefaultTimeout(15_000);
+  await page.goto(arena.weir.url);
+  await signIn(page, arena.weir);
+  await page.goto(`${arena.weir.url}/sessions/${session.id}`);
+  const maker = page.getByRole("region", { name: "Clips" });
+  await expect.poll(() => page.evaluate("document.querySelector('video')?.currentTime ?? 0")).toBeGreaterThan(0.5);
+  await maker.getByRole("button", { name: "One frame forward" }).click();
+  await maker.getByRole("button", { name: "Set start" }).press("i");
+  for (let n = 0; n < 2; n++) await maker.getByRole("button", { name: "Set start" }).press("Shift+ArrowRight");
+  await maker.getByRole("button", { name: "Set end" }).click();
+  await maker.getByText("2.0 s").waitFor();
+  await maker.getByLabel("Name of the clip").fill("The best part");
+  await maker.getByRole("button", { name: "Create clip" }).click();
+  const clip = maker.getByRole("listitem").filter({ hasText: "The best part" });
+  await clip.getByText("2.0 s").waitFor();
+  await clip.getByRole("link").click();
+  await page.getByRole("heading", { name: "The best part" }).waitFor();
 });

@@ -31,6 +31,8 @@ export interface PlayerOptions {
 
 export interface PlayerListener {
   onFigures?(figures: PlaybackFigures): void;
+  /** The element that shows the video. */
+  onVideo?(video: HTMLVideoElement): void;
   /** A live video came to its end. */
   onEnded?(): void;
 }
@@ -56,6 +58,7 @@ export function mountPlayer(
   const unmute = part(place, ".w-player-unmute");
   const qualities = part<HTMLSelectElement>(place, "select");
   video.setAttribute("aria-label", label);
+  listener.onVideo?.(video);
 
   const report =
     reportedAs === undefined

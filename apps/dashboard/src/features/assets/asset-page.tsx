@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { WeirError } from "@weir/client";
 import type { Asset } from "@weir/contract";
+import { useState } from "react";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { Note } from "../../components/note.tsx";
@@ -13,6 +14,7 @@ import { QueryProblem } from "../../components/query-problem.tsx";
 import { RenameButton } from "../../components/rename-button.tsx";
 import { toast } from "../../components/toasts.tsx";
 import { strings } from "../../strings.ts";
+import { ClipMaker } from "../clips/clip-maker.tsx";
 import { RecordingVideo } from "../sessions/index.ts";
 import { AssetFacts } from "./asset-facts.tsx";
 import classes from "./asset-page.module.css";
@@ -42,6 +44,7 @@ export function AssetPage() {
 function AssetBody({ asset, error }: { readonly asset: Asset; readonly error: Error | null }) {
   const { name, playbackUrl, status } = asset;
   const hasVideo = status.isPlayable && playbackUrl !== undefined;
+  const [video, setVideo] = useState<HTMLVideoElement | null>(null);
   useDocumentTitle(`${name} · ${strings.app.name}`);
   return (
     <article className={page.page}>
@@ -64,12 +67,13 @@ function AssetBody({ asset, error }: { readonly asset: Asset; readonly error: Er
       <div className={classes.top} data-has-video={hasVideo}>
         {hasVideo && (
           <PanelBoundary>
-            <RecordingVideo url={playbackUrl} label={text.player(name)} />
+            <RecordingVideo url={playbackUrl} label={text.player(name)} onVideo={setVideo} />
           </PanelBoundary>
         )}
         <AssetFacts asset={asset} />
       </div>
       {status.isPlayable && <AssetRenditions asset={asset} />}
+      {hasVideo && <ClipMaker playbackId={asset.playbackId} of={asset.id} video={video} />}
       <AssetPolicy asset={asset} />
     </article>
   );

@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import type { Session } from "@weir/contract";
+import { useState } from "react";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { Figures } from "../../components/figures.tsx";
 import { LastMoment, Moment } from "../../components/moment.tsx";
@@ -11,8 +12,9 @@ import { reachableAddress } from "../../lib/local-addresses.ts";
 import { absoluteMoment } from "../../lib/moments.ts";
 import { bytesText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
+import { ClipMaker } from "../clips/clip-maker.tsx";
 import { RecordingState } from "./recording-state.tsx";
-import { RecordingVideo } from "./recording-video.tsx";
+import { playbackIdOf, RecordingVideo } from "./recording-video.tsx";
 import classes from "./session-page.module.css";
 import { useDeleteRecordings } from "./session-queries.ts";
 import { hasRecording } from "./session-table.tsx";
@@ -24,58 +26,70 @@ export function RecordingPanel({ session }: { readonly session: Session }) {
   const { recordingUrl, mp4Url } = session;
   const remove = useDeleteRecordings();
   const when = absoluteMoment(session.createdAt);
+  const [video, setVideo] = useState<HTMLVideoElement | null>(null);
   return (
-    <div className={classes.recording} data-has-video={recordingUrl !== undefined}>
-      {recordingUrl !== undefined && <RecordingVideo url={recordingUrl} label={text.player(when)} />}
-      <Panel title={text.about}>
-        <Figures
-          figures={[
-            { name: text.columns.started, value: <Moment at={session.createdAt} /> },
-            {
-              name: strings.streams.last.ended,
-              value: session.isActive ? strings.actions.none : <LastMoment at={session.endedAt ?? session.lastSeen} />,
-            },
-            { name: text.columns.duration, value: durationText(session.sourceSegmentsDuration) },
-            { name: text.columns.size, value: bytesText(session.sourceBytes) },
-            { name: text.columns.recording, value: <RecordingState session={session} /> },
-          ]}
-        />
+    <>
+      <div className={classes.recording} data-has-video={recordingUrl !== undefined}>
         {recordingUrl !== undefined && (
-          <ValueField
-            label={strings.streams.overview.playbackUrl}
-            value={reachableAddress(recordingUrl, window.location)}
-          />
+          <RecordingVideo url={recordingUrl} label={text.player(when)} onVideo={setVideo} />
         )}
-        <ValueField label={text.id} value={session.id} />
-        <div className={classes.actions}>
-          {mp4Url !== undefined && (
-            <Button
-              variant="default"
-              component="a"
-              href={reachableAddress(mp4Url, window.location)}
-              leftSection={<IconDownload size={16} aria-hidden />}
-            >
-              {text.download}
-            </Button>
-          )}
-          {hasRecording(session) && (
-            <ConfirmButton
-              label={text.deleteRecording}
-              ask={text.deleteAsk}
-              name={text.player(when).toLowerCase()}
-              change={remove}
-              onConfirm={(close) =>
-                remove.mutate([session], {
-                  onSuccess: () => {
-                    close();
-                    toast(text.deleted(text.recordings(1)));
-                  },
-                })
-              }
+        <Panel title={text.about}>
+          <Figures
+            figures={[
+              { name: text.columns.started, value: <Moment at={session.createdAt} /> },
+              {
+                name: strings.streams.last.ended,
+                value: session.isActive ? (
+                  strings.actions.none
+                ) : (
+                  <LastMoment at={session.endedAt ?? session.lastSeen} />
+                ),
+              },
+              { name: text.columns.duration, value: durationText(session.sourceSegmentsDuration) },
+              { name: text.columns.size, value: bytesText(session.sourceBytes) },
+              { name: text.columns.recording, value: <RecordingState session={session} /> },
+            ]}
+          />
+          {recordingUrl !== undefined && (
+            <ValueField
+              label={strings.streams.overview.playbackUrl}
+              value={reachableAddress(recordingUrl, window.location)}
             />
           )}
-        </div>
-      </Panel>
-    </div>
+          <ValueField label={text.id} value={session.id} />
+          <div className={classes.actions}>
+            {mp4Url !== undefined && (
+              <Button
+                variant="default"
+                component="a"
+                href={reachableAddress(mp4Url, window.location)}
+                leftSection={<IconDownload size={16} aria-hidden />}
+              >
+                {text.download}
+              </Button>
+            )}
+            {hasRecording(session) && (
+              <ConfirmButton
+                label={text.deleteRecording}
+                ask={text.deleteAsk}
+                name={text.player(when).toLowerCase()}
+                change={remove}
+                onConfirm={(close) =>
+                  remove.mutate([session], {
+                    onSuccess: () => {
+                      close();
+                      toast(text.deleted(text.recordings(1)));
+                    },
+                  })
+                }
+              />
+            )}
+          </div>
+        </Panel>
+      </div>
+      {recordingUrl !== undefined && (
+        <ClipMaker playbackId={playbackIdOf(recordingUrl)} sessionId={session.id} of={session.id} video={video} />
+      )}
+    </>
   );
 }

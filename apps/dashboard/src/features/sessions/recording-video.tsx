@@ -1,9 +1,21 @@
 import { VideoPlayer } from "../../player/video-player.tsx";
 import { usePreview } from "../preview/owner-preview.ts";
 
+interface Props {
+  readonly url: string;
+  readonly label: string;
+  /** The element that shows the video, once it is there. */
+  readonly onVideo?: (video: HTMLVideoElement) => void;
+}
+
 /** A recording, played to its owner whatever its policy. The host of its public address may not work from here; the path does. */
-export function RecordingVideo({ url, label }: { readonly url: string; readonly label: string }) {
+export function RecordingVideo({ url, label, onVideo }: Props) {
   const playlist = new URL(url, window.location.href).pathname;
-  const src = usePreview(playlist, playlist.split("/").at(-2) ?? "");
-  return src && <VideoPlayer src={src} label={label} />;
+  const src = usePreview(playlist, playbackIdOf(url));
+  return src && <VideoPlayer src={src} label={label} {...(onVideo && { onVideo })} />;
+}
+
+/** The playback id in the address of a recording's or an asset's playlist. */
+export function playbackIdOf(url: string): string {
+  return new URL(url, window.location.href).pathname.split("/").at(-2) ?? "";
 }

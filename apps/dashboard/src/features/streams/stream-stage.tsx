@@ -6,6 +6,7 @@ import { PanelBoundary } from "../../components/panel-boundary.tsx";
 import type { PlaybackFigures } from "../../player/hls-playback.ts";
 import { VideoPlayer } from "../../player/video-player.tsx";
 import { strings } from "../../strings.ts";
+import { LiveClipButton } from "../clips/live-clip-button.tsx";
 import { usePreview } from "../preview/owner-preview.ts";
 import { LastBroadcast } from "./last-broadcast.tsx";
 import { RefusedAttempts } from "./refused-attempts.tsx";
@@ -63,6 +64,7 @@ function LiveStage({ stream, isAside }: Props) {
             {preview && <VideoPlayer src={preview} live label={strings.player.label} onFigures={setFigures} />}
           </PanelBoundary>
           <StreamFigures stream={stream} playback={figures} />
+          <LiveClipButton stream={stream} latencySeconds={figures?.latencySeconds ?? 0} />
         </>
       )}
     </div>

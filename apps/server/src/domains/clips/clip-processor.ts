@@ -57,8 +57,7 @@ async function make(
 ): Promise<void> {
   const parent = await parentOf(deps, clip, signal);
   if (!parent) return ledger.failed(row.id, "The media that the clip is cut from were deleted.");
-  const beginMs = parent.renditions[0]?.segments[0]?.programDateTimeMs ?? 0;
-  const momentOf = (ms: number): number => (ms < FIRST_WALL_CLOCK_MS ? beginMs + ms : ms);
+  const momentOf = (ms: number): number => (ms < FIRST_WALL_CLOCK_MS ? momentAt(parent, ms) : ms);
   const work = {
     ...{ assetId: row.id, projectId: row.project_id, parent },
     outPrefix: `${assetPrefix(row.project_id, row.id)}out/${row.attempt}/`,
@@ -86,6 +85,20 @@ async function parentOf(deps: ClipProcessorDeps, clip: ClipRow, signal: AbortSig
     await sleep(clock, ASK_AGAIN_MS);
     if (signal.aborted) throw new AssetNotWanted("the worker is closing");
   }
+}
+
+/** When what a player shows `ms` after the begin of the media was: holes between segments take no time there. */
+function momentAt({ renditions: [lead] }: MediaIndex, ms: number): number {
+  let left = ms;
+  let moment = 0;
+  for (const { programDateTimeMs, durationTicks, gap } of lead?.segments ?? []) {
+    if (gap) continue;
+    const lasts = (durationTicks * 1000) / (lead?.track.timescale ?? 1);
+    moment = programDateTimeMs + left;
+    if (left < lasts) break;
+    left -= lasts;
+  }
+  return Math.round(moment);
 }
 
 function endMsOf({ renditions }: MediaIndex): number {

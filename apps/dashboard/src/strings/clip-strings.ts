@@ -1,0 +1,21 @@
+/** Texts of the clip maker and of lists of clips. */
+export const clipStrings = {
+  title: "Clips",
+  hint: "Play to a moment, or step to it with the arrow keys. I sets the start, O sets the end.",
+  setStart: "Set start",
+  setEnd: "Set end",
+  back: "One frame back",
+  forward: "One frame forward",
+  start: "Start",
+  end: "End",
+  length: "Length",
+  unset: "–",
+  name: "Name of the clip",
+  create: "Create clip",
+  created: (name: string) => `Creating ${name}`,
+  order: "The end must be after the start.",
+  none: "No clips of this video yet.",
+  last: "Clip",
+  lastSeconds: (seconds: number) => `Last ${seconds} seconds`,
+  notRecorded: "Turn on recording to make clips.",
+} as const;
