@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import { IconMovie } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Asset } from "@weir/contract";
 import { Moment } from "../../components/moment.tsx";
@@ -7,6 +8,7 @@ import { TableOrCards } from "../../components/table-or-cards.tsx";
 import { toast } from "../../components/toasts.tsx";
 import { bytesText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
+import { Thumbnail, thumbnailOf } from "../preview/thumbnail.tsx";
 import { useRestoreAsset } from "./asset-queries.ts";
 import { AssetState } from "./asset-state.tsx";
 import list from "./assets-page.module.css";
@@ -51,9 +53,17 @@ export function AssetTable({ assets }: { readonly assets: readonly Asset[] }) {
 function AssetName({ asset }: { readonly asset: Asset }) {
   if (asset.status.phase === "deleting") return <DeletedName asset={asset} />;
   return (
-    <Link to="/assets/$assetId" params={{ assetId: asset.id }} className={classes.name}>
-      {asset.name}
-    </Link>
+    <span className={list.video}>
+      <Thumbnail
+        path={asset.status.isPlayable && asset.type === "video" ? thumbnailOf(asset.playbackId) : null}
+        playbackId={asset.playbackId}
+      >
+        <IconMovie size={18} />
+      </Thumbnail>
+      <Link to="/assets/$assetId" params={{ assetId: asset.id }} className={classes.name}>
+        {asset.name}
+      </Link>
+    </span>
   );
 }
 

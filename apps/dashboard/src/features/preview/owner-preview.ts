@@ -4,7 +4,7 @@ import { weir } from "../../lib/weir.ts";
 /** A token is valid for an hour; the next one is fetched before it ends. */
 const RENEW_MS = 50 * 60_000;
 
-function ownerTokenQuery(playbackId: string) {
+export function ownerTokenQuery(playbackId: string) {
   return queryOptions({
     queryKey: ["owner-token", playbackId],
     queryFn: ({ signal }) => weir.ownerToken(playbackId, { signal }),

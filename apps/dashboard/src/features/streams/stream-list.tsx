@@ -7,16 +7,20 @@ import { CopyButton } from "../../components/copy-button.tsx";
 import { LastMoment, Moment } from "../../components/moment.tsx";
 import classes from "../../components/table.module.css";
 import { TableOrCards } from "../../components/table-or-cards.tsx";
+import { useNow } from "../../lib/now.ts";
 import { bitrateText, countText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { standingOf } from "../health/health-standing.ts";
 import { HealthWord } from "../health/health-word.tsx";
+import { Thumbnail } from "../preview/thumbnail.tsx";
 import { viewersByIdQuery } from "../views/view-queries.ts";
 import list from "./stream-list.module.css";
 import type { SortField, StreamSort } from "./stream-search.ts";
 import { StreamState } from "./stream-state.tsx";
 
 const text = strings.streams.columns;
+/** How old the pictures of live streams become. */
+const PICTURE_MS = 30_000;
 
 interface Props {
   readonly streams: readonly Stream[];
@@ -144,13 +148,19 @@ function Tick({ stream, picked, onPick }: Pick<Props, "picked" | "onPick"> & { r
   );
 }
 
-/** The place of a thumbnail, the name and the playback ID. */
+/** A picture of what is live, the name and the playback ID. */
 function StreamName({ stream: { id, name, playbackId, isActive } }: { readonly stream: Stream }) {
+  // Another address each time it shall be another picture.
+  const turn = Math.floor(useNow(PICTURE_MS) / PICTURE_MS);
   return (
     <div className={list.stream}>
-      <span className={list.thumbnail} data-live={isActive} aria-hidden>
+      <Thumbnail
+        path={isActive ? `/hls/${playbackId}/source/latest.jpg?width=160&turn=${turn}` : null}
+        playbackId={playbackId}
+        isLive={isActive}
+      >
         <IconBroadcast size={18} />
-      </span>
+      </Thumbnail>
       <div className={list.words}>
         <Link to="/streams/$streamId" params={{ streamId: id }} className={classes.name}>
           {name}

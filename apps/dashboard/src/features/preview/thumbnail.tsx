@@ -1,0 +1,44 @@
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { ownerTokenQuery } from "./owner-preview.ts";
+import classes from "./thumbnail.module.css";
+
+interface Props {
+  /** Path of the picture on this server; null where there is none yet. */
+  readonly path: string | null;
+  readonly playbackId: string;
+  /** In its place where there is no picture. */
+  readonly children: ReactNode;
+  readonly isLive?: boolean;
+}
+
+/** A small picture of a video. Gated content refuses it at first, and then gives it to its owner. */
+export function Thumbnail({ path, playbackId, children, isLive = false }: Props) {
+  const [refused, setRefused] = useState<"plain" | "owner" | null>(null);
+  const { data } = useQuery({ ...ownerTokenQuery(playbackId), enabled: path !== null && refused === "plain" });
+  const address = path !== null && refused !== "owner" ? addressOf(path, refused === null ? null : data?.token) : null;
+  return (
+    <span className={classes.thumbnail} data-live={isLive} aria-hidden>
+      {address === null ? (
+        children
+      ) : (
+        <img
+          key={refused}
+          src={address}
+          alt=""
+          loading="lazy"
+          onError={() => setRefused(refused === null ? "plain" : "owner")}
+        />
+      )}
+    </span>
+  );
+}
+
+/** With the owner's token, if it takes one; null until the token is there. */
+function addressOf(path: string, token: string | null | undefined): string | null {
+  if (token === null) return path;
+  return token === undefined ? null : `${path}${path.includes("?") ? "&" : "?"}jwt=${token}`;
+}
+
+/** Path of a small picture from the middle of a recording or asset. */
+export const thumbnailOf = (playbackId: string): string => `/asset/hls/${playbackId}/thumbnail.jpg?width=160`;
