@@ -26,6 +26,8 @@ export default defineConfig({
     // The server's content security policy allows no inline script, and data: only for images.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
+    // `/assets` is a page.
+    assetsDir: "static",
     // The page uses the contract's types and two of its lists. Making its schemas has no effect, so they and TypeBox stay out: 21 kB.
     rolldownOptions: {
       // The dashboard, and the public pages /watch and /embed.

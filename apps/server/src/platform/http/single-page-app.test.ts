@@ -29,10 +29,10 @@ test("an app that is not built says how to build it", async () => {
 
 describe("a built app", () => {
   beforeEach(async () => {
-    mkdirSync(join(folder, "assets"));
+    mkdirSync(join(folder, "static"));
     writeFileSync(join(folder, "index.html"), "<page>");
     writeFileSync(join(folder, "favicon.svg"), "<svg>");
-    writeFileSync(join(folder, "assets", "app-abc123.js"), "code");
+    writeFileSync(join(folder, "static", "app-abc123.js"), "code");
     symlinkSync("/etc/passwd", join(folder, "link"));
     await addSinglePageApp(app, { folder, reservedPrefixes: ["/api/"] });
   });
@@ -55,12 +55,12 @@ describe("a built app", () => {
   });
 
   test("a file with a hash in its name is kept for good", async () => {
-    const response = await get("/assets/app-abc123.js", "*/*");
+    const response = await get("/static/app-abc123.js", "*/*");
     expect([response.statusCode, response.body]).toEqual([200, "code"]);
     expect(response.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
   });
 
-  test.each(["/api/nothing", "/assets/app-old.js", "/assets/../../secret", "/%2e%2e/secret"])(
+  test.each(["/api/nothing", "/static/app-old.js", "/static/../../secret", "/%2e%2e/secret"])(
     "%s is not found",
     async (url) => {
       const response = await get(url, url.startsWith("/api") ? "text/html" : "*/*");
@@ -69,9 +69,9 @@ describe("a built app", () => {
   );
 
   test("a text is sent as the build compressed it, to clients that take that", async () => {
-    writeFileSync(join(folder, "assets", "app-abc123.js.br"), "brotli");
+    writeFileSync(join(folder, "static", "app-abc123.js.br"), "brotli");
     const ask = (encoding: string) =>
-      app.inject({ url: "/assets/app-abc123.js", headers: { "accept-encoding": encoding } });
+      app.inject({ url: "/static/app-abc123.js", headers: { "accept-encoding": encoding } });
     const compressed = await ask("gzip, br");
     expect([compressed.body, compressed.headers["content-encoding"]]).toEqual(["brotli", "br"]);
     expect(compressed.headers).toMatchObject({
@@ -81,7 +81,7 @@ describe("a built app", () => {
     });
     const plain = await ask("identity");
     expect([plain.body, plain.headers["content-encoding"]]).toEqual(["code", undefined]);
-    expect((await app.inject({ url: "/assets/app-abc123.js.br" })).statusCode).toBe(404);
+    expect((await app.inject({ url: "/static/app-abc123.js.br" })).statusCode).toBe(404);
   });
 
   test("a link in the folder is not followed", async () => {

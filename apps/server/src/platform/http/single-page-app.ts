@@ -4,7 +4,7 @@ import staticFiles from "@fastify/static";
 import type { FastifyInstance } from "fastify";
 
 export interface SinglePageAppSettings {
-  /** The built app: `index.html`, and files with a hash in their name below `assets/`. */
+  /** The built app: `index.html`, and files with a hash in their name below `static/`. */
   readonly folder: string;
   /** Addresses below these are never a page. */
   readonly reservedPrefixes: readonly string[];
@@ -45,7 +45,7 @@ export async function addSinglePageApp(
     preCompressed: true,
     cacheControl: false,
     setHeaders(reply, path) {
-      const isHashed = path.startsWith(join(folder, "assets"));
+      const isHashed = path.startsWith(join(folder, "static"));
       reply.header("cache-control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
       reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
     },
@@ -54,7 +54,7 @@ export async function addSinglePageApp(
     const name = (request.params as { "*": string })["*"];
     if (files.has(name)) return reply.sendFile(name);
     const isReserved = reservedPrefixes.some((prefix) => request.url.startsWith(prefix));
-    const isPage = request.headers.accept?.includes("text/html") && !name.startsWith("assets/");
+    const isPage = request.headers.accept?.includes("text/html") && !name.startsWith("static/");
     // The front page is for anybody: a check of whether the server is up asks for no type.
     return name === "" || (isPage && !isReserved) ? reply.sendFile("index.html") : reply.callNotFound();
   });
