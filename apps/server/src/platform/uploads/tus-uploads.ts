@@ -52,6 +52,8 @@ export class TusUploads {
     this.#server = new Server({
       path: PATH,
       relativeLocation: true,
+      // It is on its way to the object store.
+      disableTerminationForFinishedUploads: true,
       datastore: new SpoolStore(spool, () => this.#exchange.getStore()?.checksum),
       locker: NO_LOCKS,
       maxSize: () => this.#exchange.getStore()?.maxBytes ?? 0,

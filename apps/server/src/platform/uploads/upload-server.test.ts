@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Upload } from "tus-js-client";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
@@ -230,6 +231,39 @@ describe("tus", () => {
     await rig.restart();
     expect(await offsetOf(url)).toBe(4);
     socket.destroy();
+  });
+
+  it("keeps verified bytes where a kill came before the mark of the next ones was written", async () => {
+    const url = await created(10);
+    expect((await patch(url, 0, Buffer.from("abcd"))).status).toBe(204);
+    await writeFile(join(rig.folder, `${id}.from`), "");
+    expect(await offsetOf(url)).toBe(4);
+    await rig.restart();
+    expect(await offsetOf(url)).toBe(4);
+  });
+
+  it("does not end an upload that is complete", async () => {
+    rig.away.isAway = true;
+    const url = await created(3);
+    expect((await patch(url, 0, Buffer.from("abc"))).status).toBe(204);
+    expect((await fetch(url, { method: "DELETE", headers: TUS })).status).toBe(400);
+    rig.away.isAway = false;
+    await rig.server.settle();
+    expect(String(await rig.stored(id))).toBe("abc");
+  });
+
+  it.each(["HEAD", "POST", "PATCH", "DELETE"])("reads no endless body behind the answer to a %s", async (method) => {
+    const socket = connect(Number(new URL(rig.url).port), "127.0.0.1");
+    socket.on("error", () => {});
+    const answered = new Promise<string>((resolve) => socket.once("data", (data) => resolve(String(data))));
+    const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    const path = `/api/asset/upload/tus/${id}.${"0".repeat(32)}`;
+    socket.write(
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\nContent-Type: application/offset+octet-stream\r\nContent-Length: 1000000000\r\n\r\nabc`,
+    );
+    expect(await answered).toMatch(/^HTTP\/1\.1 40[45] /);
+    await rig.clock.advance(2_000);
+    await closed;
   });
 
   it("refuses lengths that are none, too large, or changed later", async () => {

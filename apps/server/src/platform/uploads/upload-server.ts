@@ -81,6 +81,7 @@ export class UploadServer {
 
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    response.once("finish", () => this.#drain(request));
     const client = this.#settings.proxies.clientOf(request);
     const { pathname, searchParams } = new URL(request.url ?? "", "http://upload.invalid");
     const [direct, tus] = UPLOAD_PREFIXES;
@@ -129,7 +130,7 @@ export class UploadServer {
 
   /** Answer what can be answered; what is left of the body is not kept. */
   #refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
-    const { clock, log } = this.#settings;
+    const { log } = this.#settings;
     const isCut = request.destroyed && !request.complete;
     if (response.headersSent || isCut) return void request.destroy();
     if (!(error instanceof UploadRefused)) log.error({ err: error }, "an upload failed");
@@ -138,8 +139,12 @@ export class UploadServer {
     if (refused.status === 429 || refused.status === 507) response.setHeader("retry-after", "5");
     if (!request.complete) response.setHeader("connection", "close");
     response.writeHead(refused.status).end(refused.body);
-    if (request.complete) return;
-    const cut = clock.after(DRAIN_MS, () => request.destroy());
+  }
+
+  /** A body that is not wanted any more is read for a moment, so that its sender sees the answer, and never for ever. */
+  #drain(request: IncomingMessage): void {
+    if (request.complete || request.destroyed) return;
+    const cut = this.#settings.clock.after(DRAIN_MS, () => request.destroy());
     request.once("close", () => cut.cancel());
     request.resume();
   }

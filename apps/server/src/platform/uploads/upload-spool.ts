@@ -69,7 +69,7 @@ export class UploadSpool {
     for (const name of await readdir(this.#folder)) {
       if (!name.endsWith(".from")) continue;
       const id = name.slice(0, -".from".length);
-      const from = Number(await readFile(this.#path(id, "from"), "utf8"));
+      const from = await this.#unverifiedFrom(id);
       const { size } = await stat(this.pathOf(id)).catch(() => ({ size: 0 }));
       if (size > from) await truncate(this.pathOf(id), from);
       await rm(this.#path(id, "from"));
@@ -107,7 +107,10 @@ export class UploadSpool {
     return closing(await open(this.pathOf(id), "r+"), async (file) => {
       if (!checksum) return this.#write(file, offset, chunks).finally(() => file.datasync());
       const from = this.#path(id, "from");
-      await writeFile(from, String(offset));
+      await closing(await open(from, "w", 0o600), async (mark) => {
+        await mark.writeFile(String(offset));
+        await mark.sync();
+      });
       const hash = createHash(checksum.algorithm);
       try {
         const end = await this.#write(
@@ -150,6 +153,7 @@ export class UploadSpool {
     return this.#path(id, "bytes");
   }
 
+  /** An empty mark was written by nobody to its end, so no byte came after it. */
   async #unverifiedFrom(id: string): Promise<number> {
     const text = await readFile(this.#path(id, "from"), "utf8").catch(() => "");
     return text === "" ? Number.POSITIVE_INFINITY : Number(text);
