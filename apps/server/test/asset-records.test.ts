@@ -2,6 +2,8 @@ import { Livepeer } from "livepeer";
 import { expect, test } from "vitest";
 import { shareArena } from "./support/arena.ts";
 import { makeClip } from "./support/flv-file.ts";
+import { luringFiles } from "./support/luring-files.ts";
+import { TrapServer } from "./support/trap-server.ts";
 
 const arena = shareArena();
 
@@ -47,4 +49,19 @@ test("the public SDK uploads a file, reads assets and tasks, changes, deletes", 
   expect((await sdk.asset.update({ name: "renamed" }, id)).asset?.name).toBe("renamed");
   await sdk.asset.delete(id);
   await expect(sdk.asset.get(id)).rejects.toMatchObject({ statusCode: 404 });
+});
+
+test("no uploaded file makes the server call an address or read a file of the machine", async () => {
+  await using trap = await TrapServer.open();
+  await fetch(`http://${trap.host}/`).catch(() => {});
+  expect(trap.visits).toBe(1);
+  const sources = [...luringFiles(trap.host)].map(([name, bytes]) => ({
+    name: `${name}.mp4`,
+    file: new Blob([new Uint8Array(bytes)]),
+  }));
+  const creation = arena.weir.client.createAsset({ sources }, { memory: null });
+  await expect(creation.assets).rejects.toMatchObject({ code: "asset-failed" });
+  for (const [index, source] of creation.progress.entries())
+    expect([sources[index]?.name, source.phase]).toEqual([sources[index]?.name, "failed"]);
+  expect(trap.visits).toBe(1);
 });
