@@ -30,6 +30,7 @@ export const AssetSource = Type.Union([
     sessionId: Type.Optional(Id),
     assetId: Type.Optional(Id),
   }),
+  Type.Object({ type: Type.Literal("recording"), sessionId: Id }),
 ]);
 export type AssetSource = Static<typeof AssetSource>;
 

@@ -1,4 +1,4 @@
-import type { Asset, RequestedUpload, Task } from "@weir/contract";
+import type { Asset, RequestedUpload, Stream, Task } from "@weir/contract";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { addProject, startTestDomains, type TestDomains } from "../domain-test-kit.ts";
 import { sourceKeyOf } from "./upload-desk.ts";
@@ -304,4 +304,30 @@ describe("an import", () => {
     expect(await get(asset.id)).toMatchObject({ size: 5, status: { phase: "waiting" } });
     expect(await jobs(kit)).toEqual([{ name: "import-asset" }, { name: "process-asset" }]);
   });
+});
+
+it("the recording of a session is read as an asset by the session's id, by its owner alone", async () => {
+  const { kit, get } = await started();
+  const body = { name: "stage", record: true, creatorId: "me", playbackPolicy: { type: "public" } };
+  const stream = (await kit.call("POST", "/api/stream", body)).json<Stream>();
+  const request = { protocol: "rtmp", streamKey: stream.streamKey ?? "", remoteAddress: "127.0.0.1" } as const;
+  const decision = await kit.domains.publishGate.authorize(request);
+  const session = decision.ok ? await kit.domains.publishGate.begin(decision.grant, kit.clock.now()) : null;
+  const id = session?.sessionId ?? "";
+  expect(await get(id)).toMatchObject({
+    id,
+    name: expect.stringMatching(/^live-\d{4}-\d\d-\d\dT\d\d:\d\dZ$/),
+    source: { type: "recording", sessionId: id },
+    status: { phase: "waiting", isPlayable: false },
+    creatorId: { type: "unverified", value: "me" },
+    playbackPolicy: { type: "public" },
+  });
+  const ready = { recording: "ready", mp4_bytes: 5_000, ended_at: kit.clock.now() } as const;
+  await kit.db.updateTable("session").set(ready).where("id", "=", id).execute();
+  const asset = await get(id);
+  expect(asset).toMatchObject({ status: { phase: "ready", isPlayable: true }, size: 5_000 });
+  expect(asset.downloadUrl).toBe(`http://weir.test/asset/hls/${asset.playbackId}/staticsource.mp4`);
+  const { apiKey } = await addProject(kit.db, "stranger");
+  const headers = { authorization: `Bearer ${apiKey}` };
+  expect((await kit.call("GET", `/api/asset/${id}`, undefined, headers)).statusCode).toBe(404);
 });

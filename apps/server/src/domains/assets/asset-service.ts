@@ -30,6 +30,7 @@ import {
   listAssets,
   listTasks,
 } from "./asset-store.ts";
+import { findRecordingAsset } from "./recording-asset.ts";
 import type { QueueAsset } from "./upload-desk.ts";
 import { mintUploadToken, UPLOAD_TOKEN_MS } from "./upload-token.ts";
 
@@ -144,9 +145,11 @@ export class AssetService {
   }
 
   async get(owner: Owner, id: string, view: AssetView): Promise<Asset> {
-    const row = await findAsset(this.#deps.db, owner, id);
-    if (!row) throw new NotFound("Asset not found");
-    return assetRecord(row, view);
+    const { db } = this.#deps;
+    const row = await findAsset(db, owner, id);
+    const asset = row ? assetRecord(row, view) : await findRecordingAsset(db, owner, id, view.publicUrl);
+    if (!asset) throw new NotFound("Asset not found");
+    return asset;
   }
 
   async list(owner: Owner, list: ListRequest, query: RawQuery, view: AssetView): Promise<Page<Asset>> {
