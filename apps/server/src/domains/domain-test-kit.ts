@@ -133,6 +133,7 @@ export async function startTestDomains(
           if (asked.failsToRemove) throw new Error("the store is away");
           asked.removedPrefixes.push(prefix);
         },
+        children: async () => [],
         read: async (key) => Readable.from([key]),
       },
       importFile: async (request) => void asked.imports.push(request.url),

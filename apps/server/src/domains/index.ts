@@ -33,6 +33,7 @@ import { Housekeeping } from "./housekeeping.ts";
 import { FactQueue, RefusedPublishes, releaseStreamsOfNode, StreamPublishGate, writeLiveFacts } from "./live/index.ts";
 import { targetRoutes } from "./multistream/index.ts";
 import { listNodes, NodeMembership } from "./nodes/index.ts";
+import { orphanSweepJob } from "./orphan-sweep.ts";
 import { type Headroom, overviewRoutes } from "./overview/index.ts";
 import {
   accessTrialRoutes,
@@ -108,7 +109,7 @@ export interface DomainOptions {
   readonly settings: DomainSettings;
   readonly mediaControl: MediaControl;
   /** Where recordings and assets are. */
-  readonly store: Pick<ObjectStore, "deletePrefix" | "read">;
+  readonly store: Pick<ObjectStore, "children" | "deletePrefix" | "read">;
   /** Makes what plays of customers' files, in the worker role. */
   readonly assetProcessor: AssetProcessor;
   readonly clipMaker: ClipMaker;
@@ -216,7 +217,11 @@ export function createDomains(options: DomainOptions): Domains {
   const assetProcessor = clipProcessor({ ...deps, mediaControl }, deps.assetProcessor);
   const processing = processingJob({ ...deps, ledger, assetProcessor });
   const importing = importJob(deps);
-  const jobs = new JobQueue({ ...deps, db: database.jobs, kinds: [retentionJob(deps), importing, processing] });
+  const jobs = new JobQueue({
+    ...deps,
+    db: database.jobs,
+    kinds: [retentionJob(deps), orphanSweepJob(deps), importing, processing],
+  });
   const refusals = new RefusedPublishes(() => deps.clock.now());
   const assets = {
     ...deps,

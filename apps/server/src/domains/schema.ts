@@ -427,6 +427,12 @@ interface ServerSecretTable {
   created_at: Int8;
 }
 
+/** Files in the object store without a row. */
+interface OrphanTable {
+  prefix: string;
+  seen_at: Int8;
+}
+
 export interface Schema {
   account: AccountTable;
   project: ProjectTable;
@@ -440,6 +446,7 @@ export interface Schema {
   signing_key: SigningKeyTable;
   asset: AssetTable;
   asset_media: AssetMediaTable;
+  orphan: OrphanTable;
   task: TaskTable;
   session: SessionTable;
   recording_rendition: RecordingRenditionTable;

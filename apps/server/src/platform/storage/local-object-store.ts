@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { constants, copyFile, type FileHandle, link, lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { constants, copyFile, type FileHandle, link, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
 import { freeBytesOf } from "../data-folder.ts";
@@ -88,6 +88,13 @@ export class LocalObjectStore implements ObjectStore {
     if (!(await this.#isFolder(folder))) return;
     await rm(folder, { recursive: true, force: true });
     await syncFolder(dirname(folder));
+  }
+
+  async children(prefix: string): Promise<string[]> {
+    const folder = join(this.#root, ...segmentsOfPrefix(prefix));
+    if (!(await this.#isFolder(folder))) return [];
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   }
 
   freeBytes(): number {

@@ -54,6 +54,15 @@ describe.each(drivers)("a store in %s", (_, open) => {
   const text = async (key: string, range?: { start: number; end: number }) =>
     String(await buffer(await store.read(key, range)));
 
+  test("tells what lies below a prefix, one level down", async () => {
+    // The S3 server of these tests finds only folders that have objects of their own.
+    for (const key of ["v1/p/a", "v1/p/rec/a/1", "v1/p/rec/a/2", "v1/p/rec/b-1/x", "v1/p/rec/b/x", "v1/p/rec/none"])
+      await store.put(key, Buffer.from("x"));
+    expect((await store.children("v1/p/rec/")).sort()).toEqual(["a", "b", "b-1"]);
+    expect(await store.children("v1/p/nothing/")).toEqual([]);
+    await expect(store.children("v1/p/rec")).rejects.toThrow();
+  });
+
   test("does what its own test at the start asks", async () => {
     await testStore(store);
   });

@@ -30,6 +30,8 @@ export interface ObjectStore {
   delete(key: string): Promise<void>;
   /** Delete every object whose key begins with `prefix`, which ends with a slash. */
   deletePrefix(prefix: string): Promise<void>;
+  /** The names that follow `prefix`, which ends with a slash, up to the next slash in the keys of objects. */
+  children(prefix: string): Promise<string[]>;
   /** Room for more objects in bytes; null where the store has no limit of its own. */
   freeBytes(): number | null;
   /** Where the object lies as a file of this machine, to be read and never written; absent where objects are not files. Throws `ObjectNotFound`. */

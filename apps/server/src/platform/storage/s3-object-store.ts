@@ -12,6 +12,7 @@ const DELETES_AT_ONCE = 8;
 /** Without a byte for so long, the store is away. The time that a slow reader takes does not count. */
 const MAX_SILENCE_MS = 30_000;
 const KEY = /<Key>([^<]+)<\/Key>/g;
+const COMMON_PREFIX = /<CommonPrefixes>\s*<Prefix>([^<]+)<\/Prefix>/g;
 const UPLOAD_ID = /<UploadId>([^<]+)<\/UploadId>/;
 
 /** Objects in a bucket of Amazon S3, or of a store that speaks its protocol. */
@@ -97,6 +98,26 @@ export class S3ObjectStore implements ObjectStore {
     for await (const page of this.#list(prefix)) {
       for (let i = 0; i < page.length; i += DELETES_AT_ONCE)
         await Promise.all(page.slice(i, i + DELETES_AT_ONCE).map((key) => this.delete(key)));
+    }
+  }
+
+  async children(prefix: string): Promise<string[]> {
+    segmentsOfPrefix(prefix);
+    const names = new Set<string>();
+    for (let after: string | undefined; ; ) {
+      const query = {
+        "list-type": "2",
+        delimiter: "/",
+        prefix,
+        ...(after === undefined ? {} : { "start-after": after }),
+      };
+      const { text } = await this.#client.ask({ what: "list", method: "GET", key: "", query });
+      const before = names.size;
+      for (const [, found = ""] of text.matchAll(COMMON_PREFIX)) names.add(found.slice(prefix.length, -1));
+      const last = [...names].sort().at(-1);
+      if (last === undefined || names.size === before) return [...names];
+      // Behind everything below the last one: the next character after a slash.
+      after = `${prefix}${last}0`;
     }
   }
 
