@@ -11,11 +11,13 @@ import { measureLadderQuality } from "./bench-ladder-quality.ts";
 import { measureFirstPart, measurePartAge } from "./bench-latency.ts";
 import { measurePlayer } from "./bench-player.ts";
 import { withDataFolder, withServer } from "./bench-server.ts";
+import { measureTargets } from "./bench-targets.ts";
 import { measureWebhooks } from "./bench-webhooks.ts";
 import { makeClip } from "./clip.ts";
 import { formatRow, machine, type Row } from "./report.ts";
 
-const EVERYTHING = "startup,first,age,delivery,player,events,webhooks,feed,churn,ladder,ladder-quality,assets,ingest";
+const EVERYTHING =
+  "startup,first,age,delivery,player,events,webhooks,targets,feed,churn,ladder,ladder-quality,assets,ingest";
 
 const HELP = `npm run bench -- [options]
 
@@ -38,6 +40,7 @@ const MEASUREMENTS = {
   player: measurePlayer,
   events: measureEvents,
   webhooks: measureWebhooks,
+  targets: measureTargets,
   churn: measureChurn,
 };
 

@@ -52,6 +52,18 @@ export class RtmpSender {
     return sender;
   }
 
+  /** The same bytes to somebody who does not look at them: no handshake, no commands. */
+  static async startRaw(port: number, clip: Clip): Promise<RtmpSender> {
+    const socket = connect(port, "127.0.0.1").setNoDelay(true);
+    const sender = new RtmpSender(socket, clip);
+    socket.on("error", () => {}); // "close" follows
+    await once(socket, "connect");
+    socket.resume();
+    sender.startedAt = performance.now();
+    sender.#send();
+    return sender;
+  }
+
   get isOpen(): boolean {
     return !this.#socket.destroyed;
   }

@@ -161,10 +161,11 @@ export class LivePipeline {
     return this.#feed;
   }
 
-  /** The rendition of a profile, for a multistream target; a sentence where it is not made. */
-  rendition(profile: string): RenditionSource | string {
+  /** The rendition of a profile, for a multistream target; a sentence where it is not made, null before that is known. */
+  rendition(profile: string): RenditionSource | string | null {
     if (profile === SOURCE) return { attach: (sink) => this.#feed.attach(sink, { from: "keyframe" }) };
     const branch = this.#ladder?.branches.find(({ rung }) => rung.name === profile);
+    if (this.#branches.size === 0) return null;
     if (branch && this.#ladder?.isMaking(branch.rung)) return new RungSource(branch.feed, this.#feed);
     return `The rendition "${profile}" is not being made, so there is nothing to send.`;
   }

@@ -5,6 +5,7 @@ import {
   bindAddress,
   cores,
   databaseUrl,
+  file,
   flag,
   folder,
   integer,
@@ -52,6 +53,24 @@ const SETTINGS = {
     port,
     "8080",
   ),
+  httpsPort: setting(
+    {
+      variable: "WEIR_HTTPS_PORT",
+      about:
+        "TCP port of the same by TLS, with HTTP/2, where `WEIR_TLS_CERT` and `WEIR_TLS_KEY` are set. 0 picks a free one.",
+    },
+    port,
+    "8443",
+  ),
+  tlsCert: optional(
+    {
+      variable: "WEIR_TLS_CERT",
+      about:
+        "File with the TLS certificate in PEM, those that signed it behind it. Read again within 10 s when it changes.",
+    },
+    file,
+  ),
+  tlsKey: optional({ variable: "WEIR_TLS_KEY", about: "File with the private key of that certificate, in PEM." }, file),
   rtmpPort: setting(
     { variable: "WEIR_RTMP_PORT", about: "TCP port that broadcasters publish to. 0 picks a free one." },
     port,

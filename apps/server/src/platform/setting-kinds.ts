@@ -65,6 +65,8 @@ export const folder: Kind<string> = {
   parse: (text) => (text.includes("\0") ? undefined : resolve(text)),
 };
 
+export const file: Kind<string> = { ...folder, allowed: "the path of a file" };
+
 export const bindAddress: Kind<string> = {
   allowed: "an IP address, or localhost",
   parse: (text) => (isIP(text) || text === "localhost" ? text : undefined),

@@ -16,6 +16,8 @@ import { createApp } from "../platform/http/app.ts";
 import { limitConnections } from "../platform/http/connection-limits.ts";
 import { addHealthRoutes } from "../platform/http/health-routes.ts";
 import { createHttpServer, type HttpHandler } from "../platform/http/http-server.ts";
+import { createHttpsServer } from "../platform/http/https-server.ts";
+import { TlsFiles } from "../platform/http/tls-files.ts";
 import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { fileBudget, openFilesLimit } from "../platform/limits/open-files.ts";
 import { checkPort } from "../platform/listen-error.ts";
@@ -80,6 +82,8 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   opened.adopt(await lockDataFolder(dataFolder), (lock) => lock.release());
   await checkPort("HTTP", config.host, config.httpPort, "WEIR_HTTP_PORT");
   if (config.roles.includes("media")) await checkPort("RTMP", config.host, config.rtmpPort, "WEIR_RTMP_PORT");
+  const tls = await tlsOf(config, clock, log);
+  if (tls) await checkPort("HTTPS", config.host, config.httpsPort, "WEIR_HTTPS_PORT");
   const store = await openObjectStore({ dataFolder, config, clock, log });
 
   const postgres = config.databaseUrl ? null : await startEmbeddedPostgres({ dataFolder, clock, log });
@@ -199,18 +203,18 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
       : null;
   await uploads?.open();
   opened.defer(() => uploads?.close());
-  const http = await createHttpServer({
-    host: config.host,
-    port: config.httpPort,
+  const routes = {
     media: media?.handleHttp ?? notHere,
     mediaPrefixes: MEDIA_PREFIXES,
     uploads: isApi && uploads ? { handle: uploads.handle, prefixes: UPLOAD_PREFIXES } : null,
     app,
-    clock,
-  });
+  };
+  const http = await createHttpServer({ ...routes, host: config.host, port: config.httpPort, clock });
   opened.defer(() => http.close());
+  const https = tls && (await createHttpsServer({ ...routes, host: config.host, port: config.httpsPort, tls, clock }));
+  if (https) opened.defer(() => https.close());
   const connections = limitConnections({
-    server: http.server,
+    servers: [http.server, ...(https ? [https.server] : [])],
     clock,
     proxies,
     inAll: budget.http,
@@ -219,6 +223,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   opened.defer(() => connections.close());
   measureConnections(metrics, connections);
   opened.adopt(closeSlowReaders(http.server, clock), (timer) => timer.cancel());
+  if (https) opened.adopt(closeSlowReaders(https.server, clock, "secureConnection"), (timer) => timer.cancel());
   httpPort = http.port;
   if (config.metricsPort !== null) {
     const served = await serveMetrics(metrics, config.metricsHost, config.metricsPort, log);
@@ -266,6 +271,14 @@ async function lockDataFolder(dataFolder: string) {
   throw new StartupError(
     `another Weir runs on the data folder ${dataFolder}: stop it, or set WEIR_DATA_DIR to another folder`,
   );
+}
+
+/** Null where TLS is left to a proxy. */
+async function tlsOf({ tlsCert: cert, tlsKey: key }: Config, clock: Clock, log: Log): Promise<TlsFiles | null> {
+  if (cert === null && key === null) return null;
+  if (cert === null || key === null)
+    throw new StartupError("WEIR_TLS_CERT and WEIR_TLS_KEY go together: set both, or none");
+  return TlsFiles.open({ cert, key, clock, log });
 }
 
 const notHere: HttpHandler = (_request, response) => {

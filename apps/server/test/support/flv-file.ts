@@ -33,6 +33,11 @@ export async function makeClip(options: Omit<PublisherOptions, "url">): Promise<
   }
 }
 
+/** All messages of a file. */
+export async function readFlv(path: string): Promise<FlvTag[]> {
+  return readTags(await readFile(path));
+}
+
 function readTags(file: Buffer): FlvTag[] {
   const tags: FlvTag[] = [];
   for (let at = HEADER_BYTES; at + TAG_HEADER_BYTES <= file.length; ) {

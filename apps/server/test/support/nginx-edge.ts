@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { vi } from "vitest";
 import { freePort } from "./weir-process.ts";
 
-const NGINX = process.env.WEIR_TEST_NGINX ?? "/usr/sbin/nginx";
+export const NGINX = process.env.WEIR_TEST_NGINX ?? "/usr/sbin/nginx";
 const SHIPPED = new URL("../../../../deploy/nginx/weir.conf", import.meta.url);
 const LOG_CHARACTERS_KEPT = 20_000;
 

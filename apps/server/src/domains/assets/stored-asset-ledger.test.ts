@@ -125,6 +125,16 @@ it("an asset that was deleted meanwhile is wanted no more", async () => {
   expect(await ledger.beginProcessing(id)).toBe(null);
 });
 
+it("an asset that fails is played no more, though its source was", async () => {
+  const { kit, ledger, id, playbackId, media } = await started();
+  await ledger.beginProcessing(id);
+  await ledger.playable(id, media);
+  expect(await kit.domains.playbackGate.open(viewerOf(playbackId))).toMatchObject({ ok: true });
+  await ledger.failed(id, "None of the pictures can be decoded: export it again.");
+  expect(await kit.domains.playbackGate.open(viewerOf(playbackId))).toMatchObject({ ok: false });
+  expect((await kit.call("GET", `/api/playback/${playbackId}`)).statusCode).toBe(422);
+});
+
 it("a failed asset says why, and so does its task", async () => {
   const { kit, ledger, told, id, taskId } = await started();
   await ledger.beginProcessing(id);

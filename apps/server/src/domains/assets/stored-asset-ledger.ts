@@ -89,9 +89,14 @@ export class StoredAssetLedger implements AssetLedger {
 
   async failed(assetId: string, sentence: string): Promise<void> {
     const error = sentence.slice(0, MAX_SENTENCE);
-    await this.#change(assetId, (trx, row) =>
-      moveAsset(trx, row, "fail", { at: this.#deps.clock.now(), set: { progress: row.progress, error } }),
+    // Its files are gone, also those that could be watched while the others were made.
+    const playbackId = await this.#change(assetId, (trx, row) =>
+      moveAsset(trx, row, "fail", {
+        at: this.#deps.clock.now(),
+        set: { progress: row.progress, error, playable_at: null },
+      }),
     );
+    await this.#deps.accessChanged(playbackId);
     this.#deps.log.info({ assetId, reason: error }, "asset failed");
   }
 

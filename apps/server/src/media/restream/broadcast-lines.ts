@@ -7,8 +7,8 @@ export interface RenditionSource {
   attach(sink: FeedSink): () => void;
 }
 
-/** What a session's targets can be sent: a source by the name of its profile, or a sentence why there is none. */
-export type FindRendition = (profile: string) => RenditionSource | string;
+/** A session's rendition by the name of its profile; a sentence why there is none, null before that is known. */
+export type FindRendition = (profile: string) => RenditionSource | string | null;
 
 /** What a target is sent. */
 export interface LineChoice {
@@ -31,11 +31,11 @@ export class BroadcastLines {
     this.#find = find;
   }
 
-  /** Let `reader` have what it chose, until the returned function is called; a sentence where that is not made. */
-  join({ profile, videoOnly, format }: LineChoice, reader: LineReader): (() => void) | string {
+  /** Let `reader` have what it chose, until the returned function is called. A sentence where that is not made, null before it is known. */
+  join({ profile, videoOnly, format }: LineChoice, reader: LineReader): (() => void) | string | null {
     const key = `${format.key} ${videoOnly} ${profile}`;
     const held = this.#lines.get(key) ?? this.#open(profile, videoOnly, format.create());
-    if (typeof held === "string") return held;
+    if (held === null || typeof held === "string") return held;
     this.#lines.set(key, held);
     const leave = held.line.join(reader);
     return () => {
@@ -51,9 +51,9 @@ export class BroadcastLines {
     for (const { line } of this.#lines.values()) line.flush();
   }
 
-  #open(profile: string, isVideoOnly: boolean, format: LineFormat): Held | string {
+  #open(profile: string, isVideoOnly: boolean, format: LineFormat): Held | string | null {
     const source = this.#find(profile);
-    if (typeof source === "string") return source;
+    if (source === null || typeof source === "string") return source;
     const line = new BroadcastLine({ format, isVideoOnly });
     return { line, detach: source.attach(line) };
   }

@@ -1,9 +1,10 @@
 import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import type { RestreamTarget } from "../../ports/index.ts";
-import { LivePipeline } from "../live-pipeline.ts";
+import { type LadderRequest, LivePipeline } from "../live-pipeline.ts";
 import type { Track } from "../packet.ts";
 import { PageMemory } from "../page-memory.ts";
+import { FakeChildren } from "../testing/fake-transcoder.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
 import { RtmpFormat } from "./rtmp-format.ts";
 import { SessionTargets } from "./session-targets.ts";
@@ -62,6 +63,8 @@ export class FakeTarget implements TargetConnection {
 }
 
 export interface RestreamRigSettings {
+  /** A ladder whose rungs are made at once; none unless it is there. */
+  readonly ladder?: Pick<LadderRequest, "profiles" | "isDefault" | "forTargets" | "admission">;
   readonly connect?: ConnectTarget;
   readonly maxQueued?: number;
 }
@@ -77,7 +80,7 @@ export class RestreamRig {
   readonly targets: SessionTargets;
   asked: () => Promise<readonly RestreamTarget[]> = async () => [];
 
-  constructor({ connect, maxQueued = 4 * 1024 * 1024 }: RestreamRigSettings = {}) {
+  constructor({ connect, ladder, maxQueued = 4 * 1024 * 1024 }: RestreamRigSettings = {}) {
     this.pipeline = new LivePipeline({
       clock: this.clock,
       memory: new PageMemory(),
@@ -85,7 +88,16 @@ export class RestreamRig {
       lastTargetDuration: null,
       onSegment: () => {},
       onUnstable: () => {},
-      ladder: null,
+      ladder: ladder
+        ? {
+            ...ladder,
+            log: silentLog,
+            children: new FakeChildren(),
+            encoding: { preset: "superfast", encoder: "libx264" },
+            onSegment: () => {},
+            onRungs: () => {},
+          }
+        : null,
     });
     const fake: ConnectTarget = (url, handler) => {
       const target = new FakeTarget(url, handler);

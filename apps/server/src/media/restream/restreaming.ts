@@ -32,11 +32,20 @@ export class Restreaming implements RestreamResources {
     Math.max(MIN_QUEUED, Math.min(MAX_QUEUED, MAX_QUEUED_IN_ALL / Math.max(1, this.#open)));
 
   readonly connect = (url: string, handler: TargetConnectionHandler): TargetConnection => {
-    const connected = this.#connect(url, handler);
+    const connected = this.#tryToConnect(url, handler);
     if (typeof connected === "string") return new RefusedConnection(this.#settings.clock, handler, connected);
     this.#open++;
     return connected;
   };
+
+  #tryToConnect(url: string, handler: TargetConnectionHandler): TargetConnection | string {
+    try {
+      return this.#connect(url, handler);
+    } catch (error) {
+      this.#settings.log.error({ err: error }, "could not connect to a multistream target");
+      return "it is not an address that can be connected to";
+    }
+  }
 
   #connect(url: string, handler: TargetConnectionHandler): TargetConnection | string {
     if (/^srt:/i.test(url)) return "this server does not send over SRT yet, so give it an rtmp:// or rtmps:// address";

@@ -202,10 +202,79 @@ describe("the targets of a session", () => {
     expect(rig.changes).toEqual(["target-2 pending 1"]);
   });
 
-  test("that want a rendition that is not made are told so", () => {
+  test("that want a rendition that is not made are told so, once that is known", async () => {
     rig.targets.set([{ ...TARGET, profile: "720p0" }]);
     rig.newest.accept();
+    rig.pass(1_000);
+    expect(rig.targets.reports).toMatchObject([{ state: "pending", reason: null }]);
+    await rig.send({ seconds: 2 });
     const reason = 'The rendition "720p0" is not being made, so there is nothing to send.';
     expect(rig.targets.reports).toMatchObject([{ state: "pending", reason }]);
+  });
+});
+
+describe("the source's parts come when they would without targets", () => {
+  /** When each part was there, and how large it is. */
+  async function partsOf(
+    prepare: (rig: RestreamRig) => void,
+    misbehave: (rig: RestreamRig) => void,
+  ): Promise<string[]> {
+    const one = new RestreamRig({ maxQueued: 5_000 });
+    prepare(one);
+    const seen = new Map<string, string>();
+    const look = async () => {
+      misbehave(one);
+      for (const { msn, parts } of one.pipeline.renditions[0]?.listed ?? [])
+        for (const [index, { durationTicks }] of parts.entries())
+          seen.set(
+            `${msn}.${index}`,
+            seen.get(`${msn}.${index}`) ?? `${msn}.${index} ${durationTicks} ${one.clock.monotonic()}`,
+          );
+    };
+    await one.send({ seconds: 12 }, undefined, look);
+    return [...seen.values()];
+  }
+
+  test.each<[string, (rig: RestreamRig) => void]>([
+    [
+      "that accept and never read",
+      (one) => {
+        for (const target of one.made) target.isReading = false;
+      },
+    ],
+    [
+      "that read at half speed",
+      (one) => {
+        for (const target of one.made) {
+          target.isReading = false;
+          target.take(90);
+        }
+      },
+    ],
+    [
+      "that fail again and again",
+      (one) => {
+        for (const target of one.made) if (target.ended === null) target.fail();
+      },
+    ],
+    [
+      "that come and go",
+      (one) => {
+        one.targets.set(one.made.length % 2 === 0 ? [TARGET] : []);
+        one.newest.accept();
+      },
+    ],
+  ])("%s", async (_what, misbehave) => {
+    const alone = await partsOf(
+      () => {},
+      () => {},
+    );
+    expect(alone.length).toBeGreaterThan(20);
+    const targets = Array.from({ length: 10 }, (_, index) => ({ ...TARGET, id: `target-${index}` }));
+    const prepare = (one: RestreamRig) => {
+      one.targets.set(targets);
+      for (const target of one.made) target.accept();
+    };
+    expect(await partsOf(prepare, misbehave)).toEqual(alone);
   });
 });

@@ -40,6 +40,8 @@ export interface SentToTargets {
 /** What there is of a connection. */
 interface Link {
   readonly connection: TargetConnection;
+  /** Null before the target takes the stream. */
+  format: LineChoice["format"] | null;
   outlet: TargetOutlet | null;
   leave: (() => void) | null;
   /** When the target took media for the first time, and lately; on the monotonic clock. */
@@ -95,19 +97,24 @@ export class TargetBroadcast {
     const { connect, isFlowing, clock } = this.#settings;
     if (this.#status.state !== "pending" || this.#link || this.#retry || !isFlowing()) return;
     const connection = connect(this.target.url, {
-      ready: (format) => this.#link?.connection === connection && this.#join(this.#link, format),
+      ready: (format) => {
+        if (this.#link?.connection !== connection) return;
+        this.#link.format = format;
+        this.#join(this.#link);
+      },
       failed: (failure) => this.#link?.connection === connection && this.#lose(failure),
     });
     const takenAt = clock.monotonic();
-    this.#link = { connection, outlet: null, leave: null, firstTakenAt: null, takenAt, taken: 0 };
+    this.#link = { connection, format: null, outlet: null, leave: null, firstTakenAt: null, takenAt, taken: 0 };
   }
 
   /** To be called every 50 ms or so: notices what a target takes, and what not. */
   tick(): void {
     const link = this.#link;
     const now = this.#settings.clock.monotonic();
-    if (!link?.outlet || now - this.#lookedAt < LOOK_MS) return;
+    if (!link || now - this.#lookedAt < LOOK_MS) return;
     this.#lookedAt = now;
+    if (!link.outlet) return this.#join(link);
     const { queuedBytes, takenBytes, skippedMs } = link.outlet;
     const { sent } = this.#settings;
     sent.bytes += Math.max(0, takenBytes - link.taken);
@@ -136,11 +143,14 @@ export class TargetBroadcast {
     this.#change({ type: "unwanted" });
   }
 
-  #join(link: Link, format: LineChoice["format"]): void {
+  #join(link: Link): void {
+    const { format } = link;
+    if (!format) return;
     const { lines, maxQueued } = this.#settings;
     const { profile, videoOnly } = this.target;
     const outlet = new TargetOutlet(link.connection, maxQueued);
     const joined = lines.join({ profile, videoOnly, format }, outlet);
+    if (joined === null) return;
     if (typeof joined === "string") return this.#lose({ reason: joined, mayHeal: true });
     link.outlet = outlet;
     link.leave = joined;

@@ -18,7 +18,7 @@ export const SECURITY_HEADERS = {
   "cross-origin-opener-policy": "same-origin",
 };
 
-/** Where the viewer came by TLS: a browser asks by TLS alone from then on, for a year. */
+/** Where the viewer came by TLS to a proxy: a browser asks by TLS alone from then on, for a year, whatever the port. */
 const STRICT_TRANSPORT = "max-age=31536000";
 
 export interface AppSettings extends CorsSettings {
@@ -54,7 +54,7 @@ export function createApp({ log, proxies, observer, ...cors }: AppSettings): Fas
   addCors(app, cors);
   if (observer) observeRequests(app, observer);
   app.addHook("onSend", async (request, reply) => {
-    if (proxies?.isSecure(request.raw)) reply.header("strict-transport-security", STRICT_TRANSPORT);
+    if (proxies?.isSecureByProxy(request.raw)) reply.header("strict-transport-security", STRICT_TRANSPORT);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
   });
   app.addHook("onResponse", async ({ method, routeOptions }, { statusCode, elapsedTime }) => {

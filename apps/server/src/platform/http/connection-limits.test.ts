@@ -16,7 +16,7 @@ async function listen({ inAll = 100, perClient = 100, proxies = [] as string[] }
     if (request.url === "/wait") waiting.push(response);
     else response.end("here");
   });
-  limits = limitConnections({ server, clock, proxies: new TrustedProxies(proxies), inAll, perClient });
+  limits = limitConnections({ servers: [server], clock, proxies: new TrustedProxies(proxies), inAll, perClient });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
 }

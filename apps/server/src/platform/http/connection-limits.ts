@@ -1,5 +1,4 @@
-import type { Server } from "node:http";
-import type { Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import type { Clock } from "../clock.ts";
 import { clientOf } from "../limits/client.ts";
 import { Places } from "../limits/places.ts";
@@ -12,8 +11,12 @@ const PRESSURE = 0.75;
 const SHORT_IDLE_MS = 5_000;
 const LOOK_MS = 2_000;
 
+/** A server, as far as its connections are concerned. */
+type ConnectionSource = Pick<Server, "on" | "maxConnections">;
+
 export interface ConnectionLimitsSettings {
-  readonly server: Server;
+  /** All that listen: their connections are counted together. */
+  readonly servers: readonly ConnectionSource[];
   readonly clock: Clock;
   /** They bring the connections of many clients, so only the limit for all holds for them. */
   readonly proxies: TrustedProxies;
@@ -30,14 +33,12 @@ export interface ConnectionLimits {
 
 /** Bounds the connections of a server, per client and in all. Costs nothing per request. */
 export function limitConnections(settings: ConnectionLimitsSettings): ConnectionLimits {
-  const { server, clock, proxies, inAll, perClient } = settings;
+  const { servers, clock, proxies, inAll, perClient } = settings;
   const places = new Places({ inAll, perHolder: Math.min(perClient, Math.floor(inAll * SHARE_PER_CLIENT)) });
   const ofClients = new Set<Socket>();
   let open = 0;
   let refused = 0;
-  server.maxConnections = inAll;
-  server.on("drop", () => refused++);
-  server.on("connection", (socket: Socket) => {
+  const accept = (socket: Socket): void => {
     open++;
     socket.once("close", () => open--);
     const peer = socket.remoteAddress ?? "";
@@ -52,7 +53,12 @@ export function limitConnections(settings: ConnectionLimitsSettings): Connection
       places.giveBack(client);
       ofClients.delete(socket);
     });
-  });
+  };
+  for (const server of servers) {
+    server.maxConnections = inAll;
+    server.on("drop", () => refused++);
+    server.on("connection", accept);
+  }
   const timer = clock.every(LOOK_MS, () => {
     if (open < inAll * PRESSURE) return;
     // Node gives a socket a timeout while it idles between two requests, and takes it away for the next one.

@@ -12,16 +12,20 @@ const MAX_REQUEST_MS = 30_000;
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface HttpServerSettings {
-  readonly host: string;
-  /** 0 picks a free one. */
-  readonly port: number;
+/** Who answers what, over any version of HTTP. */
+export interface HttpRoutes {
   /** Answers what begins with one of `mediaPrefixes`, without a framework in between. */
   readonly media: HttpHandler;
   readonly mediaPrefixes: readonly string[];
   /** The same for files that come in, which may take any time: the deadline of requests is not for them. */
   readonly uploads?: { readonly handle: HttpHandler; readonly prefixes: readonly string[] } | null;
   readonly app: FastifyInstance;
+}
+
+export interface HttpServerSettings extends HttpRoutes {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
   readonly clock: Clock;
 }
 
@@ -33,15 +37,8 @@ export interface HttpServer {
 }
 
 /** One listener for everything. Throws `StartupError` where the port is taken or not allowed. */
-export async function createHttpServer({
-  host,
-  port,
-  media,
-  mediaPrefixes,
-  uploads = null,
-  app,
-  clock,
-}: HttpServerSettings): Promise<HttpServer> {
+export async function createHttpServer({ host, port, clock, ...routes }: HttpServerSettings): Promise<HttpServer> {
+  const { app } = routes;
   await app.ready();
   const server = createServer(
     {
@@ -57,13 +54,7 @@ export async function createHttpServer({
       // A request without a body is complete with its head: no stream events of it, which cost some microseconds.
       optimizeEmptyRequests: true,
     },
-    oneAtATime((request, response) => {
-      const isBelow = (prefix: string) => request.url?.startsWith(prefix) ?? false;
-      if (uploads?.prefixes.some(isBelow)) return uploads.handle(request, response);
-      if (!request.complete) endLate(request, clock);
-      if (mediaPrefixes.some(isBelow)) media(request, response);
-      else app.routing(request, response);
-    }),
+    oneAtATime(routeRequests(routes, clock)),
   );
   server.maxHeadersCount = 100;
   server.on("clientError", refuse);
@@ -86,11 +77,24 @@ export async function createHttpServer({
   };
 }
 
+export function routeRequests({ media, mediaPrefixes, uploads = null, app }: HttpRoutes, clock: Clock): HttpHandler {
+  return (request, response) => {
+    const isBelow = (prefix: string) => request.url?.startsWith(prefix) ?? false;
+    if (uploads?.prefixes.some(isBelow)) return uploads.handle(request, response);
+    if (!request.complete) endLate(request, response, clock);
+    if (mediaPrefixes.some(isBelow)) media(request, response);
+    else app.routing(request, response);
+  };
+}
+
 /** Node has one deadline for all requests of a server, and an upload needs none. */
-function endLate(request: IncomingMessage, clock: Clock): void {
+function endLate(request: IncomingMessage, response: ServerResponse, clock: Clock): void {
   const { socket } = request;
   const deadline = clock.after(MAX_REQUEST_MS, () => {
-    if (!request.complete) refuse(Object.assign(new Error("too slow"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
+    if (request.complete) return;
+    // Over HTTP/2 the connection has other requests too.
+    if (request.httpVersionMajor >= 2) response.destroy();
+    else refuse(Object.assign(new Error("too slow"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
   });
   request.once("close", () => deadline.cancel());
 }

@@ -60,8 +60,13 @@ export class TrustedProxies {
     return this.#told(request, "x-forwarded-host") ?? request.headers.host ?? "";
   }
 
-  /** Whether the request came by TLS to the nearest proxy; this server itself speaks none. */
+  /** Whether the request came by TLS, to the nearest proxy or to this server. */
   isSecure(request: Request): boolean {
+    return this.isSecureByProxy(request) || ("encrypted" in request.socket && request.socket.encrypted === true);
+  }
+
+  /** Whether it came by TLS to the nearest proxy, which answers for all ports of its host. */
+  isSecureByProxy(request: Request): boolean {
     return this.#told(request, "x-forwarded-proto")?.toLowerCase() === "https";
   }
 

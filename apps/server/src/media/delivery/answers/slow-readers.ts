@@ -1,5 +1,4 @@
-import type { Server } from "node:http";
-import type { Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import type { Clock, Timer } from "../../../platform/clock.ts";
 
 const CHECK_MS = 10_000;
@@ -20,9 +19,13 @@ interface Behind {
  * Close connections that hardly take what they asked for, so that slow readers cannot hold memory and files. Every answer has its deadline
  * by that, by its size. Costs nothing per request.
  */
-export function closeSlowReaders(server: Server, clock: Clock): Timer {
+export function closeSlowReaders(
+  server: Pick<Server, "on">,
+  clock: Clock,
+  event: "connection" | "secureConnection" = "connection",
+): Timer {
   const connections = new Map<Socket, Behind | null>();
-  server.on("connection", (socket: Socket) => {
+  server.on(event, (socket: Socket) => {
     connections.set(socket, null);
     socket.once("close", () => connections.delete(socket));
   });

@@ -1,0 +1,74 @@
+import { ChunkReader, MESSAGE } from "@weir/formats/rtmp";
+import { expect, test } from "vitest";
+import type { LadderProfile } from "../../ports/index.ts";
+import { TranscodeAdmission } from "../ladder/transcode-admission.ts";
+import { RestreamRig, TARGET } from "./restream-test-rig.ts";
+
+/** The source is 640x360. */
+const SMALL: LadderProfile = { name: "180p0", width: 320, height: 180, bitrate: 200_000, fps: 0 };
+const LARGE: LadderProfile = { name: "720p0", width: 1280, height: 720, bitrate: 3_000_000, fps: 0 };
+
+function withLadder(forTargets: readonly string[], isDefault = true) {
+  const admission = new TranscodeAdmission({ cores: 8, freeBytes: () => 1e12 });
+  const ladder = { profiles: [LARGE, SMALL], isDefault, forTargets: new Set(forTargets), admission };
+  return { admission, rig: new RestreamRig({ ladder }) };
+}
+
+/** What came at the newest target, in its order: `v` or `a` and the milliseconds. */
+function arrivedAt(rig: RestreamRig): [kind: "v" | "a", ms: number][] {
+  const arrived: [kind: "v" | "a", ms: number][] = [];
+  const reader = new ChunkReader((typeId, time, _stream, payload) => {
+    const isFrame = payload[1] === 1;
+    if (isFrame && typeId !== MESSAGE.dataAmf0) arrived.push([typeId === MESSAGE.video ? "v" : "a", time]);
+  });
+  reader.setChunkSize(4096);
+  for (const bytes of rig.newest.written) reader.push(bytes);
+  return arrived;
+}
+
+test("a target gets a rung's pictures with the source's sound, in one order of time, also behind a reconnect", async () => {
+  const { rig } = withLadder([]);
+  rig.targets.set([{ ...TARGET, profile: "180p0" }]);
+  await rig.send({ seconds: 1 });
+  rig.newest.accept();
+  await rig.send({ seconds: 4, clockAt: 1 });
+  expect(rig.state).toBe("online");
+  rig.pipeline.pause();
+  rig.pass(10_000);
+  await rig.send({ seconds: 4, clockAt: 50 });
+  const arrived = arrivedAt(rig);
+  const [video, audio] = (["v", "a"] as const).map((kind) => arrived.flatMap(([of, ms]) => (of === kind ? [ms] : [])));
+  expect(video?.length).toBeGreaterThan(200);
+  expect(audio?.length).toBeGreaterThan(300);
+  for (const times of [video ?? [], audio ?? []])
+    expect(
+      times.every((ms, index) => index === 0 || (ms > (times[index - 1] ?? 0) && ms - (times[index - 1] ?? 0) < 200)),
+    ).toBe(true);
+  // A muxer of theirs waits for neither: sound never comes later than a picture of its time.
+  expect(arrived.every(([, ms], index) => index === 0 || ms >= (arrived[index - 1]?.[1] ?? 0) - 45)).toBe(true);
+});
+
+test("a rung that viewers are not given is made for a target, counted, and not listed", async () => {
+  const without = withLadder([]);
+  await without.rig.send({ seconds: 1 });
+  const { rig, admission } = withLadder(["720p0"]);
+  rig.targets.set([{ ...TARGET, profile: "720p0" }]);
+  rig.newest.accept();
+  await rig.send({ seconds: 6 });
+  expect(rig.state).toBe("online");
+  const listed = (of: RestreamRig) => of.pipeline.listed.map(({ rendition }) => rendition.name);
+  expect(listed(rig)).toHaveLength(listed(without.rig).length);
+  expect(admission.budget.usedCores).toBeGreaterThan(without.admission.budget.usedCores + 0.4);
+});
+
+test("a rung of a refused ladder is no rendition that could be sent", async () => {
+  const admission = new TranscodeAdmission({ cores: 0, freeBytes: () => 1e12 });
+  const ladder = { profiles: [SMALL], isDefault: false, forTargets: new Set<string>(), admission };
+  const rig = new RestreamRig({ ladder });
+  rig.targets.set([{ ...TARGET, profile: "180p0" }]);
+  await rig.send({ seconds: 1 });
+  rig.newest.accept();
+  expect(rig.targets.reports).toMatchObject([
+    { reason: 'The rendition "180p0" is not being made, so there is nothing to send.' },
+  ]);
+});

@@ -1,0 +1,133 @@
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  Http2ServerRequest,
+  Http2ServerResponse,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { AddressInfo } from "node:net";
+import type { Clock } from "../clock.ts";
+import { explainListen } from "../listen-error.ts";
+import { type HttpRoutes, routeRequests } from "./http-server.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+import type { TlsFiles } from "./tls-files.ts";
+
+const LAST_ANSWERS_MS = 1_000;
+/** A connection that carries nothing for so long is closed; requests that wait are answered sooner. */
+const MAX_IDLE_MS = 65_000;
+/** Requests of one connection at a time: a player has some ten. */
+const MAX_STREAMS = 128;
+
+export interface HttpsServerSettings extends HttpRoutes {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly tls: TlsFiles;
+  readonly clock: Clock;
+}
+
+export interface HttpsServer {
+  readonly port: number;
+  readonly server: Http2SecureServer;
+  /** Takes no new connections, lets running requests end for a second, then cuts them. */
+  close(): Promise<void>;
+}
+
+/** The same answers over TLS, by HTTP/2 or HTTP/1.1. Follows the certificate's renewal. Throws `StartupError` where the port is taken or not allowed. */
+export async function createHttpsServer({
+  host,
+  port,
+  tls,
+  clock,
+  ...routes
+}: HttpsServerSettings): Promise<HttpsServer> {
+  await routes.app.ready();
+  const handle = routeRequests(routes, clock);
+  const inTurn = oneAtATime(handle);
+  const server = createSecureServer(
+    {
+      ...tls.current,
+      allowHTTP1: true,
+      settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: 24 * 1024 },
+      maxHeaderListPairs: 100,
+      Http2ServerRequest: LikeHttp1Request,
+      Http2ServerResponse: LikeHttp1Response,
+    },
+    (request, response) => {
+      // Both kinds have all that our handlers use.
+      const answer = request.httpVersionMajor >= 2 ? handle : inTurn;
+      (answer as unknown as Http2Handler)(request, response);
+    },
+  );
+  server.setTimeout(MAX_IDLE_MS);
+  server.on("sessionError", () => {}); // its end is the client's
+  server.on("tlsClientError", () => {});
+  const sessions = new Set<{ destroy(): void; close(): void }>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("error", () => {});
+    session.once("close", () => sessions.delete(session));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(explainListen(error, "HTTPS", host, port, "WEIR_HTTPS_PORT")),
+    );
+    server.listen({ host, port, backlog: 1024 }, () => resolve());
+  });
+  tls.watch((identity) => server.setSecureContext(identity));
+  let closing: Promise<void> | null = null;
+  return {
+    port: (server.address() as AddressInfo).port,
+    server,
+    close() {
+      tls.close();
+      closing ??= new Promise<void>((resolve) => {
+        const cut = clock.after(LAST_ANSWERS_MS, () => {
+          for (const session of sessions) session.destroy();
+        });
+        server.close(() => {
+          cut.cancel();
+          resolve();
+        });
+        for (const session of sessions) session.close();
+      });
+      return closing;
+    },
+  };
+}
+
+type Http2Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
+
+/** What handlers of HTTP/1.1 expect and Node's own class lacks. */
+class LikeHttp1Request extends Http2ServerRequest {
+  constructor(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    options: ConstructorParameters<typeof Http2ServerRequest>[2],
+    rawHeaders: readonly string[],
+  ) {
+    if (headers.host === undefined && headers[":authority"] !== undefined) headers.host = headers[":authority"];
+    super(stream, headers, options, rawHeaders);
+    // True as well where there is no body to wait for.
+    const isComplete = () => stream.endAfterHeaders || stream.readableEnded || stream.destroyed;
+    Object.defineProperty(this, "complete", { get: isComplete });
+  }
+
+  /** Values of repeated lines apart: HTTP/2 gives them in order. */
+  get headersDistinct(): Record<string, string[]> {
+    const distinct: Record<string, string[]> = {};
+    for (let at = 0; at + 1 < this.rawHeaders.length; at += 2) {
+      const name = (this.rawHeaders[at] ?? "").toLowerCase();
+      distinct[name] = [...(distinct[name] ?? []), this.rawHeaders[at + 1] ?? ""];
+    }
+    return distinct;
+  }
+}
+
+class LikeHttp1Response extends Http2ServerResponse<LikeHttp1Request> {
+  constructor(stream: ServerHttp2Stream) {
+    super(stream);
+    Object.defineProperty(this, "destroyed", { get: () => stream.destroyed });
+  }
+}

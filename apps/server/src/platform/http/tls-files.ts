@@ -1,0 +1,81 @@
+import { readFile } from "node:fs/promises";
+import { createSecureContext } from "node:tls";
+import type { Clock, Timer } from "../clock.ts";
+import type { Log } from "../log.ts";
+import { StartupError } from "../startup-error.ts";
+
+/** Certificates are renewed days before they end. */
+const LOOK_MS = 10_000;
+
+/** What a TLS listener shows, in PEM. */
+export interface TlsIdentity {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+export interface TlsFilesSettings {
+  /** Paths: the certificate with those that signed it, and its private key. */
+  readonly cert: string;
+  readonly key: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A certificate and its key in files, which another program renews. */
+export class TlsFiles {
+  readonly #settings: TlsFilesSettings;
+  #current: TlsIdentity;
+  #timer: Timer | null = null;
+  #hasComplained = false;
+
+  private constructor(settings: TlsFilesSettings, current: TlsIdentity) {
+    this.#settings = settings;
+    this.#current = current;
+  }
+
+  /** Throws `StartupError` where the files cannot be read or do not belong together. */
+  static async open(settings: TlsFilesSettings): Promise<TlsFiles> {
+    try {
+      return new TlsFiles(settings, await read(settings));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new StartupError(`WEIR_TLS_CERT and WEIR_TLS_KEY cannot be used: ${reason}`);
+    }
+  }
+
+  get current(): TlsIdentity {
+    return this.#current;
+  }
+
+  /** Calls `renewed` when there is another certificate that can be used; until then the one before counts. */
+  watch(renewed: (identity: TlsIdentity) => void): void {
+    this.#timer ??= this.#settings.clock.every(LOOK_MS, () => void this.#look(renewed));
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+  }
+
+  async #look(renewed: (identity: TlsIdentity) => void): Promise<void> {
+    const { log } = this.#settings;
+    try {
+      const found = await read(this.#settings);
+      this.#hasComplained = false;
+      if (found.cert.equals(this.#current.cert) && found.key.equals(this.#current.key)) return;
+      this.#current = found;
+      renewed(found);
+      log.info("the TLS certificate was renewed");
+    } catch (error) {
+      // While it is being replaced, certificate and key may not belong together.
+      if (!this.#hasComplained)
+        log.warn({ err: error }, "the TLS certificate cannot be read; going on with the one before");
+      this.#hasComplained = true;
+    }
+  }
+}
+
+async function read({ cert, key }: Pick<TlsFilesSettings, "cert" | "key">): Promise<TlsIdentity> {
+  const identity = { cert: await readFile(cert), key: await readFile(key) };
+  createSecureContext(identity);
+  return identity;
+}
