@@ -18,54 +18,61 @@ const SEEK_TOLERANCE_TICKS = TICKS_PER_SECOND / 20;
 const PROGRESS_PICTURES = 15;
 
 /** Make the segments of a job in all its rungs; each picture is decoded once. Throws `FileRefused`. */
-export async function encodeChunk(
-  [first, second]: readonly [number, number],
-  job: EncodeJob,
-  send: Send,
-): Promise<void> {
+export async function encodeChunk(sources: readonly [number, number], job: EncodeJob, send: Send): Promise<void> {
   const rungs: VodRung[] = [];
   for (const rung of job.rungs) rungs.push(await VodRung.open(rung, job, send));
   rungs.sort((a, b) => b.live.pixels - a.live.pixels);
-  const startTicks = job.segments[0]?.ticks ?? 0;
-  if (!(await decodeFrom(first, job, rungs, startTicks, send)))
-    // The file's index leads elsewhere: everything before is decoded too.
-    await decodeFrom(second, job, rungs, null, send);
+  await decodeChunk(sources, job, rungs, send);
   for (const rung of rungs) await rung.end(job.endTicks);
 }
 
-/** False when the pictures begin later than they should, and none was encoded. */
-async function decodeFrom(
-  descriptor: number,
+/** A file that is found by its times alone is looked for a little earlier: what is decoded first is shown later. */
+const EARLIER_TICKS = [0, TICKS_PER_SECOND];
+
+/** Decode what the job asks for. Where a file's index leads elsewhere, everything before is decoded too. */
+async function decodeChunk(
+  [first, second]: readonly [number, number],
   job: EncodeJob,
   rungs: readonly VodRung[],
-  from: number | null,
   send: Send,
-) {
-  const file = await SourceFile.open(descriptor);
-  const { offsetTicks, stream } = job.picture;
-  if (file.video?.index !== stream)
+): Promise<void> {
+  const [start] = job.segments;
+  const isFirst = start?.msn === 1;
+  const file = await SourceFile.open(first);
+  for (const earlier of isFirst ? [] : EARLIER_TICKS) {
+    file.seek((start?.ticks ?? 0) - earlier - job.picture.offsetTicks);
+    if (await decodeFrom(file, job, new Chunk(job, rungs, true, send))) return file.close();
+  }
+  await file.close();
+  const whole = await SourceFile.open(second);
+  await decodeFrom(whole, job, new Chunk(job, rungs, false, send));
+  await whole.close();
+}
+
+/** False when the pictures begin later than they should, and none was encoded. */
+async function decodeFrom(file: SourceFile, { picture }: EncodeJob, chunk: Chunk): Promise<boolean> {
+  const { video } = file;
+  if (video?.index !== picture.stream)
     throw new FileRefused("The tracks of this file are not always the same. Export it again.");
-  if (from !== null && job.segments[0]?.msn !== 1) file.seek(from - offsetTicks);
-  const chunk = new Chunk(job, rungs, from !== null && job.segments[0]?.msn !== 1, send);
-  const { codecpar } = file.video.stream;
+  const { codecpar } = video.stream;
   const { fieldOrder } = codecpar.toJSON() as { fieldOrder?: number };
-  const filter = new PictureFilter(orientationOf(file.video.stream), !PROGRESSIVE.has(fieldOrder ?? 0));
-  const decoder = await PictureDecoder.open(file.video);
-  const onPicture = (picture: Frame, fileTicks: number): Promise<void> => {
-    const ticks = fileTicks + offsetTicks;
-    return chunk.isWanted(ticks) ? filter.take(picture, ticks, chunk.take) : Promise.resolve();
+  const filter = new PictureFilter(orientationOf(video.stream), !PROGRESSIVE.has(fieldOrder ?? 0));
+  const decoder = await PictureDecoder.open(video);
+  const onPicture = (decoded: Frame, fileTicks: number): Promise<void> => {
+    const ticks = fileTicks + picture.offsetTicks;
+    return chunk.isWanted(ticks) ? filter.take(decoded, ticks, chunk.take) : Promise.resolve();
   };
   const packet = new Packet();
   packet.alloc();
   for (let track = file.read(packet); track && !chunk.isOver; track = file.read(packet)) {
-    if (track === file.video) await decoder.decode(packet, onPicture);
+    if (track === video) await decoder.decode(packet, onPicture);
     packet.unref();
   }
   if (!chunk.isOver) await decoder.finish(onPicture);
   await filter.finish(chunk.take);
   packet.free();
-  await file.close();
-  return !chunk.beganLate;
+  decoder.free();
+  return !chunk.isMissed;
 }
 
 /** Which pictures are encoded, and in which segment each of them is. */
@@ -73,27 +80,30 @@ class Chunk {
   readonly #job: EncodeJob;
   readonly #rungs: readonly VodRung[];
   readonly #send: Send;
-  #mayBeginLate: boolean;
+  /** After a seek, which may lead behind the place. */
+  #isUnsure: boolean;
   #segment = -1;
   #lastTicks = Number.NEGATIVE_INFINITY;
   #pictures = 0;
   isOver = false;
-  beganLate = false;
 
-  constructor(job: EncodeJob, rungs: readonly VodRung[], mayBeginLate: boolean, send: Send) {
+  constructor(job: EncodeJob, rungs: readonly VodRung[], isUnsure: boolean, send: Send) {
     this.#job = job;
     this.#rungs = rungs;
-    this.#mayBeginLate = mayBeginLate;
+    this.#isUnsure = isUnsure;
     this.#send = send;
+  }
+
+  /** Nothing was decoded from where it should have been. */
+  get isMissed(): boolean {
+    return this.#isUnsure;
   }
 
   isWanted(ticks: number): boolean {
     const { segments, endTicks } = this.#job;
     const start = segments[0]?.ticks ?? 0;
-    if (this.#mayBeginLate && ticks > start + SEEK_TOLERANCE_TICKS) this.beganLate = true;
-    this.#mayBeginLate = false;
-    if (ticks >= endTicks || this.beganLate) this.isOver = true;
-    // Interlaced pictures need the one before and the one behind them, but what a cut begins with is no continuation.
+    if (ticks <= start + SEEK_TOLERANCE_TICKS) this.#isUnsure = false;
+    if (ticks >= endTicks || this.#isUnsure) this.isOver = true;
     return !this.isOver && ticks >= start;
   }
 

@@ -40,6 +40,16 @@ const KINDS: readonly (readonly [string, FileOptions, { isCopied: boolean }])[] 
   ],
   ["a MOV", { format: "mov", video: X264, audio: { encoder: "pcm_s16le", samples: "s16" } }, { isCopied: true }],
   ["an MKV with AC-3", { format: "matroska", video: X264, audio: { encoder: "ac3" } }, { isCopied: true }],
+  [
+    "an MKV with B-frames",
+    { format: "matroska", video: { ...X264, options: { preset: "ultrafast", bf: "2" } } },
+    { isCopied: true },
+  ],
+  [
+    "an MPEG-TS with B-frames",
+    { format: "mpegts", video: { ...X264, options: { preset: "ultrafast", bf: "2" } } },
+    { isCopied: true },
+  ],
   ["an MPEG-TS", { format: "mpegts", video: X264, audio: AAC }, { isCopied: true }],
   ["an FLV", { format: "flv", video: X264, audio: AAC }, { isCopied: true }],
   [

@@ -15,6 +15,8 @@ import type { ScanJob, ScannedFile, ScannedPicture } from "./vod-protocol.ts";
 /** The longest reordering taken for true. */
 const MAX_REORDER_TICKS = 2 * TICKS_PER_SECOND;
 const ASSUMED_FRAME_RATE = 30;
+/** Less is put right: such pictures follow the one before at once. */
+const MAX_STEP_BACK_TICKS = TICKS_PER_SECOND;
 /** A file whose sound and pictures are further apart cannot be played as it is read. */
 const MAX_HELD_BYTES = 128 * 1024 * 1024;
 const MAX_SEGMENT_BYTES = 32 * 1024 * 1024;
@@ -47,7 +49,9 @@ export async function scanFile(
     );
   if (seconds <= 0) throw new FileRefused("This file holds no picture and no sound that lasts. Export it again.");
   await file.close();
-  return { spec: spec.duration > 0 ? spec : { ...spec, duration: Math.round(seconds * 1000) / 1000 }, picture };
+  // Others estimate it.
+  const duration = claimed > 0 ? spec.duration : Math.round(seconds * 1000) / 1000;
+  return { spec: { ...spec, duration }, picture };
 }
 
 /** Of the tracks that are played: others may be longer. Some files say it of the whole alone. */
@@ -159,7 +163,13 @@ class FileScan {
     const isKeyframe = unit?.isIndependent ?? packet.isKeyframe;
     if (this.#frames === 0 && !isKeyframe) return;
     const size = packet.size;
-    const decodeTime = Math.max(fileDts === null ? time : fileDts + this.#offset, this.#lastDecode + 1);
+    if (fileDts !== null && fileDts + this.#offset < this.#lastDecode - MAX_STEP_BACK_TICKS)
+      throw new FileRefused(
+        `The clock of this file jumps back after ${Math.round(this.#lastDecode / TICKS_PER_SECOND)} seconds, as where several files were joined. Export it again as one.`,
+      );
+    // Matroska does not say it of the first pictures, which are decoded one after the other before the first is shown.
+    const unsaid = this.#lastDecode < 0 ? 0 : Math.min(time, this.#lastDecode + this.#lastFrameTicks);
+    const decodeTime = Math.max(fileDts === null ? unsaid : fileDts + this.#offset, this.#lastDecode + 1);
     if (this.#starts.take(time, isKeyframe, this.#segmentBytes)) {
       this.#video?.begin(this.#starts.last?.msn ?? 1);
       this.#segmentBytes = 0;

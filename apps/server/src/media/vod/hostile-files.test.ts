@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
 import { FileRefused } from "./refusal.ts";
-import { fileOf, makeFile, processHere } from "./vod-rig.ts";
+import { everyFrame, fileOf, makeFile, processHere } from "./vod-rig.ts";
 
 const X264 = { encoder: "libx264", options: { preset: "ultrafast" } } as const;
 
@@ -90,6 +90,13 @@ test.each([
 test("a file of more than a day is refused", async () => {
   await using file = await makeFile({ format: "matroska", video: { ...X264, times: [0, 100_000] } });
   await expect(processHere(file.path)).rejects.toThrow("lasts 28 hours; at most 24 are taken");
+});
+
+test("a file whose clock jumps back, as a joined one does, is refused", async () => {
+  await using part = await makeFile({ format: "mpegts", video: { ...X264, times: everyFrame(25, 3) } });
+  const bytes = await readFile(part.path);
+  await using joined = await fileOf(Buffer.concat([bytes, bytes]));
+  await expect(processHere(joined.path)).rejects.toThrow("jumps back after 3 seconds");
 });
 
 test("random damage never crashes, and costs no more than what it hits", async () => {

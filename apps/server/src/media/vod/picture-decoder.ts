@@ -50,6 +50,11 @@ export class PictureDecoder {
     if (this.#context.sendPacketSync(null) >= 0) await this.#receive(onPicture);
   }
 
+  free(): void {
+    this.#frame.free();
+    this.#context.freeContext();
+  }
+
   async #receive(onPicture: OnPicture): Promise<void> {
     for (;;) {
       const result = this.#context.receiveFrameSync(this.#frame);
