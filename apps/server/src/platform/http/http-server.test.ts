@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "../clock.ts";
 import { silentLog } from "../log.ts";
 import { createApp } from "./app.ts";
@@ -9,6 +9,9 @@ import { createHttpServer, type HttpServer } from "./http-server.ts";
 
 let http: HttpServer;
 const mediaPrefixes = ["/hls/"];
+
+const deadlines = vi.fn(systemClock.after);
+const clock = { ...systemClock, after: deadlines };
 
 function open(port = 0): Promise<HttpServer> {
   const app = createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" });
@@ -20,11 +23,12 @@ function open(port = 0): Promise<HttpServer> {
     mediaPrefixes,
     media: (request, response) => response.end(`media ${request.url}`),
     app,
-    clock: systemClock,
+    clock,
   });
 }
 
 beforeEach(async () => {
+  deadlines.mockClear();
   http = await open();
 });
 
@@ -52,6 +56,13 @@ test.each([
   ["a body", "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n[]", '{"body":[]}'],
 ])("a POST with %s is answered", async (_situation, rest, body) => {
   expect(await send(`POST /app HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${rest}`)).toContain(body);
+});
+
+test("only a request with a body has a deadline of its own, which thousands of viewers would hold for half a minute", async () => {
+  await get("/hls/abc/index.m3u8");
+  expect(deadlines).not.toHaveBeenCalled();
+  await fetch(`http://127.0.0.1:${http.port}/app`, { method: "POST", body: "x" });
+  expect(deadlines).toHaveBeenCalledOnce();
 });
 
 test("a port that is in use is one line that names the setting", async () => {

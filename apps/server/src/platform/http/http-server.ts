@@ -81,10 +81,15 @@ export function routeRequests({ media, mediaPrefixes, uploads = null, app }: Htt
   return (request, response) => {
     const isBelow = (prefix: string) => request.url?.startsWith(prefix) ?? false;
     if (uploads?.prefixes.some(isBelow)) return uploads.handle(request, response);
-    if (!request.complete) endLate(request, response, clock);
+    if (isBodyToCome(request)) endLate(request, response, clock);
     if (mediaPrefixes.some(isBelow)) media(request, response);
     else app.routing(request, response);
   };
+}
+
+/** Over HTTP/1 a request without a body is complete with its head, though `complete` is set a moment later, and never emits `close`. */
+function isBodyToCome({ httpVersionMajor, headers, complete }: IncomingMessage): boolean {
+  return httpVersionMajor >= 2 ? !complete : "content-length" in headers || "transfer-encoding" in headers;
 }
 
 /** Node has one deadline for all requests of a server, and an upload needs none. */
