@@ -202,6 +202,7 @@ export class Hub {
       orchestrator: this.#settings.orchestrator,
       recordingRoom: this.#settings.recordingRoom,
       streamId: grant.streamId,
+      projectId: grant.projectId,
       playbackId: grant.playbackId,
       start,
       recorder: start.record ? this.#settings.createRecorder(grant, start, "source") : null,

@@ -37,6 +37,7 @@ export interface LiveSessionSettings {
   readonly memory: PageMemory;
   readonly reconnectWindowMs: number;
   readonly streamId: string;
+  readonly projectId: string;
   readonly playbackId: string;
   readonly start: SessionStart;
   /** What the node transcodes with. */
@@ -108,8 +109,11 @@ export class LiveSession {
         onRungs: (segments) => this.#rungsClosed(segments),
       },
     });
+    const { restream } = settings;
     this.targets = new SessionTargets({
-      ...settings.restream,
+      connect: restream.connectFor(settings.projectId),
+      maxQueued: restream.maxQueued,
+      sent: restream.sent,
       clock: settings.clock,
       log: settings.log.child({ streamId: settings.streamId }),
       findRendition: (profile) => this.pipeline.rendition(profile),

@@ -1,14 +1,13 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
-import type { TargetConnection, TargetConnectionHandler } from "./target-connection.ts";
+import type { TargetConnection, TargetConnectionHandler, TargetFailure } from "./target-connection.ts";
 
-/** No connection: nothing may be sent to the address. Told as a failure is, a moment later. */
+/** No connection. Told as a failure is, a moment later. */
 export class RefusedConnection implements TargetConnection {
   readonly queuedBytes = 0;
   readonly #telling: Timer;
 
-  /** `why`: what speaks against the address, as the end of a sentence. */
-  constructor(clock: Clock, handler: TargetConnectionHandler, why: string) {
-    this.#telling = clock.after(0, () => handler.failed(refusalOf(why)));
+  constructor(clock: Clock, handler: TargetConnectionHandler, failure: TargetFailure) {
+    this.#telling = clock.after(0, () => handler.failed(failure));
   }
 
   write(): void {}
@@ -22,8 +21,8 @@ export class RefusedConnection implements TargetConnection {
   }
 }
 
-/** The failure of an address that leads to where nothing may be sent. */
-export const refusalOf = (why: string) => ({
+/** The failure of an address that leads to where nothing may be sent; `why` ends a sentence. */
+export const refusalOf = (why: string): TargetFailure => ({
   reason: `The stream cannot be sent to this address: ${why}.`,
   mayHeal: false,
 });

@@ -1,16 +1,23 @@
 import type { Clock } from "../../platform/clock.ts";
+import { Places } from "../../platform/limits/places.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
-import { RefusedConnection } from "./refused-connection.ts";
+import { RefusedConnection, refusalOf } from "./refused-connection.ts";
 import { connectRtmp } from "./rtmp-connection.ts";
 import type { RestreamResources } from "./session-targets.ts";
-import type { TargetConnection, TargetConnectionHandler } from "./target-connection.ts";
+import type { ConnectTarget, TargetConnection, TargetConnectionHandler, TargetFailure } from "./target-connection.ts";
 
 const MIB = 1024 * 1024;
 /** What may wait for one target: 8 s of 4 Mbit/s. With many connections each may have less, so that all together stay below the second number. */
 const MAX_QUEUED = 4 * MIB;
 const MAX_QUEUED_IN_ALL = 256 * MIB;
 const MIN_QUEUED = MIB / 2;
+/** Each is an open file, and viewers need those too. */
+const MAX_CONNECTIONS = { inAll: 500, perHolder: 200 };
+const FULL: TargetFailure = {
+  reason: `This server sends to as many targets as it may, ${MAX_CONNECTIONS.perHolder} for one project. Remove one, or end a broadcast.`,
+  mayHeal: true,
+};
 
 export interface RestreamingSettings {
   readonly clock: Clock;
@@ -22,33 +29,35 @@ export interface RestreamingSettings {
 export class Restreaming implements RestreamResources {
   readonly #settings: RestreamingSettings;
   readonly sent = { bytes: 0, skippedMs: 0 };
-  #open = 0;
+  /** By project. */
+  readonly #open = new Places(MAX_CONNECTIONS);
 
   constructor(settings: RestreamingSettings) {
     this.#settings = settings;
   }
 
   readonly maxQueued = (): number =>
-    Math.max(MIN_QUEUED, Math.min(MAX_QUEUED, MAX_QUEUED_IN_ALL / Math.max(1, this.#open)));
+    Math.max(MIN_QUEUED, Math.min(MAX_QUEUED, MAX_QUEUED_IN_ALL / Math.max(1, this.#open.taken)));
 
-  readonly connect = (url: string, handler: TargetConnectionHandler): TargetConnection => {
-    const connected = this.#tryToConnect(url, handler);
-    if (typeof connected === "string") return new RefusedConnection(this.#settings.clock, handler, connected);
-    this.#open++;
-    return connected;
-  };
+  connectFor(projectId: string): ConnectTarget {
+    const { clock } = this.#settings;
+    return (url, handler) => {
+      if (!this.#open.take(projectId)) return new RefusedConnection(clock, handler, FULL);
+      const connected = this.#tryToConnect(url, handler, () => this.#open.giveBack(projectId));
+      if (typeof connected !== "string") return connected;
+      this.#open.giveBack(projectId);
+      return new RefusedConnection(clock, handler, refusalOf(connected));
+    };
+  }
 
-  #tryToConnect(url: string, handler: TargetConnectionHandler): TargetConnection | string {
+  /** `onOver` is called once, when the connection is over. */
+  #tryToConnect(url: string, handler: TargetConnectionHandler, onOver: () => void): TargetConnection | string {
+    if (/^srt:/i.test(url)) return "this server does not send over SRT yet, so give it an rtmp:// or rtmps:// address";
     try {
-      return this.#connect(url, handler);
+      return connectRtmp({ ...this.#settings, url, handler, onOver });
     } catch (error) {
       this.#settings.log.error({ err: error }, "could not connect to a multistream target");
       return "it is not an address that can be connected to";
     }
-  }
-
-  #connect(url: string, handler: TargetConnectionHandler): TargetConnection | string {
-    if (/^srt:/i.test(url)) return "this server does not send over SRT yet, so give it an rtmp:// or rtmps:// address";
-    return connectRtmp({ ...this.#settings, url, handler, onOver: () => this.#open-- });
   }
 }

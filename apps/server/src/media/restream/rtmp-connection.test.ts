@@ -34,7 +34,7 @@ function forwarding(outbound: Partial<OutboundSettings> = {}, settings: Restream
     }),
   });
   const connect: ConnectTarget = (url, handler) =>
-    restreaming.connect(url, {
+    restreaming.connectFor("project")(url, {
       ready(format) {
         handler.ready(format);
         joined++;
@@ -276,6 +276,21 @@ test.each([
   rig.pass(50);
   await until("the refusal", () => rig.state === "offline");
   expect(rig.targets.reports).toMatchObject([{ reason: `The stream cannot be sent to this address: ${words}.` }]);
+});
+
+test("a node sends to 200 targets of a project at most, and the next one waits for its turn", async () => {
+  const connections: number[] = [];
+  const port = await behave(() => connections.push(1));
+  const rig = forwarding();
+  rig.targets.set(Array.from({ length: 201 }, (_, index) => ({ ...TARGET, id: `target-${index}`, url: urlOf(port) })));
+  rig.pass(50);
+  await until("the connections", () => connections.length === 200);
+  expect(rig.targets.reports.at(-1)?.reason).toBe(
+    "This server sends to as many targets as it may, 200 for one project. Remove one, or end a broadcast.",
+  );
+  rig.targets.set(rig.targets.reports.slice(1).map(({ target }) => ({ ...TARGET, ...target, url: urlOf(port) })));
+  rig.pass(1_000);
+  await until("the last one", () => connections.length === 201);
 });
 
 test("a host that is not known is tried again", async () => {

@@ -13,13 +13,15 @@ const ASK_AGAIN_MS = { first: 1_000, most: 30_000 };
 
 /** What a node forwards broadcasts with. */
 export interface RestreamResources {
-  readonly connect: ConnectTarget;
+  /** The way to the targets of a project, of whose connections there are so many at a time. */
+  connectFor(projectId: string): ConnectTarget;
   /** Bytes that may wait for one target now. */
   readonly maxQueued: () => number;
   readonly sent: SentToTargets;
 }
 
-export interface SessionTargetsSettings extends RestreamResources {
+export interface SessionTargetsSettings extends Omit<RestreamResources, "connectFor"> {
+  readonly connect: ConnectTarget;
   readonly clock: Clock;
   readonly log: Log;
   readonly findRendition: FindRendition;

@@ -102,7 +102,7 @@ export const NO_LADDER: LadderResources = {
 export const NO_TARGETS: RestreamResources = {
   maxQueued: () => 0,
   sent: { bytes: 0, skippedMs: 0 },
-  connect() {
+  connectFor: () => () => {
     throw new Error("nothing is forwarded here");
   },
 };
