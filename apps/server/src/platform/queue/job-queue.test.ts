@@ -29,9 +29,9 @@ function kindOf(run: JobKind["run"], change: Partial<JobKind> = {}): JobKind {
 }
 
 /** A process that works on jobs of this kind. */
-function queueOf(kind: JobKind): JobQueue {
+function queueOf(kind: JobKind, pollSeconds = 0.5): JobQueue {
   const { jobs: db } = database;
-  const rhythm = { pollSeconds: 0.5, superviseSeconds: 1 };
+  const rhythm = { pollSeconds, superviseSeconds: 1 };
   const queue = new JobQueue({ db, clock: systemClock, log: silentLog, kinds: [kind], ...rhythm });
   queues.push(queue);
   return queue;
@@ -195,4 +195,29 @@ test("a process that closes gives its job back, and another does it", async () =
     async () => expect(await other.status(kind, id)).toMatchObject({ state: "completed", retries: 1 }),
     PATIENCE,
   );
+});
+
+test("a job begins at once in the process that added it, however seldom that polls", async () => {
+  const seen: object[] = [];
+  const kind = kindOf(async ({ data }) => void seen.push(data));
+  const queue = queueOf(kind, 60);
+  queue.start();
+  await queue.add(kind, { of: "the first poll" });
+  await vi.waitFor(() => expect(seen).toHaveLength(1), PATIENCE);
+  await queue.add(kind, { of: "a" });
+  await vi.waitFor(() => expect(seen).toHaveLength(2), PATIENCE);
+});
+
+test("of a kind with one job per key, a second one is not queued while the first waits or runs", async () => {
+  const { jobs, run, end } = held();
+  const kind = kindOf(run, { name: "keyed", isOnePerKey: true, maxAtOnce: 2 });
+  const queue = queueOf(kind);
+  expect(await queue.add(kind, { of: "a" }, { key: "a" })).not.toBe(null);
+  expect(await queue.add(kind, { of: "a" }, { key: "a" })).toBe(null);
+  expect(await queue.add(kind, { of: "b" }, { key: "b" })).not.toBe(null);
+  queue.start();
+  await vi.waitFor(() => expect(jobs).toHaveLength(2), PATIENCE);
+  expect(await queue.add(kind, { of: "a" }, { key: "a" })).toBe(null);
+  end();
+  await vi.waitFor(async () => expect(await queue.add(kind, { of: "a" }, { key: "a" })).not.toBe(null), PATIENCE);
 });

@@ -35,6 +35,8 @@ export interface JobQueueSettings {
 export class JobQueue {
   readonly #settings: JobQueueSettings;
   readonly #timers: Timer[] = [];
+  /** What this process works with on jobs of a kind, by its name. */
+  readonly #workers = new Map<string, string>();
   #opening: Promise<PgBoss> | null = null;
   #isClosed = false;
 
@@ -56,7 +58,11 @@ export class JobQueue {
     const boss = await this.#open();
     const once = onceInSeconds === undefined ? {} : { singletonSeconds: onceInSeconds };
     const keyed = key === undefined ? {} : { singletonKey: key };
-    return boss.send(kind.name, data, { group: { id: kind.name }, ...once, ...keyed });
+    const id = await boss.send(kind.name, data, { group: { id: kind.name }, ...once, ...keyed });
+    // Other processes look for it when they next poll.
+    const worker = this.#workers.get(kind.name);
+    if (id !== null && worker !== undefined) boss.notifyWorker(worker);
+    return id;
   }
 
   /** A job that waits is never run; one that runs hears of it when it next tells its progress. */
@@ -80,6 +86,7 @@ export class JobQueue {
 
   async #stop(): Promise<void> {
     for (const timer of this.#timers.splice(0)) timer.cancel();
+    this.#workers.clear();
     const opening = this.#opening;
     this.#opening = null;
     try {
@@ -118,7 +125,7 @@ export class JobQueue {
       localConcurrency: kind.maxAtOnce,
       groupConcurrency: kind.maxAtOnce,
     };
-    await boss.work<object>(kind.name, options, async ([fetched]) => {
+    const worker = await boss.work<object>(kind.name, options, async ([fetched]) => {
       if (!fetched) return;
       const progress = new JobProgress(this.#settings.db, SCHEMA, fetched);
       const job: Job = {
@@ -138,6 +145,7 @@ export class JobQueue {
         throw error;
       }
     });
+    this.#workers.set(kind.name, worker);
     const { everySeconds } = kind;
     if (everySeconds === undefined || this.#isClosed) return;
     const request = () => {
