@@ -1,6 +1,6 @@
 import type { PlaybackPolicy } from "@weir/contract";
 import { type RawBuilder, sql } from "kysely";
-import { isId } from "../ids.ts";
+import { isId, isPlaybackId } from "../ids.ts";
 import type { AssetRow, Db, Owner } from "../schema.ts";
 
 /** What a clip can be cut from. */
@@ -41,6 +41,7 @@ export async function findClipParent(
   playbackId: string,
   sessionId: string | undefined,
 ): Promise<ClipParent | undefined> {
+  if (!isPlaybackId(playbackId)) return undefined;
   const wanted = sessionId === undefined ? sql`true` : isId(sessionId) ? sql`e.id = ${sessionId}` : sql`false`;
   const { rows } = await sql<ParentRow>`
     select * from (${session} and s.project_id = ${projectId} and s.playback_id = ${playbackId} and ${wanted}
@@ -55,6 +56,7 @@ export async function findClipParent(
 
 /** Whether the project has this stream, whatever it has recorded. */
 export async function hasPlaybackId(db: Db, { projectId }: Owner, playbackId: string): Promise<boolean> {
+  if (!isPlaybackId(playbackId)) return false;
   const { rows } = await sql`
     select from stream where project_id = ${projectId} and playback_id = ${playbackId} and deleted_at is null
       and not suspended`.execute(db);
@@ -109,6 +111,7 @@ export async function findClipsOf(
   { projectId }: Owner,
   text: string,
 ): Promise<{ of: ClipsOf; id: string } | undefined> {
+  if (!isId(text) && !isPlaybackId(text)) return undefined;
   const isOne = (id: RawBuilder<unknown>, playbackId: RawBuilder<unknown>) =>
     isId(text) ? sql`${id} = ${text}::uuid` : sql`${playbackId} = ${text}`;
   const { rows } = await sql<{ of: ClipsOf; id: string }>`
