@@ -55,7 +55,13 @@ export default defineConfig({
       { extends: true, test: { name: "peers", include: ["apps/server/test/**/*.peers.ts"], ...oneAtATime } },
       {
         extends: true,
-        test: { name: "long", include: ["apps/server/test/**/*.long.ts"], ...oneAtATime, testTimeout: 900_000 },
+        test: {
+          name: "long",
+          include: ["apps/server/test/**/*.long.ts"],
+          ...oneAtATime,
+          retry: 0,
+          testTimeout: 900_000,
+        },
       },
       {
         extends: true,

@@ -74,9 +74,9 @@ async function uploadFile(
   expect(failure).toMatchObject({ code: "asset-failed" });
   expect(left).toEqual([]);
   const [asset] = (await weir.client.assets.list({ limit: 1 })).items;
-  await expect
-    .poll(async () => (await weir.client.assets.get(asset?.id ?? "")).hash)
-    .toContainEqual({ algorithm: "sha256", hash });
+  // Gigabytes take a while to be hashed, on an event loop that others use as well.
+  const stored = async () => (await weir.client.assets.get(asset?.id ?? "")).hash ?? [];
+  await expect.poll(stored, { timeout: 120_000 }).toContainEqual({ algorithm: "sha256", hash });
   return { mostMemory };
 }
 
