@@ -141,7 +141,7 @@ describe("no clip is made", () => {
     ["of nothing", {}, 422, ""],
     ["that ends before it begins", { startTime: 5, endTime: 5 }, 422, "endTime must occur after startTime"],
     ["of unknown content", { playbackId: "abcd000000000000", startTime: 1 }, 404, "Content not found"],
-    ["of something that is no playback id", { playbackId: "\0", startTime: 1 }, 404, "Content not found"],
+    ["of something that is no playback id", { playbackId: "../x", startTime: 1 }, 404, "Content not found"],
     ["of an unknown session", { startTime: 1, sessionId: newId() }, 404, "Session not found"],
     ["of something that is no session", { startTime: 1, sessionId: "x" }, 404, "Session not found"],
     ["with a policy that is none", { startTime: 1, playbackPolicy: { type: "webhook" } }, 400, ""],
