@@ -14,11 +14,13 @@ afterEach(() => {
 
 /** An endpoint whose offers a test answers. */
 async function open() {
+  const clock = new ManualClock(Date.UTC(2030, 0, 1));
   const asked: [party: string, request: OfferRequest][] = [];
   const closed: boolean[] = [];
   const ended = Promise.withResolvers<void>();
   const rig = {
     asked,
+    clock,
     closed,
     ended,
     refusal: null as OfferRefusal | null,
@@ -38,7 +40,7 @@ async function open() {
     },
   });
   const endpoint = new WebrtcEndpoint({
-    ...{ clock: new ManualClock(Date.UTC(2030, 0, 1)), log: silentLog, proxies: new TrustedProxies([]) },
+    ...{ clock, log: silentLog, proxies: new TrustedProxies([]) },
     ...{ prepare: () => {}, watch: taker("watch"), publish: taker("publish"), stunPort: 3478 },
   });
   const server = createServer((req, res) => endpoint.handle(req, res));
@@ -132,6 +134,20 @@ describe("the WebRTC endpoint", () => {
     rig.refusal = { status: 503, sentence: "Not now." };
     const answer = await rig.offer("/webrtc/a", browserOffer("sendonly"));
     expect([answer.status, await answer.text(), answer.headers.get("retry-after")]).toEqual([503, "Not now.", "2"]);
+  });
+
+  it("keeps publishers in where viewers took all places, and has room again when one leaves", async () => {
+    const rig = await open();
+    const offers = async (direction: "sendonly" | "recvonly") =>
+      (await rig.offer("/webrtc/playback1", browserOffer(direction))).status;
+    for (let minutes = 0; minutes < 2; minutes++) {
+      for (let viewers = 0; viewers < 250; viewers++) expect(await offers("recvonly")).toBe(201);
+      rig.clock.advance(60_000);
+    }
+    expect(await offers("recvonly")).toBe(503);
+    expect(await offers("sendonly")).toBe(201);
+    rig.ended.resolve();
+    expect(await offers("recvonly")).toBe(201);
   });
 
   it("slows down a client that offers too often", async () => {

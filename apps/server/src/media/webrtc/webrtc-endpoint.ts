@@ -10,8 +10,8 @@ import type { Log } from "../../platform/log.ts";
 
 /** Of a browser's offer with every codec and candidate that it has. */
 const MAX_OFFER_BYTES = 64 * 1024;
-const MAX_RESOURCES = 2000;
-const MAX_RESOURCES_PER_CLIENT = 500;
+const MAX_VIEWERS = 2000;
+const MAX_VIEWERS_PER_CLIENT = 500;
 /** Each costs keys and a handshake. */
 const OFFERS_A_MINUTE = 300;
 
@@ -70,7 +70,7 @@ interface Resource {
 export class WebrtcEndpoint {
   readonly #settings: WebrtcEndpointSettings;
   readonly #resources = new Map<string, Resource>();
-  readonly #places = new Places<string>({ inAll: MAX_RESOURCES, perHolder: MAX_RESOURCES_PER_CLIENT });
+  readonly #places = new Places<string>({ inAll: MAX_VIEWERS, perHolder: MAX_VIEWERS_PER_CLIENT });
   readonly #offers: RateLimit;
 
   constructor(settings: WebrtcEndpointSettings) {
@@ -125,6 +125,8 @@ export class WebrtcEndpoint {
       }
       await this.#answer({ req, url: req.url ?? "", name, sdp, offer: readOffer(sdp) }, res, client);
     } catch (error) {
+      // The client went away while it sent.
+      if (req.socket.destroyed) return;
       const refusal = refusalOf(error);
       if (!refusal) log.error({ err: error }, "could not answer an offer");
       sendRefusal(res, refusal ?? FAILED);
@@ -133,23 +135,14 @@ export class WebrtcEndpoint {
 
   async #answer(request: OfferRequest, res: ServerResponse, client: string): Promise<void> {
     if (request.name === "") return sendRefusal(res, NO_NAME);
-    if (!this.#places.take(client)) return sendRefusal(res, FULL);
     const { publish, watch } = this.#settings;
-    const taker = request.offer.purpose === "publish" ? publish : watch;
-    const answer = await taker.offer(request).catch((error: unknown) => {
-      this.#places.giveBack(client);
-      throw error;
-    });
-    if ("status" in answer) {
-      this.#places.giveBack(client);
-      return sendRefusal(res, answer);
-    }
+    const answer = await (request.offer.purpose === "publish"
+      ? publish.offer(request)
+      : this.#place(watch, request, client));
+    if ("status" in answer) return sendRefusal(res, answer);
     const id = randomBytes(16).toString("base64url");
     this.#resources.set(id, { name: request.name, answer });
-    void answer.ended.then(() => {
-      this.#resources.delete(id);
-      this.#places.giveBack(client);
-    });
+    void answer.ended.then(() => this.#resources.delete(id));
     if (res.destroyed) return answer.close(false);
     this.#addLink(request.req, res);
     res.writeHead(201, {
@@ -160,6 +153,19 @@ export class WebrtcEndpoint {
       "playhead-utc": new Date(this.#settings.clock.now()).toISOString(),
     });
     res.end(answer.sdp);
+  }
+
+  /** Viewers have places of their own: they keep no publisher out, who needs a key and has a place by that. */
+  async #place(watch: OfferTaker, request: OfferRequest, client: string): Promise<OfferAnswer | OfferRefusal> {
+    if (!this.#places.take(client)) return FULL;
+    const giveBack = () => this.#places.giveBack(client);
+    const answer = await watch.offer(request).catch((error: unknown) => {
+      giveBack();
+      throw error;
+    });
+    if ("status" in answer) giveBack();
+    else void answer.ended.then(giveBack);
+    return answer;
   }
 
   /** Where clients learn their own address. */

@@ -123,6 +123,15 @@ describe("WHEP", () => {
     expect(live.peers.peers).toEqual([]);
   });
 
+  it("prepares a stream for nobody whom it refuses", async () => {
+    await using live = await openLive();
+    live.rig.playbackGate.isFull = true;
+    expect((await live.watch()).status).toBe(401);
+    expect(live.peers.openSources).toBe(1);
+    live.rig.clock.advance(5_000);
+    expect(live.peers.openSources).toBe(0);
+  });
+
   it("closes its viewers when the stream ends, and keeps nothing", async () => {
     await using live = await openLive();
     await live.watch();

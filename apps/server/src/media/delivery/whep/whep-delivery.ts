@@ -72,14 +72,13 @@ export class WhepDelivery implements OfferTaker {
     const session = admission.content.kind === "live" ? sessions.sessionOf(playbackId) : undefined;
     if (!session || session.isFinished) return OFFLINE;
     const feed = this.#feedOf(session);
+    feed.enter();
     await this.#tracksOf(feed);
-    const refusal = feed.refusal;
-    if (refusal) {
-      this.#release(session.sessionId, feed);
-      return { status: 406, sentence: refusal };
-    }
-    const viewing = admission.countViewer();
-    return viewing ? this.#answer(request, session.sessionId, feed, viewing) : DENIED;
+    const { refusal } = feed;
+    const viewing = refusal === null ? admission.countViewer() : null;
+    if (viewing) return this.#answer(request, session.sessionId, feed, viewing);
+    this.#leave(session.sessionId, feed);
+    return refusal === null ? DENIED : { status: 406, sentence: refusal };
   }
 
   #answer(
@@ -110,7 +109,7 @@ export class WhepDelivery implements OfferTaker {
       },
       onClosed: (reason) => {
         if (watcher) this.#watchers.delete(watcher);
-        if (feed.leave() === 0) clock.after(KEEP_FEED_MS, () => this.#release(sessionId, feed));
+        this.#leave(sessionId, feed);
         const text = `a WebRTC viewer left: ${reason}`;
         if (isConnected) log.debug({ playbackId, remoteAddress }, text);
         else log.info({ playbackId, remoteAddress }, explainUnconnected(reason, offer, addresses, address.port));
@@ -130,10 +129,13 @@ export class WhepDelivery implements OfferTaker {
     return feed;
   }
 
-  #release(sessionId: string, feed: WhepFeed): void {
-    if (feed.viewers > 0) return;
-    feed.close();
-    if (this.#feeds.get(sessionId) === feed) this.#feeds.delete(sessionId);
+  #leave(sessionId: string, feed: WhepFeed): void {
+    const release = (): void => {
+      if (feed.viewers > 0) return;
+      feed.close();
+      if (this.#feeds.get(sessionId) === feed) this.#feeds.delete(sessionId);
+    };
+    if (feed.leave() === 0) this.#settings.clock.after(KEEP_FEED_MS, release);
   }
 
   /** A session that has just begun knows its tracks a moment later. */

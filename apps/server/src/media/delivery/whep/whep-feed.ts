@@ -34,7 +34,7 @@ export class WhepFeed implements FeedSink {
   readonly #source: PeerSource;
   readonly #detach: () => void;
   readonly #viewers = new Set<{ close(): void }>();
-  /** Viewers that are being made are counted too. */
+  /** Who entered and has not left. */
   #count = 0;
   #isDecided = false;
   #refusal: string | null = null;
@@ -68,12 +68,16 @@ export class WhepFeed implements FeedSink {
       : "The stream has not begun to send yet. Try again in a moment, or watch by HLS.";
   }
 
+  /** Somebody wants to watch: the feed is kept until they `leave`. */
+  enter(): void {
+    this.#count++;
+  }
+
   get viewers(): number {
     return this.#count;
   }
 
   watch(sdp: string, plan: Offer, handler: PeerHandler): Peer {
-    this.#count++;
     const viewer = {
       close: () => {
         peer.close();
