@@ -112,9 +112,9 @@ test("sessions, their recordings and playback are read while a broadcast is on a
 });
 
 test("a wrong key, a body that does not fit and what is not there yet are errors with their status", async () => {
-  const { stream: streams, task } = openSdk();
+  const { stream: streams, room } = openSdk();
   await expect(openSdk("wrong").stream.getAll()).rejects.toMatchObject({ statusCode: 401 });
   const profile = { name: "tiny", width: 128, height: 128, bitrate: 1, fps: 0 };
   await expect(streams.create({ name: "a", profiles: [profile] })).rejects.toMatchObject({ statusCode: 422 });
-  await expect(task.getAll()).rejects.toMatchObject({ statusCode: 501 });
+  await expect(room.create()).rejects.toMatchObject({ statusCode: 501 });
 });

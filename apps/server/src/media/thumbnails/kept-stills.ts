@@ -3,8 +3,10 @@ import type { Clock } from "../../platform/clock.ts";
 
 /** Of all images together. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Beside its bytes; an image that could not be made is kept as well. */
+/** Beside its bytes. */
 const ENTRY_BYTES = 200;
+/** An image that could not be made is tried again after this time: a stream may have had no picture yet, or its store may have been away. */
+const NONE_MS = 2_000;
 
 interface Kept {
   readonly image: Uint8Array | null;
@@ -27,7 +29,8 @@ export class KeptStills {
   /** The image under this key, made again when it is older than `maxAgeMs`. */
   async get(key: string, maxAgeMs: number, make: () => Promise<Uint8Array | null>): Promise<Uint8Array | null> {
     const kept = this.#kept.get(key);
-    if (kept && this.#clock.monotonic() - kept.madeAt < maxAgeMs) return kept.image;
+    const stands = kept?.image ? maxAgeMs : Math.min(maxAgeMs, NONE_MS);
+    if (kept && this.#clock.monotonic() - kept.madeAt < stands) return kept.image;
     const making = this.#making.get(key) ?? this.#make(key, make);
     this.#making.set(key, making);
     return making;
