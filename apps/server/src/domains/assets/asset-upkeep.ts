@@ -7,7 +7,7 @@ import type { AssetRow } from "../schema.ts";
 import { lockAsset, moveAsset } from "./asset-change.ts";
 import type { QueueAsset } from "./upload-desk.ts";
 
-const BATCH = 20;
+const BATCH = 100;
 const TRY_AGAIN_MS = 60_000;
 /** A worker that works on an asset moves it on more often than this. */
 const QUIET_MS = 60_000;

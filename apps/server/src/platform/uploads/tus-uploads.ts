@@ -20,7 +20,7 @@ export interface TusUploadsSettings {
   readonly spool: UploadSpool;
   readonly traffic: UploadTraffic;
   readonly gate: UploadGate;
-  readonly onReceived: () => void;
+  readonly onReceived: (id: string) => void;
 }
 
 export interface TusRequest {
@@ -62,8 +62,9 @@ export class TusUploads {
       getFileIdFromRequest: ({ url }) => new URL(url).pathname.slice(PATH.length + 1),
       namingFunction: () => this.#exchange.getStore()?.address ?? "",
       onUploadFinish: async (_request, upload) => {
-        await gate.received(idOf(upload.id), upload.size ?? 0);
-        onReceived();
+        const id = idOf(upload.id);
+        await gate.received(id, upload.size ?? 0);
+        onReceived(id);
         return {};
       },
     });

@@ -21,11 +21,13 @@ export interface UploadDeliverySettings {
 }
 
 /**
- * Takes whole files from the spool to the object store, and removes those that nobody wants any more. Works by what lies in the spool alone, so that it
- * goes on after a kill, and where the store was away.
+ * Takes whole files from the spool to the object store, and removes those that nobody wants any more. Begins with what lies in the spool, so that it
+ * goes on after a kill, and tries again where the store was away. The end of an upload costs the same however many others lie there.
  */
 export class UploadDelivery {
   readonly #settings: UploadDeliverySettings;
+  /** Files that are whole, by the id of their upload. */
+  readonly #whole = new Set<string>();
   #timer: Timer | null = null;
   #running: Promise<void> | null = null;
   #again = false;
@@ -35,18 +37,28 @@ export class UploadDelivery {
     this.#settings = settings;
   }
 
-  start(): void {
-    this.#timer ??= this.#settings.clock.every(SWEEP_MS, () => void this.run());
-    void this.run();
+  /** Find what an earlier run left whole, and begin. */
+  async start(): Promise<void> {
+    const { spool, clock } = this.#settings;
+    for (const id of await spool.ids()) if ((await spool.find(id))?.isComplete) this.#whole.add(id);
+    this.#timer ??= clock.every(SWEEP_MS, () => void this.sweep());
+    void this.sweep();
   }
 
-  /** Deliver what is whole; never rejects. A call while one runs makes another run after it. */
-  run(): Promise<void> {
-    this.#again = true;
-    this.#running ??= this.#rounds().finally(() => {
-      this.#running = null;
-    });
-    return this.#running;
+  /** A file is whole. Resolves when it has been delivered, or could not be at the moment; never rejects. */
+  deliver(id: string): Promise<void> {
+    this.#whole.add(id);
+    return this.#run();
+  }
+
+  /** Deliver what is whole, and remove what nobody wants any more. Never rejects. */
+  async sweep(): Promise<void> {
+    try {
+      await this.#removeUnwanted();
+    } catch (error) {
+      this.#settings.log.warn({ err: error }, "could not look through the spool of uploads; it will be tried again");
+    }
+    await this.#run();
   }
 
   /** What is being put into the store may end within a second; else it is put there again after the next start. */
@@ -56,37 +68,44 @@ export class UploadDelivery {
     await Promise.race([this.#running, sleep(this.#settings.clock, CLOSE_WITHIN_MS)]);
   }
 
-  async #rounds(): Promise<void> {
-    while (this.#again && !this.#isClosed) {
-      this.#again = false;
-      try {
-        await this.#round();
-      } catch (error) {
-        this.#settings.log.warn({ err: error }, "could not look through the spool of uploads; it will be tried again");
-      }
-    }
-  }
-
-  async #round(): Promise<void> {
+  async #removeUnwanted(): Promise<void> {
     const { spool, traffic, gate } = this.#settings;
     const ids = await spool.ids();
     if (ids.length === 0) return;
     const wanted = await gate.wanted(ids);
-    const idle = ids.filter((id) => !traffic.isWriting(id));
-    for (const id of idle) if (!wanted.has(id)) await spool.remove(id);
-    const left = idle.filter((id) => wanted.has(id)).values();
-    await Promise.all(
-      Array.from({ length: MAX_AT_ONCE }, async () => {
-        for (const id of left) if (!this.#isClosed) await this.#deliver(id);
-      }),
-    );
+    for (const id of ids) {
+      if (wanted.has(id) || traffic.isWriting(id)) continue;
+      this.#whole.delete(id);
+      await spool.remove(id);
+    }
+  }
+
+  /** One round at a time; a call while one runs makes another after it. */
+  #run(): Promise<void> {
+    this.#again = true;
+    this.#running ??= this.#rounds().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #rounds(): Promise<void> {
+    while (this.#again && !this.#isClosed) {
+      this.#again = false;
+      const left = [...this.#whole].values();
+      await Promise.all(
+        Array.from({ length: MAX_AT_ONCE }, async () => {
+          for (const id of left) if (!this.#isClosed) await this.#deliver(id);
+        }),
+      );
+    }
   }
 
   async #deliver(id: string): Promise<void> {
     const { spool, gate, store, log } = this.#settings;
     try {
       const upload = await spool.find(id);
-      if (!upload?.isComplete) return;
+      if (!upload?.isComplete) return void this.#whole.delete(id);
       // Told again where a kill came between the last byte and its note.
       await gate.received(id, upload.offset);
       const key = await gate.keyOf(id);
@@ -94,6 +113,7 @@ export class UploadDelivery {
       await store.putFile(key, spool.pathOf(id));
       await gate.stored(id, key);
       await spool.remove(id);
+      this.#whole.delete(id);
     } catch (error) {
       log.warn({ err: error, uploadId: id }, "an upload did not get to the object store; it will be tried again");
     }

@@ -48,13 +48,13 @@ export class UploadServer {
     this.#traffic = new UploadTraffic(settings.clock);
     const parts = { ...settings, spool: this.#spool, traffic: this.#traffic };
     this.#delivery = new UploadDelivery(parts);
-    this.#tus = new TusUploads({ ...parts, onReceived: () => void this.#delivery.run() });
+    this.#tus = new TusUploads({ ...parts, onReceived: (id) => void this.#delivery.deliver(id) });
   }
 
   async open(): Promise<void> {
     await mkdir(this.#settings.folder, { recursive: true, mode: 0o700 });
     await this.#spool.open();
-    this.#delivery.start();
+    await this.#delivery.start();
   }
 
   async close(): Promise<void> {
@@ -71,12 +71,12 @@ export class UploadServer {
     const downloads = new Downloads(outbound, clock);
     const bytes = await importFile({ spool: this.#spool, traffic: this.#traffic, downloads, clock }, request);
     await gate.received(request.id, bytes);
-    await this.#delivery.run();
+    await this.#delivery.deliver(request.id);
   }
 
   /** Resolves when everything that is whole has been delivered, or could not be. For tests. */
   settle(): Promise<void> {
-    return this.#delivery.run();
+    return this.#delivery.sweep();
   }
 
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
@@ -115,6 +115,7 @@ export class UploadServer {
         const received = await this.#spool.append(id, 0, bodyOf(request, maxBytes));
         await this.#spool.complete({ id, ...note }, received);
         await this.#settings.gate.received(id, received);
+        void this.#delivery.deliver(id);
       } catch (error) {
         await this.#spool.remove(id);
         throw error;
@@ -125,7 +126,6 @@ export class UploadServer {
       leave();
     }
     response.writeHead(200, { "content-type": "application/json" }).end("{}");
-    void this.#delivery.run();
   }
 
   /** Answer what can be answered; what is left of the body is not kept. */
