@@ -126,12 +126,13 @@ export async function startMedia({
 
   const webrtcPort = config.webrtcPort === null ? null : await udpPort(config.host, config.webrtcPort, "WEBRTC", log);
   if (webrtcPort !== null) {
-    const bindAddress = config.host === "0.0.0.0" || config.host === "::" ? null : config.host;
+    const host = config.host === "localhost" ? "127.0.0.1" : config.host;
+    const bindAddress = host === "0.0.0.0" || host === "::" ? null : host;
     const peers = new WebrtcProcess({ clock, log, port: webrtcPort, bindAddress });
     opened.defer(() => peers.close());
     const stun = config.stunPort === null ? null : await startStun(config.host, config.stunPort, clock, log);
     if (stun) opened.defer(() => stun.close());
-    const address = { addresses: config.webrtcAddress, host: config.host, port: webrtcPort };
+    const address = { addresses: config.webrtcAddress, host, port: webrtcPort };
     const publish = new WhipIngest({ publishing, proxies, peers, address, children: transcoders });
     plane.serveWebrtc({ publish, peers, address, stunPort: stun?.port ?? null });
   }

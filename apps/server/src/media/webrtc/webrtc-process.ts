@@ -15,7 +15,7 @@ import {
 } from "./webrtc-protocol.ts";
 
 const CHILD = fileURLToPath(new URL("./webrtc-child.ts", import.meta.url));
-/** Before the next one after a child that died; a child that lived for long is replaced at once. */
+/** Before the next one after a child that died. After so many that lived for a short time, the next offer starts one. */
 const RESTART_MS = [0, 250, 1000, 5000];
 const STEADY_MS = 30_000;
 /** 8 s of 16 Mbit/s. A child that is so far behind gets no more frames until it reads again. */
@@ -197,8 +197,8 @@ export class WebrtcProcess implements WebrtcPeers {
       log.warn({ reason, peers: handlers.length }, "the WebRTC process died; its viewers and publishers connect again");
       const hasLived = clock.monotonic() - this.#startedAt >= STEADY_MS;
       this.#deaths = hasLived ? 0 : this.#deaths + 1;
-      const ms = RESTART_MS[Math.min(this.#deaths, RESTART_MS.length - 1)] ?? 0;
-      this.#restart = clock.after(ms, () => this.#start());
+      const ms = RESTART_MS[this.#deaths];
+      if (ms !== undefined) this.#restart = clock.after(ms, () => this.#start());
     }
     for (const handler of handlers) handler.closed("the WebRTC process died");
   }
