@@ -12,16 +12,18 @@ import { RtmpSender } from "./rtmp-sender.ts";
 import { RtmpSink } from "./rtmp-sink.ts";
 
 const FLOOR = fileURLToPath(new URL("./relay-floor.ts", import.meta.url));
+/** One alone is lost in what else a server does. */
+const STREAMS = 5;
 const TARGETS = 10;
-const ROUNDS = 5;
+const ROUNDS = 4;
 const WATCHED_MS = 6_000;
 const SETTLE_MS = 1_500;
 const ONLINE_WITHIN_MS = 30_000;
 
-/** What forwarding one stream to ten RTMP targets costs, beside a bare Node process that forwards the same bytes to ten sockets. */
+/** What forwarding each stream to ten RTMP targets costs, beside a bare Node process that forwards the same bytes to ten sockets. */
 export async function measureTargets(server: BenchServer, clip: Clip): Promise<Row[]> {
-  const weir = await costOfWeir(server, clip);
-  const floor = await costOfRelay(clip);
+  const weir = (await costOfWeir(server, clip)) / STREAMS;
+  const floor = (await costOfRelay(clip)) / STREAMS;
   return [
     { what: `CPU of ${TARGETS} RTMP targets`, value: weir * 1000, unit: "thousandths of a core" },
     { what: `CPU of relaying to ${TARGETS} sockets in bare Node`, value: floor * 1000, unit: "thousandths of a core" },
@@ -31,25 +33,33 @@ export async function measureTargets(server: BenchServer, clip: Clip): Promise<R
 
 async function costOfWeir(server: BenchServer, clip: Clip): Promise<number> {
   const sink = await RtmpSink.start();
-  const { id, publishUrl } = await server.createStream("targets");
   const { streams, targets } = server.client;
-  const ids: string[] = [];
-  for (let n = 0; n < TARGETS; n++) {
-    const made = await targets.create({ url: `rtmp://127.0.0.1:${sink.port}/live/target-${n}`, disabled: true });
-    ids.push(made.id);
-  }
-  await streams.patch(id, { multistream: { targets: ids.map((target) => ({ profile: "source", id: target })) } });
-  const sender = await RtmpSender.start(publishUrl, clip);
+  const senders: RtmpSender[] = [];
+  const streamIds: string[] = [];
+  const targetIds: string[] = [];
   try {
+    for (let n = 0; n < TARGETS; n++) {
+      const made = await targets.create({ url: `rtmp://127.0.0.1:${sink.port}/live/target-${n}`, disabled: true });
+      targetIds.push(made.id);
+    }
+    for (let n = 0; n < STREAMS; n++) {
+      const { id, publishUrl } = await server.createStream(`targets ${n}`);
+      const refs = targetIds.map((target) => ({ profile: "source", id: target }));
+      await streams.patch(id, { multistream: { targets: refs } });
+      streamIds.push(id);
+      senders.push(await RtmpSender.start(publishUrl, clip));
+    }
     return await differenceOf(server.pid, async (isOn) => {
-      for (const target of ids) await targets.patch(target, { disabled: !isOn });
+      for (const target of targetIds) await targets.patch(target, { disabled: !isOn });
       await until(async () => {
-        const states = (await streams.get(id)).multistream.targets.map(({ status }) => status.state);
-        return sink.count === (isOn ? TARGETS : 0) && states.every((state) => state === (isOn ? "Online" : "Idle"));
+        const shown = await Promise.all(streamIds.map((id) => streams.get(id)));
+        const states = shown.flatMap(({ multistream }) => multistream.targets.map(({ status }) => status.state));
+        const count = isOn ? TARGETS * STREAMS : 0;
+        return sink.count === count && states.every((state) => state === (isOn ? "Online" : "Idle"));
       });
     });
   } finally {
-    await sender.stop();
+    await Promise.all(senders.map((sender) => sender.stop()));
     await sink.stop();
   }
 }
@@ -57,16 +67,18 @@ async function costOfWeir(server: BenchServer, clip: Clip): Promise<number> {
 async function costOfRelay(clip: Clip): Promise<number> {
   const child = fork(FLOOR);
   const [ports] = (await once(child, "message")) as [RelayPorts];
-  const sender = await RtmpSender.startRaw(ports.in, clip);
+  const senders: RtmpSender[] = [];
+  for (let n = 0; n < STREAMS; n++) senders.push(await RtmpSender.startRaw(ports.in, clip));
   let sinks: ReturnType<typeof connect>[] = [];
+  const connectSink = () => connect(ports.out, "127.0.0.1").resume();
   try {
     return await differenceOf(child.pid ?? 0, async (isOn) => {
       for (const socket of sinks) socket.destroy();
-      sinks = isOn ? Array.from({ length: TARGETS }, () => connect(ports.out, "127.0.0.1").resume()) : [];
+      sinks = isOn ? Array.from({ length: TARGETS * STREAMS }, connectSink) : [];
     });
   } finally {
     for (const socket of sinks) socket.destroy();
-    await sender.stop();
+    await Promise.all(senders.map((sender) => sender.stop()));
     child.kill();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The least that Node can do to forward a broadcast: what comes from the one sender goes as it is to everybody who connects to the other
- * port, once every 100 ms. Tells its two ports over the channel, ends with its parent.
+ * The least that Node can do to forward broadcasts: what comes from a sender goes as it is to its readers, once every 100 ms. Readers belong
+ * to the senders in turn. Tells its two ports over the channel, ends with its parent.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 
@@ -11,13 +11,20 @@ export interface RelayPorts {
   readonly out: number;
 }
 
-const readers = new Set<Socket>();
-let pending: Buffer[] = [];
+interface Relay {
+  readonly readers: Set<Socket>;
+  pending: Buffer[];
+}
+
+const relays: Relay[] = [];
+let readersSoFar = 0;
 
 setInterval(() => {
-  if (pending.length === 0) return;
-  const bytes = Buffer.concat(pending.splice(0));
-  for (const reader of readers) reader.write(bytes);
+  for (const relay of relays) {
+    if (relay.pending.length === 0) continue;
+    const bytes = Buffer.concat(relay.pending.splice(0));
+    for (const reader of relay.readers) reader.write(bytes);
+  }
 }, BATCH_MS);
 
 function listen(onSocket: (socket: Socket) => void): Promise<number> {
@@ -29,15 +36,17 @@ function listen(onSocket: (socket: Socket) => void): Promise<number> {
 }
 
 const ports: RelayPorts = {
-  in: await listen((socket) =>
+  in: await listen((socket) => {
+    const relay: Relay = { readers: new Set(), pending: [] };
+    relays.push(relay);
     socket.on("data", (bytes) => {
-      if (readers.size > 0) pending.push(bytes);
-      else pending = [];
-    }),
-  ),
+      if (relay.readers.size > 0) relay.pending.push(bytes);
+    });
+  }),
   out: await listen((socket) => {
-    readers.add(socket);
-    socket.on("close", () => readers.delete(socket));
+    const relay = relays[readersSoFar++ % relays.length];
+    relay?.readers.add(socket);
+    socket.on("close", () => relay?.readers.delete(socket));
     socket.resume();
   }),
 };

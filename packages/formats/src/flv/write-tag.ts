@@ -16,8 +16,9 @@ export interface VideoFrame {
 /** What stands before a frame in a video message: legacy FLV for H.264, which every server reads, else Enhanced RTMP. */
 export function videoFrameHead({ codec, isKeyframe, compositionTime: time }: VideoFrame): Uint8Array {
   const frameType = (isKeyframe ? KEYFRAME : OTHER_FRAME) << 4;
-  const offset = [(time >> 16) & 0xff, (time >> 8) & 0xff, time & 0xff];
-  if (codec === "avc") return Uint8Array.from([frameType | AVC, 1, ...offset]);
+  // Assigned to a byte, a number loses all but its last eight bits.
+  if (codec === "avc") return Uint8Array.of(frameType | AVC, 1, time >> 16, time >> 8, time);
+  const offset = [time >> 16, time >> 8, time];
   const head = [ENHANCED | frameType | 1, ...FOUR_CC[codec]];
   return Uint8Array.from(codec === "hevc" ? [...head, ...offset] : head);
 }

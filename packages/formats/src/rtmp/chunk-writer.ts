@@ -35,16 +35,23 @@ export function putMessage(
 ): number {
   const timestamp = time >>> 0;
   const isExtended = timestamp >= EXTENDED;
-  const view = new DataView(out.buffer, out.byteOffset);
   const payloadBytes = head.byteLength + body.byteLength;
+  const field = isExtended ? EXTENDED : timestamp;
   out[at] = chunkStreamId;
-  view.setUint32(at + 1, ((isExtended ? EXTENDED : timestamp) << 8) | (payloadBytes >> 16));
-  view.setUint16(at + 5, payloadBytes & 0xffff);
+  out[at + 1] = field >> 16;
+  out[at + 2] = field >> 8;
+  out[at + 3] = field;
+  out[at + 4] = payloadBytes >> 16;
+  out[at + 5] = payloadBytes >> 8;
+  out[at + 6] = payloadBytes;
   out[at + 7] = typeId;
-  view.setUint32(at + 8, streamId, true);
+  // The one field of RTMP with its low byte first.
+  out[at + 8] = streamId;
+  out[at + 9] = streamId >> 8;
+  out[at + 10] = streamId >> 16;
+  out[at + 11] = streamId >> 24;
   let end = at + 12;
-  if (isExtended) view.setUint32(end, timestamp);
-  if (isExtended) end += 4;
+  if (isExtended) end = putUint32(out, end, timestamp);
   out.set(head, end);
   end += head.byteLength;
   let from = Math.min(chunkSize - head.byteLength, body.byteLength);
@@ -52,14 +59,21 @@ export function putMessage(
   end += from;
   while (from < body.byteLength) {
     out[end++] = 0xc0 | chunkStreamId;
-    if (isExtended) view.setUint32(end, timestamp);
-    if (isExtended) end += 4;
+    if (isExtended) end = putUint32(out, end, timestamp);
     const piece = body.subarray(from, from + chunkSize);
     out.set(piece, end);
     end += piece.byteLength;
     from += piece.byteLength;
   }
   return end;
+}
+
+function putUint32(out: Uint8Array, at: number, value: number): number {
+  out[at] = value >> 24;
+  out[at + 1] = value >> 16;
+  out[at + 2] = value >> 8;
+  out[at + 3] = value;
+  return at + 4;
 }
 
 /** The chunks of a message, in memory of their own. */

@@ -1,9 +1,12 @@
 const PAGE_BYTES = 256 * 1024;
+/** The next run may be so many times as long as the last one. */
+const ROOM = 1.5;
+const NO_PAGE = new Uint8Array(0);
 
 /** Memory that a line writes into, one message behind the other, so that what it gathered is one run of bytes for all of its targets. */
 export class LinePages {
   readonly #onFull: (bytes: Uint8Array) => void;
-  #page = new Uint8Array(0);
+  #page: Uint8Array = NO_PAGE;
   #from = 0;
   #to = 0;
 
@@ -30,10 +33,11 @@ export class LinePages {
     return this.#page.subarray(from, this.#to);
   }
 
-  /** What was gathered. */
+  /** What was gathered. Where as much again would hardly fit, a new page is begun, so that what belongs together is seldom parted. */
   take(): Uint8Array {
     const bytes = this.#page.subarray(this.#from, this.#to);
     this.#from = this.#to;
+    if (this.#page.byteLength - this.#to < ROOM * bytes.byteLength) this.#page = NO_PAGE;
     return bytes;
   }
 }
