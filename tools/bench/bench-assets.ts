@@ -78,7 +78,8 @@ async function runWeir(dataFolder: string, file: string): Promise<AssetRun> {
     "clip",
     {
       beginProcessing: async (assetId) => ({
-        ...{ assetId, projectId: "bench", sourceKey: SOURCE, sourceBytes: 0, outPrefix: "v1/bench/asset/clip/out/1/" },
+        ...{ assetId, projectId: "bench", sourceKey: SOURCE, sourceBytes: 0 },
+        ...{ attempt: 1, outPrefix: "v1/bench/asset/clip/out/1/" },
         ...{ profiles: PROFILES, staticMp4: false, targetSegmentSeconds: null, progress: 0 },
       }),
       progressed: ignored,

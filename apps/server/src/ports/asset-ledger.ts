@@ -32,6 +32,8 @@ export interface AssetWork {
   /** The file as it came, whole and durable in the object store. */
   readonly sourceKey: string;
   readonly sourceBytes: number;
+  /** Rises when the owner starts anew: names of files begin with it, as no address ever names two things. */
+  readonly attempt: number;
   /** Where the files that are made go: the same for each run until the owner starts anew, so a run may find those of one that was killed. */
   readonly outPrefix: string;
   /** Null for the default ladder. */

@@ -119,6 +119,7 @@ function workOf(row: AssetRow, sourceKey: string): AssetWork {
     projectId: row.project_id,
     sourceKey,
     sourceBytes: Number(row.size ?? 0),
+    attempt: row.attempt,
     outPrefix: `${assetPrefix(row.project_id, row.id)}out/${row.attempt}/`,
     profiles: row.profiles,
     staticMp4: row.static_mp4 ?? false,

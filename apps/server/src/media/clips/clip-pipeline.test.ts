@@ -40,7 +40,7 @@ beforeAll(async () => {
   await sources.open();
   const ledger = ledgerOf({
     ...{ assetId: "parent", projectId: "project-1", sourceKey: SOURCE, sourceBytes: 1 },
-    ...{ outPrefix: "v1/project-1/asset/parent/out/1/", profiles: [], staticMp4: false },
+    ...{ attempt: 1, outPrefix: "v1/project-1/asset/parent/out/1/", profiles: [], staticMp4: false },
     ...{ targetSegmentSeconds: 0.4, progress: 0 },
   });
   const settings = {

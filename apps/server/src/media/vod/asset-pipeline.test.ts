@@ -107,7 +107,7 @@ async function startRig(bytes: Uint8Array | null = null) {
     preset: "ultrafast",
   });
   const ledger = new LedgerOfTest({
-    ...{ assetId: "asset-1", projectId: "project-1", sourceKey: SOURCE, sourceBytes: 1, outPrefix: OUT },
+    ...{ assetId: "asset-1", projectId: "project-1", sourceKey: SOURCE, sourceBytes: 1, attempt: 1, outPrefix: OUT },
     ...{
       profiles: [{ name: "small", height: 64, bitrate: 100_000 }],
       staticMp4: false,

@@ -22,8 +22,6 @@ const SHORT_SECONDS = 120;
 /** How much of the work is reading the file through. */
 const SCAN_SHARE = 0.1;
 const TELL_MS = 1_000;
-/** Names of files begin with it, as those of recordings do. An asset that is made anew has a folder of its own. */
-const EPOCH = 1;
 
 export interface AssetPipelineSettings {
   readonly clock: Clock;
@@ -84,7 +82,7 @@ export class AssetPipeline implements AssetProcessor {
       const mp4s = [await this.#mp4(begun, made, "source")];
       await ledger.playable(assetId, { ...begun, ...(rungs.length > 0 && { isGrowing: true }), mp4s });
     }
-    const encoded = picture ? await this.#encode(picture, rungs, source, made, progress, signal) : [];
+    const encoded = picture ? await this.#encode(work, picture, rungs, source, made, progress, signal) : [];
     const index = indexOf(work, [...spans, ...encoded], picture, rungs);
     if (picture && !index.renditions.some(({ track }) => track.kind === "video"))
       throw new FileRefused(
@@ -103,7 +101,7 @@ export class AssetPipeline implements AssetProcessor {
     const noted = await made.noted<Scanned>("scan");
     if (noted) return noted;
     const segmentSeconds = Math.min(work.targetSegmentSeconds ?? SEGMENT_SECONDS, MAX_SEGMENT_SECONDS);
-    const job: ScanJob = { type: "scan", epoch: EPOCH, segmentSeconds, mayCopyVideo: true };
+    const job: ScanJob = { type: "scan", epoch: work.attempt, segmentSeconds, mayCopyVideo: true };
     const scanned = await this.#scanAs(job, source, made, progress, signal).catch(async (error: unknown) => {
       if (!(error instanceof CannotCopy)) throw error;
       this.#settings.log.info({ assetId: work.assetId, reason: error.message }, "the asset's pictures are coded anew");
@@ -137,6 +135,7 @@ export class AssetPipeline implements AssetProcessor {
   }
 
   async #encode(
+    work: AssetWork,
     picture: ScannedPicture,
     rungs: readonly AssetRung[],
     source: LocalSource,
@@ -163,7 +162,7 @@ export class AssetPipeline implements AssetProcessor {
       for (const chunk of left) {
         const spans = await turns.run(async () => {
           stop.throwIfAborted();
-          const job: EncodeJob = { type: "encode", epoch: EPOCH, picture, rungs, preset, ...chunk };
+          const job: EncodeJob = { type: "encode", epoch: work.attempt, picture, rungs, preset, ...chunk };
           return this.#chunk(job, source, files, (done) => tell(chunk, done), stop);
         });
         made.push(...spans);
