@@ -36,7 +36,8 @@ export async function measureAssets(rounds: number): Promise<Row[]> {
     for (let copy = 1; copy < COPIES; copy++) await appendFile(source.path, bytes);
     const file = join(folder, "clip.mp4");
     const rate = String(source.frameRate);
-    await ffmpeg("-fflags", "+genpts", "-r", rate, "-f", "h264", "-i", source.path, "-c", "copy", file);
+    const times = ["-bsf:v", `setts=ts=N/${rate}/TB`];
+    await ffmpeg("-f", "h264", "-framerate", rate, "-i", source.path, "-c", "copy", ...times, file);
     const rungs = planLadder(PROFILES, false, { id: 0, kind: "video", codec: "avc", codecString: "", ...source });
     const weir: AssetRun[] = [];
     const peer: number[] = [];
