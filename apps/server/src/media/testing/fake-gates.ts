@@ -95,6 +95,9 @@ export const NO_LADDER: LadderResources = {
     take() {
       throw new Error("nothing is transcoded here");
     },
+    start() {
+      throw new Error("nothing is transcoded here");
+    },
   },
 };
 

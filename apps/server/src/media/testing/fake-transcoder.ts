@@ -112,6 +112,10 @@ export class FakeChildren implements TranscodeChildren {
     return child;
   }
 
+  start(handler: TranscodeChildHandler): FakeChild {
+    return this.take(handler);
+  }
+
   get current(): FakeChild {
     const child = this.taken.at(-1);
     if (!child) throw new Error("no child was taken");

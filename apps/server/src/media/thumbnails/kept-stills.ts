@@ -37,10 +37,9 @@ export class KeptStills {
   }
 
   async #make(key: string, make: () => Promise<Uint8Array | null>): Promise<Uint8Array | null> {
-    const madeAt = this.#clock.monotonic();
     try {
       const image = await make();
-      this.#kept.set(key, { image, madeAt });
+      this.#kept.set(key, { image, madeAt: this.#clock.monotonic() });
       return image;
     } finally {
       this.#making.delete(key);

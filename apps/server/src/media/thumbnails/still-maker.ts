@@ -98,7 +98,7 @@ export class StillMaker {
   }
 
   #start(): TranscodeChild {
-    const child: TranscodeChild = this.#settings.children.take({
+    const child: TranscodeChild = this.#settings.children.start({
       message: (message) => this.#child === child && this.#receive(message),
       exited: (reason) => this.#child === child && this.#drop(reason),
     });

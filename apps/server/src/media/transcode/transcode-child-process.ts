@@ -25,7 +25,10 @@ export interface TranscodeChild {
 
 /** Where children come from. */
 export interface TranscodeChildren {
+  /** One that is loaded already. */
   take(handler: TranscodeChildHandler): TranscodeChild;
+  /** A fresh one, for work that can wait until it is loaded. */
+  start(handler: TranscodeChildHandler): TranscodeChild;
 }
 
 /**
@@ -49,6 +52,12 @@ export class TranscodePool implements TranscodeChildren {
     this.#spare = this.#start();
     spare.employ(handler);
     return spare;
+  }
+
+  start(handler: TranscodeChildHandler): TranscodeChild {
+    const child = this.#start();
+    child.employ(handler);
+    return child;
   }
 
   /** Children that run, the spare one among them. */

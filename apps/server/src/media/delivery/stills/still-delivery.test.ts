@@ -58,6 +58,22 @@ describe("a live stream", () => {
     expect(rig.children.current.isKilled).toBe(true);
   });
 
+  test("a client that waits for 16 pictures gets 503 for more, and others wait beside it", async () => {
+    await broadcast(3);
+    rig.children.mode = "hung";
+    const from = (client: string) => rig.fetch(`${LATEST}.jpg`, { headers: { "x-forwarded-for": client } });
+    const waiting = Array.from({ length: 16 }, () => from("203.0.113.1"));
+    await until(() => rig.children.taken.length === 1, "a child");
+    const refused = await until(async () => {
+      const answer = await Promise.race([from("203.0.113.1"), new Promise<null>((none) => setTimeout(none, 50, null))]);
+      return answer?.status === 503 ? answer : null;
+    }, "a refusal");
+    expect(refused.headers.get("retry-after")).toBe("1");
+    const other = from("203.0.113.2");
+    rig.clock.advance(4_001);
+    for (const answer of await Promise.all([...waiting, other])) expect(answer.status).toBe(404);
+  });
+
   test("pictures of a gated stream need what its playlist needs, and count nobody as a viewer", async () => {
     rig.playbackGate.policy = "jwt";
     await broadcast(3);

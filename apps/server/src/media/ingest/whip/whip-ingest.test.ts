@@ -39,6 +39,7 @@ function audioChild() {
         },
       };
     },
+    start: (starter) => children.take(starter),
   };
   return { children, taken, say: (message: FromChild) => handler?.message(message), kills: () => kills };
 }
