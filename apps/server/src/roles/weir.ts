@@ -121,7 +121,10 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     {
       clock,
       allowPrivate: config.allowPrivateUrls,
-      own: () => ({ ports: [httpPort, rtmpPort, metricsPort ?? 0], publicUrl: domains.publicUrl() }),
+      own: () => ({
+        ports: [httpPort, rtmpPort, metricsPort ?? 0, ...(tls ? [config.httpsPort] : [])],
+        publicUrl: domains.publicUrl(),
+      }),
     },
     outboundCounter(metrics),
     tracing,

@@ -31,6 +31,10 @@ test.each([
   expect(cleanWords(words, "rtmp://user:word5@live.example.com/app/live_123abc?auth=s3cr%20t")).toBe(clean);
 });
 
+test("a short key is hidden, and a short name of an application is not", () => {
+  expect(cleanWords("live: no such key abc", "rtmp://a.example/live/abc")).toBe("live: no such key …");
+});
+
 test("a long text is cut", () => {
   expect(cleanWords("x".repeat(10_000), "rtmp://a/b/c").length).toBeLessThan(210);
 });

@@ -1,8 +1,9 @@
 import type { PublishAddress } from "@weir/formats/rtmp";
 
 const MAX_WORDS = 200;
-/** Shorter parts of an address are words that anybody may say: `app`, `live`. */
+/** Shorter parts of an address are words that anybody may say: `app`, `live`. The stream key is one sooner. */
 const MIN_SECRET = 5;
+const MIN_KEY = 3;
 
 /** A target's address in its parts. All of it but the host may be secret. */
 export interface RtmpAddress extends PublishAddress {
@@ -40,7 +41,9 @@ function secretsOf(url: string): string[] {
   const user = hostAndUser.includes("@") ? hostAndUser.slice(0, hostAndUser.lastIndexOf("@")) : "";
   const path = rest.slice(hostAndUser.length);
   const parts = [path.slice(1), ...path.split(/[/?&=#]/), ...path.split(/[/?]/), ...user.split(":")];
-  const spelt = parts.flatMap((part) => [part, decoded(part)]).filter((part) => part.length >= MIN_SECRET);
+  const key = splitQuery(path).split("/").at(-1) ?? "";
+  const isSecret = (part: string) => part.length >= (part === key ? MIN_KEY : MIN_SECRET);
+  const spelt = parts.filter(isSecret).flatMap((part) => [part, decoded(part)]);
   return [...new Set(spelt)].sort((a, b) => b.length - a.length);
 }
 
