@@ -52,6 +52,29 @@ describe("recordings", () => {
     ]);
   });
 
+  it("lists no rung that is mostly missing, and one that a kill has cut short ends with its last segment", async () => {
+    const { grant, start } = await publish();
+    const { sessionId } = start;
+    const rung = (rendition: string, msn: number) => {
+      const { recorded, ...fact } = segment(grant, sessionId, msn);
+      const rows = recorded.slice(0, 1).map((row) => ({ ...row, rendition }));
+      return { ...fact, type: "rungs-recorded", recorded: rows } as const;
+    };
+    const msns = [1, 2, 3, 4, 5, 6];
+    await tell(kit.domains, ...msns.map((msn) => segment(grant, sessionId, msn)));
+    await tell(kit.domains, rung("v0", 1), ...msns.slice(0, 4).map((msn) => rung("v1", msn)));
+    const renditions = ["source", "audio", "v0", "v1"];
+    await tell(kit.domains, ...renditions.map((rendition) => sealed(grant, sessionId, rendition)));
+    await tell(kit.domains, ended(grant, "clean-stop"));
+    await pass(5_000);
+    const index = await kit.domains.playbackGate.mediaIndex(recordingOf(grant, sessionId));
+    expect(index?.renditions.map(({ rendition, segments }) => [rendition, segments.length])).toEqual([
+      ["audio", 6],
+      ["source", 6],
+      ["v1", 4],
+    ]);
+  });
+
   it("is ready when the session has ended and every span is sealed, and plays by its own id", async () => {
     const { grant, start } = await publish();
     const { sessionId } = start;

@@ -79,6 +79,7 @@ async function readIndex(db: Db, { id: sessionId, project_id: projectId }: Recor
     const rows = await readSegments(db, sessionId, rendition);
     const source = renditions.find((each) => each.rendition === "source");
     const segments = source && source.track.timescale === track.timescale ? besides(source.segments, rows) : rows;
+    if (!segments) continue;
     const sizes = spans
       .filter((row) => row.rendition === rendition)
       .map(({ span, bytes }) => [span, Number(bytes)] as const);
@@ -87,16 +88,27 @@ async function readIndex(db: Db, { id: sessionId, project_id: projectId }: Recor
   return { id: sessionId, projectId, keyPrefix: recordingPrefix(projectId, sessionId), renditions };
 }
 
-/** A rung's segments with a gap for each segment of the source that the rung does not have: their numbers must be the same. */
-function besides(source: readonly StoredSegment[], rows: readonly StoredSegment[]): StoredSegment[] {
-  const own = new Map(rows.map((row) => [row.msn, row]));
-  return source.map((segment) => {
+/** Of a recording that a kill has cut short, a rung lacks what had not been made yet. */
+const MAX_MISSING = 3;
+const MAX_MISSING_PART = 0.05;
+
+/**
+ * A rung's segments with a gap for each segment of the source that it does not have: their numbers must be the same. Null for a rung that lacks more than
+ * a few: players choose by bitrate alone, and would choose one that is made of gaps. It may end a little before the source, as players do not get past a gap at the end.
+ */
+function besides(source: readonly StoredSegment[], rows: readonly StoredSegment[]): StoredSegment[] | null {
+  const own = new Map(rows.filter(({ gap }) => !gap).map((row) => [row.msn, row]));
+  const segments = source.map((segment) => {
     // Breaks belong to the timeline, and are the source's.
     const { discontinuity } = segment;
     const row = own.get(segment.msn);
     if (row) return { ...row, discontinuity };
     return { ...segment, isIndependent: false, gap: true, init: "", span: "", offset: 0, length: 0 };
   });
+  const count = (all: readonly StoredSegment[]): number => all.filter(({ gap }) => !gap).length;
+  const missing = count(source) - count(segments);
+  if (missing > Math.max(MAX_MISSING, source.length * MAX_MISSING_PART)) return null;
+  return segments.slice(0, segments.findLastIndex(({ gap }) => !gap) + 1);
 }
 
 /** Rows that are read at once: a few milliseconds of the event loop. */
