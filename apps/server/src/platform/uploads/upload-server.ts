@@ -137,7 +137,8 @@ export class UploadServer {
     const refused = error instanceof UploadRefused ? error : new UploadRefused(500, "the upload failed: try again");
     response.setHeader("content-type", "application/json");
     if (refused.status === 429 || refused.status === 507) response.setHeader("retry-after", "5");
-    if (!request.complete) response.setHeader("connection", "close");
+    // HTTP/2 ends a stream, and has no word for it.
+    if (!request.complete && request.httpVersionMajor < 2) response.setHeader("connection", "close");
     response.writeHead(refused.status).end(refused.body);
   }
 

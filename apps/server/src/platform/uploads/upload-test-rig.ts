@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { fastify } from "fastify";
 import { ManualClock, systemClock } from "../clock.ts";
-import { createHttpServer } from "../http/http-server.ts";
+import { createHttpServer, type HttpHandler } from "../http/http-server.ts";
 import { TrustedProxies } from "../http/trusted-proxies.ts";
 import { silentLog } from "../log.ts";
 import { Outbound } from "../outbound/outbound.ts";
@@ -14,6 +14,7 @@ import { UPLOAD_PREFIXES, UploadServer } from "./upload-server.ts";
 
 export interface UploadRig extends AsyncDisposable {
   readonly url: string;
+  readonly handle: HttpHandler;
   readonly clock: ManualClock;
   readonly server: UploadServer;
   readonly folder: string;
@@ -94,6 +95,7 @@ export async function startUploads({ allowPrivate = true } = {}): Promise<Upload
   });
   return {
     url: `http://127.0.0.1:${http.port}`,
+    handle: (request, response) => rig.server.handle(request, response),
     clock,
     get server() {
       return rig.server;
