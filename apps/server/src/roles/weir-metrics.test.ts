@@ -10,6 +10,7 @@ import {
   measureDomains,
   measureMedia,
   measureProcess,
+  measureUploads,
   outboundCounter,
   requestCounter,
 } from "./weir-metrics.ts";
@@ -50,6 +51,7 @@ function allMetrics(): { readonly metrics: Metrics; readonly ports: Ports } {
   const feed = { readers: 1, subjects: 2, tooSlow: 3 };
   measureProcess(metrics, { p99Ms: () => 20 });
   measureDatabase(metrics, { connections: () => ({ open: 3, idle: 2, waiting: 1 }) });
+  measureUploads(metrics, { underWay: 1, waiting: 2 });
   measureConnections(metrics, { open: 6, refused: 7 });
   measureDomains(metrics, { figures: () => ({ factsWaiting: 4, factsDropped: 5, feed }) });
   measureMedia(metrics, { figures: () => media });

@@ -3,6 +3,7 @@ import type { Database } from "../platform/database.ts";
 import type { EventLoopWatch } from "../platform/event-loop.ts";
 import type { ConnectionLimits } from "../platform/http/connection-limits.ts";
 import type { LabelledCounter, Metrics } from "../platform/metrics/metrics.ts";
+import type { UploadServer } from "../platform/uploads/upload-server.ts";
 import type { MediaRole } from "./media.ts";
 
 /** Gauges of the process itself, from its start on. */
@@ -31,6 +32,15 @@ export function measureConnections(metrics: Metrics, connections: Pick<Connectio
     "weir_http_connections_refused_total",
     "HTTP connections that were closed at once because their client, or all clients, had too many",
     () => connections.refused,
+  );
+}
+
+export function measureUploads(metrics: Metrics, uploads: Pick<UploadServer, "underWay" | "waiting">): void {
+  metrics.gauge("weir_uploads_under_way", "Requests that bring bytes of a file at the moment", () => uploads.underWay);
+  metrics.gauge(
+    "weir_uploads_waiting",
+    "Whole files in the spool that the object store has not taken yet",
+    () => uploads.waiting,
   );
 }
 

@@ -44,6 +44,7 @@ import {
   measureDomains,
   measureMedia,
   measureProcess,
+  measureUploads,
   outboundCounter,
   requestCounter,
 } from "./weir-metrics.ts";
@@ -205,6 +206,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
         })
       : null;
   await uploads?.open();
+  if (uploads) measureUploads(metrics, uploads);
   opened.defer(() => uploads?.close());
   const routes = {
     media: media?.handleHttp ?? notHere,

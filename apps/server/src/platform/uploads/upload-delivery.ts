@@ -37,6 +37,10 @@ export class UploadDelivery {
     this.#settings = settings;
   }
 
+  get waiting(): number {
+    return this.#whole.size;
+  }
+
   /** Find what an earlier run left whole, and begin. */
   async start(): Promise<void> {
     const { spool, clock } = this.#settings;

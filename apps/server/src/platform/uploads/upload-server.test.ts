@@ -338,10 +338,13 @@ it("a file waits on the disk while the object store is away, also for a restart"
   expect((await put(tokenOf(id), "patience")).status).toBe(200);
   await rig.server.settle();
   await expect(rig.stored(id)).rejects.toThrow();
+  expect(rig.server.waiting).toBe(1);
   await rig.restart();
+  expect(rig.server.waiting).toBe(1);
   rig.away.isAway = false;
   await rig.server.settle();
   expect(String(await rig.stored(id))).toBe("patience");
+  expect(rig.server.waiting).toBe(0);
 });
 
 it("one client takes only so many places, and others get theirs", async () => {

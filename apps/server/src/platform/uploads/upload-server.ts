@@ -65,6 +65,11 @@ export class UploadServer {
     return this.#traffic.underWay;
   }
 
+  /** Whole files that the object store has not taken yet. */
+  get waiting(): number {
+    return this.#delivery.waiting;
+  }
+
   /** Fetch a file from a customer's address as if it had been uploaded, and see it to the object store. Throws `DownloadFailed`, `UploadRefused`. */
   async import(request: ImportRequest): Promise<void> {
     const { clock, gate, outbound } = this.#settings;
