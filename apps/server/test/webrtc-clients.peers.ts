@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
+import { PublicPlayerSite } from "./support/public-player.ts";
 import { WebrtcPage } from "./support/webrtc-page.ts";
 
 const arena = openArena();
@@ -83,4 +84,21 @@ test("werift, which shares no code with the server's library, watches an RTMP st
   expect([answer.status, sdp]).toEqual([201, expect.stringContaining("m=video")]);
   await connection.setRemoteDescription({ type: "answer", sdp });
   await expect.poll(() => got.video > 100 && got.audio > 100 && got.idr > 0, { timeout: 20_000 }).toBe(true);
+});
+
+test("the public broadcaster publishes, and the public player plays it by WebRTC, both unmodified", async () => {
+  const { weir, browser } = arena;
+  const stream = await weir.client.streams.create({ name: "public", profiles: [] });
+  await using site = await PublicPlayerSite.start(browser, "broadcast");
+  const broadcaster = await site.open({ streamKey: stream.streamKey ?? "", baseUrl: `${weir.url}/webrtc` });
+  onTestFinished(() => broadcaster.close());
+  await expect.poll(() => broadcaster.locator("#root").innerText(), { timeout: 30_000 }).toContain("broadcast: live");
+  const isLive = async () => (await weir.client.streams.get(stream.id)).isActive;
+  await expect.poll(isLive, { timeout: 20_000 }).toBe(true);
+  await using players = await PublicPlayerSite.start(browser);
+  const player = await players.open({ info: await weir.client.playback.get(stream.playbackId) });
+  onTestFinished(() => player.close());
+  await expect.poll(() => player.locator("#root").innerText(), { timeout: 30_000 }).toContain("playing");
+  // HLS would be a media source, or an address.
+  await expect.poll(() => player.evaluate("document.querySelector('video').srcObject !== null")).toBe(true);
 });

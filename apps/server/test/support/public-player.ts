@@ -6,7 +6,10 @@ import type { Page } from "playwright-core";
 import { build } from "vite";
 import type { TestBrowser } from "./browser.ts";
 
-const ENTRY = fileURLToPath(new URL("./public-player/page.js", import.meta.url));
+const ENTRIES = {
+  player: fileURLToPath(new URL("./public-player/page.js", import.meta.url)),
+  broadcast: fileURLToPath(new URL("./public-player/broadcast.js", import.meta.url)),
+};
 
 /** The properties that an application gives to the player. */
 export interface PublicPlayerProps {
@@ -16,11 +19,18 @@ export interface PublicPlayerProps {
   readonly accessKey?: string;
 }
 
-/** Pages with the player of `@livepeer/react`, unmodified, on an origin of their own. */
+/** What an application gives to the broadcaster. */
+export interface PublicBroadcastProps {
+  readonly streamKey: string;
+  /** To which the stream key is added. */
+  readonly baseUrl: string;
+}
+
+/** Pages with the player, or the broadcaster, of `@livepeer/react`, unmodified, on an origin of their own. */
 export class PublicPlayerSite {
   readonly #server: Server;
   readonly #browser: TestBrowser;
-  #given: PublicPlayerProps | null = null;
+  #given: PublicPlayerProps | PublicBroadcastProps | null = null;
 
   private constructor(browser: TestBrowser, script: string) {
     this.#browser = browser;
@@ -31,14 +41,14 @@ export class PublicPlayerSite {
     });
   }
 
-  static async start(browser: TestBrowser): Promise<PublicPlayerSite> {
-    const site = new PublicPlayerSite(browser, await bundle());
+  static async start(browser: TestBrowser, what: keyof typeof ENTRIES = "player"): Promise<PublicPlayerSite> {
+    const site = new PublicPlayerSite(browser, await bundle(ENTRIES[what]));
     await new Promise<void>((resolve) => site.#server.listen(0, "127.0.0.1", resolve));
     return site;
   }
 
   /** A page whose text says what state the player is in. */
-  async open(given: PublicPlayerProps): Promise<Page> {
+  async open(given: PublicPlayerProps | PublicBroadcastProps): Promise<Page> {
     this.#given = given;
     const page = await this.#browser.context.newPage();
     await page.goto(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`);
@@ -56,12 +66,12 @@ export class PublicPlayerSite {
   }
 }
 
-async function bundle(): Promise<string> {
+async function bundle(entry: string): Promise<string> {
   const built = await build({
     configFile: false,
     logLevel: "error",
     define: { "process.env.NODE_ENV": '"production"' },
-    build: { write: false, minify: false, rolldownOptions: { input: ENTRY, output: { codeSplitting: false } } },
+    build: { write: false, minify: false, rolldownOptions: { input: entry, output: { codeSplitting: false } } },
   });
   const outputs = [built].flat().flatMap((result) => ("output" in result ? result.output : []));
   const [chunk] = outputs.filter((output) => output.type === "chunk");
