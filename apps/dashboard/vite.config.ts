@@ -39,7 +39,7 @@ export default defineConfig({
             { name: "packages", test: /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react|uqr)/ },
             // What the public pages share with the dashboard, and nothing else of it.
             { name: "everywhere", test: /player-strings|lib\/quantities|vite\/preload-helper/, priority: 2 },
-            { name: "shared", test: /\/src\/(components|lib|features)\/(?!time-chart-drawing)/, minShareCount: 4 },
+            { name: "shared", test: /\/src\/(components|lib)\/(?!time-chart-drawing)/, minShareCount: 4 },
           ],
         },
       },

@@ -3,6 +3,7 @@ import { type ReactNode, useRef, useState } from "react";
 
 interface Props extends ButtonProps {
   readonly label: string;
+  readonly title?: string | undefined;
   readonly onOpen?: () => void;
   readonly dialog: (close: () => void) => ReactNode;
 }

@@ -1,10 +1,12 @@
-import { Button, Menu } from "@mantine/core";
+import { Button, Modal } from "@mantine/core";
 import { IconScissors } from "@tabler/icons-react";
 import type { Stream } from "@weir/contract";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { Note } from "../../components/note.tsx";
 import { toast } from "../../components/toasts.tsx";
 import { strings } from "../../strings.ts";
 import { useCreateClip } from "./clip-queries.ts";
+import classes from "./live-clip-button.module.css";
 
 const text = strings.clips;
 const LENGTHS = [15, 30, 60];
@@ -18,37 +20,39 @@ export function LiveClipButton({
   readonly latencySeconds: number;
 }) {
   const create = useCreateClip();
-  const cut = (seconds: number): void => {
+  const cut = (seconds: number, close: () => void): void => {
     const endTime = Math.round(Date.now() - latencySeconds * 1000);
     create.mutate(
       { playbackId: stream.playbackId, startTime: endTime - seconds * 1000, endTime },
-      { onSuccess: ({ asset }) => toast(text.created(asset.name)) },
+      {
+        onSuccess: ({ asset }) => {
+          close();
+          toast(text.created(asset.name));
+        },
+      },
     );
   };
   return (
-    <>
-      <Menu>
-        <Menu.Target>
-          <Button
-            variant="default"
-            size="compact-md"
-            loading={create.isPending}
-            disabled={!stream.record}
-            title={stream.record ? undefined : text.notRecorded}
-            leftSection={<IconScissors size={16} aria-hidden />}
-          >
-            {text.last}
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {LENGTHS.map((seconds) => (
-            <Menu.Item key={seconds} onClick={() => cut(seconds)}>
-              {text.lastSeconds(seconds)}
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
-      {create.error && <Note tone="failure">{create.error.message}</Note>}
-    </>
+    <DialogButton
+      variant="default"
+      size="compact-md"
+      label={text.last}
+      onOpen={create.reset}
+      disabled={!stream.record}
+      title={stream.record ? undefined : text.notRecorded}
+      leftSection={<IconScissors size={16} aria-hidden />}
+      dialog={(close) => (
+        <Modal opened onClose={close} title={text.last}>
+          {create.error && <Note tone="failure">{create.error.message}</Note>}
+          <div className={classes.lengths}>
+            {LENGTHS.map((seconds) => (
+              <Button key={seconds} variant="default" loading={create.isPending} onClick={() => cut(seconds, close)}>
+                {text.lastSeconds(seconds)}
+              </Button>
+            ))}
+          </div>
+        </Modal>
+      )}
+    />
   );
 }

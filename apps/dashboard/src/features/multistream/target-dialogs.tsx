@@ -1,4 +1,4 @@
-import { Modal, PasswordInput, Select, Switch, TextInput } from "@mantine/core";
+import { Modal, NativeSelect, PasswordInput, Switch, TextInput } from "@mantine/core";
 import type { Stream } from "@weir/contract";
 import { useState } from "react";
 import { DialogForm } from "../../components/dialog-form.tsx";
@@ -72,12 +72,11 @@ export function AddTargetDialog({ stream, onClose }: Props) {
         error={add.error}
         onSubmit={() => add.mutate(newTargetOf(draft), { onSuccess: onClose })}
       >
-        <Select
+        <NativeSelect
           label={form.platform}
           data={Object.entries(form.platforms).map(([value, label]) => ({ value, label }))}
-          allowDeselect={false}
           value={draft.platform}
-          onChange={(platform) => platform && setDraft((before) => withPlatform(before, platform as Platform))}
+          onChange={({ currentTarget: { value } }) => setDraft((before) => withPlatform(before, value as Platform))}
           data-autofocus
         />
         <AddressFields
@@ -94,12 +93,11 @@ export function AddTargetDialog({ stream, onClose }: Props) {
           value={draft.name}
           onChange={(event) => change({ name: event.currentTarget.value })}
         />
-        <Select
+        <NativeSelect
           label={form.rendition}
           data={renditions}
-          allowDeselect={false}
           value={draft.profile}
-          onChange={(profile) => profile && change({ profile })}
+          onChange={(event) => change({ profile: event.currentTarget.value })}
         />
         <Switch
           label={form.videoOnly}
