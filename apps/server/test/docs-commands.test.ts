@@ -16,7 +16,7 @@ test.each(blocks)("the commands at $place work as they stand", async (block) => 
       if (name === "my server") await arena.weir.client.webhooks.delete(id);
   });
   const printed = await runCommands(block, arena.weir, stream, { functions: NO_FFMPEG });
-  for (const [, key = ""] of printed.matchAll(/publishes to (?:rtmp:\/\/[^/]+\/live\/)?(.*)/g)) {
+  for (const [, key = ""] of printed.matchAll(/publishes to \S*\/(\S+)/g)) {
     const published = await fetch(`${arena.weir.url}/api/stream/key/${key}`, {
       headers: { authorization: `Bearer ${arena.weir.apiKey}` },
     });
