@@ -3,6 +3,7 @@ import type { StreamEvent } from "@weir/contract";
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from "react";
 import { weir } from "../../lib/weir.ts";
 import { EventFeed, type FeedView, MAX_KEPT } from "./event-feed.ts";
+import { EventSample } from "./event-sample.ts";
 
 const NO_FEED = new EventFeed(async function* () {}, 0);
 const Feed = createContext(NO_FEED);
@@ -46,9 +47,7 @@ export function eventRangeQuery(streamId: string, from: number, to: number) {
     queryKey: ["events", streamId, from, to],
     queryFn: async ({ signal }) => {
       const events: StreamEvent[] = [];
-      // The feed begins after `from`.
-      const range = { from: from - 1, to: Math.min(to, Date.now()), signal };
-      for await (const event of weir.events(streamId, range)) {
+      for await (const event of readRange(streamId, from, to, signal)) {
         events.push(event);
         if (events.length > MAX_KEPT) events.shift();
       }
@@ -56,4 +55,22 @@ export function eventRangeQuery(streamId: string, from: number, to: number) {
     },
     staleTime: 10_000,
   });
+}
+
+/** The same of a time of any length, for charts: with fewer measurements the longer it is. */
+export function eventSampleQuery(streamId: string, from: number, to: number) {
+  return queryOptions({
+    queryKey: ["event-sample", streamId, from, to],
+    queryFn: async ({ signal }) => {
+      const sample = new EventSample(to - from);
+      for await (const event of readRange(streamId, from, to, signal)) sample.add(event);
+      return sample;
+    },
+    staleTime: 10_000,
+  });
+}
+
+function readRange(streamId: string, from: number, to: number, signal: AbortSignal) {
+  // The feed begins after `from`.
+  return weir.events(streamId, { from: from - 1, to: Math.min(to, Date.now()), signal });
 }

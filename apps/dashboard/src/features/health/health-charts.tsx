@@ -16,14 +16,16 @@ interface Props {
   readonly title: string;
   readonly events: readonly StreamEvent[];
   readonly range: TimeRange;
+  /** How far measurements are apart on purpose. */
+  readonly intervalMs?: number;
   /** Has renditions, so that there is a speed of transcoding. */
   readonly isTranscoded: boolean;
   readonly children?: ReactNode;
 }
 
 /** Viewers and what was measured of the source and the transcoder, over one stretch of time. */
-export function HealthCharts({ title, events, range, isTranscoded, children }: Props) {
-  const series = useMemo(() => seriesOf(events, 0), [events]);
+export function HealthCharts({ title, events, range, intervalMs = 0, isTranscoded, children }: Props) {
+  const series = useMemo(() => seriesOf(events, 0, intervalMs), [events, intervalMs]);
   return (
     <Panel title={title}>
       <div className={classes.charts}>

@@ -13,13 +13,14 @@ export interface HealthSeries {
 /** Without a sample for this long the line breaks. Samples come every 10 s and with every segment. */
 const GAP_MS = 25_000;
 
-/** The measures in a stretch of events as lines over time, from `since` on; milliseconds since the epoch. */
-export function seriesOf(events: readonly StreamEvent[], since: number): HealthSeries {
-  const ingestRate = new Line();
-  const frameRate = new Line();
-  const keyframeIntervalMs = new Line();
-  const ratio = new Line();
-  const viewers = new Line();
+/** The measures in a stretch of events as lines over time, from `since` on, in milliseconds since the epoch, at least every `intervalMs`. */
+export function seriesOf(events: readonly StreamEvent[], since: number, intervalMs = 0): HealthSeries {
+  const gapMs = Math.max(GAP_MS, 2.5 * intervalMs);
+  const ingestRate = new Line(gapMs);
+  const frameRate = new Line(gapMs);
+  const keyframeIntervalMs = new Line(gapMs);
+  const ratio = new Line(gapMs);
+  const viewers = new Line(gapMs);
   let isFirst = true;
   for (const event of events) {
     if (event.timestamp < since) continue;
@@ -49,11 +50,16 @@ export function highestOf({ values }: TimeSeries): number | null {
 class Line implements TimeSeries {
   readonly times: number[] = [];
   readonly values: (number | null)[] = [];
+  readonly #gapMs: number;
+
+  constructor(gapMs: number) {
+    this.#gapMs = gapMs;
+  }
 
   add(time: number, value: number | undefined): void {
     if (value === undefined) return;
     const last = this.times.at(-1);
-    if (last !== undefined && time - last > GAP_MS) this.#push(last + 1, null);
+    if (last !== undefined && time - last > this.#gapMs) this.#push(last + 1, null);
     this.#push(time, value);
   }
 

@@ -7,9 +7,8 @@ import { PanelBoundary } from "../../components/panel-boundary.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { countText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
-import { MAX_KEPT } from "../events/event-feed.ts";
 import { linesOf } from "../events/event-filter.ts";
-import { eventRangeQuery } from "../events/event-queries.tsx";
+import { eventSampleQuery } from "../events/event-queries.tsx";
 import { EventRow } from "../events/event-row.tsx";
 import { HealthCharts } from "../health/health-charts.tsx";
 import { highestOf, seriesOf } from "../health/health-series.ts";
@@ -24,11 +23,12 @@ export function SessionHistory({ session }: { readonly session: Session }) {
   const from = session.createdAt;
   const end = session.endedAt ?? session.lastSeen;
   const range = useQuery({
-    ...eventRangeQuery(session.parentId, from, end + AFTER_MS),
-    refetchInterval: session.isActive ? 10_000 : false,
+    ...eventSampleQuery(session.parentId, from, end + AFTER_MS),
+    // All of it is read again: the longer it is, the more seldom.
+    refetchInterval: session.isActive ? Math.max(10_000, (end - from) / 100) : false,
   });
   if (!range.data) return range.error ? <QueryProblem error={range.error} /> : <Loading />;
-  const events = range.data;
+  const { events, intervalMs } = range.data;
   const lines = linesOf(events, "notable", "");
   const peak = highestOf(seriesOf(events, from).viewers);
   return (
@@ -37,6 +37,7 @@ export function SessionHistory({ session }: { readonly session: Session }) {
         <HealthCharts
           title={text.charts}
           events={events}
+          intervalMs={intervalMs}
           range={{ from, to: Math.max(end, from + 1000) }}
           isTranscoded={session.profiles.length > 0}
         >
@@ -44,7 +45,6 @@ export function SessionHistory({ session }: { readonly session: Session }) {
         </HealthCharts>
       </PanelBoundary>
       <Panel title={strings.events.title}>
-        {events.length >= MAX_KEPT && <p className="quiet">{strings.events.kept(MAX_KEPT)}</p>}
         {lines.length === 0 ? (
           <p className="quiet">{strings.events.none}</p>
         ) : (
