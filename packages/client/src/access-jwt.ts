@@ -1,15 +1,15 @@
-/** What a token says, and what it is signed with. */
+/** The claims of a token, and its key. */
 export interface AccessJwt {
   /** As the API showed it when the signing key was made: base64 of the PEM text. Keep it on your server. */
   readonly privateKey: string;
   /** As the signing key's record has it. */
   readonly publicKey: string;
   readonly playbackId: string;
-  /** Who signs; for your own records. */
+  /** The signer; for your own records. */
   readonly issuer?: string;
   /** How long the token opens the door: seconds, or a text such as `45s`, `30m`, `12h`, `7d`. One day when not given, seven at most. */
   readonly expiration?: number | string;
-  /** Anything else that your own systems want to read from it. Whoever has the token can read it too. */
+  /** Anything else that your own systems want to read from it. The holder of the token can read it too. */
   readonly custom?: Readonly<Record<string, unknown>>;
   /** Milliseconds since the Unix epoch; the clock's when not given. */
   readonly now?: number;

@@ -13,7 +13,7 @@ async function startServer() {
   const asked: string[] = [];
   const state = {
     cutPatches: 0,
-    /** What becomes of a file that has arrived. */
+    /** The outcome for a file that has arrived. */
     outcome: { phase: "ready" } as { phase: string; errorMessage?: string },
     onPatch: (_count: number) => {},
   };

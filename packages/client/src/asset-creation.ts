@@ -18,7 +18,7 @@ export type SourceProgress =
   | { readonly phase: "uploading" | "processing"; readonly progress: number }
   | { readonly phase: "failed"; readonly error: Error };
 
-/** What an interrupted upload is remembered in; a page's `localStorage` is one. */
+/** The memory of interrupted uploads; a page's `localStorage` is one. */
 export interface UploadMemory {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -77,7 +77,7 @@ export class AssetCreation {
     return this.#pause.isPaused;
   }
 
-  /** Hold the uploads. What the server processes goes on. */
+  /** Hold the uploads. Processing on the server goes on. */
   pause(): void {
     this.#pause.pause();
   }

@@ -3,7 +3,7 @@ import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Which assets to list. */
+/** The choice of assets to list. */
 export interface AssetListOptions extends ListOptions {
   /** Only assets whose name contains this text, in any case. */
   readonly name?: string | undefined;

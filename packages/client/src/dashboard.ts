@@ -3,7 +3,7 @@ import { call } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import { WeirError } from "./weir-error.ts";
 
-/** What the dashboard alone uses: sign-in (an API key for a cookie that no script can read) and the server's settings. */
+/** Calls that the dashboard alone uses: sign-in (an API key for a cookie that no script can read) and the server's settings. */
 export class Dashboard {
   readonly #transport: Transport;
 

@@ -5,7 +5,7 @@ import type { CallOptions, Transport } from "./transport.ts";
 import { wait } from "./wait.ts";
 import { WeirError } from "./weir-error.ts";
 
-/** Which events of a stream, and what to hear of the connection. */
+/** The choice of a stream's events, and the news of the connection. */
 export interface EventOptions extends CallOptions {
   /** Events after this time, in milliseconds since the epoch, then live ones. Without it and `lastEventId`, live ones alone. */
   readonly from?: number | undefined;

@@ -17,7 +17,7 @@ type Parameters<Of extends Operation> = [ParameterOf<PathOf<Of>>] extends [never
 type Body<Of extends Operation> =
   BodyOf<RouteOf<Of>> extends undefined ? { readonly body?: never } : { readonly body: BodyOf<RouteOf<Of>> };
 
-/** What a call of an operation needs, by the contract: the parts of its path, its body, its query. */
+/** The parameters of an operation, by the contract: the parts of its path, its body, its query. */
 export type Given<Of extends Operation> = CallOptions & Parameters<Of> & Body<Of> & { readonly query?: Call["query"] };
 
 /** Call an operation of the contract and read its answer. The compiler holds address, body and answer against the route. */

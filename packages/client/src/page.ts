@@ -2,7 +2,7 @@ import type { AnswerOf, Operation, RouteOf } from "@weir/contract";
 import { answerOf, type Given } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Which page of a list. */
+/** The choice of a page. */
 export interface ListOptions extends CallOptions {
   /** Objects per page, 1 to 1000; the server's default is 20. */
   readonly limit?: number | undefined;

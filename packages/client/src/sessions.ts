@@ -3,7 +3,7 @@ import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Which sessions to list. */
+/** The choice of sessions to list. */
 export interface SessionListOptions extends ListOptions {
   readonly streamId?: string | undefined;
   /** Only sessions that began at or after this moment, in milliseconds since the epoch. */

@@ -3,7 +3,7 @@ import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Which streams to list. */
+/** The choice of streams to list. */
 export interface StreamListOptions extends ListOptions {
   /** Only streams whose name contains this text, in any case. */
   readonly name?: string | undefined;
@@ -20,7 +20,7 @@ export interface StreamListOptions extends ListOptions {
   readonly orderBy?: { readonly field: string; readonly descending: boolean } | undefined;
 }
 
-/** What else a deleted stream takes along. */
+/** The things that are deleted with a stream. */
 export interface StreamDeleteOptions extends CallOptions {
   /** Delete the recordings of all its sessions, too. Without it they go on playing. */
   readonly recordings?: boolean | undefined;

@@ -13,7 +13,7 @@ export interface FileUpload {
   readonly onAddress?: ((address: string) => void) | undefined;
   /** Told how much the server has, from 0 to 1. */
   readonly onProgress?: ((fraction: number) => void) | undefined;
-  /** Ends the upload. What the server has stays there for a day. */
+  /** Ends the upload. The received bytes stay on the server for a day. */
   readonly signal?: AbortSignal | undefined;
   readonly pause?: PauseSwitch | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;

@@ -2,7 +2,7 @@ import type { UsageMetric } from "@weir/contract";
 import { call } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Which minutes to count, and over which time. */
+/** The choice of minutes to count, and the time. */
 export interface UsageOptions extends CallOptions {
   readonly creatorId?: string | undefined;
   /** Milliseconds since the epoch; down to its hour. */

@@ -12,7 +12,7 @@ import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Which calls of a webhook to list. */
+/** The choice of a webhook's calls to list. */
 export interface WebhookLogOptions extends ListOptions {
   readonly event?: WebhookEventName | undefined;
   /** Only calls that succeeded; with false, only those that did not. */
@@ -47,7 +47,7 @@ export class Webhooks {
     return eachOf((cursor) => this.list({ ...options, cursor }), options.cursor);
   }
 
-  /** Replace the webhook: name, events, URL, secret and stream. What is not given is removed, the secret too. */
+  /** Replace the webhook: name, events, URL, secret and stream. Fields that are absent are removed, the secret too. */
   replace(id: string, webhook: WebhookReplacement, options: CallOptions = {}): Promise<Webhook> {
     return call(this.#transport, "PUT /api/webhook/:id", { ...options, params: { id }, body: webhook });
   }

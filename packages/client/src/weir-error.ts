@@ -5,7 +5,7 @@ export class WeirError extends Error {
   readonly status: number;
   /** The server's sentences, one per error; readable as they stand. */
   readonly errors: readonly string[];
-  /** What went wrong, for programs: `not-found`, `too-many-requests` … Null where the answer names no code. */
+  /** The kind of error, for programs: `not-found`, `too-many-requests` … Null where the answer names no code. */
   readonly code: string | null;
 
   constructor(

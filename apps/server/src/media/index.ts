@@ -67,7 +67,7 @@ export interface WebrtcService {
 }
 
 export interface PlaneFigures {
-  /** Who watches by WebRTC. */
+  /** The viewers by WebRTC. */
   readonly webrtcViewers: number;
   readonly pages: Pick<PageMemory, "pagesInUse" | "pagesFree">;
   readonly requests: number;

@@ -426,7 +426,7 @@ function holesBetweenFragments(rendition: LiveRendition | undefined): number[] {
   });
 }
 
-/** What the rendition's window holds, the open segment included. */
+/** The content of the rendition's window, the open segment included. */
 function keptBytes(rendition: LiveRendition): number {
   const newest = rendition.open?.msn ?? rendition.listed.at(-1)?.msn ?? 0;
   let bytes = 0;

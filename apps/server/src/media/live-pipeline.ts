@@ -69,7 +69,7 @@ export interface LadderRequest extends LadderResources {
   readonly onRungs: (segments: readonly RenditionSegment[]) => void;
 }
 
-/** What targets call the source itself. */
+/** The name that targets have for the source itself. */
 const SOURCE = "source";
 
 interface Branch {
@@ -175,7 +175,7 @@ export class LivePipeline {
     return [...this.#branches.values(), ...rungs].map(({ rendition }) => rendition);
   }
 
-  /** What a viewer may choose from now. A rung is listed from its start on, and not while nothing can be made of it. */
+  /** The renditions that a viewer may choose from now. A rung is listed from its start on, and not while nothing can be made of it. */
   get listed(): ListedRendition[] {
     if (!this.renditions.some(newestTrack)) return [];
     const listed: ListedRendition[] = [];

@@ -6,7 +6,7 @@ export const MEDIA_PREFIXES = ["/hls/", "/asset/hls/", "/recordings/", "/webrtc/
 
 export type MediaHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Which delivery answers which address: each prefix has one handler, which may trust that the address begins so. */
+/** The delivery for each address: each prefix has one handler, which may trust that the address begins so. */
 export class MediaRoutes {
   readonly #handlers: readonly (readonly [prefix: string, MediaHandler])[];
   #requests = 0;

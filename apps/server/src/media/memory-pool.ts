@@ -14,7 +14,7 @@ type PooledBuffer = ArrayBufferLike & { isLent?: boolean };
  * Memory for packets, used again and again. Media is large and short-lived: left to the garbage collector, fifty streams alone
  * would make it run every second, and each new buffer costs the kernel fresh pages.
  *
- * `release` is for the last holder only: from then on the bytes belong to somebody else. What nobody releases is simply collected.
+ * `release` is for the last holder only: from then on the bytes belong to somebody else. Memory that nobody releases is simply collected.
  */
 export class MemoryPool {
   readonly #free = new Map<number, PooledBuffer[]>();

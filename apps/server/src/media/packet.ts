@@ -118,7 +118,7 @@ export interface SourcePacket {
 /** Why a publication ended, as the lifecycle of a stream tells them apart. */
 export type PublicationEnd = "clean-stop" | "source-lost";
 
-/** What an ingest writes into: one publisher's place in the hub. All calls after `end`, or after the hub closed it, are ignored. */
+/** The sink of an ingest: one publisher's place in the hub. All calls after `end`, or after the hub closed it, are ignored. */
 export interface Publication {
   /** Announce a track, or a changed one. Announcing an identical one again is no change. */
   track(track: Track): void;

@@ -1,6 +1,6 @@
 import { BitReader, BitWriter, FormatError } from "../bits/index.ts";
 
-/** What an AudioSpecificConfig says of its frames as they are coded: before spectral band replication doubles the rate and parametric stereo the channels. */
+/** The frames of an AudioSpecificConfig as they are coded: before spectral band replication doubles the rate and parametric stereo the channels. */
 export interface AacDescription {
   /** RFC 6381: `mp4a.40.2` for LC, `mp4a.40.5` with SBR, `mp4a.40.29` with parametric stereo. */
   readonly codecString: string;
@@ -23,7 +23,7 @@ const TYPE_PS = 29;
 const SYNC_SBR = 0x2b7;
 const SYNC_PS = 0x548;
 
-/** What an AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1) describes. Throws `FormatError` for nonsense and for object types other than AAC with or without SBR and PS. */
+/** The content of an AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1). Throws `FormatError` for nonsense and for object types other than AAC with or without SBR and PS. */
 export function describeAac(config: Uint8Array): AacDescription {
   const bits = new BitReader(config);
   let type = readObjectType(bits);

@@ -3,7 +3,7 @@ import { type Chroma, checkSize, type VideoDescription } from "./video-descripti
 
 const OBU_SEQUENCE_HEADER = 1;
 
-/** What an `av1C` body (AV1 in ISOBMFF 2.3.3) says of its pictures. Throws `FormatError` when it has no readable sequence header. */
+/** The pictures that an `av1C` body describes (AV1 in ISOBMFF 2.3.3). Throws `FormatError` when it has no readable sequence header. */
 export function describeAv1(av1C: Uint8Array): VideoDescription {
   const bits = new BitReader(av1C);
   if (bits.bits(8) !== 0x81) throw new FormatError("marker and version 1 of av1C", 0);

@@ -10,7 +10,7 @@ export interface SplitPicture {
   /** The last of each; null where there is none. */
   readonly sps: Uint8Array | null;
   readonly pps: Uint8Array | null;
-  /** What is left: NAL units behind 4-byte lengths. */
+  /** The rest: NAL units behind 4-byte lengths. */
   readonly picture: Uint8Array;
 }
 

@@ -30,7 +30,7 @@ export function avcParameterSets(avcC: Uint8Array): AvcParameterSets {
   return { sps, pps };
 }
 
-/** What an `avcC` body says of its pictures. Throws `FormatError` when it has no readable SPS. */
+/** The pictures that an `avcC` body describes. Throws `FormatError` when it has no readable SPS. */
 export function describeAvc(avcC: Uint8Array): VideoDescription {
   const sps = avcParameterSets(avcC).sps[0];
   if (!sps || sps.length < 4) throw new FormatError("a sequence parameter set in avcC", 6);

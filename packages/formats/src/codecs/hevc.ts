@@ -6,7 +6,7 @@ const NAL_VPS = 32;
 const NAL_SPS = 33;
 const NAL_PPS = 34;
 
-/** What an `hvcC` body (ISO/IEC 14496-15 8.3.3.1) says of its pictures. Throws `FormatError` when it has no readable SPS. */
+/** The pictures that an `hvcC` body describes (ISO/IEC 14496-15 8.3.3.1). Throws `FormatError` when it has no readable SPS. */
 export function describeHevc(hvcC: Uint8Array): VideoDescription {
   // Some muxers of the draft days write version 0.
   if (hvcC.length < 23 || (hvcC[0] ?? 0) > 1) throw new FormatError("configurationVersion 1 of hvcC", 0);

@@ -2,7 +2,7 @@ import { FormatError } from "../bits/index.ts";
 
 export type Chroma = "4:0:0" | "4:2:0" | "4:2:2" | "4:4:4";
 
-/** What a decoder configuration says of its pictures. Sizes are in pixels after cropping, before the sample aspect ratio is applied. */
+/** The pictures that a decoder configuration describes. Sizes are in pixels after cropping, before the sample aspect ratio is applied. */
 export interface VideoDescription {
   /** RFC 6381, for example `avc1.64001f`. */
   readonly codecString: string;

@@ -1,7 +1,7 @@
 import { FormatError } from "../bits/index.ts";
 import { fourCcAt, skipModEx } from "./enhanced.ts";
 
-/** What an audio message says before its data. Codecs by FourCC; legacy formats without one by their FLV name. */
+/** The header of an audio message. Codecs by FourCC; legacy formats without one by their FLV name. */
 export interface AudioTag {
   readonly codec: string;
   readonly content: "config" | "frame" | "other";

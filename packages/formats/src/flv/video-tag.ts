@@ -1,7 +1,7 @@
 import { FormatError } from "../bits/index.ts";
 import { fourCcAt, skipModEx } from "./enhanced.ts";
 
-/** What a video message says before its data. Codecs by FourCC; legacy ids without one are named `flv-{id}`. */
+/** The header of a video message. Codecs by FourCC; legacy ids without one are named `flv-{id}`. */
 export interface VideoTag {
   readonly codec: string;
   readonly content: "config" | "frame" | "other";

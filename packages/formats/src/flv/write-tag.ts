@@ -13,7 +13,7 @@ export interface VideoFrame {
   readonly compositionTime: number;
 }
 
-/** What stands before a frame in a video message: legacy FLV for H.264, which every server reads, else Enhanced RTMP. */
+/** The header before a frame in a video message: legacy FLV for H.264, which every server reads, else Enhanced RTMP. */
 export function videoFrameHead({ codec, isKeyframe, compositionTime: time }: VideoFrame): Uint8Array {
   const frameType = (isKeyframe ? KEYFRAME : OTHER_FRAME) << 4;
   // Assigned to a byte, a number loses all but its last eight bits.
@@ -23,7 +23,7 @@ export function videoFrameHead({ codec, isKeyframe, compositionTime: time }: Vid
   return Uint8Array.from(codec === "hevc" ? [...head, ...offset] : head);
 }
 
-/** What stands before the decoder configuration. */
+/** The header before the decoder configuration. */
 export function videoConfigHead(codec: VideoFrame["codec"]): Uint8Array {
   if (codec === "avc") return Uint8Array.from([(KEYFRAME << 4) | AVC, 0, 0, 0, 0]);
   return Uint8Array.from([ENHANCED | (KEYFRAME << 4), ...FOUR_CC[codec]]);

@@ -86,7 +86,7 @@ function playlistHeader(playlist: MediaPlaylist): string {
   return text;
 }
 
-/** What follows the segments; `map` is the init segment that the last of them needs. */
+/** The lines behind the segments; `map` is the init segment that the last of them needs. */
 function playlistEnd({ openSegment, lowLatency, ending }: MediaPlaylist, map: string): string {
   let text = openSegment ? head(openSegment, map) : "";
   if (lowLatency?.preloadHint) text += `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${lowLatency.preloadHint}"\n`;

@@ -60,7 +60,7 @@ export class FragmentEditor {
     this.#nextPlace = nextPlace;
   }
 
-  /** What can be passed on. Throws `FormatError` for what is no fragment. */
+  /** The bytes that can be passed on. Throws `FormatError` for bytes that are no fragment. */
   push(bytes: Uint8Array): Uint8Array[] {
     const all = this.#pending.byteLength > 0 ? concat([this.#pending, bytes]) : bytes;
     const view = new DataView(all.buffer, all.byteOffset, all.byteLength);

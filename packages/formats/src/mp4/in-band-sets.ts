@@ -4,7 +4,7 @@ import { ascii, concat, uint32 } from "./box.ts";
 const HEADER = 8;
 /** Of a sample entry of pictures, whose first box is the decoder configuration (ISO/IEC 14496-12 12.1.3). */
 const CONFIG_AT = 86;
-/** What a sample entry is called when parameter sets may stand in its samples too (ISO/IEC 14496-15 5.4.2.1, 8.4.1). */
+/** The type of a sample entry when parameter sets may stand in its samples too (ISO/IEC 14496-15 5.4.2.1, 8.4.1). */
 const IN_BAND = { avc1: "avc3", hvc1: "hev1" } as const;
 
 /** The sample entry for a track whose samples carry parameter sets. One of AV1, whose keyframes always do, stays as it is. */

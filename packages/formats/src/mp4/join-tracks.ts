@@ -56,7 +56,7 @@ export class TrackJoiner {
     return this.#counted([joined, head.subarray(moofBytes + HEADER)]);
   }
 
-  /** What comes behind the first track. Throws where the size that was announced cannot be kept. */
+  /** The bytes behind the first track. Throws where the size that was announced cannot be kept. */
   end(): readonly Uint8Array[] {
     const rest = this.#counted(this.#pending ? [this.#pending, this.#behind] : [this.#behind]);
     const free = this.#size - this.#sent;

@@ -18,7 +18,7 @@ const HANDLER_AT = 8;
 /** In a sample entry of pictures. */
 const WIDTH_AT = 32;
 
-/** What an init segment that `initSegment` wrote says of its track. Throws `FormatError` for any other. */
+/** The track of an init segment that `initSegment` wrote. Throws `FormatError` for any other. */
 export function readInit(init: Uint8Array): InitDescription {
   const media = find(find(find(init, "moov"), "trak"), "mdia");
   const header = find(media, "mdhd");

@@ -1,6 +1,6 @@
 import { FormatError } from "../bits/index.ts";
 
-/** What AMF0 can say, as values. Dates come as milliseconds; typed objects as plain ones. Objects have no prototype. */
+/** The values that AMF0 can express. Dates come as milliseconds; typed objects as plain ones. Objects have no prototype. */
 export type AmfValue = number | boolean | string | null | undefined | AmfObject | AmfValue[];
 
 export interface AmfObject {

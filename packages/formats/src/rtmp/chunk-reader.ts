@@ -17,7 +17,7 @@ const MESSAGE_HEADER_BYTES = [11, 7, 3, 0] as const;
 const SHORT_COPY = 32;
 const EMPTY = new Uint8Array(0);
 
-/** What a chunk stream remembers from its last header (RTMP 1.0, 5.3.1.2), and the message it is in the middle of. */
+/** The state of a chunk stream from its last header (RTMP 1.0, 5.3.1.2), and the message it is in the middle of. */
 interface ChunkStream {
   timestamp: number;
   delta: number;
@@ -72,7 +72,7 @@ export class ChunkReader {
     if (stream) this.#close(stream);
   }
 
-  /** Hand out nothing more before `resume`. What is pushed until then is kept, so its sender has to be stopped too. */
+  /** Hand out nothing more before `resume`. Bytes that are pushed until then are kept, so their sender has to be stopped too. */
   pause(): void {
     this.#isPaused = true;
   }

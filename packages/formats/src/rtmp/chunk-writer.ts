@@ -1,4 +1,4 @@
-/** What is said of a message before its payload. Timestamps are milliseconds, modulo 2^32. */
+/** The header of a message. Timestamps are milliseconds, modulo 2^32. */
 export interface MessageHeader {
   readonly chunkStreamId: number;
   readonly typeId: number;

@@ -37,7 +37,7 @@ export function readCommand(payload: Uint8Array, typeId: number): Command {
   return { name, transactionId: typeof transactionId === "number" ? transactionId : 0, object, args };
 }
 
-/** What a data message of `onMetaData` says (FLV 1.0, annex E.5); null for any other. Throws `FormatError`. */
+/** The content of a data message of `onMetaData` (FLV 1.0, annex E.5); null for any other. Throws `FormatError`. */
 export function readMetadata(payload: Uint8Array): AmfObject | null {
   const values = readAmf0(payload);
   const at = values[0] === "@setDataFrame" ? 1 : 0;

@@ -23,7 +23,7 @@ const CRYPTO = { hmacSha256: () => new Uint8Array(32), random: (bytes: number) =
 const ADDRESS = { app: "app", tcUrl: "rtmp://target.example/app", streamName: "key" };
 
 let client: RtmpPublishClient;
-/** What the client said: the names of its commands, and the types of other messages. */
+/** The client's messages: the names of its commands, and the types of other messages. */
 let said: unknown[];
 let ended: string[];
 let handshake: Uint8Array;

@@ -13,7 +13,7 @@ import {
   writeCommand,
 } from "./message.ts";
 
-/** What a publishing client cuts its messages into, from `publish` on. */
+/** The size of the chunks that a publishing client sends, from `publish` on. */
 export const CLIENT_CHUNK_SIZE = 4096;
 const FIRST_CHUNK_SIZE = 128;
 /** S0, S1 and S2. */
@@ -202,7 +202,7 @@ function objectOf(value: AmfValue): AmfObject {
   return value && typeof value === "object" && !Array.isArray(value) ? value : {};
 }
 
-/** What a server says of a refusal. A redirect is one: the address that a broadcast goes to is its owner's to change. */
+/** The words of a server's refusal. A redirect is one: the address that a broadcast goes to is its owner's to change. */
 function wordsOf(info: AmfValue): string {
   const { description, code, ex } = objectOf(info);
   if (typeof objectOf(ex).redirect === "string") return "it redirects to another address, which is not followed";

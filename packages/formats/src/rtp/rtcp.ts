@@ -15,7 +15,7 @@ const MAX_NACK_ITEMS = 64;
 /** Seconds from 1900, where NTP begins, to 1970. */
 const NTP_UNIX_SECONDS = 2_208_988_800;
 
-/** What the sender's clock said when its RTP timestamp was this. */
+/** The reading of the sender's clock at this RTP timestamp. */
 export interface SenderReport {
   readonly type: "sender-report";
   readonly ssrc: number;
@@ -51,7 +51,7 @@ export interface KeyframeRequest {
 
 export type RtcpReport = SenderReport | ReceptionReport | NackReport | KeyframeRequest;
 
-/** What is of use in a compound packet. What cannot be read ends the list. */
+/** The useful reports of a compound packet. An unreadable one ends the list. */
 export function readRtcp(bytes: Uint8Array): RtcpReport[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const reports: RtcpReport[] = [];

@@ -1,6 +1,6 @@
 import { parseSessionDescription, type SdpMedia, type SdpPayload } from "./session-description.ts";
 
-/** What an offer asks for: to send media, or to get it. */
+/** The content of an offer: to send media, or to get it. */
 export type OfferPurpose = "publish" | "watch";
 
 /** A media section that is answered with one codec. */

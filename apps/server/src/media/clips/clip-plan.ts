@@ -1,6 +1,6 @@
 import type { MediaIndex, StoredRendition, StoredSegment } from "../../ports/index.ts";
 
-/** What a clip takes of one segment, in ticks of the rendition's timeline. */
+/** The part of one segment that a clip takes, in ticks of the rendition's timeline. */
 export interface ClipPiece {
   /** Its number in the clip, from 1. */
   readonly msn: number;

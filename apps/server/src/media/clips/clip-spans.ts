@@ -45,7 +45,7 @@ export class ClipSpans {
     await this.add(piece, earlierTicks, pieces);
   }
 
-  /** What was made of a segment, with the times of the clip in it. */
+  /** Add the bytes that were made of a segment, with the times of the clip in them. */
   async add(piece: ClipPiece, earlierTicks: number, bytes: readonly Uint8Array[]): Promise<void> {
     const length = bytes.reduce((sum, { byteLength }) => sum + byteLength, 0);
     if (length === 0) return;

@@ -17,7 +17,7 @@ export interface ClipMakerNeeds {
   readonly confinement: Confinement;
 }
 
-/** What cuts clips on this node. Drops what an earlier run left. */
+/** The clip maker of this node. Drops what an earlier run left. */
 export async function openClipMaker({ clock, store, dataFolder, confinement }: ClipMakerNeeds): Promise<ClipMaker> {
   const folder = join(dataFolder, "clips");
   await rm(folder, { recursive: true, force: true });

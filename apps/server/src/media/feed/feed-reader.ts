@@ -21,7 +21,7 @@ type Queued = Signal | Sample;
 
 export interface FeedReaderSettings {
   readonly log: Log;
-  /** What reads, for the log. */
+  /** The name of the reader, for the log. */
   readonly name: string;
   /** There is something to read where there was nothing. Called from within the source's packet: it must not wait. */
   readonly onReadable: () => void;
@@ -29,7 +29,7 @@ export interface FeedReaderSettings {
   readonly maxBytes?: number;
 }
 
-/** What a reader that is behind has to know before it goes on: the newest of each, in this order. */
+/** The packets that a reader that is behind needs before it goes on: the newest of each, in this order. */
 interface Missed {
   pause?: Signal;
   stretch?: Signal;

@@ -2,7 +2,7 @@ import type { Track } from "../packet.ts";
 import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
 import { GopCache, type GopEntry, isSample } from "./gop-cache.ts";
 
-/** What a feed calls. It must neither throw nor wait: a reader that may be slow attaches a `FeedReader`. */
+/** A listener of a feed. It must neither throw nor wait: a reader that may be slow attaches a `FeedReader`. */
 export interface FeedSink extends TimelineSink {
   /** The session is over. */
   end(): void;

@@ -44,7 +44,7 @@ export interface HubSettings {
 
 export interface HubFigures {
   readonly publishers: number;
-  /** That have not ended, those whose source is away among them. */
+  /** Sessions that have not ended, those whose source is away among them. */
   readonly sessions: number;
   readonly bytesReceived: number;
   readonly bytesSent: number;
@@ -57,7 +57,7 @@ export interface HubFigures {
   readonly targets: { readonly pending: number; readonly online: number; readonly offline: number };
 }
 
-/** Who publishes what on this node: one publisher a stream, the newest grant wins; and the sessions that viewers find here. */
+/** The publishers of this node: one a stream, the newest grant wins; and the sessions that viewers find here. */
 export class Hub {
   readonly #settings: HubSettings;
   readonly #publications = new Map<string, HubPublication>();
@@ -79,7 +79,7 @@ export class Hub {
     return this.#publications.size;
   }
 
-  /** What moves through this node now, and what did since its start. */
+  /** The media that move through this node now, and those since its start. */
   get figures(): HubFigures {
     const sessions = [...this.#sessions.values()];
     const sum = (value: (session: LiveSession) => number) => sessions.reduce((total, one) => total + value(one), 0);

@@ -40,9 +40,9 @@ export interface LiveSessionSettings {
   readonly projectId: string;
   readonly playbackId: string;
   readonly start: SessionStart;
-  /** What the node transcodes with. */
+  /** The node's means to transcode. */
   readonly ladder: LadderResources;
-  /** What the node forwards with. */
+  /** The node's means to forward. */
   readonly restream: RestreamResources;
   /** Where the stream is forwarded to now. */
   readonly askTargets: () => Promise<readonly RestreamTarget[]>;
@@ -140,7 +140,7 @@ export class LiveSession {
     return this.#bytesReceived;
   }
 
-  /** What the source sends. */
+  /** The tracks that the source sends. */
   get source(): SourceMeasure {
     return this.#meter.measure(this.#settings.clock.monotonic());
   }
@@ -247,7 +247,7 @@ export class LiveSession {
     return this.pipeline.transcodingState !== this.#toldLadder;
   }
 
-  /** What is told at once when it changes. */
+  /** The state that is told at once when it changes. */
   #news(): string {
     const isLadderLate = this.pipeline.transcodingLagMs >= LATE_LADDER_MS;
     return `${newsOf(this.source)},${isLadderLate},${this.targets.news}`;

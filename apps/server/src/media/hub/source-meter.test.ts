@@ -3,7 +3,7 @@ import { AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synt
 import { newsOf, SourceMeter } from "./source-meter.ts";
 
 interface Arrivals extends SourceShape {
-  /** What to leave out. */
+  /** The samples to leave out. */
   readonly without?: (at: number, kind: "video" | "audio") => boolean;
 }
 

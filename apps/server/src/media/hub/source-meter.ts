@@ -10,7 +10,7 @@ const LONGEST_STEP_TICKS = TICKS_PER_SECOND;
 /** Below this rate a second without a picture is no sign of anything. */
 const LEAST_FRAME_RATE = 4;
 
-/** What one second brought. */
+/** The input of one second. */
 interface Second {
   frames: number;
   videoTicks: number;
@@ -156,7 +156,7 @@ const LATE_KEYFRAME_MS = 4500;
 const NO_KEYFRAME_MS = 20_000;
 const MANY_STARVED = 3;
 
-/** What is worth telling at once when it changes. Coarse on purpose: who is told the numbers judges them. */
+/** The state that is told at once when it changes. Coarse on purpose: the receiver of the numbers judges them. */
 export function newsOf({ video, audio, keyframeIntervalMs, starvedSeconds, clockJumps }: SourceMeasure): string {
   const interval = keyframeIntervalMs ?? 0;
   const keyframes = interval >= NO_KEYFRAME_MS ? "none" : interval >= LATE_KEYFRAME_MS ? "late" : "timely";

@@ -1,6 +1,6 @@
 import { type SourcePacket, TICKS_PER_SECOND } from "../packet.ts";
 
-/** What may come at once: the backlog of an encoder that lost its network, or a GOP that it had kept. */
+/** The most that may come at once: the backlog of an encoder that lost its network, or a GOP that it had kept. */
 const MAX_AHEAD_MS = 10_000;
 /** A sender that is held back waits until it may send so much again, so that it is not stopped at every packet. */
 const STEP_MS = 250;

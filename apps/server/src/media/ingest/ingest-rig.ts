@@ -11,7 +11,7 @@ import type {
 import type { Publication, PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import { type PublishSettings, publishSettings } from "./publish-settings.ts";
 
-/** What an ingest made of one publisher. */
+/** The result of an ingest for one publisher. */
 export class RecordedPublication implements Publication {
   readonly grant: PublishGrant;
   readonly publisher: PublisherHandle;
@@ -38,7 +38,7 @@ export class RecordedPublication implements Publication {
   }
 }
 
-/** What an ingest publishes into: a gate, a hub and a clock that the test holds. Keys are `Right-Key` and whatever `refusals` names. */
+/** The other side of an ingest: a gate, a hub and a clock that the test holds. Keys are `Right-Key` and whatever `refusals` names. */
 export class IngestRig {
   readonly clock = new ManualClock();
   readonly asked: PublishRequest[] = [];

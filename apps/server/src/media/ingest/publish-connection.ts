@@ -9,14 +9,14 @@ import type { PlacedConnection } from "./publisher-places.ts";
 const MAX_KEY_LENGTH = 256;
 const KEY = /^[A-Za-z0-9_-]+$/;
 
-/** Who connects. */
+/** The client that connects. */
 export interface Broadcaster {
   readonly remoteAddress: string;
   /** Null for a trusted proxy that has not said, or does not say, for whom it connects. */
   readonly client: string | null;
 }
 
-/** What an ingest does on its own wire. */
+/** The calls of an ingest's own protocol. */
 export interface PublishWire {
   readonly protocol: PublisherHandle["protocol"];
   /** Read no further: a key is being checked, or the sender is ahead of real time. */
@@ -112,7 +112,7 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
     if (this.#state.at === "publishing") this.end("clean-stop", "the publisher stopped");
   }
 
-  /** What the sender sent could not be read or taken, or the server failed. */
+  /** The sender's data could not be read or taken, or the server failed. */
   fail(error: unknown): void {
     const refusal = refusalOfError(error);
     if (refusal) return this.refuse(refusal);

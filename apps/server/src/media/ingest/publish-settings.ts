@@ -5,14 +5,14 @@ import type { PayloadMemory, Publication, PublisherHandle } from "../packet.ts";
 import { KeyCheck } from "./key-check.ts";
 import { PublisherPlaces } from "./publisher-places.ts";
 
-/** What a publisher needs of the media plane. */
+/** The calls of the media plane that a publisher needs. */
 export interface PublicationHub {
   /** Memory for packets, taken back once they are packaged. */
   readonly memory: { readonly packets: PayloadMemory & { allocate(bytes: number): Uint8Array } };
   open(grant: PublishGrant, publisher: PublisherHandle): Publication;
 }
 
-/** What all connections share, of every ingest: a client that guesses keys may not begin anew with another protocol. */
+/** State that all connections of all ingests share: a client that guesses keys may not begin anew with another protocol. */
 export interface PublishSettings {
   readonly clock: Clock;
   readonly log: Log;

@@ -58,7 +58,7 @@ export interface LadderTranscoderSettings {
  * Feeds one session's video to a child process, and takes the rungs that come back to their feeds.
  *
  * The child may die at any moment: what it had made stays, a fresh one is brought to the same place from the last IDR and goes on with the
- * first picture that was not made. What cannot be made is a gap in the rungs; the source is never touched.
+ * first picture that was not made. A segment that cannot be made is a gap in the rungs; the source is never touched.
  */
 export class LadderTranscoder {
   readonly #settings: LadderTranscoderSettings;

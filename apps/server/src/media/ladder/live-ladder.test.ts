@@ -18,7 +18,7 @@ const PROFILES: LadderProfile[] = [
 let clock: ManualClock;
 let children: FakeChildren;
 let segments: TranscodedSegment[];
-/** What a recorder of rungs is given. */
+/** The segments that a recorder of rungs is given. */
 let recorded: string[];
 let admission: TranscodeAdmission;
 let pipeline: LivePipeline;

@@ -22,7 +22,7 @@ import type { TranscodingStatus } from "./transcoding-status.ts";
 
 const LAST_FRAME_TICKS = TICKS_PER_SECOND / 4;
 
-/** What a node has to transcode with. */
+/** A node's means to transcode. */
 export interface LadderResources {
   readonly admission: TranscodeAdmission;
   readonly children: TranscodeChildren;
@@ -30,7 +30,7 @@ export interface LadderResources {
 }
 
 export interface LiveLadderSettings extends LadderResources {
-  /** What the ladder reads: a fresh transcoder begins at its last IDR. */
+  /** The feed that the ladder reads: a fresh transcoder begins at its last IDR. */
   readonly feed: Pick<SessionFeed, "gop">;
   readonly clock: Clock;
   readonly log: Log;
@@ -46,7 +46,7 @@ export interface LiveLadderSettings extends LadderResources {
   readonly onRungs: (segments: readonly RenditionSegment[]) => void;
 }
 
-/** What became of one source segment in the rungs. */
+/** The outcome of one source segment in the rungs. */
 export interface TranscodedSegment extends FinishedSegment {
   readonly msn: number;
   readonly isWhole: boolean;
@@ -174,7 +174,7 @@ export class LiveLadder implements FeedSink {
     this.#transcoder.pause(ticks);
   }
 
-  /** What is in flight is made, then the rungs' playlists end. */
+  /** Segments in flight are made, then the rungs' playlists end. */
   end(): void {
     this.#transcoder.end(() => {
       for (const { rendition, feed } of this.branches) {

@@ -3,7 +3,7 @@ import type { Rung } from "./ladder-plan.ts";
 /** Segments in a row behind real time, about 20 s, until a machine counts as too slow rather than busy (lifecycles.md, transcoding). */
 const SEGMENTS_BEHIND = 10;
 
-/** Which rungs a session goes on without because the machine does not keep up with them: the largest first, the last one never. */
+/** The rungs that a session drops because the machine does not keep up with them: the largest first, the last one never. */
 export class TooSlow {
   readonly #leftOut = new Set<number>();
   readonly #largestFirst: readonly Rung[];

@@ -6,7 +6,7 @@ const DECODE_CORES = 0.155;
 const ENCODE_CORES = 0.5;
 const COUNTED_FPS = 30;
 const MEGAPIXEL = 1_000_000;
-/** What a child of 1080p and three rungs holds at its largest, with room. */
+/** The memory of a child with 1080p and three rungs at its largest, with room. */
 const CHILD_BYTES = 260 * 1024 * 1024;
 
 export interface TranscodeAdmissionSettings {
@@ -17,7 +17,7 @@ export interface TranscodeAdmissionSettings {
 
 /** Given back when the ladder ends. */
 export interface TranscodeSlot {
-  /** What the source really sends a second. The ladder keeps its slot, and those that come later find what it really leaves. */
+  /** The frames that the source really sends a second. The ladder keeps its slot, and those that come later find what it really leaves. */
   measured(frameRate: number): void;
   release(): void;
 }

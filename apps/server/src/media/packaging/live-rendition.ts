@@ -4,18 +4,18 @@ import type { LiveSegment, PartTiming } from "./live-segment.ts";
 
 /** A player that keeps three target durations behind the edge, and joins a segment earlier, is still two away from the oldest. */
 const WINDOW_TARGET_DURATIONS = 6;
-/** Whatever the durations say: 12 s of 89 Mbit/s, and far more segments than a list of 12 s has. */
+/** Bounds that hold for any durations: 12 s of 89 Mbit/s, and far more segments than a list of 12 s has. */
 const MAX_LISTED_BYTES = 128 * 1024 * 1024;
 const MAX_LISTED = 100;
 /** Those that fell out of the list go at once where they are too much. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
-/** What a rendition calls behind a turn in which something was added or it ended. */
+/** A listener that a rendition calls behind a turn in which something was added or it ended. */
 export type RenditionListener = () => void;
 
 /**
  * The live window of one rendition: the complete segments that its playlist lists, the open one, and those that fell out of the list, for as
- * long as RFC 8216 6.2.2 wants: their own duration and that of the longest list that had them. What was published never changes. `version`
+ * long as RFC 8216 6.2.2 wants: their own duration and that of the longest list that had them. A published segment never changes. `version`
  * rises with each addition, for those who keep what they made of it.
  */
 export class LiveRendition {

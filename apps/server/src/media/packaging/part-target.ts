@@ -10,7 +10,7 @@ const SLOW_FRAME_SECONDS = 1 / 12;
 /** Sources count in milliseconds: a frame may look this much longer than it is. */
 const ROUNDING_SECONDS = 0.001;
 
-/** What one rendition's playlists say of its parts (EXT-X-PART-INF, EXT-X-SERVER-CONTROL). */
+/** The values about parts in one rendition's playlists (EXT-X-PART-INF, EXT-X-SERVER-CONTROL). */
 export interface PartLimits {
   /** How long its parts are at most; null while undecided. */
   readonly seconds: number | null;

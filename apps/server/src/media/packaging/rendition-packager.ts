@@ -11,7 +11,7 @@ import type { PartLimits, PartTarget } from "./part-target.ts";
 const MAX_PART_BYTES = 8 * 1024 * 1024;
 const MAX_PART_SAMPLES = 1000;
 
-/** What a rendition is to the timeline. `behind`: cuts that may wait for their first sample before the oldest counts as a gap. */
+/** A rendition as the timeline sees it. `behind`: cuts that may wait for their first sample before the oldest counts as a gap. */
 const PACES = {
   /** The source's own video: the cut falls on its next sample, so the segment before is whole at once. */
   source: { isVideo: true, closesAtCut: true, behind: 1 },
@@ -61,7 +61,7 @@ export class RenditionPackager {
     this.#onSegment = onSegment;
   }
 
-  /** What the samples from here on need first; null while this rendition has no source. */
+  /** The init segment for the samples from here on; null while this rendition has no source. */
   useInit(init: InitSegment | null): void {
     this.#init = init;
     if (init) this.#timescale = init.timescale;
@@ -91,7 +91,7 @@ export class RenditionPackager {
     this.#expectNext();
   }
 
-  /** What follows may go on without a discontinuity: the last picture stands until then. Silence was put behind the last sound. */
+  /** The next samples may go on without a discontinuity: the last picture stands until then. Silence was put behind the last sound. */
   #lastStandsUntil(ticks: number): void {
     const last = this.#samples.at(-1);
     if (!last || !this.#pace.isVideo) return;
@@ -170,7 +170,7 @@ export class RenditionPackager {
     return cut !== undefined && decodeTime + duration >= this.#ticks(cut.ticks);
   }
 
-  /** What comes behind the segment that is complete. */
+  /** The segment behind the complete one. */
   #expectNext(): void {
     if (this.#rendition.open) return;
     const [cut] = this.#pending;

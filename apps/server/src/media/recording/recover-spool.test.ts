@@ -20,7 +20,7 @@ async function chapter(): Promise<string> {
   return join(rig.spool, name);
 }
 
-/** What the database had not been told when the process died, it is told now. */
+/** The database is told now of facts that it had not been told when the process died. */
 function forgetFacts(): void {
   rig.facts.facts.length = 0;
 }

@@ -17,7 +17,7 @@ export interface SpoolRecoverySettings {
   readonly signal: AbortSignal;
 }
 
-/** What an earlier run left in the spool. To be listed before anything new is written there. */
+/** The chapters that an earlier run left in the spool. To be listed before anything new is written there. */
 export async function listSpool(folder: string): Promise<string[]> {
   return (await readdir(folder)).map((name) => join(folder, name));
 }

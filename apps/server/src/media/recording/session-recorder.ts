@@ -13,7 +13,7 @@ import { RESERVED_BYTES, RESUME_BYTES, type SpoolDisk } from "./spool-disk.ts";
 
 /** Segments held in memory while the disk is slow. Beyond it segments are left out of the recording; the broadcast goes on. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
-/** What passes by itself: too many open files, no memory for them, a disk that answers again. */
+/** Faults that pass by themselves: too many open files, no memory for them, a disk that answers again. */
 const PASSING = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM", "EINTR", "EBUSY", "EIO"]);
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 2_000;
@@ -40,7 +40,7 @@ export interface SessionRecorderSettings {
  */
 export class SessionRecorder {
   readonly #settings: SessionRecorderSettings;
-  /** What each rendition was when it began; its rows count in this timescale. */
+  /** The track of each rendition when it began; its rows count in this timescale. */
   readonly #tracks = new Map<string, StoredTrack>();
   #chapter: ChapterWriter | null = null;
   #lostBefore = 0;

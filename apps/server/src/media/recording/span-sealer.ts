@@ -31,7 +31,7 @@ interface WaitingChapter {
 
 /**
  * Puts closed chapters of the spool into the object store, for all recordings of this node. A chapter leaves the spool when its objects are
- * durable and the database knows of them; until then it is tried again, with growing waits. What waits is bounded by the room of the
+ * durable and the database knows of them; until then it is tried again, with growing waits. The queue is bounded by the room of the
  * spool, where a chapter is no more than the name of its folder here.
  */
 export class SpanSealer {

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { RecordingSpooled } from "../../ports/index.ts";
 
-/** That parts of these recordings lie in the spool, a fact for each session, by the names of the chapters' folders. */
+/** Facts that parts of these recordings lie in the spool, one for each session, by the names of the chapters' folders. */
 export function spooledFacts(folders: Iterable<string>, at: number): RecordingSpooled[] {
   const facts = new Map<string, RecordingSpooled>();
   for (const folder of folders) {

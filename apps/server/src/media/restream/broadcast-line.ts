@@ -5,7 +5,7 @@ import type { LineFormat, LineFrame, LineTracks } from "./line-format.ts";
 import { LinePages } from "./line-pages.ts";
 import { SILENT_FRAME, SILENT_TRACK, SilentAudio } from "./silent-audio.ts";
 
-/** What was sent since the last keyframe, for a target that joins. With more, it waits for the next one. */
+/** The bytes since the last keyframe, for a target that joins. With more, it waits for the next one. */
 const MAX_KEPT_BYTES = 3 * 1024 * 1024;
 /** Where every frame is a keyframe, not every one needs a batch of its own. */
 const MIN_ENTRY_TICKS = TICKS_PER_SECOND / 2;
@@ -13,7 +13,7 @@ const MIN_ENTRY_TICKS = TICKS_PER_SECOND / 2;
 /** A run of bytes of the line. */
 export interface LineBatch {
   readonly bytes: Uint8Array;
-  /** What a target that begins with it is told before; null where none can. */
+  /** The messages before it for a target that begins with it; null where none can. */
   readonly opening: Uint8Array | null;
   /** How far the media in it goes, in milliseconds of the timeline. */
   readonly mediaTimeMs: number;
@@ -31,7 +31,7 @@ export interface BroadcastLineSettings {
 
 /**
  * One rendition as one protocol sends it: each sample is written once, and what comes within a moment is one run of bytes that all targets
- * of the line share. What a target does not take in time is its own affair.
+ * of the line share. A slow target harms only itself.
  */
 export class BroadcastLine implements FeedSink {
   readonly #settings: BroadcastLineSettings;
@@ -132,7 +132,7 @@ export class BroadcastLine implements FeedSink {
     return decodeTicks - this.#enteredTicks >= MIN_ENTRY_TICKS;
   }
 
-  /** What comes next is a batch of its own, with which a target can begin. */
+  /** The next batch is one with which a target can begin. */
   #enter(opening: Uint8Array, ticks: number): void {
     this.flush();
     this.#opening = opening;

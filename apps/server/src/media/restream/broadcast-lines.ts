@@ -10,7 +10,7 @@ export interface RenditionSource {
 /** A session's rendition by the name of its profile; a sentence why there is none, null before that is known. */
 export type FindRendition = (profile: string) => RenditionSource | string | null;
 
-/** What a target is sent. */
+/** The tracks that a target is sent. */
 export interface LineChoice {
   readonly profile: string;
   readonly videoOnly: boolean;

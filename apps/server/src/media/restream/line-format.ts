@@ -1,7 +1,7 @@
 import type { AacTrack, VideoTrack } from "../packet.ts";
 import type { LinePages } from "./line-pages.ts";
 
-/** What a line sends, at most one track of each kind. */
+/** The tracks that a line sends, at most one of each kind. */
 export interface LineTracks {
   readonly video: VideoTrack | null;
   readonly audio: AacTrack | null;
@@ -20,7 +20,7 @@ export interface LineFrame {
 export interface LineFormat {
   /** These tracks follow. */
   begin(tracks: LineTracks): void;
-  /** What a target has to know before it can begin at `ticks`. */
+  /** The messages that a target needs before it can begin at `ticks`. */
   opening(ticks: number): Uint8Array;
   write(pages: LinePages, frame: LineFrame): void;
 }

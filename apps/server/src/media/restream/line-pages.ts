@@ -33,7 +33,7 @@ export class LinePages {
     return this.#page.subarray(from, this.#to);
   }
 
-  /** What was gathered. Where as much again would hardly fit, a new page is begun, so that what belongs together is seldom parted. */
+  /** The gathered bytes. Where as much again would hardly fit, a new page is begun, so that what belongs together is seldom parted. */
   take(): Uint8Array {
     const bytes = this.#page.subarray(this.#from, this.#to);
     this.#from = this.#to;

@@ -8,7 +8,7 @@ import type { RestreamResources } from "./session-targets.ts";
 import type { ConnectTarget, TargetConnection, TargetConnectionHandler, TargetFailure } from "./target-connection.ts";
 
 const MIB = 1024 * 1024;
-/** What may wait for one target: 8 s of 4 Mbit/s. With many connections each may have less, so that all together stay below the second number. */
+/** The most that may wait for one target: 8 s of 4 Mbit/s. With many connections each may have less, so that all together stay below the second number. */
 const MAX_QUEUED = 4 * MIB;
 const MAX_QUEUED_IN_ALL = 256 * MIB;
 const MIN_QUEUED = MIB / 2;
@@ -25,7 +25,7 @@ export interface RestreamingSettings {
   readonly outbound: Pick<Outbound, "dial">;
 }
 
-/** What a node forwards broadcasts with: the ways to targets, and what may wait on them. */
+/** A node's means to forward broadcasts: the ways to targets, and what may wait on them. */
 export class Restreaming implements RestreamResources {
   readonly #settings: RestreamingSettings;
   readonly sent = { bytes: 0, skippedMs: 0 };

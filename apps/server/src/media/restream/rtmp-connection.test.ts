@@ -188,7 +188,7 @@ test("a wrong key is refused in the target's own words, in which the key does no
   expect(reason).not.toContain("wrong-secret-key");
 });
 
-/** What a server says to `connect` behind its part of the handshake, whatever it is asked. */
+/** A server's answer to `connect` behind its part of the handshake, sent in any case. */
 function shakeAndSay(socket: Socket, bytes: Uint8Array): void {
   socket.once("data", () => {
     const answer = new Uint8Array(1 + 2 * 1536);

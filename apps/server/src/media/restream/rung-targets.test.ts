@@ -14,7 +14,7 @@ function withLadder(forTargets: readonly string[], isDefault = true) {
   return { admission, rig: new RestreamRig({ ladder }) };
 }
 
-/** What came at the newest target, in its order: `v` or `a` and the milliseconds. */
+/** The media that came at the newest target, in order: `v` or `a` and the milliseconds. */
 function arrivedAt(rig: RestreamRig): [kind: "v" | "a", ms: number][] {
   const arrived: [kind: "v" | "a", ms: number][] = [];
   const reader = new ChunkReader((typeId, time, _stream, payload) => {

@@ -7,11 +7,11 @@ import { type SentToTargets, TargetBroadcast } from "./target-broadcast.ts";
 import type { ConnectTarget } from "./target-connection.ts";
 import type { TargetEvent, TargetStatus } from "./target-status.ts";
 
-/** What is gathered for the targets goes out this often. */
+/** Gathered media go out to the targets this often. */
 const FLUSH_MS = 100;
 const ASK_AGAIN_MS = { first: 1_000, most: 30_000 };
 
-/** What a node forwards broadcasts with. */
+/** A node's means to forward broadcasts. */
 export interface RestreamResources {
   /** The way to the targets of a project, of whose connections there are so many at a time. */
   connectFor(projectId: string): ConnectTarget;
@@ -55,7 +55,7 @@ export class SessionTargets {
     return [...this.#broadcasts.values()].flatMap(({ report }) => report ?? []);
   }
 
-  /** What is told at once when it changes. */
+  /** The states that are told at once when they change. */
   get news(): string {
     return this.reports.map(({ state, reason }) => `${state} ${reason !== null}`).join();
   }

@@ -27,7 +27,7 @@ export function rtmpAddressOf(url: string): RtmpAddress | null {
 
 const splitQuery = (url: string): string => url.split("?")[0] ?? "";
 
-/** What a target said, for people to read: one short line in which nothing of its address stands but its host. */
+/** A target's words, for people to read: one short line in which nothing of its address stands but its host. */
 export function cleanWords(words: string, url: string): string {
   let clean = words.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
   for (const secret of secretsOf(url)) clean = clean.replaceAll(new RegExp(escaped(secret), "giu"), "…");

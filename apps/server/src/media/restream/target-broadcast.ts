@@ -37,7 +37,7 @@ export interface SentToTargets {
   skippedMs: number;
 }
 
-/** What there is of a connection. */
+/** A connection, as far as it has come. */
 interface Link {
   readonly connection: TargetConnection;
   /** Null before the target takes the stream. */

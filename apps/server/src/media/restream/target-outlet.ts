@@ -2,7 +2,7 @@ import type { LineBatch, LineReader } from "./broadcast-line.ts";
 import type { TargetConnection } from "./target-connection.ts";
 
 /**
- * From a line to one target. What the target has not taken waits in its connection, up to a limit; beyond, what comes is left out up to
+ * From a line to one target. Bytes that the target has not taken wait in its connection, up to a limit; beyond, media are left out up to
  * the next keyframe that finds room. So a slow target goes on with what is current, and costs the source and other targets nothing.
  */
 export class TargetOutlet implements LineReader {

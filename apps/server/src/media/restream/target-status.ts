@@ -19,7 +19,7 @@ export type TargetInput =
   | { readonly type: "lost"; readonly reason: string; readonly mayHeal: boolean }
   | { readonly type: "unwanted" };
 
-/** What webhooks are told of a change; null for nothing. */
+/** The webhook event of a change; null for nothing. */
 export type TargetEvent = "connected" | "error" | "disconnected" | null;
 
 export const MAX_ATTEMPTS = 10;

@@ -24,7 +24,7 @@ export class FakePeer {
 /** WebRTC connections without a network. */
 export class FakePeers implements WebrtcPeers {
   readonly peers: FakePeer[] = [];
-  /** What viewers were sent, of all sources. */
+  /** The media that viewers were sent, of all sources. */
   readonly frames: MediaFrame[] = [];
   openSources = 0;
   answers = true;

@@ -30,7 +30,7 @@ export class FakePlaybackGate implements PlaybackGate {
   standsMs = 5000;
   isFull = false;
   expiresAt = Date.UTC(2031, 0, 1);
-  /** What `recheck` says where it neither lets in nor refuses. */
+  /** The answer of `recheck` where it neither lets in nor refuses. */
   unknown: "away" | "unconfirmed" | null = null;
   /** Set to make `recheck` wait. */
   hold: Promise<void> = Promise.resolve();

@@ -232,7 +232,7 @@ export class RecordingRig implements AsyncDisposable {
     return [...rows.values()].filter(({ gap }) => !gap);
   }
 
-  /** `rendition/msn` of every row whose bytes are in the store as they were live. What is there and differs is an error. */
+  /** `rendition/msn` of every row whose bytes are in the store as they were live. A stored byte that differs is an error. */
   async whole(): Promise<string[]> {
     const sealed = new Map(
       this.facts.of("span-sealed").map(({ rendition, span, bytes }) => [`${rendition}/${span}`, bytes]),

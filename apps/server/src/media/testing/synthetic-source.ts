@@ -32,7 +32,7 @@ export interface SourceShape {
   readonly audio?: boolean;
   /** First second that is not sent any more. */
   readonly seconds: number;
-  /** What the source's clock reads at second 0, in seconds. */
+  /** The reading of the source's clock at second 0, in seconds. */
   readonly clockAt?: number;
   /** Audio runs this much faster than the video's clock. */
   readonly audioSpeed?: number;

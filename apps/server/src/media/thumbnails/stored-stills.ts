@@ -27,7 +27,7 @@ export class StoredStills {
     this.#kept = new KeptStills(clock);
   }
 
-  /** What is shown at a time, or at the last keyframe before it. Null where there is no picture. */
+  /** The picture at a time, or at the last keyframe before it. Null where there is no picture. */
   async at(index: MediaIndex, seconds: number, shape: StillShape): Promise<Uint8Array | null> {
     const rendition = renditionFor(index, shape.maxWidth);
     const segment = rendition && segmentAt(rendition, seconds);

@@ -74,7 +74,7 @@ export class AudioConverter {
     return new AudioConverter(await openDecoder(source), await openEncoder(target), target);
   }
 
-  /** What a decoder of the output needs: the AudioSpecificConfig; empty for Opus. */
+  /** The configuration for a decoder of the output: the AudioSpecificConfig; empty for Opus. */
   get config(): Uint8Array {
     return this.#target.codec === "aac" ? (this.#encoder.extraData ?? new Uint8Array()) : new Uint8Array();
   }

@@ -1,4 +1,4 @@
-/** What audio a child converts, and to what. */
+/** The conversions of audio that a child makes. */
 
 export interface AudioSource {
   readonly codec: "aac" | "opus";

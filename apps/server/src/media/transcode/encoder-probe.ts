@@ -5,7 +5,7 @@ import type { Confinement } from "../../platform/confinement/confinement.ts";
 import type { Log } from "../../platform/log.ts";
 import type { EncoderName } from "./transcode-protocol.ts";
 
-/** What a node may be told to encode with; `auto` is the first hardware that works. */
+/** The encoders that a node may be told to use; `auto` is the first hardware that works. */
 export type EncoderChoice = "x264" | "auto" | "nvenc" | "qsv";
 
 const CHILD = fileURLToPath(new URL("./encoder-probe-child.ts", import.meta.url));

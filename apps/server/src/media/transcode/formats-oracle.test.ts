@@ -1,4 +1,4 @@
-/** What `@weir/formats` writes, read by two others: FFmpeg and mediabunny. */
+/** The output of `@weir/formats`, read by two others: FFmpeg and mediabunny. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

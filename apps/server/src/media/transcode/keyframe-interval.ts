@@ -3,7 +3,7 @@ import { TICKS_PER_SECOND } from "../packet.ts";
 /** A picture may come this much before its time: sources round their times to milliseconds. */
 const EARLY_TICKS = TICKS_PER_SECOND / 1000;
 
-/** Which pictures of a rung are IDR pictures: those where its segments begin, and the next ones at every interval from there. */
+/** The choice of a rung's IDR pictures: those where its segments begin, and the next ones at every interval from there. */
 export class KeyframeInterval {
   readonly #ticks: number;
   #nextTicks = Infinity;

@@ -19,7 +19,7 @@ export class LiveRung {
   readonly #keyframes: KeyframeInterval;
   readonly #send: (message: FromChild) => void;
   readonly #picture = new Frame();
-  /** What was given to the encoder and has not come out. */
+  /** The pictures that were given to the encoder and have not come out. */
   readonly #inside: { readonly msn: number; readonly isFirstOfSegment: boolean }[] = [];
   #underWay: Promise<void> = Promise.resolve();
   #msn = 0;

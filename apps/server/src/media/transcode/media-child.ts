@@ -17,10 +17,10 @@ export interface RunningChild {
   finish(): void;
 }
 
-/** What a child says to its parent. */
+/** The messages of a child to its parent. */
 export type ChildReport = { readonly type: "begun" } | { readonly type: "failed"; readonly reason: string };
 
-/** What a parent says to its child, after the job. */
+/** The messages of a parent to its child, after the job. */
 export const FINISH = "finish";
 
 export interface ChildOptions {

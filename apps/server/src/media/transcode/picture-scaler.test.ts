@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 import { PictureScaler } from "./picture-scaler.ts";
 
 // Chroma samples 319 and 320 of 640 have the edge between them. A sample at the left stands at the first of its two luma samples, one in the centre half a
-// luma sample further right; the scaled picture is to have its samples at the left. What has no location stays as it is.
+// luma sample further right; the scaled picture is to have its samples at the left. Pictures without a location stay as they are.
 test.each([
   ["at the left", AVCHROMA_LOC_LEFT, 159.875],
   ["in the centre", AVCHROMA_LOC_CENTER, 159.75],

@@ -24,7 +24,7 @@ export interface EncodedPicture {
   readonly data: Uint8Array;
 }
 
-/** What the encoder counts with until the source's rate is measured. */
+/** The frame rate that the encoder assumes until the source's is measured. */
 const ASSUMED_FRAME_RATE = 30;
 /** A measured rate that is closer to the assumed one changes nothing. */
 const RATE_TOLERANCE = 0.05;

@@ -7,7 +7,7 @@ import { type FromChild, fromChildReader } from "./transcode-protocol.ts";
 
 const CHILD = fileURLToPath(new URL("./transcode-child.ts", import.meta.url));
 
-/** What a transcoding child tells. Nothing comes after `exited`. */
+/** The events of a transcoding child. Nothing comes after `exited`. */
 export interface TranscodeChildHandler {
   message(message: FromChild): void;
   exited(reason: string): void;

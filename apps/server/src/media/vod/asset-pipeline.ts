@@ -44,7 +44,7 @@ interface Scanned {
 
 /**
  * From a customer's file to everything that plays: one child reads the file through and makes the source's own rendition and the sound; from then
- * on it can be watched. Then children make the rungs, chunk by chunk. What is finished is noted in the store, so a run that follows a killed one
+ * on it can be watched. Then children make the rungs, chunk by chunk. Finished work is noted in the store, so a run that follows a killed one
  * goes on behind it.
  */
 export class AssetPipeline implements AssetProcessor {

@@ -24,7 +24,7 @@ export class AudioLine {
     this.#silence = silentAacFrame(channels);
   }
 
-  /** What comes of the frame at `ticks`, in order. Without a time it follows the one before. */
+  /** The encoded frames of the frame at `ticks`, in order. Without a time it follows the one before. */
   *place(ticks: number | null, data: Uint8Array): Generator<AudioFrame, void> {
     const size = this.#frameSamples;
     const at = ticks === null ? (this.#next ?? 0) : Math.round((ticks * this.#rate) / TICKS_PER_SECOND);

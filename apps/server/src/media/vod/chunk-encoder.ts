@@ -75,7 +75,7 @@ async function decodeFrom(file: SourceFile, { picture }: EncodeJob, chunk: Chunk
   return !chunk.isMissed;
 }
 
-/** Which pictures are encoded, and in which segment each of them is. */
+/** The choice of the pictures to encode, and the segment of each. */
 class Chunk {
   readonly #job: EncodeJob;
   readonly #rungs: readonly VodRung[];

@@ -64,7 +64,7 @@ function claimedSeconds({ video, audio }: SourceFile, wholeSeconds: number): num
 }
 
 interface Beginning {
-  /** What is added to a time of the file. */
+  /** The offset that is added to a time of the file. */
   readonly offsetTicks: number;
 }
 

@@ -27,7 +27,7 @@ function formatOf({ format }: SourceFile): string {
   return name.split(",", 1)[0] ?? "";
 }
 
-/** What a file holds, as the API tells it. Throws `FileRefused` for what is beyond the limits. */
+/** The content of a file, as the API tells it. Throws `FileRefused` for a file beyond the limits. */
 export function specOf(file: SourceFile, bytes: number): VideoSpec {
   const duration = Number(file.format.duration) / MICROSECONDS;
   const seconds = duration > 0 && Number.isFinite(duration) ? duration : 0;

@@ -25,7 +25,7 @@ export interface AssetPipelineNeeds {
   readonly liveCores: () => number;
 }
 
-/** What makes customers' files playable on this node. */
+/** The pipeline of this node that makes customers' files playable. */
 export async function openAssetPipeline(needs: AssetPipelineNeeds): Promise<AssetProcessor> {
   const { clock, log, store, dataFolder, confinement, liveCores } = needs;
   const folder = join(dataFolder, "sources");

@@ -9,7 +9,7 @@ export type OnPicture = (picture: Frame, fileTicks: number) => Promise<void>;
 
 const THREADS = 2;
 
-/** Decodes the pictures of a file. What is damaged is left out. */
+/** Decodes the pictures of a file. Damaged pictures are left out. */
 export class PictureDecoder {
   readonly #context: CodecContext;
   readonly #track: SourceTrack;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 
-/** What is left to everything else on the disk. */
+/** The room that is left to everything else on the disk. */
 const RESERVED_BYTES = 512 * 1024 * 1024;
 
 export interface SourceFilesSettings {

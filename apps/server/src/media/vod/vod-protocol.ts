@@ -47,7 +47,7 @@ export interface SegmentStart {
 export interface ScannedPicture {
   /** Number of the track in the file. */
   readonly stream: number;
-  /** What lies between the file's times and the timeline. */
+  /** The offset between the file's times and the timeline. */
   readonly offsetTicks: number;
   /** As a viewer sees them: upright, with square pixels. */
   readonly width: number;

@@ -296,7 +296,7 @@ function displayMatrix(turn: 90 | 180 | 270): Buffer {
   return matrix;
 }
 
-/** What is made of a file, as one fragmented MP4 of each rendition. */
+/** The renditions of a file, each as one fragmented MP4. */
 export interface Processed {
   readonly file: ScannedFile;
   readonly isCopied: boolean;
@@ -356,7 +356,7 @@ export interface DecodedPicture {
   readonly height: number;
   /** Mean brightness of the corners and the middle. */
   readonly corners: readonly [number, number, number, number];
-  /** Which of the drawn pictures it is. */
+  /** The number of the drawn picture. */
   readonly number: number;
   /** How much neighbouring lines differ on the left. */
   readonly combing: number;

@@ -4,7 +4,7 @@ import type { MediaFrame } from "./webrtc-protocol.ts";
 const MAX_GOP_BYTES = 8 * 1024 * 1024;
 const MAX_GOP_PICTURES = 1200;
 
-/** Who watches. */
+/** The viewers. */
 export interface FanOutViewer {
   frame(frame: MediaFrame): void;
 }

@@ -8,7 +8,7 @@ const MAGIC_COOKIE = 0x2112a442;
 const BINDING_REQUEST = 0x0001;
 const BINDING_RESPONSE = 0x0101;
 const XOR_MAPPED_ADDRESS = 0x0020;
-/** A browser asks some ten times. What is more is not answered: an answer is larger than a question, and its sender may be forged. */
+/** A browser asks some ten times. More questions are not answered: an answer is larger than a question, and its sender may be forged. */
 const MAX_ANSWERS_A_SECOND = 20;
 const MAX_CLIENTS_A_SECOND = 5_000;
 

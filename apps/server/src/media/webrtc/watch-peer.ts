@@ -43,7 +43,7 @@ export class WatchPeer {
   readonly #transport: PeerTransport;
   readonly #video: Sender | null;
   readonly #audio: Sender | null;
-  /** What it has to catch up with; null while it gets each picture as it comes. */
+  /** The frames that it has to catch up with; null while it gets each picture as it comes. */
   #behind: MediaFrame[] | null = null;
   #burst: NodeJS.Timeout | null = null;
   #waitsForKeyframe = true;

@@ -15,7 +15,7 @@ import {
 
 /** The process that holds all WebRTC connections: it answers offers, sends sources to viewers and gives on what publishers send. It ends with its input pipe. */
 
-/** What the parent has not read yet. Beyond it publishers' frames are left out until their next keyframe. */
+/** The bytes that the parent may leave unread. Beyond them publishers' frames are left out until their next keyframe. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 const REPORTS_MS = 2000;
 

@@ -44,7 +44,7 @@ export interface OfferAnswer {
   readonly ended: Promise<void>;
 }
 
-/** Who answers offers: to watch, or to publish. */
+/** The handlers of offers: to watch, or to publish. */
 export interface OfferTaker {
   offer(request: OfferRequest): Promise<OfferAnswer | OfferRefusal>;
 }

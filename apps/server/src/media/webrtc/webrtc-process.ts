@@ -21,13 +21,13 @@ const STEADY_MS = 30_000;
 /** 8 s of 16 Mbit/s. A child that is so far behind gets no more frames until it reads again. */
 const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
 
-/** What a peer tells. Nothing comes after `closed`. */
+/** The events of a peer. Nothing comes after `closed`. */
 export interface PeerHandler {
   /** The answer, without candidates that could be used: its port is our own. */
   answered(sdp: string): void;
   connected(): void;
   closed(reason: string): void;
-  /** What a publisher sends. */
+  /** The frames that a publisher sends. */
   frame(frame: MediaFrame): void;
   /** How a viewer gets it. */
   report(report: PeerReport): void;
@@ -38,7 +38,7 @@ export interface Peer {
   close(): void;
 }
 
-/** What viewers of one broadcast get. */
+/** The media that viewers of one broadcast get. */
 export interface PeerSource {
   /** False where the child is too far behind to take it. */
   frame(frame: MediaFrame): boolean;

@@ -31,7 +31,7 @@ export interface MediaFrame {
   readonly data: Uint8Array;
 }
 
-/** What a viewer's reports say. */
+/** The content of a viewer's reports. */
 export interface PeerReport {
   readonly peer: number;
   /** Of its video packets since its last report, from 0 to 1. */
@@ -60,7 +60,7 @@ export type FromWebrtcChild =
   | { readonly type: "answer"; readonly peer: number; readonly sdp: string }
   | { readonly type: "connected"; readonly peer: number }
   | { readonly type: "closed"; readonly peer: number; readonly reason: string }
-  /** What a publisher sends. */
+  /** The frames that a publisher sends. */
   | { readonly type: "frame"; readonly peer: number; readonly frame: MediaFrame }
   /** Every few seconds, of all who watch. */
   | { readonly type: "reports"; readonly reports: readonly PeerReport[] };

@@ -103,7 +103,7 @@ async function* readPlaced(placed: Placed, readSpan: ReadSpan): AsyncGenerator<U
   for await (const bytes of readSpan(rendition, segment.span, range)) yield* editor.push(bytes);
 }
 
-/** What a range has of `source`, which stands at `at`. Reads no further than that. */
+/** The part of a range that lies in `source`, which stands at `at`. Reads no further than that. */
 async function* within(range: ByteRange, at: number, source: AsyncIterable<Uint8Array>) {
   let position = at;
   for await (const bytes of source) {

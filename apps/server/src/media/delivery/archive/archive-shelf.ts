@@ -20,7 +20,7 @@ interface Kept {
 
 class TooManyOpening extends Error {}
 
-/** What is being played, kept for a minute. One caller opens it while the others wait. */
+/** Media that are being played, kept for a minute. One caller opens it while the others wait. */
 export class ArchiveShelf {
   readonly #clock: Clock;
   readonly #gate: Pick<PlaybackGate, "mediaIndex" | "noteMp4Size">;

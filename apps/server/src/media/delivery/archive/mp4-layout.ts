@@ -18,7 +18,7 @@ export interface Sound {
   readonly before: Sound | null;
 }
 
-/** What stands together in the file: a segment of the pictures with its sound, or of one track alone. */
+/** A piece of the file: a segment of the pictures with its sound, or of one track alone. */
 export interface Piece {
   readonly first: Placed;
   readonly sound: Sound | null;
@@ -144,7 +144,7 @@ export function bytesOf({ segment, prefix }: Placed): number {
   return segment.length + prefix.byteLength;
 }
 
-/** What a piece keeps free for the last frames of the piece before. */
+/** The bytes that a piece keeps free for the last frames of the piece before. */
 export function roomBehind({ length, durationTicks }: StoredSegment, timescale: number): number {
   return SPARE_BYTES + Math.ceil((1.5 * length * SOUND_AHEAD_SECONDS * timescale) / durationTicks);
 }

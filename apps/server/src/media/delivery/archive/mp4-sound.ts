@@ -2,7 +2,7 @@ import { buffer } from "node:stream/consumers";
 import { type FragmentSample, readAudioSamples, writeAudioFragment } from "@weir/formats/mp4";
 import { type Placed, roomBehind, type Sound } from "./mp4-layout.ts";
 
-/** What a frame has beside its data, at most. */
+/** The most bytes that a frame has beside its data. */
 const ROW_BYTES = 8;
 
 interface Frames {

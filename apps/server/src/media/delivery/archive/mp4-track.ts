@@ -26,7 +26,7 @@ export class Mp4Track {
   readonly id: number;
   readonly timescale: number;
   readonly #description: InitDescription;
-  /** What stands before the first sample of a segment, by the init segment that it needs. */
+  /** The bytes before the first sample of a segment, by the init segment that it needs. */
   readonly #prefixes: ReadonlyMap<string, Uint8Array>;
 
   private constructor(
@@ -65,7 +65,7 @@ export class Mp4Track {
     return !gap && this.#prefixes.has(init);
   }
 
-  /** What stands before a segment's first sample, as part of it. */
+  /** The bytes before a segment's first sample, as part of it. */
   prefixOf({ init }: StoredSegment): Uint8Array {
     return this.#prefixes.get(init) ?? NOTHING;
   }

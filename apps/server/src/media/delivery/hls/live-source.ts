@@ -21,7 +21,7 @@ export interface LiveSource {
 }
 
 export interface LiveWindow {
-  /** What a viewer may choose from now; empty until the tracks are known. */
+  /** The renditions that a viewer may choose from now; empty until the tracks are known. */
   readonly listed: readonly ListedRendition[];
   playlist(rendition: string): LiveList | undefined;
 }

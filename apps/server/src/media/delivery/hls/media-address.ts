@@ -3,7 +3,7 @@ import type { StillAddress } from "../stills/still-address.ts";
 import type { AccessRequest } from "../viewers/access-request.ts";
 import { NOBODY, type Viewing } from "../viewers/admission.ts";
 
-/** What a media request asks for. Names are matched, never joined to a path. */
+/** The target of a media request. Names are matched, never joined to a path. */
 export type MediaAddress =
   | { readonly kind: "multivariant"; readonly playbackId: string }
   /** `source`, or the name of a smaller one. */
@@ -19,7 +19,7 @@ export interface FileAddress {
   readonly file: string;
   /** The segment, or the part of one, that the file is; null for any other file. */
   readonly media: MediaPlace | null;
-  /** What a request for a playlist waits for. */
+  /** The part or segment that a request for a playlist waits for. */
   readonly blocking: BlockingQuery;
 }
 
@@ -75,7 +75,7 @@ export class MediaAddresses {
   }
 }
 
-/** Who asks, for what is under this address. */
+/** The access request for the content of this address. */
 export function accessRequestOf(
   req: IncomingMessage,
   url: string,

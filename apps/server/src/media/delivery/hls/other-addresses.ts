@@ -10,7 +10,7 @@ const TRACK_ADDRESS = /^\/(?:asset\/)?hls\/video\+([a-z0-9]{4,64}\/(?:index\.m3u
 /** `/recordings/{sessionId}/…`, the earlier form of a recording's address. */
 const RECORDING_ADDRESS = /^\/recordings\/([\w-]{1,64})\/(?:(index\.m3u8)|(?:static)?source\.mp4)(\?[^#]*)?$/;
 
-/** What one client may ask about sessions: each question is one to the database. */
+/** The questions that one client may ask about sessions: each question is one to the database. */
 const QUESTIONS = { deniedPerMinute: 60, atOnce: 20, slowed: { atOnce: 2, perSecond: 5 } } as const;
 
 /** Where the other address of a live stream leads; null for what is none. */

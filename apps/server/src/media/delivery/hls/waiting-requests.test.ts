@@ -21,7 +21,7 @@ afterEach(async () => {
 
 let goOn: () => Promise<void>;
 
-/** Sends all paths at once, without waiting for an answer. What comes back is kept. */
+/** Sends all paths at once, without waiting for an answer. Keeps the answers. */
 async function pipeline(paths: readonly string[]): Promise<{ socket: Socket; answers: () => string }> {
   const { port } = new URL(rig.url("/"));
   const socket = connect(Number(port), "127.0.0.1");

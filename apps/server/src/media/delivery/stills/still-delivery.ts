@@ -40,7 +40,7 @@ export interface StillDeliverySettings {
   readonly proxies: TrustedProxies;
 }
 
-/** Pictures of what is played: of a live stream the newest one, of stored media any, and the list of them for a seek bar. Whoever asks is counted as no viewer. */
+/** Pictures of what is played: of a live stream the newest one, of stored media any, and the list of them for a seek bar. Such requests count no viewer. */
 export class StillDelivery {
   readonly #sources: LiveSources;
   readonly #archive: ArchiveDelivery;

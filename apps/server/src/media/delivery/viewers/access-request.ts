@@ -24,7 +24,7 @@ export interface AccessRequest {
   readonly step: "open" | "follow" | "media";
 }
 
-/** Who asks, as a customer's webhook is told: without query, and without the token of an address. */
+/** The viewer, as a customer's webhook is told: without query, and without the token of an address. */
 export function viewerDetails(request: AccessRequest, proxies: TrustedProxies): ViewerDetails {
   const { req, url, token, protocol } = request;
   const { headers } = req;

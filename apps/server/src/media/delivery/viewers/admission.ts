@@ -4,7 +4,7 @@ import type { ViewerSession } from "./viewer-sessions.ts";
 
 export type Refusal = "denied" | "gone" | "invalid-credential" | "too-many";
 
-/** What to write into addresses that name nobody. */
+/** The token in addresses that name nobody. */
 export const NOBODY = "-";
 
 /** A request that may be answered. Find what it asks for first, then count its viewer, then answer. */
@@ -16,7 +16,7 @@ export interface Admission {
   countViewer(): Viewing | null;
 }
 
-/** What a counted viewer's answer may need. */
+/** The fields that a counted viewer's answer may need. */
 export interface Viewing {
   /** For the addresses in what is sent: they lead this viewer on without credentials. */
   readonly token: string;
@@ -26,7 +26,7 @@ export interface Viewing {
   stillAllowed(): Promise<boolean>;
 }
 
-/** What the gate said, and to whom. */
+/** The gate's answer, and the viewer it is for. */
 export interface Admitted {
   readonly content: PlaybackContent;
   readonly isShared: boolean;
@@ -36,7 +36,7 @@ export interface Admitted {
   readonly isFull: boolean;
 }
 
-/** What stands behind all admissions. */
+/** The services behind all admissions. */
 export interface AdmissionOffice {
   count(request: AccessRequest, admitted: Admitted): boolean;
   seal(session: ViewerSession): string;

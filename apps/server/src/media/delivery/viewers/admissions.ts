@@ -74,7 +74,7 @@ export class Admissions {
     return known ? this.#admission(request, known) : this.#askLimited(request);
   }
 
-  /** What was answered about this playback id, or about all, is asked for again. */
+  /** Answers about this playback id, or about all, are asked for again. */
   accessChanged(playbackId: string | "all"): void {
     this.#publicAnswers.clear();
     this.#sessions.accessChanged(playbackId);
@@ -185,7 +185,7 @@ export class Admissions {
     return asking;
   }
 
-  /** Who asks, for requests that bring their credential each time. */
+  /** The identity behind requests that bring their credential each time. */
   #identity({ req, playbackId }: AccessRequest, { tokens, accessKeys }: PlaybackCredentials): string {
     const who = [playbackId, this.#proxies.addressOf(req), req.headers["user-agent"], tokens, accessKeys];
     // No token of an address can begin like this.

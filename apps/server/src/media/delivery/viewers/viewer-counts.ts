@@ -3,7 +3,7 @@ import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { Audience, EventSink, ViewerCount } from "../../../ports/index.ts";
 import { ViewerPlaces } from "./viewer-places.ts";
 
-/** Who was not seen for so long has left. */
+/** A viewer who was not seen for so long has left. */
 const LEFT_AFTER_MS = 30_000;
 const TELL_MS = 10_000;
 const MAX_NEW_NAMED = 1000;
@@ -24,7 +24,7 @@ interface Tally {
 export interface Viewer {
   readonly id: string;
   readonly playbackId: string;
-  /** That limits are counted for. */
+  /** The client that limits are counted for. */
   readonly client: string;
   readonly audience: Audience | undefined;
   /** False until it was counted as new, wherever that was. */

@@ -100,7 +100,7 @@ export class ViewerSessions {
     return session;
   }
 
-  /** What `begin` wants to know: a number that changes whenever earlier answers are void. */
+  /** The `asked` of `begin`: a number that changes whenever earlier answers are void. */
   get changes(): number {
     return this.#changes;
   }

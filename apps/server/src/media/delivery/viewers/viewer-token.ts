@@ -8,7 +8,7 @@ const LEAST_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 /** An access key of 8 KiB, every byte of it escaped in JSON, and in base64. Of common letters it takes half of that. */
 export const MAX_TOKEN_LENGTH = 22_000;
 
-/** What a viewer session's token holds: enough for any node to go on with it. */
+/** The content of a viewer session's token: enough for any node to go on with it. */
 export interface SealedViewer {
   readonly viewerId: string;
   readonly pass: ViewerPass;
@@ -21,7 +21,7 @@ type Sealed =
 
 /**
  * Tokens in the addresses of gated content: AES-256-GCM with a random nonce, for the playback id as associated data, so that under another id
- * the token is worthless. `secret` (32 bytes) is the same in all nodes. What is inside, such as the viewer's access key, nobody outside reads.
+ * the token is worthless. `secret` (32 bytes) is the same in all nodes. Nobody outside can read its content, such as the viewer's access key.
  */
 export class ViewerTokens {
   readonly #secret: Uint8Array;

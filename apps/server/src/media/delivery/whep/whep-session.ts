@@ -15,7 +15,7 @@ export interface WhepSession {
 
 /** How the outside reaches the WebRTC port. */
 export interface WebrtcAddress {
-  /** What is set; null where the addresses have to be found. */
+  /** The configured addresses; null where the addresses have to be found. */
   readonly addresses: readonly string[] | null;
   readonly host: string;
   readonly port: number;

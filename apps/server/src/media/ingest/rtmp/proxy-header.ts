@@ -17,7 +17,7 @@ const TCP6 = 0x21;
 export interface ProxyHeaderRead {
   /** Of the client; null where the proxy names none. */
   readonly address: string | null;
-  /** What came behind the header. */
+  /** The bytes behind the header. */
   readonly rest: Uint8Array;
 }
 

@@ -1,4 +1,4 @@
-/** What a publisher may do to us by malice or bad luck: each row refused or survived, nobody else harmed, nothing secret told. */
+/** Attacks and accidents of publishers: each row refused or survived, nobody else harmed, nothing secret told. */
 import { type AmfValue, MESSAGE, uint32Payload, writeCommand, writeMessage } from "@weir/formats/rtmp";
 import { expect, test } from "vitest";
 import { aacConfig, aacFrame, avcConfig } from "./rtmp-media.fixture.ts";

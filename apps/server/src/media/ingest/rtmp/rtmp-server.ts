@@ -11,7 +11,7 @@ export interface RtmpServerSettings {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** Who may say by a PROXY header for whom it connects. */
+  /** The proxies that may name their client by a PROXY header. */
   readonly proxies: TrustedProxies;
   readonly maxConnections: number;
 }

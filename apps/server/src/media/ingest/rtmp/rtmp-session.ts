@@ -23,7 +23,7 @@ const CONTROL_CHUNKS = 2;
 const COMMAND_CHUNKS = 3;
 const STATUS_CHUNKS = 5;
 const MEDIA_STREAM = 1;
-/** What a message may have before its sender may publish: commands are shorter by far. */
+/** The bytes that a message may have before its sender may publish: commands are shorter by far. */
 const MAX_COMMAND_BYTES = 16 * 1024;
 /** Memory that a message gets for its header alone: little for a stranger, a whole frame for a publisher. */
 const COMMAND_START_BYTES = 512;
@@ -35,7 +35,7 @@ const CRYPTO = {
   random: (bytes: number): Uint8Array => new Uint8Array(randomBytes(bytes)),
 };
 
-/** What a session asks of the one who owns it. */
+/** The calls of a session to its owner. */
 export interface RtmpSessionHandler {
   /** `connect` came, for this application. */
   connect(app: string): void;

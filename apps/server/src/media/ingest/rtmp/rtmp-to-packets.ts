@@ -64,7 +64,7 @@ export class RtmpToPackets {
     this.#memory = memory;
   }
 
-  /** What the encoder says of its stream, before its tracks. Throws nothing: it is of use, and no more. */
+  /** The encoder's description of its stream, before its tracks. Throws nothing: the description is only a help. */
   data(payload: Uint8Array): void {
     const said = payload.byteLength > MAX_METADATA_BYTES ? null : metadataOf(payload);
     if (said) this.#announced = { video: bpsOf(said.videodatarate), audio: bpsOf(said.audiodatarate) };

@@ -13,7 +13,7 @@ export interface WhipIngestSettings {
   readonly proxies: TrustedProxies;
   readonly peers: WebrtcPeers;
   readonly address: { readonly addresses: readonly string[] | null; readonly host: string; readonly port: number };
-  /** What Opus is converted to AAC with. */
+  /** The means to convert Opus to AAC. */
   readonly children: TranscodeChildren;
 }
 
