@@ -32,7 +32,7 @@ test("a server without a stream shows the first steps, and no list before them",
 
 test("a late answer from before the sign-in does not undo it while the page behind is still loading", async () => {
   const earlier = holdFirst("/api/dashboard/session");
-  const chunk = holdFirst("/assets/settings-page-");
+  const chunk = holdFirst("/static/settings-page-");
   await page.goto(`${arena.weir.url}/sign-in?to=/settings`);
   const held = await earlier;
   const signedIn = signIn(page, arena.weir);
