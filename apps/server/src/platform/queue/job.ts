@@ -10,7 +10,10 @@ export interface Job {
 
 export interface JobKind {
   readonly name: string;
-  /** Jobs of this kind that run at a time, on all processes together. */
+  /**
+   * Jobs of this kind that run at a time on one process. On several together as many, but that processes which look for a job at the same
+   * moment do not see each other's.
+   */
   readonly maxAtOnce: number;
   /** A run that takes longer is given up and tried again. */
   readonly maxSeconds: number;
