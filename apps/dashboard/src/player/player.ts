@@ -23,6 +23,8 @@ export interface PlayerOptions {
   readonly live: boolean;
   /** Names the video to those who cannot see it. */
   readonly label: string;
+  /** Address of a picture to show until the video plays. */
+  readonly poster?: string;
   /** Shows how far the picture is behind the source. */
   readonly showLatency?: boolean;
   /** Reports the playback of this id to the server; nothing is reported where it is absent. */
@@ -46,7 +48,7 @@ const LIVE_TOLERANCE_SECONDS = 2;
  */
 export function mountPlayer(
   place: HTMLElement,
-  { src, live, label, showLatency = false, reportedAs }: PlayerOptions,
+  { src, live, label, poster, showLatency = false, reportedAs }: PlayerOptions,
   listener: PlayerListener,
   signal: AbortSignal,
 ): void {
@@ -58,6 +60,7 @@ export function mountPlayer(
   const unmute = part(place, ".w-player-unmute");
   const qualities = part<HTMLSelectElement>(place, "select");
   video.setAttribute("aria-label", label);
+  if (poster !== undefined) video.poster = poster;
   listener.onVideo?.(video);
 
   const report =

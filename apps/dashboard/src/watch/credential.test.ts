@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { credentialInMessage, credentialInQuery, playlistAddress } from "./credential.ts";
+import { credentialInMessage, credentialInQuery, playlistAddress, posterAddress } from "./credential.ts";
 
 test("a page's address brings a token or an access key", () => {
   expect(credentialInQuery("?jwt=a.b.c")).toEqual({ name: "jwt", value: "a.b.c" });
@@ -23,4 +23,11 @@ test("a credential reaches the playlist as one query parameter, whatever is in i
   const address = playlistAddress("abcd", { name: "accessKey", value: "a&b=c#d" });
   expect(new URL(address, "http://w").searchParams.get("accessKey")).toBe("a&b=c#d");
   expect(playlistAddress("../x", null)).toBe("/hls/..%2Fx/index.m3u8");
+});
+
+test("the picture before the video brings the credential too", () => {
+  expect(posterAddress("abcd", true, null)).toBe("/hls/abcd/source/latest.jpg");
+  expect(posterAddress("abcd", false, { name: "jwt", value: "a.b" })).toBe(
+    "/asset/hls/abcd/thumbnail.jpg?width=1280&jwt=a.b",
+  );
 });

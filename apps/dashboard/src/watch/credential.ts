@@ -32,6 +32,21 @@ function credentialIn(values: Record<string, unknown>): Credential | null {
 
 /** The playlist of a playback id, with the credential in its query. */
 export function playlistAddress(playbackId: string, credential: Credential | null): string {
-  const path = `/hls/${encodeURIComponent(playbackId)}/index.m3u8`;
-  return credential === null ? path : `${path}?${new URLSearchParams([[credential.name, credential.value]])}`;
+  return addressOf(`/hls/${encodeURIComponent(playbackId)}/index.m3u8`, [], credential);
+}
+
+/** A picture to show until the video plays: a live stream's newest one, or a recording's thumbnail. */
+export function posterAddress(playbackId: string, isLive: boolean, credential: Credential | null): string {
+  const id = encodeURIComponent(playbackId);
+  return isLive
+    ? addressOf(`/hls/${id}/source/latest.jpg`, [], credential)
+    : addressOf(`/asset/hls/${id}/thumbnail.jpg`, [["width", "1280"]], credential);
+}
+
+function addressOf(path: string, query: readonly [string, string][], credential: Credential | null): string {
+  const all = new URLSearchParams([
+    ...query,
+    ...(credential ? [[credential.name, credential.value]] : []),
+  ] as string[][]);
+  return all.size > 0 ? `${path}?${all}` : path;
 }

@@ -1,6 +1,12 @@
 import { mountPlayer } from "../player/player.ts";
 import { watchStrings as text } from "../strings/watch-strings.ts";
-import { type Credential, credentialInMessage, credentialInQuery, playlistAddress } from "./credential.ts";
+import {
+  type Credential,
+  credentialInMessage,
+  credentialInQuery,
+  playlistAddress,
+  posterAddress,
+} from "./credential.ts";
 import { fetchVideoState, type VideoState } from "./video-state.ts";
 import "./watch.css";
 
@@ -72,7 +78,8 @@ class WatchPage {
       void this.#ask(true);
     };
     const src = playlistAddress(playbackId, this.#credential);
-    const player = { src, live, label: document.title, reportedAs: playbackId };
+    const poster = posterAddress(playbackId, live, this.#credential);
+    const player = { src, live, poster, label: document.title, reportedAs: playbackId };
     mountPlayer(frame, player, { onEnded }, abort.signal);
   }
 

@@ -43,10 +43,25 @@ test("a public video's page carries its name and tags that show a player where t
   expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
 });
 
-test("a gated video's page does not tell its name", async () => {
+test.each<[string, Partial<PlayableRow>, string | null]>([
+  ["a live stream's newest picture", {}, "hls/abcd1234abcd1234/source/latest.jpg"],
+  ["no picture of an idle stream", { state: "idle" }, null],
+  [
+    "a recording's thumbnail",
+    { kind: "recording", state: "ready" },
+    "asset/hls/abcd1234abcd1234/thumbnail.jpg?width=1280",
+  ],
+])("the tags name %s", async (_situation, row, path) => {
+  const { body } = await get("/watch/abcd1234abcd1234", row);
+  const [, image = null] = /property="og:image" content="([^"]*)"/.exec(body) ?? [];
+  expect(image).toBe(path && `https://video.example.com/${path}`);
+});
+
+test("a gated video's page tells neither its name nor its picture", async () => {
   const { body } = await get("/watch/abcd1234abcd1234", { policy: { type: "jwt" } });
   expect(body).toContain("<title>Video</title>");
   expect(body).not.toContain("Stage");
+  expect(body).not.toContain("og:image");
 });
 
 test("any page may embed a player, or those of the policy's origins", async () => {

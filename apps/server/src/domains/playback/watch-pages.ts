@@ -11,6 +11,7 @@ export interface WatchPageDeps {
 }
 
 const TITLE = "Video";
+const IMAGE_WIDTH = 1280;
 const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
 
 /**
@@ -29,9 +30,16 @@ export function watchPages(app: FastifyInstance, deps: WatchPageDeps): void {
     });
 }
 
-/** A gated video's name is for those who may watch it. */
-function titleOf(row: PlayableRow): string {
-  return (row.policy?.type ?? "public") === "public" ? row.name : TITLE;
+/** A gated video's name and picture are for those who may watch it. */
+const isPublic = ({ policy }: PlayableRow): boolean => (policy?.type ?? "public") === "public";
+
+const titleOf = (row: PlayableRow): string => (isPublic(row) ? row.name : TITLE);
+
+/** Null where there is none to show. */
+function imageOf(row: PlayableRow, publicUrl: string): string | null {
+  if (!isPublic(row)) return null;
+  if (row.kind !== "live") return `${publicUrl}/asset/hls/${row.playback_id}/thumbnail.jpg?width=${IMAGE_WIDTH}`;
+  return row.state === "live" ? `${publicUrl}/hls/${row.playback_id}/source/latest.jpg` : null;
 }
 
 /** Pages that may embed the player. Origins that are none would end the directive. */
@@ -69,6 +77,7 @@ function tagsOf(row: PlayableRow, title: string, publicUrl: string): string {
     "og:type": "video.other",
     "og:title": title,
     "og:url": `${publicUrl}/watch/${row.playback_id}`,
+    "og:image": imageOf(row, publicUrl),
     "og:video:url": embed,
     "og:video:secure_url": embed.startsWith("https:") ? embed : null,
     "og:video:type": "text/html",
@@ -76,6 +85,7 @@ function tagsOf(row: PlayableRow, title: string, publicUrl: string): string {
     "og:video:height": "720",
     "twitter:card": "player",
     "twitter:title": title,
+    "twitter:image": imageOf(row, publicUrl),
     "twitter:player": embed,
     "twitter:player:width": "1280",
     "twitter:player:height": "720",
