@@ -49,7 +49,8 @@ test("whoever is added under Settings signs in with a name and a password", asyn
   await page.getByRole("textbox", { name: "Password" }).fill("correct horse");
   await click("Sign in");
   await page.getByText("As anna@example.com").waitFor();
-  await expect(page.getByRole("button", { name: "Change password" }).count()).resolves.toBe(1);
+  // Of one person alone: a second button would be an error.
+  await page.getByRole("button", { name: "Change password" }).waitFor();
 });
 
 test("a token that the shown code signs is let in, and the trial says why it no longer is", async () => {
