@@ -19,7 +19,7 @@ export const broadcastStrings = {
   microphone: "Microphone",
   automatic: "Automatic",
   level: "Microphone level",
-  preview: "What you send",
+  preview: "Preview",
   begin: "Go live",
   end: "End broadcast",
   noMedia: (reason: string) => `The browser gave no picture: ${reason}`,

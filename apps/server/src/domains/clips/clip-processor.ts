@@ -1,7 +1,6 @@
 import { sleep } from "../../platform/retry.ts";
 import {
   type AssetLedger,
-  AssetNotWanted,
   type AssetProcessor,
   assetPrefix,
   type ClipMaker,
@@ -83,7 +82,7 @@ async function parentOf(deps: ClipProcessorDeps, clip: ClipRow, signal: AbortSig
     if (!isLive || (index && endMsOf(index) >= wantedUntil)) return index;
     await mediaControl.sealRecording(sessionId);
     await sleep(clock, ASK_AGAIN_MS);
-    if (signal.aborted) throw new AssetNotWanted("the worker is closing");
+    signal.throwIfAborted();
   }
 }
 

@@ -16,6 +16,7 @@ import {
   findClipsOf,
   hasPlaybackId,
   listClipsOf,
+  lockClipsOf,
 } from "./clip-store.ts";
 
 export interface ClipServiceDeps extends Deps {
@@ -42,7 +43,6 @@ export class ClipService {
     const parent = await this.#parentOf(principal, input);
     await checkPolicy(findAccessWebhook, principal.projectId, input.playbackPolicy);
     const now = clock.now();
-    if ((await countClipsInWork(db, principal, now - WINDOW_MS)) >= MAX_IN_WORK) throw new TooManyClips();
 
     const id = newId();
     const playbackId = newPlaybackId(id);
@@ -50,6 +50,9 @@ export class ClipService {
     const strategy = { playbackId: parent.playbackId, startTime, ...(endTime !== undefined && { endTime }) };
     const policy = input.playbackPolicy === undefined ? parent.policy : input.playbackPolicy;
     const row = await db.transaction().execute(async (trx) => {
+      // One after the other, so that requests of the same moment are counted too.
+      await lockClipsOf(trx, principal);
+      if ((await countClipsInWork(trx, principal, now - WINDOW_MS)) >= MAX_IN_WORK) throw new TooManyClips();
       const asset = await insertAsset(
         trx,
         {

@@ -1,7 +1,7 @@
 import type { PlaybackPolicy } from "@weir/contract";
 import { type RawBuilder, sql } from "kysely";
 import { isId, isPlaybackId } from "../ids.ts";
-import type { AssetRow, Db, Owner } from "../schema.ts";
+import type { AssetRow, Db, Owner, Trx } from "../schema.ts";
 
 /** What a clip can be cut from. */
 export interface ClipParent {
@@ -63,8 +63,13 @@ export async function hasPlaybackId(db: Db, { projectId }: Owner, playbackId: st
   return rows.length > 0;
 }
 
-/** Clips that are being made, of the last five minutes. */
-export async function countClipsInWork(db: Db, { projectId }: Owner, since: number): Promise<number> {
+/** Hold back other clips of the project until the transaction ends. */
+export async function lockClipsOf(trx: Trx, { projectId }: Owner): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`clips of ${projectId}`}, 0))`.execute(trx);
+}
+
+/** Clips that are being made, of those created since. */
+export async function countClipsInWork(db: Trx, { projectId }: Owner, since: number): Promise<number> {
   const { rows } = await sql<{ n: string }>`
     select count(*) as n from clip c join asset a on a.id = c.asset_id
     where c.project_id = ${projectId} and c.created_at > ${since}::bigint and a.phase in ('waiting', 'processing')

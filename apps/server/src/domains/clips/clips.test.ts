@@ -166,6 +166,14 @@ describe("no clip is made", () => {
     expect([answer.statusCode, answer.json().errors]).toEqual([404, ["Content not found"]]);
   });
 
+  it("of many that are asked for at the same moment, but for five", async () => {
+    await broadcast();
+    const body = { playbackId: stream.playbackId, startTime: 0 };
+    const answers = await Promise.all(Array.from({ length: 40 }, () => clip(body)));
+    const made = answers.filter(({ statusCode }) => statusCode === 200);
+    expect([made.length, answers.filter(({ statusCode }) => statusCode === 403).length]).toEqual([5, 35]);
+  });
+
   it("while five others are being made", async () => {
     await broadcast();
     const body = { playbackId: stream.playbackId, startTime: 0 };
