@@ -15,7 +15,7 @@ const PROFILES: Profiles = [
 const RUNGS = ["v0", "v1"];
 const SETTLED_MS = 3000;
 /** More than any machine at hand carries. */
-const MOST_LADDERS = 40;
+const MAX_LADDERS = 40;
 
 /** A ladder of two rungs, watched for `seconds`: how far the rungs are behind the source, gaps, what a viewer sees, what it costs. */
 export async function measureLadder(server: BenchServer, clip: Clip, seconds: number): Promise<Row[]> {
@@ -56,7 +56,7 @@ export async function measureFullMachine(server: BenchServer, clip: Clip, second
   const senders: RtmpSender[] = [];
   try {
     const running: string[][] = [];
-    for (let count = 1; count <= MOST_LADDERS; count++) {
+    for (let count = 1; count <= MAX_LADDERS; count++) {
       const { id, publishUrl, hlsUrl } = await server.createStream(`ladder ${count}`, PROFILES);
       senders.push(await RtmpSender.start(publishUrl, clip));
       const playlists = await playlistsOf(hlsUrl);

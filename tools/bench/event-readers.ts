@@ -19,7 +19,7 @@ export interface ReadersReport {
   readonly lastAt: number;
 }
 
-const MOST_DELAYS = 100_000;
+const MAX_DELAYS = 100_000;
 /** Below the requests a second that a key may make. */
 const AT_A_TIME = 40;
 const PAUSE_MS = 500;
@@ -70,7 +70,7 @@ function read(port: number, head: string): Promise<void> {
         events += 1;
         lastAt = now;
         const [, at] = /"timestamp":(\d+)/.exec(line) ?? [];
-        if (delaysMs.length < MOST_DELAYS) delaysMs.push(now - Number(at));
+        if (delaysMs.length < MAX_DELAYS) delaysMs.push(now - Number(at));
       }
     });
   });

@@ -1,7 +1,7 @@
 import { Agent, get } from "node:http";
 
 /** Requests that one run makes at most, so that it ends whatever a server does. */
-const MOST_REQUESTS = 400_000;
+const MAX_REQUESTS = 400_000;
 
 export interface LoadResult {
   readonly requests: number;
@@ -26,7 +26,7 @@ export async function load(url: string, connections: number, seconds: number): P
       }).on("error", reject);
     });
   const worker = async () => {
-    while (performance.now() < until && requests < MOST_REQUESTS) {
+    while (performance.now() < until && requests < MAX_REQUESTS) {
       await one();
       requests++;
     }

@@ -16,7 +16,7 @@ export interface AccessJwt {
 }
 
 const DAY = 86_400;
-const MOST_DAYS = 7;
+const MAX_DAYS = 7;
 const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: DAY } as const;
 const DURATION = /^(\d+(?:\.\d+)?) ?(?:(s)(?:ec(?:ond)?s?)?|(m)(?:in(?:ute)?s?)?|(h)(?:(?:ou)?rs?)?|(d)(?:ays?)?)$/;
 const CURVE = { name: "ECDSA", namedCurve: "P-256" } as const;
@@ -43,9 +43,9 @@ function secondsOf(expiration: number | string): number {
     typeof expiration === "string" ? (DURATION.exec(expiration.trim().toLowerCase()) ?? []) : [];
   const unit = units.find((name) => name !== undefined) as keyof typeof UNIT_SECONDS | undefined;
   const seconds = typeof expiration === "number" ? expiration : unit && Number(amount) * UNIT_SECONDS[unit];
-  if (seconds === undefined || !(seconds > 0 && seconds <= MOST_DAYS * DAY)) {
+  if (seconds === undefined || !(seconds > 0 && seconds <= MAX_DAYS * DAY)) {
     throw new TypeError(
-      `expiration must be seconds or a text such as "45s", "30m", "12h" or "7d", ${MOST_DAYS} days at most; it is ${JSON.stringify(expiration)}`,
+      `expiration must be seconds or a text such as "45s", "30m", "12h" or "7d", ${MAX_DAYS} days at most; it is ${JSON.stringify(expiration)}`,
     );
   }
   return Math.ceil(seconds);

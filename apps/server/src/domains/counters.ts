@@ -1,7 +1,7 @@
 import type { Stream } from "@weir/contract";
 import type { Selectable } from "kysely";
 import { type Now, sourceIssues, verdictOf } from "./health-verdict.ts";
-import type { Counters } from "./schema.ts";
+import type { Counters } from "./tables/columns.ts";
 
 type CounterFields = Pick<
   Stream,

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { type DestinationStream, pino, stdSerializers } from "pino";
-import type { LogLevel } from "./config.ts";
+import type { LogLevel } from "./settings.ts";
 
 /** An error is written whole under `err`; under `error` pino would write `{}`, so there is no such field. */
 export interface LogFields {

@@ -36,7 +36,7 @@ export function integer(least: number, most: number): Kind<number> {
 }
 
 export const cores: Kind<number> = {
-  allowed: "a number from 0 to 1024, with one decimal at most",
+  allowed: "a number from 0 to 1024, with at most one decimal",
   parse: (text) => (/^\d{1,4}(\.\d)?$/.test(text) && Number(text) <= 1024 ? Number(text) : undefined),
 };
 
@@ -73,7 +73,7 @@ export const bindAddress: Kind<string> = {
 };
 
 export const origin: Kind<string> = {
-  allowed: "an http:// or https:// address without path, for example https://video.example.com",
+  allowed: "an http:// or https:// URL without a path, for example https://video.example.com",
   parse(text) {
     const url = URL.parse(text);
     const isOrigin = url && /^https?:$/.test(url.protocol) && url.pathname === "/" && !url.search && !url.hash;
@@ -82,7 +82,7 @@ export const origin: Kind<string> = {
 };
 
 export const networks: Kind<readonly string[]> = {
-  allowed: "IP addresses or networks such as 10.0.0.0/8, with commas between",
+  allowed: "comma-separated IP addresses or networks such as 10.0.0.0/8",
   parse(text) {
     const list = text.split(",").map((network) => network.trim());
     return list.every(networkOf) ? list : undefined;
@@ -90,7 +90,7 @@ export const networks: Kind<readonly string[]> = {
 };
 
 export const addresses: Kind<readonly string[]> = {
-  allowed: "IP addresses, with commas between",
+  allowed: "comma-separated IP addresses",
   parse(text) {
     const list = text.split(",").map((address) => address.trim());
     return list.every((address) => isIP(address) !== 0) ? list : undefined;
@@ -98,7 +98,7 @@ export const addresses: Kind<readonly string[]> = {
 };
 
 export const plainAddress: Kind<string> = {
-  allowed: "an http:// or https:// address without user and password",
+  allowed: "an http:// or https:// URL without user and password",
   parse(text) {
     const url = URL.parse(text);
     const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
@@ -112,7 +112,7 @@ export const apiKey: Kind<Secret> = {
 };
 
 export const databaseUrl: Kind<Secret> = {
-  allowed: "an address like postgres://user:password@host:5432/database",
+  allowed: "a URL such as postgres://user:password@host:5432/database",
   parse: (text) => (/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? "") ? new Secret(text) : undefined),
 };
 

@@ -1,5 +1,5 @@
 import type { SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
-import type { IssueCode, OpenIssue } from "../schema.ts";
+import type { IssueCode, OpenIssue } from "../open-issue.ts";
 
 /** The verdict of a rule on a fact: an issue, that all is well, or nothing (the fact is not about it, or lies between the two limits). */
 export type Verdict = Omit<OpenIssue, "code" | "since"> | "well" | "as-is";

@@ -7,7 +7,7 @@ import type {
   TargetReport,
   TranscodingReport,
 } from "../../ports/index.ts";
-import type { IssueCode } from "../schema.ts";
+import type { IssueCode } from "../open-issue.ts";
 import { metricsRules, segmentRules } from "./issue-rules.ts";
 import { issueEvents, NO_ISSUES, nextIssues } from "./stream-issues.ts";
 

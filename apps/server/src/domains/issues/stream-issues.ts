@@ -1,6 +1,7 @@
 import type { SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
 import type { NewEvent } from "../events/index.ts";
-import type { IssueCode, OpenIssue, Owner, StreamIssues } from "../schema.ts";
+import type { IssueCode, OpenIssue, StreamIssues } from "../open-issue.ts";
+import type { Owner } from "../schema.ts";
 import { streamSubject } from "../subject.ts";
 import { metricsRules, type Rules, segmentRules } from "./issue-rules.ts";
 

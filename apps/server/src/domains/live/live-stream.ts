@@ -1,7 +1,9 @@
 import type { Profile, RecordingSpec } from "@weir/contract";
 import { sql } from "kysely";
 import { NO_ISSUES } from "../issues/index.ts";
-import type { Owner, StreamIssues, TargetState, Trx } from "../schema.ts";
+import type { StreamIssues } from "../open-issue.ts";
+import type { Owner, Trx } from "../schema.ts";
+import type { TargetState } from "../target-state.ts";
 import type { StreamState } from "./stream-status.ts";
 
 /** A stream's "now", read under the lock of its row. A change of a live session takes this lock first. */

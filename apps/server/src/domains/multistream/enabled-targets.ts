@@ -1,7 +1,8 @@
 import type { MediaServerMetricsEvent } from "@weir/contract";
 import { sql } from "kysely";
 import type { RestreamTarget } from "../../ports/index.ts";
-import type { Db, TargetState, Trx } from "../schema.ts";
+import type { Db, Trx } from "../schema.ts";
+import type { TargetState } from "../target-state.ts";
 
 export type NamedTarget = MediaServerMetricsEvent["multistream"][number]["target"];
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TargetChanged } from "../../ports/index.ts";
-import type { TargetState } from "../schema.ts";
+import type { TargetState } from "../target-state.ts";
 import { endTargets, nextTargetStates, targetEvents, targetStatus } from "./target-states.ts";
 
 const target = { id: "t", name: "Twitch", profile: "source" };

@@ -1,8 +1,9 @@
 import type { TargetStatus } from "@weir/contract";
 import type { ReportedTarget, TargetChanged } from "../../ports/index.ts";
 import type { NewEvent } from "../events/index.ts";
-import type { Owner, TargetState } from "../schema.ts";
+import type { Owner } from "../schema.ts";
 import { streamSubject } from "../subject.ts";
+import type { TargetState } from "../target-state.ts";
 
 /** The stream whose target it is. */
 interface Forwarded {

@@ -1,0 +1,32 @@
+/** The issues that a live stream can have. */
+export type IssueCode =
+  | "keyframe-interval-too-long"
+  | "no-keyframes"
+  | "audio-missing"
+  | "video-missing"
+  | "bitrate-unstable"
+  | "clock-jumps"
+  | "disk-nearly-full"
+  | "admission-refused"
+  | "unsupported-source"
+  | "transcoder-failed"
+  | "transcoder-behind"
+  | "target-not-connected"
+  | "target-too-slow";
+
+/** One of them that is open. Without harm it is told, and the stream still counts as healthy. */
+export interface OpenIssue {
+  readonly code: IssueCode;
+  readonly sentence: string;
+  readonly evidence: string;
+  readonly remedy: string;
+  readonly isHarmful: boolean;
+  /** Milliseconds since the Unix epoch. */
+  readonly since: number;
+}
+
+export interface StreamIssues {
+  readonly open: readonly OpenIssue[];
+  /** Segments in a row that the transcoder got right, while an issue waits for that. */
+  readonly wellSegments: number;
+}

@@ -1,0 +1,25 @@
+import type { Generated } from "kysely";
+import type { Int8, Int8Default } from "./columns.ts";
+
+export interface NodeTable {
+  id: string;
+  name: string;
+  region: string;
+  roles: string[];
+  state: "joining" | "serving" | "draining" | "gone";
+  epoch: Int8Default;
+  joined_at: Generated<Date>;
+  seen_at: Generated<Date>;
+}
+
+export interface PublicAddressTable {
+  id: number;
+  used: string | null;
+  pinned: string | null;
+}
+
+export interface ServerSecretTable {
+  name: string;
+  secret: Buffer;
+  created_at: Int8;
+}
