@@ -83,6 +83,7 @@ test("while the object store is away it is told every minute which recordings wa
   await rig.pass(3_600_000);
   expect(waiting().length - before).toBe(60);
   await rig.restart();
+  await rig.recovered();
   const atRestart = waiting().length;
   await rig.pass(60_000);
   expect(waiting().length).toBeGreaterThan(atRestart);

@@ -197,6 +197,11 @@ export class RecordingRig implements AsyncDisposable {
     });
   }
 
+  /** Let time pass until the sealer has every chapter that the last start found on the disk. */
+  async recovered(): Promise<void> {
+    if (this.#recovery) await this.#passing(this.#recovery);
+  }
+
   /** Let time pass until the sealer has nothing left. */
   async sealed(): Promise<void> {
     const deadline = performance.now() + 10_000;
