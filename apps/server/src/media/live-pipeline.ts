@@ -227,6 +227,7 @@ export class LivePipeline {
       branch.announced = null;
     }
     for (const track of tracks) {
+      if (!isPackaged(track)) continue;
       const branch = this.#branch(track);
       branch.packager.useInit(initOfTrack(track));
       branch.announced = track;
@@ -265,7 +266,8 @@ export class LivePipeline {
   }
 
   #sample(sample: Sample): void {
-    this.#branchOfTrack[sample.trackId]?.packager.sample(sample);
+    const branch = this.#branchOfTrack[sample.trackId];
+    if (branch?.announced) branch.packager.sample(sample);
     this.#feed.sample(sample);
     sample.data.release();
   }
@@ -303,4 +305,9 @@ export class LivePipeline {
     this.#branchOfTrack[track.id] = branch;
     return branch;
   }
+}
+
+/** A sound that is there as AAC as well is packaged as that alone. */
+function isPackaged(track: Track): boolean {
+  return track.codec !== "opus" || track.sameAs === undefined;
 }

@@ -1,10 +1,13 @@
 import { avcParameterSets } from "@weir/formats/codecs";
 import { describe, expect, it } from "vitest";
+import { Payload } from "../../packet.ts";
 import { browserOffer, FakePeers } from "../../testing/fake-peers.ts";
 import { MediaRig, until } from "../../testing/media-rig.ts";
-import { syntheticSource, VIDEO } from "../../testing/synthetic-source.ts";
+import { AUDIO, syntheticSource, VIDEO } from "../../testing/synthetic-source.ts";
 
 const PORT = 8189;
+/** First byte of a packet of one frame of 20 ms. */
+const OPUS_20_MS = 0xf8;
 
 /** A live stream that can be watched by WebRTC. */
 async function openLive(shape: { bFrames?: number; audio?: boolean } = { audio: false }) {
@@ -38,6 +41,27 @@ describe("WHEP", () => {
     const [sps] = avcParameterSets(VIDEO.config).sps;
     expect([...(first?.data.subarray(4, 4 + (sps?.length ?? 0)) ?? [])]).toEqual([...(sps ?? [])]);
     expect(live.peers.frames.length).toBeGreaterThan(30);
+  });
+
+  it("sends a publisher's own Opus where its sound is there as AAC too, converts nothing, and packages the AAC alone", async () => {
+    await using live = await openLive({ audio: true });
+    const { rig, peers, publication } = live;
+    publication.track({ ...AUDIO, id: 2, codec: "opus", codecString: "opus", sameAs: AUDIO.id });
+    await rig.send(publication, { seconds: 4, clockAt: 5 });
+    expect((await live.watch()).status).toBe(201);
+    for (let packets = 0; packets < 20; packets++) {
+      const times = { dts: (9 + packets / 50) * 90_000, pts: (9 + packets / 50) * 90_000 };
+      const data = new Payload(Uint8Array.of(OPUS_20_MS, packets));
+      publication.packet({ trackId: 2, kind: "audio", ...times, isIndependent: true, data });
+    }
+    await rig.send(publication, { seconds: 1, clockAt: 9 });
+    const sound = peers.frames.filter(({ kind, data }) => kind === "audio" && data.length === 2);
+    // Silence was put where the first one would begin.
+    expect(sound.map(({ data }) => data[1])).toEqual(Array.from({ length: 19 }, (_, packet) => packet + 1));
+    expect(rig.children.taken).toEqual([]);
+    const playlist = await rig.text("/hls/playstream1/index.m3u8");
+    expect([...playlist.matchAll(/TYPE=AUDIO/g)]).toHaveLength(1);
+    expect(playlist).not.toContain("opus");
   });
 
   it("lets nobody in without a credential that the gate takes, and tells unknown from gated ids in nothing", async () => {

@@ -120,7 +120,8 @@ export class WhepFeed implements FeedSink {
     if (this.#isOver) return;
     this.#stopMaking();
     this.#video = tracks.find((track) => track.kind === "video") ?? null;
-    this.#audio = tracks.find((track) => track.kind === "audio") ?? null;
+    const sound = tracks.filter((track) => track.kind === "audio");
+    this.#audio = sound.find(({ codec }) => codec === "opus") ?? sound[0] ?? null;
     this.#waitsForKeyframe = true;
     this.#cut = null;
     this.#refusal = this.#video ? this.#prepareVideo(this.#video) : null;

@@ -67,7 +67,7 @@ const picture = (time: number, ...units: Uint8Array[]) =>
   ({ kind: "video", isIndependent: units.includes(IDR), time, data: lengthPrefixed(units) }) as const;
 
 describe("WHIP", () => {
-  it("publishes what the browser sends: pictures without their parameter sets, and AAC", async () => {
+  it("publishes what the browser sends: pictures without their parameter sets, its Opus, and the same as AAC", async () => {
     const { rig, peers, audio, publish } = open();
     await publish();
     expect(rig.asked).toMatchObject([{ protocol: "whip", streamKey: "Right-Key" }]);
@@ -78,6 +78,7 @@ describe("WHIP", () => {
     expect(audio.taken.map(({ type }) => type)).toEqual(["start-audio", "audio"]);
     audio.say({ type: "audio-ready", config: "EZA=" });
     audio.say({ type: "audio", pts: 9000, data: Uint8Array.of(1) });
+    handler.frame({ kind: "audio", isIndependent: true, time: 10_800, data: Uint8Array.of(0xfc, 1) });
     const { tracks, packets } = rig.publication;
     expect(tracks).toMatchObject([
       {
@@ -89,6 +90,7 @@ describe("WHIP", () => {
         codecString: "avc1.42c016",
       },
       { id: 1, codec: "aac", sampleRate: 48_000, channels: 2, frameSamples: 1024 },
+      { id: 2, codec: "opus", sampleRate: 48_000, channels: 2, sameAs: 1 },
     ]);
     expect(
       packets.map(({ trackId, dts, isIndependent, data }) => [trackId, dts, isIndependent, data.byteLength]),
@@ -96,6 +98,7 @@ describe("WHIP", () => {
       [0, 9000, true, 7],
       [0, 12_000, false, 6],
       [1, 9000, true, 1],
+      [2, 10_800, true, 2],
     ]);
   });
 

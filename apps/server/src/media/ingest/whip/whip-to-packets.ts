@@ -1,11 +1,23 @@
 import { avcConfig, describeAac, describeAvc, OPUS_SAMPLE_RATE, splitParameterSets } from "@weir/formats/codecs";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
-import { FIRST_AUDIO_TRACK, Payload, type Publication, VIDEO_TRACK } from "../../packet.ts";
+import { FIRST_AUDIO_TRACK, type OpusTrack, Payload, type Publication, type Track, VIDEO_TRACK } from "../../packet.ts";
 import { AudioConversion, type TranscodeChildren } from "../../transcode/index.ts";
 import type { MediaFrame } from "../../webrtc/webrtc-protocol.ts";
 
 const AAC_BPS = 128_000;
+
+/** The sound as it comes, beside its AAC: WebRTC viewers get it without a conversion. RFC 7845 5.1 has the fields of its configuration. */
+const OPUS_TRACK: OpusTrack = {
+  id: FIRST_AUDIO_TRACK + 1,
+  kind: "audio",
+  codec: "opus",
+  config: Uint8Array.of(0, 2, 0, 0, 0, 0, 0xbb, 0x80, 0, 0, 0),
+  codecString: "opus",
+  sampleRate: OPUS_SAMPLE_RATE,
+  channels: 2,
+  sameAs: FIRST_AUDIO_TRACK,
+};
 
 export interface WhipToPacketsSettings {
   readonly clock: Clock;
@@ -13,7 +25,7 @@ export interface WhipToPacketsSettings {
   readonly children: TranscodeChildren;
 }
 
-/** Turns a WebRTC publisher's pictures and Opus into tracks and packets of its publication; the Opus becomes AAC, which every player of HLS takes. */
+/** Turns a WebRTC publisher's pictures and Opus into tracks and packets of its publication. The Opus becomes AAC, which every player of HLS takes, and goes on as it is too. */
 export class WhipToPackets {
   readonly #publication: Pick<Publication, "track" | "packet">;
   readonly #settings: WhipToPacketsSettings;
@@ -73,6 +85,8 @@ export class WhipToPackets {
   #opus({ time, data }: MediaFrame): void {
     this.#conversion ??= this.#convert();
     this.#conversion.push(time, data);
+    // Both tracks begin together: one that joins later would begin a stretch.
+    if (this.#hasAudio) this.#sound(OPUS_TRACK.id, time, data);
   }
 
   #convert(): AudioConversion {
@@ -81,11 +95,7 @@ export class WhipToPackets {
       ...{ clock, log, children },
       target: { codec: "aac", channels: 2, bitrateBps: AAC_BPS },
       onReady: (config) => this.#announceAudio(config),
-      onPacket: (pts, data) => {
-        if (!this.#hasAudio) return;
-        const packet = { trackId: FIRST_AUDIO_TRACK, kind: "audio", dts: pts, pts, isIndependent: true } as const;
-        this.#publication.packet({ ...packet, data: new Payload(data) });
-      },
+      onPacket: (pts, data) => this.#sound(FIRST_AUDIO_TRACK, pts, data),
     });
     conversion.start({ codec: "opus", config: "", sampleRate: OPUS_SAMPLE_RATE, channels: 2 });
     return conversion;
@@ -96,5 +106,12 @@ export class WhipToPackets {
     this.#hasAudio = true;
     const shape = { codecString, sampleRate, channels, frameSamples };
     this.#publication.track({ id: FIRST_AUDIO_TRACK, kind: "audio", codec: "aac", config: config.slice(), ...shape });
+    this.#publication.track(OPUS_TRACK);
+  }
+
+  #sound(trackId: Track["id"], pts: number, data: Uint8Array): void {
+    if (!this.#hasAudio) return;
+    const packet = { trackId, kind: "audio", dts: pts, pts, isIndependent: true } as const;
+    this.#publication.packet({ ...packet, data: new Payload(data) });
   }
 }
