@@ -1,6 +1,7 @@
 /** Everything that goes over the wire: schemas (TypeBox, so JSON Schema), the types inferred from them, and the table of routes. */
 export * from "./access-control.ts";
 export * from "./account.ts";
+export * from "./api-base.ts";
 export * from "./api-token.ts";
 export * from "./asset.ts";
 export * from "./clip.ts";

@@ -421,6 +421,19 @@ describe("playback and ingest", () => {
     expect(mine.meta.dvrPlayback).toEqual([{ error: expect.stringContaining("when it has ended") }]);
   });
 
+  it("the base of the API names the server and leads to its description, without a key", async () => {
+    const answer = await kit.call("GET", "/api", undefined, {});
+    expect([answer.statusCode, answer.json()]).toEqual([
+      200,
+      {
+        name: "Weir",
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+        openapi: "http://weir.test/api/openapi.json",
+        dashboard: "http://weir.test/",
+      },
+    ]);
+  });
+
   it("ingest tells where to publish, and OpenAPI 3.1 describes every route", async () => {
     const [ingest] = (await kit.call("GET", "/api/ingest", undefined, {})).json();
     expect(ingest).toMatchObject({ ingests: { rtmp: "rtmp://weir.test:1935/live" }, playback: "http://weir.test/hls" });

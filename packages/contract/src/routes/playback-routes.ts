@@ -1,10 +1,19 @@
 import { Type } from "typebox";
+import { ApiBase } from "../api-base.ts";
 import { Ingest } from "../ingest.ts";
 import { PlaybackInfo } from "../playback.ts";
 import { flag, ok, type Route } from "../route.ts";
 
-/** Where things play and where to publish to. */
+/** What anybody may ask: what this server is, where things play and where to publish to. */
 export const playbackRoutes = {
+  getApiBase: {
+    method: "GET",
+    path: "/api",
+    summary: "Name and version of this server, and where its API is described",
+    auth: "none",
+    success: ok(ApiBase),
+    failures: [],
+  },
   getPlayback: {
     method: "GET",
     path: "/api/playback/:id",

@@ -1,7 +1,7 @@
-import { type Ingest, type PlaybackInfo, routes } from "@weir/contract";
+import { type ApiBase, type Ingest, type PlaybackInfo, routes } from "@weir/contract";
 import type { FastifyInstance } from "fastify";
 import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
-import { ApiError, ApiRoutes, NotFound } from "../api/index.ts";
+import { ApiError, ApiRoutes, NotFound, version } from "../api/index.ts";
 import { readAssetMedia } from "../assets/index.ts";
 import { DecisionCache } from "../decision-cache.ts";
 import { isPlaybackId } from "../ids.ts";
@@ -36,6 +36,10 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
   const api = new ApiRoutes(app, deps);
   const withWebrtc = deps.webrtcPort !== undefined && deps.webrtcPort !== null;
   const shapes = new DecisionCache<Awaited<ReturnType<typeof readRecordingShape>>>(deps.clock, SHAPE_MS, MAX_SHAPES);
+
+  api.on(routes.getApiBase, async ({ origin }): Promise<ApiBase> => {
+    return { name: "Weir", version, openapi: `${origin}/api/openapi.json`, dashboard: `${origin}/` };
+  });
 
   api.on(routes.getPlayback, async ({ id, query, origin }, { request }): Promise<PlaybackInfo> => {
     const asker = query.recordings === "true" ? await authenticate(deps, request) : null;
