@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import type { Reporter, TestModule } from "vitest/node";
+import type { Reporter, TestCase, TestModule } from "vitest/node";
 
 /** The facts of a Vitest run that `npm test` needs. */
 export interface TestReport {
   readonly passed: number;
   readonly failed: number;
-  /** Tests that failed at first and passed when they were tried again. */
+  /** Tests that failed at first and passed when they were tried again, each with the error of its failure. */
   readonly flaky: readonly string[];
   readonly files: readonly { readonly name: string; readonly seconds: number }[];
 }
@@ -40,11 +40,18 @@ function reportOf(modules: readonly TestModule[]): TestReport {
     flaky: modules.flatMap((module) =>
       [...module.children.allTests("passed")]
         .filter((test) => test.diagnostic()?.flaky)
-        .map((test) => `${module.relativeModuleId} > ${test.fullName}`),
+        .map((test) => `${module.relativeModuleId} > ${test.fullName}${firstErrorOf(test)}`),
     ),
     files: modules.map((module) => ({
       name: module.relativeModuleId,
       seconds: module.diagnostic().duration / 1000,
     })),
   };
+}
+
+function firstErrorOf(test: TestCase): string {
+  const [error] = test.result().errors ?? [];
+  return error
+    ? `\n    ${error.message}\n    ${error.stacks?.map(({ file, line }) => `${file}:${line}`)[0] ?? ""}`
+    : "";
 }
