@@ -1,5 +1,6 @@
 import {
   type FromChild,
+  planarBytes,
   type ToChild,
   type TranscodeChild,
   type TranscodeChildHandler,
@@ -62,6 +63,7 @@ export class FakeChild implements TranscodeChild {
 
   #take(message: ToChild): void {
     if (message.type === "still") this.#still(message);
+    else if (message.type === "sheet") this.#sheet(message);
     else if (message.type === "start") this.#start(message.start.rungs.map(({ index }) => index));
     else if (message.type === "cut") this.#cut = message;
     else if (message.type === "skip-until") this.skippedUntil = message.ticks;
@@ -71,10 +73,19 @@ export class FakeChild implements TranscodeChild {
     } else if (message.type === "packet") this.#packet(message.pts, message.data.subarray(0, 1));
   }
 
-  /** The format and the first byte of the keyframe's picture data. */
-  #still({ job, data }: Extract<ToChild, { type: "still" }>): void {
+  /** The format and the first byte of the keyframe's picture data; a tile is filled with that byte. */
+  #still({ job: { id, format, maxWidth, maxHeight }, data: [byte] }: Extract<ToChild, { type: "still" }>): void {
     this.stills++;
-    this.#handler.message({ type: "still", id: job.id, data: Buffer.from(`${job.format} ${job.maxWidth} ${data[0]}`) });
+    const tile = () => Buffer.alloc(planarBytes(maxWidth, maxHeight), byte);
+    const data = format === "tile" ? tile() : Buffer.from(`${format} ${maxWidth} ${byte}`);
+    this.#handler.message({ type: "still", id, data });
+  }
+
+  /** The size of a tile and the first byte of each. */
+  #sheet({ job: { id, tileWidth, tileHeight }, data }: Extract<ToChild, { type: "sheet" }>): void {
+    const apart = planarBytes(tileWidth, tileHeight);
+    const bytes = Array.from({ length: data.byteLength / apart }, (_, nth) => data[nth * apart]);
+    this.#handler.message({ type: "still", id, data: Buffer.from(`${tileWidth}x${tileHeight} ${bytes.join(" ")}`) });
   }
 
   #start(rungs: readonly number[]): void {

@@ -1,4 +1,5 @@
 export { LIVE_STILL_MS, LiveStills } from "./live-stills.ts";
-export { StillMaker, type StillShape, TooManyStills } from "./still-maker.ts";
+export { type ImageShape, StillMaker, TooManyStills } from "./still-maker.ts";
+export { StoredSheets } from "./stored-sheets.ts";
 export { StoredStills } from "./stored-stills.ts";
 export { storyboardOf, storyboardText } from "./storyboard.ts";

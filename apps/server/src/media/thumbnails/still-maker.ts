@@ -3,6 +3,7 @@ import type { Log } from "../../platform/log.ts";
 import {
   type FromChild,
   frameToChild,
+  type SheetJob,
   type StillFormat,
   type StillJob,
   type TranscodeChild,
@@ -25,11 +26,14 @@ export interface Keyframe {
   readonly data: Uint8Array;
 }
 
-export interface StillShape {
+export interface ImageShape {
   readonly maxWidth: number;
   readonly maxHeight: number;
   readonly format: StillFormat;
 }
+
+export type StillShape = Pick<StillJob, "maxWidth" | "maxHeight" | "format">;
+export type SheetShape = Omit<SheetJob, "id">;
 
 /** So many pictures wait already: try again in a moment. */
 export class TooManyStills extends Error {}
@@ -64,21 +68,29 @@ export class StillMaker {
 
   /** Null where the picture cannot be decoded. Rejects with `TooManyStills`. */
   make({ codec, config, data }: Keyframe, shape: StillShape): Promise<Uint8Array | null> {
-    if (this.#isClosed) return Promise.resolve(null);
-    if (this.#waiting.length >= MAX_WAITING)
-      return Promise.reject(new TooManyStills("too many pictures are being made"));
     const job = { codec, config: Buffer.from(config).toString("base64"), ...shape };
-    const frame = (id: number) => frameToChild({ type: "still", job: { id, ...job }, data });
-    return new Promise((done) => {
-      this.#waiting.push({ frame, done });
-      this.#next();
-    });
+    return this.#ask((id) => frameToChild({ type: "still", job: { id, ...job }, data }));
+  }
+
+  /** One JPEG of tiles that were made before, one behind the other in `tiles`. Null where none can be made. Rejects with `TooManyStills`. */
+  sheet(shape: SheetShape, tiles: Uint8Array): Promise<Uint8Array | null> {
+    return this.#ask((id) => frameToChild({ type: "sheet", job: { id, ...shape }, data: tiles }));
   }
 
   close(): void {
     this.#isClosed = true;
     for (const { done } of this.#waiting.splice(0)) done(null);
     this.#drop("the server is closing");
+  }
+
+  #ask(frame: Waiting["frame"]): Promise<Uint8Array | null> {
+    if (this.#isClosed) return Promise.resolve(null);
+    if (this.#waiting.length >= MAX_WAITING)
+      return Promise.reject(new TooManyStills("too many pictures are being made"));
+    return new Promise((done) => {
+      this.#waiting.push({ frame, done });
+      this.#next();
+    });
   }
 
   #next(): void {

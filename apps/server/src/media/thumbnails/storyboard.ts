@@ -1,15 +1,26 @@
 import type { MediaIndex } from "../../ports/index.ts";
-import { renditionFor } from "./stored-stills.ts";
+import { renditionFor } from "./stored-keyframes.ts";
 
-/** Of one list, however long the media are. */
-const MAX_PICTURES = 500;
-/** A picture for less is of no use on a seek bar. */
-const LEAST_SECONDS = 1;
+/** Tiles of one sheet. */
+export const SHEET = { columns: 10, tiles: 100 } as const;
+/** Of one storyboard, however long the media are. */
+const MAX_SHEETS = 10;
+/** Apart in long media, and in media so short that one sheet has them all. */
+const SECONDS_APART = { most: 5, least: 1 } as const;
+/** A tile fits into a square of so many pixels. */
+const TILE_SIDE = 160;
+const ASPECT_UNKNOWN = { width: 16, height: 9 } as const;
+
+export interface TileSize {
+  readonly width: number;
+  readonly height: number;
+}
 
 /** When each picture of a storyboard begins, and when the last ends, in seconds: each at a segment's begin. */
 export interface Storyboard {
   readonly starts: readonly number[];
   readonly endSeconds: number;
+  readonly tile: TileSize;
 }
 
 /** Null where there are no pictures. */
@@ -18,23 +29,42 @@ export function storyboardOf(index: MediaIndex): Storyboard | null {
   if (!rendition) return null;
   const { segments, track } = rendition;
   const seconds = segments.reduce((sum, { durationTicks }) => sum + durationTicks, 0) / track.timescale;
-  const apart = Math.max(LEAST_SECONDS, seconds / MAX_PICTURES);
+  const apart = secondsApart(seconds);
   const starts: number[] = [];
   let at = 0;
   for (const { durationTicks } of segments) {
     if (at >= starts.length * apart && durationTicks > 0) starts.push(at);
     at += durationTicks / track.timescale;
   }
-  return { starts, endSeconds: at };
+  return { starts, endSeconds: at, tile: tileOf(track.width && track.height ? (track as TileSize) : ASPECT_UNKNOWN) };
 }
 
-/** As WebVTT: the address of a picture for each span of time, relative to the list. `query` goes behind each, with its question mark. */
-export function storyboardText({ starts, endSeconds }: Storyboard, query: string): string {
+/** How many sheets have its pictures. */
+export function sheetsOf({ starts }: Storyboard): number {
+  return Math.ceil(starts.length / SHEET.tiles);
+}
+
+/** As WebVTT: a place in a sheet for each span of time, its address relative to the list. `query` goes behind each, with its question mark. */
+export function storyboardText({ starts, endSeconds, tile: { width, height } }: Storyboard, query: string): string {
   const cues = starts.map((start, nth) => {
     const end = starts[nth + 1] ?? endSeconds;
-    return `${timestamp(start)} --> ${timestamp(end)}\nkeyframes_${nth}.jpg${query}\n`;
+    const place = nth % SHEET.tiles;
+    const [x, y] = [(place % SHEET.columns) * width, Math.floor(place / SHEET.columns) * height];
+    const sheet = `storyboard_${Math.floor(nth / SHEET.tiles)}.jpg${query}`;
+    return `${timestamp(start)} --> ${timestamp(end)}\n${sheet}#xywh=${x},${y},${width},${height}\n`;
   });
   return ["WEBVTT\n", ...cues].join("\n");
+}
+
+function secondsApart(seconds: number): number {
+  const ofOneSheet = Math.max(SECONDS_APART.least, seconds / SHEET.tiles);
+  return Math.max(Math.min(ofOneSheet, SECONDS_APART.most), seconds / (SHEET.tiles * MAX_SHEETS));
+}
+
+function tileOf({ width, height }: TileSize): TileSize {
+  const scale = TILE_SIDE / Math.max(width, height);
+  const even = (pixels: number): number => Math.max(2, Math.round((pixels * scale) / 2) * 2);
+  return { width: even(width), height: even(height) };
 }
 
 function timestamp(seconds: number): string {

@@ -3,7 +3,8 @@ export type { AudioSource } from "./audio-protocol.ts";
 export { chooseEncoder } from "./encoder-probe.ts";
 export { FrameRateMeter } from "./frame-rate-meter.ts";
 export type { ChildEnd, RunningChild } from "./media-child.ts";
-export type { StillFormat, StillJob } from "./still-protocol.ts";
+export { blackPicture, planarBytes } from "./planar-picture.ts";
+export type { SheetJob, StillFormat, StillJob } from "./still-protocol.ts";
 export { type TestBroadcastJob, TestBroadcasts, TooManyTestBroadcasts } from "./test-broadcast.ts";
 export {
   type TranscodeChild,

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
+import { AV_CODEC_ID_MJPEG } from "node-av/constants";
+import { Codec, CodecContext, Frame, Packet } from "node-av/lib";
 import { expect, test } from "vitest";
-import { makeStill } from "./still-encoder.ts";
+import { blackPicture, planarBytes } from "./planar-picture.ts";
+import { makeSheet, makeStill } from "./still-encoder.ts";
 import { makeSource, timesOf } from "./transcode-child-rig.ts";
 
 const SHAPE = { id: 1, maxWidth: 160, maxHeight: 160 } as const;
@@ -29,6 +32,46 @@ test("a picture that is smaller stays as large as it is, one with other pixels g
   const image = await makeStill({ ...video, ...SHAPE, format: "jpeg" }, packets[0]?.data ?? new Uint8Array());
   expect(sizeOf(image ?? new Uint8Array())).toEqual([120, 120]);
 });
+
+test("a tile is the picture with black around it, as large as it was asked for", async () => {
+  const { video, packets } = await makeSource({ times: timesOf(1, 30), width: 320, height: 180 });
+  const tile = await makeStill({ ...video, ...SHAPE, format: "tile" }, packets[0]?.data ?? new Uint8Array());
+  const luma = (row: number) => tile?.subarray(row * SHAPE.maxWidth, (row + 1) * SHAPE.maxWidth) ?? [];
+  expect(tile?.byteLength).toBe(planarBytes(SHAPE.maxWidth, SHAPE.maxHeight));
+  expect([...luma(0), ...luma(33), ...luma(126), ...luma(159)].every((value) => value === 0)).toBe(true);
+  expect(luma(80).some((value) => value > 100)).toBe(true);
+});
+
+test("tiles come into a sheet from left to right and from top to bottom", async () => {
+  const size = { width: 32, height: 18 };
+  const brightness = [30, 80, 130, 180, 230];
+  const tiles = brightness.map((value) => {
+    const { bytes } = blackPicture(size.width, size.height);
+    return bytes.fill(value, 0, size.width * size.height);
+  });
+  const shape = { id: 1, columns: 3, tileWidth: size.width, tileHeight: size.height };
+  const sheet = (await makeSheet(shape, Buffer.concat(tiles))) ?? new Uint8Array();
+  expect(sizeOf(sheet)).toEqual([96, 36]);
+  const luma = await lumaOf(sheet);
+  const middles = [9, 27].flatMap((row) => [16, 48, 80].map((column) => luma[row * 96 + column] ?? 0));
+  for (const [nth, value] of [...brightness, 0].entries()) expect(middles[nth]).toBeCloseTo(value, -1);
+});
+
+/** Of a JPEG. */
+async function lumaOf(image: Uint8Array): Promise<Uint8Array> {
+  const decoder = Codec.findDecoder(AV_CODEC_ID_MJPEG);
+  using context = new CodecContext();
+  context.allocContext3(decoder);
+  await context.open2(decoder);
+  using packet = new Packet();
+  packet.alloc();
+  packet.data = Buffer.from(image);
+  await context.sendPacket(packet);
+  using frame = new Frame();
+  frame.alloc();
+  await context.receiveFrame(frame);
+  return frame.toBuffer();
+}
 
 test("bytes that are no picture give none", async () => {
   const { video } = await makeSource({ times: timesOf(1, 30) });

@@ -4,11 +4,13 @@ import {
   AV_PIX_FMT_RGB24,
   AV_PIX_FMT_YUVJ420P,
   AVCOL_RANGE_JPEG,
+  type AVPixelFormat,
 } from "node-av/constants";
 import { Codec, CodecContext, Dictionary, Frame, Packet, Rational, SoftwareScaleContext } from "node-av/lib";
 import { check } from "./generated-track.ts";
 import { LiveDecoder } from "./live-decoder.ts";
-import type { StillJob } from "./still-protocol.ts";
+import { blackPicture, paste, planarBytes } from "./planar-picture.ts";
+import type { SheetJob, StillFormat, StillJob } from "./still-protocol.ts";
 
 const FORMATS = {
   jpeg: {
@@ -19,35 +21,76 @@ const FORMATS = {
   png: { codec: AV_CODEC_ID_PNG, pixels: AV_PIX_FMT_RGB24, options: {} },
 } as const;
 
-/** The image of a keyframe; null where it cannot be decoded. Runs inside a child only. */
+/** What is made of a keyframe, see `StillJob.format`; null where it cannot be decoded. Runs inside a child only. */
 export async function makeStill(job: StillJob, keyframe: Uint8Array): Promise<Uint8Array | null> {
   const decoder = await LiveDecoder.open(job);
-  let image: Uint8Array | null = null;
+  let made: Uint8Array | null = null;
   const onFrame = async (picture: Frame): Promise<void> => {
-    image ??= await encode(picture, job);
+    made ??= await (job.format === "tile" ? tileOf(picture, job) : imageOf(picture, job, job.format));
   };
   try {
     await decoder.decode(keyframe, 0, 0, true, onFrame);
     // A decoder that waits for what may be shown before it gives it at the end.
-    if (!image) await decoder.restart(onFrame);
-    return image;
+    if (!made) await decoder.restart(onFrame);
+    return made;
   } finally {
     decoder.free();
   }
 }
 
-async function encode(picture: Frame, { maxWidth, maxHeight, format }: StillJob): Promise<Uint8Array> {
-  const { codec, pixels, options } = FORMATS[format];
-  using image = new Frame();
-  image.alloc();
-  Object.assign(image, fitted(picture, maxWidth, maxHeight), { format: pixels });
-  check(image.getBuffer(), "no memory for an image");
-  image.colorRange = AVCOL_RANGE_JPEG;
+/** One JPEG of tiles, one behind the other in `tiles`. Runs inside a child only. */
+export async function makeSheet(
+  { columns, tileWidth, tileHeight }: SheetJob,
+  tiles: Uint8Array,
+): Promise<Uint8Array | null> {
+  const tileBytes = planarBytes(tileWidth, tileHeight);
+  const count = Math.floor(tiles.byteLength / tileBytes);
+  if (count === 0) return null;
+  const across = Math.min(columns, count);
+  const sheet = blackPicture(across * tileWidth, Math.ceil(count / across) * tileHeight);
+  for (let nth = 0; nth < count; nth++) {
+    const bytes = tiles.subarray(nth * tileBytes, (nth + 1) * tileBytes);
+    const [column, row] = [nth % across, Math.floor(nth / across)];
+    paste({ width: tileWidth, height: tileHeight, bytes }, sheet, column * tileWidth, row * tileHeight);
+  }
+  using image = emptyFrame(sheet, AV_PIX_FMT_YUVJ420P);
+  check(image.fromBuffer(Buffer.from(sheet.bytes.buffer)), "cannot read a sheet of tiles");
+  return await encode(image, "jpeg");
+}
+
+async function imageOf(picture: Frame, job: StillJob, format: StillFormat): Promise<Uint8Array> {
+  using image = await scaled(picture, job, FORMATS[format].pixels);
+  return await encode(image, format);
+}
+
+async function tileOf(picture: Frame, job: StillJob): Promise<Uint8Array> {
+  using image = await scaled(picture, job, AV_PIX_FMT_YUVJ420P);
+  const { width, height } = image;
+  const tile = blackPicture(job.maxWidth, job.maxHeight);
+  paste({ width, height, bytes: image.toBuffer() }, tile, middle(job.maxWidth - width), middle(job.maxHeight - height));
+  return tile.bytes;
+}
+
+async function scaled(picture: Frame, { maxWidth, maxHeight }: StillJob, pixels: AVPixelFormat): Promise<Frame> {
+  const image = emptyFrame(fitted(picture, maxWidth, maxHeight), pixels);
   using scaler = new SoftwareScaleContext();
   scaler.allocContext();
   check(scaler.setOption("sws_flags", "area"), "cannot set up the scaler");
   check(await scaler.scaleFrame(image, picture), "cannot scale a picture");
+  return image;
+}
 
+function emptyFrame({ width, height }: { readonly width: number; readonly height: number }, format: AVPixelFormat) {
+  const image = new Frame();
+  image.alloc();
+  Object.assign(image, { width, height, format });
+  check(image.getBuffer(), "no memory for an image");
+  image.colorRange = AVCOL_RANGE_JPEG;
+  return image;
+}
+
+async function encode(image: Frame, format: StillFormat): Promise<Uint8Array> {
+  const { codec, pixels, options } = FORMATS[format];
   const encoder = Codec.findEncoder(codec);
   if (!encoder) throw new Error(`this build of FFmpeg has no encoder for ${format}`);
   using context = new CodecContext();
@@ -75,3 +118,6 @@ function fitted({ width, height, sampleAspectRatio }: Frame, maxWidth: number, m
   const even = (pixels: number): number => Math.max(2, Math.round((pixels * scale) / 2) * 2);
   return { width: even(shown), height: even(height) };
 }
+
+/** Half of what is left over, and even. */
+const middle = (left: number): number => Math.floor(left / 4) * 2;

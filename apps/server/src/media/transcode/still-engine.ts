@@ -1,10 +1,10 @@
 import { FatalTranscodeError } from "./fatal-transcode-error.ts";
-import { makeStill } from "./still-encoder.ts";
+import { makeSheet, makeStill } from "./still-encoder.ts";
 import type { FromChild, ToChild } from "./transcode-protocol.ts";
 
 const NOTHING = new Uint8Array();
 
-/** Makes images of keyframes, in the child. A keyframe that cannot be decoded gives an empty one. */
+/** Makes images of keyframes, and sheets of tiles, in the child. A keyframe that cannot be decoded gives an empty image. */
 export class StillEngine {
   readonly #send: (message: FromChild) => void;
 
@@ -14,9 +14,17 @@ export class StillEngine {
 
   /** One message at a time. Throws `FatalTranscodeError`. */
   async take(message: ToChild): Promise<void> {
-    if (message.type !== "still") throw new FatalTranscodeError("internal", `A child for stills got "${message.type}"`);
-    const { job, data } = message;
-    const image = await makeStill(job, data).catch(() => null);
-    this.#send({ type: "still", id: job.id, data: image ?? NOTHING });
+    const image = await this.#make(message).catch((error: unknown) => {
+      if (error instanceof FatalTranscodeError) throw error;
+      return null;
+    });
+    if (message.type === "still" || message.type === "sheet")
+      this.#send({ type: "still", id: message.job.id, data: image ?? NOTHING });
+  }
+
+  async #make(message: ToChild): Promise<Uint8Array | null> {
+    if (message.type === "still") return makeStill(message.job, message.data);
+    if (message.type === "sheet") return makeSheet(message.job, message.data);
+    throw new FatalTranscodeError("internal", `A child for stills got "${message.type}"`);
   }
 }

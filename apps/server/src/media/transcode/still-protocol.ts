@@ -9,5 +9,14 @@ export interface StillJob {
   /** The image fits into this, keeps its shape, and is never larger than the picture. */
   readonly maxWidth: number;
   readonly maxHeight: number;
-  readonly format: StillFormat;
+  /** `tile` gives no image but pixels for a sheet: a `PlanarPicture` of exactly the largest size, black around the image. */
+  readonly format: StillFormat | "tile";
+}
+
+/** Many tiles that a child makes one JPEG of, from left to right and from top to bottom. */
+export interface SheetJob {
+  readonly id: number;
+  readonly columns: number;
+  readonly tileWidth: number;
+  readonly tileHeight: number;
 }

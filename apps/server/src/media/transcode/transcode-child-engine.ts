@@ -63,6 +63,7 @@ export class TranscodeEngine {
       case "start-audio":
       case "audio":
       case "still":
+      case "sheet":
         throw new FatalTranscodeError("internal", `A transcoder of video got "${message.type}"`);
       case "cut":
         return this.#cuts.add(message.msn, message.ticks);

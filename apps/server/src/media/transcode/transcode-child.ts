@@ -43,7 +43,7 @@ async function work(): Promise<void> {
   isWorking = true;
   for (let message = waiting.shift(); message; message = waiting.shift()) {
     if (waiting.length < MAX_WAITING / 2) input.resume();
-    if (message.type === "still") engine ??= new StillEngine(send);
+    if (message.type === "still" || message.type === "sheet") engine ??= new StillEngine(send);
     if (engine) await engine.take(message);
     else if (message.type === "start") engine = await TranscodeEngine.open(message.start, send, systemClock);
     else if (message.type === "start-audio") engine = await AudioEngine.open(message.start, send);

@@ -36,6 +36,7 @@ const TO_CHILD: readonly ToChild[] = [
   { type: "packet", isIndependent: true, dts: -6000, pts: 2 ** 52, data: Buffer.from([0, 0, 0, 1, 9]) },
   { type: "packet", isIndependent: false, dts: 1, pts: 2, data: Buffer.alloc(0) },
   { type: "flush", id: 7 },
+  { type: "sheet", job: { id: 4, columns: 10, tileWidth: 160, tileHeight: 90 }, data: Buffer.from([1, 2]) },
 ];
 
 const FROM_CHILD: readonly FromChild[] = [

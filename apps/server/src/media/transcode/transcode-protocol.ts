@@ -7,7 +7,7 @@
 
 import { FrameWriter, frameReader, jsonFrame } from "../../platform/pipe-frames.ts";
 import type { AudioStart } from "./audio-protocol.ts";
-import type { StillJob } from "./still-protocol.ts";
+import type { SheetJob, StillJob } from "./still-protocol.ts";
 
 export type EncoderName = "libx264" | "h264_nvenc" | "h264_vaapi" | "h264_qsv";
 
@@ -81,7 +81,9 @@ export type ToChild =
   /** One audio frame. */
   | { readonly type: "audio"; readonly pts: number; readonly data: Uint8Array }
   /** In place of `start`, and again: the child makes an image of one keyframe, NAL units behind 4-byte lengths or an AV1 temporal unit. */
-  | { readonly type: "still"; readonly job: StillJob; readonly data: Uint8Array };
+  | { readonly type: "still"; readonly job: StillJob; readonly data: Uint8Array }
+  /** As `still`, of tiles that were made before, one behind the other. */
+  | { readonly type: "sheet"; readonly job: SheetJob; readonly data: Uint8Array };
 
 /** Child to parent. */
 export type FromChild =
@@ -104,7 +106,7 @@ export type FromChild =
   | { readonly type: "audio-ready"; readonly config: string }
   /** One converted audio frame. */
   | { readonly type: "audio"; readonly pts: number; readonly data: Uint8Array }
-  /** The image of that job; empty where the keyframe cannot be decoded. */
+  /** What that job of a still or a sheet makes; empty where the keyframe cannot be decoded. */
   | { readonly type: "still"; readonly id: number; readonly data: Uint8Array }
   /** About twice a second while there is work, whatever comes of it. */
   | { readonly type: "alive" }
@@ -126,6 +128,7 @@ const TO_CHILD = {
   "start-audio": 6,
   audio: 7,
   still: 8,
+  sheet: 9,
 } as const;
 const FROM_CHILD = {
   ...{ ready: 65, packet: 66, flushed: 67, progress: 68, error: 69, alive: 70 },
@@ -141,7 +144,8 @@ export function frameToChild(message: ToChild): Uint8Array {
       return jsonFrame(type, message.start);
     case "audio":
       return audioFrame(type, message);
-    case "still": {
+    case "still":
+    case "sheet": {
       const job = Buffer.from(JSON.stringify(message.job));
       const frame = new FrameWriter(type, 4 + job.length + message.data.length);
       frame.uint32(job.length);
@@ -250,9 +254,11 @@ function readToChild(body: Buffer): ToChild {
       return { type: "start-audio", start: JSON.parse(body.toString("utf8", 1)) };
     case TO_CHILD.audio:
       return { type: "audio", pts: body.readDoubleBE(1), data: body.subarray(9) };
-    case TO_CHILD.still: {
+    case TO_CHILD.still:
+    case TO_CHILD.sheet: {
       const end = 5 + body.readUInt32BE(1);
-      return { type: "still", job: JSON.parse(body.toString("utf8", 5, end)), data: body.subarray(end) };
+      const type = body[0] === TO_CHILD.still ? "still" : "sheet";
+      return { type, job: JSON.parse(body.toString("utf8", 5, end)), data: body.subarray(end) };
     }
     default:
       throw unknownType(body);

@@ -21,7 +21,7 @@ import {
   sendTooMany,
 } from "../answers/media-response.ts";
 import { ArchiveDelivery } from "../archive/archive-delivery.ts";
-import { parseStillAddress, type StillAddress } from "../stills/still-address.ts";
+import { isStill, parseStillAddress, type StillAddress } from "../stills/still-address.ts";
 import { StillDelivery } from "../stills/still-delivery.ts";
 import type { Admission, Refusal, Viewing } from "../viewers/admission.ts";
 import { Admissions } from "../viewers/admissions.ts";
@@ -148,7 +148,7 @@ export class HlsDelivery {
   #answer(asked: MediaRequest, admission: Admission | Refusal): void {
     const { address } = asked;
     if (typeof admission === "string") refuse(asked, admission);
-    else if (address.kind === "still" || address.kind === "storyboard") this.#serveStill(asked, address, admission);
+    else if (isStill(address)) this.#serveStill(asked, address, admission);
     else if (admission.content.kind === "live") this.#serveLive(asked, address, admission);
     else this.#serveRecording(asked, address, admission, admission.content);
   }

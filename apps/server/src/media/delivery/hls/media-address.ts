@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { StillAddress } from "../stills/still-address.ts";
+import { isStill, type StillAddress } from "../stills/still-address.ts";
 import type { AccessRequest } from "../viewers/access-request.ts";
 import { NOBODY, type Viewing } from "../viewers/admission.ts";
 
@@ -81,18 +81,17 @@ export function accessRequestOf(
   url: string,
   address: MediaAddress | StillAddress,
 ): AccessRequest {
-  const { playbackId, kind } = address;
+  const { playbackId } = address;
   // Whoever may watch may see pictures: nobody is let in by them.
-  if (kind === "still" || kind === "storyboard")
-    return { req, url, playbackId, protocol: "hls", token: null, step: "follow" };
-  if (kind === "file") {
+  if (isStill(address)) return { req, url, playbackId, protocol: "hls", token: null, step: "follow" };
+  if (address.kind === "file") {
     const token = address.token === NOBODY ? null : address.token;
     const step = address.file.endsWith(".m3u8") ? "follow" : "media";
     return { req, url, playbackId, protocol: "hls", token, step };
   }
   const { range } = req.headers;
-  const isBeginning = kind === "multivariant" || !range || range.startsWith("bytes=0-");
-  const protocol = kind === "mp4" ? "mp4" : "hls";
+  const isBeginning = address.kind === "multivariant" || !range || range.startsWith("bytes=0-");
+  const protocol = address.kind === "mp4" ? "mp4" : "hls";
   return { req, url, playbackId, protocol, token: null, step: isBeginning ? "open" : "follow" };
 }
 

@@ -1,8 +1,9 @@
 import type { StillFormat } from "../../transcode/index.ts";
 
-/** A picture of what is played, or the list of them. */
+/** A picture of what is played, or the list of those for a seek bar, or one of the sheets that have them. */
 export type StillAddress =
   | { readonly kind: "storyboard"; readonly playbackId: string }
+  | { readonly kind: "sheet"; readonly playbackId: string; readonly nth: number }
   | {
       readonly kind: "still";
       readonly playbackId: string;
@@ -11,17 +12,24 @@ export type StillAddress =
       readonly format: StillFormat;
     };
 
+const KINDS: ReadonlySet<string> = new Set<StillAddress["kind"]>(["still", "storyboard", "sheet"]);
+
+export function isStill(address: { readonly kind: string }): address is StillAddress {
+  return KINDS.has(address.kind);
+}
+
 /** As strict as the addresses of media. */
 const ADDRESS =
-  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(source\/latest|thumbnail|thumbnails\/keyframes_(\d{1,6}))\.(jpg|png)|thumbnails\/thumbnails\.vtt)(?:\?[^#]*)?$/;
+  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(source\/latest|thumbnail|thumbnails\/keyframes_(\d{1,6}))\.(jpg|png)|thumbnails\/(?:thumbnails\.vtt|storyboard_(\d{1,3})\.jpg))(?:\?[^#]*)?$/;
 
 /**
- * Read the path of a picture: `/hls/{playbackId}/source/latest.jpg`, `…/thumbnail.jpg`, `…/thumbnails/keyframes_{n}.jpg`, each as `.png` too, or
- * `…/thumbnails/thumbnails.vtt`. Null for anything else.
+ * Read the path of a picture: `/hls/{playbackId}/source/latest.jpg`, `…/thumbnail.jpg`, `…/thumbnails/keyframes_{n}.jpg`, each as `.png` too,
+ * `…/thumbnails/thumbnails.vtt` or `…/thumbnails/storyboard_{n}.jpg`. Null for anything else.
  */
 export function parseStillAddress(url: string): StillAddress | null {
-  const [, playbackId, name, nth, extension] = ADDRESS.exec(url) ?? [];
+  const [, playbackId, name, nth, extension, sheet] = ADDRESS.exec(url) ?? [];
   if (playbackId === undefined) return null;
+  if (sheet !== undefined) return { kind: "sheet", playbackId, nth: Number(sheet) };
   if (name === undefined) return { kind: "storyboard", playbackId };
   const picture = nth !== undefined ? Number(nth) : name === "thumbnail" ? "at" : "latest";
   return { kind: "still", playbackId, picture, format: extension === "png" ? "png" : "jpeg" };

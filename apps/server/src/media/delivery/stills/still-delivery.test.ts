@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { recordingPrefix } from "../../../ports/index.ts";
 import { MediaRig, until } from "../../testing/media-rig.ts";
 
 let rig: MediaRig;
@@ -96,18 +97,61 @@ describe("a recording", () => {
     await until(() => rig.facts.of("span-sealed").length === 2, "both spans");
   }
 
-  test("its storyboard lists a picture a segment, and each can be had", async () => {
+  test("its storyboard says where in a sheet the picture of each segment is", async () => {
     await record(9);
     const answer = await rig.fetch(`${RECORDING}/thumbnails/thumbnails.vtt`);
     expect(answer.headers.get("content-type")).toBe("text/vtt; charset=utf-8");
     const text = await answer.text();
-    expect(text).toMatch(/^WEBVTT\n\n00:00:00\.000 --> 00:00:02\.000\nkeyframes_0\.jpg\n\n00:00:02\.000 --> /);
-    const names = text.match(/keyframes_\d+\.jpg/g) ?? [];
-    expect(names.length).toBeGreaterThanOrEqual(4);
-    const images = await Promise.all(names.map((name) => rig.text(`${RECORDING}/thumbnails/${name}`)));
-    expect(images.slice(0, 3)).toEqual([0, 60, 120].map((frame) => `jpeg 640 ${frame}`));
-    expect(await status(`${RECORDING}/thumbnails/keyframes_${names.length}.jpg`)).toBe(404);
+    expect(text).toMatch(
+      /^WEBVTT\n\n00:00:00\.000 --> 00:00:02\.000\nstoryboard_0\.jpg#xywh=0,0,160,90\n\n00:00:02\.000 --> 00:00:04\.000\nstoryboard_0\.jpg#xywh=160,0,160,90\n/,
+    );
+    const pictures = text.match(/#xywh/g)?.length ?? 0;
+    const sheet = await rig.fetch(`${RECORDING}/thumbnails/storyboard_0.jpg`);
+    expect([sheet.headers.get("content-type"), sheet.headers.get("cache-control")]).toEqual([
+      ...["image/jpeg", "public, max-age=31536000, immutable"],
+    ]);
+    const [size, ...tiles] = (await sheet.text()).split(" ");
+    expect([size, tiles.slice(0, 3), tiles.length]).toEqual(["160x90", ["0", "60", "120"], pictures]);
+    expect(await status(`${RECORDING}/thumbnails/storyboard_1.jpg`)).toBe(404);
     expect(await status(`${RECORDING}/source/latest.jpg`)).toBe(404);
+  });
+
+  test("a sheet is made once, also when many ask and after a restart, and again when it is missing in the store", async () => {
+    await record(9);
+    const get = () => rig.text(`${RECORDING}/thumbnails/storyboard_0.jpg`);
+    const stills = () => rig.children.taken.reduce((sum, child) => sum + child.stills, 0);
+    const sheets = await Promise.all(Array.from({ length: 8 }, get));
+    const pictures = stills();
+    expect([new Set(sheets).size, pictures]).toEqual([1, sheets[0]?.split(" ").slice(1).length]);
+    await rig.restart();
+    expect(await get()).toBe(sheets[0]);
+    expect(stills()).toBe(pictures);
+    await rig.store.deletePrefix(`${recordingPrefix("project-1", "session-1")}storyboard/`);
+    await rig.restart();
+    expect(await get()).toBe(sheets[0]);
+    expect(stills()).toBe(2 * pictures);
+  });
+
+  test("a child that dies over a tile costs that tile: the sheet is not kept, and caches ask again soon", async () => {
+    await record(9);
+    rig.children.mode = "hung";
+    const asked = rig.fetch(`${RECORDING}/thumbnails/storyboard_0.jpg`);
+    await until(() => rig.children.taken.length === 1, "a child");
+    rig.children.mode = "working";
+    rig.children.current.die();
+    const sheet = await asked;
+    expect([sheet.status, sheet.headers.get("cache-control")]).toEqual([200, "public, max-age=5"]);
+    expect((await sheet.text()).split(" ").slice(0, 3)).toEqual(["160x90", "0", "60"]);
+    await rig.restart();
+    const again = await rig.fetch(`${RECORDING}/thumbnails/storyboard_0.jpg`);
+    expect(again.headers.get("cache-control")).toContain("immutable");
+  });
+
+  test("each picture of a storyboard can be had by itself", async () => {
+    await record(9);
+    const image = (nth: number) => rig.text(`${RECORDING}/thumbnails/keyframes_${nth}.jpg`);
+    expect([await image(0), await image(2)]).toEqual(["jpeg 640 0", "jpeg 640 120"]);
+    expect(await status(`${RECORDING}/thumbnails/keyframes_99.jpg`)).toBe(404);
   });
 
   test("a picture of any time is the last keyframe before it, of a width that is offered", async () => {
@@ -124,9 +168,11 @@ describe("a recording", () => {
     rig.playbackGate.policy = "jwt";
     rig.plane.accessChanged("all");
     expect(await status(`${RECORDING}/thumbnails/thumbnails.vtt`)).toBe(401);
-    expect(await status(`${RECORDING}/thumbnails/keyframes_0.jpg`)).toBe(401);
+    for (const name of ["keyframes_0", "storyboard_0"])
+      expect(await status(`${RECORDING}/thumbnails/${name}.jpg`)).toBe(401);
     const text = await rig.text(`${RECORDING}/thumbnails/thumbnails.vtt?tkn=me&jwt=good`);
-    expect(text).toContain("\nkeyframes_0.jpg?jwt=good\n");
-    expect(await status(`${RECORDING}/thumbnails/keyframes_0.jpg?jwt=good`)).toBe(200);
+    expect(text).toContain("\nstoryboard_0.jpg?jwt=good#xywh=0,0,160,90\n");
+    const sheet = await rig.fetch(`${RECORDING}/thumbnails/storyboard_0.jpg?jwt=good`);
+    expect([sheet.status, sheet.headers.get("cache-control")]).toEqual([200, "private, max-age=31536000, immutable"]);
   });
 });

@@ -2,11 +2,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
+import type { Log } from "../../../platform/log.ts";
+import type { ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { PlaybackContent, StoredContent } from "../../../ports/index.ts";
 import {
+  type ImageShape,
   LiveStills,
   type StillMaker,
-  type StillShape,
+  StoredSheets,
   StoredStills,
   storyboardOf,
   storyboardText,
@@ -34,27 +37,31 @@ export interface StillRequest {
 
 export interface StillDeliverySettings {
   readonly clock: Clock;
+  readonly log: Log;
+  readonly store: ObjectStore;
   readonly maker: StillMaker;
   readonly live: LiveSources;
   readonly archive: ArchiveDelivery;
   readonly proxies: TrustedProxies;
 }
 
-/** Pictures of what is played: of a live stream the newest one, of stored media any, and the list of them for a seek bar. Such requests count no viewer. */
+/** Pictures of what is played: of a live stream the newest one, of stored media any, and those for a seek bar with their list. Such requests count no viewer. */
 export class StillDelivery {
   readonly #sources: LiveSources;
   readonly #archive: ArchiveDelivery;
   readonly #proxies: TrustedProxies;
   readonly #live: LiveStills;
   readonly #stored: StoredStills;
+  readonly #sheets: StoredSheets;
   readonly #places = new Places({ inAll: MAX_IN_ALL, perHolder: MAX_PER_CLIENT });
 
-  constructor({ clock, maker, live, archive, proxies }: StillDeliverySettings) {
+  constructor({ clock, log, store, maker, live, archive, proxies }: StillDeliverySettings) {
     this.#sources = live;
     this.#archive = archive;
     this.#proxies = proxies;
     this.#live = new LiveStills(maker, clock);
     this.#stored = new StoredStills(maker, archive, clock);
+    this.#sheets = new StoredSheets({ clock, log, maker, bytes: archive, store });
   }
 
   async serve(asked: StillRequest, content: PlaybackContent): Promise<void> {
@@ -86,6 +93,10 @@ export class StillDelivery {
     if (!index || !storyboard) return sendNotFound(res);
     if (address.kind === "storyboard")
       return sendText(res, 200, STORYBOARD_TYPE, storyboardText(storyboard, credentialQuery(url)), caching.fresh);
+    if (address.kind === "sheet") {
+      const sheet = await this.#sheets.get(index, storyboard, address.nth);
+      return sendImage(res, "jpeg", sheet?.image ?? null, sheet?.isWhole ? caching.immutable : caching.still);
+    }
     const { picture, format } = address;
     const asked =
       picture === "at" ? parseStillQuery(url) : { seconds: storyboard.starts[Number(picture)], width: null };
@@ -95,7 +106,7 @@ export class StillDelivery {
     const size = width === null ? KEYFRAME_SHAPE : { maxWidth: width, maxHeight: width };
     // Without a time, one from the middle: beginnings are often black.
     const seconds = asked.seconds ?? storyboard.endSeconds / 2;
-    const shape: StillShape = { ...size, format };
+    const shape: ImageShape = { ...size, format };
     sendImage(res, format, await this.#stored.at(index, seconds, shape), caching.immutable);
   }
 }

@@ -1,0 +1,71 @@
+import { decoderConfigOf, firstSampleOf, readInit } from "@weir/formats/mp4";
+import type { ByteRange } from "../../platform/storage/object-store.ts";
+import type { MediaIndex, StoredRendition, StoredSegment } from "../../ports/index.ts";
+import type { Keyframe } from "./still-maker.ts";
+
+/** A keyframe of 100 Mbit/s is far smaller. */
+const MAX_KEYFRAME_BYTES = 4 * 1024 * 1024;
+
+/** Where the bytes of stored media are read. */
+export interface StoredBytes {
+  read(key: string, range: ByteRange): AsyncIterable<Uint8Array>;
+  /** Null for one that is not there. */
+  readInit(key: string): Promise<Uint8Array | null>;
+}
+
+/** Where a keyframe of stored media is: at the begin of a segment. */
+export interface StoredKeyframe {
+  readonly index: MediaIndex;
+  readonly rendition: StoredRendition;
+  readonly segment: StoredSegment;
+}
+
+/** The last keyframe at that time or before it, of the rendition for pictures of this width. Null where there is no picture. */
+export function findKeyframe(index: MediaIndex, seconds: number, width: number): StoredKeyframe | null {
+  const rendition = renditionFor(index, width);
+  const segment = rendition && segmentAt(rendition, seconds);
+  return segment && { index, rendition, segment };
+}
+
+/** Null where it cannot be decoded by itself, or is not there any more. */
+export async function readKeyframe(
+  bytes: StoredBytes,
+  { index, rendition: { rendition, track }, segment }: StoredKeyframe,
+): Promise<Keyframe | null> {
+  const { codec } = track;
+  if (codec !== "avc" && codec !== "hevc" && codec !== "av1") return null;
+  const prefix = `${index.keyPrefix}${rendition}/`;
+  const init = await bytes.readInit(`${prefix}${segment.init}`);
+  if (!init) return null;
+  const length = Math.min(segment.length, MAX_KEYFRAME_BYTES);
+  const range = { start: segment.offset, end: segment.offset + length - 1 };
+  let beginning: Uint8Array = new Uint8Array();
+  for await (const more of bytes.read(`${prefix}${segment.span}`, range)) {
+    beginning = Buffer.concat([beginning, more]);
+    const data = firstSampleOf(beginning);
+    if (data) return { codec, config: decoderConfigOf(readInit(init).sampleEntry), data };
+  }
+  return null;
+}
+
+/** The smallest that is large enough, else the largest; null where there are no pictures. */
+export function renditionFor({ renditions }: MediaIndex, width: number): StoredRendition | null {
+  const pictures = renditions
+    .filter(({ track, segments }) => track.kind === "video" && segments.length > 0)
+    .toSorted((a, b) => (a.track.width ?? 0) - (b.track.width ?? 0));
+  return pictures.find(({ track }) => (track.width ?? 0) >= width) ?? pictures.at(-1) ?? null;
+}
+
+/** The last segment with a keyframe that begins at that time or before it, else the first behind it. */
+function segmentAt({ segments, track }: StoredRendition, seconds: number): StoredSegment | null {
+  const ticks = seconds * track.timescale;
+  let startTicks = 0;
+  let found: StoredSegment | null = null;
+  for (const segment of segments) {
+    if (found && startTicks > ticks) break;
+    // What an earlier version recorded does not say.
+    if (!segment.gap && segment.isIndependent !== false) found = segment;
+    startTicks += segment.durationTicks;
+  }
+  return found;
+}

@@ -1,0 +1,115 @@
+import { buffer } from "node:stream/consumers";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
+import type { MediaIndex } from "../../ports/index.ts";
+import { blackPicture, planarBytes } from "../transcode/index.ts";
+import { KeptStills } from "./kept-stills.ts";
+import { type StillMaker, TooManyStills } from "./still-maker.ts";
+import { findKeyframe, readKeyframe, type StoredBytes } from "./stored-keyframes.ts";
+import { SHEET, type Storyboard, sheetsOf } from "./storyboard.ts";
+
+/** Sheets are made one after the other: each takes some 2 MB and about a second. */
+const MAX_WAITING = 16;
+/** After so many pictures that cannot be decoded, the rest of a sheet stays black: each may have cost a child. */
+const MAX_FAULTS = 3;
+
+export interface Sheet {
+  readonly image: Uint8Array;
+  readonly byteLength: number;
+  /** No picture is missing that might be there another time. */
+  readonly isWhole: boolean;
+}
+
+export interface StoredSheetsSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly maker: Pick<StillMaker, "make" | "sheet">;
+  readonly bytes: StoredBytes;
+  readonly store: Pick<ObjectStore, "read" | "put">;
+}
+
+/** The sheets of storyboards. Each is made of keyframes when it is first asked for, and kept beside the media, with which it is deleted. */
+export class StoredSheets {
+  readonly #settings: StoredSheetsSettings;
+  readonly #kept: KeptStills<Sheet>;
+  #waiting = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(settings: StoredSheetsSettings) {
+    this.#settings = settings;
+    this.#kept = new KeptStills(settings.clock);
+  }
+
+  /** Null where there is no such sheet. Rejects with `TooManyStills`. */
+  async get(index: MediaIndex, board: Storyboard, nth: number): Promise<Sheet | null> {
+    if (nth >= sheetsOf(board)) return null;
+    const key = keyOf(index, board, nth);
+    return this.#kept.get(key, Number.POSITIVE_INFINITY, async () => {
+      const stored = await this.#read(key);
+      return stored ?? this.#inTurn(() => this.#make(index, board, nth, key));
+    });
+  }
+
+  async #read(key: string): Promise<Sheet | null> {
+    try {
+      return sheetOf(await buffer(await this.#settings.store.read(key)), true);
+    } catch (error) {
+      if (error instanceof ObjectNotFound) return null;
+      throw error;
+    }
+  }
+
+  async #inTurn(make: () => Promise<Sheet | null>): Promise<Sheet | null> {
+    if (this.#waiting >= MAX_WAITING) throw new TooManyStills("too many sheets of pictures are being made");
+    this.#waiting++;
+    const turn = this.#turn.then(make).finally(() => this.#waiting--);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #make(index: MediaIndex, board: Storyboard, nth: number, key: string): Promise<Sheet | null> {
+    const { maker, store, log } = this.#settings;
+    const { tiles, faults } = await this.#tiles(index, board, nth);
+    const shape = { columns: SHEET.columns, tileWidth: board.tile.width, tileHeight: board.tile.height };
+    const image = await maker.sheet(shape, tiles);
+    if (!image) return null;
+    // Not with a fault: the child may have been killed, and what is asked for after a restart may be whole.
+    if (faults === 0)
+      await store.put(key, image).catch((error: unknown) => log.warn({ err: error, key }, "a sheet was not kept"));
+    return sheetOf(image, faults === 0);
+  }
+
+  /** One behind the other; black for each that cannot be made. */
+  async #tiles(
+    index: MediaIndex,
+    { starts, tile }: Storyboard,
+    nth: number,
+  ): Promise<{ readonly tiles: Uint8Array; readonly faults: number }> {
+    const { maker, bytes } = this.#settings;
+    const shown = starts.slice(nth * SHEET.tiles, (nth + 1) * SHEET.tiles);
+    const tileBytes = planarBytes(tile.width, tile.height);
+    const black = blackPicture(tile.width, tile.height).bytes;
+    const tiles = Buffer.concat(shown.map(() => black));
+    const shape = { maxWidth: tile.width, maxHeight: tile.height, format: "tile" } as const;
+    let faults = 0;
+    for (const [place, seconds] of shown.entries()) {
+      if (faults === MAX_FAULTS) break;
+      const found = findKeyframe(index, seconds, tile.width);
+      const keyframe = found && (await readKeyframe(bytes, found));
+      const pixels = keyframe && (await maker.make(keyframe, shape));
+      if (pixels?.byteLength === tileBytes) tiles.set(pixels, place * tileBytes);
+      else faults++;
+    }
+    return { tiles, faults };
+  }
+}
+
+function sheetOf(image: Uint8Array, isWhole: boolean): Sheet {
+  return { image, byteLength: image.byteLength, isWhole };
+}
+
+/** The name says how the sheet is laid out: laid out in another way it is another object. */
+function keyOf({ keyPrefix }: MediaIndex, { starts, tile: { width, height } }: Storyboard, nth: number): string {
+  return `${keyPrefix}storyboard/${width}x${height}-${starts.length}/${nth}.jpg`;
+}

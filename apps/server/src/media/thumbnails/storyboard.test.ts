@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import type { MediaIndex, StoredSegment } from "../../ports/index.ts";
+import { sheetsOf, storyboardOf, storyboardText } from "./storyboard.ts";
+
+const TIMESCALE = 90_000;
+
+function media(seconds: number, size: { width?: number; height?: number } = { width: 1920, height: 1080 }): MediaIndex {
+  const durationTicks = 2 * TIMESCALE;
+  const segments = Array.from(
+    { length: seconds / 2 },
+    (_, msn) => ({ msn, startTicks: msn * durationTicks, durationTicks, gap: false }) as StoredSegment,
+  );
+  const track = { kind: "video", codec: "avc", config: "", timescale: TIMESCALE, codecString: "", ...size } as const;
+  return {
+    ...{ id: "1", projectId: "1", keyPrefix: "" },
+    renditions: [{ rendition: "source", track, segments, spanBytes: new Map() }],
+  };
+}
+
+const boardOf = (index: MediaIndex) => {
+  const board = storyboardOf(index);
+  if (!board) throw new Error("no storyboard");
+  return board;
+};
+
+test.each([
+  ["a minute", 60, 30, 1],
+  ["eight minutes", 480, 100, 1],
+  ["an hour", 3_600, 720, 8],
+  ["twelve hours", 43_200, 1_000, 10],
+])("%s has a picture for every few seconds, in few sheets", (_length, seconds, pictures, sheets) => {
+  const board = boardOf(media(seconds));
+  expect([board.starts.length, sheetsOf(board), board.endSeconds]).toEqual([pictures, sheets, seconds]);
+});
+
+test("the picture behind the last of a row is in the next row, and that behind the last of a sheet in the next sheet", () => {
+  const text = storyboardText(boardOf(media(3_600)), "");
+  const places = text.match(/storyboard.*/g) ?? [];
+  expect([places[9], places[10], places[99], places[100]]).toEqual([
+    "storyboard_0.jpg#xywh=1440,0,160,90",
+    "storyboard_0.jpg#xywh=0,90,160,90",
+    "storyboard_0.jpg#xywh=1440,810,160,90",
+    "storyboard_1.jpg#xywh=0,0,160,90",
+  ]);
+});
+
+test.each([
+  ["upright", { width: 720, height: 1280 }, { width: 90, height: 160 }],
+  ["square", { width: 500, height: 500 }, { width: 160, height: 160 }],
+  ["unknown", {}, { width: 160, height: 90 }],
+])("tiles of pictures that are %s have their shape", (_shape, size, tile) => {
+  expect(boardOf(media(60, size)).tile).toEqual(tile);
+});
