@@ -1,13 +1,13 @@
-/** What becomes of a customer's file: the domain floor asks the media floor to process it, and keeps what the media floor tells of it. */
+/** Processing of a customer's file: the domain floor asks the media floor to process it, and stores the results that the media floor reports. */
 
 import type { MediaIndex } from "./media-index.ts";
 
-/** The object keys of everything that belongs to an asset begin with this: ids alone, never a user's words. */
+/** Prefix of the object keys of everything that belongs to an asset. It holds ids only, never text from a user. */
 export function assetPrefix(projectId: string, assetId: string): string {
   return `v1/${projectId}/asset/${assetId}/`;
 }
 
-/** One rung that the customer asked for; without a size it is the source's. */
+/** One rung that the customer asked for. Without a size, the rung has the source's size. */
 export interface AssetProfile {
   readonly name?: string;
   /** Pixels. */
@@ -15,7 +15,7 @@ export interface AssetProfile {
   readonly height?: number;
   /** Bits per second. */
   readonly bitrate: number;
-  /** Frames per second, divided by `fpsDen`; absent or 0 for the source's own. */
+  /** Frames per second, divided by `fpsDen`; absent or 0 keeps the source's frame rate. */
   readonly fps?: number;
   readonly fpsDen?: number;
   /** Constant rate factor, 0 to 44; 0 for none. */
@@ -29,19 +29,19 @@ export interface AssetProfile {
 export interface AssetWork {
   readonly assetId: string;
   readonly projectId: string;
-  /** The file as it came, whole and durable in the object store. */
+  /** The source file, complete and durable in the object store. */
   readonly sourceKey: string;
   readonly sourceBytes: number;
-  /** Rises when the owner starts anew: names of files begin with it, as no address ever names two things. */
+  /** Rises each time the owner restarts processing. File names begin with it, so that no URL ever names two things. */
   readonly attempt: number;
-  /** Where the files that are made go: the same for each run until the owner starts anew, so a run may find those of one that was killed. */
+  /** Folder for the output. It stays the same for each run until the owner restarts processing, so a run can find the files of a killed one. */
   readonly outPrefix: string;
   /** Null for the default ladder. */
   readonly profiles: readonly AssetProfile[] | null;
   /** MP4s of all rungs, however long the video is. */
   readonly staticMp4: boolean;
   readonly targetSegmentSeconds: number | null;
-  /** From 0 to 1: where an earlier run got to. */
+  /** Progress of an earlier run, from 0 to 1. */
   readonly progress: number;
 }
 
@@ -70,7 +70,7 @@ export interface AudioTrackSpec {
   readonly bitDepth?: number;
 }
 
-/** What the file holds, as a look into it found. */
+/** The contents of the file, as the probe found them. */
 export interface VideoSpec {
   readonly format: string;
   /** Seconds. */
@@ -81,33 +81,36 @@ export interface VideoSpec {
 }
 
 /**
- * Where the media floor tells how the processing of an asset goes. Every call may be repeated, as a job may run twice. A call about an asset that
- * nobody wants any more throws `AssetNotWanted`: stop, and let it through.
+ * Receives the progress of an asset's processing. The caller may repeat every call, because a job may run twice. A call about an asset that was
+ * deleted or taken over throws `AssetNotWanted`; the caller must stop and let the error through.
  */
 export interface AssetLedger {
-  /** First of each run. Null where there is nothing to do: the asset is ready, failed or deleted. */
+  /** The first call of each run. Null if there is nothing to do: the asset is ready, failed or deleted. */
   beginProcessing(assetId: string): Promise<AssetWork | null>;
-  /** How much is done, from 0 to 1. May be called as often as one likes; it never goes back. */
+  /** Progress from 0 to 1. The caller may report as often as it likes; progress never decreases. */
   progressed(assetId: string, fraction: number): Promise<void>;
-  /** What the file holds is known. */
+  /** Reports the contents of the file. */
   probed(assetId: string, videoSpec: VideoSpec): Promise<void>;
-  /** It can be watched from now on, with these renditions. Called again as more are there; each call replaces the last. */
+  /**
+   * The asset can be watched from now on, with these renditions. The caller repeats this call when there are more; each call replaces the
+   * previous one.
+   */
   playable(assetId: string, media: MediaIndex): Promise<void>;
-  /** All is made, and durable. */
+  /** Every rendition is complete and durable. */
   finished(assetId: string, media: MediaIndex): Promise<void>;
-  /** It cannot be made, however often it is tried. `sentence`, for the owner: what is wrong with the file, and what to do. */
+  /** Processing failed for good. `sentence` tells the owner what is wrong with the file and what to do. */
   failed(assetId: string, sentence: string): Promise<void>;
 }
 
-/** The asset was deleted, or is another job's by now. */
+/** The asset was deleted, or another job has taken it over. */
 export class AssetNotWanted extends Error {
   readonly code = "asset-not-wanted";
 }
 
 export interface AssetProcessor {
   /**
-   * Process the asset from `beginProcessing` to `finished` or `failed`. Rejects for what may heal by itself (a killed child, a store that is
-   * away): then it is called again later. Stops soon after `signal` is aborted.
+   * Process the asset from `beginProcessing` to `finished` or `failed`. Rejects for temporary faults (a killed child, an unreachable store); the
+   * caller then tries again later. Stops soon after `signal` is aborted.
    */
   process(assetId: string, ledger: AssetLedger, signal: AbortSignal): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The facts that the media floor tells. */
+/** The facts that the media floor reports. */
 
 import type { StoredSegment, StoredTrack } from "./media-index.ts";
 import type { TimelinePosition } from "./publish-gate.ts";
@@ -10,7 +10,7 @@ interface Fact {
   readonly at: number;
 }
 
-/** The publisher left: on purpose, or not. `lastPacketAt` is when its last packet came. */
+/** The publisher left, deliberately or not. `lastPacketAt` is the time of its last packet. */
 export interface SourceEnded extends Fact {
   readonly type: "source-ended";
   readonly why: "clean-stop" | "source-lost";
@@ -18,12 +18,12 @@ export interface SourceEnded extends Fact {
   readonly lastPacketAt: number;
 }
 
-/** Packets flow again on a connection that had been silent. */
+/** Packets arrive again on a connection that had been silent. */
 export interface SourceBack extends Fact {
   readonly type: "source-back";
 }
 
-/** A segment is complete in every rendition. Moves the session's position, counters and `lastSeen`. */
+/** A segment is complete in every rendition. Advances the session's position, counters and `lastSeen`. */
 export interface SegmentClosed extends Fact {
   readonly type: "segment-closed";
   readonly sessionId: string;
@@ -40,7 +40,7 @@ export interface RecordedSegment extends StoredSegment {
   readonly track: StoredTrack;
 }
 
-/** A segment is recorded in the rungs of the ladder too. Comes some seconds behind the segment's own fact, and counts for nothing else. */
+/** A segment was also recorded in the rungs of the ladder. Reported some seconds after the segment's own fact; counts for nothing else. */
 export interface RungsRecorded extends Fact {
   readonly type: "rungs-recorded";
   readonly sessionId: string;
@@ -48,7 +48,7 @@ export interface RungsRecorded extends Fact {
   readonly recorded: readonly RecordedSegment[];
 }
 
-/** A span is in the object store and durable: `{v1/{project}/rec/{session}/{rendition}/{span}}`. Rows that point behind its `bytes` are lost. */
+/** A span is in the object store and durable: `{v1/{project}/rec/{session}/{rendition}/{span}}`. Rows that point beyond its `bytes` are lost. */
 export interface SpanSealed extends Fact {
   readonly type: "span-sealed";
   readonly sessionId: string;
@@ -57,14 +57,14 @@ export interface SpanSealed extends Fact {
   readonly bytes: number;
 }
 
-/** Media is missing from the session's recording from here on; it goes on when it can. */
+/** Media is missing from the session's recording from here on. Recording resumes when it can. */
 export interface RecordingFailed extends Fact {
   readonly type: "recording-failed";
   readonly sessionId: string;
   readonly reason: string;
 }
 
-/** Parts of the session's recording lie in this node's spool, because the object store has not taken them yet. Told every minute. */
+/** Parts of the session's recording are in this node's spool, because the object store has not accepted them yet. Reported every minute. */
 export interface RecordingSpooled extends Fact {
   readonly type: "recording-spooled";
   readonly sessionId: string;
@@ -72,67 +72,67 @@ export interface RecordingSpooled extends Fact {
 
 export interface TranscodingReport {
   readonly state: "off" | "starting" | "running" | "source-only";
-  /** Why it is source only, as a sentence. */
+  /** The reason for playing source only, as a sentence. */
   readonly reason?: string;
-  /** Why it is source only: the machine is full, the source cannot be transcoded, or the transcoder failed again and again. */
+  /** The reason for playing source only: the machine is full, the source cannot be transcoded, or the transcoder failed repeatedly. */
   readonly cause?: "machine-full" | "unsupported-source" | "transcoder-failed";
   readonly renditions: readonly {
-    /** As the profile is called. */
+    /** The profile's name. */
     readonly name: string;
     readonly width: number;
     readonly height: number;
     readonly state: "running" | "gap" | "off";
-    /** How far the newest encoded picture is behind the newest that was sent. */
+    /** How far the newest encoded picture is behind the newest one sent to the encoder. */
     readonly lagMs: number;
   }[];
 }
 
-/** `none`: there is no such track; `stopped`: there is one, and nothing came of it for 2 seconds. */
+/** `none`: the source has no such track. `stopped`: the track has been silent for 2 seconds. */
 export type TrackFlow = "none" | "flowing" | "stopped";
 
 /** Measures of the source, taken once a second over the last ten. */
 export interface SourceMeasure {
-  /** How many whole seconds of this publisher are behind the other numbers: 10 at most. */
+  /** Number of whole seconds of this publisher that the other figures cover, at most 10. */
   readonly measuredSeconds: number;
   /** Frames per second of media time; null while unknown, and without video. */
   readonly frameRate: number | null;
-  /** Media time between the last two keyframes, or since the last one where that is longer; null without video. */
+  /** Media time between the last two keyframes, or since the last keyframe if that is longer; null without video. */
   readonly keyframeIntervalMs: number | null;
   readonly video: TrackFlow;
   readonly audio: TrackFlow;
-  /** How many of the last ten seconds brought less than half a second of media. */
+  /** Number of the last ten seconds that brought less than half a second of media. */
   readonly starvedSeconds: number;
   /** Jumps of the source's clock in the last minute. */
   readonly clockJumps: number;
 }
 
-/** Bytes that recordings may still take. */
+/** Bytes that recordings may still use. */
 export interface RecordingRoom {
-  /** On this node, where a recording waits until the object store has it. */
+  /** On this node, where a recording waits until the object store accepts it. */
   readonly spoolFreeBytes: number;
   /** In the object store; null where it has no limit of its own. */
   readonly storeFreeBytes: number | null;
 }
 
-/** Sent every 10 seconds while a publisher is live, at its first keyframe, and within a second of a change for the better or the worse. */
+/** Reported every 10 seconds while a publisher is live, at its first keyframe, and within a second of a change in health. */
 export interface SourceMetrics extends Fact {
   readonly type: "source-metrics";
   readonly sessionId: string;
   readonly source: SourceMeasure;
-  /** Null where the session is not recorded. */
+  /** Null if the session is not recorded. */
   readonly recordingRoom: RecordingRoom | null;
   readonly mediaTimeMs: number;
   /** Bytes per second received since the last report. */
   readonly ingestRate: number;
   /** Bytes per second sent to viewers since the last report. */
   readonly outgoingRate: number;
-  /** How the ladder is doing; null where none was asked for. */
+  /** The state of the ladder; null if none was requested. */
   readonly transcoding: TranscodingReport | null;
-  /** How the multistream targets are doing. */
+  /** The state of the multistream targets. */
   readonly targets: readonly TargetReport[];
 }
 
-/** A target of a stream, and the rendition that it gets. */
+/** A target of a stream, and the rendition that the server sends to it. */
 export interface ReportedTarget {
   readonly id: string;
   readonly name: string;
@@ -142,13 +142,13 @@ export interface ReportedTarget {
 export interface TargetReport {
   readonly target: ReportedTarget;
   readonly state: "pending" | "online" | "offline";
-  /** Why it is not online, or what is wrong though it is, as a sentence; null before the first failure. */
+  /** The reason why the target is not online, or what is wrong although it is, as a sentence; null before the first failure. */
   readonly reason: string | null;
-  /** Of the connection that is online: since when, what the target took, and how far the media goes. Null where none is. */
+  /** The connection that is online: its start, what the target accepted, and the media position. Null without a connection. */
   readonly metrics: { readonly activeSec: number; readonly bytes: number; readonly mediaTimeMs: number } | null;
 }
 
-/** A multistream target of the session changed its state. `told` is what webhooks hear of it, if anything. */
+/** A multistream target of the session changed state. `told` is the event for webhooks, if any. */
 export interface TargetChanged extends Fact {
   readonly type: "target-changed";
   readonly sessionId: string;
@@ -158,7 +158,7 @@ export interface TargetChanged extends Fact {
   readonly told: "connected" | "error" | "disconnected" | null;
 }
 
-/** The outcome of one source segment in the rungs of the ladder; `transcode` events have the same words. */
+/** The outcome of one source segment in the rungs of the ladder. `transcode` events use the same words. */
 export interface SegmentTranscoded extends Fact {
   readonly type: "segment-transcoded";
   readonly sessionId: string;
@@ -171,11 +171,14 @@ export interface SegmentTranscoded extends Fact {
   };
   /** When the segment's last source packet went to the transcoder. */
   readonly startTime: number;
-  /** From then until its last rendition packet came back. */
+  /** Time from `at` until the last packet of any rendition came back. */
   readonly latencyMs: number;
-  /** True when every rung has the segment. */
+  /** True if every rung has the segment. */
   readonly success: boolean;
-  /** Why it has not: too late, no room for the ladder or a source that cannot be transcoded, or a transcoder that died. Null on success. */
+  /**
+   * The reason for a failure: too late, no capacity for the ladder, a source that cannot be transcoded, or a transcoder that died. Null on
+   * success.
+   */
   readonly missed: "late" | "source-only" | "died" | null;
   readonly attempts: readonly {
     readonly orchestrator: { readonly address: string; readonly transcodeUri: string };
@@ -198,7 +201,7 @@ export type MediaFact =
   | TargetChanged
   | SegmentTranscoded;
 
-/** A group of viewers: kinds of device and software, and a country (ISO 3166-1 alpha-2). Empty texts where unknown. */
+/** A group of viewers: device type, operating system, browser, and country (ISO 3166-1 alpha-2). Empty texts are unknown. */
 export interface Audience {
   readonly deviceType: string;
   readonly os: string;
@@ -207,29 +210,32 @@ export interface Audience {
 }
 
 /**
- * The viewers of one playback id and audience through this node. Told every 10 s while there are any, and once more when the last has left.
- * Without an audience: of those that nothing is known of.
+ * The viewers of one playback id and audience on this node. Reported every 10 s while there are any, and once more after the last one left.
+ * Without an audience, these are the viewers about whom nothing is known.
  */
 export interface ViewerCount {
   readonly playbackId: string;
   readonly audience?: Audience;
   /** Viewers right now. */
   readonly now: number;
-  /** Viewers that began since the last count. */
+  /** Viewers that started since the last report. */
   readonly begun: number;
-  /** Ids of those that began, the first thousand of them. */
+  /** Ids of the viewers that started, at most 1,000 of them. */
   readonly newViewers: readonly string[];
-  /** Watched since the last count by all together, in milliseconds. */
+  /** Watch time of all viewers since the last report, in milliseconds. */
   readonly watchedMs: number;
 }
 
 export interface EventSink {
-  /** Takes the counts of this node and returns at once; under pressure counts are lost before facts are. */
+  /** Accepts the viewer counts of this node and returns at once. Under pressure, counts are dropped before facts. */
   countViewers(counts: readonly ViewerCount[]): void;
-  /** Takes a fact and returns at once. Order per stream is kept; lifecycle facts are never dropped, metrics are when the queue is full. */
+  /**
+   * Accepts a fact and returns at once. The order per stream is kept. Lifecycle facts are never dropped; metrics are dropped when the queue is
+   * full.
+   */
   report(fact: MediaFact): void;
-  /** Resolves with whether everything reported so far is durable; false when the database does not take it for now. */
+  /** Resolves to true once everything reported so far is durable, or to false while the database accepts nothing. */
   settle(): Promise<boolean>;
-  /** Facts other than telemetry that there was no room for, since the start. A teller that kept them may tell them again. */
+  /** Number of facts, without telemetry, dropped for lack of room since the start. A caller that kept them may report them again. */
   readonly lost: number;
 }

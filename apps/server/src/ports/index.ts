@@ -1,6 +1,6 @@
 /**
- * The waist: everything that the media floor and the domain floor say to each other. Small interfaces, all of their values
- * structured-cloneable, so that the two floors may sit in one process or in many. Only `roles/` knows both sides.
+ * The waist: everything that the media floor and the domain floor say to each other. The interfaces are small, and all values can be cloned by
+ * structuredClone, so that the two floors can run in one process or in several. Only `roles/` knows both sides.
  */
 export * from "./asset-ledger.ts";
 export type * from "./clip-maker.ts";

@@ -1,4 +1,4 @@
-/** The requests of the domain floor to the media floor. */
+/** Requests from the domain floor to the media floor. */
 
 import type { StoredContent } from "./playback-gate.ts";
 
@@ -6,18 +6,18 @@ export type StopReason = "terminated" | "suspended" | "deleted" | "key-rotated";
 
 export interface MediaControl {
   /**
-   * Close the stream's publisher wherever it is. `terminated` leaves viewers to finish the playlist, `suspended` and `deleted` refuse them
-   * at once; after `key-rotated` the session waits for the broadcaster to come back with the new key, as after a lost source.
+   * Close the stream's publisher, on whichever node it is. `terminated` lets viewers finish the playlist; `suspended` and `deleted` refuse
+   * viewers at once. After `key-rotated` the session waits for the broadcaster to return with the new key, as after a lost connection.
    */
   stop(streamId: string, why: StopReason): Promise<void>;
-  /** Keys or policies changed: every kept answer about this playback id, or about all of them, is asked for again at once. */
+  /** Keys or policies changed: ask the gate again, at once, for every cached answer about this playback id, or about all of them. */
   accessChanged(playbackId: string | "all"): Promise<void>;
-  /** The multistream targets of a stream have changed: its session asks for them. */
+  /** The multistream targets of a stream changed: its session fetches them again. */
   targetsChanged(streamId: string): Promise<void>;
-  /** The recording is ready: tell the `PlaybackGate` how large its MP4 is. Skipped where no media node is serving. */
+  /** The recording is ready: report the size of its MP4 to the `PlaybackGate`. Does nothing if no media node is serving. */
   measureRecording(content: StoredContent): Promise<void>;
-  /** Put what is recorded of a running session so far into the object store, where a clip is cut from. Facts tell when it is there. */
+  /** Move what a running session has recorded so far into the object store, so that a clip can be cut from it. Facts report when it is there. */
   sealRecording(sessionId: string): Promise<void>;
-  /** Send a generated picture and tone to the stream by its own ingest, for `seconds`. */
+  /** Send a generated picture and tone to the stream through its own ingest, for `seconds`. */
   startTestBroadcast(streamKey: string, seconds: number): Promise<void>;
 }

@@ -1,19 +1,19 @@
-/** The object keys of a recording's files begin with this: both floors put it together from ids alone, never from a user's words. */
+/** Prefix of the object keys of a recording's files. Both floors build it from ids only, never from text of a user. */
 export function recordingPrefix(projectId: string, sessionId: string): string {
   return `v1/${projectId}/rec/${sessionId}/`;
 }
 
-/** Media that lies whole in the object store, as delivery needs it to serve HLS and MP4. */
+/** Media that is complete in the object store, with all that delivery needs to serve it as HLS and MP4. */
 export interface MediaIndex {
-  /** The session of a recording, or the asset. */
+  /** Id of the recorded session, or of the asset. */
   readonly id: string;
   readonly projectId: string;
-  /** The key of each file is `{keyPrefix}{rendition}/{file}`. */
+  /** Each file's key is `{keyPrefix}{rendition}/{file}`. */
   readonly keyPrefix: string;
   readonly renditions: readonly StoredRendition[];
-  /** More renditions are being made: ask again soon. */
+  /** More renditions are being made; the reader should ask again soon. */
   readonly isGrowing?: boolean;
-  /** Of an asset: its MP4s. A recording has that of its source. */
+  /** The MP4s of an asset. A recording offers one MP4, of its source. */
   readonly mp4s?: readonly StaticMp4[];
 }
 
@@ -21,7 +21,7 @@ export interface MediaIndex {
 export interface StaticMp4 {
   /** `source`, or the name of a profile. */
   readonly name: string;
-  /** Of the media index. */
+  /** The rendition's name in the media index. */
   readonly rendition: string;
   readonly bytes?: number;
   readonly width?: number;
@@ -48,7 +48,7 @@ export interface StoredTrack {
   readonly codecString: string;
   readonly width?: number;
   readonly height?: number;
-  /** Frames a second as the encoder declares them; absent where it does not. */
+  /** Frames per second as declared by the encoder; absent if it declares none. */
   readonly frameRate?: number;
   readonly sampleRate?: number;
   readonly channels?: number;
@@ -62,13 +62,13 @@ export interface StoredSegment {
   readonly durationTicks: number;
   readonly programDateTimeMs: number;
   readonly discontinuity: boolean;
-  /** A player can begin here: it starts with an IDR. Absent for a gap, and where an earlier version recorded it. */
+  /** A player can start here, because the segment starts with an IDR. Absent for a gap, and in recordings of earlier versions. */
   readonly isIndependent?: boolean;
-  /** True when the rendition has no bytes for this MSN. */
+  /** True if the rendition has no bytes for this MSN. */
   readonly gap: boolean;
   /** File name of the init segment: `init-{hash8}.mp4`. Empty for a gap. */
   readonly init: string;
-  /** The span that holds the bytes, `{epoch}-{firstMsn}.m4s`, and where in it. Empty for a gap. */
+  /** The span that holds the bytes, `{epoch}-{firstMsn}.m4s`, and the position in it. Empty for a gap. */
   readonly span: string;
   readonly offset: number;
   readonly length: number;

@@ -2,7 +2,7 @@
 
 import type { MediaIndex } from "./media-index.ts";
 
-/** The viewer who asks, as the customer's webhook is told. Without credentials: `url` has no query. */
+/** The viewer who asks, as described to the customer's webhook. `url` has no query, and so no credentials. */
 export interface ViewerDetails {
   readonly protocol: "hls" | "mp4" | "whep";
   readonly address: string;
@@ -10,22 +10,22 @@ export interface ViewerDetails {
   readonly host: string;
   readonly userAgent: string;
   readonly referer: string;
-  /** Null where the request names none. */
+  /** Null if the request has none. */
   readonly origin: string | null;
 }
 
 export interface PlaybackRequest {
   readonly playbackId: string;
-  /** The distinct signed tokens that came with the request, by header and by query: none, one, or two that differ. */
+  /** The distinct signed tokens in the request's header and query: none, one, or two that differ. */
   readonly tokens: readonly string[];
-  /** The distinct access keys, in the same way. */
+  /** The distinct access keys, likewise. */
   readonly accessKeys: readonly string[];
   readonly viewer: ViewerDetails;
 }
 
 /**
- * What a viewer session rests on. The media floor seals it into the session's token, so that any node can go on with the session, also
- * after a restart, and asks `recheck` with it from time to time.
+ * The basis of a viewer session. The media floor seals it into the session's token, so that any node can continue the session, even after a
+ * restart. From time to time it calls `recheck` with it.
  */
 export type ViewerPass =
   | {
@@ -36,14 +36,14 @@ export type ViewerPass =
   | { readonly kind: "webhook"; readonly accessKey: string }
   | { readonly kind: "owner" /** Milliseconds since the Unix epoch. */; readonly expiresAt: number };
 
-/** How an owner token begins: no signed token of a customer can. */
+/** Prefix of an owner token. No customer's signed token can begin with it. */
 export const OWNER_TOKEN_PREFIX = "owner.";
 
 export type PlaybackContent =
   | { readonly kind: "live"; readonly streamId: string; readonly projectId: string }
   | StoredContent;
 
-/** A finished piece of media in the object store. A recording has the id of its session. */
+/** A complete piece of media in the object store. A recording has the id of its session. */
 export interface StoredContent {
   readonly kind: "recording" | "asset";
   readonly id: string;
@@ -56,34 +56,34 @@ export type PlaybackDecision =
       readonly content: PlaybackContent;
       /** Null for public content, which needs no viewer session. */
       readonly pass: ViewerPass | null;
-      /** How long the answer stands, in milliseconds; then `recheck` (or, for public content, `open`) is asked again. */
+      /** How long the answer is valid, in milliseconds. Then the caller asks `recheck` again (or `open`, for public content). */
       readonly standsMs: number;
-      /** The policy lists origins, so the answer is about `viewer` alone: not even a public one may be kept by the playback id. */
+      /** The policy lists origins, so the answer holds for `viewer` only. Not even a public answer may be cached by playback id. */
       readonly perOrigin: boolean;
-      /** The account has as many viewers as it may have: who watches goes on, nobody new begins. */
+      /** The account has reached its limit of viewers: current viewers continue, and new ones are refused. */
       readonly isFull: boolean;
     }
   | {
       readonly ok: false;
       /**
-       * `gone`: a deleted recording, told to those who could have watched it. `unconfirmed`, of a re-check alone: the customer's webhook does
-       * not say, and its last yes is unknown or too old. Ask again.
+       * `gone`: a deleted recording; only viewers who could have watched it are told. `unconfirmed`, only from a re-check: the customer's
+       * webhook gives no answer, and its last approval is unknown or too old. Ask again.
        */
       readonly reason: "denied" | "gone" | "unconfirmed";
     };
 
 export interface PlaybackGate {
-  /** An access request. One answer for unknown and suspended content, deleted streams and a wrong credential: `denied`. */
+  /** An access request. The answer is the same, `denied`, for unknown and suspended content, deleted streams and a wrong credential. */
   open(request: PlaybackRequest): Promise<PlaybackDecision>;
   /**
-   * Whether who was let in on this pass may go on. Reads what changed since (policy, signing key, suspension) and calls the customer's
-   * webhook only when the refresh interval is over (lifecycles.md, viewer session).
+   * Whether a viewer admitted on this pass may continue. Reads what changed since (policy, signing key, suspension), and calls the customer's
+   * webhook only after the refresh interval (lifecycles.md, viewer session).
    */
   recheck(playbackId: string, pass: ViewerPass, viewer: ViewerDetails): Promise<PlaybackDecision>;
-  /** The playback id of a session's recording; null where there is none. */
+  /** The playback id of a session's recording; null if there is none. */
   recordingOf(sessionId: string): Promise<string | null>;
-  /** Where the bytes of stored content are; null while it is not ready. */
+  /** The location of the bytes of stored content; null until it is ready. */
   mediaIndex(content: StoredContent): Promise<MediaIndex | null>;
-  /** Stored content is so many bytes as one MP4. Returns at once. */
+  /** Reports the size of stored content as one MP4. Returns at once. */
   noteMp4Size(content: StoredContent, bytes: number): void;
 }

@@ -1,15 +1,15 @@
 /** The gate for publishers. */
 
-/** A position on a session's timeline from which a successor may go on without ever using a name twice. */
+/** A position on a session's timeline from which a successor can continue without using a name twice. */
 export interface TimelinePosition {
-  /** First media sequence number that was never used. */
+  /** The first media sequence number that was never used. */
   readonly nextMsn: number;
   readonly discontinuitySequence: number;
   /** Latest end of all tracks, in 90 kHz ticks. */
   readonly endTicks: number;
   /** EXT-X-TARGETDURATION of the session's playlists, in seconds: it never changes. */
   readonly targetDuration: number;
-  /** The value that the keyframes so far would need. */
+  /** The target duration that the keyframes so far would require. */
   readonly neededTargetDuration: number;
 }
 
@@ -21,7 +21,7 @@ export interface PublishRequest {
 
 export type PublishRefusal = "unknown-key" | "suspended" | "too-many" | "draining" | "unavailable";
 
-/** The right to publish one stream. `epoch` fences it: a later grant for the same stream has a higher one, and wins everywhere. */
+/** The right to publish one stream. `epoch` fences it: a later grant for the same stream has a higher epoch and wins everywhere. */
 export interface PublishGrant {
   readonly streamId: string;
   readonly projectId: string;
@@ -33,7 +33,7 @@ export type PublishDecision =
   | { readonly ok: true; readonly grant: PublishGrant }
   | { readonly ok: false; readonly reason: PublishRefusal };
 
-/** One rung that a stream asks for beside its source, as the API's `profiles` describes it. */
+/** One rung that a stream requests in addition to its source, as described by the API's `profiles`. */
 export interface LadderProfile {
   readonly name: string;
   /** Pixels. */
@@ -41,7 +41,7 @@ export interface LadderProfile {
   readonly height: number;
   /** Bits per second. */
   readonly bitrate: number;
-  /** Frames per second, divided by `fpsDen`; 0 for the source's own. */
+  /** Frames per second, divided by `fpsDen`; 0 keeps the source's frame rate. */
   readonly fps: number;
   readonly fpsDen?: number;
   /** Constant rate factor, 0 to 44; 0 for none. */
@@ -52,21 +52,21 @@ export interface LadderProfile {
   readonly encoder?: "H.264";
 }
 
-/** The session that a publisher's first keyframe or audio packet began, or went on with. */
+/** The session that a publisher's first keyframe or audio packet started or continued. */
 export interface SessionStart {
   readonly sessionId: string;
   /** Null for a new session. */
   readonly resume: TimelinePosition | null;
-  /** The target duration, in seconds, that the stream's last session would have needed; null where it had none. */
+  /** The target duration, in seconds, that the stream's last session would have required; null without an earlier session. */
   readonly lastTargetDuration: number | null;
   readonly record: boolean;
-  /** The recording has the rungs of the ladder beside the source. */
+  /** The recording contains the rungs of the ladder as well as the source. */
   readonly recordsRungs: boolean;
-  /** The ladder as the session began with it; empty for the source alone. */
+  /** The ladder of the session, fixed at its start; empty for source only. */
   readonly profiles: readonly LadderProfile[];
-  /** True for the documented default ladder, of which rungs not smaller than the source are left out. */
+  /** True for the documented default ladder, which omits rungs that are not smaller than the source. */
   readonly isDefaultLadder: boolean;
-  /** Where the session is forwarded to. */
+  /** The multistream targets of the session. */
   readonly targets: readonly RestreamTarget[];
 }
 
@@ -77,29 +77,29 @@ export interface RestreamTarget {
   /** The name of a profile, or `source`. */
   readonly profile: string;
   readonly videoOnly: boolean;
-  /** Secret: the platform's stream key stands in it. */
+  /** Secret: it contains the platform's stream key. */
   readonly url: string;
-  /** Why this session has given it up already, as a sentence; null where it has not. */
+  /** The reason why this session has given up on the target, as a sentence; null if it has not. */
   readonly givenUp: string | null;
 }
 
-/** An attempt to publish that was refused, or a broadcast that was ended because of what was sent. */
+/** A refused attempt to publish, or a broadcast that was ended because of its data. */
 export interface RefusedAttempt {
   readonly protocol: PublishRequest["protocol"];
   readonly remoteAddress: string;
-  /** Null for a stream key that is not known, or may not publish. */
+  /** Null for a stream key that is unknown or may not publish. */
   readonly streamId: string | null;
-  /** What the encoder was told. */
+  /** The message sent to the encoder. */
   readonly sentence: string;
 }
 
 export interface PublishGate {
-  /** Asked once per publish attempt, before a byte of media is kept. Takes the lease: an older publisher of the stream is fenced off. */
+  /** Asked once for each publish attempt, before a byte of media is kept. Takes the lease, which fences off an earlier publisher of the stream. */
   authorize(request: PublishRequest): Promise<PublishDecision>;
-  /** Asked when the first keyframe (or first audio packet) is in. Null when a newer grant exists or the stream may no longer publish. */
+  /** Asked after the first keyframe (or first audio packet). Null if a newer grant exists or the stream may no longer publish. */
   begin(grant: PublishGrant, at: number): Promise<SessionStart | null>;
-  /** Is told of each refusal. Returns at once. */
+  /** Reports each refusal. Returns at once. */
   refused(attempt: RefusedAttempt): void;
-  /** Where a stream is forwarded to now: asked whenever that may have changed while it is live. */
+  /** The current multistream targets of a stream. Asked whenever they may have changed while the stream is live. */
   targets(streamId: string): Promise<readonly RestreamTarget[]>;
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import type { Page } from "./list-query.ts";
 
-/** Put the next page's address and the number of all matches into the headers, and return the items. */
+/** Put the URL of the next page and the total number of matches into the headers, and return the items. */
 export function answerPage<Item>(
   reply: FastifyReply,
   page: Page<Item>,

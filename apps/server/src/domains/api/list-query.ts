@@ -37,11 +37,11 @@ const COMPARISONS: Readonly<Record<string, RawBuilder<unknown>>> = {
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The value of a query parameter that may hold any text; undefined where it is absent or given twice. */
+/** The value of a free-text query parameter; undefined if it is absent or repeated. */
 export const textOf = (value: unknown): string | undefined =>
   typeof value === "string" ? value.replaceAll("\0", "") : undefined;
 
-/** A flag is set by any value but `false`. */
+/** Any value except `false` sets a flag. */
 export const isSet = (value: unknown): boolean => value !== undefined && value !== "false";
 
 /** Read `limit cursor order filters count` against the fields of a list. Throws `BadRequest`; unknown parameters are ignored. */
@@ -56,7 +56,7 @@ export function parseListQuery(query: RawQuery, fields: ListFields, defaultOrder
   };
 }
 
-/** Cut a result of `limit + 1` rows into a page with the cursor of the next one. */
+/** Cut a result of `limit + 1` rows to a page with the cursor of the next one. */
 export function pageOf<Item>({ limit, skip }: ListRequest, rows: Item[], count: number | null): Page<Item> {
   return { items: rows.slice(0, limit), next: rows.length > limit ? `skip${skip + limit}` : null, count };
 }
@@ -68,7 +68,7 @@ function parseCursor(cursor: unknown): number {
   return Number(match[1]);
 }
 
-/** `field-true` is falling; unknown fields are ignored. The id at the end makes the order total. */
+/** `field-true` is descending; unknown fields are ignored. The id at the end makes the order total. */
 function parseOrder(order: string, fields: ListFields): RawBuilder<unknown> | null {
   const terms = order.split(",").flatMap((term) => {
     const [name = "", direction] = term.trim().split("-");

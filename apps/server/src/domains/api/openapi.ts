@@ -9,7 +9,7 @@ export const { version } = JSON.parse(readFileSync(new URL("../../../package.jso
 
 const SECURITY = { key: [{ apiKey: [] }, { dashboard: [] }], dashboard: [{ dashboard: [] }] };
 
-/** Describe the routes that are added after it, as OpenAPI 3.1 at `/api/openapi.json`. */
+/** Describe all routes that are registered after this call, as OpenAPI 3.1 at `/api/openapi.json`. */
 export async function describeApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -22,7 +22,7 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
         },
       },
     },
-    // Queries are read by hand, leniently, so their schemas only describe.
+    // The server parses queries itself, leniently, so their schemas only describe.
     transform: ({ schema, url, route }) => {
       const { route: operation } = (route.config ?? {}) as { route?: Route };
       const query = operation?.query ? { querystring: operation.query } : {};
@@ -30,7 +30,7 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
       return { schema: { ...schema, ...query, ...security }, url };
     },
   });
-  // Anybody may ask for it, and to write it out takes some 20 ms.
+  // The description is public, and rendering it takes about 20 ms.
   let text: string | null = null;
   app.get("/api/openapi.json", { schema: { hide: true }, config: { auth: "none" } }, async (_request, reply) => {
     text ??= JSON.stringify(app.swagger());

@@ -5,10 +5,10 @@ export type Step = "hour" | "day" | "week" | "month" | "year";
 
 const STEPS: readonly Step[] = ["hour", "day", "week", "month", "year"];
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
-/** The latest moment that a JavaScript date can be. */
+/** The latest time that a JavaScript Date can hold. */
 const LATEST_MS = 8.64e15;
 
-/** A stretch of time, in milliseconds since the Unix epoch: `from` is in it, `to` is not. */
+/** A span of time in milliseconds since the Unix epoch: `from` is inclusive, `to` exclusive. */
 export interface Stretch {
   readonly from: number;
   readonly to: number;

@@ -8,8 +8,8 @@ interface Watched {
 }
 
 /**
- * Ends readers within seconds once their key is deleted or their session is over. However many readers came with one credential, it is
- * looked up once each time.
+ * Ends readers within seconds after their key is deleted or their session expires. Each check looks a credential up once, however many readers
+ * came with it.
  */
 export class CredentialWatch {
   readonly #watched = new Map<string, Set<Watched>>();
@@ -24,7 +24,7 @@ export class CredentialWatch {
     });
   }
 
-  /** `isValid` never rejects. Returns what ends the watch. */
+  /** `isValid` never rejects. Returns a function that ends the watch. */
   watch(credentialId: string, watched: Watched): () => void {
     const ofCredential = this.#watched.get(credentialId) ?? new Set();
     this.#watched.set(credentialId, ofCredential.add(watched));
@@ -44,7 +44,7 @@ export class CredentialWatch {
       const [first, ...others] = ofCredential;
       if (!first || (await first.isValid())) continue;
       first.close();
-      // Two sessions of one key end by themselves.
+      // Two sessions of one key end independently.
       for (const other of others) if (!(await other.isValid())) other.close();
     }
   }

@@ -18,11 +18,11 @@ export interface EventFeedDeps {
   readonly log: Log;
   readonly events: EventLog;
   readonly channels: Pick<Database<Schema>, "listen">;
-  /** The name of the server-sent events. */
+  /** The event name in the server-sent events. */
   readonly sseEventName: string;
 }
 
-/** A tail that stays open until it is given back. */
+/** A tail that stays open until it is released. */
 export interface HeldTail {
   readonly tail: EventTail;
   release(): void;
@@ -35,21 +35,21 @@ interface Watched {
 }
 
 export interface FeedCounts {
-  /** Readers that follow live events now. */
+  /** Readers that currently follow live events. */
   readonly readers: number;
-  /** Subjects whose logs they read. */
+  /** Subjects whose logs are being read. */
   readonly subjects: number;
-  /** Connections closed since the start because they took too little. */
+  /** Connections closed since the start because their clients read too slowly. */
   readonly tooSlow: number;
 }
 
-/** The reader of a feed, as far as limits are concerned. */
+/** A reader of the feed, as the limits see it. */
 export interface FeedHolder {
   readonly projectId: string;
   readonly client: string;
 }
 
-/** The process, the project or the client has as many readers of feeds as it may have. */
+/** The process, the project or the client has reached its limit of feed readers. */
 class FeedFull extends ApiError {
   constructor(whose: "server" | "project" | "address") {
     super(503, "feed-full", `this ${whose} has too many readers of event feeds: close some, or try again later`);
@@ -63,14 +63,14 @@ const MAX_READERS_PER_PROJECT = 2_500;
 const MAX_READERS_PER_CLIENT = 2_000;
 
 /**
- * The ends of the logs that somebody in this process follows. Off until the first reader; then it listens to what every process tells of
- * the logs it wrote, until it is closed.
+ * The tails of all logs that somebody in this process follows. Idle until the first reader; from then until it is closed, it listens for the
+ * notifications of every process.
  */
 export class EventFeed {
-  /** Those that readers came with. */
+  /** The credentials that readers came with. */
   readonly credentials: CredentialWatch;
   readonly #deps: EventFeedDeps;
-  /** By the subject's id. */
+  /** By subject id. */
   readonly #watched = new Map<string, Watched>();
   #subscription: Promise<Subscription> | null = null;
   #ping: Timer | null = null;
@@ -94,7 +94,7 @@ export class EventFeed {
     this.#tooSlow += 1;
   }
 
-  /** The tail of the subject's log, and what gives it back. Throws `FeedFull`; rejects when the database does not answer. */
+  /** The tail of the subject's log, and a function that releases it. Throws `FeedFull`; rejects if the database does not answer. */
   async hold(subject: Subject, holder: FeedHolder): Promise<HeldTail> {
     this.#takePlace(holder);
     try {
@@ -124,11 +124,11 @@ export class EventFeed {
     return { tail: watched.tail, release };
   }
 
-  /** One event as its lines in the feed. */
+  /** One event, rendered as lines of the feed. */
   readonly render = (event: StreamEvent): Buffer =>
     Buffer.from(`id: ${event.id}\nevent: ${this.#deps.sseEventName}\ndata: ${JSON.stringify(event)}\n\n`);
 
-  /** Closes every reader. */
+  /** Close every reader. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#ping?.cancel();
@@ -158,7 +158,7 @@ export class EventFeed {
     return watched;
   }
 
-  /** Before a log's end is looked up, so that nothing falls between the two. */
+  /** Register before looking up the log's end, so that no event falls between the two. */
   async #listen(): Promise<void> {
     if (this.#isClosed) throw new Error("the event feed is closed");
     this.#ping ??= this.#deps.clock.every(PING_MS, () => {

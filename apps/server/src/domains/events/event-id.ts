@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Subject } from "../subject.ts";
 
-/** The content of an event's public id: its time and its place in its subject's log. */
+/** The content of an event's public id: its time and its position in the subject's log. */
 export interface EventPosition {
   readonly at: number;
   readonly seq: number;
@@ -11,20 +11,20 @@ const UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-7([0-9a-f]{3})-([89ab][0-9a-f]{3})-([
 const SEQ_BITS = 40n;
 const SEQ_MASK = (1n << SEQ_BITS) - 1n;
 
-/** 34 bits of the subject, so that two subjects never share an id and a foreign id is known as one. */
+/** 34 bits that identify the subject, so that two subjects never share an id and a foreign id is recognized. */
 function subjectBits({ id }: Subject): bigint {
   return createHash("sha256").update(id).digest().readBigUInt64BE() >> 30n;
 }
 
 /**
- * UUIDv7 (RFC 9562, 5.7) that carries the milliseconds, 34 bits of the subject and its sequence number, so that resuming
- * after an id finds its partition and place without a look-up.
+ * A UUIDv7 (RFC 9562, 5.7) that carries the milliseconds, 34 bits of the subject and the sequence number. Resuming after an id therefore finds
+ * the partition and the position without a lookup.
  */
 export function eventId(subject: Subject, position: EventPosition): string {
   return idWith(subjectBits(subject), position);
 }
 
-/** The same for many events of one subject. */
+/** The same, for many events of one subject. */
 export function eventIdsOf(subject: Subject): (position: EventPosition) => string {
   const bits = subjectBits(subject);
   return (position) => idWith(bits, position);

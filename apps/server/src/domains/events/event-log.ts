@@ -8,7 +8,7 @@ import { type EventKind, EventPartitions } from "./event-partitions.ts";
 
 type Body<Event> = Event extends StreamEvent ? Omit<Event, "id" | "timestamp" | "streamId" | "v"> : never;
 
-/** An event about to get its place in the log. */
+/** An event that is about to get its position in the log. */
 export interface NewEvent {
   readonly subject: Subject;
   readonly owner: Owner;
@@ -18,13 +18,13 @@ export interface NewEvent {
   readonly body: Body<StreamEvent>;
 }
 
-/** An event that has its place, before anybody can see it. */
+/** An event with a position, before anybody can see it. */
 export interface PlacedEvent {
   readonly event: NewEvent;
   readonly seq: number;
 }
 
-/** Told of what is appended, in the same transaction and last in it: what it writes is there if the events are. */
+/** Receives appended events inside their transaction, as its last step. What it writes is committed only together with the events. */
 export type EventOutbox = (trx: Trx, events: readonly PlacedEvent[]) => Promise<void>;
 
 export interface LoggedEvent {
@@ -32,17 +32,17 @@ export interface LoggedEvent {
   readonly event: StreamEvent;
 }
 
-/** A choice of events; times in milliseconds since the Unix epoch. */
+/** A selection of events; times in milliseconds since the Unix epoch. */
 export interface EventRange {
   /** Exclusive. */
   readonly after?: number;
   /** Inclusive. */
   readonly until?: number;
-  /** When the event was after which is read: partitions of days long before it are not looked at. */
+  /** The time of the event after which to read. Partitions of much earlier days are skipped. */
   readonly lastAt?: number;
 }
 
-/** An event gets its place when it is written, which may be this much after its time at most: while the database was away. */
+/** An event gets its position when it is written. While the database is unavailable this can be as much as this after the event. */
 const LATEST_MS = 2 * 86_400_000;
 
 interface EventRow {
@@ -55,7 +55,7 @@ interface EventRow {
 
 const EVENT_VERSION = 1;
 
-/** One ordered log per subject. The events of `append` are in the order of commits, because the sequence row is locked until then. */
+/** One ordered log per subject. `append` keeps the order of commits, because it locks the sequence row until the commit. */
 export class EventLog {
   readonly partitions = new EventPartitions();
   readonly #outbox: EventOutbox;
@@ -64,7 +64,7 @@ export class EventLog {
     this.#outbox = outbox;
   }
 
-  /** Append in the given order. Call once and last in a transaction: it takes the locks of the sequences. */
+  /** Append in the given order. Call it once, last in a transaction, because it locks the sequences. */
   async append(trx: Trx, events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return;
     await this.partitions.ensure(
@@ -121,7 +121,7 @@ export class EventLog {
     });
   }
 
-  /** Sequence number of the newest event; 0 for a subject that never had one. Everything up to it can be read. */
+  /** Sequence number of the newest event; 0 for a subject that never had one. Every event up to it can be read. */
   async head(db: Db, { id }: Subject): Promise<number> {
     const { rows } = await sql<{ seq: string }>`select seq from event_sequence where subject_id = ${id}`.execute(db);
     return Number(rows[0]?.seq ?? 0);
@@ -135,7 +135,7 @@ export class EventLog {
     return rows.length > 0;
   }
 
-  /** First free sequence number of each subject, by its id; locks their rows in the order of the ids. */
+  /** The first free sequence number of each subject, by its id. Locks their rows in the order of the ids. */
   async #takeSequences(trx: Trx, events: readonly NewEvent[]): Promise<Map<string, number>> {
     const counts = new Map<string, number>();
     const subjects = new Map<string, Subject>();

@@ -6,23 +6,23 @@ export type EventKind = "lifecycle" | "telemetry";
 const DAY_MS = 86_400_000;
 const KINDS: readonly EventKind[] = ["lifecycle", "telemetry"];
 const KEPT_DAYS: Record<EventKind, number> = { lifecycle: 400, telemetry: 7 };
-/** Any number; the same in every process, so that two never make one partition at once. */
+/** An arbitrary number that all processes share, so that two of them never create the same partition at once. */
 const PARTITION_LOCK = 7_301_001;
 
 const dayOf = (at: number): number => Math.floor(at / DAY_MS);
 const partitionName = (kind: EventKind, day: number): string =>
   `event_${kind}_${new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll("-", "")}`;
 
-/** Daily partitions of the two event tables: made when an event of the day comes, dropped whole when their time is over. */
+/** Daily partitions of the two event tables: created when an event of the day arrives, dropped whole when they expire. */
 export class EventPartitions {
-  /** Days known to exist; bounded by the days a process runs. */
+  /** Days known to exist, bounded by the number of days that the process runs. */
   readonly #known = new Set<number>();
 
-  /** Call inside the transaction that inserts, once; costs nothing for a day seen before. */
+  /** Call it once, inside the transaction that inserts. It costs nothing for a known day. */
   async ensure(db: Db | Trx, times: Iterable<number>): Promise<void> {
     const unknown = [...new Set([...times].map(dayOf))].filter((day) => !this.#known.has(day));
     if (unknown.length === 0) return;
-    // Those that are there were made by whoever looks after the log; these are made here, and may be rolled back.
+    // The upkeep of the log created the existing ones; these are created here, and a rollback may remove them.
     for (const day of await this.#existing(db, unknown)) this.#known.add(day);
     const missing = unknown.filter((day) => !this.#known.has(day));
     if (missing.length === 0) return;
@@ -36,8 +36,8 @@ export class EventPartitions {
   }
 
   /**
-   * Drop the partitions past their time and make today's and tomorrow's. As many of the newest as are kept, with today's and tomorrow's,
-   * stay whatever the time is: a clock that jumps ahead would drop them all, and so loses the few that the wrong days push out.
+   * Drop expired partitions and create those of today and tomorrow. The newest partitions, as many as the retention period has days, always
+   * stay: a clock that jumps ahead would otherwise drop all of them. It costs only the few that the wrong days push out.
    */
   async maintain(db: Db, now: number): Promise<void> {
     await this.#dropOld(db, now);

@@ -23,7 +23,7 @@ interface AskedFeed extends Pick<ApiRequest<typeof routes.getStreamEvents>, "pri
   readonly subject: Subject;
 }
 
-/** The event feed at both addresses of the data API: server-sent events, or JSON where that alone is accepted. */
+/** The event feed at both URLs of the data API: server-sent events, or JSON if the client accepts only that. */
 export function eventRoutes(app: FastifyInstance, deps: EventRouteDeps): void {
   const api = new ApiRoutes(app, deps);
   for (const route of [routes.getStreamEvents, routes.getStreamEventsOutsideApi])
@@ -77,13 +77,13 @@ async function serveFeed(deps: EventRouteDeps, asked: AskedFeed, reply: FastifyR
   }
 }
 
-/** Subjects are deleted, too. Where the database does not answer, who is in stays. */
+/** Subjects can be deleted, too. While the database does not answer, current readers stay. */
 async function wouldBeLetIn(deps: EventRouteDeps, { principal, subject }: AskedFeed, reply: FastifyReply) {
   if (!(await isStillValid(deps, reply))) return false;
   return ownsLog(deps.db, principal, subject).catch(() => true);
 }
 
-/** Keys are deleted, people sign out, accounts are suspended. */
+/** Keys get deleted, people sign out, accounts get suspended. */
 async function isStillValid(deps: EventRouteDeps, reply: FastifyReply): Promise<boolean> {
   try {
     await authenticate(deps, reply.request);
@@ -93,7 +93,7 @@ async function isStillValid(deps: EventRouteDeps, reply: FastifyReply): Promise<
   }
 }
 
-/** The headers, past the framework, which would collect the whole answer first. */
+/** Write the headers past the framework, which would buffer the whole response. */
 function beginStream(reply: FastifyReply): ServerResponse {
   reply.hijack();
   return reply.raw.writeHead(200, {
@@ -101,7 +101,7 @@ function beginStream(reply: FastifyReply): ServerResponse {
     ...(reply.getHeaders() as OutgoingHttpHeaders),
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache, no-transform",
-    // Proxies of the nginx kind would hold events back.
+    // Proxies such as nginx would otherwise buffer events.
     "x-accel-buffering": "no",
   });
 }

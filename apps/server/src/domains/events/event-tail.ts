@@ -6,19 +6,19 @@ import type { Db } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 import type { EventLog } from "./event-log.ts";
 
-/** An event and its lines in the feed, rendered once for all who read them. */
+/** An event and its lines in the feed, rendered once for all readers. */
 export interface FeedItem {
   readonly seq: number;
   readonly event: StreamEvent;
   readonly lines: Buffer;
 }
 
-/** The listeners for new events, called in the events' order. None of these may wait or throw. */
+/** Listeners for new events, called in the order of the events. They must not wait or throw. */
 export interface TailReader {
-  /** `lines` are those of all `items`, one after the other. */
+  /** `lines` holds the lines of all `items`, in order. */
   take(items: readonly FeedItem[], lines: Buffer): void;
   ping(): void;
-  /** The feed closes. */
+  /** The feed is closing. */
   close(): void;
 }
 
@@ -34,8 +34,8 @@ export interface EventTailSettings {
 const PAGE = 500;
 
 /**
- * The end of one subject's log, read once for all in this process who follow it. It knows up to where it has read (`seq`): who has read as
- * far joins in the same turn, and misses and repeats nothing.
+ * The end of one subject's log, read once for all followers in this process. It knows the position it has read to (`seq`): a reader at the same
+ * position joins in the same turn, and misses and repeats nothing.
  */
 export class EventTail {
   readonly readers = new Set<TailReader>();
@@ -52,12 +52,12 @@ export class EventTail {
     this.#settings = settings;
   }
 
-  /** Everything up to here has been told to the readers. */
+  /** Readers have received everything up to here. */
   get seq(): number {
     return this.#seq;
   }
 
-  /** Begin at the log's end. Rejects when the database does not answer. */
+  /** Start at the log's end. Rejects if the database does not answer. */
   async start(): Promise<void> {
     const { db, clock, events, subject } = this.#settings;
     this.#at = clock.now();
@@ -66,7 +66,7 @@ export class EventTail {
     this.#read();
   }
 
-  /** The log has grown, or may have. */
+  /** The log has grown, or may have grown. */
   wake(): void {
     this.#hasNews = true;
     this.#read();

@@ -8,13 +8,13 @@ export interface FeedPollSettings {
   readonly tail: EventTail;
   readonly position: FeedPosition;
   readonly maxWaitMs: number;
-  /** Called with what ends the wait when the client has gone. */
+  /** Receives a function that ends the wait when the client disconnects. */
   readonly onGone: (stop: () => void) => void;
 }
 
 const PAGE = 500;
 
-/** The next events of a log as JSON: those that are there, else the first that comes within the wait, else none. */
+/** The next events of a log as JSON: the available ones, or else the first that arrives within the wait, or else none. */
 export async function pollFeed(settings: FeedPollSettings): Promise<EventPage> {
   const { clock, position } = settings;
   let isAnyGap = false;

@@ -6,7 +6,7 @@ import type { EventLog, EventRange, LoggedEvent } from "./event-log.ts";
 import type { EventTail, FeedItem } from "./event-tail.ts";
 import type { FeedRequest } from "./feed-request.ts";
 
-/** Events may be written this long after their time; then what was asked for until `to` is all there. */
+/** Events may be written this long after their time; only then is everything until `to` present. */
 const SETTLED_MS = 2_000;
 
 export interface FeedPositionDeps {
@@ -16,11 +16,11 @@ export interface FeedPositionDeps {
 
 export interface FeedPage {
   readonly events: readonly LoggedEvent[];
-  /** Events before the first of these, which the reader has not had, are not kept. */
+  /** Events before the first of these, which the reader has not received, are no longer kept. */
   readonly isGap: boolean;
 }
 
-/** Where one reader is in a log, from its request on until it has caught up with the tail. */
+/** The position of one reader in a log, from its request until it catches up with the tail. */
 export class FeedPosition {
   /** When everything until `to` is in the log; null for a reader that stays. */
   readonly endsAt: number | null;
@@ -28,7 +28,7 @@ export class FeedPosition {
   readonly #tail: EventTail;
   readonly #subject: Subject;
   readonly #range: EventRange;
-  /** Whether a missing sequence number means a lost event: every event after the first is asked for. */
+  /** Whether a missing sequence number means a lost event, because the reader asked for every event after the first. */
   readonly #isWhole: boolean;
   #seq: number;
   #at: number;
@@ -54,7 +54,7 @@ export class FeedPosition {
     this.endsAt = to === null ? null : to + SETTLED_MS;
   }
 
-  /** Throws `NotFound` for a last event that is not there, where it must be. */
+  /** Throws `NotFound` if the reader's last event must exist and does not. */
   static async find(deps: FeedPositionDeps, start: FeedStart): Promise<FeedPosition> {
     const { subject, tail, request } = start;
     const { from, lastEventId, mustFindLast } = request;
@@ -71,7 +71,7 @@ export class FeedPosition {
     return !this.#isGap && this.#seq >= this.#tail.seq;
   }
 
-  /** Those events of the tail that were asked for. A reader that came from elsewhere may be ahead of this tail. */
+  /** The events of the tail that the reader asked for. A reader from another node may be ahead of this tail. */
   chosen(items: readonly FeedItem[]): readonly FeedItem[] {
     const { after = 0, until = Number.MAX_SAFE_INTEGER } = this.#range;
     const isChosen = ({ seq, event: { timestamp } }: FeedItem) =>
@@ -79,7 +79,7 @@ export class FeedPosition {
     return items.every(isChosen) ? items : items.filter(isChosen);
   }
 
-  /** The next events, `limit` at most, on the way to the tail. */
+  /** The next events on the way to the tail, at most `limit`. */
   async next(limit: number): Promise<FeedPage> {
     const { db, events } = this.#deps;
     const end = this.#tail.seq;
@@ -89,7 +89,7 @@ export class FeedPosition {
     this.#isGap = false;
     this.#seq = last?.seq ?? this.#seq;
     this.#at = Math.max(this.#at, last?.event.timestamp ?? 0);
-    // The rest up to where the tail was before is not asked for, or not kept.
+    // The reader did not ask for the events up to the former tail, or they are no longer kept.
     if (page.length < limit) this.#seq = Math.max(this.#seq, end);
     return { events: page, isGap };
   }

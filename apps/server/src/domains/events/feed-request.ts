@@ -1,24 +1,24 @@
 import { BadRequest, isSet, type RawQuery } from "../api/index.ts";
 
-/** The request of a feed's reader. */
+/** The request of a feed reader. */
 export interface FeedRequest {
-  /** Null for live events alone. */
+  /** Null to receive only live events. */
   readonly from: number | null;
   readonly to: number | null;
-  /** Takes the place of `from`. */
+  /** Overrides `from`. */
   readonly lastEventId: string | null;
   readonly mustFindLast: boolean;
-  /** Of a long poll. */
+  /** Wait of a long poll. */
   readonly maxWaitMs: number;
 }
 
-/** A time in milliseconds that is smaller was meant in seconds: 10^11 ms is 1973. */
+/** A smaller value was meant in seconds: 10^11 ms is 1973. */
 const MIN_MS = 100_000_000_000;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const DEFAULT_WAIT_SECONDS = 10;
 const MAX_WAIT_SECONDS = 60;
 
-/** Read the query of the feed and its `Last-Event-ID`, which is newer than one in the query. Throws `BadRequest`. */
+/** Parse the feed's query and `Last-Event-ID`, which overrides the one in the query. Throws `BadRequest`. */
 export function parseFeedRequest(query: RawQuery, lastEventIdHeader: string | undefined, now: number): FeedRequest {
   const from = timeOf(query, "from");
   const to = timeOf(query, "to");

@@ -10,15 +10,15 @@ export interface FeedStreamSettings {
   readonly position: FeedPosition;
   readonly response: ServerResponse;
   readonly render: (event: StreamEvent) => Buffer;
-  /** A connection that took too little was closed; its client resumes. */
+  /** The server closed a connection that read too slowly; its client resumes. */
   readonly onTooSlow: () => void;
-  /** Asked once a minute; who may not is closed. */
+  /** Access is checked once a minute; a reader that lost it is closed. */
   readonly mayStay: () => Promise<boolean>;
 }
 
-/** Of a page of the log; about 50 kB. */
+/** Events on a page of the log; about 50 kB. */
 const PAGE = 100;
-/** The most that may wait for one live reader; beyond, it is closed. */
+/** The most that may wait for one live reader; beyond it, the reader is closed. */
 const MAX_WAITING_BYTES = 256 * 1024;
 
 const MAY_STAY_MS = 60_000;
@@ -28,9 +28,9 @@ const PING = Buffer.from(": ping\n\n");
 const GAP = Buffer.from(": gap\n\n");
 
 /**
- * One reader of the feed as server-sent events. *Catching up* it reads the log page by page, each when the one before is taken; when it has
- * read as far as the tail it *follows* that; it *ends* when all until `to` is sent, the connection is gone, the feed closes, or too much
- * waits for it. Nothing is ever left out: who was closed resumes after the last id it has.
+ * One feed reader over server-sent events. While *catching up* it reads the log page by page, each after the client took the previous one. At
+ * the tail it *follows*. It *ends* when everything until `to` is sent, the connection is gone, the feed closes, or too much is waiting. No event
+ * is ever skipped: a closed reader resumes after the last id it received.
  */
 export class FeedStream implements TailReader {
   readonly #settings: FeedStreamSettings;
@@ -40,7 +40,7 @@ export class FeedStream implements TailReader {
     this.#settings = settings;
   }
 
-  /** Resolves when the connection is closed; rejects, with it closed, when the log cannot be read. */
+  /** Resolves when the connection is closed. Rejects, after closing it, if the log cannot be read. */
   async run(): Promise<void> {
     const { clock, response, tail, mayStay } = this.#settings;
     if (response.destroyed) return;
@@ -70,7 +70,7 @@ export class FeedStream implements TailReader {
     this.#write(PING);
   }
 
-  /** Close before its time. An answer with an end is cut, since a client takes one that ends properly for complete. */
+  /** Close early. A response with a known end is cut off, since a client takes a proper end for a complete response. */
   close(): void {
     const { tail, position, response } = this.#settings;
     if (position.endsAt === null) return this.#finish();
@@ -87,7 +87,7 @@ export class FeedStream implements TailReader {
     const { clock, tail, position, response, render } = this.#settings;
     while (!position.hasCaughtUp) {
       const { events, isGap } = await position.next(PAGE);
-      // Closed meanwhile, by us or by the client.
+      // Closed in the meantime, by the server or by the client.
       if (response.writableEnded || response.destroyed) return;
       const lines = events.map(({ event }) => render(event));
       if (!response.write(Buffer.concat(isGap ? [GAP, ...lines] : lines))) await this.#taken();
@@ -100,7 +100,7 @@ export class FeedStream implements TailReader {
     this.#end = clock.after(ms, () => this.#finish());
   }
 
-  /** Settles when the written bytes have left, or the connection is gone. The server closes a client that takes nothing at all. */
+  /** Settles when the written bytes are sent or the connection is gone. The server closes a client that reads nothing at all. */
   #taken(): Promise<void> {
     const { response } = this.#settings;
     return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { isId } from "../ids.ts";
 import type { Db, Owner } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 
-/** Whether the subject is of the asker's project and not deleted. Only streams have a log so far that can be asked for. */
+/** Whether the subject belongs to the caller's project and is not deleted. So far only streams have a public log. */
 export async function ownsLog(
   db: Db,
   { projectId }: Pick<Owner, "projectId">,

@@ -2,15 +2,15 @@ import type { Condition } from "@weir/contract";
 
 const MINUTE_MS = 60_000;
 const MAX_MS = 60 * MINUTE_MS;
-/** Twice what a live stream tells in an hour; of more, the oldest are forgotten. */
+/** Twice the number of readings of a live stream in an hour; the oldest are dropped. */
 const MAX_READINGS = 4096;
 
-/** One question about a stream, its last answer and those of an hour before it. */
+/** One condition of a stream: its last reading and the readings of the hour before. */
 export class HealthCondition {
   status: boolean | null = null;
   #probedAt: number | null = null;
   #changedAt: number | null = null;
-  /** In the order they came, each as one number, for there are thousands: twice the time, and 1 if it was good. */
+  /** Readings in order of arrival, each as one number because there are thousands: twice the time, plus 1 if the reading was good. */
   #readings: number[] = [];
 
   probe(isGood: boolean, at: number): void {
@@ -28,7 +28,7 @@ export class HealthCondition {
     this.#readings = [];
   }
 
-  /** As the API shows it. */
+  /** The condition as the API shows it. */
   record(): Condition {
     const { status } = this;
     return {
@@ -48,7 +48,7 @@ export class HealthCondition {
     };
   }
 
-  /** Of the readings in the time up to the last one, its beginning left out. Exact. */
+  /** Share of good readings in the window before the last one, its start excluded. Exact. */
   #goodShare(lengthMs: number): number {
     const last = this.#probedAt ?? 0;
     let all = 0;

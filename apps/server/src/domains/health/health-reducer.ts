@@ -13,8 +13,8 @@ import { HealthCondition } from "./health-condition.ts";
 import { HealthTargets } from "./health-targets.ts";
 
 /**
- * How a stream is, from its events in their order and from nothing else: who applies the same events has the same record. Becoming active
- * begins everything anew but the history of being active. An inactive stream is not healthy; its other conditions keep their last reading.
+ * The health of a stream, derived only from its events in order, so that the same events always give the same record. Becoming active resets
+ * everything except the history of being active. An inactive stream is not healthy; its other conditions keep their last reading.
  */
 export class HealthReducer {
   readonly #streamId: string;
@@ -82,13 +82,13 @@ export class HealthReducer {
     this.#metrics.clear();
   }
 
-  /** The last segments of a session may be told when the next one has begun: those are no news. */
+  /** The last segments of a session may be reported after the next session began; ignore them. */
   #transcode({ startTime, timestamp, success, latencyMs, segment, attempts, nodeId }: TranscodeEvent): boolean {
     if ((startTime || timestamp) < this.#activeSince) return false;
     const { Transcoding, TranscodeRealTime, TranscodeNoErrors } = this.#conditions;
     const ratio = latencyMs > 0 ? (segment.duration * 1000) / latencyMs : 0;
     Transcoding.probe(success, timestamp);
-    // What failed may have failed fast.
+    // A failure may have been a fast one.
     TranscodeRealTime.probe(success && ratio >= 1, timestamp);
     TranscodeNoErrors.probe(
       attempts.every(({ error }) => error === null),
@@ -131,7 +131,7 @@ export class HealthReducer {
     else this.#conditions.Multistreaming.probe(areConnected, at);
   }
 
-  /** Active, and nothing that was asked is answered with no: where nothing is transcoded or forwarded, nothing is asked. */
+  /** True if the stream is active and no condition that applies is false. Without transcoding or targets, those conditions do not apply. */
   #isHealthy(): boolean {
     const { Active, Transcoding, TranscodeRealTime, Multistreaming } = this.#conditions;
     return (
@@ -139,7 +139,7 @@ export class HealthReducer {
     );
   }
 
-  /** Bytes a second since the last measurement; null for the first of a connection, which counts from 0. */
+  /** Bytes per second since the last measurement; null for a connection's first, which counts from 0. */
   #rateOf(dimensions: Readonly<Record<string, string>>, at: number, bytes: number): number | null {
     const [before, count] = this.#metrics.get(keyOf("MultistreamBytes", dimensions))?.last ?? [at, 0];
     return at > before && bytes >= count ? ((bytes - count) * 1000) / (at - before) : null;

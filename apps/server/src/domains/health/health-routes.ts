@@ -12,7 +12,7 @@ export interface HealthRouteDeps extends Deps {
   readonly events: EventLog;
 }
 
-/** How streams are, at both addresses of the data API. A stream without events has a record with nothing known. */
+/** Health of streams, at both URLs of the data API. A stream without events has a record with nothing known. */
 export function healthRoutes(app: FastifyInstance, deps: HealthRouteDeps): void {
   const api = new ApiRoutes(app, deps);
   const views = new HealthViews(deps);
@@ -25,8 +25,8 @@ export function healthRoutes(app: FastifyInstance, deps: HealthRouteDeps): void 
 }
 
 /**
- * The conditions are from events; an issue says more than they do, and a source that is away says nothing. So while a stream is active it is
- * healthy where both say so, not where either says no, and unknown before there was a reading.
+ * Conditions come from events; an issue says more than they do, and a disconnected source says nothing. While a stream is active it is therefore
+ * healthy if both agree, unhealthy if either disagrees, and unknown before the first reading.
  */
 function withVerdict(health: StreamHealth, now: Now | undefined): StreamHealth {
   if (!now || now.state === "idle") return health;

@@ -10,17 +10,17 @@ interface KnownTarget {
   reason: string | null;
 }
 
-/** The multistream targets of the present session: measured with every `media_server_metrics`, and told of when they come and go. */
+/** The multistream targets of the current session: measured by every `media_server_metrics` event, and reported when they connect and disconnect. */
 export class HealthTargets {
   readonly #targets = new Map<string, KnownTarget>();
 
-  /** Null where there is none. */
+  /** Null if there is none. */
   get areConnected(): boolean | null {
     if (this.#targets.size === 0) return null;
     return [...this.#targets.values()].every(({ connected }) => connected.status === true);
   }
 
-  /** All that are configured and not disabled stand in it, without metrics while they are not connected. */
+  /** All targets that are configured and enabled are listed, without metrics while they are not connected. */
   measured(measured: MediaServerMetricsEvent["multistream"], at: number): void {
     const listed = new Set(measured.map(({ target }) => keyOf(target)));
     for (const key of this.#targets.keys()) if (!listed.has(key)) this.#targets.delete(key);
@@ -32,7 +32,7 @@ export class HealthTargets {
     }
   }
 
-  /** False for an event that is about no target. */
+  /** False for an event that is not about a target. */
   told({ event, payload, timestamp }: WebhookEvent): boolean {
     if (!event.startsWith("multistream.")) return false;
     const target = targetIn(payload);
@@ -74,7 +74,7 @@ export class HealthTargets {
   }
 }
 
-/** A stream may send several of its renditions to one target. */
+/** A stream can send several of its renditions to one target. */
 const keyOf = ({ id, profile }: Target): string => `${id}/${profile}`;
 
 function targetIn(payload: WebhookEvent["payload"]): Target | null {

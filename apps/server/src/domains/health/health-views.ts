@@ -8,10 +8,10 @@ import { HealthReducer } from "./health-reducer.ts";
 
 interface View {
   readonly reducer: HealthReducer;
-  /** The event that was applied last. */
+  /** The last event that was applied. */
   seq: number;
   at: number;
-  /** Readers of one stream's log follow one another, or an event would be applied twice. */
+  /** Readers of one stream's log take turns; otherwise an event would be applied twice. */
   reading: Promise<void>;
 }
 
@@ -26,7 +26,7 @@ const PAGE = 500;
 /** Longest window of a condition. */
 const WINDOW_MS = 3_600_000;
 
-/** Health of streams as this process has read it from their logs. An evicted view is read again, and comes out the same. */
+/** Health of streams, as this process has read it from their logs. An evicted record is read again with the same result. */
 export class HealthViews {
   readonly #deps: HealthViewsDeps;
   readonly #views = new LRUCache<string, View>({ max: MAX_VIEWS });
@@ -35,7 +35,7 @@ export class HealthViews {
     this.#deps = deps;
   }
 
-  /** As of the log's newest event. The caller has checked that the stream is the asker's. */
+  /** As of the log's newest event. The caller has checked that the stream belongs to the caller's project. */
   async of(streamId: string): Promise<StreamHealth> {
     const view = this.#viewOf(streamId);
     const reading = view.reading.then(() => this.#catchUp(streamId, view));
@@ -71,8 +71,8 @@ export class HealthViews {
 }
 
 /**
- * The place in the log before which nothing matters: becoming active begins everything anew but the history of being active, and of
- * that an hour is told.
+ * The position in the log before which nothing matters: becoming active resets everything except the history of being active, of which an hour
+ * is shown.
  */
 async function beginningOf(db: Db, streamId: string): Promise<number> {
   const { rows } = await sql<{ seq: string }>`

@@ -1,27 +1,27 @@
 import type { SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
 import type { IssueCode, OpenIssue } from "../open-issue.ts";
 
-/** The verdict of a rule on a fact: an issue, that all is well, or nothing (the fact is not about it, or lies between the two limits). */
+/** A rule's verdict on a fact: an issue, "well", or no verdict (the fact is not about this rule, or lies between the two thresholds). */
 export type Verdict = Omit<OpenIssue, "code" | "since"> | "well" | "as-is";
 
 export type Rules<Fact> = Readonly<Partial<Record<IssueCode, (fact: Fact) => Verdict>>>;
 
-/** With a keyframe every 2 s playlists have a target duration of 2 s; from here on one of 4 s. */
+/** Keyframes every 2 s give playlists a target duration of 2 s; from here on it is 4 s. */
 const KEYFRAMES_WELL_MS = 2400;
 const KEYFRAMES_SLOW_MS = 2500;
 const KEYFRAMES_KNOWN_SECONDS = 10;
-/** The longest segment begins with a keyframe every 4 s. */
+/** The longest segment starts with a keyframe every 4 s. */
 const KEYFRAMES_LATE_MS = 4500;
 const NO_KEYFRAMES_MS = 20_000;
 const STARVED_SECONDS = 3;
-/** A new publisher's second track may come a moment after the first. */
+/** The second track of a new publisher may arrive a moment after the first. */
 const SECONDS_TO_KNOW = 3;
-/** Rungs are less than half a second behind when all is well. */
+/** Healthy rungs are less than half a second behind. */
 const LATE_LADDER_MS = 1500;
 const GIB = 2 ** 30;
 const DISK = { low: { bytes: GIB, minutes: 30 }, well: { bytes: 2 * GIB, minutes: 60 } };
 
-/** Pictures behind a recovery point may need earlier ones, and browsers do not begin there: only IDR pictures count. */
+/** Pictures after a recovery point may need earlier ones, and browsers do not start there. Only IDR pictures count. */
 const CLOSED_GOP =
   "If it is set, turn open GOP off (x264: open-gop=0, x265: no-open-gop): only IDR pictures count as keyframes.";
 
@@ -33,11 +33,11 @@ const harmful = (sentence: string, evidence: string, remedy: string): Verdict =>
   isHarmful: true,
 });
 
-/** The issues that the measures of a source and of its ladder show. */
+/** The issues that the metrics of a source and of its ladder show. */
 export const metricsRules: Rules<SourceMetrics> = {
   "keyframe-interval-too-long": ({ source: { keyframeIntervalMs: ms, measuredSeconds } }) => {
     if (ms === null || ms <= KEYFRAMES_WELL_MS || ms >= NO_KEYFRAMES_MS) return "well";
-    // Earlier it may be the way so far to a keyframe that is much later still.
+    // Before this time, the interval may be the first part of a much longer one.
     if (ms < KEYFRAMES_SLOW_MS || (ms < KEYFRAMES_LATE_MS && measuredSeconds < KEYFRAMES_KNOWN_SECONDS)) return "as-is";
     if (ms < KEYFRAMES_LATE_MS) {
       return {
@@ -179,7 +179,7 @@ export const metricsRules: Rules<SourceMetrics> = {
   },
 };
 
-/** The outcome of each segment counts as well; the issue closes only after several good ones in a row. */
+/** The outcome of each segment counts as well. The issue closes only after several good segments in a row. */
 export const segmentRules: Rules<SegmentTranscoded> = {
   "transcoder-behind": ({ missed, latencyMs, segment: { seqNo, duration }, attempts }) => {
     if (missed === "late") return behind(`Segment ${seqNo}: ${errorOf(attempts) ?? "no reason is known"}.`);
@@ -195,7 +195,7 @@ export const segmentRules: Rules<SegmentTranscoded> = {
   },
 };
 
-/** The reason of the last failed attempt. */
+/** The reason for the last failed attempt. */
 function errorOf(attempts: SegmentTranscoded["attempts"]): string | null {
   return attempts.findLast((attempt) => attempt.error !== null)?.error ?? null;
 }

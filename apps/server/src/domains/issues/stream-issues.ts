@@ -5,14 +5,14 @@ import type { Owner } from "../schema.ts";
 import { streamSubject } from "../subject.ts";
 import { metricsRules, type Rules, segmentRules } from "./issue-rules.ts";
 
-/** An issue of the transcoder closes after this many good segments in a row. */
+/** A transcoder issue closes after this many good segments in a row. */
 const WELL_SEGMENTS = 3;
 
 export const NO_ISSUES: StreamIssues = { open: [], wellSegments: 0 };
 
 /**
- * What is wrong with a live stream, after one more fact. A code is open at most once, and keeps the words that it was opened with. The
- * same object comes back where nothing changed.
+ * The open issues of a live stream after one more fact. Each code is open at most once, and keeps the wording it was opened with. Returns the
+ * same object if nothing changed.
  */
 export function nextIssues(issues: StreamIssues, fact: SourceMetrics | SegmentTranscoded): StreamIssues {
   if (fact.type === "source-metrics") {
@@ -28,7 +28,7 @@ export function nextIssues(issues: StreamIssues, fact: SourceMetrics | SegmentTr
   return { open: judge(opened, segmentRules, fact), wellSegments: 0 };
 }
 
-/** The events of the way from one to the other; `stream` is whose they are. */
+/** The events of a change from one state to the other; `stream` is their subject. */
 export function issueEvents(
   stream: { readonly id: string; readonly owner: Owner },
   before: StreamIssues,
@@ -49,7 +49,7 @@ export function issueEvents(
   ];
 }
 
-/** Close what a rule calls well, where it may be closed now, and open what it finds. */
+/** Close the issues that a rule reports as well, where they may close now, and open the ones it finds. */
 function judge<Fact extends SourceMetrics | SegmentTranscoded>(
   open: readonly OpenIssue[],
   rules: Rules<Fact>,
