@@ -314,3 +314,30 @@ test("chunks of one byte cost less than a twentieth of a second per megabit", ()
   for (let i = 0; i < 10; i++) reader.push(wire);
   expect(process.cpuUsage(start).user / 10 / 1e6).toBeLessThan(0.05);
 });
+
+test("the bytes that are left of a message are known once its header is read", () => {
+  const { reader } = collector();
+  const sent = writeMessage(
+    { chunkStreamId: 4, typeId: MESSAGE.video, timestamp: 0, streamId: 1, payload: new Uint8Array(300) },
+    128,
+  );
+  expect(reader.missing).toBe(0);
+  const parts: [bytes: number, missing: number][] = [
+    [5, 1], // within the header
+    [7, 300],
+    [28, 272],
+    [100, 1], // between two chunks, where another message may come
+    [1, 172],
+    [128, 1],
+    [45, 0],
+  ];
+  let at = 0;
+  for (const [bytes, missing] of parts) {
+    reader.push(sent.subarray(at, at + bytes));
+    at += bytes;
+    expect([at, reader.missing]).toEqual([at, missing]);
+  }
+  expect(at).toBe(sent.byteLength);
+  reader.pause();
+  expect(reader.missing).toBe(1);
+});

@@ -72,6 +72,13 @@ export class ChunkReader {
     if (stream) this.#close(stream);
   }
 
+  /** Payload bytes that are left of the message in hand: 0 between two messages, and 1 where it is not known, as within a header. */
+  get missing(): number {
+    if (this.#isPaused) return 1;
+    if (this.#current) return this.#current.length - this.#current.filled;
+    return this.#pendingBytes > 0 || this.#tailLength > 0 ? 1 : 0;
+  }
+
   /** Hand out nothing more before `resume`. Bytes that are pushed until then are kept, so their sender has to be stopped too. */
   pause(): void {
     this.#isPaused = true;

@@ -7,6 +7,7 @@ import { PublishConnection, type PublishWire } from "../publish-connection.ts";
 import { OUT_OF_TURN, type Refusal, type RefusalCause } from "../publish-refusals.ts";
 import type { PublishSettings } from "../publish-settings.ts";
 import { ProxyHeader } from "./proxy-header.ts";
+import type { ReadMark } from "./read-mark.ts";
 import { RtmpSession } from "./rtmp-session.ts";
 import { RtmpToPackets } from "./rtmp-to-packets.ts";
 
@@ -50,6 +51,7 @@ export class RtmpPublisher implements PublishWire {
   readonly #session: RtmpSession;
   readonly #connection: PublishConnection;
   readonly #packets: RtmpToPackets;
+  readonly #readMark: ReadMark;
   readonly #deadline: Timer;
   readonly #watch: Timer;
   #app = "";
@@ -57,10 +59,11 @@ export class RtmpPublisher implements PublishWire {
   #quietLooks = 0;
 
   /** `isProxy` where the other end is a trusted proxy, which may say by a PROXY header for whom it connects. */
-  constructor(socket: Socket, isProxy: boolean, settings: PublishSettings) {
+  constructor(socket: Socket, isProxy: boolean, readMark: ReadMark, settings: PublishSettings) {
     const { clock, hub } = settings;
     this.#settings = settings;
     this.#socket = socket;
+    this.#readMark = readMark;
     this.#proxyHeader = new ProxyHeader(isProxy);
     this.#session = new RtmpSession(
       {
@@ -145,6 +148,7 @@ export class RtmpPublisher implements PublishWire {
     try {
       if (this.#proxyHeader) this.#receiveProxyHeader(this.#proxyHeader, bytes);
       else this.#session.push(bytes);
+      this.#readMark.read(this.#session.missing);
     } catch (error) {
       this.#connection.fail(error);
     }
@@ -183,7 +187,9 @@ export class RtmpPublisher implements PublishWire {
   }
 
   #media(kind: "video" | "audio", timestamp: number, payload: Uint8Array): void {
-    if (this.#connection.isPublishing) this.#packets[kind](timestamp, payload);
+    if (!this.#connection.isPublishing) return;
+    if (kind === "audio") return this.#packets.audio(timestamp, payload);
+    if (this.#packets.video(timestamp, payload)) this.#readMark.frame(payload.byteLength);
   }
 
   #write(bytes: Uint8Array): void {

@@ -1,6 +1,9 @@
 import { createServer, type Server, type Socket } from "node:net";
+import type { Timer } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import { loadReceiveMark, type SetReceiveMark } from "../../../platform/receive-mark.ts";
 import type { PublishSettings } from "../publish-settings.ts";
+import { LOOK_MS, ReadMark } from "./read-mark.ts";
 import { RtmpPublisher } from "./rtmp-publisher.ts";
 
 /** Connections that were told to go need a moment to be gone. */
@@ -20,17 +23,23 @@ export interface RtmpServerSettings {
 export class RtmpServer {
   readonly #settings: RtmpServerSettings;
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #connections = new Map<Socket, ReadMark>();
+  readonly #looks: Timer;
+  #setReceiveMark: SetReceiveMark | null = null;
 
   constructor(settings: RtmpServerSettings) {
     this.#settings = settings;
     this.#server = createServer((socket) => this.#accept(socket));
     this.#server.maxConnections = Math.ceil(settings.maxConnections * (1 + CLOSING_SHARE));
+    this.#looks = settings.publishing.clock.every(LOOK_MS, () => {
+      for (const readMark of this.#connections.values()) readMark.look();
+    });
   }
 
   /** Resolves with the port. Rejects with Node's error where it is taken. */
-  listen(): Promise<number> {
+  async listen(): Promise<number> {
     const { host, port } = this.#settings;
+    this.#setReceiveMark = await loadReceiveMark();
     return new Promise((resolve, reject) => {
       this.#server.once("error", reject);
       this.#server.listen(port, host, () => {
@@ -42,7 +51,7 @@ export class RtmpServer {
   }
 
   get connectionCount(): number {
-    return this.#sockets.size;
+    return this.#connections.size;
   }
 
   /** Take no new connections; those there are go on. */
@@ -51,18 +60,20 @@ export class RtmpServer {
   }
 
   async close(): Promise<void> {
+    this.#looks.cancel();
     const closed = new Promise<void>((resolve) => {
       if (this.#server.listening) this.#server.close(() => resolve());
       else resolve();
     });
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#connections.keys()) socket.destroy();
     await closed;
   }
 
   #accept(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.once("close", () => this.#sockets.delete(socket));
+    const readMark = new ReadMark((bytes) => this.#setReceiveMark?.(socket, bytes));
+    this.#connections.set(socket, readMark);
+    socket.once("close", () => this.#connections.delete(socket));
     const { proxies, publishing } = this.#settings;
-    new RtmpPublisher(socket, proxies.has(socket.remoteAddress ?? ""), publishing);
+    new RtmpPublisher(socket, proxies.has(socket.remoteAddress ?? ""), readMark, publishing);
   }
 }

@@ -87,6 +87,11 @@ export class RtmpSession {
     this.#acknowledge();
   }
 
+  /** Bytes that are left of the message that is being received; 0 between two. */
+  get missing(): number {
+    return this.#reader.missing;
+  }
+
   /** Keep what comes behind the message in hand, unread. The caller stops the socket, so it is one buffer at most. */
   hold(): void {
     this.#reader.pause();

@@ -70,19 +70,22 @@ export class RtmpToPackets {
     if (said) this.#announced = { video: bpsOf(said.videodatarate), audio: bpsOf(said.audiodatarate) };
   }
 
-  /** Throws `UnsupportedCodec` and `FormatError`. */
-  video(timestamp: number, payload: Uint8Array): void {
-    if (payload.byteLength === 0) return;
+  /** True for a frame. Throws `UnsupportedCodec` and `FormatError`. */
+  video(timestamp: number, payload: Uint8Array): boolean {
+    if (payload.byteLength === 0) return false;
     const tag = readVideoTag(payload);
     if (tag.content === "other") {
       if (tag.codec.startsWith("flv-")) throw unsupported("video", tag.codec, "Set the encoder to H.264, HEVC or AV1.");
-      return;
+      return false;
     }
     const known = VIDEO_CODECS[tag.codec];
     if (!known) throw unsupported("video", tag.codec, "Set the encoder to H.264, HEVC or AV1.");
     const data = payload.subarray(tag.dataOffset, tag.dataEnd);
-    if (tag.content === "config") return this.#videoConfig(known, data);
-    if (this.#video !== known.codec || data.byteLength === 0) return;
+    if (tag.content === "config") {
+      this.#videoConfig(known, data);
+      return false;
+    }
+    if (this.#video !== known.codec || data.byteLength === 0) return false;
     const units =
       this.#nalLengthSize === NAL_LENGTH_SIZE
         ? data
@@ -96,6 +99,7 @@ export class RtmpToPackets {
       isIndependent: tag.isKeyframe && isIdrAccessUnit(known.codec, units),
       data: new Payload(units, this.#memory),
     });
+    return true;
   }
 
   /** Throws `UnsupportedCodec` and `FormatError`. */
