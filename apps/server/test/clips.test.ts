@@ -40,6 +40,22 @@ test("a clip of a running broadcast with B-frames plays within seconds, in a bro
   expect(ended.errors).toEqual([]);
   expect(ended.frames + ended.droppedFrames).toBeGreaterThanOrEqual(2.5 * 30 - 2);
   await hls.close();
+
+  const base = (ready.playbackUrl ?? "").replace("index.m3u8", "");
+  const storyboard = await (await fetch(`${base}thumbnails/thumbnails.vtt`)).text();
+  const tiles = storyboard.match(/\nstoryboard_0\.jpg#xywh=\d+,0,160,\d+\n/g)?.length ?? 0;
+  const page = await arena.browser.context.newPage();
+  const widthOf = (url: string) =>
+    page.evaluate(`new Promise((known) => {
+      const image = new Image();
+      image.onload = () => known(image.naturalWidth);
+      image.onerror = () => known(null);
+      image.src = ${JSON.stringify(url)};
+    })`);
+  expect(await widthOf(`${arena.weir.url}/hls/${playbackId}/source/latest.jpg`)).toBe(640);
+  expect(await widthOf(`${base}thumbnails/storyboard_0.jpg`)).toBe(160 * tiles);
+  expect(await widthOf(`${base}animated.webp?end=2&fps=10`)).toBe(320);
+  await page.close();
 });
 
 test("in the dashboard a clip is marked on the recording and appears in the list", async () => {

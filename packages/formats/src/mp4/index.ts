@@ -12,6 +12,6 @@ export { initSegment, type JointTrack, jointInit } from "./init-segment.ts";
 export { joinFragments } from "./join-fragments.ts";
 export { TrackJoiner } from "./join-tracks.ts";
 export { type InitDescription, readInit } from "./read-init.ts";
-export { readAudioSamples } from "./read-samples.ts";
+export { readSamples } from "./read-samples.ts";
 export type { AudioInitTrack, InitTrack, VideoInitTrack } from "./sample-entry.ts";
 export { type IndexedTrack, segmentIndexes } from "./segment-index.ts";

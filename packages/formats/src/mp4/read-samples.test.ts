@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type FragmentSample, readAudioSamples, writeAudioFragment } from "./index.ts";
+import { type FragmentSample, readSamples, writeAudioFragment, writeVideoFragment } from "./index.ts";
 
 const frame = (time: number, duration = 1024): FragmentSample => ({
   time,
@@ -15,13 +15,22 @@ test.each([
 ])("frames that last %s are read back from their fragments", (_lengths, frames) => {
   const later = [frame(2 ** 41), frame(2 ** 41 + 1024)];
   const fragments = Buffer.concat([...writeAudioFragment(1, frames), ...writeAudioFragment(2, later)]);
-  const read = readAudioSamples(fragments).map((sample) => ({ ...sample, data: new Uint8Array(sample.data) }));
+  const read = readSamples(fragments).map((sample) => ({ ...sample, data: new Uint8Array(sample.data) }));
   expect(read).toEqual([...frames, ...later]);
 });
 
-test("what is no fragment of sound, or ends within one, is an error", () => {
+test("pictures are read back in the order in which they are decoded, with the time at which each is shown", () => {
+  const picture = (decodeTime: number, time: number, isIndependent = false) => ({
+    ...{ ...frame(decodeTime, 3000), time, isIndependent },
+  });
+  const pictures = [picture(2 ** 40, 2 ** 40 + 3000, true), picture(2 ** 40 + 3000, 2 ** 40 + 9000)];
+  const read = readSamples(Buffer.concat(writeVideoFragment(1, pictures)));
+  expect(read.map((sample) => ({ ...sample, data: new Uint8Array(sample.data) }))).toEqual(pictures);
+});
+
+test("what is no fragment of ours, or ends within one, is an error", () => {
   const fragment = Buffer.concat(writeAudioFragment(1, [frame(0)]));
-  expect(() => readAudioSamples(Buffer.alloc(100))).toThrow("a fragment of ours");
+  expect(() => readSamples(Buffer.alloc(100))).toThrow("a fragment of ours");
   for (const bytes of [4, 40, 70, fragment.byteLength - 12])
-    expect(() => readAudioSamples(fragment.subarray(0, bytes))).toThrow("a fragment of ours");
+    expect(() => readSamples(fragment.subarray(0, bytes))).toThrow("a fragment of ours");
 });

@@ -4,16 +4,20 @@ import type { FragmentSample } from "./fragment.ts";
 const MOOF = 0x6d6f6f66;
 const TRUN = 0x7472756e;
 const HEADER = 8;
-/** Of a fragment that `writeAudioFragment` wrote: `moof` has `mfhd`, then `traf` with `tfhd`, `tfdt` and `trun`. */
+/** Of a fragment that `writeVideoFragment` or `writeAudioFragment` wrote: `moof` has `mfhd`, then `traf` with `tfhd`, `tfdt` and `trun`. */
 const TFHD_AT = 32;
 const DURATION_AT = 16;
 const TIME_AT = 12;
 const TFDT_SIZE = 20;
 const TRUN_HEADER = 20;
 const TRUN_DURATION = 0x100;
+const TRUN_FLAGS = 0x400;
+const TRUN_COMPOSITION = 0x800;
+/** ISO/IEC 14496-12 8.8.3.1: sample_is_non_sync_sample. */
+const DEPENDENT = 0x10000;
 
-/** The samples of fragments of sound of ours, one fragment behind the other. Throws `FormatError` for any other. */
-export function readAudioSamples(fragments: Uint8Array): FragmentSample[] {
+/** The samples of fragments of ours, one fragment behind the other. Throws `FormatError` for any other. */
+export function readSamples(fragments: Uint8Array): FragmentSample[] {
   const view = new DataView(fragments.buffer, fragments.byteOffset, fragments.byteLength);
   const samples: FragmentSample[] = [];
   let at = 0;
@@ -26,20 +30,24 @@ export function readAudioSamples(fragments: Uint8Array): FragmentSample[] {
     const mediaAt = at + view.getUint32(at) + HEADER;
     if (mediaAt > view.byteLength || trunAt + TRUN_HEADER > mediaAt || view.getUint32(trunAt + 4) !== TRUN)
       throw new FormatError("a fragment of ours", tfhdAt);
-    const isUneven = (view.getUint32(trunAt + HEADER) & TRUN_DURATION) !== 0;
+    const flags = view.getUint32(trunAt + HEADER);
+    // Of a fragment that says it once; else each row says its own.
     let duration = view.getUint32(tfhdAt + DURATION_AT);
-    let time = Number(view.getBigUint64(tfdtAt + TIME_AT));
+    let decodeTime = Number(view.getBigUint64(tfdtAt + TIME_AT));
     let row = trunAt + TRUN_HEADER;
+    const next = (): number => {
+      row += 4;
+      return view.getUint32(row - 4);
+    };
     let dataAt = mediaAt;
-    for (; row < mediaAt - HEADER; row += 4) {
-      if (isUneven) {
-        duration = view.getUint32(row);
-        row += 4;
-      }
-      const data = fragments.subarray(dataAt, dataAt + view.getUint32(row));
-      samples.push({ time, decodeTime: time, duration, isIndependent: true, data });
-      dataAt += data.byteLength;
-      time += duration;
+    while (row < mediaAt - HEADER) {
+      if (flags & TRUN_DURATION) duration = next();
+      const end = dataAt + next();
+      const isIndependent = (flags & TRUN_FLAGS) === 0 || (next() & DEPENDENT) === 0;
+      const time = decodeTime + (flags & TRUN_COMPOSITION ? next() : 0);
+      samples.push({ time, decodeTime, duration, isIndependent, data: fragments.subarray(dataAt, end) });
+      dataAt = end;
+      decodeTime += duration;
     }
     at = mediaAt - HEADER + view.getUint32(mediaAt - HEADER);
   }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { readAudioSamples, writeAudioFragment } from "@weir/formats/mp4";
+import { readSamples, writeAudioFragment } from "@weir/formats/mp4";
 import type { Clock } from "../../platform/clock.ts";
 import { Slices } from "../../platform/slices.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
@@ -129,7 +129,7 @@ export class ClipPipeline implements ClipMaker {
     piece: ClipPiece,
     earlierTicks: number,
   ): Promise<Uint8Array[]> {
-    const samples = readAudioSamples(await buffer(await this.#read(parent, rendition, piece.segment)))
+    const samples = readSamples(await buffer(await this.#read(parent, rendition, piece.segment)))
       .filter(({ time }) => time >= piece.fromTicks && time < piece.toTicks)
       .map((sample) => ({ ...sample, time: sample.time - earlierTicks, decodeTime: sample.decodeTime - earlierTicks }));
     return samples.length > 0 ? writeAudioFragment(piece.msn, samples) : [];

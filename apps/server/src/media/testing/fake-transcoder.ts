@@ -1,5 +1,6 @@
 import {
   type FromChild,
+  type PreviewStart,
   planarBytes,
   type ToChild,
   type TranscodeChild,
@@ -24,6 +25,7 @@ export class FakeChild implements TranscodeChild {
   mode: "working" | "stuck" | "hung";
   readonly #read = toChildReader();
   #rungs: readonly number[] = [];
+  #preview: PreviewStart | null = null;
   #msn: number | null = null;
   #cut: { readonly msn: number; readonly ticks: number } | null = null;
   #wantsIdr = true;
@@ -65,8 +67,10 @@ export class FakeChild implements TranscodeChild {
     if (message.type === "still") this.#still(message);
     else if (message.type === "sheet") this.#sheet(message);
     else if (message.type === "start") this.#start(message.start.rungs.map(({ index }) => index));
+    else if (message.type === "start-preview") this.#preview = message.start;
     else if (message.type === "cut") this.#cut = message;
     else if (message.type === "skip-until") this.skippedUntil = message.ticks;
+    else if (message.type === "flush" && this.#preview) this.#animate(this.#preview, message.id);
     else if (message.type === "flush") {
       this.#wantsIdr = true;
       this.#handler.message({ type: "flushed", id: message.id });
@@ -79,6 +83,14 @@ export class FakeChild implements TranscodeChild {
     const tile = () => Buffer.alloc(planarBytes(maxWidth, maxHeight), byte);
     const data = format === "tile" ? tile() : Buffer.from(`${format} ${maxWidth} ${byte}`);
     this.#handler.message({ type: "still", id, data });
+  }
+
+  /** How large, how fast, of what stretch, and the times of the first and last packet that came for it, in seconds. */
+  #animate({ maxWidth, frameRate, fromTicks, toTicks }: PreviewStart, id: number): void {
+    const times = [fromTicks, toTicks, this.taken[0] ?? 0, this.taken.at(-1) ?? 0];
+    const [from, to, first, last] = times.map((ticks) => Math.round(ticks / 900) / 100);
+    const text = `${maxWidth} ${frameRate} ${from}-${to} of ${first}-${last}`;
+    this.#handler.message({ type: "still", id, data: Buffer.from(text) });
   }
 
   /** The size of a tile and the first byte of each. */

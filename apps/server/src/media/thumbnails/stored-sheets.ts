@@ -5,12 +5,13 @@ import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-
 import type { MediaIndex } from "../../ports/index.ts";
 import { blackPicture, planarBytes } from "../transcode/index.ts";
 import { KeptStills } from "./kept-stills.ts";
-import { type StillMaker, TooManyStills } from "./still-maker.ts";
+import type { StillMaker } from "./still-maker.ts";
+import { StillTurns } from "./still-turns.ts";
 import { findKeyframe, readKeyframe, type StoredBytes } from "./stored-keyframes.ts";
 import { SHEET, type Storyboard, sheetsOf } from "./storyboard.ts";
 
 /** Sheets are made one after the other: each takes some 2 MB and about a second. */
-const MAX_WAITING = 16;
+const TURNS = { atATime: 1, maxWaiting: 16 } as const;
 /** After so many pictures that cannot be decoded, the rest of a sheet stays black: each may have cost a child. */
 const MAX_FAULTS = 3;
 
@@ -33,8 +34,7 @@ export interface StoredSheetsSettings {
 export class StoredSheets {
   readonly #settings: StoredSheetsSettings;
   readonly #kept: KeptStills<Sheet>;
-  #waiting = 0;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new StillTurns(TURNS);
 
   constructor(settings: StoredSheetsSettings) {
     this.#settings = settings;
@@ -47,7 +47,7 @@ export class StoredSheets {
     const key = keyOf(index, board, nth);
     return this.#kept.get(key, Number.POSITIVE_INFINITY, async () => {
       const stored = await this.#read(key);
-      return stored ?? this.#inTurn(() => this.#make(index, board, nth, key));
+      return stored ?? this.#turns.run(() => this.#make(index, board, nth, key));
     });
   }
 
@@ -58,14 +58,6 @@ export class StoredSheets {
       if (error instanceof ObjectNotFound) return null;
       throw error;
     }
-  }
-
-  async #inTurn(make: () => Promise<Sheet | null>): Promise<Sheet | null> {
-    if (this.#waiting >= MAX_WAITING) throw new TooManyStills("too many sheets of pictures are being made");
-    this.#waiting++;
-    const turn = this.#turn.then(make).finally(() => this.#waiting--);
-    this.#turn = turn.catch(() => {});
-    return turn;
   }
 
   async #make(index: MediaIndex, board: Storyboard, nth: number, key: string): Promise<Sheet | null> {

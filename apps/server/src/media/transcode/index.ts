@@ -4,6 +4,7 @@ export { chooseEncoder } from "./encoder-probe.ts";
 export { FrameRateMeter } from "./frame-rate-meter.ts";
 export type { ChildEnd, RunningChild } from "./media-child.ts";
 export { blackPicture, planarBytes } from "./planar-picture.ts";
+export type { PreviewStart } from "./preview-protocol.ts";
 export type { SheetJob, StillFormat, StillJob } from "./still-protocol.ts";
 export { type TestBroadcastJob, TestBroadcasts, TooManyTestBroadcasts } from "./test-broadcast.ts";
 export {

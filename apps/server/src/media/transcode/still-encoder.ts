@@ -4,13 +4,13 @@ import {
   AV_PIX_FMT_RGB24,
   AV_PIX_FMT_YUVJ420P,
   AVCOL_RANGE_JPEG,
-  type AVPixelFormat,
 } from "node-av/constants";
-import { Codec, CodecContext, Dictionary, Frame, Packet, Rational, SoftwareScaleContext } from "node-av/lib";
+import { Codec, CodecContext, Dictionary, type Frame, Packet, Rational } from "node-av/lib";
 import { check } from "./generated-track.ts";
 import { LiveDecoder } from "./live-decoder.ts";
 import { blackPicture, paste, planarBytes } from "./planar-picture.ts";
 import type { SheetJob, StillFormat, StillJob } from "./still-protocol.ts";
+import { emptyFrame, fitted, scaled } from "./still-scaler.ts";
 
 const FORMATS = {
   jpeg: {
@@ -59,34 +59,16 @@ export async function makeSheet(
 }
 
 async function imageOf(picture: Frame, job: StillJob, format: StillFormat): Promise<Uint8Array> {
-  using image = await scaled(picture, job, FORMATS[format].pixels);
+  using image = await scaled(picture, fitted(picture, job), FORMATS[format].pixels);
   return await encode(image, format);
 }
 
 async function tileOf(picture: Frame, job: StillJob): Promise<Uint8Array> {
-  using image = await scaled(picture, job, AV_PIX_FMT_YUVJ420P);
+  using image = await scaled(picture, fitted(picture, job), AV_PIX_FMT_YUVJ420P);
   const { width, height } = image;
   const tile = blackPicture(job.maxWidth, job.maxHeight);
   paste({ width, height, bytes: image.toBuffer() }, tile, middle(job.maxWidth - width), middle(job.maxHeight - height));
   return tile.bytes;
-}
-
-async function scaled(picture: Frame, { maxWidth, maxHeight }: StillJob, pixels: AVPixelFormat): Promise<Frame> {
-  const image = emptyFrame(fitted(picture, maxWidth, maxHeight), pixels);
-  using scaler = new SoftwareScaleContext();
-  scaler.allocContext();
-  check(scaler.setOption("sws_flags", "area"), "cannot set up the scaler");
-  check(await scaler.scaleFrame(image, picture), "cannot scale a picture");
-  return image;
-}
-
-function emptyFrame({ width, height }: { readonly width: number; readonly height: number }, format: AVPixelFormat) {
-  const image = new Frame();
-  image.alloc();
-  Object.assign(image, { width, height, format });
-  check(image.getBuffer(), "no memory for an image");
-  image.colorRange = AVCOL_RANGE_JPEG;
-  return image;
 }
 
 async function encode(image: Frame, format: StillFormat): Promise<Uint8Array> {
@@ -108,15 +90,6 @@ async function encode(image: Frame, format: StillFormat): Promise<Uint8Array> {
   packet.alloc();
   check(await context.receivePacket(packet), "cannot encode an image");
   return Uint8Array.from(packet.data ?? []);
-}
-
-/** As large as fits, with square pixels, and even sides. */
-function fitted({ width, height, sampleAspectRatio }: Frame, maxWidth: number, maxHeight: number) {
-  const { num, den } = sampleAspectRatio;
-  const shown = num > 0 && den > 0 ? (width * num) / den : width;
-  const scale = Math.min(1, maxWidth / shown, maxHeight / height);
-  const even = (pixels: number): number => Math.max(2, Math.round((pixels * scale) / 2) * 2);
-  return { width: even(shown), height: even(height) };
 }
 
 /** Half of what is left over, and even. */

@@ -61,6 +61,7 @@ export class TranscodeEngine {
     switch (message.type) {
       case "start":
       case "start-audio":
+      case "start-preview":
       case "audio":
       case "still":
       case "sheet":

@@ -4,12 +4,13 @@ import { setPriority } from "node:os";
 import { systemClock } from "../../platform/clock.ts";
 import { AudioEngine } from "./audio-child-engine.ts";
 import { FatalTranscodeError } from "./fatal-transcode-error.ts";
+import { PreviewEngine } from "./preview-engine.ts";
 import { StillEngine } from "./still-engine.ts";
 import { TranscodeEngine } from "./transcode-child-engine.ts";
 import { type FromChild, frameFromChild, type ToChild, toChildReader } from "./transcode-protocol.ts";
 
 /**
- * The process that transcodes one live track, of video or of audio, or makes stills of keyframes. It is loaded and waits from its first moment, so one that was started ahead hides what
+ * The process that transcodes one live track, of video or of audio, or makes stills or a preview. It is loaded and waits from its first moment, so one that was started ahead hides what
  * starting costs. It works off what the input pipe brings, one message at a time, and ends with that pipe.
  */
 
@@ -27,7 +28,7 @@ const input = new Socket({ fd: 3, readable: true, writable: false });
 const output = new Socket({ fd: 4, readable: false, writable: true });
 const waiting: ToChild[] = [];
 const read = toChildReader();
-let engine: TranscodeEngine | AudioEngine | StillEngine | null = null;
+let engine: TranscodeEngine | AudioEngine | StillEngine | PreviewEngine | null = null;
 let isWorking = false;
 let aliveAt = -Infinity;
 
@@ -47,6 +48,7 @@ async function work(): Promise<void> {
     if (engine) await engine.take(message);
     else if (message.type === "start") engine = await TranscodeEngine.open(message.start, send, systemClock);
     else if (message.type === "start-audio") engine = await AudioEngine.open(message.start, send);
+    else if (message.type === "start-preview") engine = await PreviewEngine.open(message.start, send);
     else throw new FatalTranscodeError("internal", `The transcoder got "${message.type}" before it was started`);
     tellAlive();
     if (output.writableNeedDrain) await once(output, "drain");

@@ -7,6 +7,7 @@
 
 import { FrameWriter, frameReader, jsonFrame } from "../../platform/pipe-frames.ts";
 import type { AudioStart } from "./audio-protocol.ts";
+import type { PreviewStart } from "./preview-protocol.ts";
 import type { SheetJob, StillJob } from "./still-protocol.ts";
 
 export type EncoderName = "libx264" | "h264_nvenc" | "h264_vaapi" | "h264_qsv";
@@ -78,6 +79,8 @@ export type ToChild =
   | { readonly type: "flush"; readonly id: number }
   /** In place of `start`: the child converts one audio track. */
   | { readonly type: "start-audio"; readonly start: AudioStart }
+  /** In place of `start`: the packets that follow become an animation, which a `still` with the id of `flush` gives. */
+  | { readonly type: "start-preview"; readonly start: PreviewStart }
   /** One audio frame. */
   | { readonly type: "audio"; readonly pts: number; readonly data: Uint8Array }
   /** In place of `start`, and again: the child makes an image of one keyframe, NAL units behind 4-byte lengths or an AV1 temporal unit. */
@@ -106,7 +109,7 @@ export type FromChild =
   | { readonly type: "audio-ready"; readonly config: string }
   /** One converted audio frame. */
   | { readonly type: "audio"; readonly pts: number; readonly data: Uint8Array }
-  /** What that job of a still or a sheet makes; empty where the keyframe cannot be decoded. */
+  /** What that job of a still, a sheet or a preview makes; empty where nothing can be decoded. */
   | { readonly type: "still"; readonly id: number; readonly data: Uint8Array }
   /** About twice a second while there is work, whatever comes of it. */
   | { readonly type: "alive" }
@@ -129,6 +132,7 @@ const TO_CHILD = {
   audio: 7,
   still: 8,
   sheet: 9,
+  "start-preview": 10,
 } as const;
 const FROM_CHILD = {
   ...{ ready: 65, packet: 66, flushed: 67, progress: 68, error: 69, alive: 70 },
@@ -141,6 +145,7 @@ export function frameToChild(message: ToChild): Uint8Array {
   switch (message.type) {
     case "start":
     case "start-audio":
+    case "start-preview":
       return jsonFrame(type, message.start);
     case "audio":
       return audioFrame(type, message);
@@ -252,6 +257,8 @@ function readToChild(body: Buffer): ToChild {
       return { type: "flush", id: body.readUInt32BE(1) };
     case TO_CHILD["start-audio"]:
       return { type: "start-audio", start: JSON.parse(body.toString("utf8", 1)) };
+    case TO_CHILD["start-preview"]:
+      return { type: "start-preview", start: JSON.parse(body.toString("utf8", 1)) };
     case TO_CHILD.audio:
       return { type: "audio", pts: body.readDoubleBE(1), data: body.subarray(9) };
     case TO_CHILD.still:

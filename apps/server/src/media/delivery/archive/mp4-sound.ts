@@ -1,5 +1,5 @@
 import { buffer } from "node:stream/consumers";
-import { type FragmentSample, readAudioSamples, writeAudioFragment } from "@weir/formats/mp4";
+import { type FragmentSample, readSamples, writeAudioFragment } from "@weir/formats/mp4";
 import { type Placed, roomBehind, type Sound } from "./mp4-layout.ts";
 
 /** The most bytes that a frame has beside its data. */
@@ -30,7 +30,7 @@ export class SoundReader {
 
   async #framesOf(placed: Placed): Promise<readonly FragmentSample[]> {
     if (this.#last?.of === placed) return this.#last.frames;
-    const frames = readAudioSamples(await buffer(this.#read(placed)));
+    const frames = readSamples(await buffer(this.#read(placed)));
     this.#last = { of: placed, frames };
     return frames;
   }

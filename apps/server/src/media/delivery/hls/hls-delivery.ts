@@ -7,7 +7,7 @@ import type { Log } from "../../../platform/log.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { EventSink, PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import { liveMultivariant } from "../../packaging/hls/live-multivariant.ts";
-import { StillMaker } from "../../thumbnails/index.ts";
+import { PreviewMaker, StillMaker } from "../../thumbnails/index.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import { LongResponses } from "../answers/long-responses.ts";
 import {
@@ -77,6 +77,7 @@ export class HlsDelivery {
   readonly #longResponses: LongResponses;
   readonly #addresses = new MediaAddresses();
   readonly #maker: StillMaker;
+  readonly #previews: PreviewMaker;
   readonly #stills: StillDelivery;
 
   constructor({ playbackGate, ...settings }: HlsDeliverySettings) {
@@ -89,7 +90,9 @@ export class HlsDelivery {
     this.#recordings = new RecordingAddresses({ ...settings, gate: playbackGate });
     this.#longResponses = new LongResponses(clock);
     this.#maker = new StillMaker({ clock, log, children: settings.children });
-    this.#stills = new StillDelivery({ ...settings, maker: this.#maker, archive: this.#archive });
+    this.#previews = new PreviewMaker({ clock, log, children: settings.children });
+    const [maker, previews, archive] = [this.#maker, this.#previews, this.#archive];
+    this.#stills = new StillDelivery({ ...settings, maker, previews, archive });
   }
 
   /** Rules changed: kept answers about this playback id, or about all, are asked for again. */
@@ -118,6 +121,7 @@ export class HlsDelivery {
     this.#admissions.close();
     this.#longResponses.close();
     this.#maker.close();
+    this.#previews.close();
   }
 
   handle(req: IncomingMessage, res: ServerResponse): void {

@@ -1,8 +1,10 @@
+import type { PreviewShape } from "../../thumbnails/index.ts";
 import type { StillFormat } from "../../transcode/index.ts";
 
-/** A picture of what is played, or the list of those for a seek bar, or one of the sheets that have them. */
+/** A picture of what is played, or a moving one, or the list of those for a seek bar, or one of the sheets that have them. */
 export type StillAddress =
   | { readonly kind: "storyboard"; readonly playbackId: string }
+  | { readonly kind: "preview"; readonly playbackId: string }
   | { readonly kind: "sheet"; readonly playbackId: string; readonly nth: number }
   | {
       readonly kind: "still";
@@ -12,7 +14,7 @@ export type StillAddress =
       readonly format: StillFormat;
     };
 
-const KINDS: ReadonlySet<string> = new Set<StillAddress["kind"]>(["still", "storyboard", "sheet"]);
+const KINDS: ReadonlySet<string> = new Set<StillAddress["kind"]>(["still", "preview", "storyboard", "sheet"]);
 
 export function isStill(address: { readonly kind: string }): address is StillAddress {
   return KINDS.has(address.kind);
@@ -20,15 +22,16 @@ export function isStill(address: { readonly kind: string }): address is StillAdd
 
 /** As strict as the addresses of media. */
 const ADDRESS =
-  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(source\/latest|thumbnail|thumbnails\/keyframes_(\d{1,6}))\.(jpg|png)|thumbnails\/(?:thumbnails\.vtt|storyboard_(\d{1,3})\.jpg))(?:\?[^#]*)?$/;
+  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(source\/latest|thumbnail|thumbnails\/keyframes_(\d{1,6}))\.(jpg|png)|(animated\.webp)|thumbnails\/(?:thumbnails\.vtt|storyboard_(\d{1,3})\.jpg))(?:\?[^#]*)?$/;
 
 /**
  * Read the path of a picture: `/hls/{playbackId}/source/latest.jpg`, `…/thumbnail.jpg`, `…/thumbnails/keyframes_{n}.jpg`, each as `.png` too,
- * `…/thumbnails/thumbnails.vtt` or `…/thumbnails/storyboard_{n}.jpg`. Null for anything else.
+ * `…/animated.webp`, `…/thumbnails/thumbnails.vtt` or `…/thumbnails/storyboard_{n}.jpg`. Null for anything else.
  */
 export function parseStillAddress(url: string): StillAddress | null {
-  const [, playbackId, name, nth, extension, sheet] = ADDRESS.exec(url) ?? [];
+  const [, playbackId, name, nth, extension, preview, sheet] = ADDRESS.exec(url) ?? [];
   if (playbackId === undefined) return null;
+  if (preview !== undefined) return { kind: "preview", playbackId };
   if (sheet !== undefined) return { kind: "sheet", playbackId, nth: Number(sheet) };
   if (name === undefined) return { kind: "storyboard", playbackId };
   const picture = nth !== undefined ? Number(nth) : name === "thumbnail" ? "at" : "latest";
@@ -36,15 +39,36 @@ export function parseStillAddress(url: string): StillAddress | null {
 }
 
 const WIDTHS = ["160", "320", "640", "1280"];
+const SECONDS = /^\d{1,8}(\.\d{1,6})?$/;
 
 /** `time` in seconds and `width` of a picture; null for what is not given. Only some widths, as each is made and kept apart. */
 export function parseStillQuery(url: string): { seconds: number | null; width: number | null } | "invalid" {
   const query = new URLSearchParams(url.split("?", 2)[1]);
   const [time, width] = [query.get("time"), query.get("width")];
-  if (time !== null && !/^\d{1,8}(\.\d{1,6})?$/.test(time)) return "invalid";
+  if (time !== null && !SECONDS.test(time)) return "invalid";
   if (width !== null && !WIDTHS.includes(width)) return "invalid";
   return { seconds: time === null ? null : Number(time), width: width === null ? null : Number(width) };
 }
+
+const MAX_PREVIEW_SECONDS = 10;
+const PREVIEW = { seconds: 5, width: "320", frameRate: "8" } as const;
+const PREVIEW_WIDTHS = ["160", "320", "640"];
+const FRAME_RATE = /^(?:[1-9]|1[0-5])$/;
+
+/** `start` and `end` in seconds, `width` and `fps` of a preview. Its times count in tenths of a second, so that there are not too many. */
+export function parsePreviewQuery(url: string): PreviewShape | "invalid" {
+  const query = new URLSearchParams(url.split("?", 2)[1]);
+  const start = query.get("start") ?? "0";
+  if (!SECONDS.test(start)) return "invalid";
+  const end = query.get("end") ?? String(Number(start) + PREVIEW.seconds);
+  const [width, frameRate] = [query.get("width") ?? PREVIEW.width, query.get("fps") ?? PREVIEW.frameRate];
+  if (!SECONDS.test(end) || !PREVIEW_WIDTHS.includes(width) || !FRAME_RATE.test(frameRate)) return "invalid";
+  const [from, to] = [inTenths(start), inTenths(end)];
+  if (to <= from || to - from > MAX_PREVIEW_SECONDS) return "invalid";
+  return { start: from, end: to, width: Number(width), frameRate: Number(frameRate) };
+}
+
+const inTenths = (seconds: string): number => Math.round(Number(seconds) * 10) / 10;
 
 const CREDENTIALS = /[?&]((?:jwt|accessKey)=[^&#]*)/g;
 

@@ -175,4 +175,49 @@ describe("a recording", () => {
     const sheet = await rig.fetch(`${RECORDING}/thumbnails/storyboard_0.jpg?jwt=good`);
     expect([sheet.status, sheet.headers.get("cache-control")]).toEqual([200, "private, max-age=31536000, immutable"]);
   });
+
+  const PREVIEW = `${RECORDING}/animated.webp`;
+
+  test("a preview is made of the segments from the keyframe before its start to its end, once for all who ask", async () => {
+    await record(9);
+    const query = "start=3&end=5.5&width=160&fps=10";
+    const answers = await Promise.all(Array.from({ length: 2 }, () => rig.fetch(`${PREVIEW}?${query}`)));
+    const [first] = answers;
+    expect([first?.headers.get("content-type"), first?.headers.get("cache-control")]).toEqual([
+      ...["image/webp", "public, max-age=31536000, immutable"],
+    ]);
+    for (const answer of answers) expect(await answer.text()).toBe("160 10 3-5.5 of 2-5.97");
+    expect(await rig.text(`${PREVIEW}?${query}`)).toBe("160 10 3-5.5 of 2-5.97");
+    expect(rig.children.taken.map(({ isKilled }) => isKilled)).toEqual([true]);
+    expect(await rig.text(PREVIEW)).toMatch(/^320 8 0-5 of 0-5\.97$/);
+    for (const wrong of ["start=5&end=5", "start=0&end=10.1", "width=1280", "fps=16", "fps=0", "fps=1.5", "start=-1"])
+      expect(await status(`${PREVIEW}?${wrong}`)).toBe(400);
+    expect(await status("/hls/playstream1/animated.webp")).toBe(404);
+  });
+
+  test("a client has two previews in work, all together few; one that takes too long or kills its child is given up", async () => {
+    await record(9);
+    rig.children.mode = "hung";
+    const from = (client: number, start: number) =>
+      rig.fetch(`${PREVIEW}?start=${start}&end=9`, { headers: { "x-forwarded-for": `203.0.113.${client}` } });
+    const waiting = [from(1, 0), from(1, 1)];
+    await until(() => rig.children.taken.length === 2, "two children");
+    expect((await from(1, 2)).status).toBe(503);
+    const other = from(2, 3);
+    rig.children.current.die();
+    rig.children.mode = "working";
+    await until(() => rig.children.taken.length === 3, "the turn of the third");
+    expect((await other).status).toBe(200);
+    rig.clock.advance(30_001);
+    for (const answer of await Promise.all(waiting)) expect(answer.status).toBe(404);
+    expect(rig.children.taken[0]?.isKilled).toBe(true);
+  });
+
+  test("a preview of gated content needs what its playlist needs", async () => {
+    await record(5);
+    rig.playbackGate.policy = "jwt";
+    rig.plane.accessChanged("all");
+    expect(await status(PREVIEW)).toBe(401);
+    expect(await status(`${PREVIEW}?jwt=good`)).toBe(200);
+  });
 });

@@ -4,11 +4,13 @@ import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
-import type { PlaybackContent, StoredContent } from "../../../ports/index.ts";
+import type { MediaIndex, PlaybackContent, StoredContent } from "../../../ports/index.ts";
 import {
   type ImageShape,
   LiveStills,
+  type PreviewMaker,
   type StillMaker,
+  StoredPreviews,
   StoredSheets,
   StoredStills,
   storyboardOf,
@@ -18,14 +20,16 @@ import {
 import { type Caching, PERSONAL, sendBytes, sendNotFound, sendText } from "../answers/media-response.ts";
 import type { ArchiveDelivery } from "../archive/archive-delivery.ts";
 import type { LiveSources } from "../hls/live-source.ts";
-import { credentialQuery, parseStillQuery, type StillAddress } from "./still-address.ts";
+import { credentialQuery, parsePreviewQuery, parseStillQuery, type StillAddress } from "./still-address.ts";
 
-const TYPES = { jpeg: "image/jpeg", png: "image/png" } as const;
+const TYPES = { jpeg: "image/jpeg", png: "image/png", webp: "image/webp" } as const;
 const STORYBOARD_TYPE = "text/vtt; charset=utf-8";
 const KEYFRAME_SHAPE = { maxWidth: 640, maxHeight: 360 } as const;
 /** Pictures that one client may wait for; all wait for the same child. */
 const MAX_PER_CLIENT = 16;
 const MAX_IN_ALL = 500;
+/** Previews that are made or wait; of all together fewer, as their turns are. */
+const MAX_PREVIEWS = { perHolder: 2, inAll: 100 } as const;
 
 export interface StillRequest {
   readonly req: IncomingMessage;
@@ -40,6 +44,7 @@ export interface StillDeliverySettings {
   readonly log: Log;
   readonly store: ObjectStore;
   readonly maker: StillMaker;
+  readonly previews: PreviewMaker;
   readonly live: LiveSources;
   readonly archive: ArchiveDelivery;
   readonly proxies: TrustedProxies;
@@ -53,14 +58,17 @@ export class StillDelivery {
   readonly #live: LiveStills;
   readonly #stored: StoredStills;
   readonly #sheets: StoredSheets;
+  readonly #previews: StoredPreviews;
+  readonly #previewPlaces = new Places(MAX_PREVIEWS);
   readonly #places = new Places({ inAll: MAX_IN_ALL, perHolder: MAX_PER_CLIENT });
 
-  constructor({ clock, log, store, maker, live, archive, proxies }: StillDeliverySettings) {
+  constructor({ clock, log, store, maker, previews, live, archive, proxies }: StillDeliverySettings) {
     this.#sources = live;
     this.#archive = archive;
     this.#proxies = proxies;
     this.#live = new LiveStills(maker, clock);
     this.#stored = new StoredStills(maker, archive, clock);
+    this.#previews = new StoredPreviews(previews, archive, clock);
     this.#sheets = new StoredSheets({ clock, log, maker, bytes: archive, store });
   }
 
@@ -87,7 +95,8 @@ export class StillDelivery {
     sendImage(res, address.format, image, caching.still);
   }
 
-  async #serveStored({ res, url, address, caching }: StillRequest, content: StoredContent): Promise<void> {
+  async #serveStored(asked: StillRequest, content: StoredContent): Promise<void> {
+    const { res, url, address, caching } = asked;
     const index = await this.#archive.index(content);
     const storyboard = index && storyboardOf(index);
     if (!index || !storyboard) return sendNotFound(res);
@@ -97,17 +106,29 @@ export class StillDelivery {
       const sheet = await this.#sheets.get(index, storyboard, address.nth);
       return sendImage(res, "jpeg", sheet?.image ?? null, sheet?.isWhole ? caching.immutable : caching.still);
     }
+    if (address.kind === "preview") return this.#servePreview(asked, index);
     const { picture, format } = address;
-    const asked =
-      picture === "at" ? parseStillQuery(url) : { seconds: storyboard.starts[Number(picture)], width: null };
-    if (asked === "invalid") return sendText(res, 400, "application/json", INVALID_QUERY, PERSONAL.error);
-    if (picture === "latest" || asked.seconds === undefined) return sendNotFound(res);
-    const { width } = asked;
+    const time = picture === "at" ? parseStillQuery(url) : { seconds: storyboard.starts[Number(picture)], width: null };
+    if (time === "invalid") return sendText(res, 400, "application/json", INVALID_QUERY, PERSONAL.error);
+    if (picture === "latest" || time.seconds === undefined) return sendNotFound(res);
+    const { width } = time;
     const size = width === null ? KEYFRAME_SHAPE : { maxWidth: width, maxHeight: width };
     // Without a time, one from the middle: beginnings are often black.
-    const seconds = asked.seconds ?? storyboard.endSeconds / 2;
+    const seconds = time.seconds ?? storyboard.endSeconds / 2;
     const shape: ImageShape = { ...size, format };
     sendImage(res, format, await this.#stored.at(index, seconds, shape), caching.immutable);
+  }
+
+  async #servePreview({ req, res, url, caching }: StillRequest, index: MediaIndex): Promise<void> {
+    const shape = parsePreviewQuery(url);
+    if (shape === "invalid") return sendText(res, 400, "application/json", INVALID_PREVIEW, PERSONAL.error);
+    const client = this.#proxies.clientOf(req);
+    if (!this.#previewPlaces.take(client)) return sendBusy(res);
+    try {
+      sendImage(res, "webp", await this.#previews.of(index, shape), caching.immutable);
+    } finally {
+      this.#previewPlaces.giveBack(client);
+    }
   }
 }
 
@@ -117,6 +138,8 @@ function sendImage(res: ServerResponse, format: keyof typeof TYPES, image: Uint8
 }
 
 const INVALID_QUERY = '{"errors":["time is a number of seconds, and width one of 160, 320, 640 and 1280"]}';
+const INVALID_PREVIEW =
+  '{"errors":["start and end are numbers of seconds at most 10 apart, width is one of 160, 320 and 640, and fps a whole number from 1 to 15"]}';
 const TOO_MANY = '{"errors":["too many pictures at a time: try again in a second"]}';
 
 function sendBusy(res: ServerResponse): void {

@@ -1,0 +1,61 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import { frameToChild, type PreviewStart, type ToChild, type TranscodeChildren } from "../transcode/index.ts";
+
+/** Ten seconds of the largest source take a few. */
+const MAX_MS = 30_000;
+
+export type PreviewPacket = Extract<ToChild, { type: "packet" }>;
+
+export interface PreviewMakerSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly children: TranscodeChildren;
+}
+
+/** Makes animations of stretches of video, each in a child of its own, which is killed when it has answered or takes too long. */
+export class PreviewMaker {
+  readonly #settings: PreviewMakerSettings;
+  /** Give up each that is being made. */
+  readonly #running = new Set<(reason: string) => void>();
+
+  constructor(settings: PreviewMakerSettings) {
+    this.#settings = settings;
+  }
+
+  /** Null where nothing can be decoded, or its child dies of it. Rejects where the packets cannot be read. */
+  async make(start: PreviewStart, packets: AsyncIterable<PreviewPacket>): Promise<Uint8Array | null> {
+    const { clock, log, children } = this.#settings;
+    const { promise: made, resolve } = Promise.withResolvers<Uint8Array | null>();
+    const giveUp = (reason: string): void => {
+      log.warn({ reason }, "a preview of a video could not be made");
+      resolve(null);
+    };
+    const child = children.start({
+      message: (message) => {
+        if (message.type === "still") resolve(message.data.byteLength > 0 ? message.data : null);
+        if (message.type === "error") giveUp(message.message);
+      },
+      exited: giveUp,
+    });
+    const deadline = clock.after(MAX_MS, () => giveUp(`it took more than ${MAX_MS / 1000} s`));
+    this.#running.add(giveUp);
+    const send = async (): Promise<Uint8Array | null> => {
+      child.send(frameToChild({ type: "start-preview", start }));
+      for await (const packet of packets) child.send(frameToChild(packet));
+      child.send(frameToChild({ type: "flush", id: 0 }));
+      return made;
+    };
+    try {
+      return await Promise.race([send(), made]);
+    } finally {
+      this.#running.delete(giveUp);
+      deadline.cancel();
+      child.kill();
+    }
+  }
+
+  close(): void {
+    for (const giveUp of this.#running) giveUp("the server is closing");
+  }
+}

@@ -1,0 +1,92 @@
+import { buffer } from "node:stream/consumers";
+import { decoderConfigOf, readInit, readSamples } from "@weir/formats/mp4";
+import type { Clock } from "../../platform/clock.ts";
+import type { MediaIndex, StoredRendition, StoredSegment } from "../../ports/index.ts";
+import { KeptStills } from "./kept-stills.ts";
+import type { PreviewMaker, PreviewPacket } from "./preview-maker.ts";
+import { StillTurns } from "./still-turns.ts";
+import { findKeyframe, type StoredBytes, type StoredKeyframe } from "./stored-keyframes.ts";
+
+/** Each takes a core for some seconds. */
+const TURNS = { atATime: 2, maxWaiting: 8 } as const;
+/** Ten seconds of 25 Mbit/s: all of it waits in the child's pipe. A preview of more ends earlier. */
+const MAX_SOURCE_BYTES = 32 * 1024 * 1024;
+const TICKS_PER_SECOND = 90_000;
+
+export interface PreviewShape {
+  /** Seconds from the begin of the media. */
+  readonly start: number;
+  readonly end: number;
+  readonly width: number;
+  readonly frameRate: number;
+}
+
+/** A segment and when it begins in what a player shows, in ticks of its rendition. */
+interface Piece {
+  readonly segment: StoredSegment;
+  readonly shownAt: number;
+}
+
+/** Short animations of stored media, made when they are asked for and kept in memory. */
+export class StoredPreviews {
+  readonly #maker: Pick<PreviewMaker, "make">;
+  readonly #bytes: StoredBytes;
+  readonly #kept: KeptStills;
+  readonly #turns = new StillTurns(TURNS);
+
+  constructor(maker: Pick<PreviewMaker, "make">, bytes: StoredBytes, clock: Clock) {
+    this.#maker = maker;
+    this.#bytes = bytes;
+    this.#kept = new KeptStills(clock);
+  }
+
+  /** WebP. Null where there is no picture. Rejects with `TooManyStills`. */
+  async of(index: MediaIndex, shape: PreviewShape): Promise<Uint8Array | null> {
+    const first = findKeyframe(index, shape.start, shape.width);
+    if (!first) return null;
+    const { start, end, width, frameRate } = shape;
+    const key = `${index.id} ${first.rendition.rendition} ${start} ${end} ${width} ${frameRate}`;
+    return this.#kept.get(key, Number.POSITIVE_INFINITY, () => this.#turns.run(() => this.#make(first, shape)));
+  }
+
+  async #make(first: StoredKeyframe, { start, end, width, frameRate }: PreviewShape): Promise<Uint8Array | null> {
+    const { index, rendition, segment } = first;
+    const { codec } = rendition.track;
+    if (codec !== "avc" && codec !== "hevc" && codec !== "av1") return null;
+    const prefix = `${index.keyPrefix}${rendition.rendition}/`;
+    const init = await this.#bytes.readInit(`${prefix}${segment.init}`);
+    if (!init) return null;
+    const config = Buffer.from(decoderConfigOf(readInit(init).sampleEntry)).toString("base64");
+    const shown = { fromTicks: Math.round(start * TICKS_PER_SECOND), toTicks: Math.round(end * TICKS_PER_SECOND) };
+    const picture = { codec, config, maxWidth: width, maxHeight: width, frameRate, ...shown };
+    return this.#maker.make(picture, this.#packets(prefix, rendition, piecesOf(first, end)));
+  }
+
+  async *#packets(prefix: string, { track }: StoredRendition, pieces: readonly Piece[]): AsyncGenerator<PreviewPacket> {
+    for (const { segment, shownAt } of pieces) {
+      const { span, offset, length, startTicks } = segment;
+      const range = { start: offset, end: offset + length - 1 };
+      const onPlayer = (ticks: number): number => ((ticks - startTicks + shownAt) * TICKS_PER_SECOND) / track.timescale;
+      for (const sample of readSamples(await buffer(this.#bytes.read(`${prefix}${span}`, range)))) {
+        const { decodeTime, time, isIndependent, data } = sample;
+        yield { type: "packet", isIndependent, dts: onPlayer(decodeTime), pts: onPlayer(time), data };
+      }
+    }
+  }
+}
+
+/** What must be decoded from a keyframe to the end; it stops where another decoder configuration begins. */
+function piecesOf({ rendition: { segments, track }, segment: first }: StoredKeyframe, endSeconds: number): Piece[] {
+  const pieces: Piece[] = [];
+  let [shownAt, bytes] = [0, 0];
+  for (const segment of segments) {
+    const isWanted = !segment.gap && segment.msn >= first.msn;
+    if (isWanted && segment.init !== first.init) break;
+    if (isWanted) bytes += segment.length;
+    const isBehind = shownAt >= endSeconds * track.timescale || bytes > MAX_SOURCE_BYTES;
+    if (pieces.length > 0 && isBehind) break;
+    if (isWanted) pieces.push({ segment, shownAt });
+    shownAt += segment.durationTicks;
+  }
+  return pieces;
+}
