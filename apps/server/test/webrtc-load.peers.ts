@@ -129,6 +129,35 @@ test("through a network that loses a twentieth and reorders, the picture never f
   expect((await viewer.figures()).lost).toBe(0);
 });
 
+test("a viewer whose line carries a third of the source gets a rung of the ladder, slows nobody, and has the source again when it can", async () => {
+  const profiles = [{ name: "240p", width: 426, height: 240, bitrate: 300_000, fps: 0 }];
+  await using broadcast = await startBroadcast(arena.weir, {
+    ...{ width: 640, height: 360, bitrateBps: 1_500_000, seconds: 120, audio: true },
+    stream: { profiles },
+  });
+  await broadcast.untilState("live");
+  const url = arena.weir.webrtcUrl(broadcast.stream.playbackId);
+  await using bystander = await WebrtcPage.open(arena.browser, arena.weir.url);
+  const port = Number(/ 1 UDP \d+ \S+ (\d+) /.exec((await bystander.watch(url)).body)?.[1]);
+  await using relay = await LossyRelay.open({ target: port, loss: 0, reordered: 0 });
+  await using viewer = await WebrtcPage.open(arena.browser, arena.weir.url);
+  await viewer.relayBy(relay.port);
+  await viewer.watch(url);
+  await viewer.until("the source", ({ width, frames }) => width === 640 && frames > 150);
+  relay.bitsPerSecond = 500_000;
+  const narrowedAt = Date.now();
+  const lowered = await viewer.until("the rung", ({ width }) => width === 426, 30_000);
+  const loweredMs = Date.now() - narrowedAt;
+  const later = await viewer.until("pictures of the rung", ({ frames }) => frames > lowered.frames + 150);
+  expect(later).toMatchObject({ width: 426 });
+  expect(later.audioSamples).toBeGreaterThan(lowered.audioSamples);
+  relay.bitsPerSecond = Number.POSITIVE_INFINITY;
+  const widenedAt = Date.now();
+  await viewer.until("the source again", ({ width }) => width === 640, 40_000);
+  console.log(`the rung after ${loweredMs} ms, the source again after ${Date.now() - widenedAt} ms`);
+  expect(await bystander.figures()).toMatchObject({ width: 640, lost: 0 });
+});
+
 test("the WebRTC process killed with ten viewers: a browser watches again within 5 s, and HLS never notices", async () => {
   await using broadcast = await startBroadcast(arena.weir, { seconds: 90, stream: { profiles: [] } });
   await broadcast.untilState("live");

@@ -170,6 +170,12 @@ export class LivePipeline {
     return `The rendition "${profile}" is not being made, so there is nothing to send.`;
   }
 
+  /** The rungs that are made now, smaller than the source, for readers of their pictures. Rungs have no B-frames. */
+  get watchableRungs(): readonly { id: string; bitrateBps: number; feed: Pick<SessionFeed, "attach"> }[] {
+    const made = this.#ladder?.branches.filter(({ rung }) => !rung.isForTargets && this.#ladder?.isMaking(rung)) ?? [];
+    return made.map(({ rung: { id, bitrateBps }, feed }) => ({ id, bitrateBps, feed }));
+  }
+
   get renditions(): readonly LiveRendition[] {
     const rungs = this.#ladder?.branches ?? [];
     return [...this.#branches.values(), ...rungs].map(({ rendition }) => rendition);

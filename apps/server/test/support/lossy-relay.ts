@@ -10,9 +10,15 @@ export interface LossyRelayOptions {
   readonly reordered: number;
 }
 
-/** A UDP relay on loopback that loses and reorders some of what comes from its target. */
+/** A line's buffer: packets that would wait for longer are dropped. */
+const MAX_QUEUE_MS = 200;
+
+/** A UDP relay on loopback that loses and reorders some of what comes from its target, and lets no more through than its line carries. */
 export class LossyRelay implements AsyncDisposable {
   loss: number;
+  /** What the line carries of what comes from the target. */
+  bitsPerSecond = Number.POSITIVE_INFINITY;
+  #freeAt = 0;
   readonly #options: LossyRelayOptions;
   readonly #front: Socket = createSocket("udp4");
   readonly #backs = new Map<number, Socket>();
@@ -46,6 +52,7 @@ export class LossyRelay implements AsyncDisposable {
     let held: Buffer | null = null;
     back.on("message", (message) => {
       if (this.#chance() < this.loss) return;
+      if (this.bitsPerSecond < Number.POSITIVE_INFINITY) return this.#queue(message, client);
       if (!held && this.#chance() < this.#options.reordered) {
         held = message;
         return;
@@ -56,6 +63,15 @@ export class LossyRelay implements AsyncDisposable {
     });
     this.#backs.set(client, back);
     return back;
+  }
+
+  #queue(message: Buffer, client: number): void {
+    const now = performance.now();
+    const waitMs = Math.max(0, this.#freeAt - now);
+    if (waitMs > MAX_QUEUE_MS) return;
+    const takesMs = (message.length * 8_000) / this.bitsPerSecond;
+    this.#freeAt = now + waitMs + takesMs;
+    setTimeout(() => this.#front.send(message, client, "127.0.0.1"), waitMs + takesMs);
   }
 
   /** The same in every run. */

@@ -10,6 +10,7 @@ export {
   writeNack,
   writePli,
   writeReceiverReport,
+  writeReferenceTime,
   writeRemb,
 } from "./rtcp.ts";
 export { isRtcp, type RtpPacket, readRtpPacket } from "./rtp-packet.ts";

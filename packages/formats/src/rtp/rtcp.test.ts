@@ -8,6 +8,7 @@ import {
   writeNack,
   writePli,
   writeReceiverReport,
+  writeReferenceTime,
   writeRemb,
 } from "./index.ts";
 import { ntpMiddle } from "./rtcp.ts";
@@ -38,6 +39,24 @@ describe("RTCP", () => {
     expect(report && roundTripMs({ ...report, lastReport: 0 }, sentAt)).toBeNull();
   });
 
+  it("tells the round trip from a sender's answer to our clock", () => {
+    const sentAt = Date.UTC(2030, 0, 1);
+    const asked = Buffer.from(writeReferenceTime(1, sentAt));
+    expect(asked.toString("hex", 0, 12)).toBe("80cf0004000000010400" + "0002");
+    // The middle of our NTP time, and half a second; behind a block of another type.
+    const delays = Buffer.concat([
+      Buffer.from("00000001", "hex"),
+      asked.subarray(14, 18),
+      Buffer.from("00008000", "hex"),
+    ]);
+    const answer = Buffer.concat([Buffer.from("80cf00070000000a2a00000100000000" + "05000003", "hex"), delays]);
+    const [report] = readRtcp(answer);
+    expect(report).toMatchObject({ type: "reference", delaySeconds: 0.5 });
+    expect(report?.type === "reference" && roundTripMs(report, sentAt + 570)).toBeCloseTo(70, 0);
+    answer.writeUInt16BE(0, 10);
+    expect(readRtcp(answer.subarray(0, answer.length - 1))).toEqual([]);
+  });
+
   it("asks for keyframes, for packets again, and for less", () => {
     expect(hex(writePli(1, 2))).toBe("81ce00020000000100000002");
     // 5 with 6 and 21 in its mask, 22 by itself, across the end of the numbers.
@@ -47,6 +66,7 @@ describe("RTCP", () => {
     expect(hex(writeRemb(1, [2], 2_000_000))).toBe("8fce0005000000010000000052454d42010fd09000000002");
     expect(readRtcp(writeNack(1, 2, [5, 6, 21, 22]))).toEqual([{ type: "nack", ssrc: 2, count: 4 }]);
     expect(readRtcp(writePli(1, 2))).toEqual([{ type: "keyframe-request" }]);
+    expect(readRtcp(writeRemb(1, [2], 2_000_000))).toEqual([{ type: "bandwidth", bitsPerSecond: 2_000_000 }]);
   });
 
   it("takes any bytes, and is told from RTP", () => {

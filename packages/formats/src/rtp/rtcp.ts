@@ -4,10 +4,18 @@ const SENDER_REPORT = 200;
 const RECEIVER_REPORT = 201;
 const TRANSPORT_FEEDBACK = 205;
 const PAYLOAD_FEEDBACK = 206;
+const EXTENDED_REPORT = 207;
 const NACK = 1;
 const PLI = 1;
 const FIR = 4;
 const APPLICATION_LAYER = 15;
+/** "REMB" */
+const REMB = 0x52454d42;
+
+/** RFC 3611: a receiver's clock, and a sender's answer to it. */
+const REFERENCE_TIME = 4;
+const DELAY_SINCE_REFERENCE = 5;
+const DELAY_BYTES = 12;
 
 const REPORT_BLOCK_BYTES = 24;
 /** Of one NACK: more is not mended by asking. */
@@ -49,7 +57,28 @@ export interface KeyframeRequest {
   readonly type: "keyframe-request";
 }
 
-export type RtcpReport = SenderReport | ReceptionReport | NackReport | KeyframeRequest;
+/** Receiver estimated maximum bitrate: the rate that the receiver thinks its network carries. */
+export interface BandwidthReport {
+  readonly type: "bandwidth";
+  readonly bitsPerSecond: number;
+}
+
+/** The answer of a sender to our `writeReferenceTime`. */
+export interface ReferenceReport {
+  readonly type: "reference";
+  /** The middle of the NTP time of our reference. */
+  readonly lastReport: number;
+  /** From then until this answer, in seconds. */
+  readonly delaySeconds: number;
+}
+
+export type RtcpReport =
+  | SenderReport
+  | ReceptionReport
+  | NackReport
+  | KeyframeRequest
+  | BandwidthReport
+  | ReferenceReport;
 
 /** The useful reports of a compound packet. An unreadable one ends the list. */
 export function readRtcp(bytes: Uint8Array): RtcpReport[] {
@@ -83,7 +112,24 @@ function readOne(view: DataView, offset: number, end: number, reports: RtcpRepor
   else if (type === TRANSPORT_FEEDBACK && count === NACK && end - offset >= 12)
     reports.push({ type: "nack", ssrc: view.getUint32(offset + 8), count: nackedPackets(view, offset + 12, end) });
   else if (type === PAYLOAD_FEEDBACK && (count === PLI || count === FIR)) reports.push({ type: "keyframe-request" });
+  else if (type === PAYLOAD_FEEDBACK && count === APPLICATION_LAYER && isRemb(view, offset, end))
+    reports.push({ type: "bandwidth", bitsPerSecond: rembRate(view.getUint32(offset + 16)) });
+  else if (type === EXTENDED_REPORT) readDelays(view, offset + 8, end, reports);
 }
+
+function readDelays(view: DataView, start: number, end: number, reports: RtcpReport[]): void {
+  for (let at = start; at + 4 + DELAY_BYTES <= end; at += 4 + view.getUint16(at + 2) * 4) {
+    if (view.getUint8(at) !== DELAY_SINCE_REFERENCE) continue;
+    const delaySeconds = view.getUint32(at + 12) / 65_536;
+    reports.push({ type: "reference", lastReport: view.getUint32(at + 8), delaySeconds });
+  }
+}
+
+const isRemb = (view: DataView, offset: number, end: number): boolean =>
+  end - offset >= 20 && view.getUint32(offset + 12) === REMB;
+
+/** 6 bits of exponent and 18 of mantissa, behind the number of streams. */
+const rembRate = (field: number): number => (field & 0x3ffff) * 2 ** ((field >>> 18) & 0x3f);
 
 function readBlocks(view: DataView, start: number, end: number, count: number, reports: RtcpReport[]): void {
   for (let at = start; count > 0 && at + REPORT_BLOCK_BYTES <= end; at += REPORT_BLOCK_BYTES, count--)
@@ -110,8 +156,11 @@ export function ntpMiddle(unixMs: number): number {
   return Math.round((unixMs / 1000 + NTP_UNIX_SECONDS) * 65_536) % 2 ** 32;
 }
 
-/** Round trip by a reception report that came at `nowMs`; null where the receiver had no sender report yet. */
-export function roundTripMs({ lastReport, delaySeconds }: ReceptionReport, nowMs: number): number | null {
+/** Round trip by a report that came at `nowMs`; null where its sender had not heard our clock yet. */
+export function roundTripMs(
+  { lastReport, delaySeconds }: Pick<ReceptionReport, "lastReport" | "delaySeconds">,
+  nowMs: number,
+): number | null {
   if (lastReport === 0) return null;
   const since = (ntpMiddle(nowMs) - lastReport + 2 ** 32) % 2 ** 32;
   const milliseconds = (since / 65_536 - delaySeconds) * 1000;
@@ -143,6 +192,17 @@ export function writeReceiverReport(sender: number, blocks: readonly OwnReceptio
   return bytesOf(view);
 }
 
+/** Our clock, which a sender repeats with how long it had it (RFC 3611 4.4): so a receiver learns the round trip. */
+export function writeReferenceTime(sender: number, unixMs: number): Uint8Array {
+  const view = packet(EXTENDED_REPORT, 0, 16, sender);
+  view.setUint8(8, REFERENCE_TIME);
+  view.setUint16(10, 2);
+  const seconds = unixMs / 1000 + NTP_UNIX_SECONDS;
+  view.setUint32(12, Math.floor(seconds));
+  view.setUint32(16, Math.floor((seconds % 1) * 2 ** 32));
+  return bytesOf(view);
+}
+
 /** Picture loss indication: send a keyframe. */
 export function writePli(sender: number, media: number): Uint8Array {
   const view = packet(PAYLOAD_FEEDBACK, PLI, 8, sender);
@@ -171,7 +231,7 @@ export function writeNack(sender: number, media: number, sequences: readonly num
 /** Receiver estimated maximum bitrate: send no more than this. */
 export function writeRemb(sender: number, media: readonly number[], bitsPerSecond: number): Uint8Array {
   const view = packet(PAYLOAD_FEEDBACK, APPLICATION_LAYER, 16 + media.length * 4, sender);
-  for (const [index, letter] of [..."REMB"].entries()) view.setUint8(12 + index, letter.charCodeAt(0));
+  view.setUint32(12, REMB);
   let exponent = 0;
   let mantissa = Math.round(bitsPerSecond);
   while (mantissa >= 2 ** 18) {

@@ -1,4 +1,4 @@
-import type { Peer, PeerHandler, PeerSource, WebrtcPeers } from "../webrtc/webrtc-process.ts";
+import type { Peer, PeerHandler, PeerSource, ViewingPeer, WebrtcPeers } from "../webrtc/webrtc-process.ts";
 import type { MediaFrame, PeerPlan } from "../webrtc/webrtc-protocol.ts";
 
 /** A WebRTC connection that a test moves. It is answered at once. */
@@ -7,6 +7,8 @@ export class FakePeer {
   readonly plan: PeerPlan;
   readonly handler: PeerHandler;
   isClosed = false;
+  /** The source that a viewer gets, and whether it gets its keyframes alone. */
+  shown: readonly [source: number, isKeyframesOnly: boolean] = [0, false];
 
   constructor(kind: FakePeer["kind"], plan: PeerPlan, handler: PeerHandler) {
     this.kind = kind;
@@ -25,8 +27,9 @@ export class FakePeer {
 export class FakePeers implements WebrtcPeers {
   readonly peers: FakePeer[] = [];
   /** The media that viewers were sent, of all sources. */
-  readonly frames: MediaFrame[] = [];
+  readonly frames: (MediaFrame & { readonly source: number })[] = [];
   openSources = 0;
+  #sources = 0;
   answers = true;
 
   get latest(): FakePeer {
@@ -39,12 +42,22 @@ export class FakePeers implements WebrtcPeers {
 
   openSource(): PeerSource {
     this.openSources++;
+    const id = ++this.#sources;
     return {
+      id,
       frame: (frame) => {
-        this.frames.push({ ...frame, data: Uint8Array.from(frame.data) });
+        this.frames.push({ ...frame, source: id, data: Uint8Array.from(frame.data) });
         return true;
       },
-      watch: (_offer, plan, handler) => this.#open("watch", plan, handler),
+      watch: (_offer, plan, handler) => {
+        const opened = this.#open("watch", plan, handler);
+        const peer = this.latest;
+        peer.shown = [id, false];
+        const show: ViewingPeer["show"] = (source, isKeyframesOnly) => {
+          peer.shown = [source.id, isKeyframesOnly];
+        };
+        return { ...opened, show };
+      },
       close: () => {
         this.openSources--;
       },

@@ -10,6 +10,7 @@ import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../platform/log.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
 import { MediaPlane } from "../index.ts";
+import type { TranscodeAdmission } from "../ladder/transcode-admission.ts";
 import type { Publication } from "../packet.ts";
 import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, NO_TARGETS, ORCHESTRATOR } from "./fake-gates.ts";
 import { FakePlaybackGate } from "./fake-playback-gate.ts";
@@ -32,15 +33,19 @@ export class MediaRig implements AsyncDisposable {
   plane: MediaPlane;
   readonly #server: Server;
 
-  private constructor(folder: string) {
+  readonly #admission: TranscodeAdmission;
+
+  private constructor(folder: string, admission: TranscodeAdmission) {
     this.folder = folder;
+    this.#admission = admission;
     this.store = new LocalObjectStore(join(folder, "objects"));
     this.plane = this.#newPlane();
     this.#server = createServer(oneAtATime((req, res) => this.plane.handleHttp(req, res)));
   }
 
-  static async open(): Promise<MediaRig> {
-    const rig = new MediaRig(await mkdtemp(join(tmpdir(), "weir-media-")));
+  /** Transcodes what `admission` lets in: nothing, unless told otherwise. */
+  static async open(admission = NO_LADDER.admission): Promise<MediaRig> {
+    const rig = new MediaRig(await mkdtemp(join(tmpdir(), "weir-media-")), admission);
     await rig.store.open();
     await rig.plane.start();
     await new Promise<void>((resolve) => rig.#server.listen(0, "127.0.0.1", resolve));
@@ -117,7 +122,7 @@ export class MediaRig implements AsyncDisposable {
       maxReads: 100,
       spoolDir: join(this.folder, "spool"),
       reconnectWindowMs: 30_000,
-      ladder: { ...NO_LADDER, children: this.children },
+      ladder: { ...NO_LADDER, admission: this.#admission, children: this.children },
       restream: NO_TARGETS,
       orchestrator: ORCHESTRATOR,
       spoolFreeBytes: () => this.spoolFreeBytes,

@@ -6,7 +6,7 @@ const MAX_GOP_PICTURES = 1200;
 
 /** The viewers. */
 export interface FanOutViewer {
-  frame(frame: MediaFrame): void;
+  frame(frame: MediaFrame, from: FanOut): void;
 }
 
 /** One source and all who watch it, with its pictures since the last keyframe. */
@@ -30,7 +30,7 @@ export class FanOut {
 
   frame(frame: MediaFrame): void {
     if (frame.kind === "video") this.#keep(frame);
-    for (const viewer of this.#viewers) viewer.frame(frame);
+    for (const viewer of this.#viewers) viewer.frame(frame, this);
   }
 
   #keep(frame: MediaFrame): void {

@@ -7,17 +7,19 @@ import {
   type RtpPicture,
   readRtcp,
   readRtpPacket,
+  roundTripMs,
   type SenderReport,
   writeNack,
   writePli,
   writeReceiverReport,
+  writeReferenceTime,
   writeRemb,
 } from "@weir/formats/rtp";
 import type { Track } from "node-datachannel";
 import { type MediaKind, type PeerEvents, PeerTransport } from "./peer-transport.ts";
 import { PublishClock } from "./publish-clock.ts";
 import { ReceiveRate } from "./receive-rate.ts";
-import type { MediaFrame, PeerOffer, WebrtcStart } from "./webrtc-protocol.ts";
+import type { MediaFrame, PeerOffer, PeerReport, WebrtcStart } from "./webrtc-protocol.ts";
 
 const LOOK_MS = 20;
 const REPORT_MS = 500;
@@ -28,6 +30,7 @@ const MEND_MS = 400;
 
 /** One publisher: what it sends, in order and put together; asks for keyframes, for lost packets, and for as much as gets through. Runs inside the WebRTC child only. */
 export class PublishPeer {
+  readonly #peer: number;
   readonly #transport: PeerTransport;
   readonly #video: Receiver | null;
   readonly #audio: Receiver | null;
@@ -39,6 +42,9 @@ export class PublishPeer {
   #waitsForIdr = true;
   #pliAt = Number.NEGATIVE_INFINITY;
   #reportedAt = Number.NEGATIVE_INFINITY;
+  /** The worst since the last report; null before anything came. */
+  #fractionLost: number | null = null;
+  #roundTripMs: number | null = null;
 
   constructor(
     start: WebrtcStart,
@@ -46,6 +52,7 @@ export class PublishPeer {
     onFrame: (frame: MediaFrame) => void,
     events: PeerEvents,
   ) {
+    this.#peer = peer;
     this.#onFrame = onFrame;
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
     this.#transport = new PeerTransport(`publish-${peer}`, start, { offer, plan, direction: "RecvOnly" }, () => {}, {
@@ -73,12 +80,27 @@ export class PublishPeer {
     this.#transport.close(reason);
   }
 
+  /** How its media gets through since the last time; null before anything came. */
+  takeReport(): PeerReport | null {
+    if (this.#fractionLost === null) return null;
+    const report = {
+      peer: this.#peer,
+      fractionLost: this.#fractionLost,
+      roundTripMs: this.#roundTripMs,
+      retransmits: (this.#video?.askedAgain ?? 0) + (this.#audio?.askedAgain ?? 0),
+      availableBps: null,
+    };
+    this.#fractionLost = null;
+    return report;
+  }
+
   #listen(kind: MediaKind, receiver: Receiver | null): void {
     receiver?.track.onError(() => {}); // its connection tells the end
     receiver?.track.onMessage((message) => {
       const now = performance.now();
       if (!isRtcp(message)) return receiver.take(message, now);
       for (const report of readRtcp(message)) {
+        if (report.type === "reference") this.#roundTripMs = roundTripMs(report, Date.now()) ?? this.#roundTripMs;
         if (report.type !== "sender-report") continue;
         receiver.heard(report, now);
         this.#clock.report(kind, report.timestamp, report.sentAtMs);
@@ -111,7 +133,11 @@ export class PublishPeer {
     if (now - this.#reportedAt < REPORT_MS) return;
     this.#reportedAt = now;
     const lost = this.#video?.report(now) ?? 0;
-    this.#audio?.report(now);
+    const lostSound = this.#audio?.report(now) ?? 0;
+    const leading = this.#video ?? this.#audio;
+    if (!leading?.ssrc) return;
+    this.#fractionLost = Math.max(this.#fractionLost ?? 0, this.#video ? lost : lostSound);
+    leading.send(writeReferenceTime(OWN_SSRC, Date.now()));
     if (this.#video?.ssrc) this.#video.send(writeRemb(OWN_SSRC, [this.#video.ssrc], this.#rate.next(lost)));
   }
 
@@ -136,6 +162,8 @@ class Receiver {
   readonly track: Track;
   /** Null until the first packet. */
   ssrc: number | null = null;
+  /** Packets. */
+  askedAgain = 0;
   readonly #payloadType: number;
   readonly #buffer: ReorderBuffer;
   #heard: { readonly report: SenderReport; readonly at: number } | null = null;
@@ -161,7 +189,9 @@ class Receiver {
   look(now: number): void {
     this.#buffer.tick(now);
     const wanted = this.#buffer.wanted(now);
-    if (wanted.length > 0 && this.ssrc !== null) this.send(writeNack(OWN_SSRC, this.ssrc, wanted));
+    if (wanted.length === 0 || this.ssrc === null) return;
+    this.askedAgain += wanted.length;
+    this.send(writeNack(OWN_SSRC, this.ssrc, wanted));
   }
 
   /** Says how much came, and returns the part that was lost since the last time. */

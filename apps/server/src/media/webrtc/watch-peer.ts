@@ -26,20 +26,12 @@ const CATCH_UP_TICKS = VIDEO_RATE / 1000;
 /** A browser that misses pictures asks again and again until it has a keyframe. */
 const REJOIN_MS = 400;
 
-/** Of the packets of one report. Retransmission mends less than that. */
-const BAD_LOSS = 0.2;
-const GOOD_LOSS = 0.05;
-/** Reports in a row. A browser sends one a second. */
-const BAD_REPORTS = 2;
-const GOOD_REPORTS = 5;
-
-/**
- * One viewer: gets the pictures of a source from its last keyframe on, and Opus as it comes. A viewer whose network loses a fifth of its packets gets
- * keyframes alone until it loses less. Runs inside the WebRTC child only.
- */
+/** One viewer: gets the pictures of a source from its last keyframe on, and Opus as it comes. Tells how they get through. Runs inside the WebRTC child only. */
 export class WatchPeer {
   readonly #peer: number;
-  readonly #source: FanOut;
+  #source: FanOut;
+  /** The source that it gets from its next keyframe on; null where it has what it is to get. */
+  #next: FanOut | null = null;
   readonly #transport: PeerTransport;
   readonly #video: Sender | null;
   readonly #audio: Sender | null;
@@ -49,9 +41,9 @@ export class WatchPeer {
   #waitsForKeyframe = true;
   #joinedAt = 0;
   #isKeyframesOnly = false;
-  #badReports = 0;
-  #goodReports = 0;
-  #fractionLost = 0;
+  /** The worst since the last report; null before the viewer has told. */
+  #fractionLost: number | null = null;
+  #availableBps: number | null = null;
   #roundTripMs: number | null = null;
   #retransmits = 0;
 
@@ -76,7 +68,8 @@ export class WatchPeer {
         },
         closed: (reason) => {
           if (this.#burst) clearTimeout(this.#burst);
-          source.leave(this);
+          this.#source.leave(this);
+          this.#next?.leave(this);
           events.closed(reason);
         },
       },
@@ -95,21 +88,47 @@ export class WatchPeer {
     this.#transport.close(reason);
   }
 
-  get report(): PeerReport {
-    return {
+  /** Get this source from its next keyframe on, or keyframes alone of it. */
+  show(source: FanOut, isKeyframesOnly: boolean): void {
+    if (isKeyframesOnly) this.#behind = null;
+    else if (this.#isKeyframesOnly) this.#waitsForKeyframe = true;
+    this.#isKeyframesOnly = isKeyframesOnly;
+    this.#next?.leave(this);
+    this.#next = source === this.#source ? null : source;
+    this.#next?.join(this);
+  }
+
+  /** What the viewer has told since the last time; null for nothing. */
+  takeReport(): PeerReport | null {
+    if (this.#fractionLost === null) return null;
+    const report = {
       peer: this.#peer,
       fractionLost: this.#fractionLost,
       roundTripMs: this.#roundTripMs,
       retransmits: this.#retransmits,
-      isKeyframesOnly: this.#isKeyframesOnly,
+      availableBps: this.#availableBps,
     };
+    this.#fractionLost = null;
+    this.#availableBps = null;
+    return report;
   }
 
-  frame(frame: MediaFrame): void {
+  frame(frame: MediaFrame, from: FanOut): void {
     if (!this.#transport.isConnected) return;
+    if (from === this.#next && frame.kind === "video" && frame.isIndependent) this.#change(from);
+    if (from !== this.#source) return;
     if (frame.kind === "audio") return this.#audio?.send(frame);
     if (this.#behind) this.#behind.push(frame);
     else this.#picture(frame);
+  }
+
+  #change(source: FanOut): void {
+    this.#source.leave(this);
+    this.#source = source;
+    this.#next = null;
+    this.#behind = null;
+    this.#video?.changeClock();
+    this.#audio?.changeClock();
   }
 
   #picture(frame: MediaFrame): void {
@@ -150,24 +169,13 @@ export class WatchPeer {
 
   #take(report: RtcpReport): void {
     if (report.type === "reception") {
-      this.#fractionLost = report.fractionLost;
+      this.#fractionLost = Math.max(this.#fractionLost ?? 0, report.fractionLost);
       this.#roundTripMs = roundTripMs(report, Date.now()) ?? this.#roundTripMs;
-      this.#judge(report.fractionLost);
-    } else if (report.type === "nack") this.#retransmits += report.count;
+    } else if (report.type === "bandwidth")
+      this.#availableBps = Math.min(this.#availableBps ?? Number.POSITIVE_INFINITY, report.bitsPerSecond);
+    else if (report.type === "nack") this.#retransmits += report.count;
     else if (report.type === "keyframe-request" && !this.#behind && performance.now() - this.#joinedAt > REJOIN_MS)
       this.#join();
-  }
-
-  #judge(fractionLost: number): void {
-    this.#badReports = fractionLost >= BAD_LOSS ? this.#badReports + 1 : 0;
-    this.#goodReports = fractionLost <= GOOD_LOSS ? this.#goodReports + 1 : 0;
-    if (!this.#isKeyframesOnly && this.#badReports >= BAD_REPORTS) {
-      this.#isKeyframesOnly = true;
-      this.#behind = null;
-    } else if (this.#isKeyframesOnly && this.#goodReports >= GOOD_REPORTS) {
-      this.#isKeyframesOnly = false;
-      this.#waitsForKeyframe = true;
-    }
   }
 }
 
@@ -182,6 +190,8 @@ class Sender {
   shift = 0;
   /** Of the newest frame. */
   sentTime = Number.NEGATIVE_INFINITY;
+  #sentAt = 0;
+  #isOtherClock = false;
   readonly #track: Track;
   readonly #config: RtpPacketizationConfig;
   readonly #ticks: number;
@@ -198,7 +208,16 @@ class Sender {
     track.setMediaHandler(packetizer);
   }
 
+  /** What follows has another source's times: it goes on where what was sent would be by now. */
+  changeClock(): void {
+    this.#isOtherClock = this.sentTime !== Number.NEGATIVE_INFINITY;
+  }
+
   send({ time, data }: MediaFrame): void {
+    const now = performance.now();
+    if (this.#isOtherClock) this.shift += this.sentTime - time + ((now - this.#sentAt) * VIDEO_RATE) / 1000;
+    this.#isOtherClock = false;
+    this.#sentAt = now;
     this.sentTime = time;
     this.#config.timestamp = (this.#base + Math.round((time + this.shift) * this.#ticks)) % 2 ** 32;
     try {

@@ -17,7 +17,7 @@ import {
 
 /** The bytes that the parent may leave unread. Beyond them publishers' frames are left out until their next keyframe. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
-const REPORTS_MS = 2000;
+const REPORTS_MS = 1000;
 
 const input = new Socket({ fd: 3, readable: true, writable: false });
 const output = new Socket({ fd: 4, readable: false, writable: true });
@@ -32,7 +32,7 @@ input.on("data", (bytes) => {
 for (const pipe of [input, output]) pipe.on("error", () => process.exit(1)).on("close", () => process.exit(0));
 
 setInterval(() => {
-  const reports = [...peers.values()].flatMap((peer) => (peer instanceof WatchPeer ? peer.report : []));
+  const reports = [...peers.values()].flatMap((peer) => peer.takeReport() ?? []);
   if (reports.length > 0) send({ type: "reports", reports });
 }, REPORTS_MS);
 
@@ -45,6 +45,11 @@ function take(message: ToWebrtcChild): void {
       return open(message, (start, events) => new WatchPeer(start, message, sourceOf(message.source), events));
     case "publish":
       return open(message, (start, events) => new PublishPeer(start, message, framesOf(message), events));
+    case "show": {
+      const viewer = peers.get(message.peer);
+      if (viewer instanceof WatchPeer) viewer.show(sourceOf(message.source), message.isKeyframesOnly);
+      return;
+    }
     case "close":
       return peers.get(message.peer)?.close("closed by the server");
     case "frame":

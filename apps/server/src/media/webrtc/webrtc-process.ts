@@ -29,7 +29,7 @@ export interface PeerHandler {
   closed(reason: string): void;
   /** The frames that a publisher sends. */
   frame(frame: MediaFrame): void;
-  /** How a viewer gets it. */
+  /** How well media gets through, about once a second. */
   report(report: PeerReport): void;
 }
 
@@ -38,11 +38,18 @@ export interface Peer {
   close(): void;
 }
 
-/** The media that viewers of one broadcast get. */
+/** A viewer. */
+export interface ViewingPeer extends Peer {
+  /** From the next keyframe of `source` on it gets that, or keyframes alone of it; what it had goes on until then. */
+  show(source: PeerSource, isKeyframesOnly: boolean): void;
+}
+
+/** The media that viewers of one rendition get. */
 export interface PeerSource {
+  readonly id: number;
   /** False where the child is too far behind to take it. */
   frame(frame: MediaFrame): boolean;
-  watch(offer: string, plan: PeerPlan, handler: PeerHandler): Peer;
+  watch(offer: string, plan: PeerPlan, handler: PeerHandler): ViewingPeer;
   close(): void;
 }
 
@@ -95,13 +102,21 @@ export class WebrtcProcess implements WebrtcPeers {
   openSource(): PeerSource {
     const source = ++this.#numbers;
     return {
+      id: source,
       frame: (frame) => {
         if ((this.#input?.writableLength ?? 0) > MAX_BACKLOG_BYTES) return false;
         this.#send({ type: "frame", source, frame });
         return true;
       },
-      watch: (offer, plan, handler) =>
-        this.#open(handler, (peer) => this.#send({ type: "watch", peer, source, offer, plan: bare(plan) })),
+      watch: (offer, plan, handler) => {
+        const { peer, close } = this.#open(handler, (number) =>
+          this.#send({ type: "watch", peer: number, source, offer, plan: bare(plan) }),
+        );
+        const show = ({ id }: PeerSource, isKeyframesOnly: boolean): void => {
+          if (this.#peers.has(peer)) this.#send({ type: "show", peer, source: id, isKeyframesOnly });
+        };
+        return { close, show };
+      },
       close: () => this.#send({ type: "end-source", source }),
     };
   }
@@ -120,12 +135,13 @@ export class WebrtcProcess implements WebrtcPeers {
     await ended;
   }
 
-  #open(handler: PeerHandler, ask: (peer: number) => void): Peer {
+  #open(handler: PeerHandler, ask: (peer: number) => void): Peer & { readonly peer: number } {
     const peer = ++this.#numbers;
     this.#peers.set(peer, handler);
     this.prepare();
     ask(peer);
     return {
+      peer,
       close: () => {
         if (this.#peers.delete(peer)) this.#send({ type: "close", peer });
       },

@@ -22,6 +22,7 @@ const TO_CHILD: readonly ToWebrtcChild[] = [
   { type: "publish", peer: 3, offer: "v=0 ä", plan },
   { type: "frame", source: 2, frame },
   { type: "frame", source: 4_000_000_000, frame: sound },
+  { type: "show", peer: 1, source: 5, isKeyframesOnly: true },
   { type: "close", peer: 1 },
   { type: "end-source", source: 2 },
 ];
@@ -32,7 +33,7 @@ const FROM_CHILD: readonly FromWebrtcChild[] = [
   { type: "frame", peer: 3, frame },
   {
     type: "reports",
-    reports: [{ peer: 1, fractionLost: 0.1, roundTripMs: null, retransmits: 2, isKeyframesOnly: false }],
+    reports: [{ peer: 1, fractionLost: 0.1, roundTripMs: null, retransmits: 2, availableBps: 3e6 }],
   },
   { type: "closed", peer: 1, reason: "gone" },
 ];

@@ -31,16 +31,17 @@ export interface MediaFrame {
   readonly data: Uint8Array;
 }
 
-/** The content of a viewer's reports. */
+/** How well the media of a viewer or a publisher gets through. */
 export interface PeerReport {
   readonly peer: number;
-  /** Of its video packets since its last report, from 0 to 1. */
+  /** Of its video packets, the worst since its last report: from 0 to 1. */
   readonly fractionLost: number;
+  /** Null before it is known, and where the other side does not tell. */
   readonly roundTripMs: number | null;
   /** Packets that were asked for again, since it came. */
   readonly retransmits: number;
-  /** It cannot take more than keyframes for now. */
-  readonly isKeyframesOnly: boolean;
+  /** The rate that a viewer thinks its network carries (REMB), the lowest since its last report; null where it does not say. */
+  readonly availableBps: number | null;
 }
 
 /** Parent to child. */
@@ -49,6 +50,8 @@ export type ToWebrtcChild =
   /** The peer gets what comes for `source`. */
   | ({ readonly type: "watch"; readonly source: number } & PeerOffer)
   | ({ readonly type: "publish" } & PeerOffer)
+  /** A viewer gets this source from its next keyframe on, or keyframes alone of it. */
+  | { readonly type: "show"; readonly peer: number; readonly source: number; readonly isKeyframesOnly: boolean }
   | { readonly type: "close"; readonly peer: number }
   /** For all who watch the source. */
   | { readonly type: "frame"; readonly source: number; readonly frame: MediaFrame }
@@ -62,10 +65,10 @@ export type FromWebrtcChild =
   | { readonly type: "closed"; readonly peer: number; readonly reason: string }
   /** The frames that a publisher sends. */
   | { readonly type: "frame"; readonly peer: number; readonly frame: MediaFrame }
-  /** Every few seconds, of all who watch. */
+  /** Once a second, of those of whom something is known since the last time. */
   | { readonly type: "reports"; readonly reports: readonly PeerReport[] };
 
-const TO_CHILD = { start: 1, watch: 2, publish: 3, close: 4, frame: 5, "end-source": 6 } as const;
+const TO_CHILD = { start: 1, watch: 2, publish: 3, close: 4, frame: 5, "end-source": 6, show: 7 } as const;
 const FROM_CHILD = { answer: 65, connected: 66, closed: 67, frame: 68, reports: 69 } as const;
 
 const FRAME_HEADER_BYTES = 13;
@@ -80,6 +83,7 @@ export function frameToWebrtcChild(message: ToWebrtcChild): Uint8Array {
       return jsonFrame(type, message.start);
     case "watch":
     case "publish":
+    case "show":
     case "close":
     case "end-source":
       return jsonFrame(type, message);
@@ -97,7 +101,7 @@ export function toWebrtcChildReader(): (bytes: Uint8Array) => ToWebrtcChild[] {
   return frameReader((body) => {
     if (body[0] === TO_CHILD.frame) return { type: "frame", source: body.readUInt32BE(1), frame: readMediaFrame(body) };
     if (body[0] === TO_CHILD.start) return { type: "start", start: JSON.parse(body.toString("utf8", 1)) };
-    return readJson(body, [TO_CHILD.watch, TO_CHILD.publish, TO_CHILD.close, TO_CHILD["end-source"]]);
+    return readJson(body, [TO_CHILD.watch, TO_CHILD.publish, TO_CHILD.show, TO_CHILD.close, TO_CHILD["end-source"]]);
   });
 }
 

@@ -1,5 +1,6 @@
 import { avcParameterSets } from "@weir/formats/codecs";
 import { describe, expect, it } from "vitest";
+import { TranscodeAdmission } from "../../ladder/transcode-admission.ts";
 import { Payload } from "../../packet.ts";
 import { browserOffer, FakePeers } from "../../testing/fake-peers.ts";
 import { MediaRig, until } from "../../testing/media-rig.ts";
@@ -9,9 +10,23 @@ const PORT = 8189;
 /** First byte of a packet of one frame of 20 ms. */
 const OPUS_20_MS = 0xf8;
 
+const RUNG = { name: "180p", width: 320, height: 180, fps: 0 };
+const WELL = { peer: 1, fractionLost: 0, roundTripMs: 20, retransmits: 0, availableBps: null };
+
+interface LiveShape {
+  readonly bFrames?: number;
+  readonly audio?: boolean;
+  /** Of a rung beside the source. */
+  readonly rungBps?: number;
+}
+
 /** A live stream that can be watched by WebRTC. */
-async function openLive(shape: { bFrames?: number; audio?: boolean } = { audio: false }) {
-  const rig = await MediaRig.open();
+async function openLive({ rungBps, ...shape }: LiveShape = { audio: false }) {
+  const isTranscoded = rungBps !== undefined;
+  const rig = await MediaRig.open(
+    isTranscoded ? new TranscodeAdmission({ cores: 8, freeBytes: () => 1e12 }) : undefined,
+  );
+  if (isTranscoded) rig.publishGate.nextStart = { profiles: [{ ...RUNG, bitrate: rungBps }] };
   const peers = new FakePeers();
   const refuse = { offer: async () => ({ status: 401, sentence: "no" }) as const };
   rig.plane.serveWebrtc({
@@ -122,6 +137,34 @@ describe("WHEP", () => {
     peers.latest.leave();
     for (let seconds = 0; seconds < 50; seconds++) rig.clock.advance(1000);
     expect([rig.plane.figures.webrtcViewers, now()]).toEqual([0, 0]);
+  });
+
+  it("gives a viewer whose network loses much a rung of the ladder, with its sound, and the source again when that is over", async () => {
+    await using live = await openLive({ audio: true, rungBps: 10_000 });
+    const { rig, peers, publication } = live;
+    await live.watch();
+    await live.watch();
+    const [viewer, bystander] = peers.peers;
+    let clockAt = 5;
+    const second = async (fractionLost: number) => {
+      await rig.send(publication, { seconds: 2, clockAt });
+      clockAt += 2;
+      for (const [peer, lost] of [[viewer, fractionLost] as const, [bystander, 0] as const])
+        peer?.handler.report({ ...WELL, fractionLost: lost });
+    };
+    for (let reports = 0; reports < 3; reports++) await second(0);
+    const [best] = viewer?.shown ?? [];
+    for (let reports = 0; reports < 2; reports++) await second(0.7);
+    const [rung = 0, isKeyframesOnly] = viewer?.shown ?? [];
+    expect([rung === best, isKeyframesOnly, bystander?.shown]).toEqual([false, false, [best, false]]);
+    await second(0);
+    const ofRung = peers.frames.filter(({ source }) => source === rung);
+    expect(ofRung.find(({ kind }) => kind === "video")?.isIndependent).toBe(true);
+    for (let reports = 0; reports < 5; reports++) await second(0);
+    expect(viewer?.shown).toEqual([best, false]);
+    expect(peers.openSources).toBe(2);
+    rig.clock.advance(10_000);
+    expect(peers.openSources).toBe(1);
   });
 
   it("closes its viewers where pictures turn out to have B-frames and there is no room to encode them anew", async () => {

@@ -1,5 +1,3 @@
-import { avcParameterSets } from "@weir/formats/codecs";
-import { lengthPrefixed } from "@weir/formats/rtp";
 import type { Offer } from "@weir/formats/sdp";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
@@ -8,10 +6,13 @@ import type { LadderResources } from "../../ladder/live-ladder.ts";
 import { type AudioTrack, TICKS_PER_SECOND, type Track, type VideoTrack } from "../../packet.ts";
 import type { Cut, Sample } from "../../timeline/timeline-sink.ts";
 import { AudioConversion } from "../../transcode/index.ts";
-import type { Peer, PeerHandler, PeerSource, WebrtcPeers } from "../../webrtc/webrtc-process.ts";
+import type { Peer, PeerHandler, WebrtcPeers } from "../../webrtc/webrtc-process.ts";
 import { needsRendition } from "./needs-rendition.ts";
+import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
+import { WhepLevels } from "./whep-levels.ts";
 import { WhepRendition } from "./whep-rendition.ts";
 import type { WhepSession } from "./whep-session.ts";
+import { WhepViewer } from "./whep-viewer.ts";
 
 const OPUS_BPS = 96_000;
 
@@ -31,9 +32,9 @@ export interface WhepFeedSettings {
  */
 export class WhepFeed implements FeedSink {
   readonly #settings: WhepFeedSettings;
-  readonly #source: PeerSource;
+  readonly #levels: WhepLevels;
   readonly #detach: () => void;
-  readonly #viewers = new Set<{ close(): void }>();
+  readonly #viewers = new Set<WhepViewer>();
   /** Who entered and has not left. */
   #count = 0;
   #isDecided = false;
@@ -51,7 +52,7 @@ export class WhepFeed implements FeedSink {
 
   constructor(settings: WhepFeedSettings) {
     this.#settings = settings;
-    this.#source = settings.peers.openSource();
+    this.#levels = new WhepLevels(settings);
     this.#detach = settings.session.pipeline.feed.attach(this, { from: "keyframe" });
   }
 
@@ -78,27 +79,12 @@ export class WhepFeed implements FeedSink {
   }
 
   watch(sdp: string, plan: Offer, handler: PeerHandler): Peer {
-    const viewer = {
-      close: () => {
-        peer.close();
-        this.#viewers.delete(viewer);
-        handler.closed("the stream ended");
-      },
-    };
+    const levels = this.#levels;
+    const { clock } = this.#settings;
+    const onGone = (gone: WhepViewer) => void this.#viewers.delete(gone);
+    const viewer = new WhepViewer({ clock, levels, onGone }, sdp, plan, handler);
     this.#viewers.add(viewer);
-    const peer = this.#source.watch(sdp, plan, {
-      ...handler,
-      closed: (reason) => {
-        this.#viewers.delete(viewer);
-        handler.closed(reason);
-      },
-    });
-    return {
-      close: () => {
-        this.#viewers.delete(viewer);
-        peer.close();
-      },
-    };
+    return viewer;
   }
 
   /** A viewer is gone. Returns how many are left. */
@@ -111,8 +97,8 @@ export class WhepFeed implements FeedSink {
     this.#isOver = true;
     this.#detach();
     this.#stopMaking();
-    for (const viewer of [...this.#viewers]) viewer.close();
-    this.#source.close();
+    for (const viewer of [...this.#viewers]) viewer.end("the stream ended");
+    this.#levels.close();
     this.#settings.onOver();
   }
 
@@ -153,8 +139,7 @@ export class WhepFeed implements FeedSink {
   /** Null, or why not. */
   #prepareVideo(track: VideoTrack): string | null {
     if (!needsRendition(track)) {
-      const { sps, pps } = avcParameterSets(track.config);
-      this.#parameterSets = lengthPrefixed([...sps, ...pps]);
+      this.#parameterSets = parameterSetsOf(track.config);
       return null;
     }
     return this.#openRendition(track);
@@ -195,8 +180,7 @@ export class WhepFeed implements FeedSink {
       if (this.#refusal) return this.close();
       return this.#videoSample(sample);
     }
-    const bytes = isIndependent ? joined(this.#parameterSets, data.bytes) : data.bytes;
-    this.#send("video", isIndependent, time, bytes);
+    this.#send("video", isIndependent, time, pictureBytes(this.#parameterSets, isIndependent, data.bytes));
   }
 
   #audioSample({ time, data }: Sample, { codec, sampleRate }: AudioTrack): void {
@@ -207,9 +191,8 @@ export class WhepFeed implements FeedSink {
 
   #send(kind: "video" | "audio", isIndependent: boolean, time: number, data: Uint8Array): void {
     if (this.#isOver || (kind === "video" && this.#waitsForKeyframe && !isIndependent)) return;
-    const isTaken = this.#source.frame({ kind, isIndependent, time, data });
+    const isTaken = this.#levels.send({ kind, isIndependent, time, data });
     if (kind === "video") this.#waitsForKeyframe = !isTaken;
-    if (isTaken) this.#settings.session.bytesSent += data.length * this.#viewers.size;
   }
 
   #stopMaking(): void {
@@ -218,11 +201,4 @@ export class WhepFeed implements FeedSink {
     this.#conversion?.close();
     this.#conversion = null;
   }
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(first.length + second.length);
-  bytes.set(first);
-  bytes.set(second, first.length);
-  return bytes;
 }

@@ -1,5 +1,3 @@
-import { avcParameterSets } from "@weir/formats/codecs";
-import { lengthPrefixed } from "@weir/formats/rtp";
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { planLadder, type Rung } from "../../ladder/ladder-plan.ts";
@@ -8,6 +6,7 @@ import type { TranscodeSlot } from "../../ladder/transcode-admission.ts";
 import type { VideoTrack } from "../../packet.ts";
 import type { Cut, Sample } from "../../timeline/timeline-sink.ts";
 import { type FromChild, frameToChild, type TranscodeChild } from "../../transcode/index.ts";
+import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
 
 const MAX_LONG_SIDE = 1920;
 const MAX_SHORT_SIDE = 1080;
@@ -105,12 +104,11 @@ export class WhepRendition {
 
   #receive(message: FromChild): void {
     if (message.type === "ready") {
-      const { sps, pps } = avcParameterSets(Buffer.from(message.rungs[0]?.config ?? "", "base64"));
-      this.#parameterSets = lengthPrefixed([...sps, ...pps]);
+      this.#parameterSets = parameterSetsOf(Buffer.from(message.rungs[0]?.config ?? "", "base64"));
     } else if (message.type === "packet") {
       this.#failures = 0;
       const { isIndependent, pts: time } = message;
-      const data = isIndependent ? Buffer.concat([this.#parameterSets, message.data]) : message.data;
+      const data = pictureBytes(this.#parameterSets, isIndependent, message.data);
       this.#settings.onPicture({ time, isIndependent, data });
     } else if (message.type === "error" && message.isFatal) this.#fail(message.message);
   }

@@ -8,9 +8,21 @@ export interface WhepSessions {
 export interface WhepSession {
   readonly sessionId: string;
   readonly isFinished: boolean;
-  readonly pipeline: { readonly feed: Pick<SessionFeed, "attach"> };
+  readonly pipeline: {
+    readonly feed: Pick<SessionFeed, "attach">;
+    /** Made now, without B-frames. */
+    readonly watchableRungs: readonly WatchableRung[];
+  };
   /** Bytes sent to viewers; delivery adds to it. */
   bytesSent: number;
+}
+
+/** A rung of the session's ladder, for viewers whose network does not carry the source. */
+export interface WatchableRung {
+  readonly id: string;
+  readonly bitrateBps: number;
+  /** Its pictures. */
+  readonly feed: Pick<SessionFeed, "attach">;
 }
 
 /** How the outside reaches the WebRTC port. */

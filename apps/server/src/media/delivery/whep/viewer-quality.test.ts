@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { type Reception, ViewerQuality } from "./viewer-quality.ts";
+
+const SOURCE = { name: "source", bitsPerSecond: 3_000_000 };
+const HIGH = { name: "v0", bitsPerSecond: 1_500_000 };
+const LOW = { name: "v1", bitsPerSecond: 500_000 };
+
+/** A viewer that reports once a second, and the levels that it got. */
+function viewer(levels: readonly [typeof SOURCE, ...(typeof SOURCE)[]] = [SOURCE, HIGH, LOW]) {
+  const quality = new ViewerQuality(SOURCE.name);
+  let now = 0;
+  const report = ({ fractionLost = 0, availableBps = null }: Partial<Reception>, times = 1): string => {
+    for (let reports = 0; reports < times; reports++) {
+      now += 1000;
+      quality.judge({ fractionLost, availableBps }, levels, now);
+    }
+    const { name, isKeyframesOnly } = quality.choice;
+    return isKeyframesOnly ? `keyframes of ${name}` : name;
+  };
+  return { report, now: () => now, use: (changed: typeof levels) => (levels = changed) };
+}
+
+describe("a viewer's quality", () => {
+  it("falls to the level that its network carried, after two bad reports and not after one", () => {
+    const { report } = viewer();
+    expect([report({ fractionLost: 0.3 }), report({}), report({ fractionLost: 0.3 })]).toEqual([
+      "source",
+      "source",
+      "v0",
+    ]);
+    const far = viewer();
+    expect(far.report({ fractionLost: 0.6 }, 2)).toBe("v1");
+  });
+
+  it("falls by the viewer's estimate of its network too, where that falls", () => {
+    const { report } = viewer();
+    expect(report({ availableBps: 2_000_000 }, 5)).toBe("source");
+    expect([report({ availableBps: 1_900_000 }), report({ availableBps: 1_800_000 })]).toEqual(["source", "v0"]);
+  });
+
+  it("stays where a tenth of the packets is not lost", () => {
+    expect(viewer().report({ fractionLost: 0.09 }, 60)).toBe("source");
+  });
+
+  it("has keyframes alone where the lowest level is not carried, and the level again after five good reports", () => {
+    const { report } = viewer([SOURCE]);
+    expect(report({ fractionLost: 0.15 }, 10)).toBe("source");
+    expect(report({ fractionLost: 0.2 }, 2)).toBe("keyframes of source");
+    expect(report({}, 4)).toBe("keyframes of source");
+    expect(report({})).toBe("source");
+  });
+
+  it("rises a level at a time, and more rarely after each try that failed", () => {
+    const { report, now } = viewer();
+    report({ fractionLost: 0.7 }, 2);
+    expect(report({}, 5)).toBe("v0");
+    expect(report({}, 5)).toBe("source");
+    const waits: number[] = [];
+    for (let tries = 0; tries < 4; tries++) {
+      expect(report({ fractionLost: 0.3 }, 2)).toBe("v0");
+      const since = now();
+      while (report({}) !== "source");
+      waits.push((now() - since) / 1000);
+    }
+    expect(waits).toEqual([10, 20, 40, 80]);
+    report({}, 20);
+    report({ fractionLost: 0.3 }, 2);
+    expect(report({}, 5)).toBe("source");
+  });
+
+  it("is the best there is where its level is no longer made", () => {
+    const { report, use } = viewer();
+    report({ fractionLost: 0.6 }, 2);
+    use([SOURCE, HIGH]);
+    expect(report({})).toBe("source");
+  });
+});

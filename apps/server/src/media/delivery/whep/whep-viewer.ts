@@ -1,0 +1,75 @@
+import type { Offer } from "@weir/formats/sdp";
+import type { Clock } from "../../../platform/clock.ts";
+import type { PeerHandler, ViewingPeer } from "../../webrtc/webrtc-process.ts";
+import type { PeerReport } from "../../webrtc/webrtc-protocol.ts";
+import { type QualityChoice, ViewerQuality } from "./viewer-quality.ts";
+import { BEST, type WhepLevels } from "./whep-levels.ts";
+
+/** One WebRTC viewer of a session, who gets the level that its network carries. */
+export class WhepViewer {
+  /** The newest report; null before the first. */
+  report: PeerReport | null = null;
+  readonly #clock: Clock;
+  readonly #levels: WhepLevels;
+  readonly #quality = new ViewerQuality(BEST);
+  readonly #peer: ViewingPeer;
+  readonly #handler: PeerHandler;
+  readonly #onGone: (viewer: WhepViewer) => void;
+  #given: QualityChoice = this.#quality.choice;
+  #isGone = false;
+
+  constructor(
+    { clock, levels, onGone }: { clock: Clock; levels: WhepLevels; onGone: (viewer: WhepViewer) => void },
+    sdp: string,
+    plan: Offer,
+    handler: PeerHandler,
+  ) {
+    this.#clock = clock;
+    this.#levels = levels;
+    this.#handler = handler;
+    this.#onGone = onGone;
+    this.#peer = levels.enter(this.#given.name).watch(sdp, plan, {
+      ...handler,
+      report: (report) => this.#judge(report),
+      closed: (reason) => {
+        this.#leave();
+        handler.closed(reason);
+      },
+    });
+  }
+
+  /** Gets less than the best there is. */
+  get isLowered(): boolean {
+    return this.#given.isKeyframesOnly || this.#given.name !== BEST;
+  }
+
+  /** Its own client, or who let it in, ended it. */
+  close(): void {
+    this.#leave();
+    this.#peer.close();
+  }
+
+  /** Nothing more comes for it. */
+  end(reason: string): void {
+    this.close();
+    this.#handler.closed(reason);
+  }
+
+  #judge(report: PeerReport): void {
+    this.report = report;
+    const given = this.#given;
+    const chosen = this.#quality.judge(report, this.#levels.list, this.#clock.monotonic());
+    if (chosen === given || this.#isGone) return;
+    this.#given = chosen;
+    const source = this.#levels.enter(chosen.name);
+    this.#peer.show(source, chosen.isKeyframesOnly);
+    this.#levels.leave(given.name);
+  }
+
+  #leave(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#levels.leave(this.#given.name);
+    this.#onGone(this);
+  }
+}
