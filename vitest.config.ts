@@ -13,7 +13,8 @@ const oneAtATime = { ...alone, fileParallelism: false };
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // Three on two cores: a third of the time they wait.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 60_000,
@@ -27,6 +28,8 @@ export default defineConfig({
           include: ["{packages,apps,tools}/**/*.test.ts", "apps/server/test/*.loopback.ts"],
           exclude: ["**/node_modules/**", "apps/server/test/**/*.test.ts"],
           globalSetup: "tools/unit-test-postgres.ts",
+          // A worker reads and compiles a module once for all files that it runs: a third of the CPU time otherwise.
+          isolate: false,
         },
       },
       {

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chownSync, mkdtempSync, rmSync } from "node:fs";
+import { chownSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../src/platform/clock.ts";
 import { until } from "../src/platform/retry.ts";
+import { makeTestFolder } from "../src/platform/test-folder.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
@@ -14,7 +13,7 @@ let dataFolder: string;
 const started: Run[] = [];
 
 beforeEach(() => {
-  dataFolder = mkdtempSync(join(tmpdir(), "weir-startup-"));
+  dataFolder = makeTestFolder("startup");
 });
 
 afterEach(async () => {

@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { makeTestFolder } from "../../src/platform/test-folder.ts";
 import { startChromium } from "./chromium.ts";
 import { WeirProcess } from "./weir-process.ts";
 
@@ -16,7 +16,7 @@ declare module "vitest" {
 
 /** The set-up of tests that start their own servers. Returns its removal. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), "weir-template-"));
+  const folder = makeTestFolder("template");
   const weir = await WeirProcess.start({ dataFolder: folder });
   await weir[Symbol.asyncDispose]();
   // Sockets of the server that is gone.

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import type { TestProject } from "vitest/node";
+import { makeTestFolder } from "../../src/platform/test-folder.ts";
 import setUpAlone from "./alone-set-up.ts";
 import { SHARED_SETTINGS } from "./shared-server.ts";
 import { WeirProcess } from "./weir-process.ts";
@@ -16,7 +15,7 @@ declare module "vitest" {
 /** The set-up of tests that share a server. Returns its removal. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const tearDown = await setUpAlone(project);
-  const dataFolder = await mkdtemp(join(tmpdir(), "weir-shared-"));
+  const dataFolder = makeTestFolder("shared");
   const weir = await WeirProcess.start({ dataFolder, env: SHARED_SETTINGS });
   const { httpPort, rtmpPort } = weir;
   project.provide("sharedServer", { dataFolder, httpPort, rtmpPort });

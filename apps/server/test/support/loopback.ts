@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { WeirClient } from "@weir/client";
 import type { NewStream, Stream } from "@weir/contract";
 import { ManualClock } from "../../src/platform/clock.ts";
 import { readConfig } from "../../src/platform/config.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { createTestDatabase } from "../../src/platform/postgres/postgres-test-database.ts";
+import { makeTestFolder } from "../../src/platform/test-folder.ts";
 import { startWeir } from "../../src/roles/weir.ts";
 import { LoopbackPublisher } from "./loopback-test-publisher.ts";
 import { PRESET_API_KEY } from "./weir-server.ts";
@@ -36,7 +35,7 @@ export class Loopback implements AsyncDisposable {
 
   static async start(env: Readonly<Record<string, string>> = {}): Promise<Loopback> {
     await using opened = new AsyncDisposableStack();
-    const folder = await mkdtemp(join(tmpdir(), "weir-loopback-"));
+    const folder = makeTestFolder("loopback");
     opened.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
     const database = await createTestDatabase();
     opened.defer(() => database.drop());

@@ -1,5 +1,4 @@
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Kysely, sql } from "kysely";
@@ -8,6 +7,7 @@ import { openDatabase } from "../../src/platform/database.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import { migrate } from "../../src/platform/migrate.ts";
 import { startEmbeddedPostgres } from "../../src/platform/postgres/embedded-postgres.ts";
+import { makeTestFolder } from "../../src/platform/test-folder.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../migrations/", import.meta.url));
 const DAY_MS = 86_400_000;
@@ -36,7 +36,7 @@ export interface OpenedStoredData<Said> {
 export async function openStoredData<Said>(name: string): Promise<OpenedStoredData<Said>> {
   const folder = fileURLToPath(new URL(`../stored/${name}/`, import.meta.url));
   const stored = moved(await readFile(join(folder, "data.json"), "utf8"));
-  const dataFolder = await mkdtemp(join(tmpdir(), "weir-stored-"));
+  const dataFolder = makeTestFolder("stored");
   await cp(join(folder, "files"), dataFolder, { recursive: true });
   const postgres = await startEmbeddedPostgres({ dataFolder, clock: systemClock, log: silentLog });
   const database = await openDatabase<unknown>(postgres.address, silentLog, systemClock);
@@ -57,7 +57,7 @@ function moved(text: string): StoredData {
 
 /** The tables as they were. `migrate` refuses a migration that was changed since. */
 async function migrateTo(db: Kysely<unknown>, names: readonly string[]): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "weir-migrations-"));
+  const folder = makeTestFolder("migrations");
   for (const name of names) await cp(join(MIGRATIONS, `${name}.sql`), join(folder, `${name}.sql`));
   await migrate(db, folder, silentLog);
   await rm(folder, { recursive: true });

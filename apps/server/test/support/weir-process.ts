@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { inject } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { sleep } from "../../src/platform/retry.ts";
+import { makeTestFolder } from "../../src/platform/test-folder.ts";
 import { PRESET_API_KEY, WeirServer } from "./weir-server.ts";
 
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
@@ -23,6 +24,8 @@ export interface WeirProcessOptions {
   readonly root?: string;
   /** A program that starts it with other limits, and its arguments: `["prlimit", "--nofile=4096"]`. */
   readonly through?: readonly string[];
+  /** Its data are more than memory should hold. */
+  readonly isLarge?: boolean;
 }
 
 // A test run that is cut short leaves no server behind.
@@ -122,8 +125,8 @@ export class WeirProcess extends WeirServer {
 }
 
 /** Empty for a server of another version or with a database elsewhere; else as the first start leaves it. */
-async function newDataFolder({ root, env }: WeirProcessOptions): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "weir-e2e-"));
+async function newDataFolder({ root, env, isLarge }: WeirProcessOptions): Promise<string> {
+  const folder = isLarge ? await mkdtemp(join(tmpdir(), "weir-e2e-")) : makeTestFolder("e2e");
   // With owners and rights: the database refuses to run on another user's files.
   if (!root && !env?.DATABASE_URL) await promisify(execFile)("cp", ["-a", `${inject("dataTemplate")}/.`, folder]);
   return folder;

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -7,6 +6,7 @@ import { systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { Slices } from "../../platform/slices.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
+import { makeTestFolder } from "../../platform/test-folder.ts";
 import type { AssetLedger, MediaIndex, VideoSpec } from "../../ports/index.ts";
 import { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
 import { AssetPipeline } from "../vod/asset-pipeline.ts";
@@ -27,7 +27,7 @@ let parent: MediaIndex;
 
 /** Fifty pictures in two seconds, each with its number in it, with B-frames, in segments of ten; and sound. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "weir-clips-"));
+  folder = makeTestFolder("clips");
   store = new LocalObjectStore(join(folder, "objects"));
   await store.open();
   await using file = await makeFile({

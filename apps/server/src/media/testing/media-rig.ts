@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Audiences } from "../../platform/audience/index.ts";
 import { ManualClock } from "../../platform/clock.ts";
@@ -9,6 +8,7 @@ import { oneAtATime } from "../../platform/http/one-at-a-time.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../platform/log.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
+import { makeTestFolder } from "../../platform/test-folder.ts";
 import { MediaPlane } from "../index.ts";
 import type { TranscodeAdmission } from "../ladder/transcode-admission.ts";
 import type { Publication } from "../packet.ts";
@@ -45,7 +45,7 @@ export class MediaRig implements AsyncDisposable {
 
   /** Transcodes what `admission` lets in: nothing, unless told otherwise. */
   static async open(admission = NO_LADDER.admission): Promise<MediaRig> {
-    const rig = new MediaRig(await mkdtemp(join(tmpdir(), "weir-media-")), admission);
+    const rig = new MediaRig(makeTestFolder("media"), admission);
     await rig.store.open();
     await rig.plane.start();
     await new Promise<void>((resolve) => rig.#server.listen(0, "127.0.0.1", resolve));

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { isDeepStrictEqual } from "node:util";
 import { ManualClock, type Timer } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
+import { makeTestFolder } from "../../platform/test-folder.ts";
 import type { RecordedSegment } from "../../ports/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
@@ -113,7 +113,7 @@ export class RecordingRig implements AsyncDisposable {
   }
 
   static async open(): Promise<RecordingRig> {
-    const rig = new RecordingRig(await mkdtemp(join(tmpdir(), "weir-recording-")));
+    const rig = new RecordingRig(makeTestFolder("recording"));
     await rig.store.open();
     await mkdir(rig.spool);
     return rig;

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -7,6 +6,7 @@ import { systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { Slices } from "../../platform/slices.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
+import { makeTestFolder } from "../../platform/test-folder.ts";
 import { type AssetLedger, AssetNotWanted, type AssetWork, type MediaIndex } from "../../ports/index.ts";
 import { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
 import { AssetPipeline } from "./asset-pipeline.ts";
@@ -88,7 +88,7 @@ class ChildrenOfTest extends VodChildren {
 }
 
 async function startRig(bytes: Uint8Array | null = null) {
-  const folder = await mkdtemp(join(tmpdir(), "weir-assets-"));
+  const folder = makeTestFolder("assets");
   const store = new LocalObjectStore(join(folder, "objects"));
   await store.open();
   if (bytes) await store.put(SOURCE, bytes);

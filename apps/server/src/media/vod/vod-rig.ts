@@ -1,7 +1,6 @@
 /** For tests: files of every kind that are made here, and what comes of them. */
 import { openSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   AV_CODEC_FLAG_GLOBAL_HEADER,
@@ -30,6 +29,7 @@ import {
   Rational,
   type Stream,
 } from "node-av/lib";
+import { makeTestFolder } from "../../platform/test-folder.ts";
 import { check } from "../transcode/generated-track.ts";
 import { planAsset } from "./asset-ladder.ts";
 import { encodeChunk } from "./chunk-encoder.ts";
@@ -85,7 +85,7 @@ export const everyFrame = (rate = RATE, seconds = SECONDS): number[] =>
 
 /** A file in a folder of its own. */
 export async function makeFile(options: FileOptions): Promise<{ path: string } & AsyncDisposable> {
-  const folder = await mkdtemp(join(tmpdir(), "weir-vod-"));
+  const folder = makeTestFolder("vod");
   const path = join(folder, "file");
   const remove = () => rm(folder, { recursive: true, force: true });
   await writeMedia(path, options);
@@ -93,7 +93,7 @@ export async function makeFile(options: FileOptions): Promise<{ path: string } &
 }
 
 export async function fileOf(bytes: string | Uint8Array): Promise<{ path: string } & AsyncDisposable> {
-  const folder = await mkdtemp(join(tmpdir(), "weir-vod-"));
+  const folder = makeTestFolder("vod");
   const path = join(folder, "file");
   await writeFile(path, bytes);
   return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };

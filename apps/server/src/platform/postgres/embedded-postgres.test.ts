@@ -1,15 +1,5 @@
 import { spawn } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -17,13 +7,14 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../clock.ts";
 import { silentLog } from "../log.ts";
 import { until } from "../retry.ts";
+import { makeTestFolder } from "../test-folder.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 
 let dataFolder: string;
 const running: EmbeddedPostgres[] = [];
 
 beforeEach(() => {
-  dataFolder = mkdtempSync(join(tmpdir(), "weir-postgres-"));
+  dataFolder = makeTestFolder("postgres");
 });
 
 afterEach(async () => {

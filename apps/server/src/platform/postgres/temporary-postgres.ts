@@ -1,13 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { systemClock } from "../clock.ts";
 import { silentLog } from "../log.ts";
+import { makeTestFolder } from "../test-folder.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 
 /** For tests: an embedded PostgreSQL on a folder that goes with it. */
 export async function startTemporaryPostgres(): Promise<EmbeddedPostgres & { readonly dataFolder: string }> {
-  const dataFolder = await mkdtemp(join(tmpdir(), "weir-test-"));
+  const dataFolder = makeTestFolder("test");
   const postgres = await startEmbeddedPostgres({ dataFolder, clock: systemClock, log: silentLog });
   return {
     ...postgres,

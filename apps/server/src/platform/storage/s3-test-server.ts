@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import S3rver from "s3rver";
 import { Secret } from "../secret.ts";
+import { makeTestFolder } from "../test-folder.ts";
 import type { S3Settings } from "./s3-client.ts";
 
 const BUCKET = "weir-test";
@@ -18,7 +17,7 @@ export interface S3TestServer {
 }
 
 export async function startS3TestServer(): Promise<S3TestServer> {
-  const directory = await mkdtemp(join(tmpdir(), "weir-s3-"));
+  const directory = makeTestFolder("s3");
   const run = async (port: number) => {
     const buckets = [{ name: BUCKET, configs: [] }];
     const server = new S3rver({ address: "127.0.0.1", port, silent: true, directory, configureBuckets: buckets });
