@@ -1,8 +1,14 @@
+import { buffer, text } from "node:stream/consumers";
 import { signAccessJwt } from "@livepeer/react/crypto";
 import { Livepeer } from "livepeer";
-import { expect, test } from "vitest";
+import { TranscodePayloadSchemasType, TranscodePayloadType } from "livepeer/models/components/index.js";
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../src/platform/clock.ts";
+import { S3Bucket } from "../src/platform/storage/s3-bucket.ts";
+import { startS3TestServer } from "../src/platform/storage/s3-test-server.ts";
 import { shareArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
+import { makeClip } from "./support/flv-file.ts";
 
 // The public SDK, unmodified: it throws where a status, a content type or a field is not what it knows.
 
@@ -109,6 +115,35 @@ test("sessions, their recordings and playback are read while a broadcast is on a
     "Thumbnail (JPEG)",
     "Thumbnails",
   ]);
+});
+
+test("a file of one bucket is transcoded into another folder, and its task is read", async () => {
+  const { transcode, task: tasks } = openSdk();
+  const s3 = await startS3TestServer();
+  onTestFinished(() => s3.close());
+  const { bucket, endpoint, accessKeyId, secretAccessKey } = s3.settings;
+  const store = new S3Bucket(s3.settings, systemClock);
+  await store.put("in/clip.flv", await makeClip({ seconds: 2, inRealTime: false }));
+  const credentials = { accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal() };
+  const created = await transcode.create({
+    input: { type: TranscodePayloadType.S3, endpoint, bucket, path: "/in/clip.flv", credentials },
+    storage: { type: TranscodePayloadSchemasType.S3, endpoint, bucket, credentials },
+    outputs: { hls: { path: "/out/hls" }, mp4: { path: "/out/mp4" }, fmp4: { path: "/out/hls" } },
+    profiles: [{ name: "small", width: 320, height: 180, bitrate: 200_000 }],
+    targetSegmentSizeSecs: 2,
+    creatorId: "me",
+    c2pa: false,
+  });
+  const id = created.task?.id ?? "";
+  const read = async () => (await tasks.get(id)).task;
+  await expect.poll(async () => (await read())?.status?.phase, { timeout: 60_000 }).toBe("completed");
+  expect(await read()).toMatchObject({
+    type: "transcode-file",
+    params: { transcodeFile: { input: { url: expect.stringContaining("***:***@") } } },
+  });
+  expect((await tasks.getAll()).data?.map((one) => one.id)).toContain(id);
+  expect(await text(await store.read("out/hls/index.m3u8"))).toContain("RESOLUTION=320x180");
+  expect((await buffer(await store.read("out/mp4/staticsmall.mp4"))).length).toBeGreaterThan(1_000);
 });
 
 test("a wrong key, a body that does not fit and what is not there yet are errors with their status", async () => {

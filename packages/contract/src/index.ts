@@ -26,6 +26,7 @@ export * from "./signing-key.ts";
 export * from "./stream.ts";
 export * from "./stream-info.ts";
 export * from "./task.ts";
+export * from "./transcode.ts";
 export * from "./usage.ts";
 export * from "./views.ts";
 export * from "./webhook.ts";

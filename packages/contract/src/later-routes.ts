@@ -18,7 +18,6 @@ const later = (what: string, operations: Operations): LaterRoute[] =>
 export const laterRoutes: readonly LaterRoute[] = [
   ...later("pulled streams", ["PUT /stream/pull", "POST /stream/:id/start-pull"]),
   ...later("exports of assets", ["POST /asset/:id/export"]),
-  ...later("transcoding of files", ["POST /transcode"]),
   ...later("rooms", [
     "POST /room",
     "GET /room/:id",

@@ -8,7 +8,7 @@ import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { type Log, silentLog } from "../platform/log.ts";
 import { Outbound } from "../platform/outbound/outbound.ts";
 import { createTestDatabase } from "../platform/postgres/postgres-test-database.ts";
-import type { ClipWork, PlaybackRequest, StopReason } from "../ports/index.ts";
+import type { ClipWork, PlaybackRequest, StopReason, TranscodeWork } from "../ports/index.ts";
 import { hashSecret } from "./accounts/api-key.ts";
 import { Passwords } from "./accounts/password.ts";
 import { newId } from "./ids.ts";
@@ -33,6 +33,8 @@ export interface Asked {
   readonly sealed: string[];
   /** Clips that it was asked to make. */
   readonly clips: ClipWork[];
+  /** Files that it was asked to transcode. */
+  readonly transcodes: TranscodeWork[];
   /** The objects that the store was told to delete. */
   readonly removedPrefixes: string[];
   failsToRemove: boolean;
@@ -88,6 +90,7 @@ export async function startTestDomains(
     measured: [],
     sealed: [],
     clips: [],
+    transcodes: [],
     removedPrefixes: [],
     failsToRemove: false,
   };
@@ -138,6 +141,12 @@ export async function startTestDomains(
       },
       importFile: async (request) => void asked.imports.push(request.url),
       assetProcessor: { process: async () => {} },
+      fileTranscoder: {
+        transcode: async (work) => {
+          asked.transcodes.push(work);
+          return { format: "mp4", duration: 1, tracks: [] };
+        },
+      },
       clipMaker: { make: async (work) => void asked.clips.push(work) },
       // Time limits of calls are real, as the receivers of tests are.
       outbound: new Outbound({

@@ -80,6 +80,14 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /api/stream/{id}/suspended": { suspended: true },
   "POST /api/asset/upload/url": { name: "imported", url: "https://example.com/a.mp4" },
   "POST /api/asset/import": { name: "imported", url: "https://example.com/b.mp4" },
+  "POST /api/transcode": {
+    input: { url: "https://example.com/a.mp4" },
+    storage: {
+      ...{ type: "s3", endpoint: "https://s3.example.com", bucket: "results" },
+      credentials: { accessKeyId: "id", secretAccessKey: "secret" },
+    },
+    outputs: { hls: { path: "/out" } },
+  },
   "POST /api/access-control/try": { playbackId: world.playbackId },
   "POST /api/access-control/owner-token": { playbackId: world.playbackId },
   "POST /api/stream/{id}/create-multistream-target": { profile: "source", id: world.target },

@@ -8,9 +8,10 @@ import {
   type RetentionDeps,
   settleRecordings,
 } from "./recordings/index.ts";
+import { queueQuietTranscodes, type TranscodeUpkeepDeps } from "./transcodes/index.ts";
 import { forgetOldCounts } from "./views/index.ts";
 
-type HousekeepingDeps = StreamHousekeepingDeps & FinaliserDeps & RetentionDeps & AssetUpkeepDeps;
+type HousekeepingDeps = StreamHousekeepingDeps & FinaliserDeps & RetentionDeps & AssetUpkeepDeps & TranscodeUpkeepDeps;
 
 const TICK_MS = 1_000;
 const HOURLY_MS = 3_600_000;
@@ -58,6 +59,7 @@ export class Housekeeping {
     await this.#try("remove deleted recordings", () => purgeDeletedRecordings(deps));
     await this.#try("expire uploads", () => expireUploads(deps));
     await this.#try("queue assets", () => queueQuietAssets(deps));
+    await this.#try("queue files to transcode", () => queueQuietTranscodes(deps));
     await this.#try("remove deleted assets", () => purgeDeletedAssets(deps));
     await this.#try("forget old counts of viewers", () => forgetOldCounts(deps.db, deps.clock.now()));
     const now = deps.clock.monotonic();

@@ -11,7 +11,15 @@ import { JobQueue } from "../platform/queue/job-queue.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
 import type { UploadGate } from "../platform/uploads/upload-gate.ts";
 import type { ImportRequest } from "../platform/uploads/upload-import.ts";
-import type { AssetProcessor, ClipMaker, EventSink, MediaControl, PlaybackGate, PublishGate } from "../ports/index.ts";
+import type {
+  AssetProcessor,
+  ClipMaker,
+  EventSink,
+  FileTranscoder,
+  MediaControl,
+  PlaybackGate,
+  PublishGate,
+} from "../ports/index.ts";
 import { OwnerTokens, signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
@@ -49,6 +57,7 @@ import type { Schema, Trx } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
 import { readStream, streamRoutes } from "./streams/index.ts";
+import { TranscodeService, transcodeJob, transcodeRoutes } from "./transcodes/index.ts";
 import { usageRoutes } from "./usage/index.ts";
 import { countViewersOfStreams, ViewCounter, ViewerLimit, viewRoutes } from "./views/index.ts";
 import {
@@ -113,6 +122,8 @@ export interface DomainOptions {
   /** Makes what plays of customers' files, in the worker role. */
   readonly assetProcessor: AssetProcessor;
   readonly clipMaker: ClipMaker;
+  /** As `assetProcessor`, for files that go back to a bucket of the customer's. */
+  readonly fileTranscoder: FileTranscoder;
   /** Bring the file at a customer's address to the object store as if it had been uploaded, in the worker role. */
   importFile(request: ImportRequest): Promise<void>;
   /** The only way to addresses that customers give. */
@@ -217,10 +228,11 @@ export function createDomains(options: DomainOptions): Domains {
   const assetProcessor = clipProcessor({ ...deps, mediaControl }, deps.assetProcessor);
   const processing = processingJob({ ...deps, ledger, assetProcessor });
   const importing = importJob(deps);
+  const transcoding = transcodeJob(deps);
   const jobs = new JobQueue({
     ...deps,
     db: database.jobs,
-    kinds: [retentionJob(deps), orphanSweepJob(deps), importing, processing],
+    kinds: [retentionJob(deps), orphanSweepJob(deps), importing, processing, transcoding],
   });
   const refusals = new RefusedPublishes(() => deps.clock.now());
   const assets = {
@@ -232,7 +244,12 @@ export function createDomains(options: DomainOptions): Domains {
       await jobs.add(kind, { assetId: id }, { key: id });
     },
   };
-  const housekeeping = new Housekeeping(assets, node);
+  const transcodes = {
+    ...deps,
+    queueTranscode: async (taskId: string) => void (await jobs.add(transcoding, { taskId }, { key: taskId })),
+  };
+  const retryTranscode = (taskId: string) => new TranscodeService(transcodes).retry(taskId);
+  const housekeeping = new Housekeeping({ ...assets, ...transcodes }, node);
   return {
     publishGate: new StreamPublishGate({ ...vital, refusals, node, settleFacts: () => facts.flush() }),
     playbackGate,
@@ -255,7 +272,8 @@ export function createDomains(options: DomainOptions): Domains {
       accountRoutes(app, { ...deps, passwords, version, listNodes: () => listNodes(deps.db, node.id) });
       streamRoutes(app, { ...deps, mediaControl, findAccessWebhook, refusals });
       sessionRoutes(app, deps);
-      assetRoutes(app, { ...assets, mediaControl, findAccessWebhook });
+      assetRoutes(app, { ...assets, mediaControl, findAccessWebhook, retryTranscode });
+      transcodeRoutes(app, transcodes);
       playbackRoutes(app, { ...deps, playables, viewers: database.viewers });
       clipRoutes(app, { ...assets, findAccessWebhook });
       accessTrialRoutes(app, { ...deps, access: playbackGate.access });

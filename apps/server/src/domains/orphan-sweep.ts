@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { JobKind } from "../platform/queue/job.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
-import { assetPrefix, recordingPrefix } from "../ports/index.ts";
+import { assetPrefix, recordingPrefix, transcodePrefix } from "../ports/index.ts";
 import type { Deps } from "./deps.ts";
 import { isId } from "./ids.ts";
 import type { Db } from "./schema.ts";
@@ -20,9 +20,10 @@ export interface OrphanSweepDeps extends Deps {
 const KINDS = [
   { folder: "rec", table: "session", prefixOf: recordingPrefix },
   { folder: "asset", table: "asset", prefixOf: assetPrefix },
+  { folder: "transcode", table: "transcode", prefixOf: transcodePrefix },
 ] as const;
 
-/** Removes files that belong to no recording and no asset, a day after they were first seen so: a purge that was cut short, an older database. */
+/** Removes files that belong to no recording, no asset and no file in work, a day after they were first seen so: a purge that was cut short, an older database. */
 export function orphanSweepJob(deps: OrphanSweepDeps): JobKind {
   return {
     name: "sweep-orphans",
@@ -65,7 +66,11 @@ export async function sweepOrphans({ db, clock, log, store }: OrphanSweepDeps): 
   }
 }
 
-async function knownIds(db: Db, table: "session" | "asset", ids: readonly string[]): Promise<ReadonlySet<string>> {
+async function knownIds(
+  db: Db,
+  table: "session" | "asset" | "transcode",
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ id: string }>`
     select id from ${sql.table(table)} where id = any(${ids}::uuid[])`.execute(db);
   return new Set(rows.map(({ id }) => id));

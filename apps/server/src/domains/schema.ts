@@ -8,7 +8,7 @@ import type {
   ProjectTable,
   SigningKeyTable,
 } from "./tables/account-tables.ts";
-import type { AssetMediaTable, AssetTable, OrphanTable, TaskTable } from "./tables/asset-tables.ts";
+import type { AssetMediaTable, AssetTable, OrphanTable, TaskTable, TranscodeTable } from "./tables/asset-tables.ts";
 import type { EventSequenceTable, EventTable } from "./tables/event-tables.ts";
 import type { RecordingRenditionTable, RecordingSegmentTable, RecordingSpanTable } from "./tables/recording-tables.ts";
 import type { NodeTable, PublicAddressTable, ServerSecretTable } from "./tables/server-tables.ts";
@@ -37,6 +37,7 @@ export interface Schema {
   asset_media: AssetMediaTable;
   orphan: OrphanTable;
   task: TaskTable;
+  transcode: TranscodeTable;
   session: SessionTable;
   recording_rendition: RecordingRenditionTable;
   recording_segment: RecordingSegmentTable;
@@ -67,6 +68,7 @@ export type NewTargetRow = Insertable<MultistreamTargetTable>;
 export type SigningKeyRow = Selectable<SigningKeyTable>;
 export type AssetRow = Selectable<AssetTable>;
 export type NewAssetRow = Insertable<AssetTable>;
+export type TranscodeRow = Selectable<TranscodeTable>;
 export type TaskRow = Selectable<TaskTable>;
 export type SessionRow = Selectable<SessionTable>;
 export type WebhookRow = Selectable<WebhookTable>;

@@ -26,6 +26,7 @@ import type { WebrtcPeers } from "./webrtc/webrtc-process.ts";
 
 export { openClipMaker } from "./clips/open-clip-maker.ts";
 export { closeSlowReaders } from "./delivery/answers/slow-readers.ts";
+export { StoredFileTranscoder } from "./file-transcode/stored-file-transcoder.ts";
 export type { LadderResources } from "./ladder/live-ladder.ts";
 export { TranscodeAdmission } from "./ladder/transcode-admission.ts";
 export { MEDIA_PREFIXES } from "./media-routes.ts";

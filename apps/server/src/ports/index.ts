@@ -5,6 +5,7 @@
 export * from "./asset-ledger.ts";
 export type * from "./clip-maker.ts";
 export type * from "./facts.ts";
+export * from "./file-transcoder.ts";
 export type * from "./media-control.ts";
 export * from "./media-index.ts";
 export * from "./playback-gate.ts";

@@ -3,8 +3,8 @@ import {
   Outbound,
   type OutboundAnswer,
   type OutboundBody,
-  type OutboundGet,
   type OutboundPost,
+  type OutboundRequest,
   type OutboundSettings,
 } from "../platform/outbound/outbound.ts";
 import type { Tracing } from "../platform/telemetry/tracing.ts";
@@ -26,8 +26,8 @@ export class ObservedOutbound extends Outbound {
     return answer;
   }
 
-  override async get(request: OutboundGet): Promise<OutboundBody> {
-    const answer = await this.#tracing.step("outbound.get", {}, () => super.get(request));
+  override async send(request: OutboundRequest): Promise<OutboundBody> {
+    const answer = await this.#tracing.step("outbound.send", {}, () => super.send(request));
     this.#calls.add([answer.ok ? `${Math.floor(answer.status / 100)}xx` : answer.reason]);
     return answer;
   }

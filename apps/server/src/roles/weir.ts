@@ -1,7 +1,13 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createDomains, type Schema } from "../domains/index.ts";
-import { closeSlowReaders, MEDIA_PREFIXES, openAssetPipeline, openClipMaker } from "../media/index.ts";
+import {
+  closeSlowReaders,
+  MEDIA_PREFIXES,
+  openAssetPipeline,
+  openClipMaker,
+  StoredFileTranscoder,
+} from "../media/index.ts";
 import { Audiences, readCountries } from "../platform/audience/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Config, effectiveSettings } from "../platform/config.ts";
@@ -48,7 +54,7 @@ import {
   outboundCounter,
   requestCounter,
 } from "./weir-metrics.ts";
-import { noAssetProcessor, noClipMaker, startWorker } from "./worker.ts";
+import { noAssetProcessor, noClipMaker, noFileTranscoder, startWorker } from "./worker.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
 /** Below this a node should get no more work: a segment of every stream must still fit. */
@@ -148,6 +154,12 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     store,
     assetProcessor,
     clipMaker,
+    fileTranscoder: config.roles.includes("worker")
+      ? new StoredFileTranscoder({
+          ...{ clock, store, outbound, processor: assetProcessor },
+          freeBytes: () => freeBytesOf(dataFolder),
+        })
+      : noFileTranscoder,
     importFile: (request) =>
       uploads?.import(request) ?? Promise.reject(new Error("this process has no spool of uploads")),
     outbound,

@@ -1,5 +1,5 @@
 import type { Domains } from "../domains/index.ts";
-import type { AssetProcessor, ClipMaker } from "../ports/index.ts";
+import type { AssetProcessor, ClipMaker, FileTranscoder } from "../ports/index.ts";
 
 /** The work that no request asks for. Stops with the domains. */
 export function startWorker(domains: Domains): void {
@@ -18,6 +18,13 @@ export const noClipMaker: ClipMaker = {
 /** As `noClipMaker`. */
 export const noAssetProcessor: AssetProcessor = {
   async process() {
+    throw new Error("this process works on no jobs: its roles are without the worker");
+  },
+};
+
+/** As `noClipMaker`. */
+export const noFileTranscoder: FileTranscoder = {
+  async transcode() {
     throw new Error("this process works on no jobs: its roles are without the worker");
   },
 };

@@ -3,6 +3,7 @@ import { Asset, AssetPatch, NewAsset, NewAssetFromUrl, RequestedImport, Requeste
 import { ListQuery } from "../list.ts";
 import { flag, none, ok, type Route } from "../route.ts";
 import { Task } from "../task.ts";
+import { NewTranscode } from "../transcode.ts";
 
 const assetList = Type.Object({
   ...ListQuery.properties,
@@ -84,6 +85,15 @@ export const assetRoutes = {
     auth: "key",
     success: ok(Type.Object({ task: Type.Object({ id: Type.String() }) })),
     failures: [404, 422],
+  },
+  transcode: {
+    method: "POST",
+    path: "/api/transcode",
+    summary: "Transcode a file from one place of yours to another; the task says how far it is",
+    auth: "key",
+    body: NewTranscode,
+    success: ok(Task),
+    failures: [400, 422, 429],
   },
   listTasks: {
     method: "GET",

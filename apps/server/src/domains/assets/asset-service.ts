@@ -43,6 +43,8 @@ export interface AssetServiceDeps extends Deps {
   readonly uploadsPerProject: number;
   uploadSecret(): Promise<Uint8Array>;
   readonly queueAsset: QueueAsset;
+  /** Do a failed task once more that makes no asset. */
+  retryTranscode(taskId: string): Promise<void>;
 }
 
 /** A second request for the same file within this time is the first one once more. */
@@ -239,7 +241,8 @@ export class AssetService {
   async retryTask(owner: Owner, id: string): Promise<Task> {
     const task = await findTask(this.#deps.db, owner, id);
     if (!task) throw new NotFound();
-    if (task.phase === "cancelled") await this.restore(owner, task.output_asset_id ?? "");
+    if (task.type === "transcode-file") await this.#deps.retryTranscode(task.id);
+    else if (task.phase === "cancelled") await this.restore(owner, task.output_asset_id ?? "");
     else if (task.phase === "failed") await this.retry(owner, task.output_asset_id ?? "");
     else throw new AssetConflict("only failed or cancelled tasks can be retried");
     return this.getTask(owner, id);

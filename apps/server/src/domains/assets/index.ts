@@ -2,8 +2,9 @@
 export { assetEvent, lockAsset, moveAsset, taskEvent } from "./asset-change.ts";
 export { type AssetExpiryDeps, expireAssets } from "./asset-expiry.ts";
 export { readAssetMedia } from "./asset-media.ts";
-export { assetRecord } from "./asset-record.ts";
+export { assetRecord, taskRecord } from "./asset-record.ts";
 export { assetRoutes } from "./asset-routes.ts";
+export { checkLadder } from "./asset-service.ts";
 export { readAsset, readTask } from "./asset-snapshots.ts";
 export { isSettled } from "./asset-status.ts";
 export { insertAsset } from "./asset-store.ts";

@@ -1,4 +1,4 @@
-import type { Asset, AssetSource, NewStream, TaskPhase, TranscodeProfile } from "@weir/contract";
+import type { Asset, AssetSource, NewStream, NewTranscode, TaskPhase, TranscodeProfile } from "@weir/contract";
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 import type { VideoSpec } from "../../ports/index.ts";
 import type { Int8, Int8OrNull, JsonOrNull, Owned, TextOrNull } from "./columns.ts";
@@ -52,6 +52,16 @@ export interface TaskTable extends Owned {
   output_asset_id: TextOrNull;
   params: JSONColumnType<Record<string, unknown>>;
   output: JsonOrNull<Record<string, unknown>>;
+}
+
+/** What a `transcode-file` task is to do, with credentials of the customer's stores. */
+export interface TranscodeTable {
+  id: string;
+  project_id: string;
+  request: JSONColumnType<NewTranscode>;
+  attempt: Generated<number>;
+  broken_runs: Generated<number>;
+  created_at: Int8;
 }
 
 /** Files in the object store without a row. */

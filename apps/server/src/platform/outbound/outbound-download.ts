@@ -39,10 +39,10 @@ export interface Download {
 
 /** Fetches files from addresses that customers give: each hop is checked as the first one is, and one that is slow or endless is cut. */
 export class Downloads {
-  readonly #outbound: Pick<Outbound, "get">;
+  readonly #outbound: Pick<Outbound, "send">;
   readonly #clock: Clock;
 
-  constructor(outbound: Pick<Outbound, "get">, clock: Clock) {
+  constructor(outbound: Pick<Outbound, "send">, clock: Clock) {
     this.#outbound = outbound;
     this.#clock = clock;
   }
@@ -67,7 +67,7 @@ export class Downloads {
     };
     let place = url;
     for (let hops = 0; ; hops++) {
-      const answer = await this.#outbound.get({ url: place, headers, timeoutMs: HEAD_WITHIN_MS, signal });
+      const answer = await this.#outbound.send({ url: place, headers, timeoutMs: HEAD_WITHIN_MS, signal });
       if (!answer.ok) throw new DownloadFailed(answer.message, { isFinal: answer.reason === "refused" });
       const { response, status } = answer;
       const location = response.headers.location;

@@ -37,9 +37,12 @@ export interface OutboundPost {
   readonly maxResponseBytes: number;
 }
 
-export interface OutboundGet {
+export interface OutboundRequest {
+  /** GET where absent. */
+  readonly method?: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | string;
   /** For everything from the look-up of the name to the head of the answer. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -172,8 +175,8 @@ export class Outbound {
     return connectTls({ host, port, lookup, ...(isIP(host) ? {} : { servername: host }), ...(ca && { ca }) });
   }
 
-  /** One GET. Rejects only when the signal is aborted. The caller bounds the body, in bytes and in time. */
-  get({ url, headers, timeoutMs, signal }: OutboundGet): Promise<OutboundBody> {
+  /** One request. Rejects only when the signal is aborted. The caller bounds the body, in bytes and in time. */
+  send({ method = "GET", url, headers, body, timeoutMs, signal }: OutboundRequest): Promise<OutboundBody> {
     const refusal = this.refusalOf(url);
     if (refusal !== null) return Promise.resolve({ ok: false, reason: "refused", message: refusal });
     const target = new URL(url);
@@ -187,9 +190,13 @@ export class Outbound {
         settle({ ok: false, reason: "timeout", message: `no answer within ${timeoutMs / 1000} s` }),
       );
       const request: ClientRequest = (target.protocol === "https:" ? httpsRequest : httpRequest)(target, {
-        method: "GET",
+        method,
         agent: false,
-        headers: { ...headers, "accept-encoding": "identity" },
+        headers: {
+          ...headers,
+          ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
+          "accept-encoding": "identity",
+        },
         maxHeaderSize: MAX_HEADER_BYTES,
         lookup: this.#lookupFor(portOf(target)),
         signal,
@@ -205,7 +212,7 @@ export class Outbound {
       request.once("close", () =>
         settle({ ok: false, reason: "network", message: "the connection was closed without an answer" }),
       );
-      request.end();
+      request.end(body);
     });
   }
 

@@ -1,5 +1,6 @@
 import { AwsV4Signer } from "aws4fetch";
 import type { Clock } from "../clock.ts";
+import type { Fetch } from "../outbound/outbound-fetch.ts";
 import { BackOff, sleep } from "../retry.ts";
 import type { Secret } from "../secret.ts";
 import { ObjectNotFound } from "./object-store.ts";
@@ -25,6 +26,8 @@ export interface S3Request {
   readonly query?: Readonly<Record<string, string>>;
   readonly range?: string;
   readonly body?: Uint8Array<ArrayBuffer> | string;
+  /** Kept with the object. */
+  readonly contentType?: string;
 }
 
 /** Until the answer begins. A whole part may have to go over a slow line first. */
@@ -44,10 +47,12 @@ export class S3Client {
   readonly #settings: S3Settings;
   readonly #clock: Clock;
   readonly #base: string;
+  readonly #fetch: Fetch;
 
-  constructor(settings: S3Settings, clock: Clock) {
+  constructor(settings: S3Settings, clock: Clock, send: Fetch = fetch) {
     this.#settings = settings;
     this.#clock = clock;
+    this.#fetch = send;
     const { bucket, endpoint, region, isPathStyle } = settings;
     const base = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`);
     const path = base.pathname.replace(/\/$/, "");
@@ -91,7 +96,7 @@ export class S3Client {
       const { url, method, headers } = await this.#sign(request);
       // A store that sends us elsewhere is in another region: the signature would be wrong there.
       const init = { method, headers, redirect: "manual", signal: leaving.signal } as const;
-      const response = await fetch(url, body === undefined ? init : { ...init, body });
+      const response = await this.#fetch(url, body === undefined ? init : { ...init, body });
       if (response.ok) return response;
       const code = CODE.exec(await textOf(response))?.[1] ?? "";
       // A HEAD has no body that tells a missing object from a missing bucket.
@@ -105,24 +110,37 @@ export class S3Client {
     }
   }
 
-  async #sign({ method, key, query = {}, range }: S3Request) {
-    const { region, accessKeyId, secretAccessKey } = this.#settings;
-    const url = new URL(key === "" ? this.#base : `${this.#base}/${key}`);
+  /** An address by which anybody may read an object for a while, with an answer of this content type. */
+  async presign(key: string, ttlMs: number, contentType?: string): Promise<string> {
+    const url = this.#urlOf(key);
+    url.searchParams.set("X-Amz-Expires", String(Math.ceil(ttlMs / 1_000)));
+    if (contentType !== undefined) url.searchParams.set("response-content-type", contentType);
+    const signed = await this.#signer({ method: "GET", url: url.href, signQuery: true }).sign();
+    return signed.url.href;
+  }
+
+  async #sign({ method, key, query = {}, range, contentType }: S3Request) {
+    const url = this.#urlOf(key);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const headers: Record<string, string> = {
       "accept-encoding": "identity",
       ...(range === undefined ? {} : { range }),
+      ...(contentType === undefined ? {} : { "content-type": contentType }),
     };
-    const signer = new AwsV4Signer({
-      method,
-      url: url.href,
-      headers,
-      service: "s3",
-      region,
-      accessKeyId: accessKeyId.reveal(),
-      secretAccessKey: secretAccessKey.reveal(),
+    return this.#signer({ method, url: url.href, headers }).sign();
+  }
+
+  #signer(request: { method: string; url: string; headers?: Record<string, string>; signQuery?: true }): AwsV4Signer {
+    const { region, accessKeyId, secretAccessKey } = this.#settings;
+    return new AwsV4Signer({
+      ...request,
+      ...{ service: "s3", region },
+      ...{ accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal() },
     });
-    return signer.sign();
+  }
+
+  #urlOf(key: string): URL {
+    return new URL(key === "" ? this.#base : `${this.#base}/${key.split("/").map(encodeURIComponent).join("/")}`);
   }
 }
 

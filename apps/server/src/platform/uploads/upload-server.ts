@@ -29,7 +29,7 @@ export interface UploadServerSettings {
   readonly store: Pick<ObjectStore, "putFile">;
   readonly proxies: TrustedProxies;
   /** The only way to addresses that customers give. */
-  readonly outbound: Pick<Outbound, "get">;
+  readonly outbound: Pick<Outbound, "send">;
   readonly clock: Clock;
   readonly log: Log;
 }

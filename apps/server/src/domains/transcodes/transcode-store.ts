@@ -1,0 +1,49 @@
+import { sql } from "kysely";
+import type { Db, Owner, TaskRow, TranscodeRow, Trx } from "../schema.ts";
+
+/** A task with what it is to do; the latter is null where it is no longer kept. */
+export interface LockedTranscode {
+  readonly task: TaskRow;
+  readonly transcode: TranscodeRow | undefined;
+}
+
+/** The task of this id, whose row stays locked until the transaction ends. */
+export async function lockTranscode(trx: Trx, id: string): Promise<LockedTranscode | undefined> {
+  const task = await trx
+    .selectFrom("task")
+    .selectAll()
+    .where("id", "=", id)
+    .where("type", "=", "transcode-file")
+    .forUpdate()
+    .executeTakeFirst();
+  if (!task) return undefined;
+  const transcode = await trx.selectFrom("transcode").selectAll().where("id", "=", id).executeTakeFirst();
+  return { task, transcode };
+}
+
+/** Hold back other requests of the project until the transaction ends, and count its tasks that wait or run. */
+export async function countInWork(trx: Trx, { projectId }: Owner): Promise<number> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`transcodes of ${projectId}`}, 0))`.execute(trx);
+  const { rows } = await sql<{ n: string }>`
+    select count(*) as n from transcode c join task t on t.id = c.id
+    where c.project_id = ${projectId} and t.phase in ('waiting', 'running')`.execute(trx);
+  return Number(rows[0]?.n);
+}
+
+/** Tasks that wait or run and were not moved on since. */
+export async function findQuiet(db: Db, since: number, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select c.id from transcode c join task t on t.id = c.id
+    where t.phase in ('waiting', 'running') and t.updated_at <= ${since}::bigint order by random() limit ${limit}`.execute(
+    db,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Forget what failed tasks were to do, with its credentials. */
+export async function forgetFailed(db: Db, since: number): Promise<void> {
+  await sql`
+    delete from transcode c using task t where t.id = c.id and t.phase = 'failed' and t.updated_at <= ${since}::bigint`.execute(
+    db,
+  );
+}

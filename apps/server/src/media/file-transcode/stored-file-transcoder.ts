@@ -1,0 +1,142 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Outbound } from "../../platform/outbound/outbound.ts";
+import { Downloads } from "../../platform/outbound/outbound-download.ts";
+import { Slices } from "../../platform/slices.ts";
+import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import {
+  type AssetLedger,
+  type AssetProcessor,
+  type FileTranscoder,
+  type MediaIndex,
+  TranscodeFailed,
+  type TranscodeWork,
+  transcodePrefix,
+  type VideoSpec,
+} from "../../ports/index.ts";
+import { BucketWriter } from "./bucket-writer.ts";
+import { CustomerStore } from "./customer-store.ts";
+import { inputBytes } from "./input-file.ts";
+
+/** How much of the work is fetching, and how much is done when all is encoded. */
+const FETCHED = 0.1;
+const ENCODED = 0.8;
+const TELL_EVERY_MS = 1_000;
+
+export interface FileTranscoderSettings {
+  readonly clock: Clock;
+  readonly store: ObjectStore;
+  readonly processor: AssetProcessor;
+  /** The way to customers' addresses. */
+  readonly outbound: Pick<Outbound, "send">;
+  readonly freeBytes: () => number;
+}
+
+type How = Parameters<FileTranscoder["transcode"]>[1];
+
+/**
+ * A customer's file comes into the object store, is processed like an uploaded one, and what was made is written to a bucket of theirs. What is
+ * there already of an earlier run is not done again; nothing stays in the object store when the task has ended.
+ */
+export class StoredFileTranscoder implements FileTranscoder {
+  readonly #settings: FileTranscoderSettings;
+  readonly #downloads: Downloads;
+  readonly #slices: Slices;
+
+  constructor(settings: FileTranscoderSettings) {
+    this.#settings = settings;
+    this.#downloads = new Downloads(settings.outbound, settings.clock);
+    this.#slices = new Slices(settings.clock);
+  }
+
+  async transcode(work: TranscodeWork, how: How): Promise<VideoSpec> {
+    const prefix = transcodePrefix(work.projectId, work.taskId);
+    const told = { ...how, progressed: this.#nowAndThen(how.progressed) };
+    try {
+      const spec = await this.#transcode(work, prefix, told);
+      await this.#settings.store.deletePrefix(prefix);
+      return spec;
+    } catch (error) {
+      if (error instanceof TranscodeFailed && error.isFinal)
+        // Whatever stays is found by the sweep.
+        await this.#settings.store.deletePrefix(prefix).catch(() => {});
+      throw error;
+    }
+  }
+
+  async #transcode(work: TranscodeWork, prefix: string, how: How): Promise<VideoSpec> {
+    const { outbound, clock } = this.#settings;
+    const bucket = new CustomerStore(work.storage, outbound, clock);
+    // Told before hours of work, not behind them.
+    for (const folder of [...work.outputs.hls, ...work.outputs.mp4]) await bucket.probe(`${folder}index.m3u8`);
+    const { key, bytes } = await this.#fetch(work, prefix, how);
+    const { index, spec } = await this.#process(work, { prefix, key, bytes }, how);
+    await this.#write(work, bucket, index, how);
+    return spec;
+  }
+
+  async #fetch({ input, maxBytes }: TranscodeWork, prefix: string, { signal, progressed }: How) {
+    const { store, outbound, clock, freeBytes } = this.#settings;
+    const key = `${prefix}source/original`;
+    const here = await store.size(key);
+    if (here !== null) return { key, bytes: here };
+    const url =
+      "url" in input ? input.url : await new CustomerStore(input.bucket, outbound, clock).addressOf(input.key);
+    const onProgress = (fraction: number) => progressed(fraction * FETCHED);
+    const file = inputBytes({ downloads: this.#downloads, clock, freeBytes }, { url, maxBytes, signal, onProgress });
+    await store.putStream(key, file);
+    return { key, bytes: (await store.size(key)) ?? 0 };
+  }
+
+  async #process(
+    { taskId, projectId, attempt, outputs, profiles, targetSegmentSeconds }: TranscodeWork,
+    source: { readonly prefix: string; readonly key: string; readonly bytes: number },
+    { signal, progressed }: How,
+  ): Promise<{ readonly index: MediaIndex; readonly spec: VideoSpec }> {
+    let spec: VideoSpec | null = null;
+    let index: MediaIndex | null = null;
+    const ledger: AssetLedger = {
+      beginProcessing: async () => ({
+        ...{ assetId: taskId, projectId, attempt, profiles, targetSegmentSeconds },
+        ...{ sourceKey: source.key, sourceBytes: source.bytes, outPrefix: `${source.prefix}out/${attempt}/` },
+        ...{ staticMp4: outputs.mp4.length > 0, progress: 0 },
+      }),
+      progressed: (_, done) => progressed(FETCHED + done * (ENCODED - FETCHED)),
+      async probed(_, found) {
+        spec = found;
+      },
+      async playable() {},
+      async finished(_, made) {
+        index = made;
+      },
+      async failed(_, sentence) {
+        throw new TranscodeFailed(sentence, { isFinal: true });
+      },
+    };
+    await this.#settings.processor.process(taskId, ledger, signal);
+    if (!spec || !index) throw new Error("the processing of a file ended without a result");
+    return { index, spec };
+  }
+
+  async #write({ outputs }: TranscodeWork, bucket: CustomerStore, index: MediaIndex, { signal, progressed }: How) {
+    const { store } = this.#settings;
+    let [written, all] = [0, 1];
+    const onBytes = (bytes: number) => {
+      written += bytes;
+      return progressed(ENCODED + Math.min(1, written / all) * (1 - ENCODED));
+    };
+    const writer = await BucketWriter.open({ store, bucket, slices: this.#slices, signal, onBytes }, index);
+    all = Math.max(1, writer.hlsBytes * outputs.hls.length + writer.mp4Bytes * outputs.mp4.length);
+    for (const folder of outputs.hls) await writer.hls(folder);
+    for (const folder of outputs.mp4) await writer.mp4s(folder);
+  }
+
+  #nowAndThen(tell: (fraction: number) => Promise<void>): (fraction: number) => Promise<void> {
+    const { clock } = this.#settings;
+    let at = Number.NEGATIVE_INFINITY;
+    return async (fraction) => {
+      if (clock.monotonic() - at < TELL_EVERY_MS) return;
+      at = clock.monotonic();
+      await tell(fraction);
+    };
+  }
+}

@@ -1,0 +1,61 @@
+import { type Static, Type } from "typebox";
+import { exact } from "./exact.ts";
+import { TranscodeProfile } from "./profile.ts";
+import { InputCreatorId, Nullable } from "./stream.ts";
+
+const MAX_SEGMENT_SECONDS = 30;
+
+const path = (description: string) => Type.String({ minLength: 1, maxLength: 900, description });
+
+const s3 = {
+  type: Type.Literal("s3"),
+  endpoint: Type.String({
+    minLength: 1,
+    maxLength: 2048,
+    pattern: "^https?://",
+    description: "Address of the store, such as `https://s3.eu-central-1.amazonaws.com`; the bucket goes into its path",
+  }),
+  bucket: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$" }),
+  region: Type.Optional(
+    Type.String({
+      pattern: "^[A-Za-z0-9-]{1,64}$",
+      description: "Read from the endpoint if unset, and `us-east-1` where it names none",
+    }),
+  ),
+  credentials: exact({
+    accessKeyId: Type.String({ minLength: 1, maxLength: 300, pattern: "^[!-~]+$" }),
+    secretAccessKey: Type.String({ minLength: 1, maxLength: 300, pattern: "^[!-~]+$" }),
+  }),
+};
+
+export const TranscodeInput = Type.Union([
+  exact({ url: Type.String({ minLength: 1, maxLength: 2048, pattern: "^(https?|ipfs|ar)://" }) }),
+  exact({ ...s3, path: path("Of the file in the bucket") }),
+]);
+export type TranscodeInput = Static<typeof TranscodeInput>;
+
+export const TranscodeStorage = Type.Union([
+  exact(s3),
+  exact({ type: Type.Literal("web3.storage"), credentials: exact({ proof: Type.String() }) }, "Refused"),
+]);
+export type TranscodeStorage = Static<typeof TranscodeStorage>;
+
+const output = (description: string) => Type.Optional(exact({ path: path(description) }));
+
+/** Body of `POST /api/transcode`. */
+export const NewTranscode = exact({
+  input: TranscodeInput,
+  storage: TranscodeStorage,
+  outputs: exact({
+    hls: output("Folder of HLS with segments of fragmented MP4: `index.m3u8` and what it leads to"),
+    mp4: output("Folder of an MP4 for each quality: `static{name}.mp4`"),
+    fmp4: output("As `hls`"),
+  }),
+  profiles: Type.Optional(
+    Nullable(Type.Array(TranscodeProfile, { maxItems: 32, description: "A default ladder if unset" })),
+  ),
+  targetSegmentSizeSecs: Type.Optional(Type.Number({ minimum: 1, maximum: MAX_SEGMENT_SECONDS })),
+  creatorId: Type.Optional(InputCreatorId),
+  c2pa: Type.Optional(Type.Boolean({ description: "Ignored" })),
+});
+export type NewTranscode = Static<typeof NewTranscode>;
