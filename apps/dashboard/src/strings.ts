@@ -1,10 +1,7 @@
 import { accessStrings } from "./strings/access-strings.ts";
 import { accountStrings } from "./strings/account-strings.ts";
-
 import { assetStrings } from "./strings/asset-strings.ts";
-
 import { clipStrings } from "./strings/clip-strings.ts";
-
 import { eventStrings } from "./strings/event-strings.ts";
 import { healthStrings } from "./strings/health-strings.ts";
 import { multistreamStrings } from "./strings/multistream-strings.ts";
@@ -14,6 +11,7 @@ import { sessionStrings } from "./strings/session-strings.ts";
 import { shareStrings } from "./strings/share-strings.ts";
 import { streamStrings } from "./strings/stream-strings.ts";
 import { viewerStrings } from "./strings/viewer-strings.ts";
+import { wallStrings } from "./strings/wall-strings.ts";
 import { webhookStrings } from "./strings/webhook-strings.ts";
 
 /** Every text of the dashboard, by page. Plain English, in the words of the trade. */
@@ -55,6 +53,7 @@ export const strings = {
       stream: "Stream",
       file: "File",
       liveStreams: "Live streams",
+      wall: "Live wall",
       unhealthyStreams: "Unhealthy streams",
       signingKeys: "Signing keys",
       none: "Nothing found.",
@@ -81,8 +80,8 @@ export const strings = {
     save: "Save",
     saved: "Saved",
     dismiss: "Dismiss",
-    nextPage: "Older",
-    firstPage: "Newest",
+    nextPage: "Next page",
+    firstPage: "First page",
     never: "Never",
     on: "On",
     off: "Off",
@@ -102,6 +101,7 @@ export const strings = {
   events: eventStrings,
   multistream: multistreamStrings,
   viewers: viewerStrings,
+  wall: wallStrings,
   webhooks: webhookStrings,
   overview: overviewStrings,
   sessions: sessionStrings,

@@ -24,6 +24,7 @@ beforeAll(async () => {
   pages = [
     ["/", "No stream is live"],
     ["/streams", "Stage"],
+    ["/streams/wall", "No stream is live"],
     [stage, "Waiting for video"],
     [`${stage}?tab=health`, "Transcoding"],
     [`${stage}?tab=sessions`, "has never been live"],

@@ -15,6 +15,7 @@ export const pageCommands: readonly Command[] = [
   { label: pages.overview, kind: text.page, href: "/" },
   { label: pages.streams, kind: text.page, href: "/streams" },
   { label: text.liveStreams, kind: text.page, href: "/streams?state=active" },
+  { label: text.wall, kind: text.page, href: "/streams/wall" },
   { label: text.unhealthyStreams, kind: text.page, href: "/streams?state=unhealthy" },
   { label: pages.assets, kind: text.page, href: "/assets" },
   { label: pages.sessions, kind: text.page, href: "/sessions" },

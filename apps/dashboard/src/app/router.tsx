@@ -3,6 +3,7 @@ import { assetSearch } from "../features/assets/asset-search.ts";
 import { sessionSearch } from "../features/sessions/session-search.ts";
 import { streamPageSearch } from "../features/streams/stream-page-search.ts";
 import { streamSearch } from "../features/streams/stream-search.ts";
+import { wallSearch } from "../features/wall/wall-search.ts";
 import { lazyPage } from "../lib/lazy-page.ts";
 import { textOf } from "../lib/search-text.ts";
 import { BrokenPage, MissingPage } from "./fallback-pages.tsx";
@@ -40,6 +41,13 @@ const streams = createRoute({
   path: "/streams",
   component: lazyPage(() => import("../features/streams/streams-page.tsx"), "StreamsPage"),
   validateSearch: streamSearch,
+});
+
+const wall = createRoute({
+  getParentRoute: () => app,
+  path: "/streams/wall",
+  component: lazyPage(() => import("../features/wall/wall-page.tsx"), "WallPage"),
+  validateSearch: wallSearch,
 });
 
 const stream = createRoute({
@@ -126,6 +134,7 @@ export const router = createRouter({
     app.addChildren([
       home,
       streams,
+      wall,
       stream,
       broadcast,
       assets,

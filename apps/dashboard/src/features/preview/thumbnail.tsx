@@ -9,16 +9,15 @@ interface Props {
   readonly playbackId: string;
   /** In its place where there is no picture. */
   readonly children: ReactNode;
-  readonly isLive?: boolean;
 }
 
 /** A small picture of a video. Gated content refuses it at first, and then gives it to its owner. */
-export function Thumbnail({ path, playbackId, children, isLive = false }: Props) {
+export function Thumbnail({ path, playbackId, children }: Props) {
   const [refused, setRefused] = useState<"plain" | "owner" | null>(null);
   const { data } = useQuery({ ...ownerTokenQuery(playbackId), enabled: path !== null && refused === "plain" });
   const address = path !== null && refused !== "owner" ? addressOf(path, refused === null ? null : data?.token) : null;
   return (
-    <span className={classes.thumbnail} data-live={isLive} aria-hidden>
+    <span className={classes.thumbnail} aria-hidden>
       {address === null ? (
         children
       ) : (
@@ -41,4 +40,5 @@ function addressOf(path: string, token: string | null | undefined): string | nul
 }
 
 /** Path of a small picture from the middle of a recording or asset. */
-export const thumbnailOf = (playbackId: string): string => `/asset/hls/${playbackId}/thumbnail.jpg?width=160`;
+export const thumbnailOf = (playbackId: string, width: 160 | 640 = 160): string =>
+  `/asset/hls/${playbackId}/thumbnail.jpg?width=${width}`;

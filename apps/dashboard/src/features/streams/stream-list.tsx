@@ -1,5 +1,5 @@
 import { Checkbox } from "@mantine/core";
-import { IconArrowDown, IconArrowUp, IconBroadcast } from "@tabler/icons-react";
+import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
@@ -7,20 +7,16 @@ import { CopyButton } from "../../components/copy-button.tsx";
 import { LastMoment, Moment } from "../../components/moment.tsx";
 import classes from "../../components/table.module.css";
 import { TableOrCards } from "../../components/table-or-cards.tsx";
-import { useNow } from "../../lib/now.ts";
 import { bitrateText, countText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
-import { standingOf } from "../health/health-standing.ts";
-import { HealthWord } from "../health/health-word.tsx";
-import { Thumbnail } from "../preview/thumbnail.tsx";
+import { LiveStill } from "../preview/live-still.tsx";
 import { viewersByIdQuery } from "../views/view-queries.ts";
+import { StreamHealthWord } from "./stream-health.tsx";
 import list from "./stream-list.module.css";
 import type { SortField, StreamSort } from "./stream-search.ts";
 import { StreamState } from "./stream-state.tsx";
 
 const text = strings.streams.columns;
-/** How old the pictures of live streams become. */
-const PICTURE_MS = 30_000;
 
 interface Props {
   readonly streams: readonly Stream[];
@@ -63,7 +59,7 @@ export function StreamList({ streams, picked, onPick, sort, onSort }: Props) {
           cell: (stream) => <StreamName stream={stream} />,
         },
         { name: text.state, cell: (stream) => <StreamState stream={stream} /> },
-        { name: text.health, cell: (stream) => <Health stream={stream} /> },
+        { name: text.health, cell: (stream) => <StreamHealthWord stream={stream} /> },
         { name: text.viewers, className: classes.number, cell: viewersOf },
         { name: text.ingest, className: classes.number, cell: ingestOf },
         {
@@ -89,7 +85,7 @@ export function StreamList({ streams, picked, onPick, sort, onSort }: Props) {
             <StreamState stream={stream} />
             {stream.isActive ? (
               <>
-                <Health stream={stream} />
+                <StreamHealthWord stream={stream} />
                 <span className="quiet">
                   {viewersOf(stream)} {text.viewers.toLowerCase()} · {ingestOf(stream)}
                 </span>
@@ -149,18 +145,11 @@ function Tick({ stream, picked, onPick }: Pick<Props, "picked" | "onPick"> & { r
 }
 
 /** A picture of what is live, the name and the playback ID. */
-function StreamName({ stream: { id, name, playbackId, isActive } }: { readonly stream: Stream }) {
-  // Another address each time it shall be another picture.
-  const turn = Math.floor(useNow(PICTURE_MS) / PICTURE_MS);
+function StreamName({ stream }: { readonly stream: Stream }) {
+  const { id, name, playbackId } = stream;
   return (
     <div className={list.stream}>
-      <Thumbnail
-        path={isActive ? `/hls/${playbackId}/source/latest.jpg?width=160&turn=${turn}` : null}
-        playbackId={playbackId}
-        isLive={isActive}
-      >
-        <IconBroadcast size={18} />
-      </Thumbnail>
+      <LiveStill stream={stream} />
       <div className={list.words}>
         <Link to="/streams/$streamId" params={{ streamId: id }} className={classes.name}>
           {name}
@@ -171,18 +160,6 @@ function StreamName({ stream: { id, name, playbackId, isActive } }: { readonly s
         </span>
       </div>
     </div>
-  );
-}
-
-function Health({ stream }: { readonly stream: Stream }) {
-  const { status, reason } = standingOf(stream, undefined);
-  if (status === "idle") return <span className="quiet">{strings.actions.none}</span>;
-  // The list knows open issues alone: without one the stream counts as healthy.
-  const state = status === "unknown" ? "healthy" : status;
-  return (
-    <span title={status === "unhealthy" ? (reason ?? undefined) : undefined}>
-      <HealthWord state={state}>{strings.health.status[state]}</HealthWord>
-    </span>
   );
 }
 

@@ -4,10 +4,11 @@ import { weir } from "../../lib/weir.ts";
 import { strings } from "../../strings.ts";
 import { listOptionsOf, type StreamSearch } from "./stream-search.ts";
 
-export function streamsQuery(search: StreamSearch) {
+/** One page of streams. */
+export function streamsQuery(search: StreamSearch, limit = 20) {
   return queryOptions({
-    queryKey: ["streams", search],
-    queryFn: ({ signal }) => weir.streams.list({ ...listOptionsOf(search, Date.now()), limit: 20, signal }),
+    queryKey: ["streams", search, limit],
+    queryFn: ({ signal }) => weir.streams.list({ ...listOptionsOf(search, Date.now()), limit, signal }),
     refetchInterval: 5000,
     placeholderData: keepPreviousData,
   });

@@ -1,5 +1,6 @@
+import { Button } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
-import { IconPlus } from "@tabler/icons-react";
+import { IconLayoutGrid, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -39,11 +40,20 @@ export function StreamsPage() {
     <div className={page.page}>
       <header className={page.header}>
         <h1>{text.title}</h1>
-        <DialogButton
-          label={text.create}
-          leftSection={<IconPlus size={16} aria-hidden />}
-          dialog={(close) => <CreateStreamDialog onClose={close} />}
-        />
+        <div className={page.actions}>
+          <Button
+            variant="default"
+            leftSection={<IconLayoutGrid size={16} aria-hidden />}
+            renderRoot={(props) => <Link to="/streams/wall" {...props} />}
+          >
+            {strings.wall.title}
+          </Button>
+          <DialogButton
+            label={text.create}
+            leftSection={<IconPlus size={16} aria-hidden />}
+            dialog={(close) => <CreateStreamDialog onClose={close} />}
+          />
+        </div>
       </header>
       <StreamFilters
         search={search}

@@ -1,0 +1,48 @@
+import { useInViewport } from "@mantine/hooks";
+import { IconBroadcast } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import type { Stream } from "@weir/contract";
+import { useEffect, useState } from "react";
+import { ownerTokenQuery } from "./owner-preview.ts";
+import { StillRounds } from "./still-rounds.ts";
+import classes from "./thumbnail.module.css";
+
+/** The server makes a new picture of a stream at most this often. */
+const PERIOD_MS = 5000;
+
+const rounds = new StillRounds({ load: loadImage, periodMs: PERIOD_MS, maxAtOnce: 4 });
+document.addEventListener("visibilitychange", () => rounds.pause(document.hidden));
+
+/** The newest picture of a live stream, renewed every few seconds while it is in sight. A sign takes its place while there is none. */
+export function LiveStill({ stream }: { readonly stream: Stream }) {
+  const { ref, inViewport } = useInViewport();
+  const path = useStillPath(stream, inViewport);
+  const [shown, setShown] = useState<string | null>(null);
+  useEffect(() => {
+    if (path === null) return;
+    // Everybody who looks at a stream asks for the same address, so that caches in between can answer.
+    const address = (): string => `${path}&turn=${Math.floor(Date.now() / PERIOD_MS)}`;
+    return rounds.add({ address, show: setShown });
+  }, [path]);
+  return (
+    <span ref={ref} className={classes.thumbnail} data-live={stream.isActive} aria-hidden>
+      {stream.isActive && shown !== null ? <img src={shown} alt="" /> : <IconBroadcast size={18} />}
+    </span>
+  );
+}
+
+/** Where the picture of a stream is; null for a stream that is not live or not in sight, and until the owner's token for it is there. */
+function useStillPath({ isActive, playbackId, playbackPolicy }: Stream, isInSight: boolean): string | null {
+  const isWanted = isActive && isInSight;
+  const isGated = (playbackPolicy?.type ?? "public") !== "public";
+  const { data } = useQuery({ ...ownerTokenQuery(playbackId), enabled: isWanted && isGated });
+  if (!isWanted || (isGated && !data)) return null;
+  return `/hls/${playbackId}/source/latest.jpg?width=320${isGated && data ? `&jwt=${data.token}` : ""}`;
+}
+
+/** Loads and decodes beside the page's own work. The browser shows the picture from its memory then. */
+async function loadImage(address: string): Promise<void> {
+  const image = new Image();
+  image.src = address;
+  await image.decode();
+}

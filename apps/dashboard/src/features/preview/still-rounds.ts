@@ -1,0 +1,79 @@
+/** One picture that is shown and renewed. */
+export interface Still {
+  /** The address of the newest picture. */
+  readonly address: () => string;
+  /** Called when the picture of an address is loaded. */
+  readonly show: (address: string) => void;
+}
+
+export interface StillRoundsSettings {
+  /** Loads the picture of an address; rejects where there is none. */
+  readonly load: (address: string) => Promise<unknown>;
+  readonly periodMs: number;
+  readonly maxAtOnce: number;
+}
+
+/**
+ * Loads the pictures of live streams that are in sight again and again: each a period after its last one came, a few at a time, and none
+ * while the page is hidden. A slow server is asked less often, and no picture waits forever.
+ */
+export class StillRounds {
+  readonly #settings: StillRoundsSettings;
+  readonly #waiting = new Set<Still>();
+  readonly #timers = new Map<Still, ReturnType<typeof setTimeout>>();
+  readonly #loading = new Set<Still>();
+  #isPaused = false;
+
+  constructor(settings: StillRoundsSettings) {
+    this.#settings = settings;
+  }
+
+  /** The picture is in sight from now on, until the returned function is called. */
+  add(still: Still): () => void {
+    this.#waiting.add(still);
+    this.#loadNext();
+    return () => {
+      this.#waiting.delete(still);
+      clearTimeout(this.#timers.get(still));
+      this.#timers.delete(still);
+      this.#loading.delete(still);
+      this.#loadNext();
+    };
+  }
+
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    this.#loadNext();
+  }
+
+  #loadNext(): void {
+    for (const still of this.#waiting) {
+      if (this.#isPaused || this.#loading.size >= this.#settings.maxAtOnce) return;
+      this.#waiting.delete(still);
+      this.#loading.add(still);
+      void this.#load(still);
+    }
+  }
+
+  async #load(still: Still): Promise<void> {
+    const address = still.address();
+    const isLoaded = await this.#settings.load(address).then(
+      () => true,
+      () => false,
+    );
+    // Out of sight since.
+    if (!this.#loading.delete(still)) return;
+    if (isLoaded) still.show(address);
+    this.#timers.set(
+      still,
+      setTimeout(() => this.#due(still), this.#settings.periodMs),
+    );
+    this.#loadNext();
+  }
+
+  #due(still: Still): void {
+    this.#timers.delete(still);
+    this.#waiting.add(still);
+    this.#loadNext();
+  }
+}

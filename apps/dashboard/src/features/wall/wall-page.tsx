@@ -1,0 +1,84 @@
+import { Switch } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { IconLayoutGrid } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { EmptyState } from "../../components/empty-state.tsx";
+import { Loading } from "../../components/loading.tsx";
+import page from "../../components/page.module.css";
+import { PageLinks } from "../../components/page-links.tsx";
+import { QueryProblem } from "../../components/query-problem.tsx";
+import { SearchBox } from "../../components/search-box.tsx";
+import { strings } from "../../strings.ts";
+import { streamsQuery } from "../streams/stream-queries.ts";
+import { viewersByIdQuery } from "../views/view-queries.ts";
+import classes from "./wall-page.module.css";
+import { type WallSearch, wallSearch, wallStreams } from "./wall-search.ts";
+import { WallTile } from "./wall-tile.tsx";
+
+const text = strings.wall;
+const route = getRouteApi("/app/streams/wall");
+/** A page of the wall: more than a screen holds, and few enough to ask for every few seconds. */
+const MAX_TILES = 48;
+
+/** The pictures of all live streams, each with its state, health and viewers. */
+export function WallPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: streams, error } = useQuery(streamsQuery(wallStreams(search), MAX_TILES));
+  const { data: viewers } = useQuery(viewersByIdQuery);
+  useDocumentTitle(`${text.title} · ${strings.app.name}`);
+  const narrow = (change: Record<string, unknown>): void => {
+    void navigate({
+      search: ({ cursor: _, ...rest }: WallSearch) => wallSearch({ ...rest, ...change }),
+      replace: true,
+    });
+  };
+  return (
+    <div className={classes.page}>
+      <header className={page.title}>
+        <Link to="/streams" className={page.back}>
+          {strings.streams.title}
+        </Link>
+        <h1>{text.title}</h1>
+      </header>
+      <search className={classes.filters}>
+        <SearchBox label={strings.streams.search} words={search.name} onWords={(name) => narrow({ name })} />
+        <Switch
+          label={text.unhealthyOnly}
+          checked={search.state === "unhealthy"}
+          onChange={({ currentTarget: { checked } }) => narrow({ state: checked ? "unhealthy" : undefined })}
+        />
+      </search>
+      <QueryProblem error={error} />
+      {!streams && !error && <Loading lines={6} />}
+      {streams?.items.length === 0 && <NothingLive search={search} />}
+      <ul className={classes.wall} aria-label={text.title}>
+        {streams?.items.map((stream) => (
+          <WallTile key={stream.id} stream={stream} viewers={viewers?.get(stream.playbackId) ?? 0} />
+        ))}
+      </ul>
+      <PageLinks
+        cursor={search.cursor}
+        nextCursor={streams?.nextCursor}
+        onCursor={(cursor) => navigate({ search: wallSearch({ ...search, cursor }) })}
+      />
+    </div>
+  );
+}
+
+function NothingLive({ search: { name, state } }: { readonly search: WallSearch }) {
+  if (name === undefined && state === undefined)
+    return (
+      <EmptyState
+        icon={<IconLayoutGrid size={24} />}
+        {...text.none}
+        action={<Link to="/streams">{strings.streams.clear}</Link>}
+      />
+    );
+  return (
+    <p className={classes.nothing}>
+      {text.noMatch} <Link to="/streams/wall">{text.clear}</Link>
+    </p>
+  );
+}
