@@ -34,12 +34,12 @@ export function counterFields(row: Selectable<Counters> & { last_seen: string },
   };
 }
 
-/** Absent before the first broadcast, null when there is none now. */
+/** Absent before the first broadcast; null if there is none now. */
 function healthOf(now: Now | null): Pick<CounterFields, "isHealthy" | "issues"> {
   return { isHealthy: now && verdictOf(now), issues: now && now.state !== "idle" ? sourceIssues(now) : null };
 }
 
-/** To the millisecond: the sum of many segments has binary dust behind it. */
+/** Rounded to the millisecond, because the sum of many segments has floating-point noise. */
 function seconds(sum: number): number {
   return Math.round(sum * 1000) / 1000;
 }

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 
-/** Joins what `creator` needs to rows `v` with a `subject_kind` and a `subject_id`. PostgreSQL leaves out joins that a query does not use. */
+/** Joins the tables that `creator` needs to rows `v` with a `subject_kind` and a `subject_id`. PostgreSQL removes joins that a query does not use. */
 export const withCreator = sql`
   left join session e on v.subject_kind = 'asset' and e.id = v.subject_id
   left join asset a on v.subject_kind = 'asset' and a.id = v.subject_id
   left join stream s on s.id = coalesce(e.stream_id, v.subject_id)`;
 
-/** The creator of such a row: an asset's own, a recording's by its stream; null where there is none. */
+/** The creator of such a row: an asset's own, or for a recording that of its stream; null if there is none. */
 export const creator = sql`coalesce(a.creator_id, s.creator_id)`;

@@ -6,7 +6,7 @@ interface Entry<Value> {
   readonly until: number;
 }
 
-/** Answers kept for a short while, at most so many; questions that wait for the same answer share it. A failed one is not kept. */
+/** A small cache of short-lived answers. Concurrent questions share one answer; failures are not cached. */
 export class DecisionCache<Value> {
   readonly #clock: Clock;
   readonly #ttlMs: number;
@@ -30,7 +30,7 @@ export class DecisionCache<Value> {
     return entry.value;
   }
 
-  /** The next question about it is asked anew; one that waits already gets what it asked for. */
+  /** The next question is asked again. A question already waiting gets the answer it asked for. */
   forget(key: string): void {
     this.#entries.delete(key);
   }

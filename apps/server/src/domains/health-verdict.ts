@@ -13,19 +13,19 @@ export function sourceIssues({ state, issues }: Pick<Now, "state" | "issues">): 
 }
 
 /**
- * Whether the broadcast is well: `isHealthy` of a stream and of its session, and `healthy` of its health. Null while there is none, and
- * until its ladder, if it wants one, has made a segment and its targets have been reached or not.
+ * Whether the broadcast is healthy: `isHealthy` of a stream and its session, and `healthy` of its health record. Null without a broadcast, until
+ * its ladder (if it has one) has encoded a segment, and until its targets have connected or failed.
  */
 export function verdictOf(now: Now): boolean | null {
   if (now.state === "idle") return null;
   if (sourceIssues(now).length > 0) return false;
-  // Of a ladder with no rung below the source there is no report; that of any other comes with the first measurement.
+  // A ladder with no rung below the source sends no report; any other sends one with the first measurement.
   const isUnread = now.transcoding ? now.transcoding.state === "starting" : now.ingest_rate === 0;
   const isConnecting = now.target_states?.some(({ state }) => state === "pending") ?? false;
   return (now.profiles.length > 0 && isUnread) || isConnecting ? null : true;
 }
 
-/** The same of the row that a query reads. */
+/** The same for a row that a query reads. */
 export const verdictInSql = sql`(case when state = 'idle' or last_seen = 0 then null
   when state <> 'live' or coalesce(issues @> '{"open": [{"isHarmful": true}]}', false) then false
   when profiles <> '[]' and coalesce(transcoding->>'state' = 'starting', ingest_rate = 0) then null

@@ -17,8 +17,9 @@ const TICK_MS = 1_000;
 const HOURLY_MS = 3_600_000;
 
 /**
- * What must happen without anybody asking, once a second, in the worker role: windows end, leases of nodes expire, recordings settle, bytes of deleted ones go;
- * hourly, partitions of the event log are made and dropped. Works by the rows and the clock alone, and any number of processes may do it.
+ * Periodic work without a trigger, once a second, in the worker role: reconnect windows end, leases of nodes expire, recordings settle, deleted
+ * bytes are removed; hourly, partitions of the event log are created and dropped. It works from the database and the clock only, and any number
+ * of processes may run it.
  */
 export class Housekeeping {
   readonly #deps: HousekeepingDeps;
@@ -36,7 +37,7 @@ export class Housekeeping {
     this.#timer ??= this.#deps.clock.every(TICK_MS, () => void this.tick());
   }
 
-  /** One round; never throws. A round that takes long is not begun again meanwhile. */
+  /** One round; never throws. While a round is running, another does not start. */
   tick(): Promise<void> {
     this.#running ??= this.#round().finally(() => {
       this.#running = null;

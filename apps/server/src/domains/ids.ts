@@ -13,9 +13,9 @@ export const newId = (): string => randomUUID();
 
 const random36 = (length: number): string => Array.from({ length }, () => BASE36[randomInt(36)]).join("");
 
-/** `xxxx-xxxx-xxxx-xxxx`; begins like the stream's id, the other 12 characters are 62 bits of chance. */
+/** `xxxx-xxxx-xxxx-xxxx`: the start of the stream's id, then 12 characters with 62 random bits. */
 export const newStreamKey = (streamId: string): string =>
   [streamId.slice(0, 4), random36(4), random36(4), random36(4)].join("-");
 
-/** 16 characters, beginning like the id of the stream or session that it plays. */
+/** 16 characters that start like the id of the stream or session that it plays. */
 export const newPlaybackId = (id: string): string => id.slice(0, 4) + random36(12);

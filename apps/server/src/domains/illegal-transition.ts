@@ -1,4 +1,4 @@
-/** A lifecycle was given an input that its table does not have for this state. A bug of ours, so it names both. */
+/** A lifecycle received an input that its table does not have for this state. A bug, so the message names both. */
 export class IllegalTransition extends Error {
   readonly code = "illegal-transition";
   constructor(lifecycle: string, state: string, input: string) {

@@ -2,9 +2,9 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../platform/clock.ts";
 import { DatabaseAway } from "../platform/database-away.ts";
 
-/** How long a value stands without the database: long enough for a fail-over or a restart. */
+/** How long a value is valid without the database: long enough for a fail-over or a restart. */
 const STANDS_MS = 5 * 60_000;
-/** A database that takes longer is as good as away. */
+/** A database slower than this counts as unavailable. */
 const PATIENCE_MS = 1_000;
 
 interface Known<Value> {
@@ -18,13 +18,13 @@ interface Look<Value> {
 }
 
 /**
- * The last answer of the database, for when it does not answer: then it stands for five minutes. A forgotten answer stands no
- * longer, and neither does that there is nothing.
+ * The database's last answer, for use while the database is unavailable: it is then valid for five minutes. Evicted answers and "not found" are
+ * not valid any longer.
  */
 export class LastKnown<Value> {
   readonly #clock: Clock;
   readonly #known: LRUCache<string, Known<Value>>;
-  /** Questions that the database has not answered yet, one for all who want to know. */
+  /** Pending questions to the database, one for all callers. */
   readonly #looks = new Map<string, Look<Value>>();
 
   constructor(clock: Clock, capacity: number) {
@@ -32,7 +32,7 @@ export class LastKnown<Value> {
     this.#known = new LRUCache({ max: capacity });
   }
 
-  /** Rejects with `DatabaseAway` where the database does not answer and nothing stands. */
+  /** Rejects with `DatabaseAway` if the database does not answer and no answer is valid. */
   get(key: string, ask: () => Promise<Value | undefined>): Promise<Value | undefined> {
     const { answer, begunAt } = this.#looks.get(key) ?? this.#look(key, ask);
     const known = this.#known.get(key);
@@ -40,7 +40,7 @@ export class LastKnown<Value> {
     if (!known || now >= known.readAt + STANDS_MS) return answer;
     if (now >= begunAt + PATIENCE_MS) return Promise.resolve(known.value);
     return new Promise((resolve, reject) => {
-      // Forgotten meanwhile, it stands no longer.
+      // An answer evicted in the meantime is no longer valid.
       const stands = () => this.#known.peek(key) === known;
       const patience = this.#clock.after(begunAt + PATIENCE_MS - now, () => stands() && resolve(known.value));
       answer.then(
@@ -57,7 +57,7 @@ export class LastKnown<Value> {
     });
   }
 
-  /** Something may have changed: nothing stands any longer. */
+  /** Something may have changed: no answer is valid any longer. */
   clear(): void {
     this.#known.clear();
     this.#looks.clear();
@@ -66,7 +66,7 @@ export class LastKnown<Value> {
   #look(key: string, ask: () => Promise<Value | undefined>): Look<Value> {
     const look: Look<Value> = { answer: ask(), begunAt: this.#clock.monotonic() };
     this.#looks.set(key, look);
-    // An answer to a question from before a change is not kept.
+    // An answer to a question from before a change is not stored.
     const isCurrent = () => this.#looks.get(key) === look && this.#looks.delete(key);
     look.answer.then(
       (value) => isCurrent() && this.#keep(key, value),

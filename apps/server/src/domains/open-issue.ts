@@ -14,7 +14,7 @@ export type IssueCode =
   | "target-not-connected"
   | "target-too-slow";
 
-/** One of them that is open. Without harm it is told, and the stream still counts as healthy. */
+/** An open issue. A harmless one is reported, and the stream still counts as healthy. */
 export interface OpenIssue {
   readonly code: IssueCode;
   readonly sentence: string;
@@ -27,6 +27,6 @@ export interface OpenIssue {
 
 export interface StreamIssues {
   readonly open: readonly OpenIssue[];
-  /** Segments in a row that the transcoder got right, while an issue waits for that. */
+  /** Segments in a row without a fault of the transcoder, while an issue waits for them. */
   readonly wellSegments: number;
 }

@@ -8,7 +8,7 @@ import type { Db } from "./schema.ts";
 
 const EVERY_SECONDS = 6 * 3_600;
 const MAX_SECONDS = 6 * 3_600;
-/** The rows of files come soon after them, or were there before. */
+/** The rows of files are written soon after the files, or before them. */
 const GRACE_MS = 86_400_000;
 const BATCH = 500;
 
@@ -16,14 +16,17 @@ export interface OrphanSweepDeps extends Deps {
   readonly store: Pick<ObjectStore, "children" | "deletePrefix">;
 }
 
-/** What has files in the object store: the name of its folder, its table, and the keys of one. */
+/** Owners of files in the object store: the folder name, the table, and the keys of one owner. */
 const KINDS = [
   { folder: "rec", table: "session", prefixOf: recordingPrefix },
   { folder: "asset", table: "asset", prefixOf: assetPrefix },
   { folder: "transcode", table: "transcode", prefixOf: transcodePrefix },
 ] as const;
 
-/** Removes files that belong to no recording, no asset and no file in work, a day after they were first seen so: a purge that was cut short, an older database. */
+/**
+ * Deletes files that belong to no recording, no asset and no running transcode, a day after they were first seen so: they come from an interrupted purge, or from an
+ * older database.
+ */
 export function orphanSweepJob(deps: OrphanSweepDeps): JobKind {
   return {
     name: "sweep-orphans",
@@ -35,7 +38,7 @@ export function orphanSweepJob(deps: OrphanSweepDeps): JobKind {
   };
 }
 
-/** Looks into projects that the database knows, and no others: a bucket may be another Weir's as well, or one whose database was lost. */
+/** Checks only projects that the database knows: the bucket may belong to another Weir as well, or to one whose database was lost. */
 export async function sweepOrphans({ db, clock, log, store }: OrphanSweepDeps): Promise<void> {
   const now = clock.now();
   const projects = await db.selectFrom("project").select("id").execute();

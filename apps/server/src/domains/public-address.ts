@@ -14,12 +14,12 @@ interface Known {
 }
 
 const NOTHING: Known = { used: null, pinned: null };
-/** Another process may have learned of another address. */
+/** Another process may have learned another address. */
 const KEPT_MS = 5_000;
 
 /**
- * Where people reach this server. An answer begins its addresses with the one that its request was sent to; what no request asks for, such as
- * webhooks, with the one that an operator pinned or last used, which all processes share. `WEIR_PUBLIC_URL` overrules both.
+ * The public address of this server. URLs in a response begin with the address of its request. Everything without a request, such as webhooks,
+ * uses the address that an operator pinned or last used, which all processes share. `WEIR_PUBLIC_URL` overrides both.
  */
 export class PublicAddress {
   readonly #deps: PublicAddressDeps;
@@ -30,7 +30,7 @@ export class PublicAddress {
     this.#deps = deps;
   }
 
-  /** For the answer to a request that was sent to `asked`; null for one that says nothing that could be written down. */
+  /** The base URL for the response to a request sent to `asked`; null if `asked` is not a usable host. */
   answering(asked: string | null): string {
     return this.#deps.isPublicUrlSet ? this.#deps.publicUrl() : (asked ?? this.latest);
   }
@@ -53,18 +53,18 @@ export class PublicAddress {
     return { address: this.latest, source, rtmp: this.rtmpOf(this.latest), pinned, lastUsed: used };
   }
 
-  /** Where broadcasters publish to on the host of `origin`. */
+  /** The ingest address on the host of `origin`. */
   rtmpOf(origin: string): string {
     return `rtmp://${new URL(origin).hostname}:${this.#deps.rtmpPort()}/live`;
   }
 
-  /** Somebody who may decide about the whole server used it at this address. */
+  /** A person with access to the whole server used it at this address. */
   async used(origin: string): Promise<void> {
     if (this.#deps.isPublicUrlSet || origin === this.#known.used) return;
     await this.#write({ used: origin });
   }
 
-  /** Null: the one last used counts again. */
+  /** Null: use the last used address again. */
   async pin(origin: string | null): Promise<void> {
     await this.#write({ pinned: origin });
   }

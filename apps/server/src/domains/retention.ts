@@ -7,7 +7,7 @@ import { forgetOldCalls, forgetOldDeliveries } from "./webhooks/index.ts";
 
 const HOUR_SECONDS = 3_600;
 
-/** What is kept for a time only: recordings and assets, and rows that can be millions. Deleted once an hour, by one process. */
+/** Deletes what is kept for a limited time: recordings, assets, and rows that can number millions. Runs once an hour, in one process. */
 export function retentionJob(deps: AssetExpiryDeps & RecordingExpiryDeps): JobKind {
   const { db, clock } = deps;
   const rows = [forgetOldAnswers, forgetOldCalls, forgetOldDeliveries, deleteExpiredDashboardSessions];

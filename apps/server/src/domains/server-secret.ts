@@ -4,7 +4,7 @@ import type { Db } from "./schema.ts";
 
 const BYTES = 32;
 
-/** A secret that all nodes on the database share: 32 bytes under a name, made by whoever asks first. */
+/** A secret that all nodes on the database share: 32 bytes under a name, created by the first node to ask. */
 export async function serverSecret({ db, clock }: { db: Db; clock: Clock }, name: string): Promise<Uint8Array> {
   await db
     .insertInto("server_secret")

@@ -1,6 +1,6 @@
 import type { TargetReport } from "../ports/index.ts";
 
-/** How a target of a live stream is doing. */
+/** The state of a live stream's target. */
 export interface TargetState extends Omit<TargetReport, "metrics"> {
   /** Milliseconds since the Unix epoch. */
   readonly since: number;

@@ -8,12 +8,12 @@ import type { OwnerTokens } from "./owner-token.ts";
 import { checkToken, type KeyState } from "./token-check.ts";
 import { TokenVerifier } from "./token-verifier.ts";
 
-/** Something that plays, as its policy guards it. */
+/** A piece of playable content with its access policy. */
 export interface GuardedContent {
   readonly playbackId: string;
   readonly projectId: string;
   readonly policy: PlaybackPolicy | null;
-  /** Of the project; empty where the policy asks for no tokens. */
+  /** The signing keys of the project; empty if the policy requires no tokens. */
   readonly signingKeys: readonly KeyState[];
 }
 
@@ -21,20 +21,20 @@ export type Verdict =
   | {
       readonly ok: true;
       readonly pass: ViewerPass | null;
-      /** How long it stands at most. */
+      /** The longest time that the decision is valid. */
       readonly standsMs: number;
       /** A sentence for the content's owner. */
       readonly why: string;
     }
   | Refusal;
 
-/** `unconfirmed`: the webhook that let them in does not say whether they may go on. */
+/** `unconfirmed`: the webhook that admitted the viewer does not say whether they may continue. */
 export interface Refusal extends Refused {
   readonly reason: "denied" | "unconfirmed";
 }
 
 const MAX_ACCESS_KEY_BYTES = 8_192;
-/** With the second for which the gate keeps rows: what changes is noticed within 5 s where nobody tells. */
+/** Together with the second for which the gate caches rows, a change without a notification takes effect within 5 s. */
 const STANDS_MS = 4_000;
 const SHORTEST_STAND_MS = 1_000;
 const REFRESH_SECONDS = 600;
@@ -43,7 +43,7 @@ export interface AccessCheckDeps extends AccessWebhooksDeps {
   readonly ownerTokens: OwnerTokens;
 }
 
-/** Decides by the policy of what shall be played: the one place that does. Keeps what has been verified, so that it is dear only once. */
+/** The one place that decides by a content's policy. Caches verified credentials, so that each costs the verification only once. */
 export class AccessCheck {
   readonly tokens = new TokenVerifier();
   readonly webhooks: AccessWebhooks;
@@ -56,7 +56,7 @@ export class AccessCheck {
     this.webhooks = new AccessWebhooks(deps);
   }
 
-  /** Somebody new, with what they bring. */
+  /** A new viewer, with the credentials of the request. */
   async open(content: GuardedContent, request: Omit<PlaybackRequest, "playbackId">): Promise<Verdict> {
     const { policy } = content;
     const asOwner = await this.#openAsOwner(content, request.tokens);
@@ -67,7 +67,7 @@ export class AccessCheck {
     return { ok: true, pass: null, standsMs: STANDS_MS, why: "the content is public" };
   }
 
-  /** Somebody who was let in on this pass. Content that has become public stays open to them. */
+  /** A viewer admitted on this pass. Content that has become public stays open to them. */
   async recheck(content: GuardedContent, pass: ViewerPass, viewer: ViewerDetails): Promise<Verdict> {
     const { policy, signingKeys } = content;
     if (pass.kind === "owner") return this.#untilExpiry(pass, IS_OWNER);
@@ -94,7 +94,7 @@ export class AccessCheck {
     return this.#untilExpiry({ kind: "jwt", signingKeyId, expiresAt }, IS_SIGNED);
   }
 
-  /** The owner previews what is theirs, on whatever page and whatever the policy. Null for a request without an owner token. */
+  /** The owner previews their own content, on any page and under any policy. Null for a request without an owner token. */
   async #openAsOwner(content: GuardedContent, tokens: readonly string[]): Promise<Verdict | null> {
     const [token = "", ...others] = tokens;
     const grant = await this.#owners.check(token, content, this.#clock.now());
@@ -114,7 +114,7 @@ export class AccessCheck {
     policy: PlaybackPolicy,
     { accessKeys, viewer }: Omit<PlaybackRequest, "playbackId">,
   ): Promise<Verdict> {
-    // Empty counts as absent.
+    // An empty value counts as absent.
     const given = accessKeys.filter((key) => key !== "");
     const [accessKey] = given;
     if (accessKey === undefined) return refused("the content needs an access key, and none was given");

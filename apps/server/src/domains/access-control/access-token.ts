@@ -1,17 +1,17 @@
 import { parseJson } from "../../platform/http/json-body.ts";
 
-/** A playback token as its text says, not verified yet. Times in milliseconds since the Unix epoch. */
+/** The unverified content of a playback token. Times in milliseconds since the Unix epoch. */
 export interface AccessToken {
   readonly text: string;
   readonly playbackId: string;
-  /** As the signing key's record has it. */
+  /** The key as stored in the signing key's record. */
   readonly publicKey: string;
   readonly expiresAt: number;
   /** The later of `nbf` and `iat`; 0 without either. */
   readonly startsAt: number;
 }
 
-/** An expected answer: `why` is a sentence for whoever made the token, without anything of it that is secret. */
+/** An expected refusal: `why` is a sentence for the developer who made the token, and reveals nothing secret. */
 export type ParsedToken = { readonly ok: true; readonly token: AccessToken } | Refused;
 export interface Refused {
   readonly ok: false;
@@ -19,15 +19,15 @@ export interface Refused {
 }
 
 const MAX_TOKEN = 8_192;
-/** ECDSA on P-256 as JWS has it: r and s side by side (RFC 7518 3.4). */
+/** An ECDSA P-256 signature in JWS form: r and s concatenated (RFC 7518 3.4). */
 const SIGNATURE_BYTES = 64;
 const HEADERS = new Set(["alg", "typ", "kid"]);
 
 class Unacceptable extends Error {}
 
 /**
- * Reads a signed token (RFC 7515 compact, RFC 7519 claims) as strictly as can be before any cryptography: one spelling of each part, no
- * key twice, no header that could choose an algorithm or bring a key along.
+ * Parses a signed token (RFC 7515 compact, RFC 7519 claims) strictly before any cryptography: one spelling for each part, no duplicate key, and
+ * no header that could select an algorithm or supply a key.
  */
 export function parseAccessToken(text: string): ParsedToken {
   try {
@@ -50,7 +50,7 @@ function parse(text: string): AccessToken {
   return { text, ...readClaims(objectOf(claims, "claims")) };
 }
 
-/** The algorithm is the key's, whatever the token says; one that says anything else was not made for us. */
+/** The key determines the algorithm, whatever the token says. A token with another algorithm was not made for this server. */
 function checkHeader(header: Readonly<Record<string, unknown>>): void {
   const { alg, typ = "JWT", kid = "" } = header;
   if (alg !== "ES256") throw new Unacceptable("the token's header must have alg ES256");
@@ -95,7 +95,7 @@ function objectOf(part: string, what: string): Readonly<Record<string, unknown>>
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** Base64url has more than one spelling of the same bytes; the one without padding and stray bits is taken (RFC 7515 2). */
+/** Base64url has several spellings of the same bytes; only the one without padding and stray bits is accepted (RFC 7515 2). */
 function bytesOf(part: string, what: string): Buffer {
   const bytes = Buffer.from(part, "base64url");
   if (part === "" || bytes.toString("base64url") !== part) {

@@ -11,7 +11,7 @@ import { CallLanes } from "./call-lanes.ts";
 import { SparseNotes } from "./sparse-notes.ts";
 import { afterVerdict, type Standing, type WebhookVerdict } from "./webhook-standing.ts";
 
-/** A webhook of a project that is registered for `playback.accessControl`. */
+/** A project's webhook that is registered for `playback.accessControl`. */
 export interface AccessWebhook {
   readonly id: string;
   readonly url: string;
@@ -20,7 +20,7 @@ export interface AccessWebhook {
 
 export type FindAccessWebhook = (projectId: string, webhookId: string) => Promise<AccessWebhook | undefined>;
 
-/** The question to a customer: may the viewer who brings this key watch this? */
+/** The question to the customer: may a viewer with this access key watch this content? */
 export interface AccessQuestion {
   readonly projectId: string;
   readonly playbackId: string;
@@ -30,22 +30,22 @@ export interface AccessQuestion {
 }
 
 export interface WebhookAnswer {
-  /** `not-asked`: too many questions wait already, which says nothing of the webhook. */
+  /** `not-asked`: too many questions are waiting, which says nothing about the webhook. */
   readonly verdict: WebhookVerdict | "not-asked";
   /** A sentence for the receiver's owner. */
   readonly why: string;
-  /** Where there was a response. */
+  /** Present if there was a response. */
   readonly statusCode?: number;
-  /** The receiver did not do its work: no response, one of an overloaded or broken server, or an address that we do not call. */
+  /** The receiver failed: no response, the response of an overloaded or broken server, or an address that Weir does not call. */
   readonly hasFailed: boolean;
 }
 
-/** Whether somebody who watches may go on, and for how many milliseconds. */
+/** Whether a current viewer may continue, and for how many milliseconds. */
 export type Recheck =
   | { readonly verdict: "allowed"; readonly forMs: number }
   | { readonly verdict: "refused" | "unconfirmed" };
 
-/** How a webhook's last call went, for its status: null for one that was answered. */
+/** The outcome of a webhook's last call, for its status: null if it was answered. */
 export interface AccessCallFailure {
   readonly timestamp: number;
   readonly statusCode?: number;
@@ -57,34 +57,33 @@ export interface AccessWebhooksDeps {
   readonly log: Log;
   readonly outbound: Pick<Outbound, "post">;
   readonly findAccessWebhook: FindAccessWebhook;
-  /** Writes how a call went into the webhook's status. */
+  /** Writes the outcome of a call into the webhook's status. */
   noteAccessCall(webhookId: string, at: number, failure: AccessCallFailure | null): Promise<void>;
 }
 
-/** From the request to the status, the wait for a turn included. */
+/** From the request to the status, including the wait for a turn. */
 const CALL_MS = 5_000;
 const MAX_CALLS = 100;
 const MAX_WAITING_CALLS = 5_000;
 const MAX_STANDINGS = 100_000;
-/** Request Timeout, Too Early, Too Many Requests: the receiver has no time, as with a 5xx. */
+/** Request Timeout, Too Early, Too Many Requests: the receiver is busy, as with a 5xx. */
 const OVERLOADED = new Set([408, 425, 429]);
 const WEBHOOK_MS = 2_000;
 const MAX_WEBHOOKS = 1_000;
-/** How often a webhook's status is written, its successes and its failures each. */
+/** How often a webhook's status is written, for successes and failures separately. */
 const STATUS_MS = 10_000;
 
 /**
- * Asks customers' access webhooks. The status alone decides; the answer's body is never read. Only who waits at the
- * same moment for the same question shares a call. For viewers who watch already, an answer stands until the refresh interval
- * is over, for all who came with the same key.
+ * Asks customers' access webhooks. Only the status decides; the response body is never read. New viewers share a call only if they ask the same
+ * question at the same moment. For current viewers an answer is valid until the refresh interval ends, for everyone who came with the same key.
  */
 export class AccessWebhooks {
   readonly #deps: AccessWebhooksDeps;
   readonly #newcomers = new CallLanes({ atOnce: MAX_CALLS, maxWaiting: MAX_WAITING_CALLS });
-  /** A lane of their own for those whom a webhook let in before: invented keys do not get into it. */
+  /** A separate lane for viewers whom a webhook has admitted before: invented keys cannot fill it. */
   readonly #present = new CallLanes({ atOnce: MAX_CALLS, maxWaiting: MAX_WAITING_CALLS });
   readonly #asking = new Map<string, Promise<WebhookAnswer>>();
-  /** One that is evicted is unconfirmed. */
+  /** An evicted viewer becomes unconfirmed. */
   readonly #standings = new LRUCache<string, Standing>({ max: MAX_STANDINGS });
   readonly #webhooks: DecisionCache<AccessWebhook | undefined>;
   readonly #lastWebhooks: LastKnown<AccessWebhook>;
@@ -98,21 +97,21 @@ export class AccessWebhooks {
     this.#lastWebhooks = new LastKnown(deps.clock, MAX_WEBHOOKS);
   }
 
-  /** How many calls have been made. */
+  /** Number of calls made. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** For somebody new. */
+  /** For a new viewer. */
   async ask(question: AccessQuestion, viewer: ViewerDetails, refreshMs: number): Promise<WebhookAnswer> {
     const key = keyOf(question);
     const answer = await this.#share(key, this.#newcomers, question, viewer);
-    // A newcomer who is refused, as one device too many may be, says nothing of those who watch.
+    // Refusing a new viewer, for example one device too many, says nothing about current viewers.
     if (answer.verdict === "allowed") this.#stand(key, "allowed", refreshMs);
     return answer;
   }
 
-  /** For somebody who was let in before. */
+  /** For a viewer who was admitted before. */
   async recheck(question: AccessQuestion, viewer: ViewerDetails, refreshMs: number): Promise<Recheck> {
     const key = keyOf(question);
     const standing = this.#standings.get(key);
@@ -121,7 +120,7 @@ export class AccessWebhooks {
     return verdict === "not-asked" ? { verdict: "unconfirmed" } : this.#recheckOf(this.#stand(key, verdict, refreshMs));
   }
 
-  /** Webhooks may have been changed. */
+  /** Webhooks may have changed. */
   forget(): void {
     this.#webhooks.clear();
     this.#lastWebhooks.clear();
@@ -162,7 +161,7 @@ export class AccessWebhooks {
     return answer;
   }
 
-  /** No caller waits for it. A refusal is no failure. */
+  /** No caller waits for this. A refusal is not a failure. */
   #note(webhookId: string, timestamp: number, { hasFailed, why: error, statusCode }: WebhookAnswer): void {
     if (!this.#notes.isDue(`${webhookId} ${hasFailed}`)) return;
     const failure = hasFailed ? { timestamp, error, ...(statusCode === undefined ? {} : { statusCode }) } : null;
@@ -185,11 +184,11 @@ export class AccessWebhooks {
   }
 }
 
-/** Another webhook or context is another question. A hash, for it is kept by the thousand, and a context may be long. */
+/** Another webhook or context is another question. A hash, because thousands are cached and a context may be long. */
 const keyOf = ({ playbackId, webhookId, accessKey, context }: AccessQuestion): string =>
   hash("sha256", JSON.stringify([playbackId, webhookId, accessKey, context]), "base64url");
 
-/** The three documented fields first, in their order; fields that public receivers look for come after. */
+/** The three documented fields first, in order; the fields that public receivers look for follow. */
 function bodyOf({ accessKey, context }: AccessQuestion, viewer: ViewerDetails, timestamp: number): string {
   const protocol = viewer.url.slice(0, Math.max(0, viewer.url.indexOf(":")));
   return JSON.stringify({

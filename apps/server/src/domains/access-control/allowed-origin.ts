@@ -1,6 +1,6 @@
 import type { ViewerDetails } from "../../ports/index.ts";
 
-/** Whether the page that the viewer is on may play this: an exact match; without a list every page may, and any player outside a page. */
+/** Whether a page of this origin may play the content, by exact match. Without a list, every page and any player outside a page may. */
 export function isOriginAllowed(
   allowedOrigins: readonly string[] | undefined,
   viewer: Pick<ViewerDetails, "origin" | "referer">,
@@ -10,12 +10,12 @@ export function isOriginAllowed(
   return origin !== "" && allowedOrigins.some((allowed) => withoutSlash(allowed) === origin);
 }
 
-/** Whether answers differ by origin. `*` anywhere in a list means every origin, and none at all. */
+/** Whether responses differ by origin. `*` anywhere in a list allows every origin, and requests without one. */
 export function hasOriginList(allowedOrigins: readonly string[] | undefined): allowedOrigins is readonly string[] {
   return allowedOrigins !== undefined && allowedOrigins.length > 0 && !allowedOrigins.includes("*");
 }
 
-/** A sandboxed page's origin is the text `null`; requests to the page's own origin come without one. */
+/** A sandboxed page's origin is the text `null`. Same-origin requests have none. */
 function pageOf({ origin, referer }: Pick<ViewerDetails, "origin" | "referer">): string {
   if (origin !== null && origin !== "" && origin !== "null") return withoutSlash(origin);
   return URL.canParse(referer) ? new URL(referer).origin : "";

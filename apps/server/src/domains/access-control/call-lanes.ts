@@ -3,7 +3,7 @@ interface Lane {
   readonly waiting: (() => void)[];
 }
 
-/** Bounds calls per receiver: so many at once, so many that wait in their order. One slow receiver holds up nobody else's. */
+/** Limits the calls per receiver, both concurrent and waiting. A slow receiver delays no other receiver's calls. */
 export class CallLanes {
   readonly #atOnce: number;
   readonly #maxWaiting: number;
@@ -14,7 +14,7 @@ export class CallLanes {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** Runs `call` when it is its turn, or at once `otherwise` where too many wait already. */
+  /** Runs `call` in its turn, or `otherwise` at once if too many are waiting. */
   async run<Value>(receiver: string, call: () => Promise<Value>, otherwise: () => Promise<Value>): Promise<Value> {
     const lane = this.#lanes.get(receiver) ?? { running: 0, waiting: [] };
     this.#lanes.set(receiver, lane);
@@ -32,7 +32,7 @@ export class CallLanes {
     return new Promise((resolve) => waiting.push(resolve));
   }
 
-  /** The first in the queue takes the free place. */
+  /** The first in the queue takes the free slot. */
   #leave(receiver: string, lane: Lane): void {
     const next = lane.waiting.shift();
     if (next) return next();

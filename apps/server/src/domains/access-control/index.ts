@@ -1,4 +1,4 @@
-/** The door of access control: who may watch what a policy guards. */
+/** Public interface of access control: decides who may watch content under a policy. */
 export { AccessCheck, type AccessCheckDeps, type GuardedContent, type Verdict } from "./access-check.ts";
 export type { AccessCallFailure, AccessWebhook, AccessWebhooksDeps, FindAccessWebhook } from "./access-webhook.ts";
 export { hasOriginList } from "./allowed-origin.ts";

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { OWNER_TOKEN_PREFIX } from "../../ports/index.ts";
 import type { Refused } from "./access-token.ts";
 
-/** How long an owner may watch with one token. */
+/** How long an owner can watch with one token. */
 export const OWNER_TOKEN_MS = 3_600_000;
 
 const MAX_TOKEN_LENGTH = 500;
@@ -20,8 +20,8 @@ export interface OwnerToken {
 }
 
 /**
- * Tokens by which the owner of a stream or recording watches it, whatever its policy: HMAC-SHA-256 over playback id, project and expiry,
- * with a secret that all nodes share. They begin unlike a signed token of a customer, so that neither passes for the other.
+ * Tokens with which the owner of a stream or recording can watch it under any policy: HMAC-SHA-256 over playback id, project and expiry, with a
+ * secret that all nodes share. Their prefix differs from a customer's signed token, so neither can pass for the other.
  */
 export class OwnerTokens {
   readonly #readSecret: () => Promise<Uint8Array>;
@@ -38,7 +38,7 @@ export class OwnerTokens {
     return { token: `${OWNER_TOKEN_PREFIX}${claims}.${signature.toString("base64url")}`, expiresAt };
   }
 
-  /** Null for what is no owner token at all. */
+  /** Null if the text is not an owner token. */
   async check(text: string, scope: Scope, now: number): Promise<{ ok: true; expiresAt: number } | Refused | null> {
     if (!text.startsWith(OWNER_TOKEN_PREFIX)) return null;
     if (text.length > MAX_TOKEN_LENGTH) return INVALID;
@@ -53,7 +53,7 @@ export class OwnerTokens {
 
   async #sign(claims: string): Promise<Buffer> {
     this.#secret ??= this.#readSecret();
-    // A failure is not kept: the next request reads the secret again.
+    // A failure is not cached: the next request reads the secret again.
     this.#secret.catch(() => (this.#secret = null));
     return createHmac("sha256", await this.#secret)
       .update(claims)

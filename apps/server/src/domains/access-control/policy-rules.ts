@@ -2,10 +2,10 @@ import type { PlaybackPolicy } from "@weir/contract";
 import { BadRequest } from "../api/index.ts";
 import type { FindAccessWebhook } from "./access-webhook.ts";
 
-/** It goes with every call to the webhook. */
+/** The context is part of every call to the webhook. */
 const MAX_CONTEXT = 16_384;
 
-/** The rules of a policy beyond its schema. Throws `BadRequest`; the first text is the one that clients know. */
+/** Checks a policy beyond its schema. Throws `BadRequest`; clients know its first text. */
 export async function checkPolicy(
   findAccessWebhook: FindAccessWebhook,
   projectId: string,

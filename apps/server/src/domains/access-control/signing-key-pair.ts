@@ -5,7 +5,7 @@ const generate = promisify(generateKeyPair);
 
 const base64 = (pem: string): string => Buffer.from(pem).toString("base64");
 
-/** A new pair for ES256 (P-256): base64 of the PEM texts, SPKI and PKCS #8, as public clients expect them. */
+/** Create a key pair for ES256 (P-256), as base64 of the PEM texts (SPKI and PKCS #8), the form that public clients expect. */
 export async function newSigningKeyPair(): Promise<{ publicKey: string; privateKey: string }> {
   const { publicKey, privateKey } = await generate("ec", {
     namedCurve: "P-256",

@@ -14,7 +14,7 @@ import {
   updateSigningKey,
 } from "./signing-key-store.ts";
 
-/** Refused when more than ten exist. */
+/** Creating a key is refused when the project has ten. */
 const MANY_KEYS = 10;
 const NEWEST_FIRST = "createdAt-true";
 
@@ -28,7 +28,7 @@ export interface SigningKeyRouteDeps extends Deps {
   readonly mediaControl: MediaControl;
 }
 
-/** The keys that sign playback tokens. Once the rows say that a key is worthless, the media floor is told. */
+/** The keys that sign playback tokens. After a key is disabled or deleted in the database, the media floor is told. */
 export function signingKeyRoutes(app: FastifyInstance, deps: SigningKeyRouteDeps): void {
   const { db, clock } = deps;
   const api = new ApiRoutes(app, deps);
@@ -71,12 +71,12 @@ export function signingKeyRoutes(app: FastifyInstance, deps: SigningKeyRouteDeps
   });
 }
 
-/** The key may have opened anything, so every cached decision is taken again. */
+/** The key may have admitted viewers to anything, so every cached decision is taken again. */
 async function tellMedia({ mediaControl, log }: SigningKeyRouteDeps): Promise<void> {
   try {
     await mediaControl.accessChanged("all");
   } catch (error) {
-    // The rows say it already: answers that are kept end by themselves within seconds.
+    // The database already says so: cached answers expire within seconds.
     log.error({ err: error }, "could not notify media nodes of a changed signing key");
   }
 }

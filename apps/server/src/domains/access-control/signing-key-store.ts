@@ -25,7 +25,7 @@ const signingKeyRecord = (row: SigningKeyRow): SigningKey => ({
   ...(row.last_seen === null ? {} : { lastSeen: Number(row.last_seen) }),
 });
 
-/** How many keys the project has; until the transaction ends nobody else adds one. */
+/** The number of the project's keys. Nobody else can add one until the transaction ends. */
 export async function countSigningKeysForUpdate(trx: Trx, { projectId }: Owner): Promise<number> {
   await trx.selectFrom("project").select("id").where("id", "=", projectId).forNoKeyUpdate().execute();
   return countSigningKeys(trx, sql`where project_id = ${projectId}`);
@@ -69,7 +69,7 @@ export async function listSigningKeys(db: Db, { projectId }: Owner, list: ListRe
   return pageOf(list, rows.map(signingKeyRecord), list.wantsCount ? await countSigningKeys(db, where) : null);
 }
 
-/** Whether there was one to change. */
+/** Whether the key existed. */
 export async function updateSigningKey(
   db: Db,
   { projectId }: Owner,
@@ -79,7 +79,7 @@ export async function updateSigningKey(
   if (!isId(id)) return false;
   const { numUpdatedRows } = await db
     .updateTable("signing_key")
-    // With the id, for an empty patch must still tell whether the key is there.
+    // Sets the id too, because even an empty patch must tell whether the key exists.
     .set({ id, ...patch })
     .where("id", "=", id)
     .where("project_id", "=", projectId)
@@ -87,7 +87,7 @@ export async function updateSigningKey(
   return numUpdatedRows > 0n;
 }
 
-/** Whether there was one to delete. */
+/** Whether the key existed. */
 export async function deleteSigningKey(db: Db, { projectId }: Owner, id: string): Promise<boolean> {
   if (!isId(id)) return false;
   const { numDeletedRows } = await db
@@ -98,7 +98,7 @@ export async function deleteSigningKey(db: Db, { projectId }: Owner, id: string)
   return numDeletedRows > 0n;
 }
 
-/** `staleAt`: a key that was seen since then is left as it is, so that of many processes one alone writes. */
+/** Keys seen after `staleAt` are left alone, so that only one of many processes writes. */
 export async function markSigningKeySeen(db: Db, id: string, now: number, staleAt: number): Promise<void> {
   await sql`update signing_key set last_seen = ${now}::bigint
     where id = ${id} and coalesce(last_seen, 0) <= ${staleAt}::bigint`.execute(db);

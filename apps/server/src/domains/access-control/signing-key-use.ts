@@ -4,7 +4,7 @@ import { SparseNotes } from "./sparse-notes.ts";
 
 const EXACT_TO_MS = 60_000;
 
-/** Notes when a signing key was last of use, at most once a minute for each. Nobody waits for it. */
+/** Records when a signing key was last used, at most once a minute per key. Nobody waits for it. */
 export class SigningKeyUse {
   readonly #deps: Deps;
   readonly #notes: SparseNotes;

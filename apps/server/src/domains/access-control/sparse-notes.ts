@@ -3,11 +3,11 @@ import type { Clock } from "../../platform/clock.ts";
 
 const MAX_NAMES = 10_000;
 
-/** For notes on things that may happen thousands of times a second: tells for which names it is time to note again. */
+/** Rate limiter for notes on events that can happen thousands of times a second: tells which names are due for another note. */
 export class SparseNotes {
   readonly #clock: Clock;
   readonly #everyMs: number;
-  /** When each was noted last, by the monotonic clock. */
+  /** When each name was last noted, by the monotonic clock. */
   readonly #notedAt = new LRUCache<string, number>({ max: MAX_NAMES });
 
   constructor(clock: Clock, everyMs: number) {

@@ -1,7 +1,7 @@
 import type { Refused } from "./access-token.ts";
 import type { TokenVerifier } from "./token-verifier.ts";
 
-/** As `access-check.ts` has it of content that is played by tokens. */
+/** Content that is played with tokens, as `access-check.ts` describes it. */
 export interface KeyState {
   readonly id: string;
   readonly publicKey: string;
@@ -17,12 +17,12 @@ export interface TokenGrant {
 const SECOND_MS = 1_000;
 const SKEW_MS = 30 * SECOND_MS;
 const MAX_LIFE_MS = 7 * 24 * 3_600 * SECOND_MS;
-/** Signers round to whole seconds, so that seven days may come half a second late. */
+/** Signers round to whole seconds, so seven days may end half a second late. */
 const ROUNDING_MS = SECOND_MS / 2;
 
 /**
- * Whether a token opens `playbackId`, by the keys of its project. The cheap checks come first, the signature last, and only one
- * by a key of ours.
+ * Whether a token opens `playbackId` with the keys of its project. The cheap checks run first. The signature comes last, and only for a key of
+ * the project.
  */
 export async function checkToken(
   verifier: TokenVerifier,

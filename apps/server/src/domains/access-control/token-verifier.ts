@@ -6,22 +6,22 @@ type Key = Awaited<ReturnType<typeof importSPKI>>;
 
 interface Kept {
   readonly token: AccessToken;
-  /** Whether its key signed it. */
+  /** Whether the token was signed with its key. */
   readonly isGenuine: Promise<boolean>;
 }
 
-/** A token has some 700 characters. */
+/** A token has about 700 characters. */
 const MAX_TOKENS = 10_000;
 const MAX_KEYS = 1_000;
 const ALGORITHM = "ES256";
 
-/** Verifies each token once: those that are genuine are kept, and who asks meanwhile waits for the same answer. */
+/** Verifies each token once. Genuine tokens are cached, and concurrent callers share one verification. */
 export class TokenVerifier {
   readonly #tokens = new LRUCache<string, Kept>({ max: MAX_TOKENS });
   readonly #keys = new LRUCache<string, Promise<Key>>({ max: MAX_KEYS });
   #verifications = 0;
 
-  /** How many signatures have been checked. */
+  /** Number of signatures checked. */
   get verifications(): number {
     return this.#verifications;
   }
@@ -31,7 +31,7 @@ export class TokenVerifier {
     return kept ? { ok: true, token: kept.token } : parseAccessToken(text);
   }
 
-  /** Whether the key that the token names signed it. Ask only for keys that are known to be a project's: they are P-256, all of them. */
+  /** Whether the token was signed with the key that it names. Call it only for keys of a known project: all of those are P-256. */
   isGenuine(token: AccessToken): Promise<boolean> {
     const kept = this.#tokens.get(token.text);
     if (kept) return kept.isGenuine;

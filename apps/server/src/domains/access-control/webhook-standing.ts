@@ -1,20 +1,20 @@
-/** The answer of a customer's webhook about a viewer; `silent` is no response at all: a time-out, a refused or broken connection. */
+/** A customer webhook's answer about a viewer. `silent` means no response: a timeout, or a refused or broken connection. */
 export type WebhookVerdict = "allowed" | "refused" | "silent";
 
 /**
- * What those who watch with one access key may do until they are asked about again, at `askAt` by the monotonic clock. `unconfirmed`:
- * the webhook is silent, and it has never let them in as far as this process knows, or too long ago.
+ * What current viewers with one access key may do until the next question, at `askAt` by the monotonic clock. `unconfirmed`: the webhook is
+ * silent, and as far as this process knows it never approved them, or did so too long ago.
  */
 export type Standing =
   | { readonly verdict: "allowed"; readonly askAt: number; readonly graceEndsAt: number }
   | { readonly verdict: "refused" | "unconfirmed"; readonly askAt: number };
 
-/** How long a yes outlives its refresh interval while the webhook is silent. */
+/** How long an approval outlives its refresh interval while the webhook is silent. */
 export const GRACE_MS = 5 * 60_000;
-/** How soon a silent webhook is asked again. */
+/** Retry interval while a webhook is silent. */
 const AGAIN_MS = 10_000;
 
-/** A response replaces what stood before. Silence replaces nothing: a no stays a no, and a yes is over when its grace is. */
+/** A response replaces the previous one. Silence replaces nothing: a refusal stays, and an approval ends with its grace period. */
 export function afterVerdict(
   before: Standing | undefined,
   verdict: WebhookVerdict,

@@ -1,13 +1,13 @@
 import type { Access, AccessRule } from "@weir/contract";
 import { ApiError } from "../api/index.ts";
 
-/** The method in lower case and the parts of the path below `/api`, decoded. */
+/** The method in lower case, and the decoded parts of the path below `/api`. */
 export interface Operation {
   readonly method: string;
   readonly path: readonly string[];
 }
 
-/** The routes that a key in a web page may call, unless it has rules of its own or full access. */
+/** The routes that a browser key may call, unless it has rules of its own or full access. */
 const PAGE_RULES: readonly AccessRule[] = [
   { methods: ["get"], resources: ["stream/:id/sessions", "stream/sessions/:parentId", "session/:id", "task/:id"] },
   { methods: ["get", "patch"], resources: ["stream/:id", "multistream/target/:id", "asset/:id"] },
@@ -21,22 +21,22 @@ const PAGE_RULES: readonly AccessRule[] = [
   },
 ];
 
-/** A key that stands in a web page, so that anybody who opens the page can read it. */
+/** A browser key: it is part of a web page, so everyone who opens the page can read it. */
 const standsInPage = (access: Access): boolean => (access.cors?.allowedOrigins.length ?? 0) > 0;
 
-/** A key that stands in a web page and was given neither rules nor full access. */
+/** A browser key without rules of its own and without full access. */
 const isPageKey = (access: Access): boolean =>
   standsInPage(access) && access.cors?.fullAccess !== true && access.rules === undefined;
 
-/** May do everything, thus also what decides over other keys. */
+/** A key with full access can also manage other keys. */
 export const isUnrestricted = (access: Access | null): boolean =>
   access === null || (access.rules === undefined && !isPageKey(access));
 
-/** Whether a key can be exchanged for the dashboard's cookie, which may do everything in its project. */
+/** Whether a key can be exchanged for the dashboard's cookie, which has full access to its project. */
 export const maySignIn = (access: Access | null): boolean =>
   access === null || (access.rules === undefined && !standsInPage(access));
 
-/** Whether this key may know what lets somebody publish the stream: it may change the stream, and stands in no page. */
+/** Whether this key may read the secrets for publishing the stream: it may change the stream and is not a browser key. */
 export function seesStreamKey(access: Access | null, streamId: string): boolean {
   if (access === null) return true;
   if (standsInPage(access)) return false;
@@ -50,13 +50,13 @@ export function seesStreamKey(access: Access | null, streamId: string): boolean 
   );
 }
 
-/** Paths at or below `stream/{id}`, and `stream`, where streams are made. */
+/** Paths at or below `stream/{id}`, and `stream`, where streams are created. */
 function reachesStream([noun = "", id = "*"]: readonly string[], streamId: string): boolean {
   if (noun === "*") return true;
   return (noun === "stream" || noun.startsWith(":")) && (id === "*" || id.startsWith(":") || id === streamId);
 }
 
-/** Why this operation is refused; null where it is allowed. The texts are those that clients of this API know. */
+/** The reason why this operation is refused; null if it is allowed. Existing clients know the texts. */
 export function refusalOf(access: Access | null, operation: Operation): string | null {
   if (access === null) return null;
   if (isPageKey(access))
@@ -64,7 +64,7 @@ export function refusalOf(access: Access | null, operation: Operation): string |
   return access.rules === undefined || allows(access.rules, operation) ? null : "credential has insufficent privileges";
 }
 
-/** Whether pages of this origin may use the key. Compared whole: `null` and look-alike suffixes are other origins. */
+/** Whether pages of this origin may use the key. Compares the whole origin: `null` and similar suffixes do not match. */
 export const allowsOrigin = (access: Access | null, origin: string): boolean =>
   access?.cors?.allowedOrigins.some((allowed) => allowed === "*" || allowed === origin) ?? false;
 
@@ -84,7 +84,7 @@ function matches(pattern: readonly string[], path: readonly string[]): boolean {
   return fixed.every((part, index) => part.startsWith(":") || part === path[index]);
 }
 
-/** `/api/stream/:id`, `/stream/:id` and `stream/:id` are the same. */
+/** `/api/stream/:id`, `/stream/:id` and `stream/:id` are equal. */
 export const partsOf = (path: string): string[] => path.replace(/^\/*(api(\/|$))?/, "").split("/");
 
 /** An access that a key cannot be given. */
@@ -96,7 +96,7 @@ class BadAccess extends ApiError {
 
 const PART = /^(:[A-Za-z]\w*|[\w.~-]+)$/;
 
-/** Throws `BadAccess` for rules and origins that could never match, or are there twice. */
+/** Throws `BadAccess` for rules and origins that could never match, or are repeated. */
 export function checkAccess({ rules = [], cors }: Access): void {
   const known = new Set<string>();
   for (const { methods, resources } of rules) {

@@ -25,7 +25,7 @@ export interface AccountRouteDeps extends Deps {
   readonly isPublicUrlSet: boolean;
 }
 
-/** The caller, the dashboard's sign-in, people, projects, API keys, and how the server is set up. */
+/** The caller, dashboard sign-in, people, projects, API keys, and the server's configuration. */
 export function accountRoutes(app: FastifyInstance, deps: AccountRouteDeps): void {
   const api = new ApiRoutes(app, deps);
 

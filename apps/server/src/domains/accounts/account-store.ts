@@ -19,9 +19,9 @@ interface PrincipalRow {
   expires_at: string | null;
 }
 
-/** `last_used_at` is exact to this. */
+/** `last_used_at` is accurate to this interval. */
 const LAST_USED_MS = 60_000;
-/** Any number; the same in every process, so that two that start together make one account. */
+/** An arbitrary number that all processes share, so that two starting together create one account. */
 const FIRST_ACCOUNT_LOCK = 7_301_002;
 
 const principalOf = (row: PrincipalRow): Principal => ({
@@ -43,7 +43,7 @@ const firstProject = sql`(
   select p.id from project p where p.user_id = a.id and p.deleted_at is null order by p.created_at, p.id limit 1
 )`;
 
-/** Whose API key this is. */
+/** The owner of this API key. */
 export async function findKey(db: Db, apiKey: string, now: number): Promise<Principal | null> {
   const { rows } = await sql<PrincipalRow>`
     select k.id, k.project_id, k.user_id, k.name, k.prefix, k.access, a.suspended, k.last_used_at,
@@ -52,14 +52,14 @@ export async function findKey(db: Db, apiKey: string, now: number): Promise<Prin
   const [row] = rows;
   if (!row) return null;
   if (Number(row.last_used_at) < now - LAST_USED_MS) {
-    // Asked again in the update, so that of many at once one alone writes.
+    // The update repeats the condition, so that only one of many concurrent requests writes.
     await sql`update api_key set last_used_at = ${now}::bigint
       where id = ${row.id} and coalesce(last_used_at, 0) < ${now - LAST_USED_MS}::bigint`.execute(db);
   }
   return principalOf(row);
 }
 
-/** Whose dashboard cookie this is, while it lasts. */
+/** The owner of this dashboard cookie, while it is valid. */
 export async function findDashboardSession(db: Db, token: string, now: number): Promise<Principal | null> {
   const { rows } = await sql<PrincipalRow>`
     select coalesce(k.id, w.id) as id, coalesce(k.project_id, ${firstProject}) as project_id, d.user_id,
@@ -71,7 +71,7 @@ export async function findDashboardSession(db: Db, token: string, now: number): 
   return rows[0] ? principalOf(rows[0]) : null;
 }
 
-/** A sign-in that is good until `expiresAt`: a key's or a person's. */
+/** A sign-in by key or person, valid until `expiresAt`. */
 export interface NewDashboardSession {
   readonly userId: string;
   readonly keyId: string | null;
@@ -99,7 +99,7 @@ export async function deleteExpiredDashboardSessions(db: Db, now: number): Promi
   await db.deleteFrom("dashboard_session").where("expires_at", "<=", String(now)).execute();
 }
 
-/** The account that asks, as the API shows it. */
+/** The caller's account, as the API shows it. */
 export async function readAccount(db: Db, { userId }: Owner): Promise<Account> {
   const { id, name, created_at } = await db
     .selectFrom("account")
@@ -110,8 +110,8 @@ export async function readAccount(db: Db, { userId }: Owner): Promise<Account> {
 }
 
 /**
- * Make sure that there is an account, a project and, where given, this API key. `newKey` is called for an account without a preset key.
- * Returns the key that was made; null when there was one, or it was preset.
+ * Ensure that an account, a project and, if preset, this API key exist. `newKey` is called for an account without a preset key. Returns the
+ * created key; null if one existed or was preset.
  */
 export async function ensureAccount(
   db: Db,
@@ -141,7 +141,7 @@ export async function ensureAccount(
         account_wide: true,
         created_at: now,
       })
-      // A key that was made through the API with rules or origins keeps to them.
+      // A key created through the API with rules or origins keeps them.
       .onConflict((conflict) =>
         conflict.column("hash").doUpdateSet({ account_wide: true }).where("api_key.access", "is", null),
       )

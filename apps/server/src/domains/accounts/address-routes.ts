@@ -10,7 +10,7 @@ export interface AddressRouteDeps extends Deps {
   readonly isPublicUrlSet: boolean;
 }
 
-/** Where people reach this server, and an operator's choice of it. */
+/** The public address of this server, and an operator's choice of it. */
 export function addressRoutes(app: FastifyInstance, deps: AddressRouteDeps): void {
   const api = new ApiRoutes(app, deps);
   const { publicAddress } = deps;

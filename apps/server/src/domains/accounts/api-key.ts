@@ -2,10 +2,10 @@ import { createHash, randomBytes } from "node:crypto";
 
 const PREFIX_LENGTH = 10;
 
-/** A new API key: 256 bits of chance. Shown once, stored as its hash. */
+/** A new API key with 256 random bits. Shown once, stored as its hash. */
 export const newApiKey = (): string => `weir_${randomBytes(32).toString("base64url")}`;
 
-/** A plain hash is enough for what cannot be guessed; it also makes the look-up independent of the key's characters. */
+/** A plain hash is enough for a secret that cannot be guessed. It also makes the lookup independent of the key's characters. */
 export const hashSecret = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
 /** Enough of a key to tell it from others; nothing of a short one. */

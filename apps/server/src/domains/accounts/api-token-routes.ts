@@ -18,14 +18,14 @@ import { requireAccount } from "./request-guard.ts";
 const MAX_KEYS = 1000;
 const NEWEST_FIRST = "createdAt-true";
 
-/** Without it nobody could sign in to mend that. */
+/** Without this key nobody could sign in to fix it. */
 class KeyInUse extends ApiError {
   constructor() {
     super(409, "key-in-use", "you are signed in with this API key: sign in with another one to delete it");
   }
 }
 
-/** API keys, managed by who is signed in at the dashboard. */
+/** API keys, managed from a signed-in dashboard session. */
 export function apiTokenRoutes(app: FastifyInstance, deps: Deps): void {
   const { db, clock } = deps;
   const api = new ApiRoutes(app, deps);

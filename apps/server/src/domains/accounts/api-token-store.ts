@@ -12,7 +12,7 @@ export const apiTokenFields: ListFields = {
   lastSeen: { kind: "int", column: sql.ref("last_used_at") },
 };
 
-/** The public columns of a key: never its hash. */
+/** The public columns of a key; never its hash. */
 const apiTokenRecord = (row: ApiKeyRow): ApiToken => ({
   id: row.id,
   kind: "api-token",
@@ -26,7 +26,7 @@ const apiTokenRecord = (row: ApiKeyRow): ApiToken => ({
   ...(row.last_used_at === null ? {} : { lastSeen: Number(row.last_used_at) }),
 });
 
-/** Keep the hash of a key that was just made. */
+/** Store the hash of a new key. */
 export async function insertApiToken(
   db: Db,
   owner: Owner,
@@ -68,13 +68,13 @@ export async function listApiTokens(db: Db, { projectId }: Owner, list: ListRequ
   return pageOf(list, rows.map(apiTokenRecord), count);
 }
 
-/** How many keys the project has, of those that fit. */
+/** The number of the project's matching keys. */
 export async function countApiTokens(db: Db, where: ReturnType<typeof sql>): Promise<number> {
   const { rows } = await sql<{ n: string }>`select count(*) as n from api_key ${where}`.execute(db);
   return Number(rows[0]?.n);
 }
 
-/** With the key go the dashboard sessions that it signed in. */
+/** Deleting a key also deletes the dashboard sessions that it signed in. */
 export async function deleteApiToken(db: Db, { projectId }: Owner, id: string): Promise<void> {
   await db.deleteFrom("api_key").where("id", "=", id).where("project_id", "=", projectId).execute();
 }

@@ -15,9 +15,9 @@ const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 const MAX_HEADER = 1000;
 
 /**
- * Who asks: an API key in `Authorization` (`Bearer key`, `Basic base64(userId:key)`, or the bare key), else the dashboard's cookie.
- * A state-changing request by cookie needs the dashboard's header, which no other site can send. Throws `Unauthenticated`, `Forbidden`,
- * `TooManyRequests` for an address that brought too many wrong ones.
+ * Identifies the caller by an API key in `Authorization` (`Bearer key`, `Basic base64(userId:key)`, or the bare key), or else by the dashboard's
+ * cookie. A state-changing request by cookie needs the dashboard's header, which no other site can send. Throws `Unauthenticated`, `Forbidden`,
+ * or `TooManyRequests` for an address that sent too many wrong credentials.
  */
 export async function authenticate(
   { db, clock, keyGuesses }: AuthenticateDeps,

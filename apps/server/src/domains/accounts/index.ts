@@ -1,4 +1,4 @@
-/** The door of the accounts: who asks, and what belongs to whom. */
+/** Public interface of accounts: identifies callers, and says what belongs to whom. */
 export { seesStreamKey } from "./access.ts";
 export { deleteExpiredDashboardSessions, ensureAccount } from "./account-store.ts";
 export { newApiKey } from "./api-key.ts";

@@ -5,14 +5,14 @@ import { DeniedClients } from "../../platform/limits/denied-clients.ts";
 import { hashSecret } from "./api-key.ts";
 
 /**
- * Wrong keys and cookies of one client within a minute: far beyond a slip, far below what a search needs. Beyond them the client's keys are
- * looked up slowly, so that a right one gets in sooner or later, and the database hardly notices.
+ * Wrong keys and cookies per client and minute: far above an honest mistake, far below what a search needs. Beyond it the client's keys are
+ * looked up slowly, so that a correct one eventually gets in and the database hardly notices.
  */
 const LIMITS = { deniedPerMinute: 60, atOnce: 100, slowed: { atOnce: 4, perSecond: 10 } } as const;
-/** Keys that were right lately; they are taken from a client that others guess from as well. */
+/** Recently correct keys; they stay valid for a client from which others are guessing. */
 const MAX_RIGHT = 10_000;
 
-/** Keeps a client from trying out keys, without shutting out who shares its address and has a right one. */
+/** Stops a client from guessing keys, without locking out others at the same address who have a correct one. */
 export class KeyGuesses {
   readonly #denied: DeniedClients;
   readonly #right = new LRUCache<string, true>({ max: MAX_RIGHT });
@@ -21,7 +21,7 @@ export class KeyGuesses {
     this.#denied = new DeniedClients({ clock, ...LIMITS });
   }
 
-  /** The result of `find` for this secret; "too-many" where it may not be looked up now. */
+  /** The result of `find` for this secret; "too-many" if it must not be looked up now. */
   async look<Found extends object>(
     address: string,
     secret: string,
@@ -35,7 +35,7 @@ export class KeyGuesses {
     return found;
   }
 
-  /** A secret that was just given out. */
+  /** A secret that was just issued. */
   wasGiven(secret: string): void {
     this.#right.set(nameOf(secret), true);
   }

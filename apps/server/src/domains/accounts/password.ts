@@ -1,14 +1,14 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { ApiError } from "../api/index.ts";
 
-/** OWASP's cheat sheet of 2025: 32 MiB and some 0.3 s of a core for each try. */
+/** OWASP password storage cheat sheet, 2025: 32 MiB and about 0.3 s of a core per attempt. */
 const COST = { ln: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const STORED = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/;
 const MAX_WAITING = 20;
 
-/** Hashing costs so much that only a few can wait for it. */
+/** Hashing is so expensive that only a few callers may wait for it. */
 class TooBusy extends ApiError {
   constructor() {
     super(503, "too-busy", "too many people sign in at this moment: try again in a few seconds");
@@ -22,24 +22,24 @@ export interface PasswordCost {
   readonly p: number;
 }
 
-/** Passwords as they are stored, `$scrypt$ln=15,r=8,p=3$salt$hash`, each with its own cost. One is worked on at a time, 20 may wait. */
+/** Stored passwords, `$scrypt$ln=15,r=8,p=3$salt$hash`, each with its own cost. One is hashed at a time, and 20 may wait. */
 export class Passwords {
   readonly #cost: PasswordCost;
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** The cost of new hashes; the default unless a test is in a hurry. */
+  /** The cost of new hashes; tests lower it. */
   constructor(cost: PasswordCost = COST) {
     this.#cost = cost;
   }
 
-  /** Throws `TooBusy`, as `isRight` does. */
+  /** Throws `TooBusy`, like `isRight`. */
   async hash(password: string): Promise<string> {
     const salt = randomBytes(SALT_BYTES);
     return stored(this.#cost, salt, await this.#derive(password, salt, this.#cost));
   }
 
-  /** `hashed` is null where there is no such person; that takes as long as a wrong password. */
+  /** `hashed` is null if the person does not exist; the check then takes as long as for a wrong password. */
   async isRight(password: string, hashed: string | null): Promise<boolean> {
     const nobodys = Buffer.alloc(HASH_BYTES);
     const match = STORED.exec(hashed ?? stored(this.#cost, nobodys.subarray(0, SALT_BYTES), nobodys));
@@ -55,7 +55,7 @@ export class Passwords {
     if (this.#waiting >= MAX_WAITING) throw new TooBusy();
     this.#waiting += 1;
     const options = { N: 2 ** ln, r, p, maxmem: 2 ** (ln + 8) * r };
-    // The same characters, however a keyboard composes them.
+    // The same characters, whichever way a keyboard composes them.
     const run = this.#last.then(() => deriveKey(password.normalize("NFKC"), salt, options));
     this.#last = run.catch(() => {});
     try {

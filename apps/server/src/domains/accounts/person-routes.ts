@@ -28,11 +28,11 @@ import {
 
 const MAX_PEOPLE = 100;
 const BY_NAME = "name-false";
-/** Wrong present passwords of one person within a minute, so that a browser left open gives nothing away. */
+/** Wrong current passwords per person and minute, so that an unattended browser reveals nothing. */
 const WRONG_PASSWORDS = 5;
 const MINUTE_MS = 60_000;
 
-/** 409 with what stands in the way. */
+/** 409 with the name of the conflict. */
 class PersonConflict extends ApiError {
   constructor(message: string) {
     super(409, "person-conflict", message);
@@ -43,10 +43,10 @@ export interface PersonRouteDeps extends Deps {
   readonly passwords: Passwords;
 }
 
-/** Log-in names are compared in lower case, however a keyboard composes them. */
+/** Login names are compared in lower case, whichever way a keyboard composes them. */
 export const loginName = (name: string): string => name.trim().normalize("NFKC").toLowerCase();
 
-/** The people who may sign in at the dashboard with a password; all of an account's people have the same rights. */
+/** The people who can sign in to the dashboard with a password. All people of an account have the same rights. */
 export function personRoutes(app: FastifyInstance, deps: PersonRouteDeps): void {
   const { db, clock, passwords } = deps;
   const api = new ApiRoutes(app, deps);
@@ -89,7 +89,7 @@ export function personRoutes(app: FastifyInstance, deps: PersonRouteDeps): void 
     return person;
   }
 
-  /** A thief of a signed-in browser does not have the password. */
+  /** A thief of a signed-in browser does not know the password. */
   async function checkCurrent(principal: Principal, person: PersonRow, current: string | undefined): Promise<void> {
     if (principal.personId !== person.id)
       throw new Forbidden("the password of somebody else is set by who is signed in with an API key");

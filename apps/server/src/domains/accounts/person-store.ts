@@ -12,7 +12,7 @@ export const personFields: ListFields = {
   lastSeen: { kind: "int", column: sql.ref("last_seen") },
 };
 
-/** The public columns of a person: never the hash. */
+/** The public columns of a person; never the hash. */
 const personRecord = (row: PersonRow): Person => ({
   id: row.id,
   userId: row.user_id,
@@ -21,7 +21,7 @@ const personRecord = (row: PersonRow): Person => ({
   ...(row.last_seen === null ? {} : { lastSeen: Number(row.last_seen) }),
 });
 
-/** Null where somebody has this name already. */
+/** Null if the name is taken. */
 export async function insertPerson(
   db: Db,
   { userId }: Owner,
@@ -55,7 +55,7 @@ export async function findPerson(db: Db, { userId }: Owner, id: string): Promise
   return db.selectFrom("person").selectAll().where("id", "=", id).where("user_id", "=", userId).executeTakeFirst();
 }
 
-/** Whose log-in name this is, of whatever account. */
+/** The person with this login name, in any account. */
 export async function findPersonByName(
   db: Db,
   name: string,
@@ -70,8 +70,8 @@ export async function findPersonByName(
 }
 
 /**
- * A log-in with this password. False where the password was changed, or the person removed, since the row was read; until the transaction
- * ends neither happens, so that both end the session that begins in it.
+ * Sign in with this password. False if the password was changed, or the person removed, since the row was read. Neither can happen until the
+ * transaction ends, so both also end the session that starts in it.
  */
 export async function notePersonSeen(trx: Trx, { id, password_hash }: PersonRow, now: number): Promise<boolean> {
   const { numUpdatedRows } = await trx
@@ -83,7 +83,7 @@ export async function notePersonSeen(trx: Trx, { id, password_hash }: PersonRow,
   return numUpdatedRows > 0n;
 }
 
-/** Change the password and end the person's sessions, but for the one with this token. */
+/** Change the password and end the person's sessions, except the one with this token. */
 export async function setPassword(
   db: Db,
   { userId }: Owner,
@@ -105,7 +105,7 @@ export async function setPassword(
   });
 }
 
-/** With the person go their sessions. */
+/** Removing a person also ends their sessions. */
 export async function deletePerson(db: Db, { userId }: Owner, id: string): Promise<void> {
   await db.deleteFrom("person").where("id", "=", id).where("user_id", "=", userId).execute();
 }

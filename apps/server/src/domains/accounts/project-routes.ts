@@ -13,7 +13,7 @@ import {
   renameProject,
 } from "./project-store.ts";
 
-/** Projects: read by their keys, changed by who is signed in at the dashboard. */
+/** Projects: read with their keys, changed from a signed-in dashboard session. */
 export function projectRoutes(app: FastifyInstance, deps: Deps): void {
   const { db, clock } = deps;
   const api = new ApiRoutes(app, deps);

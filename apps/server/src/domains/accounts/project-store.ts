@@ -4,7 +4,7 @@ import { ApiError, type Principal } from "../api/index.ts";
 import { isId, newId } from "../ids.ts";
 import type { Db, ProjectRow, Trx } from "../schema.ts";
 
-/** A project that cannot be deleted yet; the text says what stands in the way. */
+/** A project that cannot be deleted yet; the text names the obstacle. */
 export class ProjectInUse extends ApiError {
   constructor(message: string) {
     super(409, "project-in-use", message);
@@ -20,7 +20,7 @@ const projectRecord = (row: ProjectRow): Project => ({
   createdAt: Number(row.created_at),
 });
 
-/** All projects of the account, or the one that its asker reaches. */
+/** All projects of the account, or the one project that the caller can access. */
 function visible(db: Db | Trx, { userId, keyProjectId, reach }: Principal) {
   const ofAccount = db.selectFrom("project").selectAll().where("user_id", "=", userId).where("deleted_at", "is", null);
   return reach === "project" ? ofAccount.where("id", "=", keyProjectId) : ofAccount;
@@ -49,7 +49,7 @@ export async function insertProject(db: Db, { userId }: Principal, name: string,
   return projectRecord(await db.insertInto("project").values(row).returningAll().executeTakeFirstOrThrow());
 }
 
-/** False where there is no such project. */
+/** False if the project does not exist. */
 export async function renameProject(db: Db, principal: Principal, id: string, name: string): Promise<boolean> {
   const result = await db
     .updateTable("project")
@@ -61,7 +61,7 @@ export async function renameProject(db: Db, principal: Principal, id: string, na
   return result.numUpdatedRows > 0n;
 }
 
-/** Delete a project without streams, and its keys. Throws `ProjectInUse`. Its recordings go with its streams. */
+/** Delete a project that has no streams, and its keys. Throws `ProjectInUse`. Its recordings are deleted with its streams. */
 export async function deleteProject(trx: Trx, principal: Principal, id: string, now: number): Promise<void> {
   const stream = await trx
     .selectFrom("stream")

@@ -20,13 +20,13 @@ import { type AuthenticateDeps, authenticate } from "./authenticate.ts";
 import { findProject } from "./project-store.ts";
 
 export interface RequestGuardDeps extends AuthenticateDeps {
-  /** Requests a second that one API key may make; 0 for any number. */
+  /** Requests per second that one API key may make; 0 means no limit. */
   readonly rateLimit: number;
   publicUrl(): string;
   readonly publicAddress: PublicAddress;
 }
 
-/** The access that a route declares. A route that declares none needs a key, so that a forgotten one is closed. */
+/** The access that a route declares. A route that declares none requires a key, so a forgotten declaration fails closed. */
 interface GuardedConfig {
   readonly route?: Route;
   readonly auth?: Route["auth"];
@@ -36,11 +36,11 @@ const NO_PRIVILEGE = "credential has insufficent privileges";
 const PROJECT_ONLY =
   "this API key signs in to its own project alone: sign in as a person, or with the API key of the first start";
 const SHOWN_ORIGIN = 300;
-/** Of one client to routes that need no key: a thousand viewers behind one address open a page at the same moment. */
+/** Limit per client for routes without a key: a thousand viewers behind one address may open a page at the same moment. */
 const MAX_OPEN_REQUESTS = 2_000;
 const OPEN_WINDOW_MS = 10_000;
 
-/** Routes that decide over other keys and over the server are for keys that may do everything. Throws `Forbidden`. */
+/** Routes that manage other keys or the server require full access. Throws `Forbidden`. */
 export function requireUnrestricted(principal: Principal): void {
   if (!isUnrestricted(principal.access)) throw new Forbidden(NO_PRIVILEGE);
 }
@@ -51,8 +51,8 @@ export function requireAccount({ reach }: Principal): void {
 }
 
 /**
- * Lets requests to the routes of `app` through: who asks, how often, from which page, and whether the key may do this. A request that
- * is stopped gets 401, 429, 403 in this order; whose the thing is that it asks for, the stores decide.
+ * Guards the routes of `app`: the caller's identity, request rate, page origin, and the rules of the key. A refused request gets 401, 429 or
+ * 403, in this order. The stores decide whether the requested object belongs to the caller.
  */
 export function guardRequests(app: FastifyInstance, deps: RequestGuardDeps): void {
   const limit = new RateLimit({ clock: deps.clock, quota: deps.rateLimit, windowMs: 1_000 });
@@ -75,11 +75,11 @@ export function guardRequests(app: FastifyInstance, deps: RequestGuardDeps): voi
   });
 }
 
-/** A key proves less than a sign-in: programs reach the server by names that are good for nobody else, and customers have keys too. */
+/** A key proves less than a sign-in: programs reach the server by names that work for nobody else, and customers have keys too. */
 const decidesForServer = ({ cookieExpiresAt, reach, access }: Principal): boolean =>
   cookieExpiresAt !== null && reach === "account" && isUnrestricted(access);
 
-/** Refused before anything is looked up, whatever is asked for. */
+/** Refused before any lookup, whatever the request is for. */
 function countOpenRequest(limit: RateLimit, { ip }: FastifyRequest, reply: FastifyReply): void {
   const allowance = limit.take(clientOf(ip));
   if (allowance.isAllowed) return;
@@ -98,11 +98,11 @@ function countRequest(limit: RateLimit, { keyId }: Principal, reply: FastifyRepl
 
 interface OriginRules {
   readonly publicUrl: string;
-  /** Of this route: a key that names no origins may be used from every page. */
+  /** Origins of this route's key: a key without a list of origins can be used from any page. */
   readonly isAnyAllowed: boolean;
 }
 
-/** A page may only use a key that was made for its origin; our own pages may use any, and the cookie is for them alone. */
+/** A page may only use a key made for its origin. The server's own pages may use any key, and only they may use the cookie. */
 function checkOrigin(
   principal: Principal,
   request: FastifyRequest,
@@ -131,7 +131,7 @@ function checkAccess(
   if (needsAccount) requireAccount(principal);
 }
 
-/** Built from the route that was found, not from the address as it was written: `%73tream` is `stream`. */
+/** Built from the matched route, not from the URL as written: `%73tream` is `stream`. */
 function operationOf({ method, params, routeOptions }: FastifyRequest): Operation {
   const values = params as Readonly<Record<string, string>>;
   const path = partsOf(routeOptions.url ?? "").map((part) =>
@@ -140,7 +140,7 @@ function operationOf({ method, params, routeOptions }: FastifyRequest): Operatio
   return { method: method.toLowerCase(), path };
 }
 
-/** `?projectId=` is for the dashboard, which may look into all projects of its account; a key has one project. */
+/** `?projectId=` is for the dashboard, which can open all projects of its account. A key has one project. */
 async function inProject({ db }: Deps, principal: Principal, request: FastifyRequest): Promise<Principal> {
   const { projectId } = request.query as { projectId?: unknown };
   if (projectId === undefined) return principal;

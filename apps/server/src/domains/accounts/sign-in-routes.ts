@@ -14,7 +14,7 @@ import { loginName } from "./person-routes.ts";
 import { findPersonByName, notePersonSeen } from "./person-store.ts";
 
 const COOKIE_LIFE_MS = 7 * 86_400_000;
-/** Wrong passwords of one client, and of one name, within a minute, so that they cannot be tried out. */
+/** Wrong passwords per client, and per name, in a minute, so that nobody can guess passwords. */
 const FAILED_SIGN_INS = 5;
 const MINUTE_MS = 60_000;
 const WRONG_PASSWORD = "this name and this password do not belong together";
@@ -24,7 +24,7 @@ export interface SignInRouteDeps extends AuthenticateDeps {
   publicUrl(): string;
 }
 
-/** Sign-in of the dashboard: an API key, or a person's name and password, for an HttpOnly cookie. */
+/** Dashboard sign-in: exchanges an API key, or a name and password, for an HttpOnly cookie. */
 export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void {
   const { db, clock, log, passwords, keyGuesses } = deps;
   const api = new ApiRoutes(app, deps);
@@ -80,13 +80,13 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
     return personId === null ? session : { ...session, personId };
   });
 
-  /** Another site must neither sign somebody in as somebody else, nor out. */
+  /** Another site must be able neither to sign a person in as somebody else nor to sign them out. */
   function refuseOtherPages(request: FastifyRequest): void {
     if (request.headers.origin && !isSameOrigin(request, deps.publicUrl()))
       throw new Forbidden("only pages of this server sign in and out");
   }
 
-  /** Before the look, so that a hundred tries at once are not a hundred looks. Given back where it was right. */
+  /** Taken before the lookup, so that a hundred concurrent attempts are not a hundred lookups. Returned after a correct one. */
   function count(reply: FastifyReply, failures: RateLimit, name: string): void {
     const allowance = failures.take(name);
     if (allowance.isAllowed) return;
@@ -94,7 +94,7 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
     throw new TooManyRequests(`too many failed sign-ins: try again in ${allowance.resetSeconds} s`);
   }
 
-  /** Always a new token: one that was planted before signing in is worth nothing, and the one before is forgotten. */
+  /** Always issues a new token: a token planted before sign-in is worthless, and the previous one is deleted. */
   async function begin(
     db: Db | Trx,
     reply: FastifyReply,

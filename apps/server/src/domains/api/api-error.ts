@@ -1,4 +1,4 @@
-/** An answer other than success that the API gives on purpose. Slices extend it; the HTTP edge turns it into `{errors: [message]}`. */
+/** A deliberate error response of the API. Domains extend it; the HTTP edge turns it into `{errors: [message]}`. */
 export class ApiError extends Error {
   readonly statusCode: number;
   readonly code: string;
@@ -9,28 +9,28 @@ export class ApiError extends Error {
   }
 }
 
-/** Unknown, deleted and other people's things are told apart by nobody. */
+/** Unknown objects, deleted objects and other accounts' objects are indistinguishable. */
 export class NotFound extends ApiError {
   constructor(message = "not found") {
     super(404, "not-found", message);
   }
 }
 
-/** Too often; a `Retry-After` header says when to come again. */
+/** Too many requests; the `Retry-After` header says when to retry. */
 export class TooManyRequests extends ApiError {
   constructor(message: string) {
     super(429, "too-many-requests", message);
   }
 }
 
-/** The request fits the schema and still makes no sense; the text is for the caller. */
+/** The request fits the schema but makes no sense; the text is for the caller. */
 export class BadRequest extends ApiError {
   constructor(message: string) {
     super(400, "bad-request", message);
   }
 }
 
-/** The caller is not known. The texts are those that clients of this API know. */
+/** The caller is unknown. Existing clients know the texts. */
 export class Unauthenticated extends ApiError {
   constructor(message = "request is not authenticated") {
     super(401, "unauthenticated", message);

@@ -9,35 +9,35 @@ import type { RawQuery } from "./list-query.ts";
 import { type Principal, principalOf } from "./principal.ts";
 import { originOf } from "./request-origin.ts";
 
-/** A handler gives this in place of an answer that it has sent by itself, past the framework. */
+/** Returned by a handler that has sent its response itself, past the framework. */
 export const ALREADY_SENT = Symbol("the answer was sent by the handler");
 
-/** A request that has been authenticated and fits its schema. */
+/** An authenticated request that fits its schema. */
 export interface ApiRequest<Of extends Route> {
   /** Reading it throws on a route without authentication. */
   readonly principal: Principal;
   /** The `:id` of the path. */
   readonly id: string;
-  /** Every parameter of the path. */
+  /** All parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: RawQuery;
   readonly body: BodyOf<Of>;
-  /** Of who sent it. */
+  /** The address of the sender. */
   readonly address: string;
-  /** Where the asker reaches this server, without a slash at the end: what addresses in the answer begin with. */
+  /** The base URL of this server as the caller reaches it, without a trailing slash; URLs in the response begin with it. */
   readonly origin: string;
-  /** Path and query as they came, for links to other pages. */
+  /** Path and query as received, for links to other pages. */
   readonly url: string;
 }
 
 export interface RouteOptions {
-  /** A request without a body means `{}`. */
+  /** A missing body means `{}`. */
   readonly mayBeEmpty?: boolean;
-  /** The answer holds a secret that is kept nowhere, so a second request with the same `Idempotency-Key` cannot have it. */
+  /** The response contains a secret that is not stored, so a second request with the same `Idempotency-Key` cannot get it. */
   readonly showsSecret?: boolean;
 }
 
-/** Adds operations of the contract to the app: exact validation, idempotency and the status of success are the same for all. */
+/** Adds operations of the contract to the app. Exact validation, idempotency and success status work the same for all. */
 export class ApiRoutes {
   readonly #app: FastifyInstance;
   readonly #deps: Deps;
@@ -94,7 +94,7 @@ export class ApiRoutes {
   }
 }
 
-/** Methods that may be repeated (GET, PUT, PATCH, DELETE) need no key. */
+/** Repeatable methods (GET, PUT, PATCH, DELETE) need no key. */
 const isIdempotent = (route: Route, { headers }: FastifyRequest): boolean =>
   route.method === "POST" && route.auth !== "none" && headers[IDEMPOTENCY_HEADER] !== undefined;
 
@@ -123,7 +123,7 @@ function responses(route: Route): Record<number, TSchema> {
   };
 }
 
-/** PostgreSQL keeps no NUL in a text, and a lone surrogate would come back as another character. */
+/** PostgreSQL stores no NUL in text, and a lone surrogate would come back as a different character. */
 function refuseUnstorableText(value: unknown): void {
   if (typeof value === "string" && (value.includes("\0") || !value.isWellFormed())) {
     throw new BadRequest("texts may hold neither NUL characters nor lone surrogates");

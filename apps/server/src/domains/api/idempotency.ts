@@ -5,31 +5,34 @@ import type { Db } from "../schema.ts";
 import { ApiError, BadRequest } from "./api-error.ts";
 import type { Principal } from "./principal.ts";
 
-/** The header by which a client says that two requests are one; draft-ietf-httpapi-idempotency-key-header. */
+/** The header with which a client marks two requests as the same (draft-ietf-httpapi-idempotency-key-header). */
 export const IDEMPOTENCY_HEADER = "idempotency-key";
 
 const KEPT_MS = 86_400_000;
-/** The newest answers that are kept for an API key. */
+/** Newest responses kept per API key. */
 const MAX_PER_KEY = 10_000;
-/** A first request that has no answer after this was in a process that died: the next one does it. Longer than a request may take. */
+/**
+ * A first request without a response after this time belonged to a process that died; the next one runs it again. Longer than any request may
+ * take.
+ */
 const ABANDONED_MS = 60_000;
 const KEY = /^[!-~]{1,255}$/;
 
-/** The same key for another request. */
+/** The same key with a different request. */
 class IdempotencyKeyReused extends ApiError {
   constructor() {
     super(422, "idempotency-key-reused", "this Idempotency-Key was used for another request: take a new one");
   }
 }
 
-/** The first request of this key is still being answered. The client asks again a second later. */
+/** The first request with this key is still running. The client should retry after a second. */
 export class RequestInProgress extends ApiError {
   constructor() {
     super(409, "in-progress", "a request with this Idempotency-Key is being answered: ask again");
   }
 }
 
-/** The first answer had a secret in it, which was not kept. */
+/** The first response contained a secret, which is not stored. */
 class AnswerNotKept extends ApiError {
   constructor() {
     super(409, "answer-not-kept", "this request was answered already, and its answer shows a secret only once");
@@ -38,17 +41,17 @@ class AnswerNotKept extends ApiError {
 
 export interface Answer {
   readonly status: number;
-  /** Undefined for an answer without a body. */
+  /** Undefined for a response without a body. */
   readonly body: unknown;
 }
 
 export interface IdempotentRequest {
   readonly principal: Principal;
-  /** As the client sent it. */
+  /** The request as the client sent it. */
   readonly key: string;
-  /** The identity of a request: method, address and body. */
+  /** The identity of a request: method, URL and body. */
   readonly content: readonly unknown[];
-  /** The answer holds a secret that is stored nowhere. */
+  /** The response contains a secret that is stored nowhere. */
   readonly showsSecret: boolean;
 }
 
@@ -59,8 +62,8 @@ interface Row {
 }
 
 /**
- * Do `run` once for a key: a caller who comes again within 24 h gets the first answer. A request that failed had no effect, is forgotten, and may
- * be tried again. Throws `BadRequest`, 422 for the same key with another request, `RequestInProgress`.
+ * Run `run` once per key: a caller who retries within 24 h gets the first response. A failed request has no effect, is not stored, and can be
+ * retried. Throws `BadRequest`, 422 for the same key with another request, or `RequestInProgress`.
  */
 export async function answerOnce(
   { db, clock, log }: Deps,
@@ -83,7 +86,7 @@ export async function answerOnce(
   await settle(() => keep(db, request, now, answer));
   return { ...answer, isReplayed: false };
 
-  /** A request that was done is answered in any case; without its row the next request is told to wait, then does it again. */
+  /** A completed request is answered in any case. If its row is lost, the next request is told to wait and then runs again. */
   async function settle(action: () => Promise<unknown>): Promise<void> {
     try {
       await action();
@@ -93,10 +96,10 @@ export async function answerOnce(
   }
 }
 
-/** A plain hash is too quick for what a person can remember. */
+/** A plain hash would be too fast for a secret that people can remember. */
 const withoutPasswords = (name: string, value: unknown) => (/password/i.test(name) ? undefined : value);
 
-/** Forget what is older than 24 h, and of each API key what is beyond its newest 10,000. */
+/** Delete responses older than 24 h, and those beyond an API key's newest 10,000. */
 export async function forgetOldAnswers(db: Db, now: number): Promise<void> {
   await db
     .deleteFrom("idempotent_request")
@@ -108,7 +111,7 @@ export async function forgetOldAnswers(db: Db, now: number): Promise<void> {
     ) o where o.place > ${MAX_PER_KEY} and r.api_key_id = o.api_key_id and r.key = o.key`.execute(db);
 }
 
-/** Take the key. False when it is taken, by a request whose answer is kept or still comes. */
+/** Claim the key. False if another request has claimed it, with or without a response so far. */
 async function begin(
   db: Db,
   { principal, key }: IdempotentRequest,
@@ -137,7 +140,7 @@ async function firstAnswer(db: Db, request: IdempotentRequest, fingerprint: Buff
   return { status: row.status, body: row.body === null ? undefined : JSON.parse(row.body) };
 }
 
-/** `begunAt` keeps an attempt that was given up from touching the one that took over. */
+/** `begunAt` keeps an abandoned attempt from changing the row of its successor. */
 async function keep(db: Db, { principal, key, showsSecret }: IdempotentRequest, begunAt: number, answer: Answer) {
   const body = showsSecret || answer.body === undefined ? null : JSON.stringify(answer.body);
   await sql`update idempotent_request set status = ${answer.status}, body = ${body}

@@ -7,14 +7,14 @@ import type { EventSink, MediaFact } from "../../ports/index.ts";
 export interface FactQueueOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Writes a batch whole or not at all. */
+  /** Writes a batch completely or not at all. */
   readonly write: (facts: readonly MediaFact[], dropped: ReadonlyMap<string, number>) => Promise<void>;
   readonly capacity?: number;
 }
 
 const CAPACITY = 20_000;
 const BATCH = 500;
-/** Changes of a publisher's state are written at once; who reads the events waits for the telemetry, and nobody for the rest. */
+/** Changes of a publisher's state are written at once. Readers of events wait for telemetry; nobody waits for the rest. */
 const URGENT_MS = 10;
 const TELEMETRY_MS = 100;
 const GATHER_MS = 500;
@@ -25,10 +25,10 @@ const delayOf = (fact: MediaFact): number =>
   isUrgent(fact) ? URGENT_MS : isTelemetry(fact) ? TELEMETRY_MS : GATHER_MS;
 
 /**
- * Between the media floor, which never waits, and the database, which may be slow or away. Facts wait in one bounded queue in the order
- * they came; one batch is being written at a time. While the database does not answer, the batch is tried again with growing waits. A fact
- * that it refuses for good is found by writing one at a time, and dropped with an error in the log. When the queue is full, telemetry goes
- * first (and a gap event will say so), then the oldest facts that change no publisher's state.
+ * Sits between the media floor, which never waits, and the database, which may be slow or unavailable. Facts wait in one bounded queue in order
+ * of arrival; one batch is written at a time. While the database does not answer, the queue retries the batch with growing waits. To find a fact
+ * that the database refuses for good, it writes one fact at a time; it drops that fact and logs an error. When the queue is full, it drops
+ * telemetry first (a gap event will report it), then the oldest facts that change no publisher's state.
  */
 export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> {
   readonly #options: Required<FactQueueOptions>;
@@ -37,7 +37,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
   #dropped = new Map<string, number>();
   #timer: { readonly timer: Timer; readonly due: number } | null = null;
   #writing: Promise<void> | null = null;
-  /** How many of the next facts are written one at a time, to find the one that is refused. */
+  /** Number of facts to write one at a time, to find the refused one. */
   #singly = 0;
   #notBefore = 0;
   #closed = false;
@@ -59,7 +59,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
     return this.#waiting.length;
   }
 
-  /** Facts that there was no room for, since the start. */
+  /** Facts dropped for lack of room since the start. */
   get dropped(): number {
     return this.#droppedInAll;
   }
@@ -68,7 +68,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
     return this.#lost;
   }
 
-  /** Write what is waiting now. Resolves when it is written, or when one attempt has failed. */
+  /** Write the waiting facts now. Resolves when they are written, or after one failed attempt. */
   async flush(): Promise<void> {
     await this.#writing;
     if (this.#waiting.length === 0 && this.#dropped.size === 0) return;
@@ -81,7 +81,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
     return newest === undefined || !this.#waiting.includes(newest);
   }
 
-  /** Flush for the last time and take no more. */
+  /** Flush for the last time and accept no more. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.flush();
@@ -177,7 +177,7 @@ export class FactQueue implements Pick<EventSink, "report" | "settle" | "lost"> 
   }
 }
 
-/** Data exception, constraint violation, wrong statement, or a mistake of ours: trying again cannot help. */
+/** Data exception, constraint violation, invalid statement, or a bug: a retry cannot help. */
 function isRefusal(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "illegal-transition") return true;

@@ -1,4 +1,4 @@
-/** The door of what happens while a stream is published: who may, what the media floor tells, and the state that follows. */
+/** Public interface of live publishing: the right to publish, the facts of the media floor, and the state that follows. */
 export { FactQueue } from "./fact-queue.ts";
 export { writeLiveFacts } from "./live-facts.ts";
 export { lockLiveStreams } from "./live-stream.ts";

@@ -20,14 +20,14 @@ import { countTranscoded, transcodeEvent } from "./transcode-facts.ts";
 export interface LiveFactsDeps extends Deps {
   readonly events: EventLog;
   readonly reconnectWindowMs: number;
-  /** The viewers of each of these streams that has any. */
+  /** Viewers of each of these streams that has any. */
   countViewers(trx: Trx, streamIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 
 /**
- * Write a batch of what the media floor told, in order per stream, in one transaction of a few statements however many facts it has.
- * Facts of a publisher that lost its lease are dropped; index rows of recordings are not, for after a crash they come late.
- * `dropped` counts, per stream, the telemetry that the queue had no room for.
+ * Write a batch of facts from the media floor, in order per stream, in one transaction with a fixed number of statements. Facts of a publisher
+ * that lost its lease are dropped, except index rows of recordings, which arrive late after a crash. `dropped` counts, per stream, the telemetry
+ * that the queue had to drop.
  */
 export async function writeLiveFacts(
   deps: LiveFactsDeps,
@@ -100,7 +100,7 @@ function judgeStream(stream: LiveStream, fact: SourceMetrics | SegmentTranscoded
   return issueEvents(stream, before, stream.issues, fact.at);
 }
 
-/** The publisher's change that the fact tells, if any. A source that counts as present already is no news. */
+/** The publisher's state change that the fact reports, if any. A source that is already present is not a change. */
 async function moveStream(
   trx: Trx,
   stream: LiveStream,
@@ -117,7 +117,7 @@ async function moveStream(
   return [];
 }
 
-/** The latest rates of each stream and of its session. */
+/** The latest rates of each stream and its session. */
 async function writeRates(
   trx: Trx,
   metrics: readonly SourceMetrics[],

@@ -6,7 +6,7 @@ import type { Owner, Trx } from "../schema.ts";
 import type { TargetState } from "../target-state.ts";
 import type { StreamState } from "./stream-status.ts";
 
-/** A stream's "now", read under the lock of its row. A change of a live session takes this lock first. */
+/** The current state of a stream, read under a lock on its row. A change of a live session takes this lock first. */
 export interface LiveStream {
   readonly id: string;
   readonly owner: Owner;
@@ -22,9 +22,9 @@ export interface LiveStream {
   sessionId: string | null;
   lastSeen: number;
   reconnectUntil: number | null;
-  /** Its open issues; none unless it is live. */
+  /** The stream's open issues; none unless it is live. */
   issues: StreamIssues;
-  /** How its targets are doing; none unless it has a session. */
+  /** The state of its targets; none unless it has a session. */
   targets: readonly TargetState[];
 }
 
@@ -80,7 +80,7 @@ export async function lockLiveStreams(trx: Trx, ids: Iterable<string>): Promise<
   );
 }
 
-/** Write what is wrong with these streams. */
+/** Write the issues of these streams. */
 export async function saveIssues(trx: Trx, streams: readonly LiveStream[]): Promise<void> {
   if (streams.length === 0) return;
   await sql`
@@ -90,7 +90,7 @@ export async function saveIssues(trx: Trx, streams: readonly LiveStream[]): Prom
     where s.id = f.id`.execute(trx);
 }
 
-/** Write how the targets of these streams are doing. */
+/** Write the target states of these streams. */
 export async function saveTargets(trx: Trx, streams: readonly LiveStream[]): Promise<void> {
   if (streams.length === 0) return;
   await sql`
@@ -100,7 +100,7 @@ export async function saveTargets(trx: Trx, streams: readonly LiveStream[]): Pro
     where s.id = f.id`.execute(trx);
 }
 
-/** Write a changed "now" back. `since` is given when the state changed. */
+/** Write a changed state back. `since` is given if `state` changed. */
 export async function saveLiveStream(trx: Trx, stream: LiveStream, since: number | null): Promise<void> {
   await trx
     .updateTable("stream")

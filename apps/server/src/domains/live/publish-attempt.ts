@@ -9,7 +9,7 @@ export type PublishAttemptReason =
   | "draining"
   | "unavailable";
 
-/** One try to publish: asked once, answered once. */
+/** One attempt to publish: asked once, answered once. */
 export type PublishAttempt =
   | { readonly state: "asked" }
   | { readonly state: "accepted" }
@@ -19,7 +19,7 @@ export type PublishAttemptInput =
   | { readonly type: "grant" }
   | { readonly type: "refuse"; readonly reason: PublishAttemptReason };
 
-/** `asked → accepted | refused(reason)`; everything else throws `IllegalTransition`. */
+/** `asked → accepted | refused(reason)`; any other transition throws `IllegalTransition`. */
 export function nextPublishAttempt(attempt: PublishAttempt, input: PublishAttemptInput): PublishAttempt {
   if (attempt.state !== "asked") throw new IllegalTransition("publish attempt", attempt.state, input.type);
   return input.type === "grant" ? { state: "accepted" } : { state: "refused", reason: input.reason };

@@ -28,11 +28,11 @@ export interface PublishGateDeps extends Deps {
   readonly events: EventLog;
   readonly node: { readonly id: string; readonly isDraining: boolean };
   readonly reconnectWindowMs: number;
-  /** Resolves when every fact told before is in the rows: one publisher's end must be known before the next one's beginning. */
+  /** Resolves when all earlier facts are in the database: one publisher's end must be known before the next one's start. */
   readonly settleFacts: () => Promise<void>;
 }
 
-/** Looked up in place of a malformed key, so that it costs what a wrong one costs. */
+/** Looked up instead of a malformed key, so that both cost the same. */
 const NOBODYS_KEY = "0000";
 
 interface GrantRow {
@@ -42,7 +42,7 @@ interface GrantRow {
   epoch: string | null;
 }
 
-/** Decides who may publish by the rows of the streams; a stream's epoch is the lease. */
+/** Decides who may publish, from the rows of the streams. A stream's epoch is the lease. */
 export class StreamPublishGate implements PublishGate {
   readonly #deps: PublishGateDeps;
 
@@ -110,7 +110,7 @@ export class StreamPublishGate implements PublishGate {
     this.#deps.refusals.note(attempt);
   }
 
-  /** One statement for every key: raises the epoch of a stream that may publish, reads one that may not, finds nothing else. */
+  /** One statement for every key: it raises the epoch of a stream that may publish, reads a stream that may not, and finds nothing otherwise. */
   async #takeLease(streamKey: string): Promise<GrantRow | undefined> {
     const { rows } = await sql<GrantRow>`
       with found as (
@@ -133,7 +133,7 @@ export class StreamPublishGate implements PublishGate {
   }
 }
 
-/** The documented ladder, as it is stored where none was asked for. */
+/** The documented default ladder, as stored when a stream specifies none. */
 function isDefaultLadder(profiles: readonly Profile[]): boolean {
   return isDeepStrictEqual(profiles, DEFAULT_PROFILES);
 }

@@ -1,7 +1,7 @@
 import type { RefusedPublish } from "@weir/contract";
 import type { RefusedAttempt } from "../../ports/index.ts";
 
-/** Of all streams together. Old ones are of no use, and a flood of attempts costs no more than this. */
+/** Limit for all streams together. Old attempts are useless, and a flood of them costs no more than this. */
 const MAX_KEPT = 100;
 const KEPT_MS = 15 * 60_000;
 
@@ -9,7 +9,10 @@ interface Kept extends RefusedAttempt {
   readonly at: number;
 }
 
-/** The latest attempts to publish that this process refused, for the person at the encoder. In memory, as anybody can make any number of them. */
+/**
+ * The latest publish attempts that this process refused, to help the person at the encoder. In memory, because anyone can cause any number of
+ * them.
+ */
 export class RefusedPublishes {
   readonly #now: () => number;
   readonly #kept: Kept[] = [];
@@ -23,7 +26,7 @@ export class RefusedPublishes {
     if (this.#kept.length > MAX_KEPT) this.#kept.shift();
   }
 
-  /** Newest first: those of the stream, and, only where all of the account is visible, those with a key that is no stream's. */
+  /** Newest first: the stream's own attempts and, only if the caller sees the whole account, attempts with an unknown key. */
   of(streamId: string, seesAll: boolean): RefusedPublish[] {
     const since = this.#now() - KEPT_MS;
     return this.#kept

@@ -9,7 +9,7 @@ const TARGET_DURATION_BEFORE = 4;
 const NOTHING = { segments: 0, seconds: 0, bytes: 0, lastSeen: 0 };
 type StreamTally = { -readonly [Key in keyof typeof NOTHING]: number };
 
-/** Write what closed segments add: index rows, counters and positions of sessions, counters and `lastSeen` of streams. */
+/** Write the effects of closed segments: index rows, counters and positions of sessions, counters and `lastSeen` of streams. */
 export async function countSegments(
   trx: Trx,
   facts: readonly SegmentClosed[],
@@ -20,7 +20,7 @@ export async function countSegments(
   const fences = await readSessionFences(trx, ids);
   const known = facts.filter((fact) => fences.get(fact.sessionId)?.streamId === fact.streamId);
   const inserted = await insertRecordedSegments(trx, known);
-  // A recorded segment counts once, however often it is told; one that leaves no row counts while its publisher is the session's.
+  // A recorded segment counts once, however often it is reported. A segment without an index row counts while its publisher holds the session.
   const counted = known.filter((fact) =>
     fact.recorded.length > 0
       ? fact.recorded.some((segment) => inserted.has(`${fact.sessionId}/${segment.msn}`))
@@ -41,7 +41,7 @@ export async function countSegments(
     };
     const tally = tallies.get(streamId) ?? { ...NOTHING };
     const stream = streams.get(streamId);
-    // Told late, as after a crash, it does not make the stream seen now.
+    // A segment reported late, as after a crash, does not update `lastSeen`.
     const lastSeen = stream?.epoch === fact.epoch ? fact.at : 0;
     if (stream) stream.lastSeen = Math.max(stream.lastSeen, lastSeen);
     for (const sum of [session, tally]) {
@@ -53,7 +53,7 @@ export async function countSegments(
     session.nextMsn = Math.max(session.nextMsn, position.nextMsn);
     session.discontinuitySequence = Math.max(session.discontinuitySequence, position.discontinuitySequence);
     session.endTicks = Math.max(session.endTicks, position.endTicks);
-    // Journals of before have none: those sessions had 4.
+    // Journals of earlier versions lack it: their sessions had 4.
     session.targetDuration = position.targetDuration ?? TARGET_DURATION_BEFORE;
     session.neededTargetDuration = position.neededTargetDuration ?? TARGET_DURATION_BEFORE;
     sessions.set(sessionId, session);

@@ -12,7 +12,7 @@ export interface StreamHousekeepingDeps extends Deps {
 
 const BATCH = 200;
 
-/** Reconnect windows that are over: their sessions end at the last packet. By the rows alone, so it needs nothing in memory. */
+/** Expired reconnect windows: their sessions end at the last packet. Works from the database only, and needs nothing in memory. */
 export async function endOverdueWindows(deps: StreamHousekeepingDeps): Promise<void> {
   const { db, clock, events, reconnectWindowMs } = deps;
   const { rows } = await sql<{ id: string }>`
@@ -43,7 +43,7 @@ export async function releaseStreamsOfGoneNodes(deps: StreamHousekeepingDeps): P
   );
 }
 
-/** Streams that this node held in an earlier life of its process, or still holds while it leaves. */
+/** Streams that this node held before its process restarted, or still holds while it shuts down. */
 export async function releaseStreamsOfNode(trx: Trx, deps: StreamHousekeepingDeps, nodeId: string): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select id from stream where node_id = ${nodeId} and state <> 'idle' order by id`.execute(trx);

@@ -1,8 +1,8 @@
 import { IllegalTransition } from "../illegal-transition.ts";
 
 /**
- * A stream's "now". `idle`: nobody publishes. `live`: packets come. `reconnecting`: the source is away, and the session stays open until
- * the window is over. Inputs carry no epoch: stale ones are dropped before they get here.
+ * A stream's state. `idle`: nobody publishes. `live`: packets arrive. `reconnecting`: the source is away, and the session stays open until the
+ * window ends. Inputs carry no epoch: stale ones are dropped earlier.
  */
 export type StreamState = "idle" | "live" | "reconnecting";
 
@@ -19,7 +19,7 @@ export type StreamInput =
   | "suspended"
   | "deleted";
 
-/** The change of the session: `begin` one, `resume` the open one, `hold` it open for the window, `end` it, or nothing. */
+/** The effect on the session: `begin` one, `resume` the open one, `hold` it open for the window, `end` it, or none. */
 export type SessionEffect = "begin" | "resume" | "hold" | "end" | "none";
 
 export interface StreamTransition {
@@ -34,7 +34,7 @@ const nothing = to("idle", "none");
 const table: Record<StreamState, Partial<Record<StreamInput, StreamTransition>>> = {
   idle: {
     "publish-accepted": to("live", "begin"),
-    // Before the first keyframe: no session was made.
+    // Before the first keyframe there is no session.
     "clean-stop": nothing,
     "source-lost": nothing,
     "key-rotated": nothing,
@@ -55,7 +55,7 @@ const table: Record<StreamState, Partial<Record<StreamInput, StreamTransition>>>
   reconnecting: {
     "publish-accepted": to("live", "resume"),
     "source-back": to("live", "none"),
-    // The window that began first goes on.
+    // The window that started first continues.
     "source-lost": to("reconnecting", "none"),
     "node-lost": to("reconnecting", "none"),
     "key-rotated": to("reconnecting", "none"),
@@ -67,7 +67,7 @@ const table: Record<StreamState, Partial<Record<StreamInput, StreamTransition>>>
   },
 };
 
-/** The table of a stream's lifecycle. Throws `IllegalTransition` for a pair that is not in it. */
+/** The transition table of a stream's lifecycle. Throws `IllegalTransition` for a pair that is not in it. */
 export function nextStreamStatus(state: StreamState, input: StreamInput): StreamTransition {
   const next = table[state][input];
   if (!next) throw new IllegalTransition("stream", state, input);

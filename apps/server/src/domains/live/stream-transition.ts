@@ -8,7 +8,7 @@ import { streamSubject } from "../subject.ts";
 import { type LiveStream, saveLiveStream } from "./live-stream.ts";
 import { isActive, nextStreamStatus, type StreamInput } from "./stream-status.ts";
 
-/** The inputs that take a publisher away; those that bring one are `publish-gate.ts`. */
+/** The inputs that remove a publisher. `publish-gate.ts` handles the inputs that bring one. */
 export type LeavingInput = Exclude<StreamInput, "publish-accepted" | "second-publisher">;
 
 const TAKES_LEASE: ReadonlySet<LeavingInput> = new Set([
@@ -20,16 +20,16 @@ const TAKES_LEASE: ReadonlySet<LeavingInput> = new Set([
 ]);
 
 export interface TransitionTime {
-  /** When it happened, for `status.since` and the event. */
+  /** When the change happened, for `status.since` and the event. */
   readonly at: number;
-  /** Last packet of the source, if it is known better than by the row. */
+  /** Time of the source's last packet, if known more precisely than the row has it. */
   readonly lastPacketAt?: number;
   readonly reconnectWindowMs: number;
 }
 
 /**
- * Put an input to a locked stream: change its row and its session's, and return the events to append at the end of the transaction.
- * The lease is taken away (a higher epoch) from publishers that are told to go and from those of a lost node.
+ * Apply an input to a locked stream: change its row and its session's, and return the events to append at the end of the transaction. Publishers
+ * that are told to leave, and those of a lost node, lose the lease (the epoch rises).
  */
 export async function applyToStream(
   trx: Trx,
@@ -44,7 +44,7 @@ export async function applyToStream(
     stream.lastSeen = Math.max(stream.lastSeen, time.lastPacketAt);
   if (TAKES_LEASE.has(input)) stream.epoch += 1;
   if (input === "node-lost" && stream.sessionId) await markSessionLost(trx, stream.sessionId, time.at);
-  // The window counts from the last packet, so that after a restart nothing is active longer than that.
+  // The window counts from the last packet, so that a restart never leaves a stream active for longer.
   if (next.session === "hold") stream.reconnectUntil = stream.lastSeen + time.reconnectWindowMs;
   else if (next.state !== "reconnecting") stream.reconnectUntil = null;
   const waiting: NewEvent[] = [];
@@ -63,7 +63,7 @@ export async function applyToStream(
   return isActive(before) === isActive(next.state) ? closed : [...closed, stateEvent(stream, time.at), ...waiting];
 }
 
-/** The `stream_state` event of the stream as it is now. */
+/** The `stream_state` event of the stream's current state. */
 export function stateEvent(stream: LiveStream, at: number): NewEvent {
   return {
     subject: streamSubject(stream.id),

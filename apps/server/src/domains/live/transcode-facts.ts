@@ -8,7 +8,8 @@ import { addTranscodedTime } from "../usage/index.ts";
 import type { LiveStream } from "./live-stream.ts";
 
 /**
- * Write what the transcoder made of segments: counters of sessions, streams and usage. Returns the facts that count; the last ones of a session come when it has ended, those of a publisher that was replaced do not count.
+ * Write the transcoder's results for segments: counters of sessions, streams and usage. Returns the facts that count. The last ones of a session
+ * arrive after it ended; those of a replaced publisher do not count.
  */
 export async function countTranscoded(
   trx: Trx,
@@ -37,7 +38,7 @@ export async function countTranscoded(
   return new Set(counted);
 }
 
-/** The event that the public interface names `transcode`. */
+/** The event named `transcode` in the public interface. */
 export function transcodeEvent({ id, owner, nodeId }: LiveStream, fact: SegmentTranscoded): NewEvent {
   const { at, segment, startTime, latencyMs, success, attempts } = fact;
   return {

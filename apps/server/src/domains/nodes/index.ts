@@ -1,3 +1,3 @@
-/** The door of the nodes. */
+/** Public interface of nodes. */
 export { NodeMembership, type NodeSettings } from "./node-membership.ts";
 export { findServingMediaNode, listNodes } from "./node-store.ts";

@@ -7,16 +7,16 @@ import { expireNodes, joinNode, moveNode, NODE_LEASE_SECONDS, type NodeRow, rene
 const HEARTBEAT_MS = 2_000;
 
 export interface NodeSettings {
-  /** The same across restarts of this node, different from every other's. */
+  /** The same across restarts of this node, and different from every other node's. */
   readonly name: string;
   readonly region: string;
   readonly roles: readonly string[];
 }
 
 /**
- * This process's place among the nodes: joins, renews its lease every 2 s, leaves. While the database is away it serves on with what it
- * holds; only who saw its own lease renewed without a break for a whole lease may declare others gone, so that an outage of the
- * database does not look like the death of everybody.
+ * This process's membership: joins, renews its lease every 2 s, leaves. While the database is unavailable the node continues to serve with its
+ * current state. Only a node that renewed its own lease without interruption for a whole lease may declare others gone, so that an outage of the
+ * database does not look like the death of every node.
  */
 export class NodeMembership {
   readonly #deps: Deps;
@@ -31,7 +31,7 @@ export class NodeMembership {
     this.#settings = settings;
   }
 
-  /** The node's row id: `nodeId` in events. */
+  /** The node's row id, `nodeId` in events. */
   get id(): string {
     return this.#node.id;
   }
@@ -40,7 +40,7 @@ export class NodeMembership {
     return this.#draining;
   }
 
-  /** Join, and within the same transaction let `reconcile` deal with what the node held in an earlier life. */
+  /** Join, and let `reconcile` settle what the node held before its restart, in the same transaction. */
   async join(reconcile: (trx: Trx, nodeId: string) => Promise<void>): Promise<void> {
     const { name, region, roles } = this.#settings;
     this.#node = await this.#deps.db.transaction().execute(async (trx) => {
@@ -68,7 +68,7 @@ export class NodeMembership {
     }
   }
 
-  /** Nodes whose lease is over are declared gone. Does nothing until this node's own lease has been steady for one lease. */
+  /** Declare nodes with an expired lease gone. Does nothing until this node's own lease has been steady for a whole lease. */
   async expireOthers(): Promise<void> {
     const { clock, log } = this.#deps;
     if (this.#steadySince === null || clock.monotonic() - this.#steadySince < NODE_LEASE_SECONDS * 1000) return;
@@ -76,13 +76,13 @@ export class NodeMembership {
       log.warn({ nodeId }, "a node's lease expired; treating the node as gone");
   }
 
-  /** No new publishers here from now on. */
+  /** Refuse new publishers on this node from now on. */
   async drain(): Promise<void> {
     this.#draining = true;
     await this.#deps.db.transaction().execute((trx) => moveNode(trx, this.#node, "drain"));
   }
 
-  /** Leave, and within the same transaction let `release` deal with what is still held. */
+  /** Leave, and let `release` settle what the node still holds, in the same transaction. */
   async leave(release: (trx: Trx, nodeId: string) => Promise<void>): Promise<void> {
     this.close();
     await this.#deps.db.transaction().execute(async (trx) => {

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Db, Trx } from "../schema.ts";
 import { type NodeInput, type NodeState, nextNodeStatus } from "./node-status.ts";
 
-/** Heartbeats later than this by the database's clock: the lease is over. */
+/** A lease expires when its heartbeat is older than this by the database's clock. */
 export const NODE_LEASE_SECONDS = 8;
 
 const MAX_LISTED = 1000;
@@ -13,7 +13,7 @@ export interface NodeRow {
   readonly epoch: number;
 }
 
-/** Take the row of this name, or make it; `serving` with a new epoch after. */
+/** Take over the row of this name, or create it; the node is then `serving` with a new epoch. */
 export async function joinNode(
   trx: Trx,
   node: { id: string; name: string; region: string; roles: string[] },
@@ -39,7 +39,7 @@ export async function joinNode(
   return { id: row.id, epoch: Number(row.epoch) };
 }
 
-/** Renew the lease. False when the node is gone, or another process took its name. */
+/** Renew the lease. False if the node is gone or another process took its name. */
 export async function renewNode(db: Db, { id, epoch }: NodeRow): Promise<boolean> {
   const result = await db
     .updateTable("node")
@@ -51,7 +51,7 @@ export async function renewNode(db: Db, { id, epoch }: NodeRow): Promise<boolean
   return result.numUpdatedRows > 0n;
 }
 
-/** Put an input to this node's lifecycle. Nothing to do when another process took its name, or when it is gone already. */
+/** Apply an input to this node's lifecycle. Does nothing if another process took its name, or if the node is already gone. */
 export async function moveNode(trx: Trx, { id, epoch }: NodeRow, input: NodeInput): Promise<NodeState> {
   const row = await trx
     .selectFrom("node")
@@ -66,7 +66,7 @@ export async function moveNode(trx: Trx, { id, epoch }: NodeRow, input: NodeInpu
   return state;
 }
 
-/** Declare every other node gone whose lease is over, and say which. */
+/** Declare every other node with an expired lease gone, and return them. */
 export async function expireNodes(db: Db, self: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     update node set state = 'gone' where state <> 'gone' and id <> ${self}
@@ -97,7 +97,7 @@ export async function listNodes(db: Db, self: string): Promise<ServerSettings["n
   });
 }
 
-/** A node that is serving with role media, the one heard of last; null without one. */
+/** The serving node with role media that was heard from last; null if there is none. */
 export async function findServingMediaNode(db: Db): Promise<string | null> {
   const node = await db
     .selectFrom("node")

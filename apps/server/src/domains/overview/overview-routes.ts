@@ -4,14 +4,14 @@ import { ApiRoutes } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { countStreams, countWebhooks } from "./overview-store.ts";
 
-/** How much of this machine is in use. */
+/** Current usage of this machine. */
 export type Headroom = Pick<Overview, "disk" | "transcoding">;
 
 export interface OverviewDeps extends Deps {
   headroom(): Headroom;
 }
 
-/** The figures of the dashboard's first page. */
+/** The figures on the dashboard's first page. */
 export function overviewRoutes(app: FastifyInstance, deps: OverviewDeps): void {
   const api = new ApiRoutes(app, deps);
 

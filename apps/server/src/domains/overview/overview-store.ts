@@ -2,7 +2,7 @@ import type { Overview } from "@weir/contract";
 import { sql } from "kysely";
 import type { Db, Owner } from "../schema.ts";
 
-/** PostgreSQL counts in bigint, which comes as text. */
+/** PostgreSQL counts in bigint, which the driver returns as text. */
 type Counts<Of> = { readonly [Name in keyof Of]: string };
 
 export async function countStreams(db: Db, { projectId }: Owner): Promise<Overview["streams"]> {

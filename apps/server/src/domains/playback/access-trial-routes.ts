@@ -10,7 +10,7 @@ export interface AccessTrialDeps extends Deps {
   readonly access: AccessCheck;
 }
 
-/** Lets owners try what a viewer would bring. It is decided as for a viewer, webhook included, from the rows as they are now. */
+/** Lets owners test a viewer's credentials. The decision is the same as for a viewer, webhook included, from the current rows. */
 export function accessTrialRoutes(app: FastifyInstance, deps: AccessTrialDeps): void {
   const api = new ApiRoutes(app, deps);
 

@@ -24,10 +24,10 @@ import { contentOf, guardedContentOf, isGone, whyNotPlayable } from "./playable.
 import type { PlayableFinder } from "./playable-finder.ts";
 import type { PlayableRow } from "./playback-store.ts";
 
-/** How late a changed policy, key or suspension may be noticed where nobody tells of it. */
+/** The longest time until a changed policy, key or suspension takes effect without a notification. */
 const CONTENT_MS = 1_000;
 const MAX_CONTENTS = 10_000;
-/** An index of a day is some 10 MB; it never changes once the recording is ready. */
+/** The index of a day takes about 10 MB. It never changes once the recording is ready. */
 const INDEX_MS = 30_000;
 const MAX_INDEXES = 8;
 
@@ -36,19 +36,19 @@ export interface ContentGateDeps extends Deps, AccessCheckDeps {
   readonly playables: PlayableFinder;
 }
 
-/** How many may watch at a time; who counts them is no matter of the gate's. */
+/** Limits concurrent viewers. Counting them is not the gate's task. */
 export interface ViewerLimits {
-  /** Whether the project has as many viewers as it may have. */
+  /** Whether the project has reached its limit of viewers. */
   isFull(projectId: string): Promise<boolean>;
-  /** Whether one more may watch with this token or access key. */
+  /** Whether one more viewer may watch with this token or access key. */
   admits(credential: string, playbackId: string, viewer: ViewerDetails): boolean;
-  /** A viewer that was admitted goes on. */
+  /** An admitted viewer continues. */
   goesOn(playbackId: string, viewer: ViewerDetails): void;
 }
 
 /**
- * Decides who may watch, by what the playback id leads to and its policy. A decision about what is known already asks nobody; while the
- * database is away, what was known last decides.
+ * Decides who may watch, from the content behind the playback id and its policy. A cached decision needs no query. While the database is
+ * unavailable, the last known state decides.
  */
 export class ContentGate implements PlaybackGate {
   readonly access: AccessCheck;
@@ -103,7 +103,7 @@ export class ContentGate implements PlaybackGate {
     const read = kind === "asset" ? readAssetMedia : readRecordingIndex;
     const look = async () => (await read(this.#deps.db, id)) ?? undefined;
     const index = await this.#indexes.get(id, () => this.#lastIndexes.get(id, look));
-    // "Not yet" is no lasting answer, nor is a part of the renditions.
+    // "Not yet" is not a lasting answer, nor is a part of the renditions.
     return index && !index.isGrowing ? index : ((await look()) ?? null);
   }
 
@@ -115,16 +115,16 @@ export class ContentGate implements PlaybackGate {
     );
   }
 
-  /** Rows have changed that say who may watch this, or anything. */
+  /** Rows changed that decide who may watch this content, or any content. */
   forget(playbackId: string | "all"): void {
     if (playbackId === "all") this.#contents.clear();
     else this.#contents.forget(playbackId);
-    // Its recordings have ids of their own.
+    // The stream's recordings have ids of their own.
     this.#lastContents.clear();
     this.access.webhooks.forget();
   }
 
-  /** Takes the time of a wrong token, so that nobody learns by the clock that there is nothing. */
+  /** Takes as long as a wrong token, so that timing does not reveal that the content does not exist. */
   async #denyLikeGated(playbackId: string, request: Omit<PlaybackRequest, "playbackId">): Promise<PlaybackDecision> {
     await this.access.open({ playbackId, projectId: "", policy: { type: "jwt" }, signingKeys: [] }, request);
     return DENIED;

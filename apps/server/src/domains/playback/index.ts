@@ -1,4 +1,4 @@
-/** The door of playback. */
+/** Public interface of playback. */
 export { accessTrialRoutes } from "./access-trial-routes.ts";
 export { ContentGate } from "./content-gate.ts";
 export { ownerTokenRoutes } from "./owner-token-routes.ts";

@@ -9,7 +9,7 @@ export interface OwnerTokenDeps extends Deps {
   readonly ownerTokens: OwnerTokens;
 }
 
-/** Lets owners preview what only viewers with a credential can watch. */
+/** Lets owners preview content that requires a credential. */
 export function ownerTokenRoutes(app: FastifyInstance, deps: OwnerTokenDeps): void {
   const api = new ApiRoutes(app, deps);
 

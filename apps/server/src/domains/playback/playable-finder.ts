@@ -3,26 +3,26 @@ import type { Deps } from "../deps.ts";
 import type { Db } from "../schema.ts";
 import { findPlayable, findPlayableSession, type PlayableRow } from "./playback-store.ts";
 
-/** Ids are random: one that leads nowhere does not lead somewhere a moment later. */
+/** Ids are random: an unknown id does not become known a moment later. */
 const UNKNOWN_MS = 10_000;
 const MAX_UNKNOWN = 10_000;
 
 export interface PlayableFinderDeps extends Pick<Deps, "db" | "clock"> {
-  /** Connections for questions that anybody may ask, so that nothing else waits behind them. */
+  /** Database connections for public requests, so that nothing else waits behind them. */
   readonly viewers: Db;
 }
 
-/** Finds what an id plays. Anybody may ask for any id, so unknown ones are remembered for a moment. */
+/** Finds the content behind an id. Anyone may ask for any id, so unknown ids are cached briefly. */
 export class PlayableFinder {
   readonly #deps: PlayableFinderDeps;
-  /** Until when each is taken for unknown. */
+  /** When each cached unknown id expires. */
   readonly #unknown = new LRUCache<string, number>({ max: MAX_UNKNOWN });
 
   constructor(deps: PlayableFinderDeps) {
     this.#deps = deps;
   }
 
-  /** For somebody who may be anybody. */
+  /** For a public request. */
   async find(playbackId: string): Promise<PlayableRow | undefined> {
     if (this.#isUnknown(playbackId)) return undefined;
     const row = await findPlayable(this.#deps.viewers, playbackId);
@@ -30,12 +30,12 @@ export class PlayableFinder {
     return row;
   }
 
-  /** For somebody who was let in to it before. Does not wait behind those who may be anybody. */
+  /** For a viewer admitted earlier. Does not wait behind public requests. */
   findWatched(playbackId: string): Promise<PlayableRow | undefined> {
     return findPlayable(this.#deps.db, playbackId);
   }
 
-  /** By the session that a recording is of. */
+  /** By the session of a recording. */
   findSession(sessionId: string): Promise<PlayableRow | undefined> {
     return findPlayableSession(this.#deps.viewers, sessionId);
   }

@@ -2,7 +2,7 @@ import type { PlaybackContent } from "../../ports/index.ts";
 import type { GuardedContent } from "../access-control/index.ts";
 import type { PlayableRow } from "./playback-store.ts";
 
-/** Why nobody can watch it, whatever they bring, as a sentence for its owner; null where somebody can. */
+/** The reason why nobody can watch it, with any credential, as a sentence for its owner; null if somebody can. */
 export function whyNotPlayable({ kind, state, suspended }: PlayableRow): string | null {
   if (suspended) return kind === "asset" ? "the account is suspended" : "the stream or its account is suspended";
   if (kind === "asset" && state !== "ready") return "the asset is not ready for playback yet, or it has failed";
@@ -10,16 +10,16 @@ export function whyNotPlayable({ kind, state, suspended }: PlayableRow): string 
   return null;
 }
 
-/** A recording that its owner deleted: playback information answers 404, so the media may as well. */
+/** A recording deleted by its owner: playback information answers 404, so the media may do the same. */
 export function isGone({ kind, state, suspended }: PlayableRow): boolean {
   return kind === "recording" && state === "deleted" && !suspended;
 }
 
-/** As the media floor knows it. */
+/** The content as the media floor knows it. */
 export const contentOf = ({ kind, id, project_id: projectId }: PlayableRow): PlaybackContent =>
   kind === "live" ? { kind, streamId: id, projectId } : { kind, id, projectId };
 
-/** As access control knows it. */
+/** The content as access control knows it. */
 export const guardedContentOf = (row: PlayableRow): GuardedContent => ({
   playbackId: row.playback_id,
   projectId: row.project_id,

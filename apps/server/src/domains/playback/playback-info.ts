@@ -11,13 +11,13 @@ const NO_DVR = "a broadcast cannot be wound back while it is on; its recording p
 
 const jpeg = (url: string): PlaybackSource => ({ hrn: "Thumbnail (JPEG)", type: "image/jpeg", url });
 
-/** A picture for players to show first, and those for their seek bar. */
+/** A poster for players, and thumbnails for their seek bar. */
 const picturesOf = (base: string): PlaybackSource[] => [
   jpeg(`${base}/thumbnail.jpg`),
   { hrn: "Thumbnails", type: "text/vtt", url: `${base}/thumbnails/thumbnails.vtt` },
 ];
 
-/** Where a live stream plays. Of its policy the type alone is told; `withDvr` is for its owner. */
+/** Playback URLs of a live stream. The response shows only the type of its policy; `withDvr` is for its owner. */
 export function livePlayback(
   row: PlayableRow,
   publicUrl: string,
@@ -40,7 +40,7 @@ export function livePlayback(
   };
 }
 
-/** Where a recording plays: asked for by its session it is a `recording`, by its own playback id a `vod`. */
+/** Playback URLs of a recording. Requested by its session it is a `recording`, by its own playback id a `vod`. */
 export function recordingPlayback(
   row: PlayableRow,
   publicUrl: string,
@@ -62,7 +62,7 @@ export function recordingPlayback(
   };
 }
 
-/** Where an asset plays, from the moment on at which it first can. */
+/** Playback URLs of an asset, from the moment it can first play. */
 export function assetPlayback(row: PlayableRow, publicUrl: string, mp4s: readonly StaticMp4[] = []): PlaybackInfo {
   const base = `${publicUrl}/asset/hls/${row.playback_id}`;
   const sources = mp4s

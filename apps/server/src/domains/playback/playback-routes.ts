@@ -13,10 +13,10 @@ import { assetPlayback, livePlayback, recordingPlayback } from "./playback-info.
 
 export interface PlaybackRouteDeps extends AuthenticateDeps {
   readonly playables: PlayableFinder;
-  /** Of questions that anybody may ask. */
+  /** Rate limit for public requests. */
   readonly viewers: Db;
   readonly publicAddress: PublicAddress;
-  /** Null or absent where WebRTC is off. */
+  /** Null or absent if WebRTC is off. */
   readonly webrtcPort?: number | null;
 }
 
@@ -27,11 +27,11 @@ class NotReadyForPlayback extends ApiError {
 }
 
 const SHOWN_ID_LENGTH = 100;
-/** The shape of a recording that is ready changes no more; to read it takes a look at every span. */
+/** The shape of a ready recording no longer changes, and reading it means reading every span. */
 const SHAPE_MS = 60_000;
 const MAX_SHAPES = 1_000;
 
-/** Public answers: where things play and where to publish. No authentication, but of who asks for the owner's part. */
+/** Public answers: where content plays, and where to publish. No authentication, except for the owner's part. */
 export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): void {
   const api = new ApiRoutes(app, deps);
   const withWebrtc = deps.webrtcPort !== undefined && deps.webrtcPort !== null;

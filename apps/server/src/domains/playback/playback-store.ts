@@ -4,29 +4,29 @@ import type { KeyState } from "../access-control/index.ts";
 import { isId, isPlaybackId } from "../ids.ts";
 import type { Db } from "../schema.ts";
 
-/** The resource behind an id, for gates and playback answers. */
+/** The content behind an id, for gates and playback responses. */
 export interface PlayableRow {
   kind: "live" | "recording" | "asset";
-  /** Of the stream, of the session, or of the asset. */
+  /** Id of the stream, session or asset. */
   id: string;
   project_id: string;
   user_id: string;
   playback_id: string;
-  /** Of the stream, or of the asset. */
+  /** Name of the stream or asset. */
   name: string;
   policy: PlaybackPolicy | null;
-  /** Of the project, where the policy asks for tokens. */
+  /** The project's keys, if the policy requires tokens. */
   signing_keys: KeyState[];
-  /** The stream or its account: it is there, and nobody watches it. */
+  /** The stream or its account is suspended: it exists, and nobody can watch it. */
   suspended: boolean;
-  /** Of stored content: `ready` as soon as it can be watched. */
+  /** For stored content: `ready` as soon as it can be watched. */
   state: string;
   seconds: number;
-  /** Of a recording as one MP4; null until that is known. */
+  /** Size of a recording as one MP4; null until known. */
   mp4_bytes: string | null;
 }
 
-// The keys come along, so that content with a policy takes no longer to look up than what is not there.
+// The query includes the keys, so that looking up content with a policy takes no longer than looking up unknown content.
 const guard = sql`
   s.project_id, s.user_id, s.name, s.playback_policy as policy,
   case when s.playback_policy->>'type' = 'jwt' then (
@@ -44,7 +44,7 @@ const assets = sql`
     coalesce((s.video_spec->>'duration')::float8, 0) as seconds, null::bigint as mp4_bytes, a.suspended, ${guard}
   from asset s join account a on a.id = s.user_id`;
 
-/** A stream, a recording or an asset by its playback id. Deleted streams and assets are not found; recordings outlive their stream, with its policy. */
+/** A stream, recording or asset by its playback id. Deleted streams and assets are not found; recordings outlive their stream and keep its policy. */
 export async function findPlayable(db: Db, playbackId: string): Promise<PlayableRow | undefined> {
   if (!isPlaybackId(playbackId)) return undefined;
   return firstOf(
@@ -60,7 +60,7 @@ export async function findPlayable(db: Db, playbackId: string): Promise<Playable
   );
 }
 
-/** The recording of a session by the session's id. */
+/** The recording of a session, by the session's id. */
 export async function findPlayableSession(db: Db, sessionId: string): Promise<PlayableRow | undefined> {
   if (!isId(sessionId)) return undefined;
   return firstOf(db, sql`${recordings} where e.id = ${sessionId} and e.recording <> 'none'`);

@@ -15,9 +15,9 @@ const IMAGE_WIDTH = 1280;
 const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
 
 /**
- * `/watch/{playbackId}` and `/embed/{playbackId}`: a player for anybody, as a page and for an `<iframe>`. The pages carry no media and
- * decide nothing: the player asks for the playlist as any other, with the credential in the page's address.
- * Tags follow the Open Graph protocol (ogp.me), so that links show as players where they are posted.
+ * `/watch/{playbackId}` and `/embed/{playbackId}`: a public player, as a page and for an `<iframe>`. The pages contain no media and decide
+ * nothing: the player requests the playlist like any other, with the credential from the page's URL. Open Graph tags (ogp.me) make links show as
+ * players where they are posted.
  */
 export function watchPages(app: FastifyInstance, deps: WatchPageDeps): void {
   for (const kind of ["watch", "embed"] as const)
@@ -30,19 +30,19 @@ export function watchPages(app: FastifyInstance, deps: WatchPageDeps): void {
     });
 }
 
-/** A gated video's name and picture are for those who may watch it. */
+/** Only viewers with access may see the name and picture of a gated video. */
 const isPublic = ({ policy }: PlayableRow): boolean => (policy?.type ?? "public") === "public";
 
 const titleOf = (row: PlayableRow): string => (isPublic(row) ? row.name : TITLE);
 
-/** Null where there is none to show. */
+/** Null if there is none. */
 function imageOf(row: PlayableRow, publicUrl: string): string | null {
   if (!isPublic(row)) return null;
   if (row.kind !== "live") return `${publicUrl}/asset/hls/${row.playback_id}/thumbnail.jpg?width=${IMAGE_WIDTH}`;
   return row.state === "live" ? `${publicUrl}/hls/${row.playback_id}/source/latest.jpg` : null;
 }
 
-/** Pages that may embed the player. Origins that are none would end the directive. */
+/** Pages that may embed the player. An invalid origin would end the directive. */
 function ancestorsOf(policy: PlaybackPolicy | null | undefined): string {
   const origins = policy?.allowedOrigins;
   if (!origins || origins.includes("*")) return "*";
@@ -50,12 +50,12 @@ function ancestorsOf(policy: PlaybackPolicy | null | undefined): string {
 }
 
 function setHeaders(reply: FastifyReply, frameAncestors: string): void {
-  // It knows no list of origins; `frame-ancestors` says the same and more.
+  // X-Frame-Options has no list of origins; `frame-ancestors` says the same and more.
   reply.removeHeader("x-frame-options");
   reply.headers({
     "content-type": "text/html; charset=utf-8",
     "cache-control": "no-cache",
-    // The page's address may hold a credential.
+    // The page's URL may contain a credential.
     "referrer-policy": "strict-origin",
     "content-security-policy": [
       "default-src 'none'",
@@ -98,7 +98,7 @@ function tagsOf(row: PlayableRow, title: string, publicUrl: string): string {
 }
 
 function pageOf(template: string, title: string, tags: string): string {
-  // By functions: a replacement text would give `$` a meaning.
+  // Uses functions, because a replacement text would interpret `$`.
   return template.replace(/<title>.*<\/title>/, () => `<title>${escaped(title)}</title>\n    ${tags}`);
 }
 

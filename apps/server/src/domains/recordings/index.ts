@@ -1,4 +1,4 @@
-/** The door of the recordings: what is written of them while live, when they are whole, and where their bytes are. */
+/** Public interface of recordings: what is written while live, when they are complete, and where their bytes are. */
 export { deleteRecordings, refuseViewers } from "./recording-deletion.ts";
 export { recordingEvent } from "./recording-event.ts";
 export {

@@ -5,14 +5,14 @@ import type { Trx } from "../schema.ts";
 import { recordingEvent } from "./recording-event.ts";
 import { nextRecordingStatus, type RecordingState } from "./recording-status.ts";
 
-/** Answers that are under way end meanwhile, and an operator can still undo a mistake. */
+/** Running responses can finish, and an operator can still undo a mistake. */
 export const GRACE_MS = 3_600_000;
-/** Above this the media floor is told once to ask about everything anew. */
+/** Above this number, the media floor is told once to re-validate everything. */
 const MAX_TOLD = 50;
 
 export interface DeletedRecordings {
   readonly playbackIds: readonly string[];
-  /** To be appended last in the transaction. */
+  /** Events to append last in the transaction. */
   readonly events: readonly NewEvent[];
 }
 
@@ -26,8 +26,8 @@ interface DeletableRow {
 }
 
 /**
- * Delete the recordings of these sessions, all of which have ended: nobody plays them from now on, and `purgeDeletedRecordings` removes their bytes
- * later. The caller holds the locks of their streams. Sessions without a recording are passed over.
+ * Delete the recordings of these sessions, all of which have ended. They stop playing at once, and `purgeDeletedRecordings` deletes their bytes
+ * later. The caller holds the locks of their streams. Sessions without a recording are skipped.
  */
 export async function deleteRecordings(
   trx: Trx,
@@ -50,7 +50,7 @@ export async function deleteRecordings(
   };
 }
 
-/** Let the media floor refuse viewers of deleted recordings at once, not only when it next asks. */
+/** Make the media floor refuse viewers of deleted recordings at once, not only at its next query. */
 export async function refuseViewers(
   mediaControl: Pick<MediaControl, "accessChanged">,
   playbackIds: readonly string[],

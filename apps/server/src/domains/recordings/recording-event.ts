@@ -9,7 +9,7 @@ export interface RecordingMoment {
   readonly at: number;
 }
 
-/** The news of a session's recording for webhooks: it begins, its session has ended, it plays, it is deleted. */
+/** Events of a session's recording for webhooks: it starts, its session ended, it is ready, it is deleted. */
 export function recordingEvent(
   event: "recording.started" | "recording.waiting" | "recording.ready" | "recording.deleted",
   { streamId, owner, sessionId, at }: RecordingMoment,

@@ -3,8 +3,8 @@ import type { RecordingFailed, RecordingSpooled, RungsRecorded, SegmentClosed, S
 import type { Trx } from "../schema.ts";
 
 /**
- * Write the index rows of recorded segments and return the keys (`sessionId/msn`) of segments that were new. A row told twice, as after
- * a crash, is ignored; so is one of a recording that is final.
+ * Write the index rows of recorded segments, and return the keys (`sessionId/msn`) of new segments. A row reported twice, as after a crash, is
+ * ignored, and so is a row of a final recording.
  */
 export async function insertRecordedSegments(
   trx: Trx,
@@ -42,7 +42,7 @@ export async function insertRecordedSegments(
   return new Set(inserted.map((row) => `${row.session_id}/${row.msn}`));
 }
 
-/** Spans that are durable now. */
+/** Spans that are now durable. */
 export async function insertSealedSpans(trx: Trx, facts: readonly SpanSealed[]): Promise<void> {
   if (facts.length === 0) return;
   const column = <Value>(value: (fact: SpanSealed) => Value) => facts.map(value);
@@ -55,13 +55,13 @@ export async function insertSealedSpans(trx: Trx, facts: readonly SpanSealed[]):
       as f(session_id, rendition, span, epoch, bytes, sealed_at)
     join session s on s.id = f.session_id and s.recording = 'waiting'
     on conflict do nothing`.execute(trx);
-  // Spans of a recording that was deleted meanwhile are in the store for nobody.
+  // Nobody needs the spans of a recording that was deleted in the meantime.
   await sql`
     update session set purge_at = ${Math.max(...column((fact) => fact.at))}::bigint
     where id = any(${column((fact) => fact.sessionId)}::uuid[]) and recording = 'deleted'`.execute(trx);
 }
 
-/** Some of the recording is missing. The first reason stays. */
+/** Part of the recording is missing. The first reason stays. */
 export async function noteFailedRecordings(trx: Trx, facts: readonly RecordingFailed[]): Promise<void> {
   for (const { sessionId, reason } of facts) {
     await trx
@@ -74,7 +74,7 @@ export async function noteFailedRecordings(trx: Trx, facts: readonly RecordingFa
   }
 }
 
-/** Parts of these recordings are still on their way to the object store. */
+/** Parts of these recordings are not in the object store yet. */
 export async function noteSpooledRecordings(trx: Trx, facts: readonly RecordingSpooled[]): Promise<void> {
   if (facts.length === 0) return;
   await sql`

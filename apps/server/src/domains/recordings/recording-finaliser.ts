@@ -6,7 +6,7 @@ import type { Trx } from "../schema.ts";
 import { recordingEvent } from "./recording-event.ts";
 import { judgeRecording, nextRecordingStatus } from "./recording-status.ts";
 
-/** When to look again at a recording that is not durable yet. */
+/** When to check again a recording that is not durable yet. */
 const LOOK_AGAIN_MS = 5_000;
 const BATCH = 50;
 
@@ -29,7 +29,7 @@ interface WaitingRow {
   damaged: string;
 }
 
-/** Look at every ended session whose recording waits and is due: it becomes ready, failed with a reason, or is looked at again later. */
+/** Check every ended session whose recording is waiting and due: the recording becomes ready, fails with a reason, or is checked again later. */
 export async function settleRecordings({ db, clock, log, events, mediaControl }: FinaliserDeps): Promise<void> {
   const now = clock.now();
   const { rows } = await sql<WaitingRow>`
@@ -77,14 +77,14 @@ export async function settleRecordings({ db, clock, log, events, mediaControl }:
       }
       log.info({ sessionId: row.id, recording, ...(reason ? { reason } : {}) }, "recording finished");
     });
-    // Who asked for it a moment ago was told that there is nothing, and whoever hears of the event may ask at once.
+    // Earlier callers were told that there is nothing, and a receiver of the event may ask at once.
     if (recording !== "ready") continue;
     await mediaControl.accessChanged(row.recording_playback_id);
     await mediaControl.measureRecording({ kind: "recording", id: row.id, projectId: row.project_id });
   }
 }
 
-/** A segment whose bytes are in no span, or not all of them, is a gap; what no rendition has is no part of the recording. */
+/** A segment whose bytes are missing from its span becomes a gap. A segment that no rendition has is not part of the recording. */
 async function dropWhatIsNotDurable(trx: Trx, sessionId: string): Promise<void> {
   await sql`
     update recording_segment r set gap = true, init = '', span = '', byte_offset = 0, byte_length = 0

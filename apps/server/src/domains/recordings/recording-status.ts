@@ -1,8 +1,8 @@
 import { IllegalTransition } from "../illegal-transition.ts";
 
 /**
- * The recording of a session. `none`: not asked for. `waiting`: being made, or not yet durable. `ready`: its last byte is durable and it
- * plays. `failed`: nothing of it could be kept. `deleted`: by its owner.
+ * The recording of a session. `none`: not requested. `waiting`: in progress, or not yet durable. `ready`: its last byte is durable and it plays.
+ * `failed`: nothing could be kept. `deleted`: by its owner.
  */
 export type RecordingState = "none" | "waiting" | "ready" | "failed" | "deleted";
 export type RecordingInput = "complete" | "lost" | "delete";
@@ -15,7 +15,7 @@ const table: Record<RecordingState, Partial<Record<RecordingInput, RecordingStat
   deleted: {},
 };
 
-/** The table of a recording's lifecycle. Throws `IllegalTransition` for a pair that is not in it. */
+/** The transition table of a recording's lifecycle. Throws `IllegalTransition` for a pair that is not in it. */
 export function nextRecordingStatus(state: RecordingState, input: RecordingInput): RecordingState {
   const next = table[state][input];
   if (!next) throw new IllegalTransition("recording", state, input);
@@ -26,18 +26,18 @@ export function nextRecordingStatus(state: RecordingState, input: RecordingInput
 export interface RecordingEvidence {
   readonly sealedSegments: number;
   readonly unsealedSegments: number;
-  /** The media floor could not record some of it. The rest is still on its way to the object store. */
+  /** The media floor could not record part of it. The rest is still on its way to the object store. */
   readonly hasFailed: boolean;
-  /** Milliseconds since the session ended, or since a node last said that parts of the recording are in its spool. */
+  /** Milliseconds since the session ended, or since a node last reported parts of the recording in its spool. */
   readonly waitedMs: number;
 }
 
-/** No media yet known: after a crash it may still be found in the node's spool. */
+/** No media is known yet; after a crash it may still be found in the node's spool. */
 export const EMPTY_RECORDING_MS = 60_000;
-/** Longest wait for spans of which no node says any more that it has them. */
+/** Longest wait for spans that no node reports any more. */
 export const RECORDING_WATCHDOG_MS = 3_600_000;
 
-/** Whether a waiting recording is done, lost, or still to be waited for (null). Sealed spans are kept even when the rest is lost. */
+/** Whether a waiting recording is complete, lost, or must wait longer (null). Sealed spans are kept even if the rest is lost. */
 export function judgeRecording(evidence: RecordingEvidence): "complete" | "lost" | null {
   const { sealedSegments, unsealedSegments, hasFailed, waitedMs } = evidence;
   if (unsealedSegments > 0 && waitedMs < RECORDING_WATCHDOG_MS) return null;

@@ -23,13 +23,13 @@ interface SegmentRow {
   independent: boolean | null;
 }
 
-/** The index of a recording that is ready; null otherwise. The gate has asked who may see it. */
+/** The index of a ready recording; null otherwise. The gate has already checked the viewer's access. */
 export async function readRecordingIndex(db: Db, sessionId: string): Promise<MediaIndex | null> {
   const session = await findRecording(db, sessionId, ["ready"]);
   return session && readIndex(db, session);
 }
 
-/** The index of what is durable of a recording, which may go on; null where the session has none, or none any more. */
+/** The index of the durable part of a recording, which may still grow; null if the session has none, or no longer has one. */
 export async function readSealedRecording(db: Db, sessionId: string): Promise<MediaIndex | null> {
   const session = await findRecording(db, sessionId, ["waiting", "ready"]);
   if (!session) return null;
@@ -88,18 +88,19 @@ async function readIndex(db: Db, { id: sessionId, project_id: projectId }: Recor
   return { id: sessionId, projectId, keyPrefix: recordingPrefix(projectId, sessionId), renditions };
 }
 
-/** Of a recording that a kill has cut short, a rung lacks what had not been made yet. */
+/** If a kill cut the recording short, a rung lacks the segments that were not encoded yet. */
 const MAX_MISSING = 3;
 const MAX_MISSING_PART = 0.05;
 
 /**
- * A rung's segments with a gap for each segment of the source that it does not have: their numbers must be the same. Null for a rung that lacks more than
- * a few: players choose by bitrate alone, and would choose one that is made of gaps. It may end a little before the source, as players do not get past a gap at the end.
+ * A rung's segments, with a gap for each segment of the source that it lacks, because their numbers must agree. Null for a rung that lacks more
+ * than a few: players choose by bitrate alone, and would choose one full of gaps. It may end a little before the source, because players cannot
+ * get past a gap at the end.
  */
 function besides(source: readonly StoredSegment[], rows: readonly StoredSegment[]): StoredSegment[] | null {
   const own = new Map(rows.filter(({ gap }) => !gap).map((row) => [row.msn, row]));
   const segments = source.map((segment) => {
-    // Breaks belong to the timeline, and are the source's.
+    // Breaks belong to the timeline, and come from the source.
     const { discontinuity } = segment;
     const row = own.get(segment.msn);
     if (row) return { ...row, discontinuity };
@@ -111,7 +112,7 @@ function besides(source: readonly StoredSegment[], rows: readonly StoredSegment[
   return segments.slice(0, segments.findLastIndex(({ gap }) => !gap) + 1);
 }
 
-/** Rows that are read at once: a few milliseconds of the event loop. */
+/** Rows read at once: a few milliseconds of the event loop. */
 const PAGE = 1_000;
 
 async function readSegments(db: Db, sessionId: string, rendition: string): Promise<StoredSegment[]> {
@@ -136,7 +137,7 @@ function segmentOf(row: SegmentRow, before: number | undefined): StoredSegment {
     startTicks: Number(row.start_ticks),
     durationTicks: Number(row.duration_ticks),
     programDateTimeMs: Number(row.program_date_time),
-    // A hole in the numbers is one in time: what was there was not recorded.
+    // A hole in the numbers is a hole in time: that media was not recorded.
     discontinuity: row.discontinuity || (before !== undefined && msn > before + 1),
     gap: row.gap,
     ...(row.independent !== null && { isIndependent: row.independent }),
@@ -147,7 +148,7 @@ function segmentOf(row: SegmentRow, before: number | undefined): StoredSegment {
   };
 }
 
-/** The media floor has laid the recording out as one MP4. */
+/** The media floor has laid out the recording as one MP4. */
 export async function recordMp4Size(db: Db, sessionId: string, bytes: number): Promise<void> {
   await db
     .updateTable("session")
@@ -157,7 +158,7 @@ export async function recordMp4Size(db: Db, sessionId: string, bytes: number): P
     .execute();
 }
 
-/** A recording's MP4 in a playback answer: picture size and mean bitrate in bits per second. */
+/** A recording's MP4 in a playback response: picture size, and mean bitrate in bits per second. */
 export interface RecordingShape {
   readonly width?: number;
   readonly height?: number;

@@ -3,7 +3,7 @@ import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { recordingPrefix } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 
-/** Recordings that one round removes; a day of several renditions has thousands of objects. */
+/** Recordings deleted in one round; a day of several renditions has thousands of objects. */
 const BATCH = 5;
 const TRY_AGAIN_MS = 60_000;
 
@@ -18,8 +18,8 @@ interface DueRow {
 }
 
 /**
- * Remove the objects, then the index rows, of deleted recordings whose grace time is over. Each step can be repeated: `purge_at` is cleared last,
- * so a recording whose removal a crash cut short is due again. A span that reached the store after the deletion sets it anew.
+ * Delete the objects, then the index rows, of deleted recordings after their grace period. Each step can be repeated: `purge_at` is cleared
+ * last, so an interrupted deletion is due again. A span that reaches the store after the deletion sets it again.
  */
 export async function purgeDeletedRecordings({ db, clock, log, store }: RetentionDeps): Promise<void> {
   const now = clock.now();
@@ -46,7 +46,7 @@ export async function purgeDeletedRecordings({ db, clock, log, store }: Retentio
   }
 }
 
-/** Unless it was set anew meanwhile. */
+/** Unless it was set again in the meantime. */
 async function setPurgeAt(db: Deps["db"], id: string, before: string, next: number | null): Promise<void> {
   await sql`update session set purge_at = ${next}::bigint where id = ${id} and purge_at = ${before}::bigint`.execute(
     db,

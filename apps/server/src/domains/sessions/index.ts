@@ -1,4 +1,4 @@
-/** The door of the sessions. */
+/** Public interface of sessions. */
 
 export { expireRecordings, type RecordingExpiryDeps } from "./recording-expiry.ts";
 export { addToSessions, readSessionFences, type SessionTally } from "./session-facts-store.ts";

@@ -6,11 +6,14 @@ const BATCH = 100;
 const DAY_MS = 86_400_000;
 
 export interface RecordingExpiryDeps extends SessionDeletionDeps {
-  /** Days that recordings are kept where their stream says nothing; 0 for ever. */
+  /** Days that recordings are kept unless their stream says otherwise; 0 keeps them. */
   readonly recordingDays: number;
 }
 
-/** Delete recordings that are older than their stream, or else the server, keeps them. They go as by hand: with an event, and their bytes an hour later. */
+/**
+ * Delete recordings older than the retention of their stream or, by default, of the server. They are deleted as by hand: with an event, and with
+ * their bytes an hour later.
+ */
 export async function expireRecordings(deps: RecordingExpiryDeps): Promise<void> {
   const { db, clock, log, recordingDays } = deps;
   for (;;) {

@@ -24,7 +24,7 @@ class SessionLive extends ApiError {
   }
 }
 
-/** Delete the recordings of all of these sessions or, when one is unknown or live, of none. */
+/** Delete the recordings of all of these sessions, or of none if one is unknown or live. */
 export async function deleteSessions(
   deps: SessionDeletionDeps,
   owner: Owner,
@@ -46,12 +46,12 @@ export async function deleteSessions(
   try {
     await refuseViewers(mediaControl, deleted.playbackIds);
   } catch (error) {
-    // The rows say it already: viewers are refused when the gate looks next.
+    // The database already says so: the gate refuses viewers at its next query.
     log.error({ err: error, sessionIds: unique }, "could not notify media nodes of deleted recordings");
   }
 }
 
-/** Streams first, in the order of their ids, as everywhere. */
+/** Lock streams first, in the order of their ids, as everywhere. */
 async function lockSessions(trx: Trx, { projectId }: Owner, ids: readonly string[]) {
   const found = sql`id = any(${ids}::uuid[]) and project_id = ${projectId}`;
   await sql`

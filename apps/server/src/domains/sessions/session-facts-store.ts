@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Trx } from "../schema.ts";
 
-/** The sums that a batch of closed segments adds to one session. */
+/** The totals that a batch of closed segments adds to one session. */
 export interface SessionTally {
   readonly sessionId: string;
   segments: number;
@@ -12,7 +12,7 @@ export interface SessionTally {
   endTicks: number;
   targetDuration: number;
   neededTargetDuration: number;
-  /** 0 where it does not move. */
+  /** 0 if it does not move. */
   lastSeen: number;
 }
 
@@ -21,7 +21,7 @@ export interface SessionFence {
   readonly epoch: number;
 }
 
-/** The latest epoch of each of these sessions. Unknown ones are absent. */
+/** The latest epoch of each of these sessions; unknown ones are absent. */
 export async function readSessionFences(trx: Trx, ids: Iterable<string>): Promise<Map<string, SessionFence>> {
   const rows = await trx
     .selectFrom("session")
@@ -31,7 +31,7 @@ export async function readSessionFences(trx: Trx, ids: Iterable<string>): Promis
   return new Map(rows.map((row) => [row.id, { streamId: row.stream_id, epoch: Number(row.epoch) }]));
 }
 
-/** Add to the sessions' counters and move their positions forward. */
+/** Add to the sessions' counters and advance their positions. */
 export async function addToSessions(trx: Trx, tallies: readonly SessionTally[]): Promise<void> {
   if (tallies.length === 0) return;
   const column = (value: (tally: SessionTally) => number) => tallies.map(value);

@@ -5,14 +5,14 @@ import { newId, newPlaybackId } from "../ids.ts";
 import type { Owner, Trx } from "../schema.ts";
 import { nextSessionStatus } from "./session-status.ts";
 
-/** A successor keeps away from names that the predecessor may have used after its last saved segment (16 segments, 32 s). */
+/** A successor skips the names that its predecessor may have used after its last saved segment (16 segments, 32 s). */
 const RESUME_SEGMENTS = 16;
 const RESUME_TICKS = 32 * 90_000;
-/** How long after its end a session's last facts may still be on their way, and how long when its node died with its spool to re-read. */
+/** How long a session's last facts may arrive after its end, and how long if its node died and must read its spool again. */
 const SETTLE_MS = 2_000;
 const SETTLE_AFTER_LOSS_MS = 20_000;
 
-/** The settings that a session takes over from its stream when it begins. */
+/** The settings that a session copies from its stream when it starts. */
 export interface SessionSeed {
   readonly streamId: string;
   readonly owner: Owner;
@@ -53,7 +53,7 @@ export async function beginSession(trx: Trx, seed: SessionSeed): Promise<OpenSes
   return { id, record: seed.record, profiles: seed.profiles };
 }
 
-/** The target duration that the newest session of a stream with a closed segment would have needed. */
+/** The target duration that the stream's latest session with a closed segment would have required. */
 export async function newestTargetDuration(trx: Trx, streamId: string): Promise<number | null> {
   const row = await trx
     .selectFrom("session")
@@ -66,7 +66,7 @@ export async function newestTargetDuration(trx: Trx, streamId: string): Promise<
   return row?.needed_target_duration ?? null;
 }
 
-/** Go on with an open session under a new epoch. The position is moved on as well, so that a third publisher starts behind the second. */
+/** Continue an open session under a new epoch. Advances the position too, so that a third publisher starts behind the second. */
 export async function resumeSession(
   trx: Trx,
   id: string,
@@ -98,7 +98,7 @@ export async function resumeSession(
   };
 }
 
-/** The node that held the session died: what is in its spool may still be reported, so its recording settles later. */
+/** The session's node died: facts about its spool may still arrive, so the recording settles later. */
 export async function markSessionLost(trx: Trx, id: string, now: number): Promise<void> {
   await trx
     .updateTable("session")
@@ -107,7 +107,7 @@ export async function markSessionLost(trx: Trx, id: string, now: number): Promis
     .execute();
 }
 
-/** End an open session at its last packet; whether its recording waits to be settled now. Throws `IllegalTransition` when it has ended. */
+/** End an open session at its last packet. Returns whether its recording is now waiting to settle. Throws `IllegalTransition` if it has ended. */
 export async function endSession(trx: Trx, id: string, endedAt: number, now: number): Promise<boolean> {
   const row = await trx
     .selectFrom("session")

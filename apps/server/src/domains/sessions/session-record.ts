@@ -11,14 +11,14 @@ export interface SessionWithParent extends SessionRow {
 }
 
 export interface SessionView {
-  /** Where viewers reach this server, without a slash at the end. */
+  /** The base URL of this server for viewers, without a trailing slash. */
   readonly publicUrl: string;
-  /** Show where a recording will be before it is ready. */
+  /** Show the recording's URL before it is ready. */
   readonly forceUrl?: boolean;
   readonly sourceRecording?: boolean;
 }
 
-/** A recording is durable some seconds after its end; what is told a minute after it is worth a sentence. */
+/** A recording becomes durable some seconds after its end. If it takes a minute, the response explains why. */
 const DELAYED_MS = 60_000;
 const DELAY =
   "The object store does not take the end of the recording yet. It is kept on the server's disk and retried.";

@@ -34,7 +34,7 @@ export async function findSession(db: Db, owner: Owner, id: string): Promise<Ses
   return rows[0];
 }
 
-/** The session of a stream that began last. */
+/** The stream's latest session. */
 export async function findLatestSession(
   db: Db,
   owner: Owner,
@@ -61,7 +61,7 @@ export async function listSessions(
   return pageOf(list, rows, count);
 }
 
-/** Whether the project has a stream of this id, or playback id where asked, that is not deleted. */
+/** Whether the project has a stream with this id, or playback id if `byPlaybackId`, that is not deleted. */
 export async function ownsStream(
   db: Db,
   owner: Owner,
@@ -86,7 +86,7 @@ export async function sessionsOfStreams(trx: Trx, streamIds: readonly string[]):
   return rows.map(({ id }) => id);
 }
 
-/** Sessions of a stream worth listing: seen, and with media. */
+/** The stream's sessions that are worth listing: seen, and with media. */
 export const withMedia = (streamId: string, record: boolean | null): RawBuilder<unknown> =>
   sql`e.stream_id = ${streamId} and e.last_seen > 0 and e.source_segments_duration > 0
     and ${record === null ? sql`true` : sql`e.record = ${record}`}`;

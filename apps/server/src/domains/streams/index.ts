@@ -1,3 +1,3 @@
-/** The door of the streams. */
+/** Public interface of streams. */
 export { streamRoutes } from "./stream-routes.ts";
 export { readStream } from "./stream-snapshot.ts";

@@ -5,7 +5,7 @@ import { findLatestSession, findSession, sessionRecord } from "../sessions/index
 import { streamRecord } from "./stream-record.ts";
 import { findStream, findStreamBy } from "./stream-store.ts";
 
-/** The resource that `text` names: a stream by its key, playback id or own id, with its latest session; or a session with its stream. */
+/** The object that `text` names: a stream by its key, playback id or id, with its latest session; or a session with its stream. */
 export async function readStreamInfo(db: Db, owner: Owner, text: string, publicUrl: string): Promise<StreamInfo> {
   const byKey = await findStreamBy(db, owner, "stream_key", text);
   const byPlaybackId = byKey ? undefined : await findStreamBy(db, owner, "playback_id", text);

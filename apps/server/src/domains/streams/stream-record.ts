@@ -4,7 +4,7 @@ import { isActive } from "../live/index.ts";
 import { targetStatus } from "../multistream/index.ts";
 import type { StreamRow } from "../schema.ts";
 
-/** A stream's row as its owner sees it: unset fields are absent. */
+/** A stream's row as its owner sees it; unset fields are absent. */
 export function streamRecord(row: StreamRow): Stream {
   return {
     id: row.id,
@@ -35,7 +35,7 @@ export function streamRecord(row: StreamRow): Stream {
   };
 }
 
-/** The stream without what lets somebody publish it, or fetch it from its source. */
+/** The stream without the secrets for publishing it or pulling from its source. */
 export function withoutSecrets({ streamKey: _, pull: __, ...stream }: Stream): Stream {
   return stream;
 }

@@ -29,7 +29,7 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void
   api.on(routes.createStream, async ({ principal, body }) => shown(principal, await streams.create(principal, body)));
   api.on(routes.listStreams, list);
   api.on(routes.listStreamsOfUser, async (request, reply) => {
-    // A project belongs to one account; others have no streams that could be seen here.
+    // A project belongs to one account; other accounts have no streams that could be visible here.
     if (request.id !== request.principal.userId) throw new NotFound();
     return list(request, reply);
   });
@@ -78,14 +78,14 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void
   });
 }
 
-/** As who asks may see it. */
+/** The stream as this caller may see it. */
 const shown = (principal: Principal, stream: Stream) =>
   seesStreamKey(principal.access, stream.id) ? stream : withoutSecrets(stream);
 
-/** With their recordings: what cannot be undone happens by no other word. */
+/** Deletes their recordings too, but only if the request says so explicitly, because it cannot be undone. */
 const hasRecordings = ({ recordings }: RawQuery): boolean => recordings === "true";
 
-/** Sessions are not streams here, so a list of nothing but child streams is empty. */
+/** Sessions are not streams here, so a list of child streams is empty. */
 function choiceOf({ active, sessionsonly }: RawQuery): StreamChoice {
   if (isSet(sessionsonly)) return "none";
   return isSet(active) ? "active" : "all";

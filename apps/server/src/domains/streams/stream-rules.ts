@@ -1,7 +1,7 @@
 import type { NewStream, NewTargetRef, Profile } from "@weir/contract";
 import { BadRequest } from "../api/index.ts";
 
-/** The source itself is always a legal choice of a target, so no profile may have its name. */
+/** A target can always name the source itself, so no profile may have that name. */
 const SOURCE = "source";
 const USER_TAGS_LENGTH = 2048;
 const MAX_TARGETS = 100;
@@ -31,12 +31,12 @@ export function checkUserTags(userTags: NewStream["userTags"]): void {
   }
 }
 
-/** `record` is what it will be after the request. */
+/** `record` is its value after the request. */
 export function checkRecordingSpec(recordingSpec: NewStream["recordingSpec"], record: boolean): void {
   if (recordingSpec && !record) throw new BadRequest("recordingSpec is only supported with record=true");
 }
 
-/** Targets against the profiles that they may name. Whether an `id` exists is asked of the store. */
+/** Checks targets against the profiles that they may name. The store checks whether an `id` exists. */
 export function checkTargets(targets: readonly NewTargetRef[], profiles: readonly Profile[]): void {
   if (targets.length > MAX_TARGETS) throw new BadRequest(`a stream has at most ${MAX_TARGETS} multistream targets`);
   const available = [SOURCE, ...profiles.map((profile) => profile.name)];
@@ -57,6 +57,6 @@ export function checkTargets(targets: readonly NewTargetRef[], profiles: readonl
   }
 }
 
-/** The customer's own name of a creator as it is stored. */
+/** A customer's own creator id, as it is stored. */
 export const creatorValue = (creatorId: NonNullable<NewStream["creatorId"]>): string =>
   typeof creatorId === "string" ? creatorId : creatorId.value;

@@ -48,17 +48,17 @@ export interface StreamServiceDeps extends Deps {
   readonly reconnectWindowMs: number;
   readonly findAccessWebhook: FindAccessWebhook;
   readonly outbound: Pick<Outbound, "refusalOf">;
-  /** 0 for any number. */
+  /** 0 means no limit. */
   readonly streamsPerProject: number;
 }
 
 const TERMINATE_INTERVAL_MS = 5_000;
 const TEST_BROADCAST_SECONDS = 60;
-/** A media node runs four at a time; one project leaves some to others. */
+/** A media node runs four at a time; one project leaves some for others. */
 const MAX_TEST_BROADCASTS = 2;
 const MAX_TEST_BROADCASTS_IN_ALL = 1_000;
 
-/** The rules of streams. A call that ends a broadcast changes the rows first, then tells the media floor, which closes the publisher. */
+/** The rules of streams. A call that ends a broadcast first changes the database, then tells the media floor, which closes the publisher. */
 export class StreamService {
   readonly #deps: StreamServiceDeps;
   readonly #testBroadcasts = new Places({ inAll: MAX_TEST_BROADCASTS_IN_ALL, perHolder: MAX_TEST_BROADCASTS });
@@ -140,7 +140,7 @@ export class StreamService {
     else if (patch.multistream !== undefined) await tellTargetsChanged(this.#deps, [id]);
   }
 
-  /** `record` is whatever was sent. */
+  /** `record` is the value in the request. */
   async setRecord(owner: Owner, id: string, record: unknown): Promise<void> {
     await this.#find(owner, id);
     if (typeof record !== "boolean") throw new BadRequest("record must be true or false");
@@ -159,12 +159,12 @@ export class StreamService {
     });
   }
 
-  /** A target that the stream does not name is gone already. */
+  /** Removing a target that the stream does not have succeeds. */
   async removeTarget(owner: Owner, id: string, targetId: string): Promise<void> {
     await this.#changeTargets(owner, id, async (_trx, { targets }) => targets.filter((ref) => ref.id !== targetId));
   }
 
-  /** Recordings of the streams stay, unless they are to go as well. */
+  /** Recordings of the streams stay, unless the request includes them. */
   async delete(owner: Owner, ids: readonly string[] | undefined, withRecordings: boolean): Promise<void> {
     if (!ids || ids.length === 0) throw new MissingIds();
     const unique = [...new Set(ids)];
@@ -197,7 +197,7 @@ export class StreamService {
     await this.#tellMedia([id], "terminated");
   }
 
-  /** From then on the old key is refused. Its publisher is closed; within the reconnect window the session goes on with the new one. */
+  /** The old key is refused from now on. Its publisher is closed; within the reconnect window the session continues with the new key. */
   async rotateKey(owner: Owner, id: string): Promise<Stream> {
     const row = await this.#deps.db.transaction().execute(async (trx) => {
       if (!(await findStreamForUpdate(trx, owner, id))) throw new NotFound();
@@ -222,7 +222,7 @@ export class StreamService {
       this.#testBroadcasts.giveBack(projectId);
       throw error;
     }
-    // It may end sooner; nothing tells this process, which may be another one.
+    // The broadcast may end sooner. Nothing tells this process, which may not be the one that runs it.
     this.#deps.clock.after(length * 1000, () => this.#testBroadcasts.giveBack(projectId));
   }
 
@@ -274,12 +274,12 @@ export class StreamService {
     if (Object.keys(change).length > 0) await updateStream(trx, owner, row.id, change);
   }
 
-  /** Take the leases of these streams, and end their sessions unless they wait for a new key. */
+  /** Revoke the leases of these streams, and end their sessions unless they wait for a new key. */
   async #stop(trx: Trx, ids: readonly string[], why: StopReason): Promise<void> {
     await this.#deps.events.append(trx, await this.#takeLeases(trx, ids, why));
   }
 
-  /** The same, less its events: they are to be appended last in the transaction. */
+  /** The same without events, which must be appended last in the transaction. */
   async #takeLeases(trx: Trx, ids: readonly string[], why: StopReason): Promise<NewEvent[]> {
     const { clock, reconnectWindowMs } = this.#deps;
     const changes: NewEvent[] = [];
@@ -297,7 +297,7 @@ export class StreamService {
     try {
       await tell();
     } catch (error) {
-      // The rows say it already: a publisher's lease is gone, and the next question of a publisher or a viewer is refused.
+      // The database already says so: the publisher's lease is gone, and the next query of a publisher or a viewer is refused.
       this.#deps.log.error({ err: error, streamIds }, "could not notify media nodes of a changed stream");
     }
   }
@@ -305,5 +305,5 @@ export class StreamService {
 
 const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
 
-/** Null profiles mean none of its own. */
+/** Null profiles mean that the stream has none of its own. */
 const storedSpec = (spec: NewStream["recordingSpec"]) => (spec?.profiles ? spec : spec && {});

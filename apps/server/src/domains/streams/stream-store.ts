@@ -12,7 +12,7 @@ export const streamFields: ListFields = {
   playbackId: { kind: "text", column: sql.ref("playback_id") },
   userId: { kind: "id", column: sql.ref("user_id") },
   projectId: { kind: "id", column: sql.ref("project_id") },
-  // No stream has a parent, and accounts have no e-mail address: both fields match nothing.
+  // No stream has a parent, and accounts have no e-mail address: filters on either match nothing.
   parentId: { kind: "id", column: sql`null::uuid` },
   "user.email": { kind: "text", column: sql`null::text` },
   creatorId: { kind: "text", column: sql.ref("creator_id") },
@@ -29,7 +29,7 @@ export const streamFields: ListFields = {
   transcodedSegmentsDuration: int("transcoded_segments_duration"),
 };
 
-/** Streams of the project that are not deleted: nothing else is ever seen. */
+/** Streams of the project that are not deleted. No other stream is ever visible. */
 const owned = (db: Db | Trx, owner: Owner) =>
   db.selectFrom("stream").selectAll().where("project_id", "=", owner.projectId).where("deleted_at", "is", null);
 
@@ -51,12 +51,12 @@ export async function findStreamBy(
   return isOne ? owned(db, owner).where(column, "=", value).executeTakeFirst() : undefined;
 }
 
-/** The stream of this id, whose row stays locked until the transaction ends. */
+/** The stream with this id. Its row stays locked until the transaction ends. */
 export async function findStreamForUpdate(trx: Trx, owner: Owner, id: string): Promise<StreamRow | undefined> {
   return isId(id) ? owned(trx, owner).where("id", "=", id).forUpdate().executeTakeFirst() : undefined;
 }
 
-/** The ids among these that are streams of the project. */
+/** Those of these ids that are streams of the project. */
 export async function countStreams(trx: Trx, owner: Owner, ids: readonly string[]): Promise<number> {
   const { rows } = await sql<{ n: string }>`
     select count(*) as n from stream where id = any(${ids}::uuid[]) and project_id = ${owner.projectId} and deleted_at is null`.execute(
@@ -65,7 +65,7 @@ export async function countStreams(trx: Trx, owner: Owner, ids: readonly string[
   return Number(rows[0]?.n);
 }
 
-/** Whether the project has so many streams, or more. */
+/** Whether the project has at least this many streams. */
 export async function hasStreams(db: Db, { projectId }: Owner, count: number): Promise<boolean> {
   const { rows } = await sql`
     select from stream where project_id = ${projectId} and deleted_at is null offset ${count - 1} limit 1`.execute(db);
@@ -81,7 +81,7 @@ export async function updateStream(
   await trx.updateTable("stream").set(change).where("id", "=", id).where("project_id", "=", owner.projectId).execute();
 }
 
-/** `none`: what was asked for are no streams. */
+/** `none`: the request is not for streams. */
 export type StreamChoice = "all" | "active" | "none";
 
 export async function listStreams(

@@ -1,4 +1,4 @@
-/** The door of the views: who watches, who watched, and how many may. */
+/** Public interface of views: current and past viewers, and viewer limits. */
 export { type NewViewers, ViewCounter } from "./view-counter.ts";
 export { viewRoutes } from "./view-routes.ts";
 export { countViewersOfStreams, forgetOldCounts } from "./view-store.ts";

@@ -14,11 +14,11 @@ export interface PlaybackLogDeps extends Deps {
   readonly audiences: Audiences;
 }
 
-/** Where players send to depends on the base address that they know. */
+/** Players derive the URL of their reports from the base URL that they know. */
 const ROUTES = [routes.logPlayback, routes.logPlaybackOutsideApi, routes.logPlaybackAtRoot];
 const MAX_BODY = 64 * 1024;
 const MAX_EVENTS = 200;
-/** A player tells every 5 s; many viewers may share an address. */
+/** A player reports every 5 s, and many viewers may share an address. */
 const QUOTA = 1_200;
 const MINUTE_MS = 60_000;
 
@@ -28,13 +28,13 @@ interface PlaybackLog {
   readonly events: readonly unknown[];
 }
 
-/** The reports of players, from any page and without a key: counted, never stored as they came. */
+/** Reports of players, from any page and without a key. They are counted, never stored as received. */
 export function playbackLogRoutes(app: FastifyInstance, { clock, viewCounter, audiences }: PlaybackLogDeps): void {
   const limit = new RateLimit({ clock, quota: QUOTA, windowMs: MINUTE_MS });
   const reports = new PlayerReports();
 
   void app.register(async (scope) => {
-    // A page that sends without asking first can only send text.
+    // A page that sends without a preflight request can only send text.
     scope.removeContentTypeParser(["text/plain", "application/json"]);
     scope.addContentTypeParser(
       ["text/plain", "application/json"],
@@ -61,7 +61,7 @@ export function playbackLogRoutes(app: FastifyInstance, { clock, viewCounter, au
   });
 }
 
-/** Reads what it needs and ignores the rest. Throws `BadRequest`. */
+/** Reads the fields it needs and ignores the rest. Throws `BadRequest`. */
 function parsePlaybackLog(text: string): PlaybackLog {
   const body = parse(text);
   const { playback_id: playbackId, session_id: sessionId, events } = body;

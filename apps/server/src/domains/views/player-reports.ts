@@ -1,9 +1,9 @@
 import { LRUCache } from "lru-cache";
 import type { PlayerReport } from "./view-counter.ts";
 
-/** Players that are remembered, to count the first picture and the first error of each once. */
+/** Players remembered, so that each counts its first picture and its first error once. */
 const MAX_PLAYERS = 50_000;
-/** Players report every 5 s; more time than this is not believed of one heartbeat. */
+/** Players report every 5 s; one heartbeat cannot claim more time than this. */
 const MAX_HEARTBEAT_MS = 60_000;
 const MAX_TTFF_MS = 600_000;
 
@@ -14,7 +14,7 @@ interface Known {
 
 type Event = Readonly<Record<string, unknown>>;
 
-/** Turns the events of players into sums. A player is known by its session id. */
+/** Turns players' events into totals. A player is identified by its session id. */
 export class PlayerReports {
   readonly #players = new LRUCache<string, Known>({ max: MAX_PLAYERS });
 
@@ -44,7 +44,7 @@ export class PlayerReports {
   }
 }
 
-/** The sum of these fields of an event, whatever a player wrote there. */
+/** The sum of these fields of an event, whatever types the player sent. */
 function milliseconds(event: Event, fields: readonly string[], most: number): number {
   const sum = fields.reduce((total, name) => {
     const value = event[name];

@@ -5,10 +5,10 @@ import type { Owner, Trx } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 import { type CountRow, NOBODY_KNOWN, writeCounts } from "./view-store.ts";
 
-/** Viewers that began to watch one playback id. */
+/** Viewers that started to watch one playback id. */
 export interface NewViewers {
   readonly playbackId: string;
-  /** The subject whose log tells of them. */
+  /** The subject whose log reports them. */
   readonly subject: Subject;
   readonly owner: Owner;
   readonly viewerIds: readonly string[];
@@ -22,20 +22,20 @@ export interface ViewCounterDeps extends Deps {
 
 type Pending = { -readonly [Field in keyof CountRow]: CountRow[Field] } & { newViewers: string[] };
 
-/** Counts of this span are one transaction. */
+/** Counts of this interval form one transaction. */
 const GATHER_MS = 1_000;
 const RETRY_MS = 5_000;
-/** Playback ids and audiences that wait to be written; beyond them, counts of others are lost. */
+/** Playback ids and audiences that may wait to be written; beyond this limit, new ones are dropped. */
 const MAX_WAITING = 50_000;
 const MAX_NEW_VIEWERS = 1_000;
 
-/** What one player reported since its last report, beside being there. */
+/** Totals from one player since its last report, in addition to its presence. */
 export interface PlayerReport {
   readonly errors: number;
   readonly heartbeats: number;
-  /** Reports of players that were not heard of before. */
+  /** Reports of players that are new. */
   readonly players: number;
-  /** Players whose first picture came, and the milliseconds that all of them waited for it. */
+  /** Players that showed their first picture, and the milliseconds that all of them waited for it. */
   readonly starts: number;
   readonly ttffMs: number;
   readonly playingMs: number;
@@ -43,8 +43,8 @@ export interface PlayerReport {
 }
 
 /**
- * Between the media floor's counts and the rows. Counts of one playback id and audience add up while they wait, so a database that is away
- * costs no more memory than there are of these; they are written within a second or, after a failure, tried again every 5 s.
+ * Sits between the media floor's counts and the database. Counts of one playback id and audience add up while they wait, so an unavailable
+ * database costs memory only per pair. They are written within a second; after a failure, the counter retries every 5 s.
  */
 export class ViewCounter implements Pick<EventSink, "countViewers"> {
   readonly #deps: ViewCounterDeps;
@@ -70,7 +70,7 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
     this.#schedule(GATHER_MS);
   }
 
-  /** A player reported how it is doing. */
+  /** A player's report of its quality. */
   countReport(playbackId: string, audience: Audience, report: PlayerReport): void {
     const pending = this.#pending(playbackId, audience);
     if (!pending) return;
@@ -78,7 +78,7 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
     this.#schedule(GATHER_MS);
   }
 
-  /** Write what is waiting. Resolves when it is written, or when that has failed. */
+  /** Write the waiting counts. Resolves when they are written, or when that failed. */
   async flush(): Promise<void> {
     await this.#writing;
     this.#timer?.cancel();
@@ -134,7 +134,7 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
     if (this.#waiting.size > 0) this.#timer ??= this.#isClosed ? null : clock.after(GATHER_MS, () => void this.flush());
   }
 
-  /** A count that came meanwhile is newer. */
+  /** A count that arrived in the meantime is newer. */
   #putBack(batch: ReadonlyMap<string, Pending>): void {
     for (const [key, failed] of batch) {
       const newer = this.#waiting.get(key);

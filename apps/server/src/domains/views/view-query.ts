@@ -3,7 +3,7 @@ import { isId } from "../ids.ts";
 import { assetSubject, streamSubject } from "../subject.ts";
 import { DIMENSIONS, type Dimension, type ViewsOf } from "./view-store.ts";
 
-/** Whose views are asked for. Throws `BadRequest` for an id that cannot be one. */
+/** Selects whose views to count. Throws `BadRequest` for an invalid id. */
 export function parseViewsOf(query: RawQuery): ViewsOf {
   const [streamId, assetId] = [textOf(query.streamId), textOf(query.assetId)];
   for (const [name, id] of Object.entries({ streamId, assetId }))
@@ -15,7 +15,7 @@ export function parseViewsOf(query: RawQuery): ViewsOf {
   return { playbackId: textOf(query.playbackId), subjects, creatorId: textOf(query.creatorId) };
 }
 
-/** `breakdownBy`, `breakdownBy[]`, repeated or with commas. Throws `BadRequest` for other names. */
+/** `breakdownBy`, `breakdownBy[]`, repeated or comma-separated. Throws `BadRequest` for unknown names. */
 export function parseDimensions(query: RawQuery): Dimension[] {
   const given = [query.breakdownBy, query["breakdownBy[]"]].flat().filter((value) => value !== undefined);
   const names = new Set(given.flatMap((value) => String(value).split(",")).map((name) => name.trim()));

@@ -12,14 +12,14 @@ import { parseDimensions, parseViewsOf } from "./view-query.ts";
 import { isWatchable, MAX_ROWS, readTotalViews, readViewership, readViewsNow, type ViewsOf } from "./view-store.ts";
 
 const MAX_SHOWN = 100;
-/** Anybody may ask for totals, which are sums over all hours of a playback id. */
+/** Anyone may request totals, which are sums over all hours of a playback id. */
 const TOTALS_MS = 10_000;
 const MAX_TOTALS = 10_000;
 
 export interface ViewRouteDeps extends Deps {
   readonly audiences: Audiences;
   readonly viewCounter: ViewCounter;
-  /** Of questions that anybody may ask. */
+  /** Rate limit for public requests. */
   readonly viewers: Db;
 }
 

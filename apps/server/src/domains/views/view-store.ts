@@ -7,10 +7,10 @@ import type { Db, Owner, Trx } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 import { watchables } from "./watchable.ts";
 
-/** The views of one playback id and audience that one node counted since the last time. */
+/** The views of one playback id and audience that one node counted since its last report. */
 export interface CountRow extends Audience {
   readonly playbackId: string;
-  /** Viewers at the moment; null where nothing is known of them. */
+  /** Current viewers; null if the number is unknown. */
   readonly now: number | null;
   readonly begun: number;
   readonly watchedMs: number;
@@ -23,34 +23,34 @@ export interface CountRow extends Audience {
   readonly rebufferingMs: number;
 }
 
-/** The audience of viewers that nothing is known of. */
+/** The audience of viewers about whom nothing is known. */
 export const NOBODY_KNOWN: Audience = { deviceType: "", os: "", browser: "", country: "" };
 
-/** Something that exists, of which a node counted viewers. */
+/** An existing subject with viewers on a node. */
 export interface CountedWatchable {
   readonly playbackId: string;
-  /** The subject whose log tells of its viewers. */
+  /** The subject whose log reports its viewers. */
   readonly log: Subject;
   readonly owner: Owner;
 }
 
 export const HOUR_MS = 3_600_000;
-/** A node tells its counts every 10 s; after this they are those of a node that is gone. */
+/** A node reports its counts every 10 s. Older counts belong to a node that is gone. */
 export const COUNT_STANDS_MS = 30_000;
-/** Longer answers are refused, not cut. */
+/** Longer responses are refused, not cut. */
 export const MAX_ROWS = 10_000;
 
-/** Some clients ask for dimensions that are not kept: they are empty in every row. */
+/** Some clients request dimensions that are not recorded: they are empty in every row. */
 export const DIMENSIONS = [
   ...(["playbackId", "creatorId", "deviceType", "device", "os", "browser", "country"] as const),
   ...(["viewerId", "cpu", "browserEngine", "continent", "subdivision", "timezone", "geohash"] as const),
 ] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** Whose views: of one thing or, without any, of all of the project. */
+/** Selects the views of one subject or, if none is given, of the whole project. */
 export interface ViewsOf {
   readonly playbackId?: string | undefined;
-  /** A stream's own views are not those of its recordings. Nothing is two subjects. */
+  /** A stream's own views do not include those of its recordings. Two subjects at once select nothing. */
   readonly subjects: readonly Subject[];
   readonly creatorId?: string | undefined;
 }
@@ -60,7 +60,7 @@ const REPORT = sql.raw("errors, heartbeats, players, starts, ttff_ms, playing_ms
 
 const hourOf = (at: number) => at - (at % HOUR_MS);
 
-/** Add up what was counted and keep who watches now. Returns those that exist; others are dropped. */
+/** Add the counts and store the current viewers. Returns the subjects that exist; others are dropped. */
 export async function writeCounts(
   trx: Trx,
   told: { nodeId: string; now: number; counts: readonly CountRow[] },
@@ -103,7 +103,7 @@ export async function writeCounts(
   return rows;
 }
 
-/** Counts that their node left behind. */
+/** Counts left behind by their node. */
 export async function forgetOldCounts(db: Db, now: number): Promise<void> {
   await db
     .deleteFrom("viewer_count")
@@ -111,7 +111,7 @@ export async function forgetOldCounts(db: Db, now: number): Promise<void> {
     .execute();
 }
 
-/** The viewers of each of these streams that has any, on all nodes. */
+/** Viewers of each of these streams that has any, on all nodes. */
 export async function countViewersOfStreams(
   trx: Trx,
   streamIds: readonly string[],
@@ -125,7 +125,7 @@ export async function countViewersOfStreams(
   return new Map(rows.map(({ id, viewers }) => [id, viewers]));
 }
 
-/** Whether the project has one of these subjects, also a deleted one. */
+/** Whether the project has one of these subjects, deleted or not. */
 export async function isWatchable(db: Db, { projectId }: Owner, { subjects }: ViewsOf): Promise<boolean> {
   const { rows } = await sql`
     select from unnest(${subjects.map(({ kind }) => kind)}::text[], ${subjects.map(({ id }) => id)}::uuid[]) as f(kind, id)
@@ -133,7 +133,7 @@ export async function isWatchable(db: Db, { projectId }: Owner, { subjects }: Vi
   return rows.length > 0;
 }
 
-/** The current viewers that nodes reported within 30 s. Without dimensions one row, of zeros where there are none. */
+/** Current viewers reported by nodes within 30 s. Without dimensions one row, with zeros if there are none. */
 export async function readViewsNow(
   db: Db,
   { projectId }: Owner,
@@ -154,7 +154,7 @@ export async function readViewsNow(
   return rows.map(withoutNulls);
 }
 
-/** Views of whole hours. Without dimensions and steps one row, of zeros where there were none. */
+/** Views per whole hour. Without dimensions and steps one row, with zeros if there were none. */
 export async function readViewership(
   db: Db,
   { projectId }: Owner,
@@ -171,7 +171,7 @@ export async function readViewership(
   return rows.map(withoutNulls);
 }
 
-/** Everything that was ever counted of a playback id, whoever owns it. */
+/** All views ever counted for a playback id, in any project. */
 export async function readTotalViews(db: Db, playbackId: string): Promise<TotalViews> {
   const { rows } = await sql<Pick<TotalViews, "viewCount" | "playtimeMins">>`
     select ${sums} from view_hour v where v.playback_id = ${playbackId}`.execute(db);
@@ -179,7 +179,7 @@ export async function readTotalViews(db: Db, playbackId: string): Promise<TotalV
   return { playbackId, viewCount, playtimeMins, legacyViewCount: 0 };
 }
 
-/** Viewers at the moment of each account, by its projects. */
+/** Current viewers of each account, by its projects. */
 export async function readViewersOfAccounts(db: Db, now: number): Promise<Map<string, number>> {
   const { rows } = await sql<{ id: string; viewers: number }>`
     select p.id, sum(v.viewers)::float8 as viewers from viewer_count v join project p on p.user_id = v.user_id
@@ -200,7 +200,7 @@ const columns: Readonly<Partial<Record<Dimension, RawBuilder<unknown>>>> = {
 const sums = sql`coalesce(sum(v.view_count), 0)::float8 as "viewCount",
   round((coalesce(sum(v.playtime_ms), 0) / 60000.0)::numeric, 3)::float8 as "playtimeMins"`;
 const errorRate = sql`round(least(1, coalesce(sum(v.errors), 0) / greatest(sum(v.view_count), 1)::numeric), 4)::float8`;
-/** Null where no player reported. */
+/** Null if no player reported. */
 const quality = sql`${errorRate} as "errorRate",
   round(sum(v.ttff_ms) / nullif(sum(v.starts), 0)::numeric)::float8 as "ttffMs",
   round(sum(v.rebuffering_ms) / nullif(sum(v.playing_ms + v.rebuffering_ms), 0)::numeric, 4)::float8 as "rebufferRatio",
@@ -209,7 +209,7 @@ const quality = sql`${errorRate} as "errorRate",
 const shown = (by: readonly Dimension[]) =>
   sql.join([...by.map((name) => sql`${columns[name] ?? sql`''::text`} as ${sql.ref(name)},`), sql``], sql` `);
 
-/** By the first columns of the answer. */
+/** Sorted by the first columns of the response. */
 const grouped = (count: number) =>
   count > 0 ? sql.raw(`group by ${Array.from({ length: count }, (_, index) => index + 1).join(", ")}`) : sql``;
 
@@ -222,7 +222,7 @@ function matches({ playbackId, subjects, creatorId }: ViewsOf): RawBuilder<unkno
   return conditions.length > 0 ? sql.join(conditions, sql` and `) : sql`true`;
 }
 
-/** A row without a creator has no `creatorId`: clients take no null. */
+/** A row without a creator has no `creatorId`, because clients accept no null. */
 function withoutNulls<Row extends object>(row: Row): Row {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Row;
 }

@@ -5,18 +5,18 @@ import { LastKnown } from "../last-known.ts";
 import { readViewersOfAccounts } from "./view-store.ts";
 
 export interface ViewerLimitDeps extends Deps {
-  /** Viewers of one account, on all nodes; 0 for any number. */
+  /** Concurrent viewers of one account, on all nodes; 0 means no limit. */
   readonly viewerLimit: number;
-  /** Viewers of one access key or token, on this node; 0 for any number. */
+  /** Concurrent viewers with one access key or token, on this node; 0 means no limit. */
   readonly viewersPerCredential: number;
 }
 
-/** The counts themselves are told every 10 s. */
+/** Nodes report the counts every 10 s. */
 const REFRESH_MS = 2_000;
-/** A viewer who was not seen for so long has left. */
+/** A viewer not seen for this long is gone. */
 const GONE_MS = 30_000;
 const LOOK_MS = 1_000;
-/** Viewers by credential that are remembered; the one that was seen longest ago is forgotten first. */
+/** Viewers with a credential that are remembered; beyond this limit, the one seen longest ago is evicted. */
 const MAX_VIEWERS = 100_000;
 
 interface Seen {
@@ -24,13 +24,13 @@ interface Seen {
   readonly at: number;
 }
 
-/** How many may watch at a time. Without limits it asks nothing and keeps nothing. */
+/** Limits concurrent viewers. Without limits it queries nothing and stores nothing. */
 export class ViewerLimit {
   readonly #deps: ViewerLimitDeps;
   #viewers: Promise<ReadonlyMap<string, number>> = Promise.resolve(new Map());
   readonly #last: LastKnown<ReadonlyMap<string, number>>;
   #staleAt = Number.NEGATIVE_INFINITY;
-  /** By viewer and playback id, in the order in which they were last seen. */
+  /** By viewer and playback id, in order of the last sighting. */
   readonly #seen = new Map<string, Seen>();
   readonly #perCredential = new Map<string, number>();
   #lookAt = 0;
@@ -40,7 +40,7 @@ export class ViewerLimit {
     this.#last = new LastKnown(deps.clock, 1);
   }
 
-  /** Whether the account of this project has as many viewers as it may have; nobody new should begin. Not exact: counts come every 10 s. */
+  /** Whether the account of this project has reached its limit, so that new viewers are refused. Approximate: counts arrive every 10 s. */
   async isFull(projectId: string): Promise<boolean> {
     const { viewerLimit, clock } = this.#deps;
     if (viewerLimit === 0) return false;
@@ -51,11 +51,11 @@ export class ViewerLimit {
     return ((await this.#viewers).get(projectId) ?? 0) >= viewerLimit;
   }
 
-  /** Whether one more may watch with this access key or token. A present viewer may; a new one counts from here on. */
+  /** Whether one more viewer may watch with this access key or token. A current viewer may; a new one counts from here on. */
   admits(given: string, playbackId: string, viewer: ViewerDetails): boolean {
     const { viewersPerCredential } = this.#deps;
     if (viewersPerCredential === 0) return true;
-    // It may be long, and is kept for each viewer.
+    // A hash, because the credential may be long and is stored per viewer.
     const credential = hash("sha256", given, "base64url");
     this.#forget();
     const name = nameOf(playbackId, viewer);
@@ -67,7 +67,7 @@ export class ViewerLimit {
     return true;
   }
 
-  /** A viewer that was admitted goes on. */
+  /** An admitted viewer continues. */
   goesOn(playbackId: string, viewer: ViewerDetails): void {
     if (this.#deps.viewersPerCredential === 0) return;
     const name = nameOf(playbackId, viewer);
@@ -77,7 +77,7 @@ export class ViewerLimit {
     this.#seen.set(name, { ...seen, at: this.#deps.clock.monotonic() });
   }
 
-  /** Without an answer of the database the last one stands. */
+  /** If the database does not answer, the last answer remains valid. */
   async #read(before: Promise<ReadonlyMap<string, number>>): Promise<ReadonlyMap<string, number>> {
     try {
       const { db, clock } = this.#deps;
@@ -88,7 +88,7 @@ export class ViewerLimit {
     }
   }
 
-  /** Now and then, as the way over what was taken out at the front of a large map is long. */
+  /** Only now and then, because skipping entries deleted at the front of a large map takes long. */
   #forget(): void {
     const now = this.#deps.clock.monotonic();
     if (now < this.#lookAt && this.#seen.size < MAX_VIEWERS) return;
@@ -110,5 +110,5 @@ export class ViewerLimit {
   }
 }
 
-/** A viewer is told from others by address and player, as elsewhere. */
+/** A viewer is identified by address and player, as elsewhere. */
 const nameOf = (playbackId: string, { address, userAgent }: ViewerDetails) => `${playbackId} ${address} ${userAgent}`;

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 
 /**
- * All that can be watched, as the rows of a query: a subject, its playback id, whose it is, and the subject whose log tells of its viewers.
- * A recording is an asset by the id of its session; the log of its stream tells of it.
+ * Everything that can be watched, as the rows of a query: a subject, its playback id, its owner, and the subject whose log reports its viewers.
+ * A recording is an asset with the id of its session; the log of its stream reports its viewers.
  */
 export const watchables = sql`(
   select 'stream'::text as kind, id, playback_id, project_id, user_id, 'stream'::text as log_kind, id as log_id

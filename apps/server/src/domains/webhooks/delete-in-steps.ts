@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../schema.ts";
 
-/** Far below what the time of one statement is enough for. */
+/** Far fewer rows than one statement has time for. */
 const STEP = 10_000;
 
-/** Delete the rows whose ids are found, however many: one statement would run out of time, and then again every time with more. */
+/** Delete the rows with the found ids, in batches: a single statement could time out, and would then time out again with even more rows. */
 export async function deleteInSteps(
   db: Db,
   table: "webhook_delivery" | "webhook_log",

@@ -2,14 +2,14 @@ import { type RawBuilder, sql } from "kysely";
 import type { PlacedEvent } from "../events/index.ts";
 import type { Db, Trx } from "../schema.ts";
 
-/** The channel on which a worker hears that deliveries are due. */
+/** The channel that notifies workers of due deliveries. */
 export const WEBHOOK_CHANNEL = "webhook_due";
 
 const MAX_REPLAYED = 10_000;
 
 /**
- * Queue one delivery for each event and each webhook of the project that is about it. In the transaction of the events, so that either
- * both are there or neither; last in it, as it takes the locks of queues. Workers hear of it when the transaction is committed.
+ * Queue one delivery for each event and each matching webhook of the project. Runs in the transaction of the events, so that both are committed
+ * or neither, and last in it, because it locks queues. Workers are notified at the commit.
  */
 export async function queueDeliveries(trx: Trx, events: readonly PlacedEvent[], now: number): Promise<void> {
   const named = events.flatMap(({ event, seq }) => {
@@ -27,7 +27,7 @@ export async function queueDeliveries(trx: Trx, events: readonly PlacedEvent[], 
   await insertDeliveries(trx, found, now);
 }
 
-/** The name that webhooks have for an event of the log; null for one that they do not tell. `queueReplay` has the same in SQL. */
+/** The webhook name of an event in the log; null if webhooks do not report it. `queueReplay` has the same mapping in SQL. */
 function webhookEventOf(body: PlacedEvent["event"]["body"]): string | null {
   if (body.type === "stream_state") return body.state.active ? "stream.started" : "stream.idle";
   return body.type === "webhook_event" ? body.event : null;
@@ -36,13 +36,13 @@ function webhookEventOf(body: PlacedEvent["event"]["body"]): string | null {
 export interface ReplayRange {
   readonly webhookId: string;
   readonly projectId: string;
-  /** Milliseconds since the Unix epoch; both ends belong to it. */
+  /** Milliseconds since the Unix epoch; both ends are inclusive. */
   readonly from: number;
   readonly to: number;
   readonly now: number;
 }
 
-/** Queue the events of the range that the webhook is about once more; how many they are. */
+/** Queue the matching events of the range again, and return their number. */
 export async function queueReplay(db: Db, { webhookId, projectId, from, to, now }: ReplayRange): Promise<number> {
   const placed = (table: string, types: RawBuilder<unknown>) => sql`
     select subject_kind, subject_id, seq, at, case type when 'webhook_event' then data->>'event'

@@ -1,8 +1,8 @@
 import { IllegalTransition } from "../illegal-transition.ts";
 
 /*
- * due → sending → delivered | due(n+1, at) | given-up. A receiver that is down gets the same event again after 5 s, 10 s, 20 s … 1 h, for
- * 24 h. For the first hour the newer events of the stream wait behind it; then it leaves their lane, is marked late, and they go on.
+ * due → sending → delivered | due(n+1, at) | given-up. A receiver that is down gets the same event again after 5 s, 10 s, 20 s … 1 h, for 24 h.
+ * For the first hour newer events of the stream wait behind it. Then it leaves their lane, is marked late, and they continue.
  */
 
 const FIRST_WAIT_MS = 5_000;
@@ -10,7 +10,7 @@ const MAX_WAIT_MS = 3_600_000;
 const IN_ORDER_MS = 3_600_000;
 const GIVEN_UP_MS = 24 * 3_600_000;
 
-/** The outcome of one call. `hopeless`: the receiver, or our own guard, will say no to the next one as well. */
+/** The outcome of one call. `hopeless`: the receiver, or the server's own guard, would refuse the next call too. */
 export type CallOutcome = "delivered" | "failed" | "hopeless";
 
 export type Delivery =
@@ -21,15 +21,15 @@ export type Delivery =
 
 export type DeliveryInput =
   | { readonly type: "send" }
-  /** `jitter` is any number from 0 to 1. */
+  /** `jitter` is a number from 0 to 1. */
   | { readonly type: "outcome"; readonly outcome: CallOutcome; readonly jitter: number };
 
 export type NextDelivery = Delivery & {
-  /** When to send again; only for `due`. */
+  /** When to retry; only for `due`. */
   readonly at?: number;
 };
 
-/** Throws `IllegalTransition` for what cannot happen. */
+/** Throws `IllegalTransition` for an impossible transition. */
 export function nextDelivery(delivery: Delivery, input: DeliveryInput, now: number): NextDelivery {
   if (delivery.state === "due" && input.type === "send") {
     const { attempts, firstTriedAt, isLate } = delivery;
@@ -46,12 +46,12 @@ export function nextDelivery(delivery: Delivery, input: DeliveryInput, now: numb
   if (isLate || now >= firstTriedAt + IN_ORDER_MS) {
     return { state: "due", attempts, firstTriedAt, isLate: true, at: Math.round(now + wait) };
   }
-  // The last try in order comes when the hour is over, not after it.
+  // The last attempt in order takes place when the hour ends, not later.
   const at = Math.round(Math.min(now + wait, firstTriedAt + IN_ORDER_MS));
   return { state: "due", attempts, firstTriedAt, isLate: false, at };
 }
 
-/** Answers by which a server says: later. */
+/** Status codes with which a server asks for a later retry. */
 const HEALING = new Set([408, 425, 429]);
 
 export function outcomeOf(status: number): CallOutcome {

@@ -5,7 +5,7 @@ import type { Subject } from "../subject.ts";
 import { deleteInSteps } from "./delete-in-steps.ts";
 
 const KEPT_MS = 7 * 86_400_000;
-/** A claim that a call and its record fit in; who died with it is found out after this long, or when the node starts again. */
+/** Long enough for a call and its record. A claim of a dead process expires after this time, or when the node restarts. */
 export const CLAIM_MS = 60_000;
 
 /** Deliveries of one webhook about one subject, in one lane. */
@@ -15,7 +15,7 @@ export interface QueueKey {
   readonly lane: string;
 }
 
-/** The first delivery of a queue, with all that its call is made from. */
+/** The first delivery of a queue, with everything that its call needs. */
 export interface QueueHead {
   readonly id: string;
   readonly event: WebhookEventName;
@@ -24,7 +24,7 @@ export interface QueueHead {
   readonly attempts: number;
   readonly firstTriedAt: number | null;
   readonly isLate: boolean;
-  /** Null when it was deleted. */
+  /** Null if it was deleted. */
   readonly webhook: {
     readonly id: string;
     readonly projectId: string;
@@ -33,7 +33,7 @@ export interface QueueHead {
     readonly sharedSecret: string | null;
     readonly isPaused: boolean;
   } | null;
-  /** The content of the event; null when the log has dropped it. */
+  /** The content of the event; null if the log has dropped it. */
   readonly data: Readonly<Record<string, unknown>> | null;
 }
 
@@ -46,14 +46,13 @@ export interface ClaimRequest {
   readonly limit: number;
   readonly limitOfOne: number;
   readonly limitOfProject: number;
-  /** How many queues of a webhook are being worked on already. */
+  /** Number of a webhook's queues that are currently being worked on. */
   readonly busy: ReadonlyMap<string, number>;
 }
 
 /**
- * Take queues whose first delivery is due: so many of each webhook, so that one that hangs holds up itself alone, and so many of each
- * project. Projects take turns, and within one those webhooks are first that have the fewest in work, so that a few with much to do do not take every place
- * that becomes free.
+ * Claim queues whose first delivery is due: a limited number per webhook, so that a hanging one delays only itself, and per project. Projects
+ * take turns. Within a project, webhooks with the fewest claims come first, so that a few busy ones do not take every free slot.
  */
 export async function claimQueues(db: Db, claim: ClaimRequest): Promise<QueueKey[]> {
   const { nodeId, now, limit, limitOfOne, limitOfProject, busy } = claim;
@@ -88,12 +87,12 @@ export async function claimQueues(db: Db, claim: ClaimRequest): Promise<QueueKey
   return rows;
 }
 
-/** Give back what a node had claimed when its process ended. */
+/** Release the claims of a node whose process ended. */
 export async function releaseClaims(db: Db, nodeId: string): Promise<void> {
   await sql`update webhook_queue set claimed_by = null, claimed_until = 0 where claimed_by = ${nodeId}`.execute(db);
 }
 
-/** Hold a claim for another minute; whether it is still the node's. */
+/** Extend a claim by a minute. Returns whether the node still holds it. */
 export async function keepClaim(db: Db, key: QueueKey, nodeId: string, now: number): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     update webhook_queue set claimed_until = ${now + CLAIM_MS}::bigint
@@ -101,7 +100,7 @@ export async function keepClaim(db: Db, key: QueueKey, nodeId: string, now: numb
   return numAffectedRows > 0n;
 }
 
-/** The first deliveries of a queue, in their order. */
+/** The first deliveries of a queue, in order. */
 export async function readHeads(db: Db, key: QueueKey, limit: number): Promise<QueueHead[]> {
   const { rows } = await sql<{
     id: string;
@@ -140,11 +139,11 @@ export interface PutOff {
   readonly at: number;
   readonly attempts: number;
   readonly firstTriedAt: number;
-  /** It leaves the lane of the others, which go on. */
+  /** The delivery leaves the lane of the others, which continue. */
   readonly leavesLane: boolean;
 }
 
-/** The first delivery of a queue is due again later; the claim is given back unless it leaves its lane. */
+/** The first delivery of a queue becomes due again later. Releases the claim unless the delivery leaves its lane. */
 export async function putOff(trx: Trx, key: QueueKey, nodeId: string, delivery: PutOff): Promise<void> {
   const { deliveryId, attempts, firstTriedAt, leavesLane } = delivery;
   const due = sql`${delivery.at}::bigint`;
@@ -161,28 +160,28 @@ export async function putOff(trx: Trx, key: QueueKey, nodeId: string, delivery: 
     lane = ${leavesLane ? sql`id` : sql`lane`} where id = ${deliveryId}::bigint`.execute(trx);
 }
 
-/** Delivered, given up, or without anything left to tell. */
+/** The delivery is delivered, given up, or has nothing left to report. */
 export async function deleteDelivery(db: Db, id: string): Promise<void> {
   await sql`delete from webhook_delivery where id = ${id}::bigint`.execute(db);
 }
 
-/** Forget a queue without deliveries; false when there is one after all. */
+/** Delete a queue without deliveries; false if it has one after all. */
 export async function finishQueue(trx: Trx, key: QueueKey): Promise<boolean> {
-  // The lock first: whoever adds a delivery holds it until what was added can be seen.
+  // Lock first: whoever adds a delivery holds the lock until the delivery is visible.
   await sql`select from webhook_queue where ${at(key)} for update`.execute(trx);
   const { rows } = await sql`select from webhook_delivery where ${at(key)} limit 1`.execute(trx);
   if (rows.length === 0) await sql`delete from webhook_queue where ${at(key)}`.execute(trx);
   return rows.length === 0;
 }
 
-/** Forget the whole queue: its webhook is gone. */
+/** Delete the whole queue, because its webhook is gone. */
 export async function dropQueue(trx: Trx, key: QueueKey): Promise<void> {
   await sql`select from webhook_queue where ${at(key)} for update`.execute(trx);
   await sql`delete from webhook_delivery where ${at(key)}`.execute(trx);
   await sql`delete from webhook_queue where ${at(key)}`.execute(trx);
 }
 
-/** Give a claim back; what is first in the queue stays due. */
+/** Release a claim; the first delivery of the queue stays due. */
 export async function releaseQueue(db: Db, key: QueueKey, nodeId: string): Promise<void> {
   await sql`update webhook_queue set claimed_by = null, claimed_until = 0
     where ${at(key)} and claimed_by = ${nodeId}`.execute(db);
@@ -192,20 +191,21 @@ export interface CallNote {
   readonly webhookId: string;
   readonly log: NewWebhookLogRow;
   readonly failure: object | null;
-  /** At this many failures in a row the webhook pauses. */
+  /** After this many failures in a row the webhook pauses. */
   readonly pauseAfter: number;
-  /** The delivery that is over with this call. */
+  /** The delivery that this call completes. */
   readonly overId: string | null;
 }
 
-/** Write what came of a call, in one statement: its log, its webhook's status, the end of its delivery. Whether it paused the webhook. */
+/** Record the outcome of a call in one statement: its log, its webhook's status, the end of its delivery. Returns whether it paused the webhook. */
 export async function noteCall(
   db: Db | Trx,
   { webhookId, log, failure, pauseAfter, overId }: CallNote,
 ): Promise<boolean> {
   const at = sql`${log.created_at}::bigint`;
   const isTooMany = sql`failures + 1 >= ${pauseAfter} and paused_at is null`;
-  // A success is noted to the second: the lock of the webhook's row would make all its calls wait for one another's commit.
+  // Successes are recorded with a resolution of a second. Otherwise all calls of a webhook would wait for one another's commit, because they
+  // lock its row.
   const change =
     failure === null
       ? sql`failures = 0 where (failures > 0 or coalesce(last_triggered_at, 0) <= ${at} - 1000)`
@@ -221,7 +221,7 @@ export async function noteCall(
   return rows[0]?.failures === pauseAfter && rows[0].paused_at !== null;
 }
 
-/** A webhook goes on after its pause: everything that waits is due now, and has all its time before it. */
+/** A webhook resumes after its pause: everything that waits is due now, with its full retry time. */
 export async function resumeQueues(db: Db, webhookId: string, now: number): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await sql`select from webhook_queue where webhook_id = ${webhookId} order by subject_id, lane for update`.execute(
@@ -234,7 +234,7 @@ export async function resumeQueues(db: Db, webhookId: string, now: number): Prom
   });
 }
 
-/** Deliveries that waited for 7 days, which only those of paused webhooks do. Their queues go when they are next looked at. */
+/** Delete deliveries that waited for 7 days, which only happens to those of paused webhooks. Their queues are deleted at the next check. */
 export async function forgetOldDeliveries(db: Db, now: number): Promise<void> {
   const old = sql`select id from webhook_delivery where created_at < ${now - KEPT_MS}::bigint`;
   await deleteInSteps(db, "webhook_delivery", old);

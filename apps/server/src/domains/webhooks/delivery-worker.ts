@@ -28,7 +28,7 @@ import { callWebhook, type WebhookCallDeps } from "./webhook-call.ts";
 export interface DeliveryWorkerDeps extends Deps, WebhookCallDeps {
   readonly channels: Pick<Database<Schema>, "listen">;
   readonly node: { readonly id: string };
-  /** Subjects and sessions as their owner sees them, deleted ones too; empty or null where there is none. */
+  /** Subjects and sessions as their owner sees them, even if deleted; empty or null if there is none. */
   readonly snapshots: {
     readonly subject: Readonly<Record<SubjectKind, (id: string) => Promise<SubjectSnapshot>>>;
     session(owner: Owner, id: string): Promise<Session | null>;
@@ -39,22 +39,22 @@ export interface DeliveryWorkerDeps extends Deps, WebhookCallDeps {
 
 const CALL_TIMEOUT_MS = 30_000;
 const MAX_AT_ONCE = 128;
-/** So that webhooks of one project, all of which hang, do not hold up those of others. */
+/** Limit per project, so that a project whose webhooks all hang does not delay others. */
 const MAX_OF_ONE_PROJECT = 64;
 const MAX_OF_ONE_WEBHOOK = 16;
 const PAUSE_AFTER = 100;
-/** Notifications make it prompt; this finds what is due again, and what a lost connection did not tell. */
+/** Notifications make delivery prompt. This poll finds retries, and events whose notification was lost. */
 const POLL_MS = 1_000;
-/** Deliveries of one queue that are read at once, and how often before others have their turn. */
+/** Deliveries read from one queue at once, and how many such reads before other queues have their turn. */
 const TURN = 20;
 const TURNS = 3;
-/** How long what was read of a webhook and its subject counts. */
+/** How long the worker caches a webhook and its subject. */
 const FRESH_MS = 1_000;
 const CLOSE_WITHIN_MS = 2_000;
 
 /**
- * Delivers what the outbox holds, in the worker role; any number of processes may do it. A queue (one webhook, one subject) is claimed by
- * one of them at a time and sent in order; what is being sent when the process dies is sent again under the same id.
+ * Delivers the contents of the outbox, in the worker role, in any number of processes. One process at a time claims a queue (one webhook, one
+ * subject) and sends it in order. If a process dies while sending, the event is sent again with the same id.
  */
 export class DeliveryWorker {
   readonly #deps: DeliveryWorkerDeps;
@@ -82,7 +82,7 @@ export class DeliveryWorker {
     );
   }
 
-  /** Look for what is due. Many calls at once are one look, and one more after it. */
+  /** Look for due deliveries. Concurrent calls share one look, and one more after it. */
   wake(): void {
     this.#claimAgain = true;
     this.#claiming ??= this.#claimAll().finally(() => {
@@ -91,7 +91,7 @@ export class DeliveryWorker {
     });
   }
 
-  /** Deliver everything that is due and resolve when nothing is being sent any more. For tests, whose clocks stand still. */
+  /** Deliver everything that is due, and resolve when nothing is being sent. For tests with a clock that stands still. */
   async run(): Promise<void> {
     do {
       this.wake();
@@ -99,7 +99,7 @@ export class DeliveryWorker {
     } while (this.#claimAgain);
   }
 
-  /** A call under way may end within 2 s; then the next worker, or this one after its restart, sends it again. */
+  /** A running call has 2 s to end; otherwise the next worker, or this one after its restart, sends it again. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
@@ -131,7 +131,7 @@ export class DeliveryWorker {
     this.#working.set(webhookId, (this.#working.get(webhookId) ?? 0) + 1);
     const work = this.#deliverQueue(key)
       .catch((err) => {
-        // The claim runs out; then whoever looks sends it again.
+        // The claim expires; the next worker to look sends it again.
         this.#deps.log.warn({ err, webhookId }, "webhook delivery interrupted; it will be sent again");
       })
       .finally(() => {
@@ -161,7 +161,7 @@ export class DeliveryWorker {
     await releaseQueue(db, key, node.id);
   }
 
-  /** Whether the next one of the queue may be sent; if not, the queue is given back. */
+  /** Whether to send the next delivery of the queue; if not, release the queue. */
   async #deliver(key: QueueKey, head: QueueHead, snapshot: SubjectSnapshot): Promise<boolean> {
     const { db, clock, node, log, random = Math.random } = this.#deps;
     const { webhook, attempts, firstTriedAt, isLate } = head;

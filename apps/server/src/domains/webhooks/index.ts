@@ -1,4 +1,4 @@
-/** The door of the webhooks. */
+/** Public interface of webhooks. */
 export { queueDeliveries } from "./delivery-outbox.ts";
 export { forgetOldDeliveries } from "./delivery-store.ts";
 export { DeliveryWorker } from "./delivery-worker.ts";

@@ -6,18 +6,18 @@ import type { Subject } from "../subject.ts";
 
 export interface BegunViewers {
   readonly playbackId: string;
-  /** Whose log tells of them. */
+  /** The subject whose log reports them. */
   readonly subject: Subject;
   readonly owner: Owner;
   readonly viewerIds: readonly string[];
 }
 
-/** In one transaction; of a rush beyond that nobody is told one by one. */
+/** Limit per transaction; during a rush, further viewers are not reported individually. */
 const MAX_EVENTS = 5_000;
 
 /**
- * `playback.user.new` for each viewer session, where a webhook asks for it: elsewhere a popular subject would fill its log with what nobody
- * reads. Last in its transaction, as every appending is.
+ * `playback.user.new` for each viewer session, but only if a webhook wants it: otherwise a popular subject would fill its log with events that
+ * nobody reads. Runs last in its transaction, like every append.
  */
 export async function tellNewViewers(
   trx: Trx,

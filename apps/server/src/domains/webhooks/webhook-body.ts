@@ -1,6 +1,6 @@
 import type { Asset, Session, Stream, Task, WebhookDelivery, WebhookEventName } from "@weir/contract";
 
-/** The subject of an event in a body. */
+/** The subject of an event, in a body. */
 export interface SubjectSnapshot {
   readonly stream?: Stream | null;
   readonly asset?: Asset | null;
@@ -21,7 +21,7 @@ export interface BodyParts {
   readonly payload: Readonly<Record<string, unknown>> | null;
 }
 
-/** The body of a call: the stream without what would let somebody publish or pull. */
+/** The body of a call: the stream without the secrets for publishing or pulling. */
 export function webhookBody(parts: BodyParts): string {
   const { id, webhookId, createdAt, timestamp, event, isLate, snapshot } = parts;
   const payload = payloadOf(parts);
@@ -38,7 +38,7 @@ export function webhookBody(parts: BodyParts): string {
   return JSON.stringify(body);
 }
 
-/** The same body at another time, for a call that is made once more. */
+/** The same body with another time, for a repeated call. */
 export function withTimestamp(body: string, timestamp: number): string {
   return JSON.stringify({ ...(JSON.parse(body) as object), timestamp });
 }

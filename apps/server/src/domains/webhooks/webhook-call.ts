@@ -21,18 +21,18 @@ export interface WebhookCall {
     readonly sharedSecret: string | null;
   };
   readonly event: WebhookEventName;
-  /** As it is sent; its `timestamp` is `sentAt`. */
+  /** The body as sent; its `timestamp` is `sentAt`. */
   readonly body: string;
   readonly sentAt: number;
   readonly attempt: number;
   readonly timeoutMs: number;
 }
 
-/** The outcome of a call, and the row that keeps it. */
+/** The outcome of a call, and the row that stores it. */
 export interface WebhookCalled {
   readonly outcome: CallOutcome;
   readonly log: NewWebhookLogRow;
-  /** Null for a call that was delivered. */
+  /** Null for a delivered call. */
   readonly failure: { timestamp: number; statusCode?: number; error: string; response?: string } | null;
 }
 

@@ -51,7 +51,7 @@ export async function listWebhookLogs(
   return pageOf(list, rows, count);
 }
 
-/** Calls older than 7 days, and of each webhook those before its latest 1000. */
+/** Calls older than 7 days, and calls beyond a webhook's latest 1,000. */
 export async function forgetOldCalls(db: Db, now: number): Promise<void> {
   const old = sql`select id from webhook_log where created_at < ${now - KEPT_MS}::bigint`;
   await deleteInSteps(db, "webhook_log", old);

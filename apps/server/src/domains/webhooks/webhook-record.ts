@@ -2,7 +2,7 @@ import type { Webhook, WebhookLog } from "@weir/contract";
 import type { WebhookLogRow } from "../schema.ts";
 import type { WebhookWithQueue } from "./webhook-store.ts";
 
-/** A webhook's row as its owner sees it: unset fields are absent, the shared secret stays here. */
+/** A webhook's row as its owner sees it: unset fields are absent, and the shared secret is never shown. */
 export function webhookRecord(row: WebhookWithQueue): Webhook {
   return {
     id: row.id,

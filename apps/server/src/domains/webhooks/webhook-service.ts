@@ -37,14 +37,14 @@ export interface WebhookServiceDeps extends Deps {
 }
 
 const MAX_WEBHOOKS = 100;
-/** Somebody waits for a test or a resend, so they take less time than a delivery may. */
+/** Somebody waits for a test or a resend, so these calls have a shorter timeout than a delivery. */
 const CALL_TIMEOUT_MS = 10_000;
 const MAX_CALLS = 20;
 const MAX_CALLS_PER_PROJECT = 5;
-/** With so many before them, events of a replay are not added. As far as the store counts. */
+/** With this many deliveries waiting, a replay is refused. The store counts no further. */
 const MAX_WAITING = 1000;
 
-/** The rules of webhooks. Delivery is the worker's. */
+/** The rules of webhooks. The worker delivers. */
 export class WebhookService {
   readonly #deps: WebhookServiceDeps;
   readonly #calls = new Places({ inAll: MAX_CALLS, perHolder: MAX_CALLS_PER_PROJECT });
@@ -82,7 +82,7 @@ export class WebhookService {
     return { ...page, items: page.items.map(webhookRecord) };
   }
 
-  /** A record that was read and is sent back has no secret in it: the webhook keeps its own. */
+  /** A record that a client read and sends back contains no secret: the webhook keeps its own. */
   async replace(owner: Owner, id: string, input: WebhookReplacement): Promise<Webhook> {
     const { shared_secret } = await this.#find(owner, id);
     await this.#check(owner, input);
@@ -138,7 +138,7 @@ export class WebhookService {
     return webhookLogRecord(row);
   }
 
-  /** The same body, at this moment, to where the webhook leads now. */
+  /** The same body, with the current time, to the webhook's current URL. */
   async resend(owner: Owner, id: string, logId: string): Promise<WebhookLog> {
     const webhook = await this.#find(owner, id);
     const { event, body } = (await findWebhookLog(this.#deps.db, owner, id, logId)) ?? {};
@@ -146,7 +146,7 @@ export class WebhookService {
     return this.#call(webhook, event, (now) => withTimestamp(body, now));
   }
 
-  /** A made-up event that says that it is one. */
+  /** A made-up event, marked as a test. */
   async test(owner: Owner, id: string, asked: WebhookEventName | undefined): Promise<WebhookLog> {
     const webhook = await this.#find(owner, id);
     const event = asked ?? webhook.events[0] ?? "stream.started";

@@ -3,12 +3,12 @@ import { type ListFields, type ListRequest, type Page, pageOf } from "../api/ind
 import { isId } from "../ids.ts";
 import type { Db, NewWebhookRow, Owner, Schema, Trx, WebhookRow } from "../schema.ts";
 
-/** The figures beside a webhook in answers: how many deliveries wait, counted up to 1000. */
+/** The figures next to a webhook in responses: waiting deliveries, counted up to 1,000. */
 export interface WebhookWithQueue extends WebhookRow {
   readonly waiting: string;
 }
 
-/** The fields that the access call needs. */
+/** The fields that an access call needs. */
 export interface AccessWebhook {
   readonly id: string;
   readonly url: string;
@@ -45,7 +45,7 @@ export async function findWebhook(db: Db, owner: Owner, id: string): Promise<Web
   return rows[0];
 }
 
-/** The project's webhook of this id, if it is one that is asked who may watch. */
+/** The project's webhook with this id, if it is an access webhook. */
 export async function findAccessWebhook(
   db: Db | Trx,
   projectId: string,
@@ -58,13 +58,13 @@ export async function findAccessWebhook(
   return rows[0];
 }
 
-/** How the last call that asked who may watch went. It pauses nothing: who may watch must be asked. */
+/** The outcome of the last access call. It never pauses the webhook, because viewers need its answers. */
 export async function noteAccessCall(db: Db, id: string, at: number, failure: object | null): Promise<void> {
   const last = failure === null ? sql`last_failure` : sql`${JSON.stringify(failure)}::jsonb`;
   await sql`update webhook set last_triggered_at = ${at}::bigint, last_failure = ${last} where id = ${id}`.execute(db);
 }
 
-/** `event` narrows the list to those that are about it. */
+/** `event` limits the list to webhooks for that event. */
 export async function listWebhooks(
   db: Db,
   owner: Owner,
@@ -83,7 +83,7 @@ export async function listWebhooks(
   return pageOf(list, rows, count);
 }
 
-/** Whether there was one to change. */
+/** Whether the webhook existed. */
 export async function updateWebhook(
   db: Db,
   owner: Owner,
@@ -99,7 +99,7 @@ export async function updateWebhook(
   return numUpdatedRows > 0n;
 }
 
-/** Delete all of these with their logs, or none where one is not the owner's. The delivery worker sweeps their queues. */
+/** Delete all of these with their logs, or none if one does not belong to the owner. The delivery worker sweeps their queues. */
 export async function deleteWebhooks(trx: Trx, owner: Owner, ids: readonly string[]): Promise<boolean> {
   const { rows } = await sql`
     select id from webhook where id = any(${ids}::uuid[]) and project_id = ${owner.projectId} order by id for update`.execute(
