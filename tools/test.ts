@@ -1,6 +1,7 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDashboardStale } from "./dashboard-age.ts";
 import type { TestReport } from "./test-report.ts";
 import { endRunning, ROOT, runStep, type Step } from "./test-step.ts";
 
@@ -28,19 +29,19 @@ const typecheck = (project: string): Step => ({
   withinSeconds: 120,
 });
 
-const STEPS: readonly Step[] = [
-  { name: "lint", command: ["biome", "check", "."], withinSeconds: 60 },
-  { name: "unused files and dependencies", command: ["knip", "--no-progress"], withinSeconds: 60 },
+/** They run beside each other, most of them on one core. */
+const CHECKS: readonly Step[] = [
   typecheck("tsconfig.json"),
   typecheck("packages/formats/tsconfig.json"),
   typecheck("apps/dashboard/tsconfig.json"),
-  ...(existsSync(join(ROOT, "apps/dashboard/dist/index.html"))
-    ? []
-    : [{ name: "dashboard", command: ["npm", "run", "build"], withinSeconds: 180 } as const]),
-  vitest("unit", 480),
-  vitest("e2e", 900),
-  vitest("e2e-alone", 1800),
+  { name: "lint", command: ["biome", "check", "."], withinSeconds: 120 },
+  { name: "unused files and dependencies", command: ["knip", "--no-progress"], withinSeconds: 120 },
+  ...(isDashboardStale(ROOT)
+    ? [{ name: "dashboard", command: ["npm", "run", "build"], withinSeconds: 180 } as const]
+    : []),
 ];
+
+const TESTS: readonly Step[] = [vitest("unit", 480), vitest("e2e", 900), vitest("e2e-alone", 1800)];
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
@@ -49,8 +50,10 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-const results: { readonly step: Step; readonly report: TestReport }[] = [];
-for (const step of STEPS) results.push({ step, report: await runStep(step) });
+const results: readonly { readonly step: Step; readonly report: TestReport }[] = [
+  ...(await Promise.all(CHECKS.map(async (step) => ({ step, report: await runStep(step, "beside") })))),
+  ...(await oneAfterTheOther(TESTS)),
+];
 rmSync(reports, { recursive: true });
 
 const flaky = results.flatMap(({ report }) => report.flaky);
@@ -73,3 +76,9 @@ const lines = [
 ];
 process.stdout.write(`${lines.join("\n")}\n`);
 process.exitCode = total("failed") > 0 ? 1 : 0;
+
+async function oneAfterTheOther(steps: readonly Step[]): Promise<{ step: Step; report: TestReport }[]> {
+  const done: { step: Step; report: TestReport }[] = [];
+  for (const step of steps) done.push({ step, report: await runStep(step) });
+  return done;
+}

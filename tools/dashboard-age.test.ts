@@ -1,0 +1,62 @@
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { makeTestFolder } from "../apps/server/src/platform/test-folder.ts";
+import { isDashboardStale } from "./dashboard-age.ts";
+import { ROOT } from "./test-step.ts";
+
+const FILES = [
+  "apps/dashboard/src/app/main.tsx",
+  "apps/dashboard/public/favicon.svg",
+  "apps/dashboard/index.html",
+  "apps/dashboard/watch.html",
+  "apps/dashboard/vite.config.ts",
+  "packages/client/src/index.ts",
+  "packages/contract/src/index.ts",
+];
+const BUILT = "apps/dashboard/dist/index.html";
+const BEFORE = new Date("2026-01-01T00:00:00Z");
+
+let root: string;
+
+/** Sources that are older than what was built of them. */
+beforeEach(() => {
+  root = makeTestFolder("dashboard");
+  for (const file of [...FILES, BUILT]) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), "");
+  }
+  for (const file of FILES) {
+    utimesSync(join(root, file), BEFORE, BEFORE);
+    utimesSync(dirname(join(root, file)), BEFORE, BEFORE);
+  }
+  utimesSync(join(root, "apps/dashboard/src"), BEFORE, BEFORE);
+});
+
+afterEach(() => rmSync(root, { recursive: true }));
+
+test("a dashboard that is newer than its sources is not stale, which takes milliseconds to find out", () => {
+  expect(isDashboardStale(root)).toBe(false);
+  isDashboardStale(ROOT);
+  const from = performance.now();
+  isDashboardStale(ROOT);
+  expect(performance.now() - from).toBeLessThan(100);
+});
+
+test("a dashboard that was never built is stale", () => {
+  rmSync(join(root, BUILT));
+  expect(isDashboardStale(root)).toBe(true);
+});
+
+test.each(FILES)("a dashboard is stale after a change to %s", (file) => {
+  const later = new Date(Date.now() + 1000);
+  utimesSync(join(root, file), later, later);
+  expect(isDashboardStale(root)).toBe(true);
+});
+
+test("a dashboard is stale after a file was removed", () => {
+  rmSync(join(root, "apps/dashboard/src/app/main.tsx"));
+  const later = new Date(Date.now() + 1000);
+  utimesSync(join(root, "apps/dashboard/src/app"), later, later);
+  expect(isDashboardStale(root)).toBe(true);
+});
