@@ -51,6 +51,7 @@ test("an empty environment gives the documented defaults", () => {
     s3AccessKeyId: null,
     s3SecretAccessKey: null,
     s3PathStyle: true,
+    s3Redirects: false,
   });
 });
 

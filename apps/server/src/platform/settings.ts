@@ -353,4 +353,13 @@ export const SETTINGS = {
     flag,
     "1",
   ),
+  s3Redirects: setting(
+    {
+      variable: "WEIR_S3_REDIRECTS",
+      about:
+        "1 redirects viewers of recordings and assets to presigned addresses of the S3 store, which must be reachable for them. 0 streams the media through the server.",
+    },
+    flag,
+    "0",
+  ),
 };

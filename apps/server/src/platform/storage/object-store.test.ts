@@ -157,6 +157,21 @@ describe.each(drivers)("a store in %s", (_, open) => {
   });
 });
 
+test("an address of an object gives it to anybody, whole and in ranges, as the content type that was asked for", async () => {
+  const store = new S3ObjectStore(s3.settings, systemClock, { hasAddresses: true });
+  await store.put("v1/p/span.m4s", Buffer.from("0123456789"));
+  const url = (await store.urlOf?.("v1/p/span.m4s", 60_000, "video/mp4")) ?? "";
+  const whole = await fetch(url);
+  expect([whole.status, whole.headers.get("content-type"), await whole.text()]).toEqual([
+    200,
+    "video/mp4",
+    "0123456789",
+  ]);
+  const part = await fetch(url, { headers: { range: "bytes=2-4" } });
+  expect([part.status, await part.text()]).toEqual([206, "234"]);
+  expect(new S3ObjectStore(s3.settings, systemClock).urlOf).toBeUndefined();
+});
+
 /** An S3 store of our own, where those of tests are not true enough. */
 async function serveS3(
   answer: RequestListener,

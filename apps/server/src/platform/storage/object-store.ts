@@ -36,6 +36,6 @@ export interface ObjectStore {
   freeBytes(): number | null;
   /** Where the object lies as a file of this machine, to be read and never written; absent where objects are not files. Throws `ObjectNotFound`. */
   pathOf?(key: string): Promise<string>;
-  /** An address from which a client may read the object itself, for `ttlMs`; absent where the store has no such addresses. */
+  /** An address from which a client may read the object itself, for `ttlMs`, as this content type; absent where the store has no such addresses. */
   urlOf?(key: string, ttlMs: number, contentType?: string): Promise<string>;
 }

@@ -17,7 +17,7 @@ export interface OpenObjectStoreSettings {
   readonly dataFolder: string;
   readonly config: Pick<
     Config,
-    "s3Bucket" | "s3Endpoint" | "s3Region" | "s3AccessKeyId" | "s3SecretAccessKey" | "s3PathStyle"
+    "s3Bucket" | "s3Endpoint" | "s3Region" | "s3AccessKeyId" | "s3SecretAccessKey" | "s3PathStyle" | "s3Redirects"
   >;
   readonly clock: Clock;
   readonly log: Log;
@@ -38,7 +38,7 @@ export async function openObjectStore({
   }
   // Loaded here, so that a process with files does without its libraries.
   const { S3ObjectStore } = await import("./s3-object-store.ts");
-  const store = new S3ObjectStore(s3, clock);
+  const store = new S3ObjectStore(s3, clock, { hasAddresses: config.s3Redirects });
   const where = `bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3, ${s3.region}`}`;
   const late = sleep(clock, MAX_TEST_MS).then(() => {
     throw new StoreFailed("test", where, { error: new NoAnswer(MAX_TEST_MS) });

@@ -15,9 +15,17 @@ export class S3ObjectStore implements ObjectStore {
   readonly #bucket: S3Bucket;
   readonly #client: S3Client;
 
-  constructor(settings: S3Settings, clock: Clock) {
+  readonly urlOf?: NonNullable<ObjectStore["urlOf"]>;
+
+  /** `hasAddresses`: clients can reach the store, and may read objects from it. */
+  constructor(settings: S3Settings, clock: Clock, { hasAddresses = false } = {}) {
     this.#bucket = new S3Bucket(settings, clock);
     this.#client = this.#bucket.client;
+    if (!hasAddresses) return;
+    this.urlOf = async (key, ttlMs, contentType) => {
+      segmentsOfKey(key);
+      return this.#client.presign(key, ttlMs, contentType);
+    };
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
@@ -86,11 +94,6 @@ export class S3ObjectStore implements ObjectStore {
       // Behind everything below the last one: the next character after a slash.
       after = `${prefix}${last}0`;
     }
-  }
-
-  async urlOf(key: string, ttlMs: number, contentType?: string): Promise<string> {
-    segmentsOfKey(key);
-    return this.#client.presign(key, ttlMs, contentType);
   }
 
   freeBytes(): null {

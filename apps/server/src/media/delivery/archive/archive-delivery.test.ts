@@ -1,17 +1,22 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { ManualClock } from "../../../platform/clock.ts";
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { MediaIndex, PlaybackGate, StoredContent, StoredSegment } from "../../../ports/index.ts";
 import { SHARED } from "../answers/media-response.ts";
+import type { MediaAddress } from "../hls/media-address.ts";
 import { ArchiveDelivery } from "./archive-delivery.ts";
 
 /** Two days of five renditions have some more. */
 const LONG = 200_000;
 
-function start() {
+const CONTENT = { kind: "recording", id: "short", projectId: "project-1" } as const;
+
+function start(store = {} as ObjectStore) {
   const clock = new ManualClock();
   const asked: string[] = [];
   const reading = { now: 0, most: 0 };
@@ -37,7 +42,12 @@ function start() {
     const count = id.startsWith("long") ? LONG : 1;
     const track = { kind: "video", codec: "avc", codecString: "avc1", config: "", timescale: 1 } as const;
     const renditions = [
-      { rendition: "source", track, segments: Array<StoredSegment>(count).fill(segment), spanBytes: new Map() },
+      {
+        rendition: "source",
+        track,
+        segments: Array<StoredSegment>(count).fill(segment),
+        spanBytes: new Map([["span", 1]]),
+      },
     ];
     const isGrowing = id.startsWith("growing");
     return { id, projectId, keyPrefix: "v1/project-1/rec/", renditions, isGrowing };
@@ -45,7 +55,7 @@ function start() {
   const delivery = new ArchiveDelivery({
     clock,
     playbackGate: { mediaIndex } as PlaybackGate,
-    store: {} as ObjectStore,
+    store,
     proxies: new TrustedProxies([]),
     maxReads: 10,
   });
@@ -66,8 +76,41 @@ function start() {
     );
     return asked.length - before;
   };
-  return { clock, play, reading };
+  return { clock, play, reading, delivery };
 }
+
+test("spans are redirected to the store where it has addresses; playlists, init segments and HEAD are not", async () => {
+  const store = {
+    urlOf: async (key: string, ttlMs: number, type?: string) => `https://s3.test/${key}?for=${ttlMs}&as=${type}`,
+    size: async () => 4,
+    read: async () => Readable.from([Buffer.from("init")]),
+  } as unknown as ObjectStore;
+  const { delivery } = start(store);
+  const asked = { playbackId: "recording1", timeline: "short", rendition: "source" } as const;
+  const server = createServer((req, res) => {
+    const file = req.url?.slice(1) ?? "";
+    const address = { kind: "file", ...asked, token: "-", file } as unknown as MediaAddress;
+    const begin = () => ({ token: "-", playerId: null, stillAllowed: async () => true });
+    void delivery.serve(CONTENT, { req, res, address, caching: SHARED, begin });
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const ask = async (file: string, method = "GET") => {
+    const headers = { range: "bytes=0-1" };
+    const answer = await fetch(`http://127.0.0.1:${port}/${file}`, { method, headers, redirect: "manual" });
+    return [answer.status, answer.headers.get("location"), answer.headers.get("cache-control")];
+  };
+  expect(await ask("span")).toEqual([
+    307,
+    "https://s3.test/v1/project-1/rec/source/span?for=60000&as=video/mp4",
+    "private, no-store",
+  ]);
+  expect((await ask("span", "HEAD"))[1]).toBeNull();
+  expect((await ask("init"))[0]).toBe(206);
+  expect((await ask("index.m3u8"))[0]).toBe(200);
+  expect((await ask("another"))[0]).toBe(404);
+});
 
 test("indexes are kept for a minute, and asked for again after it", async () => {
   const { clock, play } = start();

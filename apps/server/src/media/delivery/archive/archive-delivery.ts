@@ -12,6 +12,7 @@ import {
   type StoredBytes,
   sendCoded,
   sendNotFound,
+  sendRedirect,
   sendStored,
   sendText,
 } from "../answers/media-response.ts";
@@ -25,6 +26,8 @@ import { codingFor } from "./shared-text.ts";
 /** Answers from the store that one client may have under way; of all clients together, a part of the files that may be open. */
 const MAX_READS_PER_CLIENT = 200;
 const MAX_INIT_BYTES = 64 * 1024;
+/** A client follows a redirect at once. Viewers who are not let in any more have an address for so long. */
+const ADDRESS_MS = 60_000;
 
 export interface ArchiveRequest {
   readonly req: IncomingMessage;
@@ -93,10 +96,15 @@ export class ArchiveDelivery {
   async #file(asked: ArchiveRequest, media: OpenMedia, { stored }: OpenRendition, file: string): Promise<void> {
     const key = `${media.index.keyPrefix}${stored.rendition}/${file}`;
     // Only an init segment's is not in the index; players ask for one once.
-    const size = stored.spanBytes.get(file) ?? (await this.#store.size(key));
+    const spanBytes = stored.spanBytes.get(file);
+    const type = stored.track.kind === "audio" ? "audio/mp4" : "video/mp4";
+    // What an address is signed for is a GET. An init segment is so small that the way to the store would cost more.
+    if (spanBytes !== undefined && asked.req.method === "GET" && this.#store.urlOf)
+      return sendRedirect(asked.res, await this.#store.urlOf(key, ADDRESS_MS, type));
+    const size = spanBytes ?? (await this.#store.size(key));
     if (size === null) return sendNotFound(asked.res);
     await this.#send(asked, {
-      type: stored.track.kind === "audio" ? "audio/mp4" : "video/mp4",
+      type,
       size,
       // What is under this address never changes.
       etag: `"${size}"`,
