@@ -58,6 +58,26 @@ test("a clip of a running broadcast with B-frames plays within seconds, in a bro
   await page.close();
 });
 
+test("a clip of a broadcast that is not recorded is cut from its last seconds", async () => {
+  await using broadcast = await startBroadcast(arena.weir, {
+    seconds: 20,
+    bFrames: 2,
+    stream: { record: false, profiles: [] },
+  });
+  const { client } = arena.weir;
+  const begun = async () => (await client.streams.get(broadcast.stream.id)).sourceSegmentsDuration;
+  await expect.poll(begun, { timeout: 15_000 }).toBeGreaterThanOrEqual(4);
+  const startTime = Date.now() - 3_000;
+  const { playbackId } = broadcast.stream;
+  const { asset } = await client.clips.create({ playbackId, startTime, endTime: startTime + 2_500 });
+  const phase = async () => (await client.assets.get(asset.id)).status.phase;
+  await expect.poll(phase, { timeout: MAX_MS }).toBe("ready");
+  const { downloadUrl = "", videoSpec } = await client.assets.get(asset.id);
+  expect(videoSpec?.duration).toBeCloseTo(2.5, 1);
+  await using file = await AvFile.open(downloadUrl);
+  expect(Object.values(await file.decode())[0]).toBeGreaterThanOrEqual(2.5 * 30 - 5);
+});
+
 test("in the dashboard a clip is marked on the recording and appears in the list", async () => {
   await using broadcast = await startBroadcast(arena.weir, { seconds: 5, stream: { record: true, profiles: [] } });
   expect(await broadcast.publisher.ended).toBe(null);

@@ -8,7 +8,7 @@ import { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import { type Log, silentLog } from "../platform/log.ts";
 import { Outbound } from "../platform/outbound/outbound.ts";
 import { createTestDatabase } from "../platform/postgres/postgres-test-database.ts";
-import type { ClipWork, PlaybackRequest, StopReason, TranscodeWork } from "../ports/index.ts";
+import type { ClipWindow, ClipWork, PlaybackRequest, StopReason, TranscodeWork } from "../ports/index.ts";
 import { hashSecret } from "./accounts/api-key.ts";
 import { Passwords } from "./accounts/password.ts";
 import { newId } from "./ids.ts";
@@ -31,6 +31,8 @@ export interface Asked {
   readonly measured: string[];
   /** Sessions whose recording the media floor was asked to seal. */
   readonly sealed: string[];
+  /** Live windows that the media floor was asked to keep. */
+  readonly windows: ClipWindow[];
   /** Clips that it was asked to make. */
   readonly clips: ClipWork[];
   /** Files that it was asked to transcode. */
@@ -89,6 +91,7 @@ export async function startTestDomains(
     imports: [],
     measured: [],
     sealed: [],
+    windows: [],
     clips: [],
     transcodes: [],
     removedPrefixes: [],
@@ -127,6 +130,7 @@ export async function startTestDomains(
         stop: async (streamId, why) => void asked.stops.push({ streamId, why }),
         accessChanged: async (playbackId) => void asked.accessChanges.push(playbackId),
         sealRecording: async (sessionId) => void asked.sealed.push(sessionId),
+        keepWindow: async (window) => void asked.windows.push(window),
         targetsChanged: async (streamId) => void asked.targetChanges.push(streamId),
         measureRecording: async ({ id }) => void asked.measured.push(id),
         startTestBroadcast: async (streamKey, seconds) => void asked.broadcasts.push({ streamKey, seconds }),
@@ -147,7 +151,11 @@ export async function startTestDomains(
           return { format: "mp4", duration: 1, tracks: [] };
         },
       },
-      clipMaker: { make: async (work) => void asked.clips.push(work) },
+      clipMaker: {
+        make: async (work) => void asked.clips.push(work),
+        findWindow: async () => null,
+        dropWindow: async () => {},
+      },
       // Time limits of calls are real, as the receivers of tests are.
       outbound: new Outbound({
         clock: systemClock,

@@ -275,7 +275,7 @@ export function createDomains(options: DomainOptions): Domains {
       assetRoutes(app, { ...assets, mediaControl, findAccessWebhook, retryTranscode });
       transcodeRoutes(app, transcodes);
       playbackRoutes(app, { ...deps, playables, viewers: database.viewers });
-      clipRoutes(app, { ...assets, findAccessWebhook });
+      clipRoutes(app, { ...assets, mediaControl, findAccessWebhook });
       accessTrialRoutes(app, { ...deps, access: playbackGate.access });
       overviewRoutes(app, deps);
       ownerTokenRoutes(app, { ...deps, ownerTokens });

@@ -5,7 +5,16 @@ import type { Clock } from "../platform/clock.ts";
 import type { TrustedProxies } from "../platform/http/trusted-proxies.ts";
 import type { Log } from "../platform/log.ts";
 import type { ObjectStore } from "../platform/storage/object-store.ts";
-import type { EventSink, PlaybackGate, PublishGate, PublishGrant, StopReason, StoredContent } from "../ports/index.ts";
+import type {
+  ClipWindow,
+  EventSink,
+  PlaybackGate,
+  PublishGate,
+  PublishGrant,
+  StopReason,
+  StoredContent,
+} from "../ports/index.ts";
+import { WindowKeeper } from "./clips/window-keeper.ts";
 import { HlsDelivery } from "./delivery/hls/hls-delivery.ts";
 import { WhepDelivery } from "./delivery/whep/whep-delivery.ts";
 import type { WebrtcAddress } from "./delivery/whep/whep-session.ts";
@@ -88,6 +97,7 @@ export class MediaPlane {
   #webrtc: MediaHandler = nothingHere;
   readonly #disk: SpoolDisk;
   readonly #sealer: SpanSealer;
+  readonly #windows: WindowKeeper;
   readonly #closing = new AbortController();
 
   constructor(settings: MediaPlaneSettings) {
@@ -97,6 +107,7 @@ export class MediaPlane {
     const sealer = new SpanSealer({ clock, log, store, eventSink });
     this.#disk = disk;
     this.#sealer = sealer;
+    this.#windows = new WindowKeeper({ clock, log, store });
     this.#hub = new Hub({
       clock,
       log,
@@ -200,6 +211,12 @@ export class MediaPlane {
   /** Put what is recorded of a running session so far into the object store. */
   sealRecording(sessionId: string): void {
     void this.#hub.session(sessionId)?.sealed();
+  }
+
+  /** Keep what a running session shows now for a clip. */
+  keepWindow(window: ClipWindow): void {
+    const session = this.#hub.session(window.sessionId);
+    if (session) this.#windows.keep(session.pipeline.renditions, window);
   }
 
   /** Close a stream's publisher and end its session on this node. */

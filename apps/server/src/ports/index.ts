@@ -3,7 +3,7 @@
  * structuredClone, so that the two floors can run in one process or in several. Only `roles/` knows both sides.
  */
 export * from "./asset-ledger.ts";
-export type * from "./clip-maker.ts";
+export * from "./clip-maker.ts";
 export type * from "./facts.ts";
 export * from "./file-transcoder.ts";
 export type * from "./media-control.ts";

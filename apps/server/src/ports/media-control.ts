@@ -1,5 +1,6 @@
 /** Requests from the domain floor to the media floor. */
 
+import type { ClipWindow } from "./clip-maker.ts";
 import type { StoredContent } from "./playback-gate.ts";
 
 export type StopReason = "terminated" | "suspended" | "deleted" | "key-rotated";
@@ -18,6 +19,8 @@ export interface MediaControl {
   measureRecording(content: StoredContent): Promise<void>;
   /** Move what a running session has recorded so far into the object store, so that a clip can be cut from it. Facts report when it is there. */
   sealRecording(sessionId: string): Promise<void>;
+  /** Keep what a running session shows now, up to the end of the clip, where the `ClipMaker` finds it. Nothing happens where the session is not live. */
+  keepWindow(window: ClipWindow): Promise<void>;
   /** Send a generated picture and tone to the stream through its own ingest, for `seconds`. */
   startTestBroadcast(streamKey: string, seconds: number): Promise<void>;
 }

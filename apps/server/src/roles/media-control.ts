@@ -2,7 +2,7 @@ import { findServingMediaNode, type Schema } from "../domains/index.ts";
 import type { Subscription } from "../platform/channel-listener.ts";
 import type { Database } from "../platform/database.ts";
 import type { Log } from "../platform/log.ts";
-import type { MediaControl, StopReason, StoredContent } from "../ports/index.ts";
+import type { ClipWindow, MediaControl, StopReason, StoredContent } from "../ports/index.ts";
 
 const CHANNEL = "media_control";
 
@@ -10,6 +10,7 @@ type Command =
   | { readonly type: "stop"; readonly streamId: string; readonly why: StopReason }
   | { readonly type: "access-changed"; readonly playbackId: string | "all" }
   | { readonly type: "seal-recording"; readonly sessionId: string }
+  | { readonly type: "keep-window"; readonly window: ClipWindow }
   | { readonly type: "targets-changed"; readonly streamId: string }
   | { readonly type: "measure-recording"; readonly nodeId: string; readonly content: StoredContent }
   | { readonly type: "test-broadcast"; readonly nodeId: string; readonly streamKey: string; readonly seconds: number };
@@ -52,6 +53,10 @@ export class NotifyMediaControl implements MediaControl {
     await this.#send({ type: "seal-recording", sessionId });
   }
 
+  async keepWindow(window: ClipWindow): Promise<void> {
+    await this.#send({ type: "keep-window", window });
+  }
+
   /** Throws `NoMediaNode`. */
   async startTestBroadcast(streamKey: string, seconds: number): Promise<void> {
     // Of several nodes one alone must send it, or they would take the stream from each other.
@@ -72,6 +77,7 @@ export interface MediaCommands {
   targetsChanged(streamId: string | "all"): void;
   measureRecording(content: StoredContent): void;
   sealRecording(sessionId: string): void;
+  keepWindow(window: ClipWindow): void;
   startTestBroadcast(streamKey: string, seconds: number): void;
 }
 
@@ -89,6 +95,7 @@ export function obeyMediaControl(
       if (command.type === "stop") commands.stop(command.streamId, command.why);
       else if (command.type === "access-changed") commands.accessChanged(command.playbackId);
       else if (command.type === "seal-recording") commands.sealRecording(command.sessionId);
+      else if (command.type === "keep-window") commands.keepWindow(command.window);
       else if (command.type === "targets-changed") commands.targetsChanged(command.streamId);
       else if (command.type !== "test-broadcast" && command.type !== "measure-recording")
         log.warn("a media command of an unknown kind was ignored");

@@ -8,23 +8,15 @@ export function startWorker(domains: Domains): void {
   domains.jobs.start();
 }
 
+async function noWork(): Promise<never> {
+  throw new Error("this process works on no jobs: its roles are without the worker");
+}
+
 /** Of a process that works on no jobs. */
-export const noClipMaker: ClipMaker = {
-  async make() {
-    throw new Error("this process works on no jobs: its roles are without the worker");
-  },
-};
+export const noClipMaker: ClipMaker = { make: noWork, findWindow: noWork, dropWindow: noWork };
 
 /** As `noClipMaker`. */
-export const noAssetProcessor: AssetProcessor = {
-  async process() {
-    throw new Error("this process works on no jobs: its roles are without the worker");
-  },
-};
+export const noAssetProcessor: AssetProcessor = { process: noWork };
 
 /** As `noClipMaker`. */
-export const noFileTranscoder: FileTranscoder = {
-  async transcode() {
-    throw new Error("this process works on no jobs: its roles are without the worker");
-  },
-};
+export const noFileTranscoder: FileTranscoder = { transcode: noWork };

@@ -6,6 +6,7 @@ import {
   type ClipMaker,
   type MediaControl,
   type MediaIndex,
+  windowPrefix,
 } from "../../ports/index.ts";
 import { isSettled, lockAsset, moveAsset, readAssetMedia } from "../assets/index.ts";
 import type { Deps } from "../deps.ts";
@@ -13,6 +14,7 @@ import type { EventLog } from "../events/index.ts";
 import { readSealedRecording } from "../recordings/index.ts";
 import type { AssetRow } from "../schema.ts";
 import { type ClipRow, findClip } from "./clip-store.ts";
+import { endMsOf, FIRST_WALL_CLOCK_MS, momentAt, withTimes } from "./clip-times.ts";
 
 export interface ClipProcessorDeps extends Deps {
   readonly events: EventLog;
@@ -20,11 +22,15 @@ export interface ClipProcessorDeps extends Deps {
   readonly clipMaker: ClipMaker;
 }
 
-/** Times before 1973 count from the begin of the media. */
-const FIRST_WALL_CLOCK_MS = 1e11;
 const ASK_AGAIN_MS = 250;
 /** The segment that holds the end of a clip of a running stream is finished and durable by then, or it never will be. */
 const MAX_WAIT_MS = 12_000;
+/** And in the object store so much later. */
+const MAX_PUT_MS = 10_000;
+
+const NO_PARENT = "The media that the clip is cut from were deleted.";
+const NO_WINDOW =
+  "The last seconds of the broadcast could not be kept: it ended meanwhile, or too many clips were asked for at once. Try again while it is live, or record the stream.";
 
 /** Makes the assets that are clips; all others go to `others`. */
 export function clipProcessor(deps: ClipProcessorDeps, others: AssetProcessor): AssetProcessor {
@@ -54,8 +60,11 @@ async function make(
   ledger: AssetLedger,
   signal: AbortSignal,
 ): Promise<void> {
-  const parent = await parentOf(deps, clip, signal);
-  if (!parent) return ledger.failed(row.id, "The media that the clip is cut from were deleted.");
+  const window = windowPrefix({ projectId: row.project_id, assetId: row.id });
+  const parent = await (clip.is_recorded === false
+    ? keptWindow(deps, window, clip, signal)
+    : parentOf(deps, clip, signal));
+  if (!parent) return ledger.failed(row.id, clip.is_recorded === false ? NO_WINDOW : NO_PARENT);
   const momentOf = (ms: number): number => (ms < FIRST_WALL_CLOCK_MS ? momentAt(parent, ms) : ms);
   const work = {
     ...{ assetId: row.id, projectId: row.project_id, parent },
@@ -64,6 +73,23 @@ async function make(
     toMs: clip.to_ms === null ? Number.MAX_SAFE_INTEGER : momentOf(Number(clip.to_ms)),
   };
   await deps.clipMaker.make(work, ledger, signal);
+  if (clip.is_recorded === false) await deps.clipMaker.dropWindow(window);
+}
+
+/** The live window as a media node keeps it for this clip. Null where none did in time: the session was over, or its node is gone. */
+async function keptWindow(
+  { clock, clipMaker }: ClipProcessorDeps,
+  prefix: string,
+  clip: ClipRow,
+  signal: AbortSignal,
+): Promise<MediaIndex | null> {
+  const until = Number(clip.created_at) + MAX_WAIT_MS + MAX_PUT_MS;
+  for (;;) {
+    const index = await clipMaker.findWindow(prefix);
+    if (index || clock.now() >= until) return index;
+    await sleep(clock, ASK_AGAIN_MS);
+    signal.throwIfAborted();
+  }
 }
 
 /** What the clip is cut from, as far as it is there; waits for what a running stream has not finished yet. Null where it is gone. */
@@ -84,43 +110,4 @@ async function parentOf(deps: ClipProcessorDeps, clip: ClipRow, signal: AbortSig
     await sleep(clock, ASK_AGAIN_MS);
     signal.throwIfAborted();
   }
-}
-
-/** When what a player shows `ms` after the begin of the media was: holes between segments take no time there. */
-function momentAt({ renditions: [lead] }: MediaIndex, ms: number): number {
-  let left = ms;
-  let moment = 0;
-  for (const { programDateTimeMs, durationTicks, gap } of lead?.segments ?? []) {
-    if (gap) continue;
-    const lasts = (durationTicks * 1000) / (lead?.track.timescale ?? 1);
-    moment = programDateTimeMs + left;
-    if (left < lasts) break;
-    left -= lasts;
-  }
-  return Math.round(moment);
-}
-
-function endMsOf({ renditions }: MediaIndex): number {
-  const ends = renditions.map(({ track, segments }) => {
-    const last = segments.at(-1);
-    return last ? last.programDateTimeMs + (last.durationTicks * 1000) / track.timescale : 0;
-  });
-  return Math.min(...ends);
-}
-
-/** An asset knows no time of day: its moments count from its begin. */
-function withTimes(index: MediaIndex | null): MediaIndex | null {
-  const lead = index?.renditions[0];
-  if (!index || !lead) return index;
-  const beginMs = ((lead.segments[0]?.startTicks ?? 0) * 1000) / lead.track.timescale;
-  return {
-    ...index,
-    renditions: index.renditions.map((rendition) => ({
-      ...rendition,
-      segments: rendition.segments.map((segment) => ({
-        ...segment,
-        programDateTimeMs: Math.round((segment.startTicks * 1000) / rendition.track.timescale - beginMs),
-      })),
-    })),
-  };
 }

@@ -1,5 +1,6 @@
 import type { Asset, CreatedClip, NewClip } from "@weir/contract";
 import { sql } from "kysely";
+import type { MediaControl } from "../../ports/index.ts";
 import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
 import { NotFound, type Principal } from "../api/index.ts";
 import { assetEvent, assetRecord, insertAsset, taskEvent } from "../assets/index.ts";
@@ -18,10 +19,12 @@ import {
   listClipsOf,
   lockClipsOf,
 } from "./clip-store.ts";
+import { FIRST_WALL_CLOCK_MS } from "./clip-times.ts";
 
 export interface ClipServiceDeps extends Deps {
   readonly events: EventLog;
   readonly findAccessWebhook: FindAccessWebhook;
+  readonly mediaControl: Pick<MediaControl, "keepWindow">;
   queueProcessing(assetId: string): Promise<void>;
 }
 
@@ -37,7 +40,7 @@ export class ClipService {
   }
 
   async create(principal: Principal, input: NewClip, publicUrl: string): Promise<CreatedClip> {
-    const { db, clock, events, findAccessWebhook, queueProcessing } = this.#deps;
+    const { db, clock, events, findAccessWebhook, mediaControl, queueProcessing } = this.#deps;
     const { startTime, endTime } = input;
     if (endTime !== undefined && endTime <= startTime) throw new ImpossibleClip("endTime must occur after startTime");
     const parent = await this.#parentOf(principal, input);
@@ -81,6 +84,13 @@ export class ClipService {
       await events.append(trx, [assetEvent(asset, "asset.created", now), taskEvent(asset, "task.spawned", now)]);
       return asset;
     });
+    // At once, however long the job waits for its turn: the window goes on.
+    if (parent.cutFrom === "live-window") {
+      const toMs = Math.min(endTime ?? now, now);
+      await mediaControl.keepWindow({
+        ...{ sessionId: parent.id, projectId: principal.projectId, assetId: id, fromMs: startTime, toMs },
+      });
+    }
     await queueProcessing(id);
     return { asset: assetRecord(row, { publicUrl, details: true }), task: { id: row.task_id } };
   }
@@ -98,7 +108,7 @@ export class ClipService {
     return rows.map((row) => assetRecord(row, { publicUrl, details: false }));
   }
 
-  async #parentOf(owner: Owner, { playbackId, sessionId }: NewClip): Promise<ClipParent> {
+  async #parentOf(owner: Owner, { playbackId, sessionId, startTime }: NewClip): Promise<ClipParent> {
     const { db } = this.#deps;
     const parent = await findClipParent(db, owner, playbackId, sessionId);
     if (!parent) {
@@ -107,11 +117,15 @@ export class ClipService {
         throw new ImpossibleClip("this stream was never live: there is nothing to cut a clip from");
       throw new NotFound(isStream ? "Session not found" : "Content not found");
     }
-    if (!parent.isRecorded)
+    if (parent.cutFrom === null)
       throw new ImpossibleClip(
         parent.kind === "session"
-          ? "this session is not recorded: clips are cut from recordings, so set record to true before the broadcast"
+          ? "this session is over and was not recorded: set record to true before the broadcast, or cut the clip while it is live"
           : "this asset cannot be played yet",
+      );
+    if (parent.cutFrom === "live-window" && startTime < FIRST_WALL_CLOCK_MS)
+      throw new ImpossibleClip(
+        "this session is not recorded, so clips are cut from its last seconds: give startTime in milliseconds since the Unix epoch",
       );
     return parent;
   }

@@ -13,7 +13,8 @@ export interface ClipParent {
   readonly creatorId: string | null;
   /** Milliseconds since the Unix epoch; null for an asset. */
   readonly beganAt: number | null;
-  readonly isRecorded: boolean;
+  /** Null where there is nothing to cut: a session that is over and not recorded, an asset that does not play yet. */
+  readonly cutFrom: "recording" | "live-window" | "asset" | null;
 }
 
 interface ParentRow extends Omit<ClipParent, "beganAt"> {
@@ -25,13 +26,16 @@ const MAX_LISTED = 1_000;
 
 const session = sql`
   select 'session' as kind, e.id, e.stream_id as "streamId", s.playback_id as "playbackId", s.playback_policy as policy,
-    s.creator_id as "creatorId", e.created_at as "beganAt", e.recording in ('waiting', 'ready') as "isRecorded"
+    s.creator_id as "creatorId", e.created_at as "beganAt", 
+    case when e.recording in ('waiting', 'ready') then 'recording'
+      when e.recording = 'none' and e.ended_at is null then 'live-window' end as "cutFrom"
   from session e join stream s on s.id = e.stream_id join account a on a.id = s.user_id
   where s.deleted_at is null and not s.suspended and not a.suspended`;
 
 const asset = sql`
   select 'asset' as kind, s.id, null::uuid as "streamId", s.playback_id as "playbackId", s.playback_policy as policy,
-    s.creator_id as "creatorId", null::bigint as "beganAt", s.playable_at is not null as "isRecorded"
+    s.creator_id as "creatorId", null::bigint as "beganAt", 
+    case when s.playable_at is not null then 'asset' end as "cutFrom"
   from asset s join account a on a.id = s.user_id where s.deleted_at is null and not a.suspended`;
 
 /** The session that a stream's playback id shows or showed last, or the one with this id; a recording; an asset. */
@@ -85,11 +89,13 @@ export interface ClipRow {
   readonly created_at: string;
   /** Null while the session goes on, and for an asset. */
   readonly ended_at: string | null;
+  /** Null for an asset. */
+  readonly is_recorded: boolean | null;
 }
 
 export async function findClip(db: Db, assetId: string): Promise<ClipRow | undefined> {
   const { rows } = await sql<ClipRow>`
-    select c.session_id, c.parent_asset_id, c.from_ms, c.to_ms, c.created_at, e.ended_at
+    select c.session_id, c.parent_asset_id, c.from_ms, c.to_ms, c.created_at, e.ended_at, e.recording <> 'none' as is_recorded
     from clip c left join session e on e.id = c.session_id where c.asset_id = ${assetId}`.execute(db);
   return rows[0];
 }

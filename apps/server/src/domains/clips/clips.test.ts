@@ -1,7 +1,7 @@
 import type { Asset, CreatedClip, Task } from "@weir/contract";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../platform/log.ts";
-import type { AssetLedger, ClipWork, MediaFact, PublishGrant } from "../../ports/index.ts";
+import type { AssetLedger, ClipWork, MediaFact, MediaIndex, PublishGrant } from "../../ports/index.ts";
 import { addProject } from "../domain-test-kit.ts";
 import { EventLog } from "../events/index.ts";
 import { newId } from "../ids.ts";
@@ -36,8 +36,12 @@ async function seal({ streamId, epoch }: PublishGrant, sessionId: string, span: 
   await tell(kit.domains, ...["source", "audio"].map((rendition): MediaFact => ({ ...fact, rendition })));
 }
 
-/** Runs the job of a clip; `onSeal` is the media floor's. */
-async function run(assetId: string, onSeal: () => Promise<void> = async () => {}) {
+/** Runs the job of a clip; `onSeal` and `onWindow` are the media floor's. */
+async function run(
+  assetId: string,
+  onSeal: () => Promise<void> = async () => {},
+  onWindow: (prefix: string) => MediaIndex | null = () => null,
+) {
   const made: ClipWork[] = [];
   const failures: string[] = [];
   const processor = clipProcessor(
@@ -49,7 +53,14 @@ async function run(assetId: string, onSeal: () => Promise<void> = async () => {}
           setImmediate(() => kit.clock.advance(250));
         },
       },
-      clipMaker: { make: async (work) => void made.push(work) },
+      clipMaker: {
+        make: async (work) => void made.push(work),
+        findWindow: async (prefix) => {
+          setImmediate(() => kit.clock.advance(250));
+          return onWindow(prefix);
+        },
+        dropWindow: async (prefix) => void failures.push(`dropped ${prefix}`),
+      },
     },
     { process: async () => void failures.push("was no clip") },
   );
@@ -136,6 +147,39 @@ describe("a clip of a recorded broadcast", () => {
   });
 });
 
+describe("a clip of a broadcast that is not recorded", () => {
+  async function unrecorded() {
+    kit.clock.advance(300_000);
+    await kit.call("PATCH", `/api/stream/${stream.id}/record`, { record: false });
+    const { grant, start } = await publish();
+    kit.clock.advance(10_000);
+    const now = kit.clock.now();
+    const body = { playbackId: stream.playbackId, startTime: now - 5_000, endTime: now + 60_000 };
+    const { asset } = (await clip(body)).json<CreatedClip>();
+    return { asset, now, sessionId: start.sessionId, prefix: `v1/${grant.projectId}/asset/${asset.id}/window/` };
+  }
+
+  it("is cut from the live window, which is kept from the moment at which it is asked for", async () => {
+    const { asset, now, sessionId, prefix } = await unrecorded();
+    expect(kit.asked.windows.at(-1)).toMatchObject({
+      ...{ sessionId, assetId: asset.id, fromMs: now - 5_000, toMs: now },
+    });
+    const window: MediaIndex = { id: sessionId, projectId: "p", keyPrefix: prefix, renditions: [] };
+    let asked = 0;
+    const { made, failures } = await run(
+      ...[asset.id, async () => {}, (at: string) => (at === prefix && ++asked === 3 ? window : null)],
+    );
+    expect(made).toMatchObject([{ parent: window, fromMs: now - 5_000, toMs: now + 60_000 }]);
+    expect(failures).toEqual([`dropped ${prefix}`]);
+  });
+
+  it("fails with a sentence where no media node kept the window", async () => {
+    const { asset } = await unrecorded();
+    const { made, failures } = await run(asset.id);
+    expect([made, failures]).toEqual([[], [expect.stringMatching(/could not be kept: .* record the stream/)]]);
+  });
+});
+
 describe("no clip is made", () => {
   it.each<[string, object, number, string]>([
     ["of nothing", {}, 422, ""],
@@ -155,8 +199,10 @@ describe("no clip is made", () => {
     const body = { playbackId: stream.playbackId, startTime: 1 };
     expect((await clip(body)).json().errors[0]).toMatch(/was never live/);
     await kit.call("PATCH", `/api/stream/${stream.id}/record`, { record: false });
-    await publish();
-    expect((await clip(body)).json().errors[0]).toMatch(/is not recorded: .* set record to true/);
+    const { grant } = await publish();
+    expect((await clip(body)).json().errors[0]).toMatch(/is not recorded, .* since the Unix epoch/);
+    await tell(kit.domains, ended(grant, "clean-stop"));
+    expect((await clip(body)).json().errors[0]).toMatch(/is over and was not recorded: set record to true/);
   });
 
   it("of another project's stream", async () => {

@@ -22,6 +22,7 @@ import type { VodChildren } from "../vod/vod-children.ts";
 import { type ClipPiece, type ClipPlan, type ClipTrack, planClip } from "./clip-plan.ts";
 import { ClipSpans } from "./clip-spans.ts";
 import { edgeJob } from "./edge-job.ts";
+import { readWindow } from "./kept-window.ts";
 
 export interface ClipPipelineSettings {
   readonly clock: Clock;
@@ -73,6 +74,14 @@ export class ClipPipeline implements ClipMaker {
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
+  }
+
+  async findWindow(prefix: string): Promise<MediaIndex | null> {
+    return readWindow(this.#settings.store, prefix);
+  }
+
+  async dropWindow(prefix: string): Promise<void> {
+    await this.#settings.store.deletePrefix(prefix);
   }
 
   async #cut(

@@ -68,6 +68,11 @@ export class LiveRendition {
     return this.#open;
   }
 
+  /** All that are complete and in memory, also those that fell out of the list. */
+  get completed(): readonly LiveSegment[] {
+    return [...this.#byMsn.values()].filter((segment) => segment !== this.#open);
+  }
+
   get hasEnded(): boolean {
     return this.#hasEnded;
   }

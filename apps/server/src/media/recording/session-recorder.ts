@@ -2,7 +2,6 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
 import type { EventSink, StoredTrack } from "../../ports/index.ts";
-import type { InitSegment } from "../packaging/live-segment.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
 import { rescale } from "../timeline/ticks.ts";
 import type { RecordedFact } from "./chapter-journal.ts";
@@ -10,6 +9,7 @@ import { ChapterWriter, type ClosedFact, type SegmentToWrite } from "./chapter-w
 import type { SpanSealer } from "./span-sealer.ts";
 import type { ChapterPart } from "./spool-chapter.ts";
 import { RESERVED_BYTES, RESUME_BYTES, type SpoolDisk } from "./spool-disk.ts";
+import { storedTrackOf } from "./stored-track.ts";
 
 /** Segments held in memory while the disk is slow. Beyond it segments are left out of the recording; the broadcast goes on. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
@@ -161,7 +161,7 @@ export class SessionRecorder {
   /** Nothing for a gap of a rendition of which nothing is known yet. */
   #rowOf({ epoch }: ClosedFact, { rendition: { name: rendition }, segment }: RenditionSegment): SegmentToWrite[] {
     const { init, msn, programDateTimeMs, discontinuity } = segment;
-    const track = this.#tracks.get(rendition) ?? (init && trackOf(init));
+    const track = this.#tracks.get(rendition) ?? (init && storedTrackOf(init));
     if (!track) return [];
     this.#tracks.set(rendition, track);
     const startTicks = rescale(segment.startTicks, segment.timescale, track.timescale);
@@ -194,16 +194,6 @@ class NoRoom extends Error {
   constructor() {
     super("recordings leave the rest of the disk to the database");
   }
-}
-
-function trackOf({ track, timescale }: InitSegment): StoredTrack {
-  const { kind, codec, codecString } = track;
-  const config = Buffer.from(track.config).toString("base64");
-  const shape =
-    kind === "video"
-      ? { width: track.width, height: track.height, ...(track.frameRate && { frameRate: track.frameRate }) }
-      : { sampleRate: track.sampleRate, channels: track.channels };
-  return { kind, codec, codecString, config, timescale, ...shape };
 }
 
 function reasonOf(error: unknown): string {

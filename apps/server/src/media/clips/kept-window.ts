@@ -1,0 +1,25 @@
+import { buffer } from "node:stream/consumers";
+import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
+import type { MediaIndex } from "../../ports/index.ts";
+
+/** A live window in the object store, until its clip is made: files as those of a recording, and this index, which comes last. */
+const INDEX = "index.json";
+
+export async function putWindow(store: ObjectStore, { renditions, ...index }: MediaIndex): Promise<void> {
+  const plain = renditions.map((rendition) => ({ ...rendition, spanBytes: [...rendition.spanBytes] }));
+  await store.put(`${index.keyPrefix}${INDEX}`, Buffer.from(JSON.stringify({ ...index, renditions: plain })));
+}
+
+/** Null as long as it is not whole. */
+export async function readWindow(store: ObjectStore, prefix: string): Promise<MediaIndex | null> {
+  try {
+    const text = (await buffer(await store.read(`${prefix}${INDEX}`))).toString();
+    // We wrote it ourselves.
+    const index = JSON.parse(text) as MediaIndex;
+    const renditions = index.renditions.map((rendition) => ({ ...rendition, spanBytes: new Map(rendition.spanBytes) }));
+    return { ...index, renditions };
+  } catch (error) {
+    if (error instanceof ObjectNotFound) return null;
+    throw error;
+  }
+}

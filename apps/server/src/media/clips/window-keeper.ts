@@ -1,0 +1,146 @@
+import { joinFragments } from "@weir/formats/mp4";
+import type { Clock } from "../../platform/clock.ts";
+import type { Log } from "../../platform/log.ts";
+import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import { type ClipWindow, type StoredRendition, type StoredSegment, windowPrefix } from "../../ports/index.ts";
+import type { LiveRendition } from "../packaging/live-rendition.ts";
+import type { LiveSegment } from "../packaging/live-segment.ts";
+import { spanName } from "../recording/recording-keys.ts";
+import { storedTrackOf } from "../recording/stored-track.ts";
+import { rescale } from "../timeline/ticks.ts";
+import { putWindow } from "./kept-window.ts";
+
+/** The segment that holds the end of the clip is complete by then in every rendition, or it never will be. */
+const MAX_WAIT_MS = 12_000;
+/** Windows of this node that wait or are written. The segments of a session are in memory once, however many wait for them. */
+const MAX_WINDOWS = 16;
+const EPOCH = 1;
+
+export interface WindowKeeperSettings {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: ObjectStore;
+}
+
+/**
+ * Puts what is in memory of a session that is not recorded into the object store, for a clip. The segments are held from the moment at which
+ * the clip is asked for, as the live window goes on.
+ */
+export class WindowKeeper {
+  readonly #settings: WindowKeeperSettings;
+  #windows = 0;
+
+  constructor(settings: WindowKeeperSettings) {
+    this.#settings = settings;
+  }
+
+  /** Returns at once. */
+  keep(renditions: readonly LiveRendition[], window: ClipWindow): void {
+    const { log } = this.#settings;
+    const { assetId, sessionId } = window;
+    if (this.#windows >= MAX_WINDOWS)
+      return log.warn({ assetId, sessionId }, "a clip of a live window is not made: too many at a time");
+    this.#windows++;
+    this.#keep(renditions, window)
+      .catch((error: unknown) => log.error({ err: error, assetId, sessionId }, "a live window was not kept for a clip"))
+      .finally(() => this.#windows--);
+  }
+
+  async #keep(renditions: readonly LiveRendition[], window: ClipWindow): Promise<void> {
+    const held = renditions.map((rendition) => new HeldSegments(rendition, window));
+    try {
+      await Promise.all(held.map((each) => each.whole(this.#settings.clock)));
+      const keyPrefix = windowPrefix(window);
+      const stored: StoredRendition[] = [];
+      for (const { name, segments } of held) {
+        const rendition = await this.#put(keyPrefix, name, segments);
+        if (rendition) stored.push(rendition);
+      }
+      const { sessionId: id, projectId } = window;
+      await putWindow(this.#settings.store, { id, projectId, keyPrefix, renditions: stored });
+    } finally {
+      for (const each of held) each.release();
+    }
+  }
+
+  /** Null where the rendition has nothing of that time. */
+  async #put(keyPrefix: string, rendition: string, segments: readonly LiveSegment[]): Promise<StoredRendition | null> {
+    const { store } = this.#settings;
+    const [first] = segments;
+    if (!first?.init) return null;
+    const track = storedTrackOf(first.init);
+    const rows: StoredSegment[] = [];
+    const inits = new Set<string>();
+    for (const segment of segments) {
+      const { init, msn, programDateTimeMs, discontinuity, parts, views } = segment;
+      if (!init) continue;
+      if (!inits.has(init.name)) await store.put(`${keyPrefix}${rendition}/${init.name}`, init.bytes);
+      inits.add(init.name);
+      // One fragment a segment, as in a recording.
+      const bytes = Buffer.concat(joinFragments(parts.map((part) => part.views)) ?? views);
+      const span = spanName(EPOCH, msn);
+      await store.put(`${keyPrefix}${rendition}/${span}`, bytes);
+      const inTicks = (ticks: number): number => rescale(ticks, segment.timescale, track.timescale);
+      rows.push({
+        ...{ msn, epoch: EPOCH, programDateTimeMs, discontinuity, gap: false },
+        ...{ startTicks: inTicks(segment.startTicks), durationTicks: inTicks(segment.durationTicks) },
+        ...{ isIndependent: parts[0]?.isIndependent ?? false, init: init.name },
+        ...{ span, offset: 0, length: bytes.byteLength },
+      });
+    }
+    return { rendition, track, segments: rows, spanBytes: new Map(rows.map(({ span, length }) => [span, length])) };
+  }
+}
+
+/** The segments of one rendition that a clip needs: those that are complete, and those that become so while it waits. */
+class HeldSegments {
+  readonly #rendition: LiveRendition;
+  readonly #window: ClipWindow;
+  readonly #held: LiveSegment[] = [];
+
+  constructor(rendition: LiveRendition, window: ClipWindow) {
+    this.#rendition = rendition;
+    this.#window = window;
+    this.#hold();
+  }
+
+  get name(): string {
+    return this.#rendition.name;
+  }
+
+  get segments(): readonly LiveSegment[] {
+    return this.#held;
+  }
+
+  /** Resolves when nothing more comes for this clip, or none came in time. */
+  async whole(clock: Clock): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (this.#hold()) resolve();
+    };
+    const stop = this.#rendition.onChange(look);
+    const deadline = clock.after(MAX_WAIT_MS, resolve);
+    look();
+    await promise;
+    stop();
+    deadline.cancel();
+  }
+
+  release(): void {
+    for (const segment of this.#held) segment.release();
+  }
+
+  /** True when the rendition has come to the end of the clip, or to its own. */
+  #hold(): boolean {
+    const { fromMs, toMs } = this.#window;
+    let endMs = 0;
+    for (const segment of this.#rendition.completed) {
+      const { msn, programDateTimeMs } = segment;
+      endMs = programDateTimeMs + segment.seconds * 1000;
+      if (msn <= (this.#held.at(-1)?.msn ?? -1) || endMs <= fromMs || programDateTimeMs >= toMs) continue;
+      segment.retain();
+      this.#held.push(segment);
+    }
+    return endMs >= toMs || this.#rendition.hasEnded;
+  }
+}
