@@ -3,8 +3,8 @@ import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 
 /**
- * Cores that this process may use: what the system gives it, or less where a container or a service has a quota (`cpu.max` of cgroup v2,
- * its own and those above it). Node's figure is in whole cores, and never below one.
+ * Cores that this process may use: the system's, or less if a container or service has a quota (`cpu.max` of cgroup v2, its own and those above
+ * it). Node reports whole cores, at least one.
  */
 export function availableCores(root = "/"): number {
   return Math.min(availableParallelism(), ...quotas(root));
@@ -18,13 +18,13 @@ function quotas(root: string): number[] {
     const [quota, period] = read(join(root, "sys/fs/cgroup", path, "cpu.max"))
       .split(" ")
       .map(Number);
-    // Without a quota it says "max".
+    // Without a quota the file says "max".
     if (quota && period) found.push(quota / period);
     if (path === "/") return found;
   }
 }
 
-/** Empty where the file is not there, as elsewhere than on Linux. */
+/** Empty if the file does not exist, as on systems other than Linux. */
 function read(path: string): string {
   try {
     return readFileSync(path, "utf8").trim();

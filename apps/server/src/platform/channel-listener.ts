@@ -5,11 +5,11 @@ import { BackOff, sleep } from "./retry.ts";
 
 export interface ChannelHandler {
   message(payload: string): void;
-  /** The connection was lost and is back: anything sent meanwhile is missed. Read what matters again. */
+  /** The connection was lost and restored: notifications in between are missed. Read the relevant data again. */
   reconnected(): void;
 }
 
-/** How soon it is noticed that a connection went silent. */
+/** Time until a silent connection is noticed. */
 const PING_EVERY_MS = 10_000;
 
 export interface Subscription {
@@ -17,8 +17,8 @@ export interface Subscription {
 }
 
 /**
- * LISTEN on one connection of its own for all channels of this process. Off until the first channel; then connected, and connected
- * again with back-off whenever it is lost, until `close`.
+ * LISTENs for all channels of this process on one dedicated connection. Idle until the first channel; then connected, and reconnected with
+ * back-off after each loss, until `close`.
  */
 export class ChannelListener {
   readonly #connect: () => pg.Client;
@@ -87,7 +87,7 @@ export class ChannelListener {
       void client.end().catch(() => {});
       throw error;
     }
-    // Not before: a connection that never was ends as well, and is tried again by whoever opened it.
+    // Not earlier: a connection that failed to open ends as well, and its opener retries.
     const pings = this.#clock.every(PING_EVERY_MS, () => void this.#ask(client, "select 1").catch(() => {}));
     client.once("end", () => {
       pings.cancel();
@@ -96,7 +96,7 @@ export class ChannelListener {
     return client;
   }
 
-  /** A connection that fails at this, or leaves it unanswered, is ended, so that another takes its place. */
+  /** If a connection fails here or does not answer, it is ended so that another takes its place. */
   async #ask(client: pg.Client, text: string): Promise<void> {
     try {
       await client.query(text);
@@ -127,7 +127,7 @@ export class ChannelListener {
     throw new Error("the database is closed");
   }
 
-  /** A handler that throws must not end the connection that all of them share. */
+  /** A handler that throws must not end the shared connection. */
   #guard(call: () => void): void {
     try {
       call();

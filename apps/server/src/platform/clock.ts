@@ -1,13 +1,13 @@
-/** Time as an argument. Nothing outside this file reads the system's clocks, so that a test can run 50 days in a second. */
+/** Time as a parameter. Nothing outside this file reads the system's clocks, so that a test can run 50 days in a second. */
 
 export interface Timer {
   cancel(): void;
 }
 
 export interface Clock {
-  /** Wall clock, milliseconds since the Unix epoch. May jump. For what people and other systems see. */
+  /** Wall clock, in milliseconds since the Unix epoch. It may jump. For times that people and other systems see. */
   now(): number;
-  /** Milliseconds that never run backwards. For durations, deadlines and rates. */
+  /** Monotonic milliseconds, for durations, deadlines and rates. */
   monotonic(): number;
   /** Run `action` once, `ms` from now. Does not keep the process alive. */
   after(ms: number, action: () => void): Timer;
@@ -34,7 +34,7 @@ interface Alarm {
   readonly action: () => void;
 }
 
-/** A clock that stands still until a test moves it. Timers run in order of their time, during `advance`. */
+/** A clock that stands still until a test advances it. Timers run in order of their time, during `advance`. */
 export class ManualClock implements Clock {
   #wall: number;
   #monotonic = 0;
@@ -60,7 +60,7 @@ export class ManualClock implements Clock {
     return this.#set({ at: this.#monotonic + ms, period: ms, action });
   }
 
-  /** Let `ms` pass on both clocks. */
+  /** Advance both clocks by `ms`. */
   advance(ms: number): void {
     const target = this.#monotonic + ms;
     for (let next = this.#nextUntil(target); next; next = this.#nextUntil(target)) {
@@ -72,7 +72,7 @@ export class ManualClock implements Clock {
     this.#moveTo(target);
   }
 
-  /** Set the wall clock alone, as an NTP step does. */
+  /** Set only the wall clock, as an NTP step does. */
   stepWall(ms: number): void {
     this.#wall += ms;
   }

@@ -7,7 +7,7 @@ export type Config = {
   readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never;
 };
 
-/** The settings in `env`. Throws one `StartupError` that names every variable with a value that is not allowed. */
+/** The settings in `env`. Throws one `StartupError` that names every variable with an invalid value. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = [];
   const config: Record<string, unknown> = {};
@@ -26,16 +26,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return config as Config;
 }
 
-/** A setting and what it is in a process, without secrets. */
+/** A setting and its value in a process, without secrets. */
 export interface EffectiveSetting {
   readonly variable: string;
   readonly about: string;
-  /** Null without a value; `[secret]` in place of one. */
+  /** Null if unset; `[secret]` for a secret. */
   readonly value: string | null;
   readonly isDefault: boolean;
 }
 
-/** All settings with their meaning, for people to read. */
+/** All settings with their descriptions, for people to read. */
 export function effectiveSettings(config: Config): EffectiveSetting[] {
   return Object.entries(SETTINGS).map(([name, { variable, about, fallback, parse, isSecret }]) => {
     const shown = shownValue(config[name as keyof Config]);
@@ -49,7 +49,7 @@ function shownValue(value: Config[keyof Config]): string | null {
   return value === null ? null : String(value);
 }
 
-/** A sentence about each variable in `env` that looks like one of ours and is not: most likely a typing error. */
+/** A sentence about each variable in `env` that looks like a setting but is not, most likely because of a typo. */
 export function unknownSettings(env: Readonly<Record<string, string | undefined>>): string[] {
   const known: readonly string[] = Object.values(SETTINGS).map(({ variable }) => variable);
   return Object.keys(env)
@@ -61,7 +61,7 @@ export function unknownSettings(env: Readonly<Record<string, string | undefined>
     });
 }
 
-/** The reference page of all settings, as Markdown. */
+/** The reference page of all settings, in Markdown. */
 export function describeSettings(): string {
   const rows = Object.values(SETTINGS).map(({ variable, fallback, allowed, about }) => {
     return `| \`${variable}\` | ${fallback === undefined ? "" : `\`${fallback}\``} | ${about} | ${allowed} |`;

@@ -14,16 +14,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StartupError } from "./startup-error.ts";
 
-/** `sun_path` holds 103 bytes on macOS and 107 on Linux; the longest socket name of ours is `.s.PGSQL.5432.lock`'s socket. */
+/** `sun_path` holds 103 bytes on macOS and 107 on Linux. The longest socket name is that of `.s.PGSQL.5432.lock`. */
 const MAX_SOCKET_PATH = 100;
 const MAX_SOCKET_NAME = 20;
-/** A new database takes 40 MB, and its log grows before it is reused. */
+/** A new database takes 40 MB, and its log grows before space is reused. */
 const MIN_BYTES_TO_BEGIN = 256 * 1024 * 1024;
-/** For the recovery of a database that is there already. */
+/** Space for the recovery of an existing database. */
 const MIN_BYTES_TO_GO_ON = 32 * 1024 * 1024;
-/** Of a probe that a kill may have left behind. */
+/** Left by the probe of a killed process. */
 export const PROBE_FILE = "confinement-probe";
-/** The entries of a data folder, and those at the root of a file system. */
+/** The entries of a data folder, and the entries at the root of a file system. */
 const OWN_NAMES: ReadonlySet<string> = new Set([
   "run",
   "pg",
@@ -39,7 +39,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   "lost+found",
 ]);
 
-/** Make the folder if it is not there. Throws `StartupError` where it cannot be made, written to, or has no room. */
+/** Create the folder if it does not exist. Throws `StartupError` if it cannot be created or written to, or has no space. */
 export function openDataFolder(folder: string, freeBytes: (folder: string) => number = freeBytesOf): string {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -63,8 +63,8 @@ export function openDataFolder(folder: string, freeBytes: (folder: string) => nu
 }
 
 /**
- * A folder that was made beforehand, for a service or a container, is mostly open to read. One that holds other things stays as it is, and
- * so does one that others may only walk through: the embedded database may run as another user.
+ * A folder prepared for a service or a container is mostly open to read, and is narrowed. A folder that holds other things stays as it is, and
+ * so does one that others may only traverse: the embedded database may run as another user.
  */
 function closeToOthers(folder: string): void {
   const { uid, mode } = statSync(folder);
@@ -78,18 +78,18 @@ export function freeBytesOf(folder: string): number {
   return diskOf(folder).freeBytes;
 }
 
-/** The file system of `folder`: all of it, and what this process may still write. */
+/** The size of the file system of `folder`, and the bytes that this process may still write to it. */
 export function diskOf(folder: string): { freeBytes: number; totalBytes: number } {
   const { bavail, blocks, bsize } = statfsSync(folder);
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** The folder for sockets: `{data}/run`, or one with a short name in the system's folder for temporary files where that path is too long. */
+/** The folder for sockets: `{data}/run`, or a folder with a short name in the system's temporary folder if that path is too long. */
 export function openRunFolder(dataFolder: string): string {
   const folder = runFolderOf(dataFolder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const stat = lstatSync(folder);
-  // Others may write to the folder for temporary files: what they put under our name is not ours.
+  // Others may write to the temporary folder: files under our name may be theirs.
   if (!stat.isDirectory() || !isOurs(stat.uid)) {
     throw new StartupError(`${folder} belongs to another user: remove it, or set WEIR_DATA_DIR to a shorter path`);
   }
@@ -104,7 +104,7 @@ function runFolderOf(dataFolder: string): string {
   return join(tmpdir(), `weir-${digest}`);
 }
 
-/** The data folder, and where its sockets lie outside of it. */
+/** The data folder, and the folder of its sockets if that lies outside. */
 export function privateFolders(dataFolder: string): string[] {
   const runFolder = openRunFolder(dataFolder);
   return runFolder.startsWith(dataFolder) ? [dataFolder] : [dataFolder, runFolder];
@@ -115,7 +115,7 @@ function ownerOf(folder: string): string {
   return owner === undefined ? "" : `, which belongs to user ${owner},`;
 }
 
-/** The user this process runs as, in words. */
+/** The user of this process, in words. */
 export function whoami(): string {
   const uid = process.getuid?.();
   return uid === 0 ? "root" : `user ${uid}`;

@@ -1,15 +1,15 @@
 import pg from "pg";
 
 /**
- * By these SQLSTATE codes a server says that it, or this connection to it, cannot be used now: connection lost (08), out of connections,
- * memory or disk (53), shutting down, crashed or starting (57P0x), a statement or transaction that took too long, and a server that became
- * a read-only replica.
+ * With these SQLSTATE codes a server says that it, or this connection, is unusable for now: connection lost (08), out of connections, memory or
+ * disk (53), shutting down, crashed or starting (57P0x), a statement or transaction that took too long, or a server that became a read-only
+ * replica.
  */
 const AWAY_CODE = /^(08...|53...|57P0.|57014|25P03|25P04|25006)$/;
 
 /**
- * The database gave no answer to a statement: the connection was refused or lost, or the server, the statement or the wait for a connection
- * took too long. Whether the statement had an effect is not known. Every statement of `Database` that fails in this way throws it.
+ * The database gave no answer to a statement: the connection was refused or lost, or the server, the statement or the wait for a connection took
+ * too long. The statement may or may not have had an effect. Every statement of `Database` that fails this way throws it.
  */
 export class DatabaseAway extends Error {
   readonly statusCode = 503;
@@ -20,7 +20,7 @@ export class DatabaseAway extends Error {
   }
 }
 
-/** Too many statements of this kind wait already, so this one was not sent. */
+/** Too many statements of this kind are waiting, so this one was not sent. */
 export class DatabaseBusy extends DatabaseAway {
   override readonly code = "database-busy";
 
@@ -29,13 +29,13 @@ export class DatabaseBusy extends DatabaseAway {
   }
 }
 
-/** The failure of a statement, as `DatabaseAway` where it is no answer to the statement. */
+/** The failure of a statement, as `DatabaseAway` if it is not an answer to the statement. */
 export function explainStatementFailure(error: unknown): unknown {
   return isAway(error) ? new DatabaseAway(error) : error;
 }
 
 function isAway(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return AWAY_CODE.test(error.code ?? "");
-  // All else that pg throws is about its connection, except for values that it cannot send.
+  // Every other error of pg is about its connection, except for values that it cannot send.
   return error instanceof Error && !(error instanceof TypeError) && !(error instanceof RangeError);
 }

@@ -3,35 +3,35 @@ import pg from "pg";
 import { DatabaseAway, DatabaseBusy, explainStatementFailure } from "./database-away.ts";
 import type { Log } from "./log.ts";
 
-/** Of every connection. By the system's own two hours one that died in silence would be taken for a quiet one. */
+/** For every connection. With the system's default of two hours, a connection that died silently would look idle. */
 export const CONNECTION = { keepAlive: true, keepAliveInitialDelayMillis: 10_000, connectionTimeoutMillis: 5_000 };
 const MAX_IDLE_IN_TRANSACTION_MS = 30_000;
-/** The server ends a statement first, if it can still be heard. */
+/** The server ends a statement first, if it can still be reached. */
 const ANSWER_MARGIN_MS = 1_000;
 
 export interface DatabasePoolSettings {
   readonly connection: pg.ClientConfig;
   readonly maxConnections: number;
-  /** Statements that wait for a connection; what comes beyond them fails at once with `DatabaseBusy`. */
+  /** Statements that may wait for a connection; further ones fail at once with `DatabaseBusy`. */
   readonly maxWaiting?: number;
-  /** 0 for any time. */
+  /** 0 means no limit. */
   readonly maxStatementMs: number;
-  /** Plan each statement once per connection. For few statements that come often, as their texts are kept. */
+  /** Plan each statement once per connection. For a small set of frequent statements, because their texts are kept. */
   readonly prepares?: boolean;
-  /** Close a connection when a statement fails on it. For texts that begin a transaction themselves, and leave it open where they fail. */
+  /** Close a connection if a statement fails on it. For texts that begin a transaction themselves and leave it open when they fail. */
   readonly closesFailed?: boolean;
   readonly log: Log;
 }
 
 /**
- * Connections for Kysely that fail one at a time: a connection that dies fails its statement and nothing else, and one that leaves a
- * statement unanswered is closed, as the next statement would wait behind it.
+ * Connections for Kysely that fail one at a time: a connection that dies fails only its own statement, and one that leaves a statement
+ * unanswered is closed, because the next statement would wait behind it.
  */
 export class DatabasePool implements PostgresPool {
   readonly options: pg.PoolConfig;
   readonly #pool: pg.Pool;
   readonly #maxWaiting: number;
-  /** Name by text; null where nothing is prepared. */
+  /** Name by text; null if nothing is prepared. */
   readonly #statementNames: Map<string, string> | null;
   readonly #closesFailed: boolean;
   readonly #log: Log;
@@ -52,7 +52,7 @@ export class DatabasePool implements PostgresPool {
     this.#closesFailed = settings.closesFailed ?? false;
     this.#log = log;
     this.#pool = new pg.Pool(this.options);
-    // The pool itself listens only to idle connections, and an error that nobody listens to ends the process.
+    // The pool listens only to idle connections, and an unhandled error event would end the process.
     this.#pool.on("connect", (client) => {
       client.on("error", ({ message }) => log.debug(`lost a connection to the database: ${message}`));
     });
@@ -77,7 +77,7 @@ export class DatabasePool implements PostgresPool {
     return { open: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
   }
 
-  /** Explains failures, and logs one line when the database goes away and one when it is back, however many statements fail meanwhile. */
+  /** Explains failures. Logs one line when the database becomes unavailable and one when it is back, however many statements fail in between. */
   async #told<Result>(action: () => Promise<Result>): Promise<Result> {
     try {
       const result = await action();
@@ -99,7 +99,7 @@ export class DatabasePool implements PostgresPool {
   }
 }
 
-/** `pg`'s way to run a statement that is prepared under a name, with the types of Kysely. */
+/** Runs a prepared statement under a name, `pg`'s way, with the types of Kysely. */
 interface PreparingClient extends PostgresPoolClient {
   query<R>(statement: { name: string; text: string; values: unknown[] }): Promise<PostgresQueryResult<R>>;
   query<R>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
@@ -112,7 +112,7 @@ interface PooledConnectionSettings {
   readonly told: <Result>(action: () => Promise<Result>) => Promise<Result>;
 }
 
-/** One use of a connection, from the pool and back. */
+/** One use of a connection, from checkout to return. */
 class PooledConnection implements PostgresPoolClient {
   readonly #client: PreparingClient;
   readonly #settings: PooledConnectionSettings;

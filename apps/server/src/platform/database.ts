@@ -11,55 +11,55 @@ import type { Secret } from "./secret.ts";
 import { StartupError } from "./startup-error.ts";
 
 const MAX_STATEMENT_MS = 15_000;
-/** Ways to the same database, so that none waits behind another. */
+/** Separate pools to the same database, so that none waits behind another. */
 const LANES = {
   db: { maxConnections: 10 },
   unhurried: { maxConnections: 1, maxStatementMs: 0 },
   vital: { maxConnections: 4 },
-  // Questions of anybody: few at a time, as each costs what a question of the API costs, and answered in the order in which they came.
+  // Public queries run few at a time, because each costs as much as an API query, and in order of arrival.
   viewers: { maxConnections: 2, maxWaiting: 500, prepares: true },
   jobs: { maxConnections: 2, closesFailed: true },
 };
 const MAX_LISTEN_MS = 5_000;
-/** Loss of a connection, as against an answer of the server: worth another attempt while a database is starting. */
+/** A lost connection, as opposed to an answer of the server: worth retrying while a database is starting. */
 const NOT_YET = new Set(["ECONNREFUSED", "ECONNRESET", "ENOENT", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT", "57P03"]);
-/** A server beside us in the same compose file or cluster may need this long. */
+/** A database server in the same compose file or cluster may need this long. */
 const REACHED_WITHIN_MS = 30_000;
-/** PostgreSQL refuses 8000 bytes and more. */
+/** PostgreSQL refuses 8,000 bytes and more. */
 const MAX_PAYLOAD = 7_999;
 
-/** A PostgreSQL by its address, or by a URL with its password inside. */
+/** A PostgreSQL server by its address, or by a URL that contains the password. */
 export type DatabaseConnection = PostgresAddress | Secret;
 
 export interface DatabaseOptions {
   readonly maxStatementMs?: number;
-  /** Gives up waiting for the database. */
+  /** Stops waiting for the database. */
   readonly signal?: AbortSignal;
 }
 
 export interface Database<Schema> {
-  /** For requests and work in the background. Here as below a statement may take 15 s, and throws `DatabaseAway` where it gets no answer. */
+  /** For requests and background work. Here and below a statement may take 15 s, and throws `DatabaseAway` if it gets no answer. */
   readonly db: Kysely<Schema>;
-  /** For migrations: a statement takes as long as it takes. */
+  /** For migrations, whose statements have no time limit. */
   readonly unhurried: Kysely<Schema>;
-  /** For what keeps broadcasts alive: heartbeats, facts, publishing. */
+  /** For heartbeats, facts and publishing, which keep broadcasts alive. */
   readonly vital: Kysely<Schema>;
-  /** For questions that anybody may ask. Statements are prepared; beyond 500 that wait, one fails at once. */
+  /** For public queries. Statements are prepared; if 500 are waiting, further ones fail at once. */
   readonly viewers: Kysely<Schema>;
-  /** For the job queue, whose statements may be whole transactions. */
+  /** For the job queue, whose statements can be whole transactions. */
   readonly jobs: Kysely<Schema>;
-  /** Hear what is sent to a channel, over one connection for all of them. */
+  /** Listen to a channel, over one connection for all channels. */
   listen(channel: string, handler: ChannelHandler): Promise<Subscription>;
-  /** Send up to 7999 bytes to everybody who listens on the channel, in any process. */
+  /** Send up to 7,999 bytes to every listener of the channel, in any process. */
   notify(channel: string, payload: string): Promise<void>;
-  /** Connections of all kinds, and how many statements wait for one. */
+  /** Connections of all pools, and the number of statements waiting for one. */
   connections(): { readonly open: number; readonly idle: number; readonly waiting: number };
   /** Rejects while the database does not answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Open a database that answers. Throws `StartupError` when it does not within 30 s, or refuses us. */
+/** Open a database that answers. Throws `StartupError` if it does not within 30 s, or refuses the connection. */
 export async function openDatabase<Schema>(
   connection: DatabaseConnection,
   log: Log,
@@ -119,7 +119,7 @@ export async function openDatabase<Schema>(
   };
 }
 
-/** Host and port, for people; null for the embedded one, which is nobody's concern. */
+/** Host and port, for people; null for the embedded server. */
 function placeOf(connection: DatabaseConnection): string | null {
   return "reveal" in connection ? (URL.parse(connection.reveal())?.host ?? "the address in DATABASE_URL") : null;
 }

@@ -5,19 +5,19 @@ import { StartupError } from "./startup-error.ts";
 const BUSY = 5;
 
 /**
- * One holder per file: the lock that SQLite takes on an empty database. The kernel gives it to one process, at once, and drops it with that
- * process, however it ends. It works in a folder of any name, and across containers that share the folder.
+ * One holder per file, with the lock that SQLite takes on an empty database. The kernel grants it to one process at once, and releases it when
+ * that process ends in any way. It works in a folder of any name, and across containers that share the folder.
  */
 export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** The lock at `path`, or null where a living process holds it. Throws `StartupError` where the file system has no locks. */
+/** The lock at `path`, or null if a living process holds it. Throws `StartupError` if the file system has no locks. */
 export async function takeLock(path: string): Promise<FolderLock | null> {
   let file: DatabaseSync | null = null;
   try {
     file = new DatabaseSync(path, { timeout: 0 });
-    // The lock of a writer, which one process has; that of "exclusive" two can keep from one another.
+    // The writer's lock, which only one process can hold. With "exclusive", two can block one another.
     file.exec("begin immediate");
     chmodSync(path, 0o600);
     const held = file;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { StartupError } from "./startup-error.ts";
 
-/** Throws what opening a listener there would throw. Tried before anything is made that a start would leave behind; 0 is always free. */
+/** Throws the error that a listener would throw on this port. Run it before a start creates anything; port 0 is always free. */
 export async function checkPort(protocol: string, host: string, port: number, variable: string): Promise<void> {
   if (port === 0) return;
   const server = createServer();
@@ -16,7 +16,7 @@ export async function checkPort(protocol: string, host: string, port: number, va
   }
 }
 
-/** Why a listener could not be opened, in one line that names the setting to change. */
+/** The reason why a listener could not open, in one line that names the setting to change. */
 export function explainListen(
   error: NodeJS.ErrnoException,
   protocol: string,

@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { type DestinationStream, pino, stdSerializers } from "pino";
 import type { LogLevel } from "./settings.ts";
 
-/** An error is written whole under `err`; under `error` pino would write `{}`, so there is no such field. */
+/** pino writes an error completely under `err`. Under `error` it would write `{}`, so that field does not exist. */
 export interface LogFields {
   readonly error?: never;
   readonly [name: string]: unknown;
@@ -13,12 +13,12 @@ interface Write {
   (sentence: string): void;
 }
 
-/** The log as code uses it: structured fields first, then a sentence. */
+/** The log as the code uses it: structured fields first, then a sentence. */
 export interface Log extends Readonly<Record<LogLevel, Write>> {
   child(fields: LogFields): Log;
 }
 
-/** Second line of defence only: secrets are of type `Secret` and never get here under their own name. */
+/** A second line of defence only: secrets have type `Secret` and never get here under their own name. */
 const SECRET_FIELDS = [
   "accessKey",
   "apiKey",
@@ -34,7 +34,7 @@ const SECRET_FIELDS = [
 
 export interface LogSettings {
   readonly level: LogLevel;
-  /** One readable line per entry in place of JSON, for a person at a terminal. */
+  /** One readable line per entry instead of JSON, for a person at a terminal. */
   readonly readable: boolean;
 }
 
@@ -54,10 +54,10 @@ export function createLog(settings: LogSettings, destination: Writable = process
   );
 }
 
-/** For tests, and for those who pass no log. */
+/** For tests, and for callers without a log. */
 export const silentLog: Log = pino({ level: "silent" });
 
-/** The details of a PostgreSQL error show the row that it refused, with the keys in it. */
+/** The details of a PostgreSQL error contain the refused row, including its keys. */
 const ROW_FIELDS = ["detail", "where", "internalQuery"];
 
 function withoutRows(error: unknown): unknown {

@@ -5,7 +5,7 @@ import { type Kysely, sql, type Transaction } from "kysely";
 import type { Log } from "./log.ts";
 import { StartupError } from "./startup-error.ts";
 
-/** Any number, the same in every Weir: processes that start together migrate one after the other. */
+/** An arbitrary number, the same in every Weir, so that processes that start together migrate one after the other. */
 const LOCK = 7_319_402_551;
 
 interface Migration {
@@ -22,8 +22,8 @@ interface Applied {
 }
 
 /**
- * Bring the database to the schema of `folder` (`0001-name.sql`, numbered without gaps). Forward only; all pending files in one
- * transaction, so a failed one leaves nothing. Throws `StartupError` for a database that a newer Weir wrote.
+ * Bring the database to the schema of `folder` (`0001-name.sql`, numbered without gaps). Forward only; all pending files run in one transaction,
+ * so a failure leaves nothing behind. Throws `StartupError` for a database that a newer Weir wrote.
  */
 export async function migrate<Schema>(db: Kysely<Schema>, folder: string, log: Log): Promise<void> {
   const migrations = await readMigrations(folder);

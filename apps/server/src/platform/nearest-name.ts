@@ -1,4 +1,4 @@
-/** Of `names` the one that somebody most likely meant by `text`; null where none is alike. */
+/** The name most likely meant by `text`; null if none is similar. */
 export function nearestName(text: string, names: readonly string[]): string | null {
   const most = Math.max(2, Math.floor(text.length / 4));
   let nearest: string | null = null;
@@ -12,7 +12,7 @@ export function nearestName(text: string, names: readonly string[]): string | nu
   return nearest;
 }
 
-/** How many characters have to be added, removed or changed (Levenshtein). */
+/** Number of characters to insert, delete or replace (Levenshtein). */
 function editsBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 0; i < a.length; i++) {

@@ -1,14 +1,14 @@
 /**
- * Binary frames over a pipe between this process and a child: a uint32, the bytes that follow it; a uint8, the type; and the payload, everything
- * big-endian.
+ * Binary frames over a pipe between this process and a child: a uint32 with the number of following bytes, a uint8 with the type, and the
+ * payload. Big-endian.
  */
 
-/** No access unit of a source that we take is larger: 100 Mbit/s at one frame a second is 12 MB. */
+/** No access unit of an accepted source is larger: 100 Mbit/s at one frame per second is 12 MB. */
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 const LENGTH_BYTES = 4;
 
-/** Each frame's bytes are gathered in a buffer of its own, so messages may keep views into it. */
+/** Each frame's bytes are collected in a buffer of its own, so messages may keep views into it. */
 export function frameReader<Message>(read: (body: Buffer) => Message): (bytes: Uint8Array) => Message[] {
   const length = Buffer.alloc(LENGTH_BYTES);
   let lengthBytes = 0;

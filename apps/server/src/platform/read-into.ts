@@ -2,13 +2,13 @@ import { Socket } from "node:net";
 
 type Taken = (bytes: Uint8Array) => void;
 
-/** All sockets read into one buffer, one after the other: whoever is called has the bytes until it returns. */
+/** All sockets read into one buffer, one after the other: a callback has the bytes until it returns. */
 const SHARED = new Uint8Array(64 * 1024);
 
 /**
- * Give `take` what the socket receives, in a buffer that is only valid during the call. This is Node's documented `onread` option, which
- * spares a buffer and a stream event per read, but exists for outgoing sockets only: an accepted one is switched over by setting the
- * very fields that the option sets. Where a Node has other fields, the socket's `data` event does the same at a higher price.
+ * Pass received bytes to `take`, in a buffer that is valid only during the call. This is Node's documented `onread` option, which saves a buffer
+ * and a stream event per read, but exists for outgoing sockets only. For an accepted socket this function sets the same fields as the option. If
+ * a version of Node has other fields, the socket's `data` event does the same at a higher cost.
  */
 export function readInto(socket: Socket, take: Taken): void {
   fields ??= onreadFields();
@@ -35,7 +35,7 @@ interface OnreadFields {
 
 let fields: OnreadFields | "unknown" | undefined;
 
-/** The fields under which a socket keeps its `onread` option. */
+/** The fields in which a socket keeps its `onread` option. */
 function onreadFields(): OnreadFields | "unknown" {
   const callback = (): boolean => true;
   const probe = new Socket({ onread: { buffer: SHARED, callback } } as never) as unknown as Record<symbol, unknown>;

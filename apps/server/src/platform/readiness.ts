@@ -3,7 +3,7 @@ import { sleep } from "./retry.ts";
 
 const ANSWER_WITHIN_MS = 2_000;
 
-/** Null when all is well, else what is wrong in a few words without secrets: anyone may read them. */
+/** Null if all is well, or else a few words without secrets about the problem: anyone may read them. */
 export type ReadinessCheck = () => Promise<string | null> | string | null;
 
 export interface ReadinessReport {
@@ -11,7 +11,7 @@ export interface ReadinessReport {
   readonly checks: Readonly<Record<string, string>>;
 }
 
-/** Whether this process should be given work: every check is well, and it is not draining. */
+/** Whether this process should receive work: every check passes, and it is not draining. */
 export class Readiness {
   readonly #clock: Clock;
   readonly #checks = new Map<string, ReadinessCheck>();
@@ -31,7 +31,7 @@ export class Readiness {
     this.#isDraining = true;
   }
 
-  /** Callers at the same moment share one run of the checks. */
+  /** Concurrent callers share one run of the checks. */
   async report(): Promise<ReadinessReport> {
     if (this.#isDraining) return { isReady: false, checks: { node: "draining" } };
     this.#running ??= this.#run().finally(() => {

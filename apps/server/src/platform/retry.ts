@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** Waits between attempts: each twice the one before, up to a limit. */
+/** Waits between attempts: each is twice the previous one, up to a limit. */
 export class BackOff {
   readonly #firstMs: number;
   readonly #maxMs: number;
@@ -28,7 +28,7 @@ export function sleep(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => clock.after(ms, resolve));
 }
 
-/** True as soon as `condition` holds, false when it does not within `withinMs`. Looks every 20 ms. */
+/** True as soon as `condition` holds, false if it does not within `withinMs`. Checks every 20 ms. */
 export async function until(clock: Clock, withinMs: number, condition: () => boolean): Promise<boolean> {
   const deadline = clock.monotonic() + withinMs;
   while (!condition()) {

@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 
 const MASK = "[secret]";
 
-/** A text that no log, error, JSON or template can hold by accident: only `reveal` gives it out. */
+/** A text that no log, error, JSON or template can reveal by accident: only `reveal` returns it. */
 export class Secret {
   readonly #text: string;
 

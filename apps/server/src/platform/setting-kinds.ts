@@ -5,11 +5,11 @@ import { Secret } from "./secret.ts";
 
 export interface Setting<T> {
   readonly variable: string;
-  /** Taken when the variable is absent or empty. Undefined: the setting is optional, and null without a value. */
+  /** Used if the variable is absent or empty. Undefined: the setting is optional, and null when unset. */
   readonly fallback: string | undefined;
   readonly about: string;
   readonly allowed: string;
-  /** Undefined for a text that is not allowed. */
+  /** Undefined for an invalid text. */
   readonly parse: (text: string) => T | undefined;
   readonly isSecret: boolean;
 }

@@ -37,7 +37,7 @@ const roles: Kind<readonly Role[]> = {
   },
 };
 
-/** Every setting of Weir, once: read by `readConfig`, printed by `describeSettings`. */
+/** Every setting of Weir: read by `readConfig`, printed by `describeSettings`. */
 export const SETTINGS = {
   dataDir: setting(
     { variable: "WEIR_DATA_DIR", about: "Folder for all data of this node: database, recordings, uploads and spool." },

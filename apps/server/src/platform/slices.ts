@@ -1,14 +1,11 @@
 import type { Clock } from "./clock.ts";
 
-/** As long may one piece of long work hold up everybody else. */
+/** Longest time that one piece of long work may block the event loop. */
 const SLICE_MS = 5;
-/** Items between two looks at the clock. */
+/** Items between two checks of the clock. */
 const LOOK_EVERY = 16;
 
-/**
- * Work on the event loop that is too long to be done at once: it is done in slices, one in each turn of the loop, however many jobs there are,
- * and the jobs take turns.
- */
+/** Runs work that would block the event loop for too long in slices, one per turn of the loop. With several jobs, the jobs take turns. */
 export class Slices {
   readonly #clock: Clock;
   readonly #waiting: (() => void)[] = [];

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { Countries } from "./countries.ts";
 import { readUserAgent, type UserAgent } from "./user-agent.ts";
 
-/** A group of viewers: never a person, never an address. Empty texts where unknown. */
+/** A group of viewers: never a person or an address. Empty texts are unknown. */
 export interface Audience extends UserAgent {
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
@@ -11,7 +11,7 @@ export interface Audience extends UserAgent {
 const MAX_HEADERS = 2_000;
 const MAX_AUDIENCES = 5_000;
 
-/** Tells the audience that a request comes from. Two requests of the same audience get the same object. */
+/** Finds the audience of a request. Two requests of the same audience get the same object. */
 export class Audiences {
   readonly #countries: Countries | null;
   readonly #agents = new LRUCache<string, UserAgent>({ max: MAX_HEADERS });

@@ -3,10 +3,10 @@ import { isIP } from "node:net";
 import { type CountryResponse, Reader } from "mmdb-lib";
 import { StartupError } from "../startup-error.ts";
 
-/** How a socket for both families tells an IPv4 address: RFC 4291 section 2.5.5.2. */
+/** The form in which a dual-stack socket shows an IPv4 address: RFC 4291 section 2.5.5.2. */
 const MAPPED = "::ffff:";
 
-/** The country of an address, by a file in MaxMind's format (GeoLite2 Country and City, DB-IP and others). */
+/** The country of an address, from a file in MaxMind's format (GeoLite2 Country and City, DB-IP and others). */
 export class Countries {
   readonly #reader: Reader<CountryResponse>;
 
@@ -14,7 +14,7 @@ export class Countries {
     this.#reader = new Reader<CountryResponse>(file);
   }
 
-  /** ISO 3166-1 alpha-2; empty where the file does not know the address. */
+  /** ISO 3166-1 alpha-2; empty if the file does not know the address. */
   of(address: string): string {
     const plain = address.startsWith(MAPPED) ? address.slice(MAPPED.length) : address;
     if (isIP(plain) === 0) return "";
@@ -22,7 +22,7 @@ export class Countries {
   }
 }
 
-/** Throws `StartupError` for a file that is not there or of another format. */
+/** Throws `StartupError` if the file is missing or has another format. */
 export function readCountries(path: string): Countries {
   try {
     const countries = new Countries(readFileSync(path));

@@ -1,4 +1,4 @@
-/** The smallest file in MaxMind's format: addresses from 128.0.0.0 on are in one country. */
+/** The smallest file in MaxMind's format: all addresses from 128.0.0.0 on are in one country. */
 export function countryFile(country: string): Buffer {
   const tree = Buffer.from([0, 0, UNKNOWN, 0, 0, UNKNOWN + SEPARATOR]);
   const metadata = map({
@@ -19,7 +19,7 @@ export function countryFile(country: string): Buffer {
   ]);
 }
 
-/** With one node, the first record that is no node. */
+/** With a single node, the first record that is not a node. */
 const UNKNOWN = 1;
 const SEPARATOR = 16;
 

@@ -1,3 +1,3 @@
-/** The door of the audience: kinds of devices and countries, never persons. */
+/** Public interface of audiences: device types and countries, never persons. */
 export { type Audience, Audiences } from "./audiences.ts";
 export { type Countries, readCountries } from "./countries.ts";

@@ -1,22 +1,22 @@
 import Bowser from "bowser";
 
-/** The kinds of software and device behind a `User-Agent` header; empty texts where it does not tell. */
+/** The software and device behind a `User-Agent` header; empty texts are unknown. */
 export interface UserAgent {
   /** `desktop`, `mobile`, `tablet`, `tv` or `bot`. */
   readonly deviceType: string;
   readonly os: string;
-  /** A browser or, where there is none, a player: `Chrome`, `Safari`, `VLC`. */
+  /** A browser, or else a player: `Chrome`, `Safari`, `VLC`. */
   readonly browser: string;
 }
 
 const MAX_LENGTH = 512;
 
-/** The parser names unknown programs by their own words. A header could make up any number of those. */
+/** The parser returns the header's own words for unknown programs, and a header could invent any number of them. */
 const BROWSERS = new Set<string>(Object.values(Bowser.BROWSER_MAP));
 const SYSTEMS = new Set<string>(Object.values(Bowser.OS_MAP));
 const PLATFORMS = new Set<string>(Object.values(Bowser.PLATFORMS_MAP));
 
-/** Players that are no browsers, by the first word of their header. */
+/** Players that are not browsers, by the first word of their header. */
 const PLAYERS: Readonly<Record<string, string>> = {
   VLC: "VLC",
   Lavf: "FFmpeg",

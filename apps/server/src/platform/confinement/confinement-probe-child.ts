@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 
-/** Tries what a confined program should not be able to do, and tells what it could. */
+/** Tries everything that a confined program should not be able to do, and reports what succeeded. */
 const [file = "", port = ""] = process.argv.slice(2);
 const readsFiles = canRead(file);
 const changesCode = canOpenForWriting(import.meta.filename);
@@ -22,7 +22,7 @@ function canRead(path: string): boolean {
   }
 }
 
-/** The server's own code. Nothing is written. */
+/** The server's own code. The probe writes nothing. */
 function canOpenForWriting(path: string): boolean {
   try {
     closeSync(openSync(path, "r+"));

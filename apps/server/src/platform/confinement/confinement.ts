@@ -1,31 +1,31 @@
-/** How to start a program with less than this process has. */
+/** Starts a program with fewer rights than this process has. */
 export interface Confinement {
-  /** The words before the program on its command line; empty where nothing can be taken away. */
+  /** Words before the program on its command line; empty if no right can be removed. */
   readonly prefix: readonly string[];
-  /** The rights that each part takes away, in words for the operator. */
+  /** The rights that each part removes, in words for the operator. */
   readonly bounds: readonly string[];
 }
 
 export const UNCONFINED: Confinement = { prefix: [], bounds: [] };
 
 export interface ConfinementNeeds {
-  /** Folders that the program must not see. They must exist. */
+  /** Folders to hide from the program. They must exist. */
   readonly hidden: readonly string[];
-  /** Groups that it needs, for devices. */
+  /** Groups that the program needs, for devices. */
   readonly groups: readonly number[];
 }
 
-/** No distribution gives it to anybody; systemd's dynamic users end below it, `nobody` lies above and may own the embedded database. */
+/** No distribution assigns this id. systemd's dynamic users end below it; `nobody` lies above and may own the embedded database. */
 const DECODER_UID = "65530";
 
-/** Over each hidden folder an empty one is put, which the program cannot take away: it has no capabilities. */
+/** Mounts an empty folder over each hidden folder. The program cannot remove it, because it has no capabilities. */
 const HIDE = `while [ "$1" != -- ]; do mount -t tmpfs -o ro,size=4k,mode=000 weir "$1" || exit 125; shift; done; shift;`;
-/** Of a process namespace of its own; in containers only an empty one may be put there. */
+/** A /proc for its own process namespace; containers allow only an empty one here. */
 const OWN_PROC = "mount -t proc proc /proc 2>/dev/null || mount -t tmpfs -o ro,size=4k weir /proc || exit 125;";
-/** Everything that is mounted; `mountinfo` writes a space as \\040. Where a mount cannot be changed, the probe finds out what that leaves. */
+/** All mounts; `mountinfo` writes a space as \\040. If a mount cannot be changed, the probe finds out what that leaves open. */
 const READ_ONLY =
   'while read -r _ _ _ _ at _; do mount -o remount,bind,ro "$(printf %b "$at")" 2>/dev/null; done < /proc/self/mountinfo;';
-/** No file is written and no core dumped; 256 files; 4 GiB of data. CPU time has no limit: a stream may run for months. */
+/** No files written, no core dumps, 256 files, 4 GiB of data. CPU time is unlimited, because a stream may run for months. */
 const LIMITS = 'ulimit -c 0; ulimit -f 0; ulimit -n 256; ulimit -d 4194304 2>/dev/null; exec "$@"';
 
 const NO_PRIVILEGES = ["--no-new-privs", "--pdeathsig=KILL"];
@@ -43,7 +43,7 @@ export function confinements({ hidden, groups }: ConfinementNeeds): Confinement[
   };
   const ownUser = {
     prefix: [
-      // `unshare` stays as the parent of the process namespace: it must not outlive this process either.
+      // `unshare` stays as the parent of the process namespace, so it must not outlive this process either.
       ...["setpriv", "--pdeathsig=KILL"],
       ...["unshare", "--user", "--map-root-user", "--mount", "--net", "--ipc", "--pid", "--fork", "--kill-child"],
       ...["/bin/sh", "-c", `${HIDE} ${READ_ONLY} ${OWN_PROC} exec "$@"`, "sh", ...hidden, "--"],

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const GRAPHICS = "/dev/dri";
 
-/** The groups that may use this machine's graphics, where there is any: hardware encoders need them. */
+/** The groups that may use this machine's graphics devices, if it has any: hardware encoders need them. */
 export function deviceGroups(): number[] {
   try {
     const nodes = readdirSync(GRAPHICS).filter((name) => name.startsWith("render"));

@@ -10,7 +10,7 @@ import type { Log } from "../log.ts";
 import { type Confinement, type ConfinementNeeds, confinements, UNCONFINED } from "./confinement.ts";
 
 const CHILD = fileURLToPath(new URL("./confinement-probe-child.ts", import.meta.url));
-/** A machine that is busy starts slowly; one that hangs is not waited for. */
+/** A busy machine starts a process slowly; the probe does not wait for one that hangs. */
 const PROBE_MS = 10_000;
 
 export interface ConfinementSettings extends ConfinementNeeds {
@@ -19,7 +19,7 @@ export interface ConfinementSettings extends ConfinementNeeds {
   readonly log: Log;
 }
 
-/** The forbidden things that a child could do; null where it did not start. */
+/** The forbidden actions that a child could do; null if it did not start. */
 export interface Breaches {
   readonly readsFiles: boolean;
   /** Write to the server's own files. */
@@ -28,8 +28,8 @@ export interface Breaches {
 }
 
 /**
- * The strongest confinement that works here, found by starting a child in it that tries to read a file of the data folder, to write to the server's code and to connect.
- * What confines children and what does not is logged in one line. Never rejects.
+ * The strongest confinement that works on this machine, found by starting a child in it that tries to read a file of the data folder, to write
+ * to the server's code and to connect. One log line says which limits work. Never rejects.
  */
 export async function findConfinement(settings: ConfinementSettings): Promise<Confinement> {
   const { dataFolder, clock, log } = settings;
@@ -58,7 +58,7 @@ export async function findConfinement(settings: ConfinementSettings): Promise<Co
   return UNCONFINED;
 }
 
-/** The forbidden things that a child can still do under this confinement; null where it does not start. */
+/** The forbidden actions that a child can still do under this confinement; null if it does not start. */
 export function tryConfinement(
   { prefix }: Confinement,
   secret: string,
@@ -85,7 +85,7 @@ export function tryConfinement(
   });
 }
 
-/** Null for what a child that was cut short said. */
+/** Null if the child's report was cut short. */
 function breachesIn(said: string): Breaches | null {
   try {
     return JSON.parse(said) as Breaches;

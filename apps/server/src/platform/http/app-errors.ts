@@ -2,16 +2,16 @@ import type { FastifyError, FastifyReply, FastifyRequest, FastifySchemaValidatio
 import { DatabaseAway } from "../database-away.ts";
 import type { Log } from "../log.ts";
 
-/** With every 503, which is always about a state that passes. */
+/** Sent with every 503, because each 503 is about a temporary state. */
 const RETRY_AFTER_SECONDS = 5;
 const SHOWN_NAME_LENGTH = 200;
 
-/** Codes of our own, as against those of the framework and of Node. */
+/** The server's own codes, as opposed to those of the framework and of Node. */
 const PUBLIC_CODE = /^[a-z]+(-[a-z]+)*$/;
 
 /**
- * `{"errors": […], "code"}` for everything that goes wrong, the same for all routes. Errors say their status by a `statusCode` of 400 to
- * 599, and what they are by a `code`.
+ * `{"errors": […], "code"}` for every failure, on every route. Errors carry their HTTP status in `statusCode`, 400 to 599, and their kind in
+ * `code`.
  */
 export function answerError(log: Log) {
   return (error: Partial<FastifyError> & Error, request: FastifyRequest, reply: FastifyReply) => {
@@ -24,7 +24,7 @@ export function answerError(log: Log) {
     const { statusCode = 500 } = error;
     if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send(bodyOf(error));
     if (statusCode === 503) reply.header("retry-after", RETRY_AFTER_SECONDS);
-    // The pool says once that the database is away; each request that failed by it would flood the log.
+    // The pool logs once that the database is unavailable; a line per failed request would flood the log.
     const level = error instanceof DatabaseAway ? "debug" : "error";
     log[level]({ err: error, method: request.method, route: request.routeOptions.url }, "a request failed");
     if (statusCode > 500 && statusCode < 600) return reply.code(statusCode).send(bodyOf(error));
@@ -32,7 +32,7 @@ export function answerError(log: Log) {
   };
 }
 
-/** For people, beside the validator's own object that programs read: `profiles.0.width must be >= 128`. */
+/** For people, next to the validator's own object for programs: `profiles.0.width must be >= 128`. */
 function sentenceOf(error: FastifySchemaValidationError | undefined): string {
   const { instancePath = "", message = "does not fit its schema", params = {} } = error ?? {};
   const field = instancePath.slice(1).replaceAll("/", ".") || "the body";

@@ -10,7 +10,7 @@ import type { TrustedProxies } from "./trusted-proxies.ts";
 const MAX_BODY = 1024 * 1024;
 const MAX_PARAMETER = 500;
 
-/** Headers of every answer. A handler that answers past the framework adds them itself. */
+/** Headers of every response. A handler that responds past the framework adds them itself. */
 export const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
@@ -18,25 +18,25 @@ export const SECURITY_HEADERS = {
   "cross-origin-opener-policy": "same-origin",
 };
 
-/** Where the viewer came by TLS to a proxy: a browser asks by TLS alone from then on, for a year, whatever the port. */
+/** If the viewer reached a proxy by TLS: the browser then uses only TLS for a year, on any port. */
 const STRICT_TRANSPORT = "max-age=31536000";
 
 export interface AppSettings extends CorsSettings {
   readonly log: Log;
-  /** The proxies that may tell where a request comes from; none where absent. */
+  /** The proxies that may say where a request comes from; none if absent. */
   readonly proxies?: TrustedProxies;
   readonly observer?: RequestObserver;
 }
 
-/** A Fastify app with this house's rules: exact validation, errors as `{"errors": […]}`, bounded bodies. Routes are added by their owners. */
+/** A Fastify app with Weir's conventions: exact validation, errors as `{"errors": […]}`, bounded bodies. The owners of routes add them. */
 export function createApp({ log, proxies, observer, ...cors }: AppSettings): FastifyInstance {
   const app = fastify({
-    // Requests are logged by route, as addresses may hold tokens.
+    // The log names routes, because URLs may contain tokens.
     logger: false,
     ...(proxies ? { trustProxy: (address: string) => proxies.has(address) } : {}),
     bodyLimit: MAX_BODY,
     routerOptions: { maxParamLength: MAX_PARAMETER },
-    // An address that cannot be decoded, or has a part that is too long.
+    // A URL that cannot be decoded, or has a part that is too long.
     frameworkErrors: (error, _request, reply: FastifyReply) =>
       void reply.code(error.statusCode ?? 400).send({ errors: [error.message] }),
     ajv: { customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: false } },
@@ -47,7 +47,7 @@ export function createApp({ log, proxies, observer, ...cors }: AppSettings): Fas
   );
   app.setErrorHandler(answerError(log));
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ errors: ["not found"] }));
-  // A content type without a body: the server has ended the stream already, and a parser would wait for its end.
+  // A content type without a body: the server has already ended the stream, and a parser would wait for its end.
   app.addHook("preParsing", async (_request, _reply, body) =>
     (body as Readable).readableEnded ? Readable.from([]) : body,
   );

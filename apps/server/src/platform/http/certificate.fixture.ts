@@ -1,4 +1,4 @@
-/** Certificates of `localhost` that nobody signed, and their keys. Made for tests; valid for a hundred years. */
+/** Self-signed certificates for `localhost` and their keys. For tests; valid for a hundred years. */
 export const FIRST = {
   cert: `-----BEGIN CERTIFICATE-----
 MIIBnDCCAUGgAwIBAgIUZCtRTgd7PWyJuwOxSWODjrEalxcwCgYIKoZIzj0EAwIw

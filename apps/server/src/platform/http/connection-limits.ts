@@ -4,21 +4,21 @@ import { clientOf } from "../limits/client.ts";
 import { Places } from "../limits/places.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 
-/** Of all connections: what one client cannot have, so that others still get in. */
+/** Share of all connections that one client cannot use, so that others still get in. */
 const SHARE_PER_CLIENT = 0.75;
-/** From this part of all connections on, a connection may idle for a short time only. */
+/** Above this share of all connections, a connection may idle only for a short time. */
 const PRESSURE = 0.75;
 const SHORT_IDLE_MS = 5_000;
 const LOOK_MS = 2_000;
 
-/** A server, as far as its connections are concerned. */
+/** The parts of a server that the limits need. */
 type ConnectionSource = Pick<Server, "on" | "maxConnections">;
 
 export interface ConnectionLimitsSettings {
-  /** All that listen: their connections are counted together. */
+  /** All listeners: their connections are counted together. */
   readonly servers: readonly ConnectionSource[];
   readonly clock: Clock;
-  /** They bring the connections of many clients, so only the limit for all holds for them. */
+  /** Proxies carry the connections of many clients, so only the total limit applies to them. */
   readonly proxies: TrustedProxies;
   readonly inAll: number;
   readonly perClient: number;
@@ -26,12 +26,12 @@ export interface ConnectionLimitsSettings {
 
 export interface ConnectionLimits {
   readonly open: number;
-  /** Connections that were closed at once because their client had too many. */
+  /** Connections closed at once because their client had too many. */
   readonly refused: number;
   close(): void;
 }
 
-/** Bounds the connections of a server, per client and in all. Costs nothing per request. */
+/** Limits the connections of a server, per client and in total. Costs nothing per request. */
 export function limitConnections(settings: ConnectionLimitsSettings): ConnectionLimits {
   const { servers, clock, proxies, inAll, perClient } = settings;
   const places = new Places({ inAll, perHolder: Math.min(perClient, Math.floor(inAll * SHARE_PER_CLIENT)) });
@@ -61,7 +61,7 @@ export function limitConnections(settings: ConnectionLimitsSettings): Connection
   }
   const timer = clock.every(LOOK_MS, () => {
     if (open < inAll * PRESSURE) return;
-    // Node gives a socket a timeout while it idles between two requests, and takes it away for the next one.
+    // Node gives a socket a timeout while it idles between two requests, and removes it for the next one.
     for (const socket of ofClients) if ((socket.timeout ?? 0) > SHORT_IDLE_MS) socket.setTimeout(SHORT_IDLE_MS);
   });
   return {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 export interface CorsSettings {
-  /** Addresses below these answer any page. */
+  /** URLs below these prefixes answer any page. */
   readonly openPrefixes: readonly string[];
   /** Pages of this origin may read everything else. */
   readonly ownOrigin: () => string;
@@ -11,7 +11,10 @@ const PREFLIGHT_SECONDS = "7200";
 /** The response headers that pages may read. */
 const EXPOSED = "Link, X-Total-Count, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed";
 
-/** Cross-origin rules: a pre-flight is answered to anyone, the answer itself can be read by our own pages and, where open, by all. */
+/**
+ * Cross-origin rules: any page gets an answer to its preflight request. Only the server's own pages and, for open URLs, all pages can read the
+ * response itself.
+ */
 export function addCors(app: FastifyInstance, { openPrefixes, ownOrigin }: CorsSettings): void {
   app.addHook("onRequest", async (request, reply) => {
     const { origin } = request.headers;
@@ -19,7 +22,7 @@ export function addCors(app: FastifyInstance, { openPrefixes, ownOrigin }: CorsS
     if (!origin) return;
     const isPreflight = request.method === "OPTIONS" && "access-control-request-method" in request.headers;
     const isOpen = openPrefixes.some((prefix) => request.url.startsWith(prefix));
-    // Compared whole: `null` and look-alike suffixes are other origins.
+    // Compares the whole origin: `null` and similar suffixes do not match.
     if (!isPreflight && !isOpen && origin !== ownOrigin()) return;
     exposeTo(reply, origin);
     if (origin === ownOrigin()) reply.header("access-control-allow-credentials", "true");
@@ -34,15 +37,15 @@ export function addCors(app: FastifyInstance, { openPrefixes, ownOrigin }: CorsS
   });
 }
 
-/** Let the pages of this origin read the answer. */
+/** Let pages of this origin read the response. */
 export function exposeTo(reply: FastifyReply, origin: string): void {
   reply.header("access-control-allow-origin", origin);
   reply.header("access-control-expose-headers", EXPOSED);
 }
 
 /**
- * Whether the page that sent this request is ours: of the origin that we are known by, or of the very host that was asked, as a server
- * without a public address is reached by several names. The host that a proxy names counts only where that proxy is trusted.
+ * Whether the requesting page belongs to this server: its origin is the configured one, or the very host of the request, because a server
+ * without a public URL is reached by several names. A host named by a proxy counts only if that proxy is trusted.
  */
 export function isSameOrigin({ headers, host }: FastifyRequest, ownOrigin: string): boolean {
   return headers.origin === ownOrigin || URL.parse(headers.origin ?? "")?.host === host;

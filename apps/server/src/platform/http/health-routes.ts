@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Readiness } from "../readiness.ts";
 
-/** `/healthz`: the process answers. `/readyz`: it should get traffic; 503 with the reasons while it should not. */
+/** `/healthz`: the process answers. `/readyz`: the process should receive traffic; otherwise 503 with the reasons. */
 export function addHealthRoutes(app: FastifyInstance, readiness: Readiness): void {
   app.get("/healthz", { schema: { hide: true } }, async () => ({ status: "ok" }));
   app.get("/readyz", { schema: { hide: true } }, async (_request, reply) => {

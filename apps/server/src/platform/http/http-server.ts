@@ -5,26 +5,26 @@ import type { Clock } from "../clock.ts";
 import { explainListen } from "../listen-error.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
-/** How long a running request may go on when the server closes. */
+/** How long a running request may take after the server begins to close. */
 const LAST_ANSWERS_MS = 1_000;
 /** For a request with a body, from its head to its last byte. */
 const MAX_REQUEST_MS = 30_000;
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Who answers what, over any version of HTTP. */
+/** The handlers of requests, for any version of HTTP. */
 export interface HttpRoutes {
-  /** Answers what begins with one of `mediaPrefixes`, without a framework in between. */
+  /** Handles URLs with one of `mediaPrefixes`, without a framework. */
   readonly media: HttpHandler;
   readonly mediaPrefixes: readonly string[];
-  /** The same for files that come in, which may take any time: the deadline of requests is not for them. */
+  /** The same for incoming files, to which the deadline of requests does not apply. */
   readonly uploads?: { readonly handle: HttpHandler; readonly prefixes: readonly string[] } | null;
   readonly app: FastifyInstance;
 }
 
 export interface HttpServerSettings extends HttpRoutes {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly clock: Clock;
 }
@@ -32,26 +32,26 @@ export interface HttpServerSettings extends HttpRoutes {
 export interface HttpServer {
   readonly port: number;
   readonly server: Server;
-  /** Takes no new connections, lets running requests end for a second, then cuts them. */
+  /** Accepts no new connections, gives running requests a second, then closes their connections. */
   close(): Promise<void>;
 }
 
-/** One listener for everything. Throws `StartupError` where the port is taken or not allowed. */
+/** One listener for everything. Throws `StartupError` if the port is taken or not allowed. */
 export async function createHttpServer({ host, port, clock, ...routes }: HttpServerSettings): Promise<HttpServer> {
   const { app } = routes;
   await app.ready();
   const server = createServer(
     {
-      // The longest access key (8 KiB) in a header, and sealed in the address or in an edge's question about it (11 KiB).
+      // The longest access key (8 KiB) in a header, or sealed in the URL or in an edge's question about it (11 KiB).
       maxHeaderSize: 24 * 1024,
-      // Deadlines for a whole head and, below, a whole request, not for a read: a byte a second does not get past them.
+      // Deadlines for a whole head and, below, a whole request rather than a single read: a byte per second does not get past them.
       headersTimeout: 10_000,
       requestTimeout: 0,
       connectionsCheckingInterval: 2_000,
-      // Longer than the 60 s of common load balancers, who must be the first to close.
+      // Longer than the 60 s of common load balancers, which must close first.
       keepAliveTimeout: 65_000,
       noDelay: true,
-      // A request without a body is complete with its head: no stream events of it, which cost some microseconds.
+      // A request without a body is complete with its head, so it skips stream events, which cost some microseconds.
       optimizeEmptyRequests: true,
     },
     oneAtATime(routeRequests(routes, clock)),
@@ -87,7 +87,7 @@ export function routeRequests({ media, mediaPrefixes, uploads = null, app }: Htt
   };
 }
 
-/** Over HTTP/1 a request without a body is complete with its head, though `complete` is set a moment later, and never emits `close`. */
+/** Over HTTP/1 a request without a body is complete with its head, though `complete` is set a moment later and `close` is never emitted. */
 function isBodyToCome({ httpVersionMajor, headers, complete }: IncomingMessage): boolean {
   return httpVersionMajor >= 2 ? !complete : "content-length" in headers || "transfer-encoding" in headers;
 }
@@ -97,14 +97,14 @@ function endLate(request: IncomingMessage, response: ServerResponse, clock: Cloc
   const { socket } = request;
   const deadline = clock.after(MAX_REQUEST_MS, () => {
     if (request.complete) return;
-    // Over HTTP/2 the connection has other requests too.
+    // An HTTP/2 connection carries other requests, too.
     if (request.httpVersionMajor >= 2) response.destroy();
     else refuse(Object.assign(new Error("too slow"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
   });
   request.once("close", () => deadline.cancel());
 }
 
-/** A request that is no HTTP, or came too slowly: one answer without a word about the parser, and the end. */
+/** A malformed or slow request: one response without details of the parser, then the end. */
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   const status =

@@ -14,14 +14,14 @@ import { oneAtATime } from "./one-at-a-time.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
 const LAST_ANSWERS_MS = 1_000;
-/** A connection that carries nothing for so long is closed; requests that wait are answered sooner. */
+/** A connection that carries nothing for this long is closed; waiting requests are answered sooner. */
 const MAX_IDLE_MS = 65_000;
-/** Requests of one connection at a time: a player has some ten. */
+/** Concurrent requests per connection: a player makes about ten. */
 const MAX_STREAMS = 128;
 
 export interface HttpsServerSettings extends HttpRoutes {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
   readonly tls: TlsFiles;
   readonly clock: Clock;
@@ -30,11 +30,14 @@ export interface HttpsServerSettings extends HttpRoutes {
 export interface HttpsServer {
   readonly port: number;
   readonly server: Http2SecureServer;
-  /** Takes no new connections, lets running requests end for a second, then cuts them. */
+  /** Accepts no new connections, gives running requests a second, then closes their connections. */
   close(): Promise<void>;
 }
 
-/** The same answers over TLS, by HTTP/2 or HTTP/1.1. Follows the certificate's renewal. Throws `StartupError` where the port is taken or not allowed. */
+/**
+ * The same handlers over TLS, with HTTP/2 or HTTP/1.1. Follows the certificate's renewal. Throws `StartupError` if the port is taken or not
+ * allowed.
+ */
 export async function createHttpsServer({
   host,
   port,
@@ -55,13 +58,13 @@ export async function createHttpsServer({
       Http2ServerResponse: LikeHttp1Response,
     },
     (request, response) => {
-      // Both kinds have all that our handlers use.
+      // Both kinds of request have everything that the handlers use.
       const answer = request.httpVersionMajor >= 2 ? handle : inTurn;
       (answer as unknown as Http2Handler)(request, response);
     },
   );
   server.setTimeout(MAX_IDLE_MS);
-  server.on("sessionError", () => {}); // its end is the client's
+  server.on("sessionError", () => {}); // The client ended the stream.
   server.on("tlsClientError", () => {});
   const sessions = new Set<{ destroy(): void; close(): void }>();
   server.on("session", (session) => {
@@ -99,7 +102,7 @@ export async function createHttpsServer({
 
 type Http2Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
 
-/** What handlers of HTTP/1.1 expect and Node's own class lacks. */
+/** Members that handlers of HTTP/1.1 expect and Node's own class lacks. */
 class LikeHttp1Request extends Http2ServerRequest {
   constructor(
     stream: ServerHttp2Stream,
@@ -109,12 +112,12 @@ class LikeHttp1Request extends Http2ServerRequest {
   ) {
     if (headers.host === undefined && headers[":authority"] !== undefined) headers.host = headers[":authority"];
     super(stream, headers, options, rawHeaders);
-    // True as well where there is no body to wait for.
+    // Also true if there is no body to wait for.
     const isComplete = () => stream.endAfterHeaders || stream.readableEnded || stream.destroyed;
     Object.defineProperty(this, "complete", { get: isComplete });
   }
 
-  /** Values of repeated lines apart: HTTP/2 gives them in order. */
+  /** Repeated headers kept apart: HTTP/2 gives them in order. */
   get headersDistinct(): Record<string, string[]> {
     const distinct: Record<string, string[]> = {};
     for (let at = 0; at + 1 < this.rawHeaders.length; at += 2) {

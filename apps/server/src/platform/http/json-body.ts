@@ -1,15 +1,13 @@
 const DEEPEST = 32;
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
-/** A body that is not the JSON we take. The message is for the caller; `statusCode` is read by the error handler. */
+/** A body that is not acceptable JSON. The message is for the caller; the error handler reads `statusCode`. */
 export class BadJson extends Error {
   readonly statusCode = 400;
   readonly code = "bad-json";
 }
 
-/**
- * The value of a JSON text. Stricter than `JSON.parse`: no `__proto__` and no key twice in an object, at most 32 levels. Throws `BadJson`.
- */
+/** The value of a JSON text. Stricter than `JSON.parse`: no `__proto__`, no duplicate key in an object, at most 32 levels. Throws `BadJson`. */
 export function parseJson(text: string): unknown {
   let value: unknown;
   try {
@@ -21,7 +19,7 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** One pass over the tokens of a text that is known to be JSON. An open array stands on the stack as null. */
+/** One pass over the tokens of a valid JSON text. The stack holds null for an open array. */
 function checkStructure(text: string): void {
   const open: (Set<string> | null)[] = [];
   let string = "";

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** For requests that came before the answer to an earlier one on their connection was sent. Common clients send none. */
+/** Limit for pipelined requests, which arrive before the response to an earlier one was sent. Common clients send none. */
 const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 const MAX_WAITING_BYTES_PER_CONNECTION = 2 * 1024 * 1024;
-/** Of a request without its texts: parser, streams and lists of Node. */
+/** A request without its texts: parser, streams and lists of Node. */
 const REQUEST_BYTES = 3_000;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -17,14 +17,14 @@ interface Exchange {
 /** The requests of a connection. */
 interface Line {
   isAnswering: boolean;
-  /** Behind the one that is being answered. */
+  /** Requests behind the one being answered. */
   readonly exchanges: Exchange[];
   bytes: number;
 }
 
 /**
- * Handle the requests of a connection one after the other: the next one when the last answer has left. Node itself hands over all requests
- * of a packet at once, so that a few kB would begin hundreds of answers that nobody reads. A connection that sends too many is closed.
+ * Handle the requests of a connection one after the other: the next one starts when the last response has left. Node itself passes on all
+ * requests of a packet at once, so a few kB would start hundreds of responses that nobody reads. A connection that sends too many is closed.
  */
 export function oneAtATime(handle: Handler): Handler {
   const lines = new WeakMap<Socket, Line>();
@@ -66,7 +66,7 @@ export function oneAtATime(handle: Handler): Handler {
   };
 }
 
-/** Roughly what a request takes in memory. */
+/** Approximate memory of a request. */
 function sizeOf({ url = "", rawHeaders }: IncomingMessage): number {
   return rawHeaders.reduce((bytes, text) => bytes + text.length, REQUEST_BYTES + url.length);
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 
 export interface RateLimitSettings {
   readonly clock: Clock;
-  /** How many in a window; 0 for no limit. */
+  /** Limit per window; 0 means no limit. */
   readonly quota: number;
   readonly windowMs: number;
 }
@@ -19,13 +19,13 @@ interface Window {
   readonly endsAt: number;
 }
 
-/** One client more evicts the one with the oldest window. */
+/** Beyond this number of clients, the one with the oldest window is evicted. */
 const MAX_WINDOWS = 10_000;
 
-/** So many in a window of time, for each name. Counts in this process alone; its memory is bounded. */
+/** A fixed-window limit per name. Counts in this process only; its memory is bounded. */
 export class RateLimit {
   readonly #settings: RateLimitSettings;
-  /** In the order of their ends, as all are equally long. */
+  /** In the order of their ends, because all are equally long. */
   readonly #windows = new Map<string, Window>();
 
   constructor(settings: RateLimitSettings) {
@@ -55,13 +55,13 @@ export class RateLimit {
     return window !== undefined && window.used >= quota && window.endsAt > clock.monotonic();
   }
 
-  /** Give the last one back: it turned out not to count. */
+  /** Return the last one, which turned out not to count. */
   giveBack(name: string): void {
     const window = this.#windows.get(name);
     if (window && window.used > 0) window.used -= 1;
   }
 
-  /** RateLimit-Policy and RateLimit of draft-ietf-httpapi-ratelimit-headers-10, and Retry-After where it is used up. */
+  /** RateLimit-Policy and RateLimit of draft-ietf-httpapi-ratelimit-headers-10, and Retry-After once the quota is used up. */
   headers({ isAllowed, remaining, resetSeconds }: Allowance): Record<string, string> {
     const { quota, windowMs } = this.#settings;
     return {

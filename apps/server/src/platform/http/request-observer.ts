@@ -8,7 +8,7 @@ export interface RequestObserver {
   readonly requests: LabelledCounter;
 }
 
-/** Count and trace what an app answers. Addresses may hold tokens and ids: only the route's template is told. */
+/** Counts and traces an app's requests. URLs may contain tokens and ids, so it records only the route's template. */
 export function observeRequests(app: FastifyInstance, { tracing, requests }: RequestObserver): void {
   app.addHook("onRequest", (request, _reply, go) => {
     const { traceparent } = request.headers;

@@ -6,11 +6,11 @@ import type { FastifyInstance } from "fastify";
 export interface SinglePageAppSettings {
   /** The built app: `index.html`, and files with a hash in their name below `static/`. */
   readonly folder: string;
-  /** Addresses below these are never a page. */
+  /** URLs below these prefixes are never a page. */
   readonly reservedPrefixes: readonly string[];
 }
 
-// Workers and blob: are hls.js's; styles are set by script in the component library.
+// hls.js needs workers and blob:. The component library sets styles by script.
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "script-src 'self'",
@@ -25,7 +25,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Serve a built web app at `/`: its files, and its page for every other address a person may open. False where it is not built. */
+/** Serve a built web app at `/`: its files, and its page for every other URL that a person may open. False if the app is not built. */
 export async function addSinglePageApp(
   app: FastifyInstance,
   { folder, reservedPrefixes }: SinglePageAppSettings,
@@ -36,18 +36,18 @@ export async function addSinglePageApp(
     );
     return false;
   }
-  // Names are matched against what the build left, never joined to a path.
+  // Names are looked up among the built files, never joined to a path.
   const files = new Set(readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap(nameIn(folder)));
   await app.register(staticFiles, {
     root: folder,
     serve: false,
-    // The build leaves `.br` and `.gz` beside each text.
+    // The build writes `.br` and `.gz` next to each text file.
     preCompressed: true,
     cacheControl: false,
     setHeaders(reply, path) {
       const isHashed = path.startsWith(join(folder, "static"));
       reply.header("cache-control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
-      // It rules over pages; on each of thirty scripts and styles it would be a third of a kilobyte for nothing.
+      // The policy matters for pages; on each of thirty scripts and styles it would waste a third of a kilobyte.
       if (!isHashed) reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
     },
   });
@@ -56,7 +56,7 @@ export async function addSinglePageApp(
     if (files.has(name)) return reply.sendFile(name);
     const isReserved = reservedPrefixes.some((prefix) => request.url.startsWith(prefix));
     const isPage = request.headers.accept?.includes("text/html") && !name.startsWith("static/");
-    // The front page is for anybody: a check of whether the server is up asks for no type.
+    // The front page accepts any type: a health check of the server asks for none.
     return name === "" || (isPage && !isReserved) ? reply.sendFile("index.html") : reply.callNotFound();
   });
   return true;

@@ -4,17 +4,17 @@ import type { Clock, Timer } from "../clock.ts";
 import type { Log } from "../log.ts";
 import { StartupError } from "../startup-error.ts";
 
-/** Certificates are renewed days before they end. */
+/** Certificates are renewed days before they expire. */
 const LOOK_MS = 10_000;
 
-/** What a TLS listener shows, in PEM. */
+/** The credentials of a TLS listener, in PEM. */
 export interface TlsIdentity {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
 export interface TlsFilesSettings {
-  /** Paths: the certificate with those that signed it, and its private key. */
+  /** Paths of the certificate with its intermediates, and of its private key. */
   readonly cert: string;
   readonly key: string;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export class TlsFiles {
     this.#current = current;
   }
 
-  /** Throws `StartupError` where the files cannot be read or do not belong together. */
+  /** Throws `StartupError` if the files cannot be read or do not match. */
   static async open(settings: TlsFilesSettings): Promise<TlsFiles> {
     try {
       return new TlsFiles(settings, await read(settings));
@@ -47,7 +47,7 @@ export class TlsFiles {
     return this.#current;
   }
 
-  /** Calls `renewed` when there is another certificate that can be used; until then the one before counts. */
+  /** Calls `renewed` when there is another usable certificate; until then the previous one stays. */
   watch(renewed: (identity: TlsIdentity) => void): void {
     this.#timer ??= this.#settings.clock.every(LOOK_MS, () => void this.#look(renewed));
   }
@@ -66,7 +66,7 @@ export class TlsFiles {
       renewed(found);
       log.info("the TLS certificate was renewed");
     } catch (error) {
-      // While it is being replaced, certificate and key may not belong together.
+      // During a replacement, certificate and key may not match.
       if (!this.#hasComplained)
         log.warn({ err: error }, "the TLS certificate cannot be read; going on with the one before");
       this.#hasComplained = true;

@@ -2,18 +2,18 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import { clientOf, plainAddress } from "../limits/client.ts";
 
-/** The sender and the address of a request, as the request tells them. */
+/** The sender and URL of a request, as the request states them. */
 type Request = Pick<IncomingMessage, "headers" | "socket">;
 
 const MAX_HOPS = 20;
 
 /**
- * The proxies in front of this server. The headers about a request's way (`X-Forwarded-For`, `-Proto`, `-Host`) counts only where one of
- * them said it; without any, the address is that of the connection.
+ * The trusted proxies in front of this server. Headers about a request's route (`X-Forwarded-For`, `-Proto`, `-Host`) count only if one of them
+ * set them; otherwise the address is that of the connection.
  */
 export class TrustedProxies {
   readonly #list = new BlockList();
-  /** Nothing in front is trusted. */
+  /** No proxy is trusted. */
   readonly isEmpty: boolean;
 
   /** `networks` are addresses, or networks such as `10.0.0.0/8`. Throws for anything else. */
@@ -33,7 +33,7 @@ export class TrustedProxies {
     return family !== 0 && this.#list.check(plain, family === 6 ? "ipv6" : "ipv4");
   }
 
-  /** Of who sent the request: the last address on its way that is no trusted proxy. */
+  /** The address of the sender: the last address on the route that is not a trusted proxy. */
   addressOf({ headers, socket }: Request): string {
     let address = plainAddress(socket.remoteAddress ?? "");
     if (this.isEmpty || !this.has(address)) return address;
@@ -42,7 +42,7 @@ export class TrustedProxies {
       .slice(-MAX_HOPS);
     for (const hop of hops.reverse()) {
       const named = plainAddress(hop.trim());
-      // What is no address was made up, or hides one: the last that is known counts.
+      // An invalid address was made up, or hides one; use the last known address.
       if (isIP(named) === 0) return address;
       address = named;
       if (!this.has(address)) return address;
@@ -50,22 +50,22 @@ export class TrustedProxies {
     return address;
   }
 
-  /** The client that limits are counted for. */
+  /** The client for limits. */
   clientOf(request: Request): string {
     return clientOf(this.addressOf(request));
   }
 
-  /** The host that was asked for, as the nearest proxy tells it where it is trusted. */
+  /** The requested host, as reported by the nearest proxy if it is trusted. */
   hostOf(request: Request): string {
     return this.#told(request, "x-forwarded-host") ?? request.headers.host ?? "";
   }
 
-  /** Whether the request came by TLS, to the nearest proxy or to this server. */
+  /** Whether the request arrived by TLS, at the nearest proxy or at this server. */
   isSecure(request: Request): boolean {
     return this.isSecureByProxy(request) || ("encrypted" in request.socket && request.socket.encrypted === true);
   }
 
-  /** Whether it came by TLS to the nearest proxy, which answers for all ports of its host. */
+  /** Whether it arrived by TLS at the nearest proxy, which serves all ports of its host. */
   isSecureByProxy(request: Request): boolean {
     return this.#told(request, "x-forwarded-proto")?.toLowerCase() === "https";
   }

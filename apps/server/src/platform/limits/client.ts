@@ -1,8 +1,8 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * The client that limits are counted for: an IPv4 address, or the /64 of an IPv6 address, of which one customer of a network has at least
- * one whole. An IPv4 address inside an IPv6 one (`::ffff:1.2.3.4`) counts as what it is. Text that is no address is its own client.
+ * The client for limits: an IPv4 address, or the /64 of an IPv6 address, because every customer of a network has at least one whole /64. An
+ * IPv4-mapped address (`::ffff:1.2.3.4`) counts as IPv4. Text that is not an address is a client of its own.
  */
 export function clientOf(text: string): string {
   const address = plainAddress(text);
@@ -17,7 +17,7 @@ export function clientOf(text: string): string {
 const V4_AND_PORT = /^(\d+\.\d+\.\d+\.\d+):\d+$/;
 const V6_IN_BRACKETS = /^\[([\da-f:.]+)\](?::\d+)?$/i;
 
-/** The address alone: without the port and the brackets that some proxies write, and an IPv4 address inside an IPv6 one as what it is. */
+/** The address only: without the port and brackets that some proxies write, and with an IPv4-mapped address as IPv4. */
 export function plainAddress(text: string): string {
   const address = V4_AND_PORT.exec(text)?.[1] ?? V6_IN_BRACKETS.exec(text)?.[1] ?? text;
   return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;

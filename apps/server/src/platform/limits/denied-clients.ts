@@ -8,17 +8,17 @@ const MAX_CLIENTS = 10_000;
 
 export interface DeniedClientsSettings {
   readonly clock: Clock;
-  /** Denials of one client in a minute that slow nothing down. */
+  /** Denials per client and minute that have no consequence. */
   readonly deniedPerMinute: number;
-  /** Questions of one client that may be open at a time. */
+  /** Concurrent questions per client. */
   readonly atOnce: number;
-  /** The same for a client that was denied more often, and how many it may ask in a second. */
+  /** The same for a client that was denied more often, and its questions per second. */
   readonly slowed: { readonly atOnce: number; readonly perSecond: number };
 }
 
 /**
- * Slows down clients that are denied again and again, such as one that guesses keys or playback ids, so that their questions take neither the
- * database nor the customers' webhooks from others. Every denial counts alike, and every question that is not asked is answered alike.
+ * Slows down clients that are denied repeatedly, for example because they guess keys or playback ids, so that their questions take neither the
+ * database nor the customers' webhooks from others. Every denial counts the same, and every question that is not asked gets the same answer.
  */
 export class DeniedClients {
   readonly #denied: RateLimit;
@@ -33,7 +33,7 @@ export class DeniedClients {
     this.#askingSlowed = new Places({ inAll: MAX_CLIENTS, perHolder: slowed.atOnce });
   }
 
-  /** The answer to `ask`, or "too-many" where the client has to wait with it. */
+  /** The answer to `ask`, or "too-many" if the client has to wait. */
   async ask<Answer>(client: string, ask: () => Promise<Answer | "denied">): Promise<Answer | "denied" | "too-many"> {
     const isSlowed = this.#denied.isUsedUp(client);
     if (isSlowed && this.#asked.isUsedUp(client)) return "too-many";

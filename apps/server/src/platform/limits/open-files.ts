@@ -1,31 +1,31 @@
 const MAX_HTTP_CONNECTIONS = 20_000;
 const MAX_RTMP_CONNECTIONS = 2_000;
 const MAX_STORED_READS = 1_000;
-/** Of all files: for recordings, the database, transcoders, webhooks and the program itself. */
+/** Share of all files for recordings, the database, transcoders, webhooks and the program itself. */
 const RESERVED = 0.25;
-/** Of what is left: a publisher's recording needs files too, and a broadcaster matters more than a viewer. */
+/** Share of the rest: a publisher's recording needs files too, and a broadcaster matters more than a viewer. */
 const RTMP_SHARE = 0.15;
-/** Of what is reserved: answers that read from the object store. */
+/** Share of the reserve for responses that read from the object store. */
 const READS_SHARE = 0.4;
 
 export interface FileBudget {
   readonly http: number;
   readonly rtmp: number;
-  /** Objects of the store that may be read for viewers at a time. */
+  /** Objects that may be read from the store for viewers at a time. */
   readonly storedReads: number;
 }
 
-/** Files and sockets that this process may have open at a time: the soft limit, which Node raises to the hard one when it starts. */
+/** Files and sockets that this process may have open: the soft limit, which Node raises to the hard limit at start. */
 export function openFilesLimit(): number {
-  // Without it a report looks up names of the network. The types do not know it yet.
+  // Without it a report looks up host names. The types do not have it yet.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const soft = userLimits?.open_files?.soft;
-  // "unlimited", or a system without such a limit
+  // "unlimited", or a system without such a limit.
   return typeof soft === "number" ? soft : Number.POSITIVE_INFINITY;
 }
 
-/** How much viewers and publishers may have open so that recordings, the database and transcoders always find a file to open. */
+/** How many files and sockets viewers and publishers may have open, so that recordings, the database and transcoders can always open a file. */
 export function fileBudget(openFiles: number): FileBudget {
   const free = openFiles * (1 - RESERVED);
   const rtmp = Math.min(MAX_RTMP_CONNECTIONS, Math.floor(free * RTMP_SHARE));

@@ -5,8 +5,8 @@ export interface PlacesSettings {
 }
 
 /**
- * A limited number of places, of which each holder (a client, a project, a connection …) may have so many at a time. Memory is bounded by
- * the places: a holder without any is forgotten.
+ * A limited number of places, with a limit per holder (a client, a project, a connection …). The places bound the memory: a holder without one
+ * is forgotten.
  */
 export class Places<Holder = string> {
   readonly #settings: PlacesSettings;
@@ -25,7 +25,7 @@ export class Places<Holder = string> {
     return this.#held.get(holder) ?? 0;
   }
 
-  /** False where the holder has its share, or nobody can have any more. */
+  /** False if the holder has used its share, or all places are taken. */
   take(holder: Holder): boolean {
     const { inAll, perHolder } = this.#settings;
     const held = this.heldBy(holder);
@@ -35,7 +35,7 @@ export class Places<Holder = string> {
     return true;
   }
 
-  /** One of the places that this holder took. */
+  /** Release one of the holder's places. */
   giveBack(holder: Holder): void {
     const held = this.heldBy(holder);
     if (held === 0) return;

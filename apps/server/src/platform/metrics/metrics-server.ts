@@ -4,14 +4,12 @@ import type { Log } from "../log.ts";
 import type { Metrics } from "./metrics.ts";
 
 export interface MetricsServer {
-  /** Null where the port could not be had. */
+  /** Null if the port could not be opened. */
   readonly port: number | null;
   close(): Promise<void>;
 }
 
-/**
- * Serves `/metrics` on a port of its own. A server without metrics is better than none: a port that is taken is a warning.
- */
+/** Serves `/metrics` on a port of its own. A taken port is only a warning, because a server without metrics is better than none. */
 export async function serveMetrics(metrics: Metrics, host: string, port: number, log: Log): Promise<MetricsServer> {
   const server = createServer({ maxHeaderSize: 8 * 1024, headersTimeout: 5_000, requestTimeout: 5_000 });
   server.maxConnections = 50;
@@ -46,7 +44,7 @@ export async function serveMetrics(metrics: Metrics, host: string, port: number,
   };
 }
 
-/** Resolves with what is in the way, or null. */
+/** Resolves to the obstacle, or to null. */
 function listen(server: Server, host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));

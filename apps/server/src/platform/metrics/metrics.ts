@@ -1,21 +1,21 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
-/** A label's values are ours, never a stranger's words; should one slip through, what is beyond this becomes `other`. */
+/** Label values come from a fixed set, never from a stranger's words. If one slips through, values beyond this limit become `other`. */
 const MAX_SERIES = 300;
 
-/** A count by labels, the labels in the order in which they were named. */
+/** A counter with labels, in the order in which they were named. */
 export interface LabelledCounter {
   add(labels: readonly string[], by?: number): void;
 }
 
-/** Something measured by what was seen of it. */
+/** A distribution of observed values. */
 export interface Distribution {
   observe(value: number): void;
 }
 
 /**
- * The counters and gauges of this process, for Prometheus and OpenTelemetry alike. A figure that moves often is a plain number that is read when
- * somebody looks: `gauge` and `total` take a function.
+ * The counters and gauges of this process, for Prometheus and OpenTelemetry alike. A figure that changes often is a plain number, read on
+ * demand: `gauge` and `total` take a function.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -32,7 +32,7 @@ export class Metrics {
     });
   }
 
-  /** A number for each value of one label, as it is when it is asked for. */
+  /** A gauge per value of one label, read on demand. */
   gauges(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
     new Gauge({
       name,
@@ -59,7 +59,7 @@ export class Metrics {
     });
   }
 
-  /** As `total`, by one label: `read` gives all its values. */
+  /** Like `total`, by one label: `read` returns all its values. */
   totals(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
     new Counter({
       name,
@@ -92,12 +92,12 @@ export class Metrics {
     return new Histogram({ name, help, buckets: [...buckets], registers: [this.#registry] });
   }
 
-  /** Everything, in the text format of Prometheus. */
+  /** All metrics, in the text format of Prometheus. */
   text(): Promise<string> {
     return this.#registry.metrics();
   }
 
-  /** Everything, as values. */
+  /** All metrics, as values. */
   values(): ReturnType<Registry["getMetricsAsJSON"]> {
     return this.#registry.getMetricsAsJSON();
   }

@@ -4,14 +4,14 @@ import type { Outbound } from "./outbound.ts";
 
 const MAX_REDIRECTS = 5;
 const HEAD_WITHIN_MS = 30_000;
-/** An answer brings at least so many bytes in such a time, or it is cut. */
+/** Minimum throughput of a response; a slower one is cut off. */
 const WINDOW_MS = 30_000;
 const MIN_BYTES_PER_WINDOW = 16 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Why a file cannot be fetched, as a sentence without the address. */
+/** The reason why a file cannot be fetched, as a sentence without the URL. */
 export class DownloadFailed extends Error {
-  /** It would fail again in the same way. */
+  /** A retry would fail in the same way. */
   readonly isFinal: boolean;
   constructor(message: string, { isFinal }: { readonly isFinal: boolean }) {
     super(message);
@@ -21,23 +21,23 @@ export class DownloadFailed extends Error {
 
 export interface DownloadRequest {
   readonly url: string;
-  /** Bytes that are here already, of the version of the file that `validator` names. */
+  /** Bytes that are already here, of the version of the file that `validator` identifies. */
   readonly offset: number;
-  /** `ETag` or `Last-Modified` of the answer that they came with. */
+  /** `ETag` or `Last-Modified` of the response that delivered them. */
   readonly validator: string | null;
   readonly signal: AbortSignal;
 }
 
 export interface Download {
-  /** Where the bytes begin: at the offset that was asked for, or at 0 where the file has changed, or its host knows no ranges. */
+  /** Offset of the first byte: as requested, or 0 if the file has changed or its host does not support ranges. */
   readonly offset: number;
-  /** Of the whole file; null where its host does not say. */
+  /** Size of the whole file; null if its host does not say. */
   readonly bytes: number | null;
   readonly validator: string | null;
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Fetches files from addresses that customers give: each hop is checked as the first one is, and one that is slow or endless is cut. */
+/** Fetches files from customers' URLs. Each redirect is checked like the first URL, and a slow or endless response is cut off. */
 export class Downloads {
   readonly #outbound: Pick<Outbound, "send">;
   readonly #clock: Clock;
@@ -47,7 +47,7 @@ export class Downloads {
     this.#clock = clock;
   }
 
-  /** Throws `DownloadFailed`, and the signal's reason. */
+  /** Throws `DownloadFailed`, or the signal's reason. */
   async begin(request: DownloadRequest): Promise<Download> {
     const { response, status } = await this.#follow(request);
     try {
@@ -59,7 +59,7 @@ export class Downloads {
   }
 
   async #follow({ url, offset, validator, signal }: DownloadRequest) {
-    // Without a validator nobody knows whether the rest is of the same file.
+    // Without a validator, the rest might belong to another version of the file.
     const resumes = offset > 0 && validator !== null;
     const headers: Record<string, string> = {
       "user-agent": "weir",
@@ -127,5 +127,5 @@ export class Downloads {
   }
 }
 
-/** A weak one vouches for no byte. */
+/** A weak ETag does not guarantee equal bytes. */
 const strongTag = (tag: string | undefined): string | null => (tag?.startsWith('"') ? tag : null);

@@ -2,8 +2,8 @@ import { isIP } from "node:net";
 import { reachOf } from "./outbound-address.ts";
 
 /**
- * Ports that no customer's URL may lead to: those that browsers refuse (WHATWG Fetch, "bad port") and those of databases, queues and
- * control planes, which take orders from whoever reaches them.
+ * Ports that no customer's URL may use: those that browsers refuse (WHATWG Fetch, "bad port"), and those of databases, queues and control
+ * planes, which accept commands from whoever connects.
  */
 const DENIED_PORTS = new Set([
   1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
@@ -15,13 +15,16 @@ const DENIED_PORTS = new Set([
 
 const MAX_URL = 2048;
 
-/** Names that never lead into the open: RFC 6761 (localhost), RFC 6762 (local), RFC 8375 (home.arpa), ICANN's internal, and those of Linux hosts files. */
+/**
+ * Names that never lead to the public internet: RFC 6761 (localhost), RFC 6762 (local), RFC 8375 (home.arpa), ICANN's internal, and those of
+ * Linux hosts files.
+ */
 const LOCAL_NAME = /^((.*\.)?(localhost|localdomain|local|internal|home\.arpa)|ip6-localhost|ip6-loopback)$/;
 
-/** The purpose of a customer's URL: which schemes it may have, each with the port that it means where it names none. */
+/** The purpose of a customer's URL: the allowed schemes, each with its default port. */
 export interface UrlPurpose {
   readonly ports: Readonly<Record<string, number>>;
-  /** As a sentence has it. */
+  /** As used in a sentence. */
   readonly schemes: string;
   readonly mayNameUser: boolean;
 }
@@ -32,13 +35,13 @@ export const CALL: UrlPurpose = {
   schemes: "http:// or https://",
   mayNameUser: false,
 };
-/** Where a stream is forwarded to. */
+/** Multistream targets. */
 export const FORWARD: UrlPurpose = {
   ports: { rtmp: 1935, rtmps: 443, srt: 0 },
   schemes: "srt://, rtmp:// or rtmps://",
   mayNameUser: true,
 };
-/** Where a stream is pulled from. */
+/** Pull sources. */
 export const PULL: UrlPurpose = {
   ports: { http: 80, https: 443, rtmp: 1935, rtmps: 443, srt: 0, rtsp: 554, rtsps: 322 },
   schemes: "http://, https://, rtmp://, rtmps://, srt:// or rtsp://",
@@ -46,20 +49,20 @@ export const PULL: UrlPurpose = {
 };
 
 export interface UrlRules {
-  /** Loopback, private and link-local addresses are allowed: tests and closed networks. */
+  /** Loopback, private and link-local addresses are allowed, for tests and closed networks. */
   readonly allowPrivate: boolean;
-  /** `host:port` of our own listeners as people name them. */
+  /** `host:port` of this server's own listeners, as people know them. */
   readonly ownHosts: readonly string[];
 }
 
-/** The objection to a URL by its text alone, as a sentence; null when only its host's addresses are left to be looked at. */
+/** The objection to a URL from its text alone, as a sentence; null if only the resolved addresses remain to be checked. */
 export function refusalOfUrl(text: string, { allowPrivate, ownHosts }: UrlRules, purpose = CALL): string | null {
   const place = placeOf(text, purpose);
   if (place === null) return `it is not an ${purpose.schemes} address`;
   const { url, host, port, ownPort } = place;
   if (!purpose.mayNameUser && (url.username || url.password)) return "it must not hold a user name or password";
   if (host.endsWith(".")) return "its host must not end with a dot";
-  // `2130706433`, `0x7f.1`, `127.1` and digits of other scripts are ways to write an address so that a reader takes it for another.
+  // `2130706433`, `0x7f.1`, `127.1` and digits of other scripts are spellings that a reader takes for another address.
   const isPlain = text.includes(`//${host}`) || (purpose.mayNameUser && text.includes(`@${host}`));
   if (isIP(host) === 4 && !isPlain) return "its host is an address in an unusual spelling";
   if (DENIED_PORTS.has(port) && port !== ownPort) return `port ${port} is not one that calls may go to`;
@@ -68,7 +71,7 @@ export function refusalOfUrl(text: string, { allowPrivate, ownHosts }: UrlRules,
   return LOCAL_NAME.test(host) && !allowPrivate ? "its host is a name of a machine or network of one's own" : null;
 }
 
-/** The objection to one resolved address, as a sentence; null for nothing. */
+/** The objection to one resolved address, as a sentence; null if there is none. */
 export function refusalOfAddress(address: string, allowPrivate: boolean): string | null {
   const reach = reachOf(address);
   if (reach === "public" || (reach === "private" && allowPrivate)) return null;
@@ -77,11 +80,11 @@ export function refusalOfAddress(address: string, allowPrivate: boolean): string
     : "its host is an address that calls may not go to";
 }
 
-/** Where a URL leads; null for one that its purpose does not allow. */
+/** The destination of a URL; null if its purpose does not allow it. */
 export function placeOf(text: string, { ports }: UrlPurpose) {
   const [, scheme = "", rest = ""] = (text.length <= MAX_URL && /^([a-z]+):\/\/([^/\\].*)$/is.exec(text)) || [];
   const ownPort = Object.hasOwn(ports, scheme.toLowerCase()) ? ports[scheme.toLowerCase()] : undefined;
-  // Of other schemes the parser leaves hosts as they are spelt. Each of these two takes its own port away.
+  // The parser leaves hosts of other schemes as spelled. Both http and https drop their default port.
   const [url, other] = [URL.parse(`http://${rest}`), URL.parse(`https://${rest}`)];
   if (!url || url.hostname === "" || ownPort === undefined) return null;
   return { url, host: hostOf(url), port: Number(url.port || other?.port) || ownPort, ownPort };

@@ -12,18 +12,18 @@ export { FORWARD, PULL } from "./outbound-url.ts";
 export interface OutboundSettings {
   readonly clock: Clock;
   readonly allowPrivate: boolean;
-  /** Ports that this process listens on, and the address that people know it by. Asked at every call: ports may be picked late. */
+  /** Ports on which this process listens, and its public address. Read at every call, because ports may be assigned late. */
   readonly own: () => { readonly ports: readonly number[]; readonly publicUrl: string };
-  /** Certificates (PEM) to trust in place of the system's. For tests. */
+  /** Certificates (PEM) to trust instead of the system's. For tests. */
   readonly trusted?: string;
-  /** Addresses of a host name. Rejects where there are none. */
+  /** Addresses of a host name. Rejects if there are none. */
   readonly resolve?: (host: string) => Promise<readonly string[]>;
 }
 
 export interface OutboundDial {
   readonly url: string;
   readonly purpose: UrlPurpose;
-  /** Speak TLS, and trust the certificates that the system trusts. */
+  /** Use TLS, and trust the system's certificates. */
   readonly isSecure: boolean;
 }
 
@@ -31,9 +31,9 @@ export interface OutboundPost {
   readonly url: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** For everything from the look-up of the name to the last byte read. */
+  /** Deadline from the name lookup to the last byte read. */
   readonly timeoutMs: number;
-  /** How much of the answer's body is read; 0 to stop at its status. */
+  /** Limit for the response body; 0 to stop after the status. */
   readonly maxResponseBytes: number;
 }
 
@@ -43,12 +43,12 @@ export interface OutboundRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string;
-  /** For everything from the look-up of the name to the head of the answer. */
+  /** Deadline from the name lookup to the head of the response. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The head of an answer whose body is to be read, or destroyed. */
+/** The head of a response whose body must be read or destroyed. */
 export type OutboundBody =
   | { readonly ok: true; readonly status: number; readonly response: IncomingMessage }
   | { readonly ok: false; readonly reason: "refused" | "timeout" | "network"; readonly message: string };
@@ -58,15 +58,15 @@ export type OutboundAnswer =
       readonly ok: true;
       readonly status: number;
       readonly statusText: string;
-      /** The bytes that came before the limit, the deadline or the end. */
+      /** The bytes before the limit, the deadline or the end. */
       readonly body: Buffer;
       readonly durationMs: number;
     }
   | {
       readonly ok: false;
-      /** `refused`: we do not call this address. `network`: no answer that makes sense, an unknown host among them. */
+      /** `refused`: the server does not call this address. `network`: no meaningful response, for example because the host is unknown. */
       readonly reason: "refused" | "timeout" | "network";
-      /** A sentence without the address. */
+      /** A sentence without the URL. */
       readonly message: string;
       readonly durationMs: number;
     };
@@ -74,12 +74,12 @@ export type OutboundAnswer =
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_STATUS_TEXT = 100;
 
-/** The name leads somewhere we do not go. */
+/** The name leads to an address that the server does not call. */
 class AddressRefused extends Error {}
 
 /**
- * The one way to a URL that a customer gave. Where it leads is checked inside the connection attempt, against the very addresses that
- * are connected to, so a name that changes between check and connect gains nothing. No redirect is followed, no connection kept.
+ * The only way to a customer's URL. The check happens inside the connection attempt, on the very addresses that are connected to, so a name that
+ * changes between check and connect gains nothing. Redirects are not followed, and connections are not reused.
  */
 export class Outbound {
   readonly #settings: OutboundSettings;
@@ -90,7 +90,7 @@ export class Outbound {
     this.#resolve = settings.resolve ?? (settings.allowPrivate ? resolveAsSystem : resolveByDns);
   }
 
-  /** Why calls to this URL would be refused, as a sentence; null as far as its text tells. For when it is registered. */
+  /** The reason why calls to this URL would be refused, as a sentence; null if its text shows none. For use when a URL is registered. */
   refusalOf(url: string, purpose: UrlPurpose = CALL): string | null {
     const { allowPrivate, own } = this.#settings;
     const { ports, publicUrl } = own();
@@ -136,7 +136,7 @@ export class Outbound {
           settle({ ok: true, status, statusText: textOfStatus(statusMessage), body: bytes, durationMs: passed() });
         });
       });
-      // 101 is an answer, though it has no body; what would follow it is not read.
+      // 101 is a response without a body; what would follow it is not read.
       request.once("upgrade", ({ statusCode: status = 101, statusMessage = "" }, socket) => {
         isAnswered = true;
         socket.destroy();
@@ -161,8 +161,8 @@ export class Outbound {
   }
 
   /**
-   * A connection to where this URL leads, checked as calls are, or the sentence why there is none. It is open with `connect`, or with
-   * `secureConnect` where it is secure; the caller listens for its `error`, which `failureOf` words.
+   * A connection to this URL's destination, checked like a call, or a sentence that says why there is none. It is open at `connect`, or at
+   * `secureConnect` with TLS. The caller listens for its `error`, which `failureOf` turns into words.
    */
   dial({ url, purpose, isSecure }: OutboundDial): Socket | string {
     const refusal = this.refusalOf(url, purpose);
@@ -236,7 +236,7 @@ export class Outbound {
     });
   }
 
-  /** For connections: gives only addresses that may be called, or none at all when the name leads to any other as well. */
+  /** For connections: returns only addresses that may be called, and none if the name has any other address as well. */
   #lookupFor(port: number): LookupFunction {
     return (host, options, callback) => {
       this.#resolve(host).then(
@@ -261,18 +261,18 @@ export class Outbound {
   }
 }
 
-/** What went wrong with a connection, as a sentence without its address; `isRefused` where it leads to somewhere we do not go. */
+/** The failure of a connection, as a sentence without the address; `isRefused` if the server does not call that address. */
 export function failureOf(error: Error): { readonly sentence: string; readonly isRefused: boolean } {
   const isRefused = error instanceof AddressRefused;
   return { sentence: isRefused ? error.message : networkSentence(error), isRefused };
 }
 
-/** In a closed network names come from anywhere the system looks: hosts file, search domains, mDNS. */
+/** In a closed network names come from every source of the system: hosts file, search domains, mDNS. */
 async function resolveAsSystem(host: string): Promise<string[]> {
   return (await lookup(host, { all: true })).map(({ address }) => address);
 }
 
-/** Asks DNS by itself: the system's look-up blocks one of the four threads that files are written by for as long as a name server likes. */
+/** Queries DNS directly: the system's lookup blocks one of the four threads that write files for as long as a name server likes. */
 async function resolveByDns(host: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
@@ -286,7 +286,7 @@ function hostAndPort(address: string): string {
   return `${hostOf(url)}:${portOf(url)}`;
 }
 
-/** Servers write anything there, and no database takes a text with a zero in it. */
+/** Servers write any text there, and no database accepts a NUL. */
 const textOfStatus = (text: string): string => text.replaceAll(/\p{Cc}/gu, "").slice(0, MAX_STATUS_TEXT);
 
 const SENTENCES: Readonly<Record<string, string>> = {
@@ -308,7 +308,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "the host's certificate is for another name",
 };
 
-/** Node's own messages name the address. */
+/** Node's own messages contain the address. */
 function networkSentence({ code = "", message }: NodeJS.ErrnoException): string {
   return SENTENCES[code] ?? SENTENCES[message] ?? `the call failed (${code || "no code"})`;
 }

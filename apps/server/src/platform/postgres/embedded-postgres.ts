@@ -13,7 +13,7 @@ import { type PostgresProcess, startPostgresProcess } from "./postgres-process.t
 import { choosePostgresUser, type PostgresUser } from "./postgres-user.ts";
 
 const PORT = 5432;
-/** Recovery after a crash reads at most what `max_wal_size` lets pile up. */
+/** Recovery after a crash reads at most what `max_wal_size` allows to accumulate. */
 const READY_WITHIN_MS = 60_000;
 const STABLE_AFTER_MS = 60_000;
 const LINES_KEPT = 50;
@@ -24,14 +24,14 @@ const SETTINGS = {
   max_connections: "60",
   shared_buffers: "64MB",
   max_wal_size: "256MB",
-  // Without the worker processes that PostgreSQL 18 would read through: at this size they only cost memory.
+  // Disables the I/O worker processes of PostgreSQL 18, which at this size only cost memory.
   io_method: "sync",
   unix_socket_permissions: "0700",
   log_line_prefix: "",
   log_checkpoints: "off",
 };
 
-/** Where a PostgreSQL listens, as `pg` takes it. */
+/** The address of a PostgreSQL server, as `pg` takes it. */
 export interface PostgresAddress {
   readonly host: string;
   readonly port: number;
@@ -39,7 +39,7 @@ export interface PostgresAddress {
   readonly database: string;
 }
 
-/** A running embedded PostgreSQL. It is started again, with back-off, when it dies; `isRunning` is false meanwhile. */
+/** A running embedded PostgreSQL. It restarts with back-off when it dies; meanwhile `isRunning` is false. */
 export interface EmbeddedPostgres {
   readonly address: PostgresAddress;
   isRunning(): boolean;
@@ -53,8 +53,8 @@ export interface EmbeddedPostgresSettings {
 }
 
 /**
- * Start PostgreSQL on `{data}/pg/18`, made where it is not there, listening on a unix socket alone. Throws `StartupError`: folder in
- * use or another user's, no space, no program for this machine.
+ * Start PostgreSQL on `{data}/pg/18`, creating it if necessary, on a unix socket only. Throws `StartupError` if the folder is in use or belongs
+ * to another user, the disk is full, or this machine has no PostgreSQL package.
  */
 export async function startEmbeddedPostgres(settings: EmbeddedPostgresSettings): Promise<EmbeddedPostgres> {
   const cluster = join(settings.dataFolder, "pg", MAJOR_VERSION);
@@ -69,7 +69,7 @@ export async function startEmbeddedPostgres(settings: EmbeddedPostgresSettings):
   try {
     if (user.uid !== undefined && user.gid !== undefined) {
       chownSync(runFolder, user.uid, user.gid);
-      // PostgreSQL's user must be able to walk through root's folder to its own; the names in it stay hidden.
+      // PostgreSQL's user must be able to traverse root's folder to its own; the names in it stay hidden.
       chmodSync(settings.dataFolder, 0o711);
     }
     const programs = findPostgresPackage(join(runFolder, "lib"));
@@ -119,7 +119,7 @@ class Supervisor {
     this.#args = ["-D", cluster, ...options.flatMap(([name, value]) => ["-c", `${name}=${value}`])];
   }
 
-  /** Resolves when connections are accepted. */
+  /** Resolves when the server accepts connections. */
   async start(): Promise<void> {
     const lines: string[] = [];
     let ready = () => {};
@@ -169,7 +169,7 @@ class Supervisor {
   }
 
   #logLine(line: string): void {
-    // While it is being stopped it calls every connection that it ends a fatal error.
+    // While stopping, PostgreSQL reports a fatal error for every connection that it ends.
     const isFailure = /^(FATAL|PANIC):/.test(line) && !this.#closing;
     const level = isFailure ? "error" : line.startsWith("WARNING:") ? "warn" : "debug";
     this.#log[level](`postgres: ${line.slice(0, 500)}`);

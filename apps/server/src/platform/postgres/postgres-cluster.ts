@@ -5,11 +5,11 @@ import type { PostgresPackage } from "./postgres-package.ts";
 import { startPostgresProcess } from "./postgres-process.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 
-/** Of the npm packages. Data of another major version must be exported and imported. */
+/** The version of the npm packages. Data of another major version must be exported and imported. */
 export const MAJOR_VERSION = "18";
 export const SUPERUSER = "weir";
 
-/** Make the cluster folder by `initdb` where there is none. It appears whole or not at all. */
+/** Create the cluster folder with `initdb` if it does not exist. It appears complete or not at all. */
 export async function createCluster(cluster: string, programs: PostgresPackage, user: PostgresUser): Promise<void> {
   if (existsSync(cluster)) return checkVersion(cluster);
   refuseBesideAnother(dirname(cluster));
@@ -30,7 +30,7 @@ async function initdb(folder: string, programs: PostgresPackage, user: PostgresU
     ...["-D", folder, "-U", SUPERUSER, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-instructions"],
     // Containers have 64 MB in /dev/shm, or none.
     ...["-c", "dynamic_shared_memory_type=mmap"],
-    // One call for the whole file system in place of a thousand fsyncs.
+    // One call for the whole file system instead of a thousand fsyncs.
     ...(process.platform === "linux" ? ["--sync-method=syncfs"] : []),
   ];
   const run = startPostgresProcess({
@@ -44,7 +44,7 @@ async function initdb(folder: string, programs: PostgresPackage, user: PostgresU
   if (code !== 0) throw explainFailure(folder, lines);
 }
 
-/** A new and empty database beside the data of another version would look like the loss of everything. */
+/** A new, empty database next to the data of another version would look like total data loss. */
 function refuseBesideAnother(folder: string): void {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   const other = names.find((name) => /^\d+$/.test(name) && existsSync(join(folder, name, "PG_VERSION")));

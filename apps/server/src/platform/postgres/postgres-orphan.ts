@@ -6,9 +6,9 @@ import { StartupError } from "../startup-error.ts";
 import { stopInSteps } from "./postgres-process.ts";
 
 /**
- * Make sure that no PostgreSQL of an earlier run works on the cluster. To be called by the holder of the data folder's lock, so that
- * a server found here has lost its Weir: most often it is shutting down already. A lock file whose process id is now some
- * other program's would stop the next start, and is removed.
+ * Ensure that no PostgreSQL of an earlier run works on the cluster. Called by the holder of the data folder's lock, so a server found here has
+ * lost its Weir and is probably already shutting down. A lock file whose process id now belongs to another program would stop the next start,
+ * and is removed.
  */
 export async function stopOrphan(cluster: string, clock: Clock): Promise<void> {
   const lockFile = join(cluster, "postmaster.pid");
@@ -44,7 +44,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A dead process that nobody has collected, as in a container whose first process does not. */
+/** A dead process that was not reaped, as in a container whose first process does not reap. */
 function isZombie(pid: number): boolean {
   const stat = readProc(pid, "stat");
   return stat !== null && /\) [ZX]/.test(stat);
@@ -54,7 +54,7 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It went between the look and the signal.
+    // The process ended between the check and the signal.
   }
 }
 

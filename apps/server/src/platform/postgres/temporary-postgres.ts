@@ -4,7 +4,7 @@ import { silentLog } from "../log.ts";
 import { makeTestFolder } from "../test-folder.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 
-/** For tests: an embedded PostgreSQL on a folder that goes with it. */
+/** For tests: an embedded PostgreSQL on a temporary folder. */
 export async function startTemporaryPostgres(): Promise<EmbeddedPostgres & { readonly dataFolder: string }> {
   const dataFolder = makeTestFolder("test");
   const postgres = await startEmbeddedPostgres({ dataFolder, clock: systemClock, log: silentLog });

@@ -6,7 +6,7 @@ interface Running {
   readonly id: string;
 }
 
-/** How far a job is, in the row of the library where its result comes in the end. */
+/** A job's progress, stored in the library's row in the field for its result. */
 export class JobProgress {
   readonly #db: QueryExecutorProvider;
   readonly #schema: string;

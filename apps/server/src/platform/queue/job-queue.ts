@@ -8,7 +8,7 @@ import { type Job, JobCancelled, type JobKind, type JobStatus } from "./job.ts";
 import { JobProgress } from "./job-progress.ts";
 
 const SCHEMA = "weir_jobs";
-/** Without a heartbeat for so long, a job's process has died. */
+/** Without a heartbeat for this long, a job's process counts as dead. */
 const HEARTBEAT_SECONDS = 20;
 const POLL_SECONDS = 5;
 const SUPERVISE_SECONDS = 10;
@@ -18,24 +18,24 @@ const KEEP_FINISHED_SECONDS = 86_400;
 const MAX_CLOSE_MS = 2_000;
 
 export interface JobQueueSettings {
-  /** The pool `jobs`: others would get connections back in the middle of a transaction that failed. */
+  /** The pool `jobs`: other pools would get connections back in the middle of a failed transaction. */
   readonly db: QueryExecutorProvider & KyselyTransactionLike;
   readonly clock: Clock;
   readonly log: Log;
   readonly kinds: readonly JobKind[];
-  /** How often a process looks for a job of each kind, and for jobs whose process has died. */
+  /** How often a process looks for jobs of each kind, and for jobs whose process died. */
   readonly pollSeconds?: number;
   readonly superviseSeconds?: number;
 }
 
 /**
- * Work that outlives the process that took it on: a job is a row, runs on any process that works, is tried again with back-off where it
- * fails, and is given to another process when its own stops its heartbeat. A job may therefore run twice; its effect must be the same.
+ * Work that outlives the process that accepted it: a job is a row, runs in any worker process, is retried with back-off after a failure, and
+ * moves to another process when its own stops sending heartbeats. A job may therefore run twice, and must have the same effect then.
  */
 export class JobQueue {
   readonly #settings: JobQueueSettings;
   readonly #timers: Timer[] = [];
-  /** What this process works with on jobs of a kind, by its name. */
+  /** The handlers of this process, by kind of job. */
   readonly #workers = new Map<string, string>();
   #opening: Promise<PgBoss> | null = null;
   #isClosed = false;
@@ -44,12 +44,12 @@ export class JobQueue {
     this.#settings = settings;
   }
 
-  /** Work on jobs from now on. While the database is away, or refuses the schema, this is tried again with back-off. */
+  /** Start working on jobs. If the database is unavailable or refuses the schema, this is retried with back-off. */
   start(): void {
     void this.#startWorking();
   }
 
-  /** Null where there is one already within `onceInSeconds`, or of a kind with one job per key, under this `key`. */
+  /** Null if there is already a job within `onceInSeconds`, or a job under this `key` of a kind with one job per key. */
   async add(
     kind: JobKind,
     data: object = {},
@@ -59,13 +59,13 @@ export class JobQueue {
     const once = onceInSeconds === undefined ? {} : { singletonSeconds: onceInSeconds };
     const keyed = key === undefined ? {} : { singletonKey: key };
     const id = await boss.send(kind.name, data, { group: { id: kind.name }, ...once, ...keyed });
-    // Other processes look for it when they next poll.
+    // Other processes find the job at their next poll.
     const worker = this.#workers.get(kind.name);
     if (id !== null && worker !== undefined) boss.notifyWorker(worker);
     return id;
   }
 
-  /** A job that waits is never run; one that runs hears of it when it next tells its progress. */
+  /** A waiting job never runs; a running one learns of it at its next progress report. */
   async cancel(kind: JobKind, id: string): Promise<void> {
     const boss = await this.#open();
     await boss.cancel(kind.name, id);
@@ -78,7 +78,7 @@ export class JobQueue {
     return { state: job.state, progress: JobProgress.read(job.output), retries: job.retryCount };
   }
 
-  /** Jobs that run are interrupted and retried, here or elsewhere. */
+  /** Running jobs are interrupted and retried, here or elsewhere. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.race([this.#stop(), sleep(this.#settings.clock, MAX_CLOSE_MS)]);
@@ -111,7 +111,7 @@ export class JobQueue {
             { err: error },
             `jobs cannot run: the database user needs the schema ${SCHEMA} and the right to create tables in it; trying again`,
           );
-        // What it began of this is begun anew.
+        // Interrupted work starts again.
         await this.#stop();
         await sleep(clock, backOff.next());
       }
@@ -153,7 +153,7 @@ export class JobQueue {
         if (!this.#isClosed) log.error({ err: error, job: kind.name }, "a periodic job could not be queued");
       });
     };
-    // More often than needed, as the database may have been away the last time.
+    // More often than necessary, because the database may have been unavailable the last time.
     this.#timers.push(clock.every((everySeconds * 1_000) / 4, request));
     request();
   }
@@ -169,7 +169,7 @@ export class JobQueue {
 
   async #openQueue(): Promise<PgBoss> {
     const { db, log, kinds, superviseSeconds = SUPERVISE_SECONDS } = this.#settings;
-    // Loaded here, so that a process without jobs does without its 5 MB.
+    // Loaded here, so that a process without jobs saves its 5 MB.
     const { PgBoss, fromKysely } = await import("pg-boss");
     const boss = new PgBoss({
       db: fromKysely(db),
@@ -180,7 +180,7 @@ export class JobQueue {
       reindex: false,
       monitorVacuum: false,
     });
-    // That the database is away is logged by the pool, once.
+    // The pool logs once that the database is unavailable.
     boss.on("error", (error) => {
       if (!(error instanceof DatabaseAway)) log.warn({ err: error }, "job queue error");
     });
@@ -204,9 +204,9 @@ export class JobQueue {
       retryDelayMax: MAX_RETRY_SECONDS,
       deleteAfterSeconds: KEEP_FINISHED_SECONDS,
     };
-    // What a queue keeps apart is settled when it is created.
+    // The isolation between queues is fixed when a queue is created.
     await boss.createQueue(kind.name, kind.isOnePerKey ? { ...options, policy: "exclusive" } : options);
-    // It may have been created by another version.
+    // Another version may have created it.
     await boss.updateQueue(kind.name, options);
   }
 }

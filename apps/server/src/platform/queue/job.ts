@@ -1,28 +1,28 @@
-/** One job as its handler sees it. */
+/** One job, as its handler sees it. */
 export interface Job {
   readonly id: string;
   readonly data: object;
   /** Aborted when the process closes or the job took too long. */
   readonly signal: AbortSignal;
-  /** How much is done, from 0 to 1. Throws `JobCancelled` once nobody wants the job any more: let it through. */
+  /** Report progress from 0 to 1. Throws `JobCancelled` once the job has been cancelled; let it through. */
   progress(done: number): Promise<void>;
 }
 
 export interface JobKind {
   readonly name: string;
   /**
-   * Jobs of this kind that run at a time on one process. On several together as many, but that processes which look for a job at the same
-   * moment do not see each other's.
+   * Jobs of this kind that run at a time in one process. Several processes together also run this many, except that processes that look for a
+   * job at the same moment do not see each other's.
    */
   readonly maxAtOnce: number;
-  /** A run that takes longer is given up and tried again. */
+  /** A run that takes longer is abandoned and retried. */
   readonly maxSeconds: number;
   readonly maxRetries: number;
   /** Each further retry waits up to twice as long. */
   readonly firstRetrySeconds?: number;
-  /** A job of this kind is queued once in so many seconds, however many processes there are. */
+  /** A job of this kind is queued once in this many seconds, however many processes there are. */
   readonly everySeconds?: number;
-  /** Of jobs with the same key, one waits or runs at a time; more are not queued. */
+  /** Of jobs with the same key only one can wait or run at a time; others are not queued. */
   readonly isOnePerKey?: boolean;
   /** May be called again for the same job. */
   run(job: Job): Promise<void>;
@@ -30,7 +30,7 @@ export interface JobKind {
 
 export interface JobStatus {
   readonly state: "created" | "retry" | "active" | "completed" | "cancelled" | "failed";
-  /** From 0 to 1, as the job told last. */
+  /** From 0 to 1, as last reported by the job. */
   readonly progress: number;
   readonly retries: number;
 }

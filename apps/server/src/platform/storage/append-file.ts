@@ -3,7 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 /** The calls of an open file that a growing file needs. */
 export type WritableFile = Pick<FileHandle, "writev" | "truncate" | "datasync" | "close">;
 
-/** A file that grows by whole pieces. A piece that could not be written whole is taken back by `cut`, or overwritten by the next one. */
+/** A file that grows by whole pieces. A partly written piece is removed by `cut`, or overwritten by the next one. */
 export class AppendFile {
   readonly #file: WritableFile;
   #bytes = 0;
@@ -16,7 +16,10 @@ export class AppendFile {
     return this.#bytes;
   }
 
-  /** Append all of it, or throw; returns where it begins. A disk that fills up takes a part without an error: the rest is written, or fails. */
+  /**
+   * Append all of it, or throw; returns the start offset. A disk that fills up may accept a part without an error: the rest is then written, or
+   * fails.
+   */
   async append(chunks: readonly Uint8Array[]): Promise<number> {
     const offset = this.#bytes;
     let left = chunks.filter(({ byteLength }) => byteLength > 0);
@@ -31,13 +34,13 @@ export class AppendFile {
     return offset;
   }
 
-  /** Take back everything from `bytes` on. */
+  /** Remove everything from offset `bytes` on. */
   async cut(bytes: number): Promise<void> {
     this.#bytes = bytes;
     await this.#file.truncate(bytes);
   }
 
-  /** Resolves when what was appended survives a power cut. */
+  /** Resolves when the appended bytes survive a power cut. */
   sync(): Promise<void> {
     return this.#file.datasync();
   }

@@ -7,15 +7,15 @@ import { freeBytesOf } from "../data-folder.ts";
 import { segmentsOfKey, segmentsOfPrefix } from "./object-key.ts";
 import { type ByteRange, ObjectNotFound, type ObjectStore } from "./object-store.ts";
 
-/** Twice that is held for each reader, however slow it is. */
+/** Each reader holds twice this much, however slow it is. */
 const READ_AHEAD = 64 * 1024;
 const ABSENT = new Set(["ENOENT", "ENOTDIR", "EISDIR", "ELOOP"]);
 /** Another file system, one without hard links, or a file with too many of them. */
 const CANNOT_LINK = new Set(["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 /**
- * Objects as files below one folder. A put writes a temporary file beside the rest, syncs it, renames it to its name and syncs the folder.
- * Symbolic links, which only a stranger can have put there, are not followed.
+ * Objects as files below one folder. A put writes a temporary file, syncs it, renames it and syncs the folder. Symbolic links, which only a
+ * stranger can have created, are not followed.
  */
 export class LocalObjectStore implements ObjectStore {
   readonly #root: string;
@@ -26,7 +26,7 @@ export class LocalObjectStore implements ObjectStore {
     this.#unfinished = join(root, "unfinished");
   }
 
-  /** Make the folder, and drop what puts of an earlier run left unfinished. */
+  /** Create the folder, and delete unfinished puts of an earlier run. */
   async open(): Promise<void> {
     await rm(this.#unfinished, { recursive: true, force: true });
     await mkdir(this.#unfinished, { recursive: true, mode: 0o700 });
@@ -110,19 +110,19 @@ export class LocalObjectStore implements ObjectStore {
       await rename(unfinished, target);
       await syncFolder(dirname(target));
     } finally {
-      // It is still there after an error, and where the object is the same file already: then a rename does nothing.
+      // The file remains after an error, and if the object is already the same file, because a rename then does nothing.
       await rm(unfinished, { force: true });
     }
   }
 
-  /** The file of a key, or null where there is none, or where a link stands anywhere on the way. */
+  /** The file of a key; null if it does not exist or any part of the path is a link. */
   async #find(key: string): Promise<string | null> {
     const path = this.#pathOf(key);
     if (!(await this.#isFolder(dirname(path)))) return null;
     return (await kindOf(path)) === "file" ? path : null;
   }
 
-  /** Whether it is there, with no link anywhere on the way. */
+  /** Whether the file exists, with no link on the path. */
   async #isFolder(folder: string): Promise<boolean> {
     for (const path of this.#foldersTo(folder)) if ((await kindOf(path)) !== "folder") return false;
     return true;

@@ -1,7 +1,7 @@
 const SEGMENT = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 const MAX_SEGMENTS = 12;
 
-/** The names between the slashes of a key. Throws for what is no key of ours: they are of our own making, and none of them leads out of the store. */
+/** The names between the slashes of a key. Throws for an invalid key: the server builds all keys, and none leads out of the store. */
 export function segmentsOfKey(key: string): readonly string[] {
   const segments = key.split("/");
   const isOurs = segments[0] === "v1" && segments.length > 1 && segments.length <= MAX_SEGMENTS;
@@ -10,7 +10,7 @@ export function segmentsOfKey(key: string): readonly string[] {
   return segments;
 }
 
-/** The same of a prefix, which ends with a slash. */
+/** The same for a prefix, which ends with a slash. */
 export function segmentsOfPrefix(prefix: string): readonly string[] {
   if (!prefix.endsWith("/"))
     throw new Error(`${JSON.stringify(prefix.slice(0, 200))} is not a prefix of keys: it ends with a slash`);

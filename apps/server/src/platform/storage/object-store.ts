@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** Part of an object: both ends inclusive, as in an HTTP range. */
+/** Part of an object: both ends are inclusive, as in an HTTP range. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
@@ -15,27 +15,30 @@ export class ObjectNotFound extends Error {
   }
 }
 
-/** Whole immutable objects under keys of our own making (`v1/…`, no user input). A put that resolved is durable and visible whole. */
+/**
+ * Whole immutable objects under keys that the server builds (`v1/…`, without user input). After a put resolves, the object is durable and
+ * completely visible.
+ */
 export interface ObjectStore {
   put(key: string, bytes: Uint8Array): Promise<void>;
-  /** Put the content of a local file. The file stays, and nobody may write to it afterwards: the object may be the same bytes on the disk. */
+  /** Put the content of a local file. The file stays, and must not be changed afterwards: the object may share its bytes on the disk. */
   putFile(key: string, path: string): Promise<void>;
-  /** Put what a stream brings, of a length that is not known before. A stream that fails leaves no object. */
+  /** Put a stream of unknown length. A stream that fails leaves no object. */
   putStream(key: string, bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /** Throws `ObjectNotFound`. */
   read(key: string, range?: ByteRange): Promise<Readable>;
-  /** Size in bytes, or null where there is no such object. */
+  /** Size in bytes, or null if the object does not exist. */
   size(key: string): Promise<number | null>;
-  /** No error when there is nothing to delete. */
+  /** No error if there is nothing to delete. */
   delete(key: string): Promise<void>;
   /** Delete every object whose key begins with `prefix`, which ends with a slash. */
   deletePrefix(prefix: string): Promise<void>;
-  /** The names that follow `prefix`, which ends with a slash, up to the next slash in the keys of objects. */
+  /** The names after `prefix`, which ends with a slash, up to the next slash in the keys of objects. */
   children(prefix: string): Promise<string[]>;
-  /** Room for more objects in bytes; null where the store has no limit of its own. */
+  /** Free space for objects in bytes; null if the store has no limit of its own. */
   freeBytes(): number | null;
-  /** Where the object lies as a file of this machine, to be read and never written; absent where objects are not files. Throws `ObjectNotFound`. */
+  /** Path of the object as a file on this machine, to be read and never written; absent if objects are not files. Throws `ObjectNotFound`. */
   pathOf?(key: string): Promise<string>;
-  /** An address from which a client may read the object itself, for `ttlMs`, as this content type; absent where the store has no such addresses. */
+  /** A URL from which a client may read the object itself, for `ttlMs`, as this content type; absent if the store has no such URLs. */
   urlOf?(key: string, ttlMs: number, contentType?: string): Promise<string>;
 }

@@ -10,7 +10,7 @@ import type { S3Settings } from "./s3-client.ts";
 import { NoAnswer, StoreFailed } from "./store-failed.ts";
 import { testStore } from "./store-self-test.ts";
 
-/** Longer, and the start goes on without knowing: what is recorded waits in the spool. */
+/** After this time the start continues without a result: recordings wait in the spool. */
 const MAX_TEST_MS = 20_000;
 
 export interface OpenObjectStoreSettings {
@@ -23,7 +23,7 @@ export interface OpenObjectStoreSettings {
   readonly log: Log;
 }
 
-/** The object store of this node: a bucket where one is named, else files in the data folder. The one place that chooses. */
+/** The object store of this node: a bucket if one is configured, or else files in the data folder. The only place that chooses. */
 export async function openObjectStore({
   dataFolder,
   config,
@@ -36,7 +36,7 @@ export async function openObjectStore({
     await store.open();
     return store;
   }
-  // Loaded here, so that a process with files does without its libraries.
+  // Loaded here, so that a process that uses files does without its libraries.
   const { S3ObjectStore } = await import("./s3-object-store.ts");
   const store = new S3ObjectStore(s3, clock, { hasAddresses: config.s3Redirects });
   const where = `bucket ${s3.bucket} at ${s3.endpoint ?? `Amazon S3, ${s3.region}`}`;

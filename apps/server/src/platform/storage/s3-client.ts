@@ -8,17 +8,17 @@ import { NoAnswer, StoreFailed } from "./store-failed.ts";
 
 export interface S3Settings {
   readonly bucket: string;
-  /** Amazon's own in the region where null. */
+  /** If null, Amazon S3 in the region. */
   readonly endpoint: string | null;
   readonly region: string;
   readonly accessKeyId: Secret;
   readonly secretAccessKey: Secret;
-  /** The bucket is in the path of addresses, not in the host name. */
+  /** The bucket is in the URL path, not in the host name. */
   readonly isPathStyle: boolean;
 }
 
 export interface S3Request {
-  /** For an error: what failed. */
+  /** For an error message: the operation that failed. */
   readonly what: "read" | "write" | "list" | "delete";
   readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
   /** Empty for the bucket itself. */
@@ -30,12 +30,12 @@ export interface S3Request {
   readonly contentType?: string;
 }
 
-/** Until the answer begins. A whole part may have to go over a slow line first. */
+/** Deadline until the response begins. A whole part may have to cross a slow line first. */
 const MAX_READ_MS = 10_000;
 const MAX_WRITE_MS = 120_000;
-/** For the rest of an answer that is no object. */
+/** For the rest of a response that is not an object. */
 const MAX_TEXT_MS = 20_000;
-/** An answer that is not an object: a list of 1,000 keys has some 300 KB. */
+/** Limit of a response that is not an object: a list of 1,000 keys has about 300 KB. */
 const MAX_TEXT = 4 * 1024 * 1024;
 const MAX_TRIES = 3;
 const FIRST_RETRY_MS = 100;
@@ -60,7 +60,7 @@ export class S3Client {
     this.#base = isPathStyle ? `${base.origin}${path}/${bucket}` : `${base.origin}${path}`;
   }
 
-  /** The answer, whose body is to be read, or given up by `leaving`. Throws `ObjectNotFound` or `StoreFailed`. */
+  /** The response, whose body must be read or released by `leaving`. Throws `ObjectNotFound` or `StoreFailed`. */
   async send(request: S3Request, leaving = new AbortController()): Promise<Response> {
     const wait = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
     for (let left = request.method === "POST" ? 1 : MAX_TRIES; ; ) {
@@ -74,7 +74,7 @@ export class S3Client {
     }
   }
 
-  /** As `send`, for an answer that is short. */
+  /** Like `send`, for a short response. */
   async ask(request: S3Request): Promise<{ readonly text: string; readonly headers: Headers }> {
     const leaving = new AbortController();
     const response = await this.send(request, leaving);
@@ -94,12 +94,12 @@ export class S3Client {
     const timer = this.#clock.after(late.withinMs, () => leaving.abort(late));
     try {
       const { url, method, headers } = await this.#sign(request);
-      // A store that sends us elsewhere is in another region: the signature would be wrong there.
+      // A store that redirects is in another region, where the signature would be wrong.
       const init = { method, headers, redirect: "manual", signal: leaving.signal } as const;
       const response = await this.#fetch(url, body === undefined ? init : { ...init, body });
       if (response.ok) return response;
       const code = CODE.exec(await textOf(response))?.[1] ?? "";
-      // A HEAD has no body that tells a missing object from a missing bucket.
+      // A HEAD response has no body that distinguishes a missing object from a missing bucket.
       if (response.status === 404 && code !== "NoSuchBucket" && code !== "NoSuchUpload") throw new ObjectNotFound(key);
       throw new StoreFailed(what, key, { status: response.status, code });
     } catch (error) {

@@ -10,7 +10,7 @@ const DELETES_AT_ONCE = 8;
 const KEY = /<Key>([^<]+)<\/Key>/g;
 const COMMON_PREFIX = /<CommonPrefixes>\s*<Prefix>([^<]+)<\/Prefix>/g;
 
-/** Objects in a bucket of Amazon S3, or of a store that speaks its protocol. */
+/** Objects in a bucket of Amazon S3, or of a store with its protocol. */
 export class S3ObjectStore implements ObjectStore {
   readonly #bucket: S3Bucket;
   readonly #client: S3Client;
@@ -91,7 +91,7 @@ export class S3ObjectStore implements ObjectStore {
       for (const [, found = ""] of text.matchAll(COMMON_PREFIX)) names.add(found.slice(prefix.length, -1));
       const last = [...names].sort().at(-1);
       if (last === undefined || names.size === before) return [...names];
-      // Behind everything below the last one: the next character after a slash.
+      // The key after everything below the last one: the next character after a slash.
       after = `${prefix}${last}0`;
     }
   }
@@ -100,12 +100,12 @@ export class S3ObjectStore implements ObjectStore {
     return null;
   }
 
-  /** Pages of keys, each begun behind the last key of the one before: some stores do not say rightly whether there are more. */
+  /** Pages of keys, each starting after the last key of the previous page: some stores report wrongly whether there are more. */
   async *#list(prefix: string): AsyncIterable<readonly string[]> {
     for (let last: string | undefined; ; ) {
       const query = { "list-type": "2", prefix, ...(last === undefined ? {} : { "start-after": last }) };
       const { text } = await this.#client.ask({ what: "list", method: "GET", key: "", query });
-      // All of them are ours, so that none has a character that XML writes otherwise.
+      // The server builds all keys, so none has a character that XML escapes.
       const keys = [...text.matchAll(KEY)].map(([, key = ""]) => key).filter((key) => key.startsWith(prefix));
       const next = keys.at(-1);
       if (next === undefined || next === last) return;

@@ -6,12 +6,12 @@ import type { S3Settings } from "./s3-client.ts";
 
 const BUCKET = "weir-test";
 
-/** For tests: a small S3 store on this machine, which can be away for a while. */
+/** For tests: a small S3 server on this machine, which can be stopped for a while. */
 export interface S3TestServer {
   readonly settings: S3Settings & { readonly endpoint: string };
-  /** It answers nothing more, and keeps what it has. */
+  /** Stops answering, and keeps its data. */
   stop(): Promise<void>;
-  /** Again, where it was. */
+  /** Starts again at the same address. */
   start(): Promise<void>;
   close(): Promise<void>;
 }

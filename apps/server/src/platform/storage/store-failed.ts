@@ -2,9 +2,9 @@ import { CallRefused } from "../outbound/outbound-fetch.ts";
 
 type Failure = { readonly status: number; readonly code: string } | { readonly error: unknown };
 
-/** The object store did not do what it was asked. */
+/** The object store did not do what was requested. */
 export class StoreFailed extends Error {
-  /** Null where there was no whole answer. */
+  /** Null if there was no complete response. */
   readonly status: number | null;
   /** The store's word for what is wrong, such as `NoSuchBucket`; empty where it said none. */
   readonly code: string;
@@ -18,7 +18,7 @@ export class StoreFailed extends Error {
     this.code = "status" in failure ? failure.code : "";
   }
 
-  /** No answer, or one of an overloaded or broken server: it may be another one in a minute. */
+  /** No response, or that of an overloaded or broken server: a retry in a minute may succeed. */
   get isTemporary(): boolean {
     if (this.cause instanceof CallRefused) return false;
     return this.status === null || this.status >= 500 || this.status === 429;
@@ -37,7 +37,7 @@ export class NoAnswer extends Error {
 function sentenceOf(failure: Failure): string {
   if ("status" in failure) return `answered ${failure.status} ${failure.code}`.trim();
   const { error } = failure;
-  // `fetch` says only that it failed, and has the reason as a cause.
+  // `fetch` reports only that it failed; the reason is its cause.
   const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const { code, message } = reason as { readonly code?: unknown; readonly message?: unknown };
   return `did not answer (${typeof code === "string" ? code : String(message ?? reason)})`;

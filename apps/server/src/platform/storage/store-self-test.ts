@@ -4,7 +4,7 @@ import type { ObjectStore } from "./object-store.ts";
 
 const BYTES = Buffer.from("0123456789");
 
-/** Does with the store what recordings will need. Throws for the first step that fails, with what failed. */
+/** Performs every operation that recordings will need. Throws at the first one that fails, with the reason. */
 export async function testStore(store: ObjectStore): Promise<void> {
   const folder = `v1/self-test/${randomUUID()}/`;
   await store.put(`${folder}whole`, BYTES);

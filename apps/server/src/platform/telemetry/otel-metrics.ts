@@ -53,7 +53,7 @@ function metricOf(family: Family, startTime: HrTime, endTime: HrTime): MetricDat
   return { ...base, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints };
 }
 
-/** Prometheus counts what is at most a bound; OpenTelemetry what lies between two. */
+/** Prometheus counts values up to a bound; OpenTelemetry counts values between two bounds. */
 function histogramOf(
   name: string,
   samples: readonly Sample[],

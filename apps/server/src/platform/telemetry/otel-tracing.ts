@@ -14,7 +14,7 @@ import type { StepAttributes, TracedRequest, Tracing } from "./tracing.ts";
 /** W3C Trace Context, 3.2: version 00. */
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Steps and requests as spans. The asynchronous context knows the trace of each. */
+/** Steps and requests as spans. The asynchronous context knows the current trace. */
 export class OtelTracing implements Omit<Tracing, "close"> {
   readonly #tracer: Tracer;
   readonly #here = new AsyncLocalStorage<Context>();
@@ -30,7 +30,7 @@ export class OtelTracing implements Omit<Tracing, "close"> {
     try {
       return await this.#here.run(trace.setSpan(parent, span), action);
     } catch (error) {
-      // Its class alone: a message may quote what somebody sent.
+      // The error's class only: its message may quote data from a client.
       span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : "unknown" });
       throw error;
     } finally {

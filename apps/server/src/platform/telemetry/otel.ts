@@ -17,7 +17,7 @@ const WARN_EVERY_MS = 60_000;
 const LAST_EXPORT_MS = 2_000;
 
 export interface OtelSettings {
-  /** Address of the collector, without `/v1/…` behind it. */
+  /** Address of the collector, without the trailing `/v1/…`. */
   readonly endpoint: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -26,8 +26,8 @@ export interface OtelSettings {
 }
 
 /**
- * Send traces and metrics to a collector, over HTTP with JSON. The libraries read the rest from `OTEL_…` themselves: headers,
- * the service's name, attributes of the resource. Spans that a collector does not take in time are dropped, 2048 are kept at most.
+ * Send traces and metrics to a collector, over HTTP with JSON. The libraries read the rest from `OTEL_…` themselves: headers, the service's
+ * name, attributes of the resource. Spans that a collector does not accept in time are dropped; at most 2,048 are kept.
  */
 export function startOtel({ endpoint, clock, log, metrics, attributes }: OtelSettings): Tracing {
   diag.setLogger(warnAtTimes(clock, log), DiagLogLevel.WARN);
@@ -55,7 +55,7 @@ export function startOtel({ endpoint, clock, log, metrics, attributes }: OtelSet
   };
 }
 
-/** A collector that is away is said once a minute, not at every try. */
+/** An unavailable collector is logged once a minute, not at every attempt. */
 function warnAtTimes(clock: Clock, log: Log): DiagLogger {
   let silentUntil = Number.NEGATIVE_INFINITY;
   const warn = (message: string): void => {
@@ -66,7 +66,7 @@ function warnAtTimes(clock: Clock, log: Log): DiagLogger {
   return { error: warn, warn, info: () => {}, debug: () => {}, verbose: () => {} };
 }
 
-/** The libraries tell an error as JSON, with its stack. */
+/** The libraries report an error as JSON, with its stack. */
 function reasonOf(message: string): string {
   return (/"message":"([^"]*)"/.exec(message)?.[1] ?? message).slice(0, 300);
 }

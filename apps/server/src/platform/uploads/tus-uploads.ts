@@ -10,10 +10,10 @@ import type { Checksum, SpooledUpload, UploadSpool } from "./upload-spool.ts";
 import type { UploadTraffic } from "./upload-traffic.ts";
 
 const PATH = "/api/asset/upload/tus";
-/** Without a byte for so long, an unfinished upload is given up. */
+/** Without a byte for this long, an unfinished upload is abandoned. */
 export const UPLOAD_EXPIRES_MS = 24 * 3_600_000;
 const ALGORITHMS = ["md5", "sha1", "sha256"] as const;
-/** `{upload}.{secret}`: who knows it may go on without a token. */
+/** `{upload}.{secret}`: its holder may continue without a token. */
 const ADDRESS = /^([a-z0-9-]{1,64})\.([0-9a-f]{32})$/;
 
 export interface TusUploadsSettings {
@@ -29,17 +29,17 @@ export interface TusRequest {
   readonly token: string | null;
 }
 
-/** What the library does not hand from the request to the store. */
+/** Data that the library does not pass from the request to the store. */
 interface Exchange {
-  /** Address of an upload that is about to be created. */
+  /** URL of an upload that is about to be created. */
   readonly address: string;
   readonly maxBytes: number;
   readonly checksum: Checksum | undefined;
 }
 
 /**
- * tus 1.0 with creation, termination, expiration and checksum. The protocol is the library's; who may upload, one writer at a time, where the bytes
- * lie and whether a checksum holds is ours.
+ * tus 1.0 with creation, termination, expiration and checksum. The library implements the protocol. Weir decides who may upload, allows one
+ * writer at a time, places the bytes, and verifies checksums.
  */
 export class TusUploads {
   readonly #settings: TusUploadsSettings;
@@ -52,7 +52,7 @@ export class TusUploads {
     this.#server = new Server({
       path: PATH,
       relativeLocation: true,
-      // It is on its way to the object store.
+      // The upload is on its way to the object store.
       disableTerminationForFinishedUploads: true,
       datastore: new SpoolStore(spool, () => this.#exchange.getStore()?.checksum),
       locker: NO_LOCKS,
@@ -139,10 +139,10 @@ export class TusUploads {
   }
 }
 
-/** The place of the writer is taken before the library is asked: 423, and no waiting. */
+/** The writer's place is taken before the library is called: 423, and no waiting. */
 const NO_LOCKS: Locker = { newLock: () => ({ lock: async () => {}, unlock: async () => {} }) };
 
-/** Of `sha256 {base64}`. Throws `UploadRefused` for another form, or an algorithm that is not known. */
+/** From `sha256 {base64}`. Throws `UploadRefused` for another form or an unknown algorithm. */
 function checksumOf(header: string | string[] | undefined): Checksum | undefined {
   if (header === undefined) return undefined;
   const [name, digest = ""] = String(header).split(" ");
@@ -197,7 +197,7 @@ class SpoolStore extends DataStore {
     await this.#spool.remove((await this.#find(address)).id);
   }
 
-  /** Whether it is unknown or its secret is another one makes no difference. */
+  /** Unknown uploads and wrong secrets get the same answer. */
   async #find(address: string): Promise<SpooledUpload> {
     const [, id = "", secret = ""] = ADDRESS.exec(address) ?? [];
     const upload = await this.#spool.find(id);

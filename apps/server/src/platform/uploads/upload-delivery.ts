@@ -7,7 +7,7 @@ import type { UploadSpool } from "./upload-spool.ts";
 import type { UploadTraffic } from "./upload-traffic.ts";
 
 const SWEEP_MS = 30_000;
-/** Files that are put into the store at a time; to a bucket each takes bandwidth and two parts in memory. */
+/** Files moved to the store at a time; to a bucket, each takes bandwidth and two parts in memory. */
 const MAX_AT_ONCE = 2;
 const CLOSE_WITHIN_MS = 1_000;
 
@@ -21,12 +21,12 @@ export interface UploadDeliverySettings {
 }
 
 /**
- * Takes whole files from the spool to the object store, and removes those that nobody wants any more. Begins with what lies in the spool, so that it
- * goes on after a kill, and tries again where the store was away. The end of an upload costs the same however many others lie there.
+ * Moves complete files from the spool to the object store, and deletes unwanted ones. It starts from the contents of the spool, so that it
+ * continues after a kill, and retries if the store was unavailable. Finishing an upload costs the same however many others are in the spool.
  */
 export class UploadDelivery {
   readonly #settings: UploadDeliverySettings;
-  /** Files that are whole, by the id of their upload. */
+  /** Complete files, by upload id. */
   readonly #whole = new Set<string>();
   #timer: Timer | null = null;
   #running: Promise<void> | null = null;
@@ -41,7 +41,7 @@ export class UploadDelivery {
     return this.#whole.size;
   }
 
-  /** Find what an earlier run left whole, and begin. */
+  /** Find complete files of an earlier run, and begin. */
   async start(): Promise<void> {
     const { spool, clock } = this.#settings;
     for (const id of await spool.ids()) if ((await spool.find(id))?.isComplete) this.#whole.add(id);
@@ -49,13 +49,13 @@ export class UploadDelivery {
     void this.sweep();
   }
 
-  /** A file is whole. Resolves when it has been delivered, or could not be at the moment; never rejects. */
+  /** A file is complete. Resolves when it has been delivered, or could not be for now; never rejects. */
   deliver(id: string): Promise<void> {
     this.#whole.add(id);
     return this.#run();
   }
 
-  /** Deliver what is whole, and remove what nobody wants any more. Never rejects. */
+  /** Deliver complete files, and delete unwanted ones. Never rejects. */
   async sweep(): Promise<void> {
     try {
       await this.#removeUnwanted();
@@ -65,7 +65,7 @@ export class UploadDelivery {
     await this.#run();
   }
 
-  /** What is being put into the store may end within a second; else it is put there again after the next start. */
+  /** A running put may end within a second; otherwise it is repeated after the next start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
@@ -84,7 +84,7 @@ export class UploadDelivery {
     }
   }
 
-  /** One round at a time; a call while one runs makes another after it. */
+  /** One round at a time; a call during a round starts another one after it. */
   #run(): Promise<void> {
     this.#again = true;
     this.#running ??= this.#rounds().finally(() => {
@@ -110,7 +110,7 @@ export class UploadDelivery {
     try {
       const upload = await spool.find(id);
       if (!upload?.isComplete) return void this.#whole.delete(id);
-      // Told again where a kill came between the last byte and its note.
+      // Reported again if a kill came between the last byte and its note.
       await gate.received(id, upload.offset);
       const key = await gate.keyOf(id);
       if (key === null) return;

@@ -1,16 +1,19 @@
-/** What uploads are for: asked before a byte is kept, and told when all of them are here. It decides who may upload what; this folder only moves bytes. */
+/**
+ * The purpose of uploads: asked before a byte is kept, and told when all have arrived. The gate decides who may upload; this folder only moves
+ * bytes.
+ */
 export interface UploadGate {
-  /** Which upload this token is for. Throws `UploadRefused`. `bytes`, where they are declared, count against what may be stored. */
+  /** The upload that this token is for. Throws `UploadRefused`. Declared `bytes` count against the quota. */
   admit(token: string | null, bytes: number | null): Promise<AdmittedUpload>;
-  /** Bytes came: the upload is not given up. */
+  /** Bytes arrived, so the upload is not abandoned. */
   touched(id: string): Promise<void>;
-  /** All bytes are on this node's disk. Throws `UploadRefused` where nobody wants them any more. */
+  /** All bytes are on this node's disk. Throws `UploadRefused` if the file is no longer wanted. */
   received(id: string, bytes: number): Promise<void>;
-  /** Where they go in the object store; null where nobody wants them any more. */
+  /** The key in the object store; null if the file is no longer wanted. */
   keyOf(id: string): Promise<string | null>;
-  /** They are in the object store. */
+  /** The file is in the object store. */
   stored(id: string, key: string): Promise<void>;
-  /** Which of these are still wanted. */
+  /** Those of these that are still wanted. */
   wanted(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 

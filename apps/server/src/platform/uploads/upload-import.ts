@@ -5,7 +5,7 @@ import { BackOff, sleep } from "../retry.ts";
 import type { UploadSpool } from "./upload-spool.ts";
 import type { UploadTraffic } from "./upload-traffic.ts";
 
-/** In a row, without a byte in between. */
+/** Failures in a row, without a byte in between. */
 const MAX_FAILURES = 4;
 
 export interface ImportRequest {
@@ -13,7 +13,7 @@ export interface ImportRequest {
   readonly url: string;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** Told how much is here, from 0 to 1, where the whole is known. */
+  /** Receives the fetched share, from 0 to 1, if the size is known. */
   readonly onProgress: (fraction: number) => Promise<void>;
 }
 
@@ -24,7 +24,10 @@ export interface ImportDeps {
   readonly clock: Clock;
 }
 
-/** Fetch a file into the spool, and go on where an earlier run was cut. Its size. Throws `DownloadFailed`, `UploadRefused` and the signal's reason. */
+/**
+ * Fetch a file into the spool, resuming an interrupted earlier run. Returns its size. Throws `DownloadFailed`, `UploadRefused` and the signal's
+ * reason.
+ */
 export async function importFile(deps: ImportDeps, request: ImportRequest): Promise<number> {
   const { spool, traffic, clock } = deps;
   const { id, signal } = request;

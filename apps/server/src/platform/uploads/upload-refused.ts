@@ -1,7 +1,7 @@
-/** An upload that is answered with an error on purpose. The message is for the uploader. */
+/** A deliberate error response to an upload. The message is for the uploader. */
 export class UploadRefused extends Error {
   readonly status: number;
-  /** The same, as the protocol's library reads it. */
+  /** The same, as the protocol library reads it. */
   readonly status_code: number;
   readonly body: string;
   constructor(status: number, message: string) {

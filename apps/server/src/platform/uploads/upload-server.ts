@@ -16,10 +16,10 @@ import { UploadRefused } from "./upload-refused.ts";
 import { UploadSpool } from "./upload-spool.ts";
 import { UploadTraffic } from "./upload-traffic.ts";
 
-/** Addresses that this server answers by itself, past the app: neither its limit of a body nor its deadline is for files. */
+/** URLs that this server answers by itself, past the app: its body limit and deadline do not apply to files. */
 export const UPLOAD_PREFIXES = ["/api/asset/upload/direct", "/api/asset/upload/tus"] as const;
 
-/** What is left of a request that was refused is read for so long, so that its sender sees the answer. */
+/** How long the rest of a refused request is read, so that its sender sees the response. */
 const DRAIN_MS = 2_000;
 
 export interface UploadServerSettings {
@@ -28,13 +28,13 @@ export interface UploadServerSettings {
   readonly gate: UploadGate;
   readonly store: Pick<ObjectStore, "putFile">;
   readonly proxies: TrustedProxies;
-  /** The only way to addresses that customers give. */
+  /** The only way to customers' URLs. */
   readonly outbound: Pick<Outbound, "send">;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Receives files: by one `PUT`, or by tus, which can resume. Both lie in a spool until they are whole, then go to the object store. */
+/** Receives files by a single `PUT`, or by tus, which can resume. Both stay in a spool until complete, then go to the object store. */
 export class UploadServer {
   readonly #settings: UploadServerSettings;
   readonly #spool: UploadSpool;
@@ -65,12 +65,12 @@ export class UploadServer {
     return this.#traffic.underWay;
   }
 
-  /** Whole files that the object store has not taken yet. */
+  /** Complete files that the object store has not accepted yet. */
   get waiting(): number {
     return this.#delivery.waiting;
   }
 
-  /** Fetch a file from a customer's address as if it had been uploaded, and see it to the object store. Throws `DownloadFailed`, `UploadRefused`. */
+  /** Fetch a file from a customer's URL as if it had been uploaded, and deliver it to the object store. Throws `DownloadFailed`, `UploadRefused`. */
   async import(request: ImportRequest): Promise<void> {
     const { clock, gate, outbound } = this.#settings;
     const downloads = new Downloads(outbound, clock);
@@ -79,7 +79,7 @@ export class UploadServer {
     await this.#delivery.deliver(request.id);
   }
 
-  /** Resolves when everything that is whole has been delivered, or could not be. For tests. */
+  /** Resolves when every complete file has been delivered, or could not be. For tests. */
   settle(): Promise<void> {
     return this.#delivery.sweep();
   }
@@ -133,7 +133,7 @@ export class UploadServer {
     response.writeHead(200, { "content-type": "application/json" }).end("{}");
   }
 
-  /** Answer what can be answered; what is left of the body is not kept. */
+  /** Respond if possible; the rest of the body is not kept. */
   #refuse(request: IncomingMessage, response: ServerResponse, error: unknown): void {
     const { log } = this.#settings;
     const isCut = request.destroyed && !request.complete;
@@ -142,12 +142,12 @@ export class UploadServer {
     const refused = error instanceof UploadRefused ? error : new UploadRefused(500, "the upload failed: try again");
     response.setHeader("content-type", "application/json");
     if (refused.status === 429 || refused.status === 507) response.setHeader("retry-after", "5");
-    // HTTP/2 ends a stream, and has no word for it.
+    // HTTP/2 ends a stream, and has no such header.
     if (!request.complete && request.httpVersionMajor < 2) response.setHeader("connection", "close");
     response.writeHead(refused.status).end(refused.body);
   }
 
-  /** A body that is not wanted any more is read for a moment, so that its sender sees the answer, and never for ever. */
+  /** The rest of an unwanted body is read briefly, so that its sender sees the response, but not forever. */
   #drain(request: IncomingMessage): void {
     if (request.complete || request.destroyed) return;
     const cut = this.#settings.clock.after(DRAIN_MS, () => request.destroy());
@@ -159,7 +159,7 @@ export class UploadServer {
 const tooLarge = (maxBytes: number) =>
   new UploadRefused(413, `the file is larger than ${maxBytes} bytes, the most that is taken`);
 
-/** Any page may upload: the token in the address is what lets it. */
+/** Any page may upload: the token in the URL grants the right. */
 function allowAnyOrigin(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader("access-control-allow-origin", "*");
   if (request.method !== "OPTIONS") return;
@@ -171,7 +171,7 @@ function allowAnyOrigin(request: IncomingMessage, response: ServerResponse): voi
   response.setHeader("access-control-max-age", "7200");
 }
 
-/** The chunks of a request, which stays open for its answer whatever happens. */
+/** The chunks of a request, which stays open for its response whatever happens. */
 async function* bodyOf(request: IncomingMessage, maxBytes: number): AsyncIterable<Uint8Array> {
   let bytes = 0;
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {

@@ -14,27 +14,27 @@ import {
 import { join } from "node:path";
 import { UploadRefused } from "./upload-refused.ts";
 
-/** Uploads leave so much of the disk to the database, to recordings and to what is made of the files. */
+/** Uploads leave this much of the disk to the database, recordings and processed files. */
 export const RESERVED_BYTES = 512 * 1024 * 1024;
-/** How much is written before the disk is looked at again. */
+/** Bytes written before the free disk space is checked again. */
 const LOOK_EVERY_BYTES = 16 * 1024 * 1024;
 const ID = /^[a-z0-9-]{1,64}$/;
 
-/** What is known of an upload beside its bytes. */
+/** What is known about an upload, besides its bytes. */
 export interface UploadNote {
-  /** Who knows it may go on with the upload. */
+  /** Its holder may continue the upload. */
   readonly secret: string;
-  /** As declared; null where only the end of the request tells. */
+  /** As declared; null if only the end of the request tells. */
   readonly bytes: number | null;
-  /** `Upload-Metadata`, as it came. */
+  /** `Upload-Metadata`, as received. */
   readonly metadata: string | null;
 }
 
 export interface SpooledUpload extends UploadNote {
   readonly id: string;
-  /** Bytes that are here, and verified where a checksum came with them. */
+  /** Bytes received, and verified if they came with a checksum. */
   readonly offset: number;
-  /** When the last byte came, in milliseconds since the Unix epoch. */
+  /** When the last byte arrived, in milliseconds since the Unix epoch. */
   readonly touchedAt: number;
   readonly isComplete: boolean;
 }
@@ -51,8 +51,8 @@ export interface UploadSpoolSettings {
 }
 
 /**
- * Files on their way in, as `{id}.bytes` with a note beside them. The size of the file is the offset, so nothing can disagree with it after a kill.
- * Bytes whose checksum is not verified yet do not count: `{id}.from` says from where on. One writer at a time is the caller's business.
+ * Incoming files, as `{id}.bytes` with a note next to it. The size of the file is the offset, so nothing can disagree with it after a kill.
+ * Bytes with an unverified checksum do not count: `{id}.from` says where they begin. The caller ensures one writer at a time.
  */
 export class UploadSpool {
   readonly #folder: string;
@@ -63,7 +63,7 @@ export class UploadSpool {
     this.#freeBytes = freeBytes;
   }
 
-  /** Make the folder, and drop what a killed process had not verified. */
+  /** Create the folder, and delete bytes that a killed process had not verified. */
   async open(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const name of await readdir(this.#folder)) {
@@ -76,7 +76,7 @@ export class UploadSpool {
     }
   }
 
-  /** Begin anew; what was there under this id goes. Throws `UploadRefused` where the disk has no room for it. */
+  /** Start over; anything under this id is deleted. Throws `UploadRefused` if the disk has no space for it. */
   async create(id: string, note: UploadNote): Promise<void> {
     this.#requireRoom(note.bytes ?? 0);
     await this.remove(id);
@@ -102,7 +102,7 @@ export class UploadSpool {
     }
   }
 
-  /** Append what comes; where it ends then. What came before an error stays, unless a checksum was to vouch for it. */
+  /** Append the incoming bytes; returns the new offset. Bytes before an error stay, unless they were to be verified by a checksum. */
   async append(id: string, offset: number, chunks: AsyncIterable<Uint8Array>, checksum?: Checksum): Promise<number> {
     return closing(await open(this.pathOf(id), "r+"), async (file) => {
       if (!checksum) return this.#write(file, offset, chunks).finally(() => file.datasync());
@@ -130,7 +130,7 @@ export class UploadSpool {
     });
   }
 
-  /** The length is known now: it is complete. */
+  /** The length is now known, and the upload complete. */
   async complete(
     { id, secret, metadata }: Pick<SpooledUpload, "id" | "secret" | "metadata">,
     bytes: number,
@@ -140,7 +140,7 @@ export class UploadSpool {
   }
 
   async remove(id: string): Promise<void> {
-    // The note last, so that what a crash leaves behind is still found.
+    // The note is deleted last, so that remains of a crash are still found.
     for (const kind of ["from", "new", "bytes", "json"] as const) await rm(this.#path(id, kind), { force: true });
   }
 
@@ -153,7 +153,7 @@ export class UploadSpool {
     return this.#path(id, "bytes");
   }
 
-  /** An empty mark was written by nobody to its end, so no byte came after it. */
+  /** An empty mark was not written completely, so no byte came after it. */
   async #unverifiedFrom(id: string): Promise<number> {
     const text = await readFile(this.#path(id, "from"), "utf8").catch(() => "");
     return text === "" ? Number.POSITIVE_INFINITY : Number(text);

@@ -19,22 +19,22 @@ export interface UploadRig extends AsyncDisposable {
   readonly server: UploadServer;
   readonly folder: string;
   readonly disk: { freeBytes: number };
-  /** Uploads of which all bytes came, by id. */
+  /** Complete uploads, by id. */
   readonly received: Map<string, number>;
   readonly expired: Set<string>;
-  /** Set, the object store is away. */
+  /** If set, the object store is unavailable. */
   readonly away: { isAway: boolean };
   stored(id: string): Promise<Buffer>;
-  /** Bytes of an upload that are on the disk. */
+  /** Bytes of an upload on the disk. */
   spooledBytes(id: string): Promise<number>;
-  /** Another server on the same disk, as after a kill: the first one is not closed, and hears of nothing more. */
+  /** Another server on the same disk, as after a kill: the first one is not closed, and learns nothing more. */
   restart(): Promise<void>;
 }
 
 export const MAX_BYTES = 10_000_000;
 export const tokenOf = (id: string): string => `token-${id}`;
 
-/** Real HTTP over a spool on disk; who may upload is settled by the form of the token. */
+/** Real HTTP over a spool on disk; the form of the token decides who may upload. */
 export async function startUploads({ allowPrivate = true } = {}): Promise<UploadRig> {
   const folder = await mkdtemp(join(tmpdir(), "weir-uploads-"));
   const store = new LocalObjectStore(join(folder, "objects"));
@@ -70,7 +70,7 @@ export async function startUploads({ allowPrivate = true } = {}): Promise<Upload
         },
       },
       proxies: new TrustedProxies([]),
-      // Time limits of calls are real, as the hosts of tests are.
+      // Time limits of calls are real, as the hosts in tests are.
       outbound: new Outbound({
         clock: systemClock,
         allowPrivate,

@@ -3,14 +3,14 @@ import type { Clock } from "../clock.ts";
 import { Places } from "../limits/places.ts";
 import { UploadRefused } from "./upload-refused.ts";
 
-/** Uploads under way at a time on this node, and those of one client. */
+/** Concurrent uploads on this node, and per client. */
 const MAX_AT_ONCE = 128;
 const MAX_PER_CLIENT = 24;
-/** An upload brings at least so many bytes in such a time, or its connection is cut: a trickle holds no place. */
+/** Minimum throughput of an upload; a slower connection is cut off, so that a trickle holds no place. */
 const WINDOW_MS = 30_000;
 const MIN_BYTES_PER_WINDOW = 16 * 1024;
 
-/** Who uploads at the moment: how many in all and of one client, one writer for an upload, none that has stopped sending. */
+/** Tracks current uploads: how many in total and per client, one writer per upload, and none that has stopped sending. */
 export class UploadTraffic {
   readonly #clock: Clock;
   readonly #places = new Places({ inAll: MAX_AT_ONCE, perHolder: MAX_PER_CLIENT });
@@ -20,12 +20,12 @@ export class UploadTraffic {
     this.#clock = clock;
   }
 
-  /** Requests that bring bytes at the moment. */
+  /** Requests that currently bring bytes. */
   get underWay(): number {
     return this.#places.taken;
   }
 
-  /** Take a place for a request that brings bytes. Throws `UploadRefused` where there is none. The result gives it back. */
+  /** Take a place for a request that brings bytes. Throws `UploadRefused` if there is none. Returns the function that releases it. */
   enter(client: string, request: IncomingMessage): () => void {
     if (!this.#places.take(client))
       throw new UploadRefused(429, "too many uploads at once: try again in a few seconds");
@@ -41,7 +41,7 @@ export class UploadTraffic {
     };
   }
 
-  /** Take the one place of writers to an upload. Throws `UploadRefused` where somebody writes to it. */
+  /** Take the single place of writers to an upload. Throws `UploadRefused` if it is taken. */
   lock(id: string): () => void {
     if (this.#writing.has(id)) throw new UploadRefused(423, "another request is writing to this upload");
     this.#writing.add(id);
