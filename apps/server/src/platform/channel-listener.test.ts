@@ -1,7 +1,7 @@
 import pg from "pg";
 import { expect, test } from "vitest";
 import { ChannelListener } from "./channel-listener.ts";
-import { systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "./clock.ts";
 import { silentLog } from "./log.ts";
 import { createTestDatabase } from "./postgres/postgres-test-database.ts";
 import { until } from "./retry.ts";
@@ -19,7 +19,17 @@ test("while the database is away one connection at a time is tried, and one is l
     return new pg.Client(isAway ? NOWHERE : rows.address);
   };
   // Waits are short, so that there are many.
-  const hasty = { ...systemClock, after: (ms: number, then: () => void) => systemClock.after(Math.min(ms, 5), then) };
+  let waits = 0;
+  const hasty: Clock = {
+    ...systemClock,
+    after(ms, action) {
+      waits += 1;
+      return systemClock.after(Math.min(ms, 5), () => {
+        waits -= 1;
+        action();
+      });
+    },
+  };
   const listener = new ChannelListener(connect, hasty, silentLog);
   const other = new pg.Client(rows.address);
   await other.connect();
@@ -32,9 +42,11 @@ test("while the database is away one connection at a time is tried, and one is l
     await expect(until(systemClock, 5_000, () => tried >= 10)).resolves.toBe(true);
     isAway = false;
     await expect(until(systemClock, 5_000, () => reconnected > 0)).resolves.toBe(true);
-    const before = tried;
-    await other.query("select pg_sleep(0.2)");
-    expect({ reconnected, tried }).toEqual({ reconnected: 1, tried: before });
+    const { rows: left } = await other.query(
+      "select 1 from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()",
+    );
+    // No further attempt is waited for.
+    expect({ reconnected, waits, left: left.length }).toEqual({ reconnected: 1, waits: 0, left: 1 });
   } finally {
     await listener.close();
     await other.end();

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { sql } from "kysely";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { systemClock } from "./clock.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { DatabaseAway } from "./database-away.ts";
@@ -27,19 +27,8 @@ afterAll(() => postgres.close());
 const postmasterPid = () =>
   Number.parseInt(readFileSync(join(postgres.dataFolder, "pg", "18", "postmaster.pid"), "utf8"), 10);
 
-const isAnswered = (database: Database<unknown>) =>
-  database.ping().then(
-    () => true,
-    () => false,
-  );
-
-async function answersAgain(database: Database<unknown>): Promise<void> {
-  const deadline = systemClock.monotonic() + 10_000;
-  while (!(await isAnswered(database))) {
-    expect(systemClock.monotonic(), "no statement succeeded within 10 s").toBeLessThan(deadline);
-    await sleep(systemClock, 50);
-  }
-}
+const answersAgain = (database: Database<unknown>) =>
+  vi.waitFor(() => database.ping(), { timeout: 10_000, interval: 50 });
 
 /** Statements and transactions without a pause, on most connections of the pool. */
 function startLoad(database: Database<unknown>) {

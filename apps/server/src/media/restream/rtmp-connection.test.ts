@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { MESSAGE, writeCommand, writeMessage } from "@weir/formats/rtmp";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { Outbound, type OutboundSettings } from "../../platform/outbound/outbound.ts";
@@ -50,13 +50,9 @@ function forwarding(outbound: Partial<OutboundSettings> = {}, settings: Restream
 /** A turn of the event loop for both ends of a socket. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-async function until(what: string, holds: () => unknown): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
+/** Looks again at once: what is waited for happens between turns of the event loop. */
+const until = (what: string, holds: () => unknown) =>
+  vi.waitFor(() => expect(holds(), `waited in vain for ${what}`).toBeTruthy(), { timeout: 10_000, interval: 1 });
 
 async function weir(port = 0): Promise<RtmpTestServer> {
   const server = await RtmpTestServer.start({ port });
