@@ -5,13 +5,13 @@ import type { Publication, PublicationEnd, PublisherHandle, SourcePacket, Track 
 import type { LiveSession } from "./live-session.ts";
 import { SourcePace } from "./source-pace.ts";
 
-/** Kept while the session is being begun in the database. With more, the sender waits. */
+/** Packets kept while the database creates the session. Beyond this, the sender waits. */
 const MAX_EARLY_BYTES = 8 * 1024 * 1024;
-/** From a sender that does not wait. */
+/** The same for a sender that does not wait. */
 const MAX_UNASKED_BYTES = 32 * 1024 * 1024;
 const LOOK_AGAIN_MS = 50;
 
-/** Of a decoder configuration, which every init segment, journal and index repeats. Real ones have some hundred bytes. */
+/** Limit of a decoder configuration, which every init segment, journal and index repeats. Real ones have a few hundred bytes. */
 const MAX_CONFIG_BYTES = 64 * 1024;
 
 export interface HubPublicationSettings {
@@ -21,7 +21,7 @@ export interface HubPublicationSettings {
   readonly grant: PublishGrant;
   readonly publisher: PublisherHandle;
   readonly sessionFor: (grant: PublishGrant, start: SessionStart) => LiveSession;
-  /** It ended before a session was made. */
+  /** The publication ended before it had a session. */
   readonly onEndedEarly: (why: PublicationEnd, reason: string) => void;
   readonly onClosed: (publication: HubPublication) => void;
 }
@@ -29,8 +29,8 @@ export interface HubPublicationSettings {
 /**
  * One publisher's place in the hub.
  *
- * *waiting* for the first keyframe or audio packet → *beginning* the session in the database, packets kept → *live*, packets go to the
- * session → *closed*. An end that comes while beginning is carried out right after it.
+ * *waiting* for the first keyframe or audio packet → *beginning* the session in the database while packets are kept → *live*, packets go to
+ * the session → *closed*. An end that arrives during beginning takes effect right after it.
  */
 export class HubPublication implements Publication {
   readonly grant: PublishGrant;
@@ -98,7 +98,7 @@ export class HubPublication implements Publication {
     this.#close();
   }
 
-  /** The hub lets the publisher go with a sentence it may read; nothing it sends counts any more. */
+  /** The hub dismisses the publisher with a sentence it may read. From now on its packets are ignored. */
   refuse(reason: string): void {
     if (this.#state === "closed") return;
     this.#close();

@@ -18,7 +18,7 @@ import { HubPublication } from "./hub-publication.ts";
 import { LiveSession } from "./live-session.ts";
 
 const TICK_MS = 50;
-/** How long a finished session's playlists stay up for those who still watch. */
+/** How long a finished session's playlists stay available for its last viewers. */
 const KEEP_FINISHED_MS = 60_000;
 
 const STOP_SENTENCES: Record<StopReason, string> = {
@@ -44,20 +44,20 @@ export interface HubSettings {
 
 export interface HubFigures {
   readonly publishers: number;
-  /** Sessions that have not ended, those whose source is away among them. */
+  /** Sessions that have not ended, including those whose source is away. */
   readonly sessions: number;
   readonly bytesReceived: number;
   readonly bytesSent: number;
-  /** How many of each were sent to viewers. */
+  /** Number of parts and segments sent to viewers. */
   readonly sent: LiveSession["sent"];
-  /** Whose rungs are being made. */
+  /** Sessions with a running ladder. */
   readonly ladders: number;
   readonly transcodeLagMs: number;
-  /** Multistream targets by their state. */
+  /** Multistream targets by state. */
   readonly targets: { readonly pending: number; readonly online: number; readonly offline: number };
 }
 
-/** The publishers of this node: one a stream, the newest grant wins; and the sessions that viewers find here. */
+/** The publishers of this node, one per stream with the newest grant winning, and the sessions that viewers find here. */
 export class Hub {
   readonly #settings: HubSettings;
   readonly #publications = new Map<string, HubPublication>();
@@ -65,7 +65,7 @@ export class Hub {
   readonly #byPlaybackId = new Map<string, LiveSession>();
   readonly #ticker: Timer;
   readonly #sealing = new Set<Promise<void>>();
-  /** Of sessions that are forgotten. */
+  /** Bytes of forgotten sessions. */
   readonly #past = { bytesReceived: 0, bytesSent: 0, playlist: 0, part: 0, segment: 0 };
 
   constructor(settings: HubSettings) {
@@ -79,7 +79,7 @@ export class Hub {
     return this.#publications.size;
   }
 
-  /** The media that move through this node now, and those since its start. */
+  /** Media currently moving through this node, and totals since its start. */
   get figures(): HubFigures {
     const sessions = [...this.#sessions.values()];
     const sum = (value: (session: LiveSession) => number) => sessions.reduce((total, one) => total + value(one), 0);
@@ -99,7 +99,7 @@ export class Hub {
     };
   }
 
-  /** Give a publisher its place. An older one of the same stream is let go at once. */
+  /** Give a publisher its place. An older publisher of the same stream is dismissed at once. */
   open(grant: PublishGrant, publisher: PublisherHandle): Publication {
     const { clock, log, publishGate, eventSink } = this.#settings;
     const publication = new HubPublication({
@@ -135,12 +135,12 @@ export class Hub {
     return publication;
   }
 
-  /** The session with this id, live or lately finished. */
+  /** The session with this id, live or recently finished. */
   session(sessionId: string): LiveSession | undefined {
     return this.#sessions.get(sessionId);
   }
 
-  /** The session that a playback id shows now, or showed up to a minute ago. */
+  /** The session behind a playback id, live or ended within a minute. */
   sessionOf(playbackId: string): LiveSession | undefined {
     return this.#byPlaybackId.get(playbackId);
   }
@@ -161,14 +161,14 @@ export class Hub {
     }
   }
 
-  /** The targets of a stream have changed, or those of any may have. */
+  /** The targets of one stream, or possibly of any stream, have changed. */
   targetsChanged(streamId: string | "all"): void {
     for (const session of this.#sessions.values()) {
       if (!session.isFinished && (streamId === "all" || session.streamId === streamId)) void session.targets.refresh();
     }
   }
 
-  /** End everything cleanly: publishers are told to reconnect, sessions end, recordings are sealed. */
+  /** Shut down cleanly: publishers are told to reconnect, sessions end, recordings are sealed. */
   async drain(): Promise<void> {
     for (const publication of [...this.#publications.values()])
       publication.refuse("The server is shutting down. Please reconnect.");

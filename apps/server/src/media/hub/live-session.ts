@@ -20,18 +20,18 @@ import type { TargetEvent, TargetStatus } from "../restream/target-status.ts";
 import { ticksToMs } from "../timeline/ticks.ts";
 import { newsOf, SourceMeter } from "./source-meter.ts";
 
-/** A connection that stays open but sends nothing for this long counts as a lost source. */
+/** An open connection that sends nothing for this long counts as a lost source. */
 const SILENCE_MS = 5000;
 /** Rungs that are not closed by then are missing at the end of the recording. */
 const LATE_RUNGS_MS = 3_000;
 const METRICS_MS = 10_000;
-/** A ladder further behind than this is told at once; it is spared pictures from 2 s on. */
+/** A ladder further behind than this is reported at once; from 2 s on it skips pictures. */
 const LATE_LADDER_MS = 1500;
 
 export interface LiveSessionSettings {
   readonly clock: Clock;
   readonly log: Log;
-  /** This node as a transcoder: its id, and where it is reached. */
+  /** This node as a transcoder: its id and location. */
   readonly orchestrator: { readonly address: string; readonly url: string };
   readonly eventSink: EventSink;
   readonly memory: PageMemory;
@@ -40,27 +40,27 @@ export interface LiveSessionSettings {
   readonly projectId: string;
   readonly playbackId: string;
   readonly start: SessionStart;
-  /** The node's means to transcode. */
+  /** The node's transcoding resources. */
   readonly ladder: LadderResources;
-  /** The node's means to forward. */
+  /** The node's forwarding resources. */
   readonly restream: RestreamResources;
-  /** Where the stream is forwarded to now. */
+  /** The current multistream targets of the stream. */
   readonly askTargets: () => Promise<readonly RestreamTarget[]>;
-  /** Room for recordings. */
+  /** Free space for recordings. */
   readonly recordingRoom: () => RecordingRoom;
-  /** Null where the session is not recorded. */
+  /** Null if the session is not recorded. */
   readonly recorder: SessionRecorder | null;
-  /** Null where the recording has no rungs. */
+  /** Null if the recording has no rungs. */
   readonly rungRecorder: SessionRecorder | null;
-  /** The session is over; its playlists stay up for those who still watch. */
+  /** The session is over; its playlists stay available for its last viewers. */
   readonly onFinished: (session: LiveSession) => void;
 }
 
 /**
- * One session while this node holds it: the pipeline, and who feeds it.
+ * One session while this node holds it: the pipeline, and its current publisher.
  *
- * States: *live* (packets come), *away* (the source is lost; playlists stay up and the reconnect window runs), *finished* (clean stop,
- * window over, or stopped; playlists ended). A publisher attaches with a higher epoch each time; what an older one sends is ignored.
+ * States: *live* (packets arrive), *away* (the source is lost; playlists stay and the reconnect window runs), *finished* (clean stop, window
+ * over, or stopped; playlists ended). Each publisher attaches with a higher epoch; packets of an older one are ignored.
  */
 export class LiveSession {
   readonly sessionId: string;
@@ -70,14 +70,14 @@ export class LiveSession {
   readonly targets: SessionTargets;
   /** Bytes sent to viewers; delivery adds to it. */
   bytesSent = 0;
-  /** How often each was sent to viewers; delivery adds to it. */
+  /** Number of parts and segments sent to viewers; delivery adds to it. */
   readonly sent = { playlist: 0, part: 0, segment: 0 };
   readonly #settings: LiveSessionSettings;
   #state: "live" | "away" | "finished" = "away";
   #epoch = 0;
   #publisher: PublisherHandle | null = null;
   #window: Timer | null = null;
-  /** When the session last went live, on the monotonic clock. */
+  /** When the session last became live, on the monotonic clock. */
   #liveSince = 0;
   #bytesReceived = 0;
   readonly #meter = new SourceMeter();
@@ -135,7 +135,7 @@ export class LiveSession {
     return this.#state === "live";
   }
 
-  /** Of all its publishers. */
+  /** Total of all its publishers. */
   get bytesReceived(): number {
     return this.#bytesReceived;
   }
@@ -145,7 +145,7 @@ export class LiveSession {
     return this.#meter.measure(this.#settings.clock.monotonic());
   }
 
-  /** A publisher begins to feed the session, or takes over from the one before. */
+  /** A publisher starts to feed the session, or takes over from the previous one. */
   attach(epoch: number, publisher: PublisherHandle): void {
     this.#epoch = epoch;
     this.#publisher = publisher;
@@ -174,7 +174,7 @@ export class LiveSession {
     if (this.#metricsAt === null) this.#reportMetrics();
   }
 
-  /** The publisher of this epoch went away without saying so. The window runs; the session may go on. */
+  /** The publisher of this epoch disappeared. The window runs; the session may continue. */
   sourceLost(epoch: number, reason: string): void {
     if (epoch !== this.#epoch || this.#state !== "live") return;
     this.#state = "away";
@@ -191,7 +191,7 @@ export class LiveSession {
     this.#reportEnd("clean-stop", reason);
   }
 
-  /** End the session here: playlists end, the recording is sealed. */
+  /** End the session now: playlists end, and the recording is sealed. */
   finish(): void {
     if (this.#state === "finished") return;
     this.#state = "finished";
@@ -201,12 +201,12 @@ export class LiveSession {
     this.#settings.onFinished(this);
   }
 
-  /** Nobody watches any more: give the memory back. */
+  /** No viewers are left: release the memory. */
   dispose(): void {
     for (const rendition of this.pipeline.renditions) rendition.dispose();
   }
 
-  /** Let go of everything, as it is. */
+  /** Release everything as it is. */
   async close(): Promise<void> {
     this.#window?.cancel();
     this.targets.end();
@@ -214,18 +214,18 @@ export class LiveSession {
     await this.#settings.recorder?.abandon();
   }
 
-  /** Resolves when everything recorded so far is with the sealer. A running recording goes on in another chapter. */
+  /** Resolves when everything recorded so far is with the sealer. A running recording continues in another chapter. */
   async sealed(): Promise<void> {
     const { clock, recorder, rungRecorder } = this.#settings;
     if (rungRecorder) {
-      // First, so that no recording is judged without them.
+      // First, so that a recording is judged with all its facts.
       await Promise.race([this.pipeline.rungsEnded(), sleep(clock, LATE_RUNGS_MS)]);
       await rungRecorder.finish();
     }
     await recorder?.finish();
   }
 
-  /** To be called every 50 ms: notices what does not come. */
+  /** Must be called every 50 ms: notices missing packets. */
   tick(): void {
     if (this.#state === "finished") return;
     this.pipeline.tick();
@@ -247,7 +247,7 @@ export class LiveSession {
     return this.pipeline.transcodingState !== this.#toldLadder;
   }
 
-  /** The state that is told at once when it changes. */
+  /** The state whose changes are reported at once. */
   #news(): string {
     const isLadderLate = this.pipeline.transcodingLagMs >= LATE_LADDER_MS;
     return `${newsOf(this.source)},${isLadderLate},${this.targets.news}`;
@@ -343,7 +343,7 @@ export class LiveSession {
     });
   }
 
-  /** After the recorder has told its last segment: whoever reads the facts in order sees a session end when all of it is known. */
+  /** Runs after the recorder has reported its last segment, so that a reader of the facts in order sees a session end when all of it is known. */
   async #reportEnd(why: "clean-stop" | "source-lost", reason: string): Promise<void> {
     const { clock, eventSink, recorder } = this.#settings;
     const fact = {

@@ -5,16 +5,16 @@ const SECOND_MS = 1000;
 const WINDOW_SECONDS = 10;
 const STOPPED_MS = 2000;
 const JUMP_MEMORY_MS = 60_000;
-/** A longer way from one packet to the next of its track is a jump of the clock, not a frame. */
+/** A longer step from one packet to the next of its track is a jump of the clock, not a frame. */
 const LONGEST_STEP_TICKS = TICKS_PER_SECOND;
-/** Below this rate a second without a picture is no sign of anything. */
+/** Below this rate, a second without a picture means nothing. */
 const LEAST_FRAME_RATE = 4;
 
 /** The input of one second. */
 interface Second {
   frames: number;
   videoTicks: number;
-  /** Of the track that brought most. */
+  /** Media time of the track with the most. */
   mediaTicks: number;
 }
 
@@ -27,8 +27,8 @@ interface Flow {
 }
 
 /**
- * Measures what a publisher sends. On the way of a packet it only adds; once a second the sums are moved into a ring of ten. It says
- * numbers and judges nothing.
+ * Measures a publisher's input. Per packet it only adds; once a second it moves the sums into a ring of ten. It reports numbers and judges
+ * nothing.
  */
 export class SourceMeter {
   #dueAt = 0;
@@ -44,7 +44,7 @@ export class SourceMeter {
   #jumpsSeen = 0;
   #jumps: number[] = [];
 
-  /** Another publisher: nothing is known of it. `jumps` is what the timeline has counted so far. */
+  /** A new publisher, about which nothing is known. `jumps` is the timeline's count so far. */
   restart(jumps: number): void {
     this.#flows = [];
     this.#hasStarted = false;
@@ -77,7 +77,7 @@ export class SourceMeter {
     this.#lastKeyframeTicks = this.#videoTicks;
   }
 
-  /** True once a second, when it has moved the sums on. */
+  /** True once a second, after it moved the sums. */
   tick(now: number, jumps: number): boolean {
     if (!this.#hasStarted || now < this.#dueAt) return false;
     let mediaTicks = 0;
@@ -88,7 +88,7 @@ export class SourceMeter {
       if (flow.kind === "video") videoTicks = flow.ticks;
       flow.ticks = 0;
     }
-    // Looked at too late, as after a source was away, a second is no second.
+    // If the check comes late, as after a lost source, a second is not a second.
     const isWhole = now - this.#dueAt < SECOND_MS;
     if (isWhole) this.#seconds.push({ frames: this.#frames, videoTicks, mediaTicks });
     if (this.#seconds.length > WINDOW_SECONDS) this.#seconds.shift();
@@ -99,7 +99,7 @@ export class SourceMeter {
     return true;
   }
 
-  /** The measure at this moment, of the last ten whole seconds. */
+  /** The current metrics, over the last ten whole seconds. */
   measure(now: number): SourceMeasure {
     const video = this.#flowOf("video", now);
     const frames = sum(this.#seconds, (second) => second.frames);
@@ -129,7 +129,7 @@ export class SourceMeter {
     return this.#flows[trackId];
   }
 
-  /** The first track of the kind; undefined where none is announced. */
+  /** The first track of the kind; undefined if none is announced. */
   #announced(kind: Track["kind"]): Flow | undefined {
     return this.#flows.find((flow) => flow?.kind === kind && flow.isAnnounced);
   }
@@ -151,12 +151,12 @@ function sum(seconds: readonly Second[], of: (second: Second) => number): number
   return seconds.reduce((total, second) => total + of(second), 0);
 }
 
-/** A segment is cut at 4 s without a keyframe; from here on it is certain that one did not come in time. */
+/** Segments are cut after 4 s without a keyframe; from here on it is certain that none came in time. */
 const LATE_KEYFRAME_MS = 4500;
 const NO_KEYFRAME_MS = 20_000;
 const MANY_STARVED = 3;
 
-/** The state that is told at once when it changes. Coarse on purpose: the receiver of the numbers judges them. */
+/** The state whose changes are reported at once. Deliberately coarse: the receiver of the numbers judges them. */
 export function newsOf({ video, audio, keyframeIntervalMs, starvedSeconds, clockJumps }: SourceMeasure): string {
   const interval = keyframeIntervalMs ?? 0;
   const keyframes = interval >= NO_KEYFRAME_MS ? "none" : interval >= LATE_KEYFRAME_MS ? "late" : "timely";

@@ -1,12 +1,12 @@
 import { type SourcePacket, TICKS_PER_SECOND } from "../packet.ts";
 
-/** The most that may come at once: the backlog of an encoder that lost its network, or a GOP that it had kept. */
+/** The largest burst accepted: the backlog of an encoder that lost its network, or a GOP that it had kept. */
 const MAX_AHEAD_MS = 10_000;
-/** A sender that is held back waits until it may send so much again, so that it is not stopped at every packet. */
+/** A throttled sender waits until it may send this much again, so that it is not stopped at every packet. */
 const STEP_MS = 250;
-/** No encoder's clock is so far off; without it, one that counts a little fast would be held back after days. */
+/** No encoder's clock drifts more than this. Without it, an encoder that runs slightly fast would be throttled after days. */
 const TOLERANCE = 1.01;
-/** A longer step is a jump of the source's clock and says nothing of its pace. Two tracks in turn may each step twice what one may. */
+/** A longer step is a jump of the source's clock and says nothing about its pace. Two tracks in turn may each step twice as far. */
 const LONGEST_STEP_TICKS = 2 * TICKS_PER_SECOND;
 
 interface Bucket {
@@ -15,8 +15,8 @@ interface Bucket {
 }
 
 /**
- * How far a source is ahead of real time: a bucket for each track that media fills and passing time empties. Media that comes faster than
- * it is watched has to be kept, so the memory of a session is bounded by how far its source may be ahead.
+ * How far a source is ahead of real time: a leaky bucket per track that media fills and passing time drains. Media that arrives faster than it
+ * is watched must be kept, so this limit bounds the memory of a session.
  */
 export class SourcePace {
   /** By track id. */
@@ -33,7 +33,7 @@ export class SourcePace {
       bucket.aheadMs = Math.max(0, bucket.aheadMs + (step / TICKS_PER_SECOND) * 1000);
   }
 
-  /** How long the sender has to wait; 0 while it may send. */
+  /** How long the sender has to wait; 0 if it may send. */
   waitMs(now: number): number {
     this.#passTo(now);
     let aheadMs = 0;

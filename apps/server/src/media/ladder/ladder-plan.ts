@@ -4,7 +4,7 @@ import type { VideoTrack } from "../packet.ts";
 /** One rung as it is encoded and listed. */
 export interface Rung {
   readonly index: number;
-  /** Rendition id in addresses; never the profile's name. */
+  /** Rendition id in URLs; never the profile's name. */
   readonly id: string;
   readonly name: string;
   readonly width: number;
@@ -19,15 +19,15 @@ export interface Rung {
   readonly level: string;
   /** RFC 6381, known before the first frame is encoded. */
   readonly codecString: string;
-  /** Made for a multistream target alone: viewers have the source, which is no larger. */
+  /** Encoded only for a multistream target: viewers have the source, which is no larger. */
   readonly isForTargets: boolean;
 }
 
 type H264Profile = "baseline" | "main" | "high";
 
-/** Where neither source nor profile tells: high enough for any level that a player would refuse. */
+/** Assumed if neither source nor profile tells: high enough for any level that a player would refuse. */
 const ASSUMED_FPS = 60;
-/** The transcoder makes no side shorter than this. */
+/** The transcoder produces no shorter side than this. */
 const MIN_SIDE = 16;
 const MACROBLOCK = 16;
 /** H.264 Table A-1: macroblocks per second, macroblocks per frame. */
@@ -52,9 +52,9 @@ const PROFILES: Readonly<Record<string, H264Profile>> = {
 };
 
 /**
- * The rungs of a session: each the largest picture in the source's own shape that fits its profile's width and height, turned as the source is,
- * with even sides. Of a default ladder the rungs that are not smaller than the source are left out, unless a target is to get them (`forTargets`,
- * by profile); what was asked for explicitly is made as asked.
+ * The rungs of a session: each is the largest picture in the source's aspect ratio that fits its profile's width and height, turned like the
+ * source, with even sides. A default ladder omits rungs that are not smaller than the source, unless a target needs them (`forTargets`, by
+ * profile). Explicitly requested rungs are made as requested.
  */
 export function planLadder(
   profiles: readonly LadderProfile[],

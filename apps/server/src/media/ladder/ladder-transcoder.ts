@@ -22,22 +22,22 @@ import type { TranscodeAdmission, TranscodeSlot } from "./transcode-admission.ts
 import { nextTranscodingStatus, type TranscodingInput, type TranscodingStatus } from "./transcoding-status.ts";
 
 const ASK_AGAIN_MS = 10_000;
-/** A transcoder that fails and fails is asked for ever more rarely. */
+/** A transcoder that keeps failing is retried less and less often. */
 const MAX_ASK_AGAIN_MS = 300_000;
 const FLUSH_MS = 1500;
-/** Beyond either the child does not keep up, and whole GOPs are left out until it does. */
+/** Beyond either limit the child is too slow, and whole GOPs are skipped until it catches up. */
 const MAX_LAG_MS = 2000;
 const MAX_BACKLOG_BYTES = 6 * 1024 * 1024;
 const ATTEMPTS_A_SEGMENT = 3;
-/** In a row, without a whole segment between them. */
+/** Failures in a row, without a complete segment in between. */
 const MAX_FAILURES = 5;
 /** Jitter is not a change of the frame rate. */
 const FPS_TOLERANCE = 0.2;
 const RESTART_MS = [0, 250, 1000];
 
-/** How a node encodes. */
+/** A node's encoding settings. */
 export interface EncodingSettings {
-  /** x264's, `superfast` and the like. */
+  /** x264 preset: `superfast` and so on. */
   readonly preset: string;
   readonly encoder: EncoderName;
 }
@@ -50,15 +50,15 @@ export interface LadderTranscoderSettings {
   readonly admission: TranscodeAdmission;
   readonly children: TranscodeChildren;
   readonly rungs: readonly Rung[];
-  /** One for each rung, in their order. */
+  /** One per rung, in order. */
   readonly feeds: readonly RungFeed[];
 }
 
 /**
- * Feeds one session's video to a child process, and takes the rungs that come back to their feeds.
+ * Feeds one session's video to a child process, and passes the returned rungs to their feeds.
  *
- * The child may die at any moment: what it had made stays, a fresh one is brought to the same place from the last IDR and goes on with the
- * first picture that was not made. A segment that cannot be made is a gap in the rungs; the source is never touched.
+ * The child may die at any moment. Its results stay; a new child is brought to the same place from the last IDR, and continues with the first
+ * missing picture. A segment that cannot be encoded is a gap in the rungs; the source is never affected.
  */
 export class LadderTranscoder {
   readonly #settings: LadderTranscoderSettings;
@@ -69,7 +69,7 @@ export class LadderTranscoder {
   #track: VideoTrack | null = null;
   #slot: TranscodeSlot | null = null;
   readonly #meter = new FrameRateMeter();
-  /** Null until enough was sent; then the slot is counted with it, whatever the source declares. */
+  /** Null until enough was sent; then the slot is counted with this rate, whatever the source declares. */
   #measuredFps: number | null = null;
   #child: TranscodeChild | null = null;
   #childNumber = 0;
@@ -79,14 +79,14 @@ export class LadderTranscoder {
   #givenUp = 0;
   #silence = new ChildSilence(0);
   #sentPts = 0;
-  /** Null until this child told. */
+  /** Null until this child reports. */
   #encodedPts: number | null = null;
-  /** Where sending began, or began again: null until the next packet tells. */
+  /** Where sending began or resumed; null until the next packet tells. */
   #begunAtPts: number | null = null;
   /** The pipe was full: nothing is sent before the next IDR. */
   #skipsToIdr = false;
   #flushId = 0;
-  /** A flush that is under way, and what has to wait for it. */
+  /** A running flush, and the actions that wait for it. */
   #flushing: { readonly id: number; readonly after: (() => void)[]; readonly deadline: Timer } | null = null;
 
   constructor(settings: LadderTranscoderSettings) {
@@ -99,14 +99,14 @@ export class LadderTranscoder {
     return this.#status;
   }
 
-  /** How far the newest encoded picture is behind the newest that was sent. */
+  /** How far the newest encoded picture is behind the newest one sent. */
   get lagMs(): number {
     if (this.#encodedPts === null) return 0;
     const doneUntil = Math.max(this.#encodedPts, this.#begunAtPts ?? this.#sentPts);
     return Math.max(0, Math.round((this.#sentPts - doneUntil) / 90));
   }
 
-  /** Whether the rung of this index is still made; one is left out for good where the machine turned out too slow for it. */
+  /** Whether the rung with this index is still encoded; on a machine that is too slow for it, a rung is dropped for good. */
   isMade(index: number): boolean {
     return !this.#tooSlow.leftOut.has(index);
   }
@@ -143,7 +143,7 @@ export class LadderTranscoder {
     this.#slot?.measured(fps);
   }
 
-  /** Nothing comes for now: everything in flight is made, then the rungs close their open segments at `ticks`. */
+  /** Nothing follows for now: the child finishes everything in flight, then the rungs close their open segments at `ticks`. */
   pause(ticks: number): void {
     const close = (): void => {
       for (const feed of this.#feeds) feed.pause(ticks);
@@ -158,7 +158,7 @@ export class LadderTranscoder {
     });
   }
 
-  /** The session is over; `done` is called when the rungs have all they will get. */
+  /** The session is over; `done` is called when the rungs have everything they will get. */
   end(done: () => void): void {
     this.#inOrder(() => {
       this.#askAgain?.cancel();
@@ -171,8 +171,8 @@ export class LadderTranscoder {
   }
 
   /**
-   * A segment of `seconds` is closed in all renditions; `isWhole` says whether every rung that is still made has bytes for it. Null where
-   * no ladder was asked of it.
+   * A segment of `seconds` is closed in all renditions; `isWhole` says whether every remaining rung has bytes for it, and is null if no ladder
+   * was expected to encode it.
    */
   segmentClosed(msn: number, isWhole: boolean, seconds: number): FinishedSegment | null {
     const isMaking = this.#status.state === "starting" || this.#status.state === "running";
@@ -185,18 +185,18 @@ export class LadderTranscoder {
     const isOff = !isWhole && status.state === "source-only";
     const error = isOff ? status.reason : isWhole ? this.#tooSlow.reason : "the rungs were not made in time";
     const finished = this.#segments.finish(msn, this.#childNumber, error, this.#settings.clock.monotonic());
-    // A child that died or hung is no slow one.
+    // A child that died or hung is not a slow one.
     const isLate = finished !== null && this.#failures === 0 && (!isWhole || finished.latencyMs > seconds * 1000);
     if (isMaking) this.#leaveOut(this.#tooSlow.segment(isLate));
     return finished && isOff ? { ...finished, missed: "source-only" } : finished;
   }
 
-  /** A fresh child goes on with the smaller rungs. */
+  /** A new child continues with the smaller rungs. */
   #leaveOut(rung: Rung | null): void {
     if (!rung) return;
     this.#settings.log.warn({ rung: rung.name }, "dropping a rendition: this machine cannot keep up with it");
     this.#feeds[rung.index]?.lose();
-    // One that is about to be started will know.
+    // A child that is about to start will know.
     if (!this.#child || !this.#track) return;
     this.#dropChild();
     this.#startChild(this.#track);
@@ -267,7 +267,7 @@ export class LadderTranscoder {
     child.send(frameOfSample(sample));
   }
 
-  /** It may be stopped, or stuck in its libraries: it is ended, and what follows is as if it had died. */
+  /** The child may be stopped, or stuck in its libraries: it is killed, and everything continues as if it had died. */
   #replaceHung(child: TranscodeChild): void {
     child.kill();
     this.#died(`the transcoder gave no sign of life for ${this.#silence.maxMs / 1000} s`);
@@ -313,7 +313,7 @@ export class LadderTranscoder {
     this.#restart = clock.after(ms, () => this.#track && this.#startChild(this.#track));
   }
 
-  /** No more tries with this source: it plays as source only. `mayHeal` asks again later. */
+  /** No more attempts with this source: it plays as source only. `mayHeal` tries again later. */
   #giveUp(reason: string, mayHeal = false): void {
     const { clock, log } = this.#settings;
     log.warn({ reason }, "no renditions for a stream; it plays as source only");
@@ -337,7 +337,7 @@ export class LadderTranscoder {
     this.#flushed(this.#flushId);
   }
 
-  /** Do now, or behind the flush that is under way. */
+  /** Run now, or after the running flush. */
   #inOrder(action: () => void): void {
     if (this.#flushing) this.#flushing.after.push(action);
     else action();

@@ -22,7 +22,7 @@ import type { TranscodingStatus } from "./transcoding-status.ts";
 
 const LAST_FRAME_TICKS = TICKS_PER_SECOND / 4;
 
-/** A node's means to transcode. */
+/** A node's transcoding resources. */
 export interface LadderResources {
   readonly admission: TranscodeAdmission;
   readonly children: TranscodeChildren;
@@ -30,7 +30,7 @@ export interface LadderResources {
 }
 
 export interface LiveLadderSettings extends LadderResources {
-  /** The feed that the ladder reads: a fresh transcoder begins at its last IDR. */
+  /** The feed that the ladder reads: a new transcoder begins at its last IDR. */
   readonly feed: Pick<SessionFeed, "gop">;
   readonly clock: Clock;
   readonly log: Log;
@@ -39,7 +39,7 @@ export interface LiveLadderSettings extends LadderResources {
   readonly discontinuitySequence: number;
   readonly target: TargetDuration;
   readonly rungs: readonly Rung[];
-  /** All renditions of the timeline, for their reports to each other. */
+  /** All renditions of the timeline, for their rendition reports. */
   readonly siblings: () => Iterable<LiveRendition>;
   readonly onSegment: (segment: TranscodedSegment) => void;
   /** A segment is closed in every rung. */
@@ -68,7 +68,7 @@ export class LiveLadder implements FeedSink {
   readonly #transcoder: LadderTranscoder;
   readonly #ledger: SegmentLedger;
   #track: VideoTrack | null = null;
-  /** Where each segment that is not closed in every rung ends, in 90 kHz ticks, once the source has told. */
+  /** End of each segment that is not closed in every rung, in 90 kHz ticks, once the source has reported it. */
   readonly #ends = new Map<number, number>();
   #newestMsn: number | null = null;
   readonly #ended = Promise.withResolvers<void>();
@@ -111,7 +111,7 @@ export class LiveLadder implements FeedSink {
     this.#transcoder = new LadderTranscoder({ clock, log, feed, admission, children, encoding, rungs, feeds });
   }
 
-  /** Rungs of a stream with these profiles; none where it plays as source only. */
+  /** Rungs of a stream with these profiles; none if it plays as source only. */
   static plan(
     profiles: readonly LadderProfile[],
     isDefault: boolean,
@@ -125,18 +125,18 @@ export class LiveLadder implements FeedSink {
     return this.#transcoder.status;
   }
 
-  /** How far the newest encoded picture is behind the newest that was sent. */
+  /** How far the newest encoded picture is behind the newest one sent. */
   get lagMs(): number {
     return this.#transcoder.lagMs;
   }
 
-  /** Whether the rung is made now. */
+  /** Whether the rung is currently encoded. */
   isMaking({ index }: Rung): boolean {
     const { state } = this.#transcoder.status;
     return state !== "source-only" && state !== "off" && this.#transcoder.isMade(index);
   }
 
-  /** How it is doing now. */
+  /** The current state of the ladder. */
   get report(): TranscodingReport {
     const { status, lagMs } = this.#transcoder;
     const renditions = this.branches.map(({ rung: { index, name, width, height }, rendition }) => {
@@ -147,7 +147,7 @@ export class LiveLadder implements FeedSink {
     return { ...status, renditions };
   }
 
-  /** Resolves when everything that is made is closed. */
+  /** Resolves when everything encoded is closed. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
@@ -174,7 +174,7 @@ export class LiveLadder implements FeedSink {
     this.#transcoder.pause(ticks);
   }
 
-  /** Segments in flight are made, then the rungs' playlists end. */
+  /** Segments in flight are completed, then the rungs' playlists end. */
   end(): void {
     this.#transcoder.end(() => {
       for (const { rendition, feed } of this.branches) {
@@ -190,7 +190,7 @@ export class LiveLadder implements FeedSink {
   }
 }
 
-/** True when the rung has bytes for all of the source's segment, a last frame of unknown duration aside. */
+/** True if the rung has bytes for all of the source's segment, apart from a last frame of unknown duration. */
 function isWholeUntil({ init, startTicks, durationTicks }: LiveSegment, end: number): boolean {
   return init !== null && end - startTicks - durationTicks <= LAST_FRAME_TICKS;
 }

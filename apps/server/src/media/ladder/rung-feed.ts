@@ -12,7 +12,7 @@ export interface RungPacket {
 }
 
 /**
- * From a rung's encoded pictures to its packager and to the readers of its feed. Holds one back, because only the next one tells its
+ * Passes a rung's encoded pictures to its packager and to the readers of its feed. Holds one back, because only the next one reveals its
  * duration.
  */
 export class RungFeed {
@@ -21,7 +21,7 @@ export class RungFeed {
   #held: Sample | null = null;
   #frameTicks = 3000;
   #init: InitSegment | null = null;
-  /** Parameter sets changed inside a segment: the rest of it cannot be used. */
+  /** Parameter sets changed inside a segment: the rest of it is unusable. */
   #waitsForCut = false;
   #track: VideoTrack | null = null;
   /** The readers know the track. */
@@ -33,7 +33,7 @@ export class RungFeed {
     this.#readers = readers;
   }
 
-  /** End of what was handed on, in 90 kHz ticks. */
+  /** End of the pictures passed on, in 90 kHz ticks. */
   get endTicks(): number {
     return this.#endTicks;
   }
@@ -52,7 +52,7 @@ export class RungFeed {
 
   packet({ pts, isIndependent, data }: RungPacket, isFirstOfSegment: boolean): void {
     if (isFirstOfSegment) this.#waitsForCut = false;
-    // Behind what is published already: a restarted child began a little early.
+    // Behind what is already published: a restarted child began a little early.
     if (this.#waitsForCut || pts < this.#endTicks) return;
     const before = this.#held;
     if (before) {
@@ -64,13 +64,13 @@ export class RungFeed {
     this.#held = { trackId: VIDEO_TRACK, kind: "video", ...times, isIndependent, data: new Payload(data) };
   }
 
-  /** Nothing comes behind what is held: let it go with the duration before it, and publish the open part. */
+  /** Nothing follows the held picture: release it with the previous duration, and publish the open part. */
   flush(): void {
     this.#release();
     this.#packager.flushPart();
   }
 
-  /** Nothing comes any more: what follows are gaps. */
+  /** No more pictures: gaps follow. */
   lose(): void {
     this.flush();
     this.#packager.lose();
@@ -80,7 +80,7 @@ export class RungFeed {
     this.#packager.regain();
   }
 
-  /** Nothing comes for now: what is there is published up to `ticks`. */
+  /** Nothing follows for now: everything up to `ticks` is published. */
   pause(ticks: number): void {
     this.#release();
     this.#packager.pause(ticks);

@@ -1,6 +1,6 @@
 import type { SegmentTranscoded } from "../../ports/index.ts";
 
-/** How one try at a segment went; `error` is a sentence, or null. */
+/** The outcome of one attempt at a segment; `error` is a sentence, or null. */
 export interface SegmentAttempt {
   readonly child: number;
   readonly latencyMs: number;
@@ -20,13 +20,13 @@ export interface FinishedSegment {
   readonly latencyMs: number;
   readonly sourceBytes: number;
   readonly attempts: readonly SegmentAttempt[];
-  /** Why it is not in every rung; null where it is. */
+  /** The reason why it is not in every rung; null if it is. */
   readonly missed: SegmentTranscoded["missed"];
 }
 
 const MAX_OPEN = 8;
 
-/** Keeps account of the segments that a transcoder works on: when each was handed over whole, and which tries failed. */
+/** Tracks the segments that a transcoder works on: when each was handed over completely, and which attempts failed. */
 export class SegmentAttempts {
   readonly #open = new Map<number, OpenSegment>();
   #current: OpenSegment | null = null;
@@ -45,7 +45,7 @@ export class SegmentAttempts {
     this.#current.sourceBytes += bytes;
   }
 
-  /** The child died, or gave up: every segment that is not whole has lost a try. Returns how many the worst one lost. */
+  /** The child died, or gave up: every incomplete segment has lost an attempt. Returns the largest number lost. */
   failed(child: number, error: string, monotonic: number): number {
     let most = 0;
     for (const { failed, sentMonotonic } of this.#open.values()) {
@@ -55,7 +55,7 @@ export class SegmentAttempts {
     return most;
   }
 
-  /** The segment is whole in every rung, or listed as a gap. Null for one that was never begun. */
+  /** The segment is complete in every rung, or listed as a gap. Null for a segment that was never begun. */
   finish(msn: number, child: number, error: string | null, monotonic: number): FinishedSegment | null {
     const segment = this.#open.get(msn);
     if (!segment) return null;
@@ -66,7 +66,7 @@ export class SegmentAttempts {
       startTime: segment.sentAt,
       latencyMs,
       sourceBytes: segment.sourceBytes,
-      // A failed try that nothing followed is the answer itself.
+      // A failed attempt without a successor is itself the outcome.
       attempts: error !== null && segment.failed.length > 0 ? segment.failed : [...segment.failed, last],
       missed: error === null ? null : segment.failed.length > 0 ? "died" : "late",
     };

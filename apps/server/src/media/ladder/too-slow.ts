@@ -1,9 +1,9 @@
 import type { Rung } from "./ladder-plan.ts";
 
-/** Segments in a row behind real time, about 20 s, until a machine counts as too slow rather than busy (lifecycles.md, transcoding). */
+/** Consecutive segments behind real time, about 20 s, until a machine counts as too slow rather than busy (lifecycles.md, transcoding). */
 const SEGMENTS_BEHIND = 10;
 
-/** The rungs that a session drops because the machine does not keep up with them: the largest first, the last one never. */
+/** The rungs that a session drops because the machine is too slow for them: the largest first, the last one never. */
 export class TooSlow {
   readonly #leftOut = new Set<number>();
   readonly #largestFirst: readonly Rung[];
@@ -18,14 +18,14 @@ export class TooSlow {
     return this.#leftOut;
   }
 
-  /** A sentence while a rung is left out, else null. */
+  /** A sentence while a rung is dropped, otherwise null. */
   get reason(): string | null {
     const names = this.#largestFirst.filter(({ index }) => this.#leftOut.has(index)).map(({ name }) => name);
     if (names.length === 0) return null;
     return `${names.join(", ")} ${names.length === 1 ? "is" : "are"} left out until the session ends, because this machine does not keep up: use fewer or smaller profiles, or add a machine`;
   }
 
-  /** A segment was made, in time or not; returns the rung that is left out from now on. */
+  /** A segment was encoded, in time or not. Returns the rung that is dropped from now on. */
   segment(isBehind: boolean): Rung | null {
     this.#behind = isBehind ? this.#behind + 1 : 0;
     const made = this.#largestFirst.filter(({ index }) => !this.#leftOut.has(index));

@@ -1,30 +1,30 @@
 import type { VideoTrack } from "../packet.ts";
 import type { Rung } from "./ladder-plan.ts";
 
-/** Cores for decoding and for encoding a million pixels at 30 frames a second (H.264, superfast), measured. */
+/** Measured cores for decoding and for encoding a million pixels at 30 frames per second (H.264, superfast). */
 const DECODE_CORES = 0.155;
 const ENCODE_CORES = 0.5;
 const COUNTED_FPS = 30;
 const MEGAPIXEL = 1_000_000;
-/** The memory of a child with 1080p and three rungs at its largest, with room. */
+/** Peak memory of a child with 1080p and three rungs, with a margin. */
 const CHILD_BYTES = 260 * 1024 * 1024;
 
 export interface TranscodeAdmissionSettings {
-  /** Cores that live transcoding may use in all. */
+  /** Cores that live transcoding may use in total. */
   readonly cores: number;
   readonly freeBytes: () => number;
 }
 
-/** Given back when the ladder ends. */
+/** Released when the ladder ends. */
 export interface TranscodeSlot {
-  /** The frames that the source really sends a second. The ladder keeps its slot, and those that come later find what it really leaves. */
+  /** The real frame rate of the source. The ladder keeps its slot, and later ladders see what it really leaves. */
   measured(frameRate: number): void;
   release(): void;
 }
 
 /**
- * Lets a ladder in while its cost fits beside those that run. One more than the machine can carry would take real time from all of them,
- * so it is refused with a reason and its stream plays as source.
+ * Admits a ladder if its cost fits next to the running ones. One more than the machine can carry would slow all of them below real time, so it
+ * is refused with a reason and its stream plays as source only.
  */
 export class TranscodeAdmission {
   readonly #settings: TranscodeAdmissionSettings;
@@ -34,12 +34,12 @@ export class TranscodeAdmission {
     this.#settings = settings;
   }
 
-  /** Cores that the running ladders are counted with, and those that there are for all. */
+  /** Cores counted for the running ladders, and the total. */
   get budget(): { readonly usedCores: number; readonly totalCores: number } {
     return { usedCores: Math.max(0, this.#used), totalCores: this.#settings.cores };
   }
 
-  /** A slot, or a sentence that says why not. */
+  /** A slot, or a sentence that says why there is none. */
   admit(source: VideoTrack, rungs: readonly Rung[]): TranscodeSlot | string {
     let cost = coresOf(source, rungs, source.frameRate ?? COUNTED_FPS);
     const { cores, freeBytes } = this.#settings;

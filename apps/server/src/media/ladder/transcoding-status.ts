@@ -3,8 +3,8 @@ import type { TranscodingReport } from "../../ports/index.ts";
 export type SourceOnlyCause = NonNullable<TranscodingReport["cause"]>;
 
 /**
- * Transcoding of one session (docs/lifecycles.md): *off* without a ladder, *starting* until its first rung packets, *running*, or
- * *source-only* with the reason, which is asked about again.
+ * Transcoding of one session (docs/lifecycles.md): *off* without a ladder, *starting* until its first rung packets, *running*, or *source-only*
+ * with the reason, which is checked again.
  */
 export type TranscodingStatus =
   | { readonly state: "off" }
@@ -20,7 +20,7 @@ export type TranscodingInput =
   | { readonly type: "gave-up"; readonly reason: string; readonly cause: SourceOnlyCause }
   | { readonly type: "session-ended" };
 
-/** The next state. Throws for a pair that cannot be, naming both. */
+/** The next state. Throws for an impossible pair, naming both. */
 export function nextTranscodingStatus(status: TranscodingStatus, input: TranscodingInput): TranscodingStatus {
   switch (input.type) {
     case "session-ended":

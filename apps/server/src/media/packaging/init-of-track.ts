@@ -3,7 +3,7 @@ import { initSegment } from "@weir/formats/mp4";
 import { TICKS_PER_SECOND, type Track } from "../packet.ts";
 import type { InitSegment } from "./live-segment.ts";
 
-/** The init segment of a track, under a name made from its bytes. */
+/** The init segment of a track, named by the hash of its bytes. */
 export function initOfTrack(track: Track): InitSegment {
   const timescale = track.kind === "video" ? TICKS_PER_SECOND : track.sampleRate;
   const bytes = initSegment({ ...track, timescale });

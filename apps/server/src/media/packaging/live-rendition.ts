@@ -2,21 +2,21 @@ import type { Clock } from "../../platform/clock.ts";
 import type { TargetDuration } from "../timeline/target-duration.ts";
 import type { LiveSegment, PartTiming } from "./live-segment.ts";
 
-/** A player that keeps three target durations behind the edge, and joins a segment earlier, is still two away from the oldest. */
+/** A player that stays three target durations behind the edge, and joins a segment earlier, is still two away from the oldest segment. */
 const WINDOW_TARGET_DURATIONS = 6;
-/** Bounds that hold for any durations: 12 s of 89 Mbit/s, and far more segments than a list of 12 s has. */
+/** Limits that hold for any durations: 12 s at 89 Mbit/s, and far more segments than a list of 12 s has. */
 const MAX_LISTED_BYTES = 128 * 1024 * 1024;
 const MAX_LISTED = 100;
-/** Those that fell out of the list go at once where they are too much. */
+/** Above this limit, delisted segments are released at once. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
-/** A listener that a rendition calls behind a turn in which something was added or it ended. */
+/** A listener called after each turn in which something was added or the rendition ended. */
 export type RenditionListener = () => void;
 
 /**
- * The live window of one rendition: the complete segments that its playlist lists, the open one, and those that fell out of the list, for as
- * long as RFC 8216 6.2.2 wants: their own duration and that of the longest list that had them. A published segment never changes. `version`
- * rises with each addition, for those who keep what they made of it.
+ * The live window of one rendition: the complete segments in its playlist, the open segment, and delisted segments for as long as RFC 8216 6.2.2
+ * demands (their own duration plus that of the longest list that contained them). A published segment never changes. `version` rises with each
+ * addition, for caches of rendered content.
  */
 export class LiveRendition {
   readonly name: string;
@@ -45,17 +45,17 @@ export class LiveRendition {
     this.#clock = clock;
   }
 
-  /** Bits per second of the segment that had most since the session began here; 0 before the first. */
+  /** Bits per second of the largest segment since the session began on this node; 0 before the first. */
   get peakBps(): number {
     return this.#peakBps;
   }
 
-  /** Of the first segment of the session here; null where none has begun. */
+  /** Start of the session's first segment; null before it. */
   get firstMsn(): number | null {
     return this.#firstMsn;
   }
 
-  /** Of the timeline, in seconds. */
+  /** On the timeline, in seconds. */
   get targetDuration(): number {
     return this.#target.seconds;
   }
@@ -77,12 +77,12 @@ export class LiveRendition {
     return this.#hasEnded;
   }
 
-  /** Discontinuities that fell out of the list (EXT-X-DISCONTINUITY-SEQUENCE). */
+  /** Discontinuities that left the list (EXT-X-DISCONTINUITY-SEQUENCE). */
   get discontinuitySequence(): number {
     return this.#discontinuitySequence;
   }
 
-  /** Parts listed so far, complete segments and the open one together. */
+  /** Parts listed so far, in complete segments and the open one. */
   get partCount(): number {
     return this.#listed.reduce((count, segment) => count + segment.parts.length, this.#open?.parts.length ?? 0);
   }
@@ -95,7 +95,7 @@ export class LiveRendition {
     return last ? { msn: last.msn, part: Math.max(0, last.parts.length - 1) } : null;
   }
 
-  /** The part that is published next; null where nothing says that one will be. */
+  /** The next part to be published; null if none is certain. */
   get nextPart(): { readonly msn: number; readonly part: number } | null {
     if (this.#hasEnded) return null;
     if (this.#open) return { msn: this.#open.msn, part: this.#open.parts.length };
@@ -110,13 +110,13 @@ export class LiveRendition {
     return segment !== this.#open;
   }
 
-  /** Call `listener` behind every turn with a change until the returned function is called. */
+  /** Call `listener` after every turn with a change, until the returned function is called. */
   onChange(listener: RenditionListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The segment that begins behind the one that is complete; null where none is known. */
+  /** The segment after the complete one; null if none is known. */
   expect(msn: number | null): void {
     if (this.#expectedMsn === msn) return;
     this.#expectedMsn = msn;
@@ -137,7 +137,7 @@ export class LiveRendition {
     this.#changed();
   }
 
-  /** The open segment is whole. */
+  /** The open segment is complete. */
   complete(): LiveSegment {
     const segment = this.#open;
     if (!segment) throw new Error(`rendition ${this.name}: there is no open segment to complete`);
@@ -153,13 +153,13 @@ export class LiveRendition {
     this.#list(segment);
   }
 
-  /** Nothing follows: playlists end. */
+  /** No more media: playlists end. */
   end(): void {
     this.#hasEnded = true;
     this.#changed();
   }
 
-  /** Nobody will ask any more: give the memory back. */
+  /** Nobody will ask again: release the memory. */
   dispose(): void {
     for (const segment of this.#byMsn.values()) segment.release();
     this.#byMsn.clear();
@@ -203,8 +203,8 @@ export class LiveRendition {
   }
 
   /**
-   * Listeners are told once, behind the turn: the last part of a segment and the cut that closes it come in one turn, and nobody sees the
-   * one without the other.
+   * Listeners are notified once, after the turn. The last part of a segment and the cut that closes it come in one turn, and nobody sees one
+   * without the other.
    */
   #changed(): void {
     this.version++;

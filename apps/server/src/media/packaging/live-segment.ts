@@ -1,12 +1,12 @@
 import type { Track } from "../packet.ts";
 import { PageChain, type PageMemory } from "../page-memory.ts";
 
-/** The bytes a decoder needs first, under a name made from their hash, so that one name never means two things. */
+/** An init segment: the bytes that a decoder needs first, named by their hash so that one name never means two things. */
 export interface InitSegment {
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly track: Track;
-  /** Ticks per second of the samples that follow it. */
+  /** Ticks per second of the samples that follow. */
   readonly timescale: number;
 }
 
@@ -17,15 +17,15 @@ export interface PartTiming {
 }
 
 export interface LivePart extends PartTiming {
-  /** Its bytes, one view after the other. */
+  /** The part's bytes, as a sequence of views. */
   readonly views: readonly Uint8Array[];
   readonly byteLength: number;
 }
 
-/** Where a segment stands. */
+/** A segment's position. */
 export interface SegmentPlace {
   readonly msn: number;
-  /** Ticks per second of start and durations; may differ from the segment before, where the source changed. */
+  /** Ticks per second of start and durations; may differ from the previous segment if the source changed. */
   readonly timescale: number;
   /** Start, in ticks of the rendition's timescale. */
   readonly startTicks: number;
@@ -36,8 +36,8 @@ export interface SegmentPlace {
 }
 
 /**
- * A segment of one rendition, in memory. Its bytes are the bytes of its parts, one after the other. The live window has a share of it; a
- * response or a recorder that still reads the bytes retains it. Its memory is used again after the last release.
+ * A segment of one rendition, in memory. Its bytes are the concatenated bytes of its parts. The live window holds one reference; a response or a
+ * recorder that still reads the bytes retains it. After the last release the memory is reused.
  */
 export class LiveSegment implements SegmentPlace {
   readonly msn: number;
@@ -84,13 +84,13 @@ export class LiveSegment implements SegmentPlace {
     return this.#frames;
   }
 
-  /** The bytes of all parts, one view after the other. */
+  /** The bytes of all parts, as a sequence of views. */
   get views(): readonly Uint8Array[] {
     this.#views ??= this.#chain.from(0);
     return this.#views;
   }
 
-  /** Copy the pieces of a part behind the parts before it. */
+  /** Copy the pieces of a part behind the previous parts. */
   add(pieces: readonly Uint8Array[], timing: PartTiming): void {
     const start = this.#chain.byteLength;
     for (const piece of pieces) this.#chain.append(piece);

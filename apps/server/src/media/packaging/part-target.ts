@@ -1,32 +1,32 @@
 const FAST_SECONDS = 0.334;
 const SLOW_SECONDS = 0.5;
 const SLOWEST_SECONDS = 1;
-/** 24 AAC frames of 48 kHz, 22 of 44.1 kHz: four parts of a segment of 2 s. */
+/** 24 AAC frames of 48 kHz, 22 of 44.1 kHz: four parts in a segment of 2 s. */
 const AUDIO_SECONDS = 0.513;
 /** RFC 8216bis 4.4.4.9: a part that is neither independent nor last lasts at least 85 % of the target. */
 const LEAST_FILL = 0.85;
 const LADDER_HOLD_BACK = 1.5;
 const SLOW_FRAME_SECONDS = 1 / 12;
-/** Sources count in milliseconds: a frame may look this much longer than it is. */
+/** Sources count in milliseconds, so a frame may appear longer than it is by this much. */
 const ROUNDING_SECONDS = 0.001;
 
-/** The values about parts in one rendition's playlists (EXT-X-PART-INF, EXT-X-SERVER-CONTROL). */
+/** The part attributes in one rendition's playlists (EXT-X-PART-INF, EXT-X-SERVER-CONTROL). */
 export interface PartLimits {
-  /** How long its parts are at most; null while undecided. */
+  /** The longest duration of its parts; null while undecided. */
   readonly seconds: number | null;
-  /** How far from the end players keep: the same for all renditions. */
+  /** Hold-back of players from the end: the same for all renditions. */
   readonly holdBackSeconds: number;
 }
 
 /**
- * How long the parts of a timeline are at most, in seconds, decided once: 0.334 s of video, or 0.5 or 1 s where fewer than 12 frames come a
- * second. Audio beside pictures has longer parts: each part is two requests of every viewer, and half of all requests were for sound. Undecided
- * until the first frame duration is known.
+ * The longest duration of a timeline's parts, in seconds, decided once: 0.334 s of video, or 0.5 or 1 s below 12 frames per second. Audio next
+ * to video has longer parts: every part costs each viewer two requests, and half of all requests were for audio. Undecided until the first frame
+ * duration is known.
  */
 export class PartTarget implements PartLimits {
   #seconds: number | null = null;
   #audioSeconds: number | null = null;
-  /** With rungs, players keep a little further back: a rung comes later than its source. */
+  /** With rungs, players hold back a little more, because a rung arrives later than its source. */
   hasLadder = false;
 
   get seconds(): number | null {
@@ -34,8 +34,8 @@ export class PartTarget implements PartLimits {
   }
 
   /**
-   * At least three part targets of the video and two of the audio. RFC 8216bis 4.4.3.8 demands two, and advises three for all; a third one of
-   * the audio would put every picture half a second further back.
+   * At least three part targets of the video and two of the audio. RFC 8216bis 4.4.3.8 demands two, and recommends three. A third audio part
+   * target would delay every picture by another half second.
    */
   get holdBackSeconds(): number {
     const least = this.hasLadder ? LADDER_HOLD_BACK : 0;
@@ -44,7 +44,7 @@ export class PartTarget implements PartLimits {
     return Math.max(least, ofVideo, ofAudio);
   }
 
-  /** Of the audio rendition. */
+  /** For the audio rendition. */
   get audio(): PartLimits {
     return new AudioPartTarget(this, () => this.#audioSeconds);
   }
@@ -59,7 +59,7 @@ export class PartTarget implements PartLimits {
     this.#audioSeconds ??= Math.max(this.#seconds, AUDIO_SECONDS);
   }
 
-  /** There is nothing but audio. */
+  /** Audio only. */
   decideByAudio(): void {
     this.#seconds ??= FAST_SECONDS;
     this.#audioSeconds ??= FAST_SECONDS;

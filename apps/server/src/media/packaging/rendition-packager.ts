@@ -7,25 +7,25 @@ import type { LiveRendition } from "./live-rendition.ts";
 import { type InitSegment, LiveSegment } from "./live-segment.ts";
 import type { PartLimits, PartTarget } from "./part-target.ts";
 
-/** A part that holds so much is published before its time: 8 MiB in a third of a second are 200 Mbit/s. */
+/** A part with this many bytes is published early: 8 MiB in a third of a second are 200 Mbit/s. */
 const MAX_PART_BYTES = 8 * 1024 * 1024;
 const MAX_PART_SAMPLES = 1000;
 
-/** A rendition as the timeline sees it. `behind`: cuts that may wait for their first sample before the oldest counts as a gap. */
+/** How a rendition follows the timeline. `behind`: number of cuts that may wait for their first sample before the oldest becomes a gap. */
 const PACES = {
-  /** The source's own video: the cut falls on its next sample, so the segment before is whole at once. */
+  /** The source's own video: a cut takes effect at its next sample, so the previous segment is complete at once. */
   source: { isVideo: true, closesAtCut: true, behind: 1 },
-  /** Whether a frame is the last of its segment, only the next one tells. */
+  /** Only the next frame shows whether a frame is the last of its segment. */
   audio: { isVideo: false, closesAtCut: false, behind: 1 },
-  /** Made from the source, so always a little later: the cut is known long before. */
+  /** Encoded from the source, so always a little later: the cut is known long before. */
   rung: { isVideo: true, closesAtCut: false, behind: 2 },
 } as const;
 
 export type RenditionPace = keyof typeof PACES;
 
 /**
- * Turns one rendition's samples into parts and segments. A cut takes effect at the rendition's first sample at or after it; a cut that no
- * sample followed becomes a gap with the timeline's own duration, so that all renditions keep the same sequence numbers.
+ * Turns one rendition's samples into parts and segments. A cut takes effect at the rendition's first sample at or after it. A cut without a
+ * sample becomes a gap with the timeline's own duration, so that all renditions keep the same sequence numbers.
  */
 export class RenditionPackager {
   readonly #rendition: LiveRendition;
@@ -37,10 +37,10 @@ export class RenditionPackager {
   readonly #onSegment: (rendition: LiveRendition, segment: LiveSegment) => void;
   #init: InitSegment | null = null;
   #timescale = TICKS_PER_SECOND;
-  /** Cuts whose first sample has not come. */
+  /** Cuts whose first sample has not arrived. */
   readonly #pending: Cut[] = [];
   #samples: Sample[] = [];
-  /** How long the first sample of the segment is shown after it is decoded. */
+  /** How long after its decode time the first sample of the segment is shown. */
   #reorderTicks = 0;
   #partTicks = 0;
   #partBytes = 0;
@@ -61,7 +61,7 @@ export class RenditionPackager {
     this.#onSegment = onSegment;
   }
 
-  /** The init segment for the samples from here on; null while this rendition has no source. */
+  /** The init segment for the following samples; null while this rendition has no source. */
   useInit(init: InitSegment | null): void {
     this.#init = init;
     if (init) this.#timescale = init.timescale;
@@ -82,7 +82,7 @@ export class RenditionPackager {
     this.#append(sample);
   }
 
-  /** No sample follows for now: what is open is closed at `ticks`, what was promised is a gap up to there. */
+  /** No sample follows for now: the open segment closes at `ticks`, and pending cuts become gaps up to there. */
   pause(ticks: number): void {
     this.#lastStandsUntil(ticks);
     this.#completeSegment();
@@ -91,7 +91,10 @@ export class RenditionPackager {
     this.#expectNext();
   }
 
-  /** The next samples may go on without a discontinuity: the last picture stands until then. Silence was put behind the last sound. */
+  /**
+   * The next samples may continue without a discontinuity: the last picture is shown until then. The timeline has added silence after the last
+   * audio.
+   */
   #lastStandsUntil(ticks: number): void {
     const last = this.#samples.at(-1);
     if (!last || !this.#pace.isVideo) return;
@@ -101,12 +104,12 @@ export class RenditionPackager {
     this.#partTicks += missing;
   }
 
-  /** Publish what has come of the open part: nothing more comes from where it came from. */
+  /** Publish the current content of the open part, because its source ends. */
   flushPart(): void {
     if (this.#rendition.open) this.#publishPart();
   }
 
-  /** Where the samples came from is gone: what is open is closed, and further cuts are gaps without delay. */
+  /** The source of the samples is gone: the open segment closes, and further cuts become gaps without delay. */
   lose(): void {
     this.#isLost = true;
     this.#completeSegment();
@@ -114,12 +117,12 @@ export class RenditionPackager {
     this.#expectNext();
   }
 
-  /** Samples come again. */
+  /** Samples arrive again. */
   regain(): void {
     this.#isLost = false;
   }
 
-  /** No sample came for the oldest cut, and none will. */
+  /** No sample arrived for the oldest cut, and none will. */
   #skipOldest(): void {
     this.#completeSegment();
     const cut = this.#pending.shift();
@@ -148,7 +151,7 @@ export class RenditionPackager {
 
   #append(sample: Sample): void {
     const last = this.#samples.at(-1);
-    // The last sample was let go before this one came, with a guessed duration: now it is known.
+    // The last sample was released early, with a guessed duration; now it is known.
     if (last && last.decodeTime + last.duration !== sample.decodeTime) {
       this.#partTicks += sample.decodeTime - last.decodeTime - last.duration;
       last.duration = sample.decodeTime - last.decodeTime;
@@ -164,13 +167,13 @@ export class RenditionPackager {
     else if (isFull || (this.#pace.isVideo && this.#partTicks + sample.duration > target)) this.#publishPart();
   }
 
-  /** A part and the end of its segment are published together, so that no playlist promises a part behind the last. */
+  /** A part and the end of its segment are published together, so that no playlist announces a part after the last. */
   #isLast({ decodeTime, duration }: Sample): boolean {
     const [cut] = this.#pending;
     return cut !== undefined && decodeTime + duration >= this.#ticks(cut.ticks);
   }
 
-  /** The segment behind the complete one. */
+  /** The segment after the complete one. */
   #expectNext(): void {
     if (this.#rendition.open) return;
     const [cut] = this.#pending;
@@ -178,14 +181,14 @@ export class RenditionPackager {
     this.#rendition.expect(follows ? cut.msn : null);
   }
 
-  /** Sound cuts where no picture has come for seconds. */
+  /** Audio makes the cuts after seconds without a picture. */
   #isAway({ byVideo }: Cut): boolean {
     return this.#pace.isVideo && !byVideo;
   }
 
   #targetTicks(sample: Sample): number {
     if (this.#pace.isVideo) this.#partTarget.decideByFrame(sample.duration / TICKS_PER_SECOND);
-    // Half a millisecond of grace: sources count in milliseconds.
+    // Half a millisecond of tolerance, because sources count in milliseconds.
     return ((this.#partLimits.seconds ?? Number.POSITIVE_INFINITY) + 0.0005) * this.#timescale;
   }
 

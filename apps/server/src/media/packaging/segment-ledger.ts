@@ -6,7 +6,7 @@ export interface RenditionSegment {
   readonly segment: LiveSegment;
 }
 
-/** Waits until a segment is closed in every rendition that the timeline had when it was cut, then tells it as one thing, in order. */
+/** Waits until a segment is closed in every rendition that the timeline had at its cut, then reports it as one, in order. */
 export class SegmentLedger {
   readonly #onWhole: (segments: readonly RenditionSegment[]) => void;
   readonly #open = new Map<number, { readonly expected: number; readonly closed: RenditionSegment[] }>();

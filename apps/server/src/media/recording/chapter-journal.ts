@@ -1,18 +1,18 @@
 import type { RecordedSegment, RungsRecorded, SegmentClosed, StoredTrack } from "../../ports/index.ts";
 
 /**
- * The journal of a chapter, one JSON value a line: `{rendition, track}` before the first row of a rendition, then the facts, whose rows leave
- * their track out. A line counts when it is whole and ends; what stands behind the first that does not is unknown.
+ * The journal of a chapter, one JSON value per line: `{rendition, track}` before the first row of a rendition, then the facts, whose rows omit
+ * their track. A line counts if it is complete and ends with a newline; everything after the first bad line is ignored.
  */
 export interface ChapterJournal {
   readonly facts: readonly RecordedFact[];
-  /** The lines that count, as they are. */
+  /** The valid lines, unchanged. */
   readonly text: string;
-  /** Bytes behind them. */
+  /** Bytes after them. */
   readonly damagedBytes: number;
 }
 
-/** Of the source and the sound of a segment, or of its rungs. */
+/** Covers the source and audio of a segment, or its rungs. */
 export type RecordedFact = SegmentClosed | RungsRecorded;
 
 type TrackLine = Pick<RecordedSegment, "rendition" | "track">;
@@ -21,7 +21,7 @@ interface FactRows {
 }
 type FactLine = (Omit<SegmentClosed, "recorded"> | Omit<RungsRecorded, "recorded">) & FactRows;
 
-/** The line of a fact, and before it those of the renditions that are not in `known`. */
+/** The line of a fact, preceded by lines for the renditions that are not in `known`. */
 export function journalLines(fact: RecordedFact, known: ReadonlySet<string>): string {
   const tracks = fact.recorded.filter(({ rendition }) => !known.has(rendition));
   const rows = fact.recorded.map(({ track: _, ...row }) => row);

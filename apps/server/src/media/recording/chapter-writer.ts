@@ -10,21 +10,21 @@ import { spanName } from "./recording-keys.ts";
 import { type ChapterOwner, chapterFolder, JOURNAL_NAME } from "./spool-chapter.ts";
 import type { SpoolDisk } from "./spool-disk.ts";
 
-/** One object of this size suits an object store; more would be lost where one is. */
+/** An object of this size suits an object store; a larger one would lose more if it is lost. */
 const FULL_BYTES = 8 * 1024 * 1024;
 const FULL_MS = 30_000;
 
 export type ClosedFact = Omit<SegmentClosed, "recorded"> | Omit<RungsRecorded, "recorded">;
-/** A row and the segment that it is of. */
+/** A row and its segment. */
 export interface SegmentToWrite {
   readonly row: Omit<RecordedSegment, "init" | "span" | "offset" | "length" | "gap">;
   readonly segment: LiveSegment;
 }
 
 /**
- * A chapter while it is written: up to 30 s of one recording in a folder of its own, with a span for each rendition, the init segments that
- * they need and a journal of facts. It grows by whole segments, and is synced behind the writing: a disk that cannot sync each
- * segment syncs several at once, and keeps nobody waiting.
+ * A chapter during writing: up to 30 s of one recording in its own folder, with a span for each rendition, the init segments that they need and
+ * a journal of facts. It grows by whole segments, and is synced after the writes: a disk that cannot sync every segment syncs several at once,
+ * and delays nobody.
  */
 export class ChapterWriter {
   readonly folder: string;
@@ -75,7 +75,7 @@ export class ChapterWriter {
     return isLarge || this.#clock.monotonic() - this.#startedAt >= FULL_MS;
   }
 
-  /** Append a segment in all its renditions and return its fact. When that fails, nothing of it is left, and the chapter takes no more. */
+  /** Append a segment in all its renditions and return its fact. If that fails, nothing of the segment remains, and the chapter accepts no more. */
   async append(fact: ClosedFact, segments: readonly SegmentToWrite[]): Promise<RecordedFact> {
     if (this.#syncError) throw this.#syncError;
     const before = [...this.#files()].map((file) => ({ file, bytes: file.bytes }));
@@ -100,7 +100,7 @@ export class ChapterWriter {
     await Promise.allSettled([...this.#files()].map((file) => file.close()));
   }
 
-  /** Close it and forget it: nothing was written. */
+  /** Close and delete it: nothing was written. */
   async remove(): Promise<void> {
     await this.close();
     await rm(this.folder, { recursive: true, force: true });
@@ -111,7 +111,7 @@ export class ChapterWriter {
     if (!init) return { ...row, gap: true, init: "", span: "", offset: 0, length: 0 };
     const span = this.#spans.get(row.rendition) ?? (await this.#openSpan(row.rendition, row.msn));
     await this.#keepInit(row.rendition, init);
-    // A recording has no use for parts, and players that seek in its MP4 need one fragment a segment.
+    // A recording does not need parts, and players that seek in its MP4 need one fragment per segment.
     const pieces = joinFragments(parts.map((part) => part.views)) ?? views;
     const length = pieces.reduce((total, { byteLength }) => total + byteLength, 0);
     const offset = await span.file.append(pieces);
@@ -147,7 +147,7 @@ export class ChapterWriter {
     yield* this.#newInits;
   }
 
-  /** One sync at a time; what came meanwhile goes with the next one. */
+  /** One sync at a time; everything written in the meantime goes with the next one. */
   #sync(): void {
     this.#unsynced = true;
     this.#syncing ??= this.#syncAll();
@@ -172,7 +172,7 @@ export class ChapterWriter {
     } catch (error) {
       this.#syncError = error;
     } finally {
-      // In the same turn as the last look at `#unsynced`, so that no segment falls between two runs.
+      // In the same turn as the last check of `#unsynced`, so that no segment falls between two runs.
       this.#syncing = null;
     }
   }

@@ -1,12 +1,12 @@
 import { recordingPrefix } from "../../ports/index.ts";
 
-/** Object keys of recordings. Made of ids and numbers of our own only; no name that a user chose gets here. */
+/** Object keys of recordings, built only from the server's own ids and numbers, never from a name that a user chose. */
 
 export function recordingKey(projectId: string, sessionId: string, rendition: string, file: string): string {
   return `${recordingPrefix(projectId, sessionId)}${rendition}/${file}`;
 }
 
-/** The journal of one chapter, sealed beside its spans: from the journals an index can be rebuilt without the database. */
+/** The journal of one chapter, sealed next to its spans: the journals can rebuild an index without the database. */
 export function recordingIndexKey(
   projectId: string,
   sessionId: string,
@@ -22,7 +22,7 @@ export function spanName(epoch: number, firstMsn: number): string {
   return `${placeName(epoch, firstMsn)}.m4s`;
 }
 
-/** Where something begins in a session: its publisher's epoch and its first segment. */
+/** A position in a session: its publisher's epoch and the first segment. */
 export function placeName(epoch: number, firstMsn: number): string {
   return `${epoch}-${String(firstMsn).padStart(10, "0")}`;
 }

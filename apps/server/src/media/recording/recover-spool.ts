@@ -13,18 +13,18 @@ export interface SpoolRecoverySettings {
   readonly log: Log;
   readonly eventSink: EventSink;
   readonly sealer: SpanSealer;
-  /** Ended while the database does not answer: the next start tries again. */
+  /** Aborted while the database does not answer: the next start tries again. */
   readonly signal: AbortSignal;
 }
 
-/** The chapters that an earlier run left in the spool. To be listed before anything new is written there. */
+/** The chapters that an earlier run left in the spool. Call it before anything new is written there. */
 export async function listSpool(folder: string): Promise<string[]> {
   return (await readdir(folder)).map((name) => join(folder, name));
 }
 
 /**
- * Hand what an earlier run left in the spool to the sealer. First the facts of the journals are told again (whoever knows them already
- * ignores them), so that no recording is judged without them. A chapter that cannot be read is left for the next start.
+ * Hand the remains of an earlier run in the spool to the sealer. First it reports the facts of the journals again (receivers ignore known
+ * facts), so that every recording is judged with all its facts. An unreadable chapter stays for the next start.
  */
 export async function recoverSpool(folders: readonly string[], settings: SpoolRecoverySettings): Promise<void> {
   for (const folder of folders) {
@@ -62,7 +62,7 @@ async function recoverChapter(
   sealer.add(folder, eventSink.lost);
 }
 
-/** A line that was being written when the process died tells of a segment that nobody was promised: only lost segments are told. */
+/** A line cut off when the process died describes a segment that nobody was promised. Only lost segments are reported. */
 function damageFact({ streamId, sessionId, epoch, damage }: SpoolChapter, at: number): MediaFact[] {
   if (damage.segments === 0) return [];
   const segments = damage.segments === 1 ? "one segment was" : `${damage.segments} segments were`;

@@ -11,13 +11,13 @@ import type { ChapterPart } from "./spool-chapter.ts";
 import { RESERVED_BYTES, RESUME_BYTES, type SpoolDisk } from "./spool-disk.ts";
 import { storedTrackOf } from "./stored-track.ts";
 
-/** Segments held in memory while the disk is slow. Beyond it segments are left out of the recording; the broadcast goes on. */
+/** Segments kept in memory while the disk is slow. Beyond this, segments are omitted from the recording; the broadcast continues. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
-/** Faults that pass by themselves: too many open files, no memory for them, a disk that answers again. */
+/** Faults that pass by themselves: too many open files, no memory for them, a disk that recovers. */
 const PASSING = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM", "EINTR", "EBUSY", "EIO"]);
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 2_000;
-/** A segment that cannot be written for so long is left out. */
+/** A segment that cannot be written for this long is omitted. */
 const RETRY_MS = 30_000;
 
 export interface SessionRecorderSettings {
@@ -29,18 +29,18 @@ export interface SessionRecorderSettings {
   readonly projectId: string;
   readonly streamId: string;
   readonly sessionId: string;
-  /** Rungs are recorded apart, as they are made some seconds later. */
+  /** Rungs are recorded separately, because they arrive some seconds later. */
   readonly part: ChapterPart;
 }
 
 /**
- * Records one session: every closed segment goes to the chapter that is open in the spool, its row to the chapter's journal, then the fact
- * to the event sink, in that order; a full chapter goes to the sealer. After a crash the journals tell what the spool holds. Everything
- * happens on one queue, off the live path. A segment that cannot be written is left out, and the recording goes on with the next that can.
+ * Records one session: each closed segment goes to the open chapter in the spool, its row to the chapter's journal, then the fact to the event
+ * sink, in that order. A full chapter goes to the sealer. After a crash the journals describe the contents of the spool. Everything runs on one
+ * queue, off the live path. A segment that cannot be written is omitted, and the recording continues with the next one that can.
  */
 export class SessionRecorder {
   readonly #settings: SessionRecorderSettings;
-  /** The track of each rendition when it began; its rows count in this timescale. */
+  /** The first track of each rendition; its rows use this timescale. */
   readonly #tracks = new Map<string, StoredTrack>();
   #chapter: ChapterWriter | null = null;
   #lostBefore = 0;
@@ -84,7 +84,7 @@ export class SessionRecorder {
     return this.#queue;
   }
 
-  /** Close the files as they are; the next start seals what they hold. */
+  /** Close the files as they are; the next start seals their contents. */
   async abandon(): Promise<void> {
     this.#isAbandoned = true;
     await this.#queue;
@@ -114,7 +114,7 @@ export class SessionRecorder {
     if (this.#chapter?.isFull) await this.#closeChapter();
   }
 
-  /** Write a segment. A chapter in which a write failed is closed; the segment goes to a fresh one as soon as that can be written. */
+  /** Write a segment. After a failed write the chapter is closed, and the segment goes to a new one as soon as that is writable. */
   async #write(fact: ClosedFact, segments: readonly RenditionSegment[]): Promise<RecordedFact> {
     const { clock, log, sessionId } = this.#settings;
     const backOff = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
@@ -143,13 +143,13 @@ export class SessionRecorder {
     return ChapterWriter.open(disk, this.#settings, epoch, msn, clock);
   }
 
-  /** Give the open chapter to the sealer as soon as it is synced, which the queue does not wait for. */
+  /** Give the open chapter to the sealer once it is synced; the queue does not wait for that. */
   async #closeChapter(): Promise<void> {
     const chapter = this.#chapter;
     const lostBefore = this.#lostBefore;
     this.#chapter = null;
     if (!chapter) return;
-    // Another attempt at the same segment makes a folder of the same name.
+    // Another attempt at the same segment creates a folder of the same name.
     if (chapter.isEmpty) return chapter.remove().catch(() => {});
     const closing = chapter.close().then(() => {
       this.#settings.sealer.add(chapter.folder, lostBefore);
@@ -158,7 +158,7 @@ export class SessionRecorder {
     this.#closing.add(closing);
   }
 
-  /** Nothing for a gap of a rendition of which nothing is known yet. */
+  /** Nothing for a gap of a rendition about which nothing is known yet. */
   #rowOf({ epoch }: ClosedFact, { rendition: { name: rendition }, segment }: RenditionSegment): SegmentToWrite[] {
     const { init, msn, programDateTimeMs, discontinuity } = segment;
     const track = this.#tracks.get(rendition) ?? (init && storedTrackOf(init));
@@ -174,7 +174,7 @@ export class SessionRecorder {
     return [{ row, segment }];
   }
 
-  /** Report a segment that is not in the recording, and why, once until the recording goes on. */
+  /** Report a segment missing from the recording, with the reason, once until the recording continues. */
   #leaveOut(fact: ClosedFact, why: string, error?: unknown): void {
     const { clock, log, eventSink } = this.#settings;
     const { streamId, epoch, sessionId, type } = fact;
@@ -182,7 +182,7 @@ export class SessionRecorder {
     if (this.#isInterrupted) return;
     this.#isInterrupted = true;
     log.error({ err: error, sessionId, why, part: this.#settings.part }, "recording interrupted");
-    // Without a rung the recording is whole, and plays in its other qualities.
+    // Without a rung the recording is complete, and plays in its other qualities.
     if (type === "rungs-recorded") return;
     const reason = `part of the recording is missing: ${why}`;
     eventSink.report({ type: "recording-failed", streamId, epoch, at: clock.now(), sessionId, reason });

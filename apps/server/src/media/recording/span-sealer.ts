@@ -10,7 +10,7 @@ import { readChapter, type SpoolChapter } from "./spool-chapter.ts";
 import { spooledFacts } from "./spooled-facts.ts";
 import { tellInBatches } from "./tell-in-batches.ts";
 
-/** Chapters that are put at one time. */
+/** Chapters stored at a time. */
 const MAX_AT_ONCE = 4;
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
@@ -25,27 +25,27 @@ export interface SpanSealerSettings {
 
 interface WaitingChapter {
   readonly folder: string;
-  /** Facts that were lost before its first one was told. */
+  /** Number of facts lost before its first fact was reported. */
   readonly lostBefore: number;
 }
 
 /**
- * Puts closed chapters of the spool into the object store, for all recordings of this node. A chapter leaves the spool when its objects are
- * durable and the database knows of them; until then it is tried again, with growing waits. The queue is bounded by the room of the
- * spool, where a chapter is no more than the name of its folder here.
+ * Moves closed chapters from the spool to the object store, for all recordings of this node. A chapter leaves the spool once its objects are
+ * durable and the database knows them; until then the sealer retries with growing waits. The spool's space bounds the queue, in which a chapter
+ * is only the name of its folder.
  */
 export class SpanSealer {
   readonly #settings: SpanSealerSettings;
   readonly #backOff = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
   #waiting: WaitingChapter[] = [];
-  /** Of all chapters that are not sealed yet. */
+  /** Folders of all chapters that are not sealed yet. */
   readonly #folders = new Set<string>();
   readonly #telling: Timer;
   readonly #running = new Set<Promise<void>>();
   #pause: Timer | null = null;
   #isClosed = false;
   readonly #closing = Promise.withResolvers<void>();
-  /** Chapters that the store has and the database does not take. */
+  /** Chapters in the store whose facts the database has not accepted. */
   #untold = 0;
   #whenSettled: (() => void)[] = [];
 
@@ -62,17 +62,14 @@ export class SpanSealer {
     return this.#waiting.length + this.#running.size;
   }
 
-  /**
-   * Seal the chapter in this folder, to which nobody writes any more. Its journal is told again when the event sink lost facts after
-   * `lostBefore`. Returns at once.
-   */
+  /** Seal the complete chapter in this folder. Its journal is reported again if the event sink lost facts after `lostBefore`. Returns at once. */
   add(folder: string, lostBefore: number): void {
     this.#folders.add(folder);
     this.#waiting.push({ folder, lostBefore });
     this.#startNext();
   }
 
-  /** Resolves when everything is sealed, or must wait because an attempt failed. */
+  /** Resolves when everything is sealed, or must wait after a failed attempt. */
   settled(): Promise<void> {
     return new Promise((resolve) => {
       this.#whenSettled.push(resolve);
@@ -80,7 +77,7 @@ export class SpanSealer {
     });
   }
 
-  /** Begin nothing more; the next start seals what is left in the spool. */
+  /** Begin nothing more; the next start seals the rest of the spool. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#closing.resolve();
@@ -108,7 +105,7 @@ export class SpanSealer {
       this.#backOff.reset();
     } catch (error) {
       this.#waiting.push(chapter);
-      // The store is away for all of them.
+      // The store is unavailable for all of them.
       if (this.#pause || this.#isClosed) return;
       const ms = this.#backOff.next();
       const { log, clock } = this.#settings;

@@ -10,13 +10,13 @@ export interface ChapterOwner {
   readonly projectId: string;
   readonly sessionId: string;
   readonly streamId: string;
-  /** Chapters of rungs lie beside those of the source, and may begin with the same segment. */
+  /** Chapters of rungs lie next to those of the source, and may begin with the same segment. */
   readonly part: ChapterPart;
 }
 
 export type ChapterPart = "source" | "rungs";
 
-/** The folder of a chapter in the spool: everything that must be known to seal it stands in the name. */
+/** A chapter's folder in the spool: its name holds everything needed to seal it. */
 export function chapterFolder(spool: string, owner: ChapterOwner, epoch: number, firstMsn: number): string {
   const place = placeName(epoch, firstMsn);
   const part = owner.part === "rungs" ? [owner.part] : [];
@@ -27,16 +27,16 @@ export interface SpoolSpan {
   readonly rendition: string;
   readonly span: string;
   readonly epoch: number;
-  /** As the file is; 0 for one that the journal names and that is not there. */
+  /** The file's size; 0 for a file that the journal names and that does not exist. */
   readonly bytes: number;
 }
 
-/** A chapter as it lies in the spool, less what is damaged. */
+/** A chapter in the spool, without its damaged parts. */
 export interface SpoolChapter extends ChapterOwner {
   readonly folder: string;
   readonly epoch: number;
   readonly firstMsn: number;
-  /** Facts of the journal whose bytes are there; a row whose bytes are not is a gap. */
+  /** Facts of the journal whose bytes exist; a row without bytes is a gap. */
   readonly facts: readonly RecordedFact[];
   readonly journal: string;
   readonly spans: readonly SpoolSpan[];
@@ -44,7 +44,7 @@ export interface SpoolChapter extends ChapterOwner {
   readonly damage: { readonly journalBytes: number; readonly segments: number; readonly missingSpans: number };
 }
 
-/** Read what is in the folder of a chapter; null where it holds nothing that can be sealed. */
+/** Read a chapter's folder; null if it holds nothing that can be sealed. */
 export async function readChapter(folder: string): Promise<SpoolChapter | null> {
   const journal = parseJournal(await textOf(join(folder, JOURNAL_NAME)));
   const [first] = journal.facts;

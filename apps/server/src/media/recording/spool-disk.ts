@@ -1,11 +1,11 @@
 import { mkdir, open } from "node:fs/promises";
 import { AppendFile, type WritableFile } from "../../platform/storage/append-file.ts";
 
-/** Room that recordings leave to the database, whose last bytes they would take, and to a restart. */
+/** Space that recordings leave to the database, whose last bytes they would take, and to a restart. */
 export const RESERVED_BYTES = 128 * 1024 * 1024;
-/** A recording that the reserve stopped goes on from here: not at the first byte that is free again. */
+/** A recording stopped by the reserve resumes above this, not at the first free byte. */
 export const RESUME_BYTES = 192 * 1024 * 1024;
-/** Of all recordings together. Node has four threads for files, and viewers read through them. */
+/** Concurrent syncs of all recordings. Node has four threads for files, and viewers read through them. */
 const MAX_SYNCS = 2;
 
 export interface SpoolDiskSettings {
@@ -16,7 +16,7 @@ export interface SpoolDiskSettings {
   readonly syncFolder?: (path: string) => Promise<void>;
 }
 
-/** The disk that all recordings of this node are spooled to. */
+/** The disk with the spool of all recordings on this node. */
 export class SpoolDisk {
   readonly folder: string;
   readonly freeBytes: () => number;
@@ -40,7 +40,7 @@ export class SpoolDisk {
     return new AppendFile(await this.#openFile(path));
   }
 
-  /** Sync one file, when it is its turn. */
+  /** Sync one file, in its turn. */
   sync(file: AppendFile): Promise<void> {
     return this.#inTurn(() => file.sync());
   }
@@ -56,7 +56,7 @@ export class SpoolDisk {
     try {
       await task();
     } finally {
-      // The next one takes the place over.
+      // The next one takes over the slot.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#syncs--;

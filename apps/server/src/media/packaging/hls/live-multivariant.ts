@@ -3,23 +3,23 @@ import type { Track } from "../../packet.ts";
 import type { LiveRendition } from "../live-rendition.ts";
 import type { LiveSegment } from "../live-segment.ts";
 
-/** Said before anything was measured. */
+/** Assumed before any measurement. */
 const UNMEASURED_BPS = { video: 2_500_000, audio: 160_000 };
-/** Players read a peak once, so it has a margin: a large one while it is of few segments. */
+/** Players read a peak once, so it has a margin, which is large while it rests on few segments. */
 const SETTLED_SEGMENTS = 3;
 const MARGINS = { early: 1.5, settled: 1.1 };
 
-/** A rendition as a viewer is offered it. */
+/** A rendition as offered to viewers. */
 export interface ListedRendition {
   readonly rendition: LiveRendition;
   readonly track: Track;
-  /** Bits per second that it is made with, where we make it. */
+  /** Bits per second of its encoder; absent for the source. */
   readonly plannedBps?: number;
 }
 
 /**
- * The multivariant playlist of a live timeline: each rendition's track, and its measured bitrate where there is one.
- * `addressOf` a rendition is that of its playlist.
+ * The multivariant playlist of a live timeline: each rendition's track and its measured bitrate, if there is one. `addressOf` returns the URL of
+ * a rendition's playlist.
  */
 export function liveMultivariant(
   renditions: Iterable<ListedRendition>,
@@ -38,7 +38,7 @@ export function liveMultivariant(
   return writeMultivariantPlaylist({ video, audio });
 }
 
-/** The track of a rendition's newest segment that has bytes; null where there is none. */
+/** The track of a rendition's newest segment with bytes; null if there is none. */
 export function newestTrack(rendition: LiveRendition): Track | null {
   if (rendition.open?.init) return rendition.open.init.track;
   return rendition.listed.findLast((segment) => segment.init !== null)?.init?.track ?? null;
@@ -48,7 +48,7 @@ interface Measured {
   /** Bits per second. */
   readonly peak: number;
   readonly average: number;
-  /** Null until a segment is whole. */
+  /** Null until a segment is complete. */
   readonly frameRate: number | null;
 }
 
@@ -67,7 +67,7 @@ function measure(
     frames += segment.frames;
     seconds += segment.seconds;
   }
-  // The first pictures may be far easier to encode than those to come.
+  // The first pictures may be far easier to encode than the following ones.
   const least = plannedBps ?? Math.ceil(announcedBps * MARGINS.settled);
   const unmeasured = least || UNMEASURED_BPS[kind];
   if (seconds === 0) return { peak: unmeasured, average: unmeasured, frameRate: null };

@@ -5,12 +5,12 @@ import type { PartLimits } from "../part-target.ts";
 
 /** Complete segments whose parts are still listed: more than any player's hold-back. */
 const SEGMENTS_WITH_PARTS = 2;
-/** Length of the gap that stands where no segment is complete yet. */
+/** Length of the gap listed before the first complete segment. */
 const LEADING_GAP_SECONDS = 1;
-/** VLC starts when it knows two segments, and never where the only one it knew has gone from the list. */
+/** VLC starts once it knows two segments, and never if the only one it knew has left the list. */
 const SEGMENTS_WITHOUT_GAP = 2;
 
-/** The playlist of one live rendition, rendered when asked for and kept until the rendition changes. Nobody watching costs nothing. */
+/** The playlist of one live rendition, rendered on demand and cached until the rendition changes. Without viewers it costs nothing. */
 export class LivePlaylist {
   readonly rendition: LiveRendition;
   readonly #partLimits: PartLimits;
@@ -24,7 +24,7 @@ export class LivePlaylist {
     this.#siblings = siblings;
   }
 
-  /** The playlist as it stands, ASCII: one text for every viewer. */
+  /** The current playlist, in ASCII: one text for all viewers. */
   text(): string {
     if (this.#version !== this.rendition.version) {
       this.#version = this.rendition.version;
@@ -95,7 +95,7 @@ export class LivePlaylist {
   }
 }
 
-/** Parts alone are a playlist too, but hls.js refuses one without a segment (`levelEmptyError`) and gives up at the third. */
+/** A playlist of parts only would be valid, but hls.js rejects one without a segment (`levelEmptyError`) and gives up after three. */
 function leadingGap({ msn, programDateTimeMs }: LiveSegment): PlaylistSegment {
   return {
     uri: segmentName(msn - 1),
