@@ -1,5 +1,6 @@
 import type { Stream, Viewership, ViewsNow } from "@weir/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Audiences } from "../../platform/audience/index.ts";
 import { startTestDomains, type TestDomains } from "../domain-test-kit.ts";
 
 let kit: TestDomains;
@@ -30,6 +31,26 @@ async function errorRate(): Promise<number | undefined> {
   kit.clock.advance(1_000);
   const path = `/data/views/now?playbackId=${stream.playbackId}`;
   return (await kit.call("GET", path)).json<ViewsNow[]>()[0]?.errorRate;
+}
+
+/** Headers that the parser tells apart. */
+function forgedAgents(): string[] {
+  const browsers = [
+    ...["Chrome/9.0", "Firefox/9.0", "OPR/9.0", "Edg/9.0", "Vivaldi/9.0", "YaBrowser/9.0", "SamsungBrowser/9.0"],
+    ...["UCBrowser/9.0", "Maxthon/9.0", "Epiphany/9.0", "Puffin/9.0", "Sleipnir/9.0", "K-Meleon/9.0", "Whale/9.0"],
+    ...["MZBrowser/9.0", "Swing/9.0", "coast/9.0", "Focus/9.0", "QupZilla/9.0", "Iceweasel/9.0", "SeaMonkey/9.0"],
+  ];
+  const systems = [
+    ...["Windows NT 10.0; Win64; x64", "Macintosh; Intel Mac OS X 10_15", "X11; Linux x86_64", "X11; CrOS x86_64 1"],
+    ...["Linux; Android 14; Pixel 8 Mobile", "Linux; Android 14; Tablet", "iPhone; CPU iPhone OS 17_4 like Mac OS X"],
+    ...["iPad; CPU OS 17_4 like Mac OS X", "Web0S; Linux/SmartTV", "Tizen 2.3; SMART-TV", "PlayStation 4 5.5"],
+    ...["Windows Phone 10.0", "BlackBerry; BB10; Touch", "Roku/DVP-9.10", "Nintendo Switch; Tizen; X", "hpwOS/3.0"],
+  ];
+  const all = browsers.flatMap((browser) =>
+    systems.map((system) => `Mozilla/5.0 (${system}) ${browser} Mobile Safari/9`),
+  );
+  const audiences = new Audiences(null);
+  return [...new Map(all.map((agent) => [JSON.stringify(audiences.of(agent, "")), agent])).values()];
 }
 
 describe("what a player tells of itself", () => {
@@ -87,6 +108,27 @@ describe("what a player tells of itself", () => {
     ["events of any shape", { playback_id: "abcd000000000000", events: [null, 1, "x", { type: {} }] }, 204],
     ["70 kB", JSON.stringify({ playback_id: "x".repeat(70_000) }), 413],
   ])("%s: %i", async (_situation, body, status) => expect((await send(body)).statusCode).toBe(status));
+
+  it("is counted as of nobody known beyond 250 audiences in an hour, whatever the players call themselves", async () => {
+    const rows = async () => {
+      await kit.domains.eventSink.settle();
+      kit.clock.advance(1_000);
+      const of = kit.db.selectFrom("view_hour").where("playback_id", "=", stream.playbackId);
+      return of.select(["browser", "heartbeats"]).orderBy("heartbeats", "desc").execute();
+    };
+    // In the same hour, in two minutes of it.
+    kit.clock.advance(3_600_000 - (kit.clock.now() % 3_600_000));
+    const forged = forgedAgents();
+    expect(forged.length).toBeGreaterThan(260);
+    for (const agent of forged) await send(beacon("a", "heartbeat"), { "user-agent": agent });
+    await expect.poll(async () => (await rows()).length).toBe(251);
+    const [unknown, ...others] = await rows();
+    expect([unknown?.browser, Number(unknown?.heartbeats)]).toEqual(["", forged.length - 250]);
+    expect(others.every(({ heartbeats }) => Number(heartbeats) === 1)).toBe(true);
+    kit.clock.advance(3_600_000);
+    await send(beacon("a", "heartbeat"), { "user-agent": forged.at(-1) ?? "" });
+    await expect.poll(async () => (await rows()).length).toBe(252);
+  });
 
   it("comes 1,200 times a minute from an address and no more", async () => {
     kit.clock.advance(60_000);

@@ -1,3 +1,4 @@
+import { HourlyAudiences } from "../../platform/audience/index.ts";
 import type { Timer } from "../../platform/clock.ts";
 import type { Audience, EventSink, ViewerCount } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
@@ -48,6 +49,7 @@ export interface PlayerReport {
  */
 export class ViewCounter implements Pick<EventSink, "countViewers"> {
   readonly #deps: ViewCounterDeps;
+  readonly #reporters: HourlyAudiences;
   #waiting = new Map<string, Pending>();
   #timer: Timer | null = null;
   #writing: Promise<void> | null = null;
@@ -55,6 +57,7 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
 
   constructor(deps: ViewCounterDeps) {
     this.#deps = deps;
+    this.#reporters = new HourlyAudiences(deps.clock);
   }
 
   countViewers(counts: readonly ViewerCount[]): void {
@@ -70,9 +73,9 @@ export class ViewCounter implements Pick<EventSink, "countViewers"> {
     this.#schedule(GATHER_MS);
   }
 
-  /** A player's report of its quality. */
+  /** A player's report of its quality: anybody can send one. */
   countReport(playbackId: string, audience: Audience, report: PlayerReport): void {
-    const pending = this.#pending(playbackId, audience);
+    const pending = this.#pending(playbackId, this.#reporters.admit(playbackId, audience));
     if (!pending) return;
     addReport(pending, report);
     this.#schedule(GATHER_MS);

@@ -38,17 +38,29 @@ test("who was not seen for thirty seconds has left; that nobody watches is told 
   expect(told()).toEqual([]);
 });
 
-test("audiences of one playback id are counted apart, a hundred of them", () => {
+test("audiences of one playback id are counted apart, 250 in an hour, also where viewers come and go", () => {
   const { clock, counts, told } = start();
   const audienceOf = (country: string) => ({ deviceType: "", os: "", browser: "", country });
   const french = audienceOf("FR");
   for (const audience of [french, french, undefined]) counts.see(counts.viewer("playback1", "client", { audience }));
   clock.advance(10_000);
   expect(told()).toMatchObject([{ now: 2, audience: french }, { now: 1 }]);
-  for (let i = 0; i < 200; i++) counts.see(counts.viewer("playback1", "client", { audience: audienceOf(String(i)) }));
-  clock.advance(10_000);
-  const all = told();
-  expect([all.length, all.reduce((sum, { now }) => sum + now, 0)]).toEqual([100, 203]);
+  const apart = new Set<string>();
+  let begun = 0;
+  const come = (countries: number) => {
+    const audiences = Array.from({ length: countries }, (_, n) => audienceOf(`${apart.size} ${n}`));
+    for (const audience of audiences) counts.see(counts.viewer("playback1", "client", { audience }));
+    clock.advance(60_000);
+    for (const count of told()) {
+      begun += count.begun;
+      if (count.begun > 0 && count.audience) apart.add(count.audience.country);
+    }
+  };
+  for (let round = 0; round < 4; round++) come(100);
+  expect([apart.size, begun]).toEqual([249, 400]);
+  clock.advance(3_600_000);
+  come(100);
+  expect([apart.size, begun]).toEqual([349, 500]);
 });
 
 test("who comes back after that watches again, and is not new", () => {

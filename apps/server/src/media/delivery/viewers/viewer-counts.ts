@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { HourlyAudiences } from "../../../platform/audience/index.ts";
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { Audience, EventSink, ViewerCount } from "../../../ports/index.ts";
 import { ViewerPlaces } from "./viewer-places.ts";
@@ -7,8 +8,6 @@ import { ViewerPlaces } from "./viewer-places.ts";
 const LEFT_AFTER_MS = 30_000;
 const TELL_MS = 10_000;
 const MAX_NEW_NAMED = 1000;
-/** Audiences of one playback id that are counted apart; viewers beyond them have none. */
-const MAX_AUDIENCES = 100;
 
 /** The viewers of one playback id and audience since they were last told of. */
 interface Tally {
@@ -49,6 +48,7 @@ export class ViewerCounts {
   readonly #clock: Clock;
   readonly #sink: EventSink;
   readonly #places: ViewerPlaces;
+  readonly #audiences: HourlyAudiences;
   readonly #watching = new Set<Viewer>();
   /** By playback id, then by audience. */
   readonly #tallies = new Map<string, Map<Audience | undefined, Tally>>();
@@ -58,6 +58,7 @@ export class ViewerCounts {
   constructor(clock: Clock, sink: EventSink, viewersPerClient: number) {
     this.#clock = clock;
     this.#sink = sink;
+    this.#audiences = new HourlyAudiences(clock);
     this.#places = new ViewerPlaces(clock, viewersPerClient);
     this.#timer = clock.every(TELL_MS, () => this.#tell());
   }
@@ -123,8 +124,7 @@ export class ViewerCounts {
       tallies = new Map();
       this.#tallies.set(playbackId, tallies);
     }
-    const isApart = tallies.has(viewer.audience) || tallies.size < MAX_AUDIENCES;
-    const audience = isApart ? viewer.audience : undefined;
+    const audience = viewer.audience && this.#audiences.admit(playbackId, viewer.audience);
     const tally = tallies.get(audience) ?? { playbackId, audience, now: 0, begun: 0, newViewers: [], watchedMs: 0 };
     tallies.set(audience, tally);
     return tally;
