@@ -20,6 +20,13 @@ export const StreamStateEvent = Type.Object({
 });
 export type StreamStateEvent = Static<typeof StreamStateEvent>;
 
+/** How well a WebRTC connection carried media since the last of these events (ours). */
+const link = {
+  roundTripMs: Type.Optional(Type.Number({ description: "Absent where the other side does not tell" })),
+  fractionLost: Type.Number({ description: "Of the packets, on average: from 0 to 1" }),
+  retransmits: Type.Integer({ description: "Packets that were asked for again" }),
+};
+
 /** Measures of the media floor, every 10 seconds while live. */
 export const MediaServerMetricsEvent = Type.Object({
   type: Type.Literal("media_server_metrics"),
@@ -33,6 +40,20 @@ export const MediaServerMetricsEvent = Type.Object({
     frameRate: Type.Optional(Type.Number({ description: "Pictures per second of the source" })),
     keyframeIntervalMs: Type.Optional(Type.Number({ description: "From one keyframe of the source to the next" })),
     viewerCount: Type.Optional(Type.Integer({ description: "Viewers of the stream at that moment" })),
+    webrtc: Type.Optional(
+      Type.Object({
+        publisher: Type.Optional(Type.Object(link)),
+        viewers: Type.Optional(
+          Type.Object({
+            ...link,
+            count: Type.Integer(),
+            lowered: Type.Integer({
+              description: "Viewers whose network is too slow for the source, so that they get less",
+            }),
+          }),
+        ),
+      }),
+    ),
   }),
   multistream: Type.Array(
     Type.Object({

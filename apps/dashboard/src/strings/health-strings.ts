@@ -71,5 +71,15 @@ export const healthStrings = {
     rungs: "Renditions",
     rungsHint: "State of each rendition, and its lag behind the source",
   },
+  webrtc: {
+    title: "WebRTC connections",
+    hint: "Round trip, packets lost and packets sent again over WebRTC, measured every 10 seconds. Of viewers: the median round trip, the average loss, and all packets sent again",
+    publisher: "WebRTC publisher",
+    viewers: (count: number) => (count === 1 ? "1 WebRTC viewer" : `${count} WebRTC viewers`),
+    roundTrip: (milliseconds: number) => `${milliseconds} ms round trip`,
+    lost: (share: string) => `${share} lost`,
+    retransmits: (count: number) => `${count} sent again`,
+    lowered: (count: number) => `${count} on a lower quality`,
+  },
   header: { viewers: (count: number) => (count === 1 ? "1 viewer" : `${count} viewers`) },
 } as const;

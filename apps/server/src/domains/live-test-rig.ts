@@ -130,6 +130,7 @@ export function measured(grant: PublishGrant, sessionId: string, change: Partial
     ingestRate: 250_000,
     outgoingRate: 0,
     transcoding: null,
+    webrtc: { publisher: null, viewers: null, hasBFrames: false },
     targets: [],
     ...change,
   };

@@ -164,7 +164,12 @@ describe("counters and metrics", () => {
   it("segments add up on session and stream, and metrics set rates and become events", async () => {
     const { grant, start } = await publish();
     const { sessionId } = start;
-    const rates = { mediaTimeMs: 4_000, ingestRate: 1_000, outgoingRate: 50, transcoding: null };
+    const webrtc = {
+      publisher: { roundTripMs: null, fractionLost: 0.25, retransmits: 3 },
+      viewers: { roundTripMs: 20, fractionLost: 0, retransmits: 0, count: 2, lowered: 1 },
+      hasBFrames: false,
+    };
+    const rates = { mediaTimeMs: 4_000, ingestRate: 1_000, outgoingRate: 50, transcoding: null, webrtc };
     const segments = [segment(grant, sessionId, 1), segment(grant, sessionId, 2)];
     const watched = { playbackId: (await read()).playbackId, now: 3, begun: 3, watchedMs: 0, newViewers: [] };
     kit.domains.eventSink.countViewers([watched]);
@@ -189,6 +194,7 @@ describe("counters and metrics", () => {
         frameRate: 30,
         keyframeIntervalMs: 2_000,
         viewerCount: 3,
+        webrtc: { publisher: { fractionLost: 0.25, retransmits: 3 }, viewers: webrtc.viewers },
       },
       multistream: [],
     });

@@ -12,7 +12,8 @@ export type IssueCode =
   | "transcoder-failed"
   | "transcoder-behind"
   | "target-not-connected"
-  | "target-too-slow";
+  | "target-too-slow"
+  | "b-frames-with-webrtc-viewers";
 
 /** An open issue. A harmless one is reported, and the stream still counts as healthy. */
 export interface OpenIssue {

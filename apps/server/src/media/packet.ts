@@ -130,9 +130,21 @@ export interface Publication {
   readonly waitMs: number;
 }
 
+/** How well the network carried media since the last look. */
+export interface LinkMeasure {
+  /** Null where the other side does not tell. */
+  readonly roundTripMs: number | null;
+  /** Of the packets, from 0 to 1. */
+  readonly fractionLost: number;
+  /** Packets that were asked for again. */
+  readonly retransmits: number;
+}
+
 /** How the hub reaches back to a publisher: to take the stream over, to terminate it, to drain. */
 export interface PublisherHandle {
   readonly protocol: "rtmp" | "srt" | "whip" | "pull";
+  /** Null where nothing was told since the last look; absent where the protocol tells nothing. */
+  takeLink?(): LinkMeasure | null;
   /** Close the connection; `reason` is a sentence that the person at the encoder may read. */
   close(reason: string): void;
 }

@@ -114,6 +114,32 @@ export interface RecordingRoom {
   readonly storeFreeBytes: number | null;
 }
 
+/** How well a WebRTC connection carried media since the last report. */
+export interface LinkMeasure {
+  /** Null where the other side does not tell. */
+  readonly roundTripMs: number | null;
+  /** Of the packets, on average: from 0 to 1. */
+  readonly fractionLost: number;
+  /** Packets that were asked for again. */
+  readonly retransmits: number;
+}
+
+/** The same of all viewers by WebRTC: the median of the round trips, the average of the losses, and all retransmits. */
+export interface ViewersMeasure extends LinkMeasure {
+  readonly count: number;
+  /** Viewers whose network does not carry the best there is, so that they get less. */
+  readonly lowered: number;
+}
+
+export interface WebrtcMeasure {
+  /** Null where the publisher uses another protocol. */
+  readonly publisher: LinkMeasure | null;
+  /** Null where nobody watches by WebRTC. */
+  readonly viewers: ViewersMeasure | null;
+  /** The source has B-frames, and somebody watched by WebRTC, or wanted to, in the last minute. */
+  readonly hasBFrames: boolean;
+}
+
 /** Reported every 10 seconds while a publisher is live, at its first keyframe, and within a second of a change in health. */
 export interface SourceMetrics extends Fact {
   readonly type: "source-metrics";
@@ -128,6 +154,7 @@ export interface SourceMetrics extends Fact {
   readonly outgoingRate: number;
   /** The state of the ladder; null if none was requested. */
   readonly transcoding: TranscodingReport | null;
+  readonly webrtc: WebrtcMeasure;
   /** The state of the multistream targets. */
   readonly targets: readonly TargetReport[];
 }

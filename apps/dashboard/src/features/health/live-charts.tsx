@@ -5,6 +5,7 @@ import { strings } from "../../strings.ts";
 import { useStreamEvents } from "../events/event-queries.tsx";
 import classes from "./health-charts.module.css";
 import { HealthCharts } from "./health-charts.tsx";
+import { WebrtcLinks } from "./webrtc-links.tsx";
 
 const text = strings.health.charts;
 const WINDOW_MS = 30 * 60_000;
@@ -22,6 +23,7 @@ export function LiveCharts({ stream }: { readonly stream: Stream }) {
       isTranscoded={stream.profiles.length > 0}
     >
       <Renditions stream={stream} />
+      {stream.isActive && <WebrtcLinks events={events} />}
     </HealthCharts>
   );
 }

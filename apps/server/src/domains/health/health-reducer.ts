@@ -100,6 +100,13 @@ export class HealthReducer {
 
   #measured({ stats, nodeId, region = "", timestamp, multistream }: MediaServerMetricsEvent): void {
     if (stats.mediaTimeMs !== null) this.#measure("MediaTimeMillis", { nodeId, region }, timestamp, stats.mediaTimeMs);
+    for (const [side, link] of Object.entries(stats.webrtc ?? {})) {
+      const dimensions = { nodeId, region, side };
+      if (link.roundTripMs !== undefined)
+        this.#measure("WebrtcRoundTripMillis", dimensions, timestamp, link.roundTripMs);
+      this.#measure("WebrtcFractionLost", dimensions, timestamp, link.fractionLost);
+      this.#measure("WebrtcRetransmits", dimensions, timestamp, link.retransmits);
+    }
     this.#targets.measured(multistream, timestamp);
     for (const { target, metrics } of multistream) {
       if (!metrics) continue;

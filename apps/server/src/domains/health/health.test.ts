@@ -203,6 +203,19 @@ it("frequencies are the shares of good readings in the minutes before the last o
   expect(condition).toMatchObject({ lastProbeTime: at + 3_600_000, lastTransitionTime: at + 3_600_000 });
 });
 
+it("tells how well the WebRTC connections of publisher and viewers carry the stream", async () => {
+  const fact = measured(now());
+  const link = { fractionLost: 0.25, retransmits: 3 };
+  const webrtc = { publisher: link, viewers: { ...link, roundTripMs: 20, count: 2, lowered: 0 } };
+  await append(state(true), { ...fact, body: { ...fact.body, stats: { ...fact.body.stats, webrtc } } });
+  const { metrics } = await health();
+  const told = (name: string) =>
+    Object.fromEntries(metrics[name]?.map(({ dimensions, last }) => [dimensions.side, last[1]]) ?? []);
+  expect(told("WebrtcRoundTripMillis")).toEqual({ viewers: 20 });
+  expect(told("WebrtcFractionLost")).toEqual({ publisher: 0.25, viewers: 0.25 });
+  expect(told("WebrtcRetransmits")).toEqual({ publisher: 3, viewers: 3 });
+});
+
 describe("multistream targets", () => {
   it("of a stream make it unhealthy while it is live and they are not connected, unless they are disabled", async () => {
     const spec = { name: "elsewhere", url: "rtmp://example.com/live/key" };

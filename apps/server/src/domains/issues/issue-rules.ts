@@ -177,6 +177,16 @@ export const metricsRules: Rules<SourceMetrics> = {
       "Lower the bitrate of the encoder, send the target a smaller rendition, or give the server a faster uplink.",
     );
   },
+
+  "b-frames-with-webrtc-viewers": ({ webrtc: { hasBFrames, viewers } }) => {
+    if (!hasBFrames) return "well";
+    return {
+      sentence: "The source has B-frames, which WebRTC does not carry.",
+      evidence: `${viewers?.count ?? 0} watch by WebRTC now. For them the pictures are encoded anew, which takes CPU and some quality; without room for that, WebRTC is refused.`,
+      remedy: "Turn B-frames off in the encoder (x264: bframes=0), or let viewers watch by HLS.",
+      isHarmful: false,
+    };
+  },
 };
 
 /** The outcome of each segment counts as well. The issue closes only after several good segments in a row. */

@@ -31,6 +31,7 @@ function metrics(change: Partial<SourceMetrics> = {}): SourceMetrics {
     recordingRoom: null,
     ...rates,
     transcoding: null,
+    webrtc: { publisher: null, viewers: null, hasBFrames: false },
     targets: [],
     ...change,
   };
@@ -49,6 +50,11 @@ function forwarded(state: TargetReport["state"], reason: string | null): SourceM
   return metrics({
     targets: [{ target: { id: "t", name: "Twitch", profile: "source" }, state, reason, metrics: null }],
   });
+}
+
+function watchedByWebrtc(hasBFrames: boolean): SourceMetrics {
+  const viewers = { count: 1, lowered: 0, roundTripMs: 20, fractionLost: 0, retransmits: 0 };
+  return metrics({ webrtc: { publisher: null, viewers, hasBFrames } });
 }
 
 function segment(missed: SegmentTranscoded["missed"], latencyMs = 300, error: string | null = null): SegmentTranscoded {
@@ -122,6 +128,7 @@ const rules: [IssueCode, opens: readonly Fact[], keeps: readonly Fact[], closes:
     [forwarded("online", "too slow")],
     [forwarded("online", null)],
   ],
+  ["b-frames-with-webrtc-viewers", [watchedByWebrtc(true)], [watchedByWebrtc(true)], [watchedByWebrtc(false)]],
   ["transcoder-behind", [segment("late")], [whole, whole, segment("late"), whole, whole], [whole, whole, whole]],
   ["transcoder-behind", [segment(null, 2_001)], [whole, ladder("running")], [ladder("source-only", "machine-full")]],
 ];

@@ -21,6 +21,7 @@ const metrics = (mediaTimeMs: number): MediaFact => ({
     clockJumps: 0,
   },
   recordingRoom: null,
+  webrtc: { publisher: null, viewers: null, hasBFrames: false },
   targets: [],
   mediaTimeMs,
   ingestRate: 0,

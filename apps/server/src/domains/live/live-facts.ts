@@ -1,5 +1,6 @@
+import type { MediaServerMetricsEvent } from "@weir/contract";
 import { sql } from "kysely";
-import type { MediaFact, SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
+import type { LinkMeasure, MediaFact, SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import { issueEvents, nextIssues } from "../issues/index.ts";
@@ -142,7 +143,7 @@ async function writeRates(
 
 function metricsEvent(
   stream: LiveStream,
-  { at, mediaTimeMs, ingestRate, outgoingRate, source, targets: reports }: SourceMetrics,
+  { at, mediaTimeMs, ingestRate, outgoingRate, source, webrtc, targets: reports }: SourceMetrics,
   targets: readonly NamedTarget[],
   viewerCount: number,
 ): NewEvent {
@@ -164,6 +165,7 @@ function metricsEvent(
         ...(frameRate !== null && { frameRate }),
         ...(keyframeIntervalMs !== null && { keyframeIntervalMs }),
         viewerCount,
+        ...webrtcStats(webrtc),
       },
       multistream: targets.map(({ id, name, profile }) => {
         const report = reports.find(({ target }) => target.id === id && target.profile === profile);
@@ -172,6 +174,20 @@ function metricsEvent(
       }),
     },
   };
+}
+
+/** Nothing where neither publisher nor viewers use WebRTC. */
+function webrtcStats({
+  publisher,
+  viewers,
+}: SourceMetrics["webrtc"]): Pick<MediaServerMetricsEvent["stats"], "webrtc"> {
+  if (!publisher && !viewers) return {};
+  return { webrtc: { ...(publisher && { publisher: told(publisher) }), ...(viewers && { viewers: told(viewers) }) } };
+}
+
+/** Without what is not known. */
+function told<Link extends LinkMeasure>({ roundTripMs, ...known }: Link) {
+  return { ...known, ...(roundTripMs !== null && { roundTripMs }) };
 }
 
 function gapEvent(stream: LiveStream | undefined, dropped: number, at: number): NewEvent[] {

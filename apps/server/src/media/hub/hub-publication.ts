@@ -122,6 +122,7 @@ export class HubPublication implements Publication {
     this.#session = this.#settings.sessionFor(this.grant, start);
     this.#session.attach(this.grant.epoch, {
       protocol: publisher.protocol,
+      takeLink: () => publisher.takeLink?.() ?? null,
       close: (reason) => {
         this.end("source-lost", reason);
         publisher.close(reason);

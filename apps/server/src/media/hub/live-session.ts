@@ -19,6 +19,7 @@ import { type RestreamResources, SessionTargets } from "../restream/session-targ
 import type { TargetEvent, TargetStatus } from "../restream/target-status.ts";
 import { ticksToMs } from "../timeline/ticks.ts";
 import { newsOf, SourceMeter } from "./source-meter.ts";
+import type { WebrtcViewers } from "./webrtc-viewers.ts";
 
 /** An open connection that sends nothing for this long counts as a lost source. */
 const SILENCE_MS = 5000;
@@ -72,6 +73,8 @@ export class LiveSession {
   bytesSent = 0;
   /** Number of parts and segments sent to viewers; delivery adds to it. */
   readonly sent = { playlist: 0, part: 0, segment: 0 };
+  /** Those who watch by WebRTC, or were the last to; delivery sets it. */
+  webrtcViewers: WebrtcViewers | null = null;
   readonly #settings: LiveSessionSettings;
   #state: "live" | "away" | "finished" = "away";
   #epoch = 0;
@@ -250,7 +253,11 @@ export class LiveSession {
   /** The state whose changes are reported at once. */
   #news(): string {
     const isLadderLate = this.pipeline.transcodingLagMs >= LATE_LADDER_MS;
-    return `${newsOf(this.source)},${isLadderLate},${this.targets.news}`;
+    return `${newsOf(this.source)},${isLadderLate},${this.#hasBFrames},${this.targets.news}`;
+  }
+
+  get #hasBFrames(): boolean {
+    return this.webrtcViewers?.hasBFrames ?? false;
   }
 
   #goLive(): void {
@@ -376,6 +383,11 @@ export class LiveSession {
       ingestRate: rate(this.#bytesReceived - this.#receivedAtMetrics),
       outgoingRate: rate(this.bytesSent - this.#sentAtMetrics),
       transcoding: this.pipeline.transcoding,
+      webrtc: {
+        publisher: this.#publisher?.takeLink?.() ?? null,
+        viewers: this.webrtcViewers?.take() ?? null,
+        hasBFrames: this.#hasBFrames,
+      },
       targets: this.targets.reports,
     });
     this.#metricsAt = now;

@@ -1,5 +1,5 @@
 import type { PublishDecision } from "../../ports/index.ts";
-import type { Publication, PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
+import type { LinkMeasure, Publication, PublicationEnd, PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import { OUT_OF_TURN, type Refusal, refusalOf, refusalOfError } from "./publish-refusals.ts";
 import { type PacedSender, PublishRest } from "./publish-rest.ts";
 import type { PublishSettings } from "./publish-settings.ts";
@@ -23,6 +23,8 @@ export interface PublishWire {
   pause(): void;
   /** Read on after a rest. May throw, as what was kept back is read. */
   resume(): void;
+  /** How well its packets come, where the protocol tells. */
+  takeLink?(): LinkMeasure | null;
   /** Told when the sender begins to be ahead of real time, and when it no longer is. */
   paceChanged(isAhead: boolean): void;
   /** The key was accepted: say so, and read media from here on. May throw, as what was kept back is read. */
@@ -73,6 +75,11 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
 
   get isClosed(): boolean {
     return this.#state.at === "closed";
+  }
+
+  /** PublisherHandle: how well its packets come. */
+  takeLink(): LinkMeasure | null {
+    return this.#wire.takeLink?.() ?? null;
   }
 
   /** A proxy has said for whom it connects. */

@@ -8,5 +8,10 @@ import type { VideoTrack } from "../../packet.ts";
 export function needsRendition({ codec, config }: VideoTrack): boolean {
   if (codec !== "avc") return true;
   const { chroma, bitDepth } = describeAvc(config);
-  return chroma !== "4:2:0" || bitDepth !== 8 || (avcReorderFrames(config) ?? 0) > 0;
+  return chroma !== "4:2:0" || bitDepth !== 8 || hasBFrames({ codec, config });
+}
+
+/** Whether its parameter sets say that pictures are shown in another order than they come. */
+export function hasBFrames({ codec, config }: Pick<VideoTrack, "codec" | "config">): boolean {
+  return codec === "avc" && (avcReorderFrames(config) ?? 0) > 0;
 }

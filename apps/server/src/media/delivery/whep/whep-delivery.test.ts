@@ -167,12 +167,26 @@ describe("WHEP", () => {
     expect(peers.openSources).toBe(1);
   });
 
+  it("tells the session how well its viewers are reached", async () => {
+    await using live = await openLive();
+    await live.watch();
+    await live.watch();
+    const [one, other] = live.peers.peers;
+    one?.handler.report({ ...WELL, roundTripMs: 40, fractionLost: 0.1, retransmits: 3 });
+    other?.handler.report({ ...WELL, retransmits: 1 });
+    await live.rig.send(live.publication, { seconds: 10, audio: false, clockAt: 5 });
+    const viewers = { count: 2, lowered: 0, roundTripMs: 40, fractionLost: 0.05, retransmits: 4 };
+    expect(live.rig.facts.of("source-metrics").at(-1)?.webrtc).toEqual({ publisher: null, viewers, hasBFrames: false });
+  });
+
   it("closes its viewers where pictures turn out to have B-frames and there is no room to encode them anew", async () => {
     await using live = await openLive();
     // Its configuration is baseline's, so that only its first keyframe tells.
     await live.watch();
+    const isTold = () => live.rig.facts.of("source-metrics").at(-1)?.webrtc.hasBFrames;
+    expect(isTold()).toBe(false);
     await live.rig.send(live.publication, { seconds: 5, audio: false, bFrames: 2, clockAt: 5 });
-    expect(live.peers.latest.isClosed).toBe(true);
+    expect([live.peers.latest.isClosed, isTold()]).toEqual([true, true]);
   });
 
   it("refuses a codec that WebRTC does not carry with 406 and the reason, where there is no room to encode it anew", async () => {

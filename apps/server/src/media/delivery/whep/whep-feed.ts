@@ -7,14 +7,17 @@ import { type AudioTrack, TICKS_PER_SECOND, type Track, type VideoTrack } from "
 import type { Cut, Sample } from "../../timeline/timeline-sink.ts";
 import { AudioConversion } from "../../transcode/index.ts";
 import type { Peer, PeerHandler, WebrtcPeers } from "../../webrtc/webrtc-process.ts";
-import { needsRendition } from "./needs-rendition.ts";
+import { hasBFrames, needsRendition } from "./needs-rendition.ts";
 import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
+import { takeMeasure } from "./viewers-measure.ts";
 import { WhepLevels } from "./whep-levels.ts";
 import { WhepRendition } from "./whep-rendition.ts";
-import type { WhepSession } from "./whep-session.ts";
+import type { WebrtcViewers, WhepSession } from "./whep-session.ts";
 import { WhepViewer } from "./whep-viewer.ts";
 
 const OPUS_BPS = 96_000;
+/** Players come and go, and an encoder's settings stay. */
+const WANTED_MS = 60_000;
 
 export interface WhepFeedSettings {
   readonly clock: Clock;
@@ -30,7 +33,7 @@ export interface WhepFeedSettings {
  * One live session for its WebRTC viewers. H.264 without B-frames and Opus pass through; other video is encoded anew on demand, other audio converted.
  * It is made for the first viewer and serves all.
  */
-export class WhepFeed implements FeedSink {
+export class WhepFeed implements FeedSink, WebrtcViewers {
   readonly #settings: WhepFeedSettings;
   readonly #levels: WhepLevels;
   readonly #detach: () => void;
@@ -48,11 +51,14 @@ export class WhepFeed implements FeedSink {
   #conversion: AudioConversion | null = null;
   /** A frame was left out: nothing before the next keyframe is of use. */
   #waitsForKeyframe = true;
+  #hasBFrames = false;
+  #wantedUntil = Number.NEGATIVE_INFINITY;
   #isOver = false;
 
   constructor(settings: WhepFeedSettings) {
     this.#settings = settings;
     this.#levels = new WhepLevels(settings);
+    settings.session.webrtcViewers = this;
     this.#detach = settings.session.pipeline.feed.attach(this, { from: "keyframe" });
   }
 
@@ -69,9 +75,19 @@ export class WhepFeed implements FeedSink {
       : "The stream has not begun to send yet. Try again in a moment, or watch by HLS.";
   }
 
+  get hasBFrames(): boolean {
+    const isWanted = this.#viewers.size > 0 || this.#settings.clock.monotonic() < this.#wantedUntil;
+    return this.#hasBFrames && isWanted;
+  }
+
+  take(): ReturnType<typeof takeMeasure> {
+    return takeMeasure(this.#viewers);
+  }
+
   /** Somebody wants to watch: the feed is kept until they `leave`. */
   enter(): void {
     this.#count++;
+    this.#wanted();
   }
 
   get viewers(): number {
@@ -89,6 +105,7 @@ export class WhepFeed implements FeedSink {
 
   /** A viewer is gone. Returns how many are left. */
   leave(): number {
+    this.#wanted();
     return --this.#count;
   }
 
@@ -110,6 +127,7 @@ export class WhepFeed implements FeedSink {
     this.#audio = sound.find(({ codec }) => codec === "opus") ?? sound[0] ?? null;
     this.#waitsForKeyframe = true;
     this.#cut = null;
+    this.#hasBFrames = this.#video !== null && hasBFrames(this.#video);
     this.#refusal = this.#video ? this.#prepareVideo(this.#video) : null;
     if (this.#audio) this.#prepareAudio(this.#audio);
     this.#isDecided = true;
@@ -176,6 +194,7 @@ export class WhepFeed implements FeedSink {
     if (this.#rendition) return this.#rendition.sample(sample);
     // Its parameter sets did not say so, and its pictures are out of order all the same.
     if (isIndependent && time !== decodeTime && this.#video) {
+      this.#hasBFrames = true;
       this.#refusal = this.#openRendition(this.#video);
       if (this.#refusal) return this.close();
       return this.#videoSample(sample);
@@ -193,6 +212,10 @@ export class WhepFeed implements FeedSink {
     if (this.#isOver || (kind === "video" && this.#waitsForKeyframe && !isIndependent)) return;
     const isTaken = this.#levels.send({ kind, isIndependent, time, data });
     if (kind === "video") this.#waitsForKeyframe = !isTaken;
+  }
+
+  #wanted(): void {
+    this.#wantedUntil = this.#settings.clock.monotonic() + WANTED_MS;
   }
 
   #stopMaking(): void {

@@ -1,5 +1,6 @@
 import type { Offer } from "@weir/formats/sdp";
 import type { Clock } from "../../../platform/clock.ts";
+import { LinkMeter } from "../../webrtc/link-meter.ts";
 import type { PeerHandler, ViewingPeer } from "../../webrtc/webrtc-process.ts";
 import type { PeerReport } from "../../webrtc/webrtc-protocol.ts";
 import { type QualityChoice, ViewerQuality } from "./viewer-quality.ts";
@@ -7,8 +8,7 @@ import { BEST, type WhepLevels } from "./whep-levels.ts";
 
 /** One WebRTC viewer of a session, who gets the level that its network carries. */
 export class WhepViewer {
-  /** The newest report; null before the first. */
-  report: PeerReport | null = null;
+  readonly link = new LinkMeter();
   readonly #clock: Clock;
   readonly #levels: WhepLevels;
   readonly #quality = new ViewerQuality(BEST);
@@ -56,7 +56,7 @@ export class WhepViewer {
   }
 
   #judge(report: PeerReport): void {
-    this.report = report;
+    this.link.report(report);
     const given = this.#given;
     const chosen = this.#quality.judge(report, this.#levels.list, this.#clock.monotonic());
     if (chosen === given || this.#isGone) return;

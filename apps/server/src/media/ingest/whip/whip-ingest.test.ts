@@ -102,6 +102,19 @@ describe("WHIP", () => {
     ]);
   });
 
+  it("tells the hub how well packets come, since the hub last looked", async () => {
+    const { rig, peers, publish } = open();
+    await publish();
+    const link = () => rig.publication.publisher.takeLink?.();
+    expect(link()).toBeNull();
+    const report = { peer: 1, roundTripMs: 30, availableBps: null };
+    peers.latest.handler.report({ ...report, fractionLost: 0.1, retransmits: 4 });
+    peers.latest.handler.report({ ...report, fractionLost: 0.3, retransmits: 10 });
+    expect(link()).toEqual({ roundTripMs: 30, fractionLost: 0.2, retransmits: 10 });
+    peers.latest.handler.report({ ...report, fractionLost: 0, retransmits: 11 });
+    expect([link(), link()]).toEqual([{ roundTripMs: 30, fractionLost: 0, retransmits: 1 }, null]);
+  });
+
   it("announces a new size as the pictures change to it, and the same one once", async () => {
     const { rig, peers, publish } = open();
     await publish();

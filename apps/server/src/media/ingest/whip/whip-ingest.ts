@@ -54,6 +54,7 @@ export class WhipIngest implements OfferTaker {
         isConnected = true;
       },
       onFrame: (frame) => publisher.frame(frame),
+      onReport: (report) => publisher.report(report),
       onClosed: (reason, isWanted) => {
         this.#publishers.delete(publisher);
         publisher.gone(reason, isWanted);

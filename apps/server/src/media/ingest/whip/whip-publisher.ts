@@ -1,6 +1,8 @@
+import type { LinkMeasure } from "../../packet.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
+import { LinkMeter } from "../../webrtc/link-meter.ts";
 import type { OfferRefusal } from "../../webrtc/webrtc-endpoint.ts";
-import type { MediaFrame } from "../../webrtc/webrtc-protocol.ts";
+import type { MediaFrame, PeerReport } from "../../webrtc/webrtc-protocol.ts";
 import { type Broadcaster, PublishConnection, type PublishWire } from "../publish-connection.ts";
 import type { Refusal, RefusalCause } from "../publish-refusals.ts";
 import type { PublishSettings } from "../publish-settings.ts";
@@ -25,6 +27,7 @@ export class WhipPublisher implements PublishWire {
   readonly #connection: PublishConnection;
   readonly #packets: WhipToPackets;
   readonly #decided = Promise.withResolvers<OfferRefusal | null>();
+  readonly #link = new LinkMeter();
   #closePeer: (() => void) | null = null;
   #isDestroyed = false;
 
@@ -54,6 +57,14 @@ export class WhipPublisher implements PublishWire {
     } catch (error) {
       this.#connection.fail(error);
     }
+  }
+
+  report(report: PeerReport): void {
+    this.#link.report(report);
+  }
+
+  takeLink(): LinkMeasure | null {
+    return this.#link.take();
   }
 
   /** Nothing is left of its peer. `isWanted`: the broadcaster ended it. */

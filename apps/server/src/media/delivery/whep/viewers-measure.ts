@@ -1,0 +1,19 @@
+import type { LinkFigures } from "../../webrtc/link-meter.ts";
+import type { WhepViewer } from "./whep-viewer.ts";
+
+/** How well the viewers of a session are reached since the last look; null where there are none. */
+export function takeMeasure(
+  viewers: ReadonlySet<Pick<WhepViewer, "link" | "isLowered">>,
+): (LinkFigures & { readonly count: number; readonly lowered: number }) | null {
+  if (viewers.size === 0) return null;
+  const links = [...viewers].flatMap(({ link }) => link.take() ?? []);
+  const roundTrips = links.flatMap(({ roundTripMs }) => roundTripMs ?? []).toSorted((a, b) => a - b);
+  const sum = (of: (link: LinkFigures) => number) => links.reduce((total, link) => total + of(link), 0);
+  return {
+    count: viewers.size,
+    lowered: [...viewers].filter(({ isLowered }) => isLowered).length,
+    roundTripMs: roundTrips[Math.floor(roundTrips.length / 2)] ?? null,
+    fractionLost: sum(({ fractionLost }) => fractionLost) / Math.max(1, links.length),
+    retransmits: sum(({ retransmits }) => retransmits),
+  };
+}
