@@ -4,7 +4,7 @@ export const multistreamStrings = {
   hint: "Weir sends the stream to each of them while it is live. Changes take effect at once.",
   none: {
     title: "No targets",
-    body: "Send this stream to Twitch, YouTube or any RTMP server while it is live.",
+    body: "Send this stream to Twitch, YouTube or any RTMP or SRT server while it is live.",
   },
   states: { Idle: "Idle", Pending: "Pending", Online: "Online", Offline: "Offline" },
   hints: {
@@ -43,7 +43,7 @@ export const multistreamStrings = {
       youtube: "From YouTube Studio, Stream settings.",
       facebook: "From Facebook Live Producer.",
       kick: "From the Kick creator dashboard, Stream URL & key.",
-      custom: "rtmp:// or rtmps://, with the application.",
+      custom: "rtmp:// or rtmps:// with the application, or srt:// with the port.",
     },
     key: "Stream key",
     keyHint: "Weir never shows it again.",

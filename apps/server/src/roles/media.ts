@@ -81,6 +81,7 @@ export async function startMedia({
     freeBytes: () => process.availableMemory(),
   });
   const restream = new Restreaming({ clock, log, outbound });
+  opened.defer(() => restream.close());
   const plane = new MediaPlane({
     clock,
     log,

@@ -15,6 +15,10 @@ it.each([
   ["rtmp://a.example/live/ ", " key?x=1 ", "rtmp://a.example/live/key?x=1", true],
   ["rtmp://a.example/live/key", "", "rtmp://a.example/live/key", true],
   ["rtmp://a.example/live", "", "rtmp://a.example/live", false],
+  ["srt://a.example:9000", "a/b", "srt://a.example:9000?streamid=a%2Fb", true],
+  ["srt://a.example:9000?latency=500", "key", "srt://a.example:9000?latency=500&streamid=key", true],
+  ["srt://a.example:9000?streamid=#!::r=x", "", "srt://a.example:9000?streamid=#!::r=x", true],
+  ["srt://a.example", "key", "srt://a.example?streamid=key", false],
   ["https://a.example/live", "key", "https://a.example/live/key", false],
   ["", "key", "/key", false],
 ])("%j and %j are the address %j, whole: %s", (server, streamKey, address, isWhole) => {

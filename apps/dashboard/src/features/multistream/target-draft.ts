@@ -39,16 +39,22 @@ export function withPlatform(draft: TargetDraft, platform: Platform): TargetDraf
   return { ...draft, platform, name, server: SERVERS[platform] };
 }
 
-/** The address in full: the key stands behind the last slash. */
+const isSrt = (address: string): boolean => /^srt:/i.test(address);
+
+/** The address in full: the key stands behind the last slash, or is the stream ID of SRT. */
 export function addressOf({ server, streamKey }: Pick<TargetDraft, "server" | "streamKey">): string {
   const base = server.trim().replace(/\/+$/, "");
   const key = streamKey.trim();
-  return key === "" ? base : `${base}/${key}`;
+  if (key === "") return base;
+  if (isSrt(base)) return `${base}${base.includes("?") ? "&" : "?"}streamid=${encodeURIComponent(key)}`;
+  return `${base}/${key}`;
 }
 
-/** True where the address can be one: a server with a host and something behind it. */
+/** True where the address can be one: a server with a host and something behind it, or with a port over SRT. */
 export function hasAddress(draft: Pick<TargetDraft, "server" | "streamKey">): boolean {
-  return /^rtmps?:\/\/[^/\s]+\/[^\s]+$/i.test(addressOf(draft)) && addressOf(draft).split("/").length > 4;
+  const address = addressOf(draft);
+  if (isSrt(address)) return /^srt:\/\/[^/?\s]+:\d+(\/?\?\S+)?$/i.test(address);
+  return /^rtmps?:\/\/[^/\s]+\/[^\s]+$/i.test(address) && address.split("/").length > 4;
 }
 
 export function newTargetOf(draft: TargetDraft): NewTargetRef {

@@ -22,6 +22,8 @@ export interface LineBatch {
 /** Takes what a line gives, and keeps it for as long as it likes: nobody writes into it again. It must neither throw nor wait. */
 export interface LineReader {
   batch(batch: LineBatch): void;
+  /** The protocol does not carry this broadcast. */
+  refuse(reason: string): void;
 }
 
 export interface BroadcastLineSettings {
@@ -38,6 +40,8 @@ export class BroadcastLine implements FeedSink {
   readonly #readers = new Set<LineReader>();
   readonly #pages = new LinePages((bytes) => this.#give(bytes));
   #tracks: LineTracks | null = null;
+  /** Why the protocol does not carry these tracks. */
+  #refusal: string | null = null;
   #audioId = -1;
   #audioRate = TICKS_PER_SECOND;
   #silence: SilentAudio | null = null;
@@ -61,6 +65,7 @@ export class BroadcastLine implements FeedSink {
   /** Give `reader` everything since the last keyframe, then what comes, until the returned function is called. */
   join(reader: LineReader): () => void {
     this.flush();
+    if (this.#refusal !== null) reader.refuse(this.#refusal);
     for (const batch of this.#kept) reader.batch(batch);
     this.#readers.add(reader);
     return () => this.#readers.delete(reader);
@@ -82,13 +87,14 @@ export class BroadcastLine implements FeedSink {
     this.#isUnopened ||= this.#tracks === null || !areSame(this.#tracks, tracks);
     this.#tracks = tracks;
     this.#enteredTicks = Number.NEGATIVE_INFINITY;
-    format.begin(tracks);
+    this.#refusal = format.begin(tracks);
+    if (this.#refusal !== null) for (const reader of this.#readers) reader.refuse(this.#refusal);
   }
 
   cut(): void {}
 
   sample({ kind, trackId, time, decodeTime, isIndependent, data: { bytes: data } }: Sample): void {
-    if (!this.#tracks) return;
+    if (!this.#tracks || this.#refusal !== null) return;
     if (kind === "video") {
       this.#write({ kind, decodeTicks: decodeTime, presentationTicks: time, isIndependent, data });
       this.#silence?.until(decodeTime, this.#writeSilence);

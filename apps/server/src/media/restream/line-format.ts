@@ -18,8 +18,8 @@ export interface LineFrame {
 
 /** How a protocol writes a broadcast. */
 export interface LineFormat {
-  /** These tracks follow. */
-  begin(tracks: LineTracks): void;
+  /** These tracks follow. A sentence where the protocol does not carry them: then nothing is written. */
+  begin(tracks: LineTracks): string | null;
   /** The messages that a target needs before it can begin at `ticks`. */
   opening(ticks: number): Uint8Array;
   write(pages: LinePages, frame: LineFrame): void;

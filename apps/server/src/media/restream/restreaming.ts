@@ -5,6 +5,8 @@ import type { Outbound } from "../../platform/outbound/outbound.ts";
 import { RefusedConnection, refusalOf } from "./refused-connection.ts";
 import { connectRtmp } from "./rtmp-connection.ts";
 import type { RestreamResources } from "./session-targets.ts";
+import { connectSrt } from "./srt/srt-connection.ts";
+import { SrtProcess } from "./srt/srt-process.ts";
 import type { ConnectTarget, TargetConnection, TargetConnectionHandler, TargetFailure } from "./target-connection.ts";
 
 const MIB = 1024 * 1024;
@@ -22,18 +24,20 @@ const FULL: TargetFailure = {
 export interface RestreamingSettings {
   readonly clock: Clock;
   readonly log: Log;
-  readonly outbound: Pick<Outbound, "dial">;
+  readonly outbound: Pick<Outbound, "dial" | "find" | "refusalOf">;
 }
 
 /** A node's means to forward broadcasts: the ways to targets, and what may wait on them. */
 export class Restreaming implements RestreamResources {
   readonly #settings: RestreamingSettings;
+  readonly #srt: SrtProcess;
   readonly sent = { bytes: 0, skippedMs: 0 };
   /** By project. */
   readonly #open = new Places(MAX_CONNECTIONS);
 
   constructor(settings: RestreamingSettings) {
     this.#settings = settings;
+    this.#srt = new SrtProcess(settings);
   }
 
   readonly maxQueued = (): number =>
@@ -50,11 +54,15 @@ export class Restreaming implements RestreamResources {
     };
   }
 
+  close(): Promise<void> {
+    return this.#srt.close();
+  }
+
   /** `onOver` is called once, when the connection is over. */
   #tryToConnect(url: string, handler: TargetConnectionHandler, onOver: () => void): TargetConnection | string {
-    if (/^srt:/i.test(url)) return "this server does not send over SRT yet, so give it an rtmp:// or rtmps:// address";
+    const settings = { ...this.#settings, srt: this.#srt, url, handler, onOver };
     try {
-      return connectRtmp({ ...this.#settings, url, handler, onOver });
+      return /^srt:/i.test(url) ? connectSrt(settings) : connectRtmp(settings);
     } catch (error) {
       this.#settings.log.error({ err: error }, "could not connect to a multistream target");
       return "it is not an address that can be connected to";

@@ -31,8 +31,9 @@ export class RtmpFormat implements LineFormat {
     this.#streamId = streamId;
   }
 
-  begin(tracks: LineTracks): void {
+  begin(tracks: LineTracks): string | null {
     this.#tracks = tracks;
+    return null;
   }
 
   opening(ticks: number): Uint8Array {

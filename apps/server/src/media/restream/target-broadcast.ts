@@ -115,7 +115,8 @@ export class TargetBroadcast {
     if (!link || now - this.#lookedAt < LOOK_MS) return;
     this.#lookedAt = now;
     if (!link.outlet) return this.#join(link);
-    const { queuedBytes, takenBytes, skippedMs } = link.outlet;
+    const { queuedBytes, takenBytes, skippedMs, refusal } = link.outlet;
+    if (refusal !== null) return this.#lose({ reason: refusal, mayHeal: false });
     const { sent } = this.#settings;
     sent.bytes += Math.max(0, takenBytes - link.taken);
     sent.skippedMs += Math.max(0, skippedMs - this.#skippedMs);

@@ -15,6 +15,7 @@ export class TargetOutlet implements LineReader {
   #skippedFromMs: number | null = null;
   #skippedMs = 0;
   #mediaTimeMs = 0;
+  #refusal: string | null = null;
 
   constructor(connection: TargetConnection, maxQueued: () => number) {
     this.#connection = connection;
@@ -28,6 +29,11 @@ export class TargetOutlet implements LineReader {
 
   get queuedBytes(): number {
     return this.#connection.queuedBytes;
+  }
+
+  /** Why the target's protocol does not carry the broadcast; null where it does. */
+  get refusal(): string | null {
+    return this.#refusal;
   }
 
   /** How far the media goes that was sent, in milliseconds of the timeline. */
@@ -57,7 +63,12 @@ export class TargetOutlet implements LineReader {
     this.#mediaTimeMs = mediaTimeMs;
   }
 
+  refuse(reason: string): void {
+    this.#refusal = reason;
+  }
+
   #send(bytes: Uint8Array): void {
+    if (bytes.byteLength === 0) return;
     this.#written += bytes.byteLength;
     this.#connection.write(bytes);
   }

@@ -175,6 +175,17 @@ export class Outbound {
     return connectTls({ host, port, lookup, ...(isIP(host) ? {} : { servername: host }), ...(ca && { ca }) });
   }
 
+  /** Where this URL leads now, checked as calls are, for connections that are not TCP's. Rejects with what `failureOf` words. */
+  async find({ url, purpose }: Omit<OutboundDial, "isSecure">): Promise<{ address: string; port: number }> {
+    const refusal = this.refusalOf(url, purpose);
+    const place = placeOf(url, purpose);
+    if (refusal !== null || place === null)
+      throw new AddressRefused(refusal ?? `it is not an ${purpose.schemes} address`);
+    const { host, port } = place;
+    const [address = ""] = isIP(host) ? [host] : await this.#addressesOf(host, port);
+    return { address, port };
+  }
+
   /** One request. Rejects only when the signal is aborted. The caller bounds the body, in bytes and in time. */
   send({ method = "GET", url, headers, body, timeoutMs, signal }: OutboundRequest): Promise<OutboundBody> {
     const refusal = this.refusalOf(url);
@@ -239,19 +250,25 @@ export class Outbound {
   /** For connections: returns only addresses that may be called, and none if the name has any other address as well. */
   #lookupFor(port: number): LookupFunction {
     return (host, options, callback) => {
-      this.#resolve(host).then(
+      this.#addressesOf(host, port).then(
         (found) => {
-          const refusal = found.map((address) => this.#refusalOfTarget(address, port)).find((text) => text !== null);
           const addresses = found.map((address) => ({ address, family: isIP(address) }));
-          const [first] = addresses;
-          if (refusal != null) callback(new AddressRefused(refusal), "");
-          else if (!first) callback(new Error("ENOTFOUND"), "");
-          else if (options.all) callback(null, addresses);
-          else callback(null, first.address, first.family);
+          const { address = "", family } = addresses[0] ?? {};
+          if (options.all) callback(null, addresses);
+          else callback(null, address, family);
         },
         (error: Error) => callback(error, ""),
       );
     };
+  }
+
+  /** At least one. Rejects where one of them may not be called. */
+  async #addressesOf(host: string, port: number): Promise<readonly string[]> {
+    const found = await this.#resolve(host);
+    const refusal = found.map((address) => this.#refusalOfTarget(address, port)).find((text) => text !== null);
+    if (refusal != null) throw new AddressRefused(refusal);
+    if (found.length === 0) throw new Error("ENOTFOUND");
+    return found;
   }
 
   #refusalOfTarget(address: string, port: number): string | null {

@@ -1,0 +1,93 @@
+import type { Libsrt } from "./libsrt.ts";
+import { rejectionSentence } from "./srt-rejection.ts";
+
+/** What a message of SRT's live mode takes of a transport stream: seven packets. */
+const MESSAGE_BYTES = 7 * 188;
+
+export interface SrtCallerEvents {
+  connected(): void;
+  failed(reason: string): void;
+}
+
+/** One connection to a target, in the child: what it was given waits here until the library has room for it. */
+export class SrtCaller {
+  readonly #srt: Libsrt;
+  readonly #socket: number;
+  readonly #events: SrtCallerEvents;
+  readonly #queue: Uint8Array[] = [];
+  /** Of the first piece of the queue, how much is sent. */
+  #offset = 0;
+  #sent = 0;
+  #isConnected = false;
+  #isClosing = false;
+  #isOver = false;
+
+  constructor(srt: Libsrt, socket: number, events: SrtCallerEvents) {
+    this.#srt = srt;
+    this.#socket = socket;
+    this.#events = events;
+  }
+
+  /** Of all that was given, the bytes that the target has confirmed. */
+  get taken(): number {
+    return this.#sent - Math.min(this.#sent, this.#srt.unconfirmed(this.#socket));
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  give(bytes: Uint8Array): void {
+    if (this.#isOver || this.#isClosing) return;
+    this.#queue.push(bytes);
+    if (this.#isConnected) this.#send();
+  }
+
+  /** To be called every few milliseconds. */
+  look(): void {
+    if (this.#isOver) return;
+    const state = this.#srt.stateOf(this.#socket);
+    if (state === "over") return this.#fail();
+    if (state === "connected" && !this.#isConnected) {
+      this.#isConnected = true;
+      this.#events.connected();
+    }
+    if (this.#isConnected) this.#send();
+    if (this.#isClosing && this.#queue.length === 0 && this.#srt.unconfirmed(this.#socket) === 0) this.close();
+  }
+
+  /** Close behind what is queued. */
+  finish(): void {
+    if (this.#isConnected) this.#isClosing = true;
+    else this.close();
+  }
+
+  close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#queue.length = 0;
+    this.#srt.close(this.#socket);
+  }
+
+  #send(): void {
+    for (let piece = this.#queue[0]; piece; piece = this.#queue[0]) {
+      const message = piece.subarray(this.#offset, this.#offset + MESSAGE_BYTES);
+      const outcome = this.#srt.send(this.#socket, message);
+      if (outcome === "full") return;
+      if (outcome === "over") return this.#fail();
+      this.#offset += message.byteLength;
+      this.#sent += message.byteLength;
+      if (this.#offset < piece.byteLength) continue;
+      this.#queue.shift();
+      this.#offset = 0;
+    }
+  }
+
+  #fail(): void {
+    const reason = this.#isConnected
+      ? "The target closed the connection, or no longer answers."
+      : rejectionSentence(this.#srt.rejectionOf(this.#socket));
+    this.close();
+    this.#events.failed(reason);
+  }
+}

@@ -1,0 +1,47 @@
+import { FrameWriter, frameReader, jsonFrame } from "../../../platform/pipe-frames.ts";
+import type { SrtAddress } from "./srt-address.ts";
+
+/** How a connection is to be made: to an address that has been checked. */
+export interface SrtCall extends SrtAddress {
+  readonly address: string;
+  readonly port: number;
+}
+
+export type ToSrtChild =
+  | { readonly type: "call"; readonly id: number; readonly call: SrtCall }
+  | { readonly type: "media"; readonly id: number; readonly bytes: Uint8Array }
+  /** At once, or behind what is queued. */
+  | { readonly type: "close"; readonly id: number; readonly isAtOnce: boolean };
+
+export type FromSrtChild =
+  /** The library is not on this machine. The child ends. */
+  | { readonly type: "no-library" }
+  | { readonly type: "connected"; readonly id: number }
+  /** Of all that was given, how many bytes the target has, by connection. Told several times a second, also where there is none. */
+  | { readonly type: "taken"; readonly taken: readonly (readonly [id: number, bytes: number])[] }
+  /** The connection is over, or was never made. */
+  | { readonly type: "failed"; readonly id: number; readonly reason: string };
+
+const JSON_FRAME = 1;
+const MEDIA_FRAME = 2;
+const TYPE_BYTES = 1;
+const ID_BYTES = 4;
+
+export function frameToSrtChild(message: ToSrtChild): Uint8Array {
+  if (message.type !== "media") return jsonFrame(JSON_FRAME, message);
+  const frame = new FrameWriter(MEDIA_FRAME, ID_BYTES + message.bytes.byteLength);
+  frame.uint32(message.id);
+  return frame.end(message.bytes);
+}
+
+export const frameFromSrtChild = (message: FromSrtChild): Uint8Array => jsonFrame(JSON_FRAME, message);
+
+export function toSrtChildReader(): (bytes: Uint8Array) => ToSrtChild[] {
+  return frameReader((body) => {
+    if (body[0] !== MEDIA_FRAME) return JSON.parse(String(body.subarray(TYPE_BYTES))) as ToSrtChild;
+    return { type: "media", id: body.readUInt32BE(TYPE_BYTES), bytes: body.subarray(TYPE_BYTES + ID_BYTES) };
+  });
+}
+
+export const fromSrtChildReader = (): ((bytes: Uint8Array) => FromSrtChild[]) =>
+  frameReader((body) => JSON.parse(String(body.subarray(TYPE_BYTES))) as FromSrtChild);
