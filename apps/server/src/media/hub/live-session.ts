@@ -117,6 +117,7 @@ export class LiveSession {
       connect: restream.connectFor(settings.projectId),
       maxQueued: restream.maxQueued,
       sent: restream.sent,
+      memory: restream.memory,
       clock: settings.clock,
       log: settings.log.child({ streamId: settings.streamId }),
       findRendition: (profile) => this.pipeline.rendition(profile),

@@ -1,8 +1,8 @@
 import type { FeedSink } from "../feed/session-feed.ts";
-import { type AacTrack, TICKS_PER_SECOND, type Track } from "../packet.ts";
+import { type AacTrack, type Payload, TICKS_PER_SECOND, type Track } from "../packet.ts";
 import type { Sample } from "../timeline/timeline-sink.ts";
 import type { LineFormat, LineFrame, LineTracks } from "./line-format.ts";
-import { LinePages } from "./line-pages.ts";
+import { type LineMemory, LinePages } from "./line-pages.ts";
 import { SILENT_FRAME, SILENT_TRACK, SilentAudio } from "./silent-audio.ts";
 
 /** The bytes since the last keyframe, for a target that joins. With more, it waits for the next one. */
@@ -12,14 +12,14 @@ const MIN_ENTRY_TICKS = TICKS_PER_SECOND / 2;
 
 /** A run of bytes of the line. */
 export interface LineBatch {
-  readonly bytes: Uint8Array;
+  readonly run: Payload;
   /** The messages before it for a target that begins with it; null where none can. */
   readonly opening: Uint8Array | null;
   /** How far the media in it goes, in milliseconds of the timeline. */
   readonly mediaTimeMs: number;
 }
 
-/** Takes what a line gives, and keeps it for as long as it likes: nobody writes into it again. It must neither throw nor wait. */
+/** Takes what a line gives. One that keeps a run beyond the call retains it first. It must neither throw nor wait. */
 export interface LineReader {
   batch(batch: LineBatch): void;
   /** The protocol does not carry this broadcast. */
@@ -29,6 +29,7 @@ export interface LineReader {
 export interface BroadcastLineSettings {
   readonly format: LineFormat;
   readonly isVideoOnly: boolean;
+  readonly memory: LineMemory;
 }
 
 /**
@@ -38,7 +39,7 @@ export interface BroadcastLineSettings {
 export class BroadcastLine implements FeedSink {
   readonly #settings: BroadcastLineSettings;
   readonly #readers = new Set<LineReader>();
-  readonly #pages = new LinePages((bytes) => this.#give(bytes));
+  readonly #pages: LinePages;
   #tracks: LineTracks | null = null;
   /** Why the protocol does not carry these tracks. */
   #refusal: string | null = null;
@@ -51,11 +52,12 @@ export class BroadcastLine implements FeedSink {
   #opening: Uint8Array | null = null;
   #enteredTicks = Number.NEGATIVE_INFINITY;
   #mediaTicks = 0;
-  #kept: LineBatch[] = [];
+  readonly #kept: LineBatch[] = [];
   #keptBytes = 0;
 
   constructor(settings: BroadcastLineSettings) {
     this.#settings = settings;
+    this.#pages = new LinePages(settings.memory, (run) => this.#give(run));
   }
 
   get readerCount(): number {
@@ -74,6 +76,12 @@ export class BroadcastLine implements FeedSink {
   /** Give what was gathered. To be called every 100 ms or so. */
   flush(): void {
     if (this.#pages.gathered > 0) this.#give(this.#pages.take());
+  }
+
+  /** Nobody reads it any more. */
+  close(): void {
+    this.#forget();
+    this.#pages.close();
   }
 
   stretch(all: readonly Track[]): void {
@@ -145,22 +153,25 @@ export class BroadcastLine implements FeedSink {
     this.#enteredTicks = ticks;
   }
 
-  #give(bytes: Uint8Array): void {
+  #give(run: Payload): void {
     const mediaTimeMs = Math.round((this.#mediaTicks * 1000) / TICKS_PER_SECOND);
-    const batch: LineBatch = { bytes, opening: this.#opening, mediaTimeMs };
+    const batch: LineBatch = { run, opening: this.#opening, mediaTimeMs };
     this.#opening = null;
-    this.#keep(batch);
     for (const reader of this.#readers) reader.batch(batch);
+    this.#keep(batch);
   }
 
   #keep(batch: LineBatch): void {
-    if (batch.opening) {
-      this.#kept = [];
-      this.#keptBytes = 0;
-    } else if (this.#kept.length === 0) return;
+    if (batch.opening) this.#forget();
+    else if (this.#kept.length === 0) return batch.run.release();
     this.#kept.push(batch);
-    this.#keptBytes += batch.bytes.byteLength;
-    if (this.#keptBytes > MAX_KEPT_BYTES) this.#kept = [];
+    this.#keptBytes += batch.run.byteLength;
+    if (this.#keptBytes > MAX_KEPT_BYTES) this.#forget();
+  }
+
+  #forget(): void {
+    for (const { run } of this.#kept.splice(0)) run.release();
+    this.#keptBytes = 0;
   }
 }
 

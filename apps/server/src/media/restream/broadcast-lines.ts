@@ -1,6 +1,7 @@
 import type { FeedSink } from "../feed/session-feed.ts";
 import { BroadcastLine, type LineReader } from "./broadcast-line.ts";
 import type { LineFormat } from "./line-format.ts";
+import type { LineMemory } from "./line-pages.ts";
 
 /** A rendition's samples, for whoever attaches. */
 export interface RenditionSource {
@@ -25,10 +26,12 @@ interface Held {
 /** The lines of a session: one for each choice that a target has made, while one has. */
 export class BroadcastLines {
   readonly #find: FindRendition;
+  readonly #memory: LineMemory;
   readonly #lines = new Map<string, Held>();
 
-  constructor(find: FindRendition) {
+  constructor(find: FindRendition, memory: LineMemory) {
     this.#find = find;
+    this.#memory = memory;
   }
 
   /** Let `reader` have what it chose, until the returned function is called. A sentence where that is not made, null before it is known. */
@@ -43,6 +46,7 @@ export class BroadcastLines {
       if (held.line.readerCount > 0 || this.#lines.get(key) !== held) return;
       this.#lines.delete(key);
       held.detach();
+      held.line.close();
     };
   }
 
@@ -54,7 +58,7 @@ export class BroadcastLines {
   #open(profile: string, isVideoOnly: boolean, format: LineFormat): Held | string | null {
     const source = this.#find(profile);
     if (source === null || typeof source === "string") return source;
-    const line = new BroadcastLine({ format, isVideoOnly });
+    const line = new BroadcastLine({ format, isVideoOnly, memory: this.#memory });
     return { line, detach: source.attach(line) };
   }
 }

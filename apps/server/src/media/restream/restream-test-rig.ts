@@ -6,6 +6,7 @@ import type { Track } from "../packet.ts";
 import { PageMemory } from "../page-memory.ts";
 import { FakeChildren } from "../testing/fake-transcoder.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
+import { LineMemory } from "./line-pages.ts";
 import { RtmpFormat } from "./rtmp-format.ts";
 import { SessionTargets } from "./session-targets.ts";
 import type { ConnectTarget, TargetConnection, TargetConnectionHandler } from "./target-connection.ts";
@@ -24,7 +25,11 @@ export const TARGET: RestreamTarget = {
 export class FakeTarget implements TargetConnection {
   readonly url: string;
   readonly handler: TargetConnectionHandler;
+  /** The memory that it was given, and a copy of what it read there. */
+  readonly given: Uint8Array[] = [];
   readonly written: Uint8Array[] = [];
+  /** A target that reads late reads what stands there then. */
+  readonly #waiting: Uint8Array[] = [];
   isReading = true;
   queuedBytes = 0;
   ended: "closed" | "destroyed" | null = null;
@@ -44,13 +49,23 @@ export class FakeTarget implements TargetConnection {
   }
 
   write(bytes: Uint8Array): void {
-    this.written.push(bytes);
-    if (!this.isReading) this.queuedBytes += bytes.byteLength;
+    this.given.push(bytes);
+    this.#waiting.push(bytes);
+    this.queuedBytes += bytes.byteLength;
+    if (this.isReading) this.take(bytes.byteLength);
   }
 
   /** It takes this much of what waits. */
   take(bytes: number): void {
-    this.queuedBytes = Math.max(0, this.queuedBytes - bytes);
+    for (let left = bytes; left > 0; ) {
+      const piece = this.#waiting.shift();
+      if (!piece) return;
+      const taken = piece.subarray(0, left);
+      this.written.push(Uint8Array.from(taken));
+      this.queuedBytes -= taken.byteLength;
+      if (taken.byteLength < piece.byteLength) this.#waiting.unshift(piece.subarray(left));
+      left -= taken.byteLength;
+    }
   }
 
   close(): void {
@@ -76,6 +91,7 @@ export class RestreamRig {
   readonly made: FakeTarget[] = [];
   readonly changes: string[] = [];
   readonly sent = { bytes: 0, skippedMs: 0 };
+  readonly memory = new LineMemory();
   readonly pipeline: LivePipeline;
   readonly targets: SessionTargets;
   asked: () => Promise<readonly RestreamTarget[]> = async () => [];
@@ -110,6 +126,7 @@ export class RestreamRig {
       connect: connect ?? fake,
       maxQueued: () => maxQueued,
       sent: this.sent,
+      memory: this.memory,
       findRendition: (profile) => this.pipeline.rendition(profile),
       ask: () => this.asked(),
       onChange: ({ id }, status, event) => this.changes.push(describe(id, status, event)),

@@ -2,6 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import { Places } from "../../platform/limits/places.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Outbound } from "../../platform/outbound/outbound.ts";
+import { LineMemory } from "./line-pages.ts";
 import { RefusedConnection, refusalOf } from "./refused-connection.ts";
 import { connectRtmp } from "./rtmp-connection.ts";
 import type { RestreamResources } from "./session-targets.ts";
@@ -32,6 +33,7 @@ export class Restreaming implements RestreamResources {
   readonly #settings: RestreamingSettings;
   readonly #srt: SrtProcess;
   readonly sent = { bytes: 0, skippedMs: 0 };
+  readonly memory = new LineMemory();
   /** By project. */
   readonly #open = new Places(MAX_CONNECTIONS);
 

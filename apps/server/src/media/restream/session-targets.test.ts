@@ -149,7 +149,7 @@ describe("the targets of a session", () => {
     rig.targets.set([TARGET, second]);
     for (const target of rig.made) target.accept();
     await rig.send({ seconds: 2 });
-    const [one, other] = rig.made.map(({ written }) => written.slice(1));
+    const [one, other] = rig.made.map(({ given }) => given.slice(1));
     expect(one?.length).toBeGreaterThan(10);
     expect(one?.every((bytes, index) => bytes.buffer === other?.[index]?.buffer)).toBe(true);
   });
@@ -187,6 +187,23 @@ describe("the targets of a session", () => {
       { state: "online", reason: null },
     ]);
     expect(rig.sent.skippedMs).toBeGreaterThan(2_000);
+  });
+
+  test("get the bytes as they were written, however late they read them, in memory that is used again", async () => {
+    rig.targets.set([TARGET, second]);
+    for (const target of rig.made) target.accept();
+    const [late, steady] = rig.made;
+    if (!late || !steady) throw new Error("two were connected to");
+    late.isReading = false;
+    for (let second = 0; second < 60; second++) {
+      // 4 Mbit/s, of which the late one has two to eight seconds to read.
+      await rig.send({ seconds: 1, gopSeconds: 1, clockAt: second, frameBytes: 16_000 });
+      if (second % 6 === 5) late.take(late.queuedBytes - 1_000_000);
+    }
+    late.take(late.queuedBytes);
+    expect(bytesOf(steady).length).toBeGreaterThan(28_000_000);
+    expect(bytesOf(late).equals(bytesOf(steady))).toBe(true);
+    expect(rig.memory.made).toBeLessThan(24);
   });
 
   test("are asked for again while nobody can tell, and an older answer is none", async () => {

@@ -3,6 +3,7 @@ import type { Log } from "../../platform/log.ts";
 import { BackOff } from "../../platform/retry.ts";
 import type { RestreamTarget, TargetReport } from "../../ports/index.ts";
 import { BroadcastLines, type FindRendition } from "./broadcast-lines.ts";
+import type { LineMemory } from "./line-pages.ts";
 import { type SentToTargets, TargetBroadcast } from "./target-broadcast.ts";
 import type { ConnectTarget } from "./target-connection.ts";
 import type { TargetEvent, TargetStatus } from "./target-status.ts";
@@ -18,6 +19,7 @@ export interface RestreamResources {
   /** Bytes that may wait for one target now. */
   readonly maxQueued: () => number;
   readonly sent: SentToTargets;
+  readonly memory: LineMemory;
 }
 
 export interface SessionTargetsSettings extends Omit<RestreamResources, "connectFor"> {
@@ -47,7 +49,7 @@ export class SessionTargets {
 
   constructor(settings: SessionTargetsSettings) {
     this.#settings = settings;
-    this.#lines = new BroadcastLines(settings.findRendition);
+    this.#lines = new BroadcastLines(settings.findRendition, settings.memory);
   }
 
   /** How each of them is doing. */

@@ -154,7 +154,10 @@ export class TargetBroadcast {
     if (joined === null) return;
     if (typeof joined === "string") return this.#lose({ reason: joined, mayHeal: true });
     link.outlet = outlet;
-    link.leave = joined;
+    link.leave = () => {
+      joined();
+      outlet.close();
+    };
     this.#skippedMs = 0;
   }
 

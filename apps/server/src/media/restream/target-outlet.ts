@@ -1,3 +1,4 @@
+import type { Payload } from "../packet.ts";
 import type { LineBatch, LineReader } from "./broadcast-line.ts";
 import type { TargetConnection } from "./target-connection.ts";
 
@@ -11,6 +12,8 @@ export class TargetOutlet implements LineReader {
   /** Nothing is sent before the next keyframe. */
   #waits = true;
   #written = 0;
+  /** Runs that the target has not taken, each with how much was written up to its end. */
+  readonly #untaken: { readonly run: Payload; readonly end: number }[] = [];
   /** Null while nothing is left out, and before it began. */
   #skippedFromMs: number | null = null;
   #skippedMs = 0;
@@ -46,7 +49,8 @@ export class TargetOutlet implements LineReader {
     return this.#skippedMs;
   }
 
-  batch({ bytes, opening, mediaTimeMs }: LineBatch): void {
+  batch({ run, opening, mediaTimeMs }: LineBatch): void {
+    this.#releaseTaken();
     const most = this.#maxQueued();
     const { queuedBytes } = this.#connection;
     if (this.#waits) {
@@ -54,13 +58,21 @@ export class TargetOutlet implements LineReader {
       this.#waits = false;
       this.#skippedFromMs = null;
       this.#send(opening);
-    } else if (queuedBytes + bytes.byteLength > most) {
+    } else if (queuedBytes + run.byteLength > most) {
       this.#waits = true;
       this.#skippedFromMs = this.#mediaTimeMs;
       return this.#leaveOut(mediaTimeMs);
     }
-    this.#send(bytes);
+    this.#send(run.bytes);
+    run.retain();
+    this.#untaken.push({ run, end: this.#written });
     this.#mediaTimeMs = mediaTimeMs;
+  }
+
+  /** The connection is over. It may still read what it has not taken, so that is left to the garbage collector. */
+  close(): void {
+    this.#releaseTaken();
+    this.#untaken.length = 0;
   }
 
   refuse(reason: string): void {
@@ -71,6 +83,17 @@ export class TargetOutlet implements LineReader {
     if (bytes.byteLength === 0) return;
     this.#written += bytes.byteLength;
     this.#connection.write(bytes);
+  }
+
+  #releaseTaken(): void {
+    const taken = this.takenBytes;
+    let count = 0;
+    for (const { run, end } of this.#untaken) {
+      if (end > taken) break;
+      run.release();
+      count++;
+    }
+    if (count > 0) this.#untaken.splice(0, count);
   }
 
   #leaveOut(untilMs: number): void {

@@ -10,6 +10,7 @@ import type {
 import type { LadderResources } from "../ladder/live-ladder.ts";
 import { TranscodeAdmission } from "../ladder/transcode-admission.ts";
 import type { PublisherHandle } from "../packet.ts";
+import { LineMemory } from "../restream/line-pages.ts";
 import type { RestreamResources } from "../restream/session-targets.ts";
 
 /** A publish gate whose answers a test decides. Sessions begin new unless `nextStart` says otherwise. */
@@ -105,6 +106,7 @@ export const NO_LADDER: LadderResources = {
 export const NO_TARGETS: RestreamResources = {
   maxQueued: () => 0,
   sent: { bytes: 0, skippedMs: 0 },
+  memory: new LineMemory(),
   connectFor: () => () => {
     throw new Error("nothing is forwarded here");
   },
