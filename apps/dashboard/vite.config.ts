@@ -17,6 +17,14 @@ const compressed: Plugin = {
   },
 };
 
+/** Dialogs, forms and tabs: the first page shows none. */
+const DIALOGS =
+  /\/src\/components\/(confirm|dialog|rename)|@mantine\/core\/esm\/components\/(Modal|Tabs|Checkbox|Switch|SegmentedControl|Textarea|PasswordInput|InlineInput|FloatingIndicator|Overlay)|react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|get-nonce/;
+
+/** Packages that the first page needs; hls.js and the like are large, and come with the page that needs them. */
+const isEverywhere = (id: string): boolean =>
+  /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react|uqr)/.test(id) && !DIALOGS.test(id);
+
 export default defineConfig({
   plugins: [react(), compressed],
   build: {
@@ -36,10 +44,19 @@ export default defineConfig({
         // Few files in place of fifty: each costs a request, with nearly a kilobyte of headers. Without what only some pages need and is large.
         codeSplitting: {
           groups: [
-            { name: "packages", test: /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react|uqr)/ },
+            { name: "packages", test: isEverywhere, priority: 3 },
             // What the public pages share with the dashboard, and nothing else of it.
             { name: "everywhere", test: /player-strings|lib\/quantities|vite\/preload-helper/, priority: 2 },
-            { name: "shared", test: /\/src\/(components|lib)\/(?!time-chart-drawing)/, minShareCount: 4 },
+            {
+              name: "shared",
+              test: /\/src\/(strings|(components|lib)\/(?!time-chart-drawing|confirm|dialog|rename))/,
+              minShareCount: 4,
+              priority: 2,
+            },
+            // The strip of the clip maker draws the same pictures as the player.
+            { name: "player", test: /\/src\/player\/(player|seek-preview|picture-loader|storyboard)\.ts/, priority: 1 },
+            // Comes with the first page that has a dialog or a form.
+            { name: "dialogs", test: DIALOGS, priority: 1 },
           ],
         },
       },

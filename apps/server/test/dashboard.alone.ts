@@ -66,6 +66,24 @@ test("files are uploaded on the Assets page: one plays, another says what is wro
   await page.getByRole("link", { name: "good.flv" }).click();
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(30);
   await page.getByRole("link", { name: "MP4" }).first().waitFor();
+
+  // The seek bar shows a picture of the moment under the pointer, and of the one that a key moves to.
+  const seekBar = page.getByRole("slider", { name: "seek" });
+  const picture = page.locator(".w-player-preview > [style*=background-image]");
+  await page.locator("media-time-range").hover();
+  await picture.waitFor();
+  await page.getByRole("heading", { name: "good.flv" }).hover();
+  await expect.poll(() => picture.isVisible()).toBe(false);
+  await seekBar.press("ArrowRight");
+  await picture.waitFor();
+
+  // The strip of the clip maker shows the whole video; a handle on it moves frame by frame.
+  await page.getByRole("group", { name: "Clip" }).locator("[style*=background-image]").nth(3).waitFor();
+  await page.getByRole("button", { name: "Set start" }).click();
+  const start = page.getByRole("slider", { name: "Start" });
+  const before = Number(await start.getAttribute("aria-valuenow"));
+  await start.press("ArrowLeft");
+  expect(before - Number(await start.getAttribute("aria-valuenow"))).toBe(Math.min(before, 33));
   expect(problems).toEqual([]);
   await page.close();
 });

@@ -15,6 +15,7 @@ import { type PlaybackControl, type PlaybackFigures, type PlaybackListener, play
 import { reportPlayback, sendReport } from "./playback-report.ts";
 import "./player.css";
 import type { Quality } from "./qualities.ts";
+import { showSeekPreview } from "./seek-preview.ts";
 import { playWebrtc, whepAddressOf } from "./webrtc-playback.ts";
 
 export interface PlayerOptions {
@@ -110,6 +111,7 @@ export function mountPlayer(
         problem.textContent = sentence ?? "";
       },
     );
+  if (!live) showSeekPreview(part(place, ".w-player-seek"), video, src, signal);
   if (live) keepLive(controller, video, () => control.liveEdge(), signal);
   const showUnmute = (): void => {
     unmute.hidden = !video.muted || video.paused;
@@ -133,7 +135,7 @@ function markup(live: boolean): string {
         <button type="button" class="w-player-unmute" hidden>${text.unmute}</button>
         <p class="w-player-problem" role="status" hidden></p>
       </div>
-      ${live ? "" : "<media-control-bar><media-time-range></media-time-range></media-control-bar>"}
+      ${live ? "" : '<media-control-bar class="w-player-seek"><media-time-range></media-time-range></media-control-bar>'}
       <media-control-bar>
         <media-play-button></media-play-button>
         <media-mute-button></media-mute-button>

@@ -1,7 +1,7 @@
 /** Texts of the clip maker and of lists of clips. */
 export const clipStrings = {
   title: "Clips",
-  hint: "Play to a moment, or step to it with the arrow keys. I sets the start, O sets the end.",
+  hint: "Find a moment on the strip, or step to it with the arrow keys: one frame, or one second with Shift. Press I to set the start and O to set the end, then adjust them by their handles.",
   setStart: "Set start",
   setEnd: "Set end",
   back: "One frame back",

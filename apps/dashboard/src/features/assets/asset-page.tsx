@@ -16,6 +16,7 @@ import { toast } from "../../components/toasts.tsx";
 import { strings } from "../../strings.ts";
 import { ClipMaker } from "../clips/clip-maker.tsx";
 import { RecordingVideo } from "../sessions/index.ts";
+import { ViewersPanel } from "../views/viewers-panel.tsx";
 import { AssetFacts } from "./asset-facts.tsx";
 import classes from "./asset-page.module.css";
 import { AssetPolicy } from "./asset-policy.tsx";
@@ -73,10 +74,17 @@ function AssetBody({ asset, error }: { readonly asset: Asset; readonly error: Er
         <AssetFacts asset={asset} />
       </div>
       {status.isPlayable && <AssetRenditions asset={asset} />}
-      {hasVideo && <ClipMaker playbackId={asset.playbackId} of={asset.id} video={video} />}
+      {hasVideo && <ClipMaker playbackId={asset.playbackId} of={asset.id} video={video} {...frameSecondsOf(asset)} />}
+      {hasVideo && <ViewersPanel playbackId={asset.playbackId} />}
       <AssetPolicy asset={asset} />
     </article>
   );
+}
+
+/** How long a picture of the video stands, so that a step is exactly one; nothing where the rate is unknown. */
+function frameSecondsOf({ videoSpec }: Asset): { frameSeconds?: number } {
+  const fps = videoSpec?.tracks?.find((track) => track.fps)?.fps;
+  return fps ? { frameSeconds: 1 / fps } : {};
 }
 
 function AssetActions({ asset: { id, name, status } }: { readonly asset: Asset }) {

@@ -1,15 +1,15 @@
 import { ActionIcon, Button, TextInput } from "@mantine/core";
 import { IconChevronLeft, IconChevronRight } from "@tabler/icons-react";
-import { type KeyboardEvent, useId, useState } from "react";
-import { Figures } from "../../components/figures.tsx";
+import { type KeyboardEvent, useEffect, useId, useState } from "react";
 import { Note } from "../../components/note.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { toast } from "../../components/toasts.tsx";
-import { clockText, secondsText } from "../../lib/quantities.ts";
+import { secondsText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
+import { ClipBar } from "./clip-bar.tsx";
 import { ClipList } from "./clip-list.tsx";
 import classes from "./clip-maker.module.css";
-import { lengthOf, marksAfter, NO_MARKS, stepOf } from "./clip-marks.ts";
+import { lengthOf, marksAfter, momentText, NO_MARKS, stepOf } from "./clip-marks.ts";
 import { useCreateClip } from "./clip-queries.ts";
 
 const text = strings.clips;
@@ -34,12 +34,14 @@ export function ClipMaker({ playbackId, of, sessionId, video, frameSeconds = FRA
   const hint = useId();
   const length = lengthOf(marks);
   const isWrongOrder = length === null && marks.start !== null && marks.end !== null;
+  const { durationMs, shownMs } = useVideoTime(video);
   const positionMs = (): number => Math.round((video?.currentTime ?? 0) * 1000);
-  const step = (seconds: number): void => {
+  const seek = (ms: number): void => {
     if (!video) return;
     video.pause();
-    video.currentTime = Math.max(0, video.currentTime + seconds);
+    video.currentTime = Math.max(0, ms / 1000);
   };
+  const step = (seconds: number): void => seek(positionMs() + seconds * 1000);
   const mark = (key: string): void => setMarks(marksAfter(key, marks, positionMs()) ?? marks);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -66,10 +68,24 @@ export function ClipMaker({ playbackId, of, sessionId, video, frameSeconds = FRA
   };
   return (
     <Panel title={text.title}>
-      <fieldset className={classes.maker} aria-describedby={hint} onKeyDown={onKeyDown} disabled={video === null}>
+      <fieldset
+        className={classes.maker}
+        aria-label={text.last}
+        aria-describedby={hint}
+        onKeyDown={onKeyDown}
+        disabled={video === null}
+      >
         <p id={hint} className="quiet">
           {text.hint}
         </p>
+        {durationMs > 0 && (
+          <ClipBar
+            {...{ playbackId, durationMs, frameSeconds, marks }}
+            positionMs={shownMs}
+            onMarks={setMarks}
+            onSeek={seek}
+          />
+        )}
         <div className={classes.buttons}>
           <Button variant="default" onClick={() => mark("i")}>
             {text.setStart}
@@ -84,13 +100,18 @@ export function ClipMaker({ playbackId, of, sessionId, video, frameSeconds = FRA
             {text.setEnd}
           </Button>
         </div>
-        <Figures
-          figures={[
-            { name: text.start, value: momentText(marks.start) },
-            { name: text.end, value: momentText(marks.end) },
-            { name: text.length, value: length === null ? text.unset : secondsText(length) },
-          ]}
-        />
+        <dl className={classes.marks}>
+          {[
+            [text.start, marks.start === null ? text.unset : momentText(marks.start)],
+            [text.end, marks.end === null ? text.unset : momentText(marks.end)],
+            [text.length, length === null ? text.unset : secondsText(length)],
+          ].map(([name, value]) => (
+            <div key={name}>
+              <dt className="quiet">{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
         {isWrongOrder && <Note tone="warning">{text.order}</Note>}
         {create.error && <Note tone="failure">{create.error.message}</Note>}
         <div className={classes.create}>
@@ -110,8 +131,20 @@ export function ClipMaker({ playbackId, of, sessionId, video, frameSeconds = FRA
   );
 }
 
-/** `1:05.250` */
-function momentText(ms: number | null): string {
-  if (ms === null) return text.unset;
-  return `${clockText(Math.floor(ms / 1000))}.${String(ms % 1000).padStart(3, "0")}`;
+/** The length of a video, 0 while it is unknown or endless, and the moment that is shown. */
+function useVideoTime(video: HTMLVideoElement | null) {
+  const [time, setTime] = useState({ durationMs: 0, shownMs: 0 });
+  useEffect(() => {
+    if (!video) return;
+    const abort = new AbortController();
+    const read = (): void => {
+      const durationMs = Number.isFinite(video.duration) ? Math.round(video.duration * 1000) : 0;
+      setTime({ durationMs, shownMs: Math.round(video.currentTime * 1000) });
+    };
+    read();
+    for (const event of ["durationchange", "timeupdate", "seeking"])
+      video.addEventListener(event, read, { signal: abort.signal });
+    return () => abort.abort();
+  }, [video]);
+  return time;
 }
