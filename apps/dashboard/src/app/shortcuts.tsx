@@ -1,22 +1,19 @@
-import { Modal } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
-import { Figures } from "../components/figures.tsx";
-import { strings } from "../strings.ts";
 
-const text = strings.app.shortcuts;
 const CommandMenu = lazy(() => import("./command-menu.tsx"));
+const ShortcutHelp = lazy(() => import("./shortcut-help.tsx"));
 
 /** Keys that work on every page, except while somebody types into a field. `?` lists them. */
 export function Shortcuts() {
-  const [isOpen, setOpen] = useState(false);
-  const [hasMenu, setMenu] = useState(false);
+  const [open, setOpen] = useState<"help" | "menu" | null>(null);
   const navigate = useNavigate();
+  const close = (): void => setOpen(null);
   // Also from within a field.
-  useHotkeys([["mod+K", () => setMenu(true)]], []);
+  useHotkeys([["mod+K", () => setOpen("menu")]], []);
   useHotkeys([
-    ["shift+?", () => setOpen(true), { usePhysicalKeys: false }],
+    ["shift+?", () => setOpen("help"), { usePhysicalKeys: false }],
     ["/", () => document.querySelector<HTMLInputElement>("main input[type=search]")?.focus()],
     ["o", () => void navigate({ to: "/" })],
     ["s", () => void navigate({ to: "/streams" })],
@@ -24,15 +21,9 @@ export function Shortcuts() {
     ["w", () => void navigate({ to: "/webhooks" })],
   ]);
   return (
-    <>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title={text.title}>
-        <Figures figures={text.keys.map(([key, does]) => ({ name: does, value: <kbd>{key}</kbd> }))} />
-      </Modal>
-      {hasMenu && (
-        <Suspense>
-          <CommandMenu onClose={() => setMenu(false)} />
-        </Suspense>
-      )}
-    </>
+    <Suspense>
+      {open === "menu" && <CommandMenu onClose={close} />}
+      {open === "help" && <ShortcutHelp onClose={close} />}
+    </Suspense>
   );
 }

@@ -1,8 +1,10 @@
+import { IconScissors } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { secondsText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
+import { Thumbnail, thumbnailOf } from "../preview/thumbnail.tsx";
 import classes from "./clip-list.module.css";
 import { clipsQuery } from "./clip-queries.ts";
 
@@ -15,8 +17,11 @@ export function ClipList({ of }: { readonly of: string }) {
   if (clips.length === 0) return <p className="quiet">{text.none}</p>;
   return (
     <ul className={classes.clips}>
-      {clips.map(({ id, name, status, videoSpec }) => (
+      {clips.map(({ id, name, status, videoSpec, playbackId }) => (
         <li key={id}>
+          <Thumbnail path={status.isPlayable ? thumbnailOf(playbackId) : null} playbackId={playbackId}>
+            <IconScissors size={18} />
+          </Thumbnail>
           <Link to="/assets/$assetId" params={{ assetId: id }}>
             {name}
           </Link>

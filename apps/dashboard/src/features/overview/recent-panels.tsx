@@ -7,8 +7,10 @@ import { QueryProblem } from "../../components/query-problem.tsx";
 import table from "../../components/table.module.css";
 import { bitrateText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
+import { LiveStill } from "../preview/live-still.tsx";
 import { RecordingState } from "../sessions/recording-state.tsx";
 import { sessionsQuery } from "../sessions/session-queries.ts";
+import { SessionThumbnail } from "../sessions/session-thumbnail.tsx";
 import { streamsQuery } from "../streams/stream-queries.ts";
 import { StreamState } from "../streams/stream-state.tsx";
 import { viewersByIdQuery } from "../views/view-queries.ts";
@@ -29,9 +31,12 @@ export function LiveStreams() {
       <ul className={classes.rows}>
         {streams.data?.items.map((stream) => (
           <li key={stream.id} className={classes.row}>
-            <Link to="/streams/$streamId" params={{ streamId: stream.id }} className={table.name}>
-              {stream.name}
-            </Link>
+            <span className={classes.thing}>
+              <LiveStill stream={stream} />
+              <Link to="/streams/$streamId" params={{ streamId: stream.id }} className={table.name}>
+                {stream.name}
+              </Link>
+            </span>
             <span className="quiet">
               {strings.health.header.viewers(viewers.data?.get(stream.playbackId) ?? 0)}
               {stream.ingestRate > 0 && ` · ${bitrateText(stream.ingestRate)}`}
@@ -40,11 +45,7 @@ export function LiveStreams() {
           </li>
         ))}
       </ul>
-      {streams.data?.nextCursor && (
-        <Link to="/streams" search={{ state: "active" }}>
-          {text.live.all}
-        </Link>
-      )}
+      {streams.data && streams.data.items.length > 1 && <Link to="/streams/wall">{text.live.all}</Link>}
     </Panel>
   );
 }
@@ -60,9 +61,12 @@ export function RecentSessions() {
       <ul className={classes.rows}>
         {sessions.data?.items.map((session) => (
           <li key={session.id} className={classes.row}>
-            <Link to="/sessions/$sessionId" params={{ sessionId: session.id }} className={table.name}>
-              {session.name}
-            </Link>
+            <span className={classes.thing}>
+              <SessionThumbnail session={session} />
+              <Link to="/sessions/$sessionId" params={{ sessionId: session.id }} className={table.name}>
+                {session.name}
+              </Link>
+            </span>
             <span className="quiet">
               <Moment at={session.createdAt} /> · {durationText(session.sourceSegmentsDuration)}
             </span>

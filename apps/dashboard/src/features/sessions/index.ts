@@ -1,3 +1,4 @@
+export { playbackIdOf } from "./recording-address.ts";
 export { RecordingState } from "./recording-state.tsx";
 export { RecordingVideo } from "./recording-video.tsx";
 export { SessionList } from "./session-list.tsx";

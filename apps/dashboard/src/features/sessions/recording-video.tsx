@@ -1,5 +1,6 @@
 import { VideoPlayer } from "../../player/video-player.tsx";
 import { usePreview } from "../preview/owner-preview.ts";
+import { playbackIdOf } from "./recording-address.ts";
 
 interface Props {
   readonly url: string;
@@ -13,9 +14,4 @@ export function RecordingVideo({ url, label, onVideo }: Props) {
   const playlist = new URL(url, window.location.href).pathname;
   const src = usePreview(playlist, playbackIdOf(url));
   return src && <VideoPlayer src={src} label={label} {...(onVideo && { onVideo })} />;
-}
-
-/** The playback id in the address of a recording's or an asset's playlist. */
-export function playbackIdOf(url: string): string {
-  return new URL(url, window.location.href).pathname.split("/").at(-2) ?? "";
 }

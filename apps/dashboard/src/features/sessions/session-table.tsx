@@ -1,5 +1,5 @@
 import { Button, Checkbox } from "@mantine/core";
-import { IconDownload, IconHistory } from "@tabler/icons-react";
+import { IconDownload } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Session } from "@weir/contract";
 import { Moment } from "../../components/moment.tsx";
@@ -9,9 +9,9 @@ import { reachableAddress } from "../../lib/local-addresses.ts";
 import { absoluteMoment } from "../../lib/moments.ts";
 import { bytesText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
-import { Thumbnail, thumbnailOf } from "../preview/thumbnail.tsx";
 import { RecordingState } from "./recording-state.tsx";
 import list from "./session-list.module.css";
+import { SessionThumbnail } from "./session-thumbnail.tsx";
 
 const text = strings.sessions;
 
@@ -86,15 +86,12 @@ interface RowProps {
   readonly session: Session;
 }
 
-function SessionLink({ session: { id, createdAt, recordingUrl } }: RowProps) {
-  const playbackId = recordingUrl?.split("/").at(-2);
+function SessionLink({ session }: RowProps) {
   return (
     <span className={list.session}>
-      <Thumbnail path={playbackId === undefined ? null : thumbnailOf(playbackId)} playbackId={playbackId ?? ""}>
-        <IconHistory size={18} />
-      </Thumbnail>
-      <Link to="/sessions/$sessionId" params={{ sessionId: id }} className={classes.name}>
-        <Moment at={createdAt} />
+      <SessionThumbnail session={session} />
+      <Link to="/sessions/$sessionId" params={{ sessionId: session.id }} className={classes.name}>
+        <Moment at={session.createdAt} />
       </Link>
     </span>
   );

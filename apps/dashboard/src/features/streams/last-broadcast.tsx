@@ -16,7 +16,8 @@ import { linesOf } from "../events/event-filter.ts";
 import { useStreamEvents } from "../events/event-queries.tsx";
 import { EventRow } from "../events/event-row.tsx";
 import { highestOf, seriesOf } from "../health/health-series.ts";
-import { RecordingState, RecordingVideo, sessionsQuery } from "../sessions/index.ts";
+import { Thumbnail, thumbnailOf } from "../preview/thumbnail.tsx";
+import { playbackIdOf, RecordingState, RecordingVideo, sessionsQuery } from "../sessions/index.ts";
 import classes from "./last-broadcast.module.css";
 import { TestBroadcastButton } from "./test-broadcast-button.tsx";
 
@@ -64,10 +65,16 @@ function Recording({ session }: { readonly session: Session }) {
       </PanelBoundary>
     );
   }
+  const playbackId = playbackIdOf(session.recordingUrl);
   return (
     <button type="button" className={classes.poster} onClick={() => setOpen(true)}>
-      <IconPlayerPlay size={32} aria-hidden />
-      {text.play}
+      <Thumbnail path={thumbnailOf(playbackId, 640)} playbackId={playbackId}>
+        {null}
+      </Thumbnail>
+      <span className={classes.play}>
+        <IconPlayerPlay size={24} aria-hidden />
+        {text.play}
+      </span>
     </button>
   );
 }
