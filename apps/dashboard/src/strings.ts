@@ -10,6 +10,7 @@ import { playerStrings } from "./strings/player-strings.ts";
 import { sessionStrings } from "./strings/session-strings.ts";
 import { shareStrings } from "./strings/share-strings.ts";
 import { streamStrings } from "./strings/stream-strings.ts";
+import { usageStrings } from "./strings/usage-strings.ts";
 import { viewerStrings } from "./strings/viewer-strings.ts";
 import { wallStrings } from "./strings/wall-strings.ts";
 import { webhookStrings } from "./strings/webhook-strings.ts";
@@ -25,6 +26,7 @@ export const strings = {
       sessions: "Sessions",
       access: "Keys",
       webhooks: "Webhooks",
+      usage: "Usage",
       settings: "Settings",
     },
     navigation: "Main",
@@ -100,6 +102,7 @@ export const strings = {
   clips: clipStrings,
   events: eventStrings,
   multistream: multistreamStrings,
+  usage: usageStrings,
   viewers: viewerStrings,
   wall: wallStrings,
   webhooks: webhookStrings,

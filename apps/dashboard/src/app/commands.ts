@@ -22,6 +22,7 @@ export const pageCommands: readonly Command[] = [
   { label: pages.access, kind: text.page, href: "/access" },
   { label: text.signingKeys, kind: text.page, href: "/access?tab=signing" },
   { label: pages.webhooks, kind: text.page, href: "/webhooks" },
+  { label: pages.usage, kind: text.page, href: "/usage" },
   { label: pages.settings, kind: text.page, href: "/settings" },
   { label: account.api, kind: text.file, href: "/api/openapi.json", isFile: true },
 ];

@@ -122,6 +122,12 @@ const webhook = createRoute({
     }),
 });
 
+const usage = createRoute({
+  getParentRoute: () => app,
+  path: "/usage",
+  component: lazyPage(() => import("../features/usage/usage-page.tsx"), "UsagePage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => app,
   path: "/settings",
@@ -144,6 +150,7 @@ export const router = createRouter({
       access,
       webhooks,
       webhook,
+      usage,
       settings,
     ]),
   ]),

@@ -1,5 +1,6 @@
 import {
   IconBroadcast,
+  IconChartBar,
   IconHistory,
   IconKey,
   IconLayoutDashboard,
@@ -27,6 +28,7 @@ const text = strings.app;
 /** The other pages are loaded when this one has settled. */
 const PRELOAD_MS = 3000;
 
+/** A phone has room for seven; it finds usage on the overview. */
 const pages = [
   { to: "/", label: text.pages.overview, Icon: IconLayoutDashboard },
   { to: "/streams", label: text.pages.streams, Icon: IconBroadcast },
@@ -34,6 +36,7 @@ const pages = [
   { to: "/sessions", label: text.pages.sessions, Icon: IconHistory },
   { to: "/access", label: text.pages.access, Icon: IconKey },
   { to: "/webhooks", label: text.pages.webhooks, Icon: IconWebhook },
+  { to: "/usage", label: text.pages.usage, Icon: IconChartBar, isWideOnly: true },
   { to: "/settings", label: text.pages.settings, Icon: IconSettings },
 ] as const;
 
@@ -60,8 +63,14 @@ export function Shell({ children = <Outlet /> }: { readonly children?: ReactNode
           <img src="/favicon.svg" alt="" width={24} height={24} />
           {text.name}
         </Link>
-        {pages.map(({ to, label, Icon }) => (
-          <Link key={to} to={to} activeOptions={{ exact: to === "/" }} className={classes.page}>
+        {pages.map(({ to, label, Icon, ...page }) => (
+          <Link
+            key={to}
+            to={to}
+            activeOptions={{ exact: to === "/" }}
+            className={classes.page}
+            data-wide-only={"isWideOnly" in page}
+          >
             <Icon size={20} stroke={1.6} aria-hidden />
             {label}
           </Link>

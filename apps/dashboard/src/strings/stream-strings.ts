@@ -164,6 +164,7 @@ export const streamStrings = {
     tabs: {
       overview: "Overview",
       health: "Health",
+      viewers: "Viewers",
       sessions: "Sessions",
       multistream: "Multistream",
       access: "Access",

@@ -1,11 +1,11 @@
 import type { StreamEvent } from "@weir/contract";
 import { type ReactNode, useMemo } from "react";
+import classes from "../../components/charts.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { TimeChart } from "../../components/time-chart.tsx";
 import { bitrateText, countText, frameRateText, ratioText, secondsText } from "../../lib/quantities.ts";
 import type { TimeRange } from "../../lib/time-series.ts";
 import { strings } from "../../strings.ts";
-import classes from "./health-charts.module.css";
 import { seriesOf } from "./health-series.ts";
 
 const text = strings.health.charts;

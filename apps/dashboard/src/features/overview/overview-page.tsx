@@ -7,14 +7,16 @@ import { Note } from "../../components/note.tsx";
 import page from "../../components/page.module.css";
 import { PanelBoundary } from "../../components/panel-boundary.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
+import { Tile, tiles } from "../../components/tile.tsx";
+import { lazyPage } from "../../lib/lazy-page.ts";
 import { strings } from "../../strings.ts";
-import { FirstStream } from "../streams/first-stream.tsx";
 import { viewersByIdQuery } from "../views/view-queries.ts";
 import classes from "./overview-page.module.css";
 import { overviewQuery } from "./overview-queries.ts";
 import { figuresOf, LOW_DISK_SHARE } from "./overview-tiles.ts";
 import { LiveStreams, RecentSessions } from "./recent-panels.tsx";
-import { Tile } from "./tile.tsx";
+
+const FirstStream = lazyPage(() => import("../streams/first-stream.tsx"), "FirstStream");
 
 const text = strings.overview;
 
@@ -26,7 +28,10 @@ export function OverviewPage() {
   if (overview.data.streams.total === 0) return <FirstStream />;
   return (
     <div className={page.page}>
-      <h1>{text.title}</h1>
+      <header className={page.header}>
+        <h1>{text.title}</h1>
+        <Link to="/usage">{strings.usage.title}</Link>
+      </header>
       <QueryProblem error={overview.error} />
       <Troubles overview={overview.data} />
       <Tiles overview={overview.data} />
@@ -75,7 +80,7 @@ function Tiles({ overview }: Props) {
   const viewers = useQuery(viewersByIdQuery);
   const watching = viewers.data && [...viewers.data.values()].reduce((sum, count) => sum + count, 0);
   return (
-    <dl className={classes.tiles}>
+    <dl className={tiles}>
       {figuresOf(overview, watching).map((figure) => (
         <Tile key={figure.name} {...figure} />
       ))}

@@ -1,4 +1,5 @@
 import type { Overview } from "@weir/contract";
+import type { TileFigure } from "../../components/tile.tsx";
 import { bytesText, countText, shareText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 
@@ -6,14 +7,6 @@ const text = strings.overview.tiles;
 
 /** Below this share of free disk, recordings may soon stop. */
 export const LOW_DISK_SHARE = 0.1;
-
-export interface TileFigure {
-  readonly name: string;
-  readonly value: string;
-  readonly hint?: string;
-  /** Used share of what there is, 0 to 1. */
-  readonly used?: number;
-}
 
 /** The figures of the overview. `watching` is undefined until viewers are counted. */
 export function figuresOf(

@@ -11,7 +11,7 @@ export interface StreamPageSearch extends Omit<SessionSearch, "streamId"> {
   readonly at?: number;
 }
 
-export const STREAM_TABS = ["overview", "health", "sessions", "multistream", "access", "events"] as const;
+export const STREAM_TABS = ["overview", "health", "viewers", "sessions", "multistream", "access", "events"] as const;
 export type StreamTab = (typeof STREAM_TABS)[number];
 
 /** Reads an address; unknown values are left out. */

@@ -1,7 +1,7 @@
 import { Tabs } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
-import { type ReactNode, Suspense, useEffect, useRef } from "react";
+import { type ReactNode, Suspense } from "react";
 import { Loading } from "../../components/loading.tsx";
 import { PanelBoundary } from "../../components/panel-boundary.tsx";
 import { lazyPage } from "../../lib/lazy-page.ts";
@@ -16,6 +16,7 @@ import classes from "./stream-tabs.module.css";
 const HealthTab = lazyPage(() => import("../health/health-tab.tsx"), "HealthTab");
 const TargetsTab = lazyPage(() => import("../multistream/targets-tab.tsx"), "TargetsTab");
 const EventsTab = lazyPage(() => import("../events/events-tab.tsx"), "EventsTab");
+const ViewersPanel = lazyPage(() => import("../views/viewers-panel.tsx"), "ViewersPanel");
 const StreamAccess = lazyPage(() => import("./stream-access.tsx"), "StreamAccess");
 
 const route = getRouteApi("/app/streams/$streamId");
@@ -24,19 +25,13 @@ const route = getRouteApi("/app/streams/$streamId");
 export function StreamTabs({ stream }: { readonly stream: Stream }) {
   const { tab = "overview" } = route.useSearch();
   const navigate = route.useNavigate();
-  const list = useRef<HTMLDivElement>(null);
-  // Scroll the strip to the selected tab, without scrolling the page.
-  useEffect(() => {
-    const tab = list.current?.querySelector<HTMLElement>("[aria-selected=true]");
-    if (list.current && tab) list.current.scrollLeft = tab.offsetLeft - tab.offsetWidth;
-  }, []);
   const open = (wanted: string | null): void => {
     const next = STREAM_TABS.find((known) => known === wanted);
     navigate({ search: next && next !== "overview" ? { tab: next } : {}, replace: true, resetScroll: false });
   };
   return (
     <Tabs value={tab} keepMounted={false} onChange={open}>
-      <Tabs.List ref={list} className={classes.list ?? ""}>
+      <Tabs.List className={classes.list ?? ""}>
         {STREAM_TABS.map((name) => (
           <Tabs.Tab key={name} value={name}>
             {strings.streams.page.tabs[name]}
@@ -62,6 +57,8 @@ function contentOf(tab: StreamTab, stream: Stream): ReactNode {
       return <StreamOverview stream={stream} />;
     case "health":
       return <HealthTab stream={stream} />;
+    case "viewers":
+      return <ViewersPanel playbackId={stream.playbackId} />;
     case "sessions":
       return <StreamSessions streamId={stream.id} />;
     case "multistream":

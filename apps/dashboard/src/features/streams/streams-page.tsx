@@ -9,15 +9,17 @@ import { Loading } from "../../components/loading.tsx";
 import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
+import { lazyPage } from "../../lib/lazy-page.ts";
 import { strings } from "../../strings.ts";
 import { CreateStreamDialog } from "./create-stream-dialog.tsx";
-import { FirstStream } from "./first-stream.tsx";
 import { StreamFilters } from "./stream-filters.tsx";
 import { StreamList } from "./stream-list.tsx";
 import { streamsQuery } from "./stream-queries.ts";
 import { isNarrowed, streamSearch } from "./stream-search.ts";
 import { StreamSelection } from "./stream-selection.tsx";
 import classes from "./streams-page.module.css";
+
+const FirstStream = lazyPage(() => import("./first-stream.tsx"), "FirstStream");
 
 const text = strings.streams;
 const route = getRouteApi("/app/streams");

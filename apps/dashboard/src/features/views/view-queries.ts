@@ -1,4 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { Viewership } from "@weir/contract";
 import { weir } from "../../lib/weir.ts";
 import { beginOf, RANGES, type Range } from "./view-series.ts";
 
@@ -21,15 +22,21 @@ export const viewersByIdQuery = queryOptions({
   refetchInterval: 10_000,
 });
 
+export interface ViewSteps {
+  /** When the server was asked. */
+  readonly now: number;
+  readonly steps: readonly Viewership[];
+}
+
 /** The views of a playback id in each step of a range that ends now. */
 export function viewsQuery(playbackId: string, range: Range) {
   return queryOptions({
     queryKey: ["views", playbackId, range],
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal }): Promise<ViewSteps> => {
       const now = Date.now();
       const from = beginOf(range, now);
-      const told = await weir.views.query({ playbackId, from, timeStep: RANGES[range].timeStep, signal });
-      return { now, told };
+      const steps = await weir.views.query({ playbackId, from, timeStep: RANGES[range].timeStep, signal });
+      return { now, steps };
     },
     refetchInterval: 20_000,
     placeholderData: keepPreviousData,
@@ -51,18 +58,15 @@ export function viewTotalsQuery(playbackId: string, range: Range) {
 export const DIMENSIONS = ["deviceType", "os", "browser", "country"] as const;
 export type ViewDimension = (typeof DIMENSIONS)[number];
 
-/** The views of a playback id in a range that ends now, by group, the largest first. */
-export function audienceQuery(playbackId: string, range: Range, dimension: ViewDimension) {
+/** The views in a range that ends now, by group: of one playback id, or of the whole project. */
+export function audienceQuery(playbackId: string | undefined, range: Range, dimension: ViewDimension) {
   return queryOptions({
     queryKey: ["audience", playbackId, range, dimension],
     queryFn: async ({ signal }) => {
       const from = beginOf(range, Date.now());
       const groups = await weir.views.query({ playbackId, from, breakdownBy: [dimension], signal });
-      return groups
-        .map((group) => ({ name: group[dimension] ?? "", ...group }))
-        .filter(({ viewCount }) => viewCount > 0);
+      return groups.map((group) => ({ name: group[dimension] ?? "", viewCount: group.viewCount }));
     },
     refetchInterval: 20_000,
-    placeholderData: keepPreviousData,
   });
 }

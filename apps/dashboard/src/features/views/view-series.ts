@@ -1,10 +1,9 @@
-import type { Viewership } from "@weir/contract";
 import type { TimeRange, TimeSeries } from "../../lib/time-series.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The stretches of time that one can look back on, each in steps of its own. */
+/** The time ranges that a person can look back on, each in steps of its own. */
 export const RANGES = {
   day: { steps: 24, stepMs: HOUR_MS, timeStep: "hour" },
   month: { steps: 30, stepMs: DAY_MS, timeStep: "day" },
@@ -24,11 +23,16 @@ export function rangeOf(range: Range, now: number): TimeRange {
   return { from, to: from + (steps - 1) * stepMs };
 }
 
-/** One value for each step of the range; of those that the server does not tell nobody has watched. */
-export function viewSeries(range: Range, now: number, told: readonly Viewership[]): TimeSeries {
+/** One value for each step of the range. A step that is not among `values`, or has none, is `empty`. */
+export function stepSeries(
+  range: Range,
+  now: number,
+  values: Iterable<readonly [time: number | undefined, value: number | undefined]>,
+  empty: 0 | null = 0,
+): TimeSeries {
   const { steps, stepMs } = RANGES[range];
   const begin = beginOf(range, now);
-  const counts = new Map(told.map(({ timestamp, viewCount }) => [timestamp, viewCount]));
+  const known = new Map(values);
   const times = Array.from({ length: steps }, (_, i) => begin + i * stepMs);
-  return { times, values: times.map((time) => counts.get(time) ?? 0) };
+  return { times, values: times.map((time) => known.get(time) ?? empty) };
 }

@@ -1,19 +1,20 @@
-import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import charts from "../../components/charts.module.css";
 import { Figures } from "../../components/figures.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { TimeChart } from "../../components/time-chart.tsx";
 import { countText, durationText, secondsText, shareText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
-import { AudienceList } from "./audience-list.tsx";
-import { viewersNowQuery, viewsQuery, viewTotalsQuery } from "./view-queries.ts";
-import { RANGES, type Range, rangeOf, viewSeries } from "./view-series.ts";
+import { AudiencePanel } from "./audience-panel.tsx";
+import { RangeSelect } from "./range-select.tsx";
+import { type ViewSteps, viewersNowQuery, viewsQuery, viewTotalsQuery } from "./view-queries.ts";
+import { type Range, rangeOf, stepSeries } from "./view-series.ts";
 
 const text = strings.viewers.views;
 
-/** Viewers now and over a time range, how well the video played for them, and who they are. */
+/** How many watch a playback id now and over a time range, how well it plays for them, and what they watch with. */
 export function ViewersPanel({ playbackId }: { readonly playbackId: string }) {
   const [range, setRange] = useState<Range>("day");
   const now = useQuery(viewersNowQuery(playbackId));
@@ -22,33 +23,76 @@ export function ViewersPanel({ playbackId }: { readonly playbackId: string }) {
   const shown = (value: number | undefined, format: (value: number) => string) =>
     value === undefined ? strings.actions.none : format(value);
   return (
-    <Panel title={text.title}>
-      <QueryProblem error={views.error ?? now.error} />
-      <NativeSelect
-        label={text.range}
-        value={range}
-        data={(Object.keys(RANGES) as Range[]).map((value) => ({ value, label: text.ranges[value] }))}
-        onChange={(event) => setRange(event.currentTarget.value as Range)}
-      />
-      {views.data && (
-        <TimeChart
-          title={text.steps[range]}
-          series={viewSeries(range, views.data.now, views.data.told)}
-          range={rangeOf(range, views.data.now)}
-          format={countText}
+    <>
+      <Panel title={text.title} action={<RangeSelect range={range} onRange={setRange} />}>
+        <QueryProblem error={views.error ?? now.error} />
+        <Figures
+          figures={[
+            { name: text.now, value: shown(now.data, countText) },
+            { name: text.views, value: shown(total?.viewCount, countText) },
+            { name: text.watched, value: shown(total?.playtimeMins, (minutes) => durationText(minutes * 60)) },
+          ]}
         />
+        {views.data && <ViewsChart range={range} {...views.data} />}
+      </Panel>
+      <Panel title={text.quality} hint={text.qualityHint}>
+        <Figures
+          figures={[
+            { name: text.firstPicture, value: shown(total?.ttffMs, secondsText) },
+            { name: text.rebuffering, value: shown(total?.rebufferRatio, shareText) },
+            { name: text.errors, value: shown(total?.errorRate, shareText) },
+            { name: text.exits, value: shown(total?.exitsBeforeStart, shareText) },
+          ]}
+        />
+        {views.data && total?.ttffMs !== undefined && <QualityCharts range={range} {...views.data} />}
+      </Panel>
+      <AudiencePanel playbackId={playbackId} range={range} />
+    </>
+  );
+}
+
+type ChartProps = { readonly range: Range } & ViewSteps;
+
+function ViewsChart({ range, now, steps }: ChartProps) {
+  return (
+    <TimeChart
+      title={text.steps[range]}
+      series={stepSeries(
+        range,
+        now,
+        steps.map(({ timestamp, viewCount }) => [timestamp, viewCount]),
       )}
-      <Figures
-        figures={[
-          { name: text.now, value: shown(now.data, countText) },
-          { name: text.views, value: shown(total?.viewCount, countText) },
-          { name: text.watched, value: shown(total?.playtimeMins, (minutes) => durationText(minutes * 60)) },
-          { name: text.firstPicture, hint: text.reported, value: shown(total?.ttffMs, secondsText) },
-          { name: text.rebuffering, hint: text.reported, value: shown(total?.rebufferRatio, shareText) },
-          { name: text.errors, hint: text.reported, value: shown(total?.errorRate, shareText) },
-        ]}
+      range={rangeOf(range, now)}
+      format={countText}
+    />
+  );
+}
+
+/** How well the video played in each step. Steps in which no player reported are gaps. */
+function QualityCharts({ range, now, steps }: ChartProps) {
+  const series = (measureOf: (step: (typeof steps)[number]) => number | undefined) =>
+    stepSeries(
+      range,
+      now,
+      steps.map((step) => [step.timestamp, measureOf(step)]),
+      null,
+    );
+  const common = { range: rangeOf(range, now), height: 120 };
+  return (
+    <div className={charts.charts}>
+      <TimeChart title={text.firstPicture} series={series(({ ttffMs }) => ttffMs)} format={secondsText} {...common} />
+      <TimeChart
+        title={text.rebuffering}
+        series={series(({ rebufferRatio }) => rebufferRatio)}
+        format={shareText}
+        {...common}
       />
-      <AudienceList playbackId={playbackId} range={range} />
-    </Panel>
+      <TimeChart
+        title={text.errors}
+        series={series(({ ttffMs, errorRate }) => (ttffMs === undefined ? undefined : errorRate))}
+        format={shareText}
+        {...common}
+      />
+    </div>
   );
 }

@@ -1,5 +1,15 @@
-import type { TileFigure } from "./overview-tiles.ts";
 import classes from "./tile.module.css";
+
+export interface TileFigure {
+  readonly name: string;
+  readonly value: string;
+  readonly hint?: string;
+  /** Used share of what there is, 0 to 1. */
+  readonly used?: number;
+}
+
+/** Class of the list that tiles stand in. */
+export const tiles = classes.tiles ?? "";
 
 /** One figure, large, with what it is a part of. */
 export function Tile({ name, value, hint, used }: TileFigure) {

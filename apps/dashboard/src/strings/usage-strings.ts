@@ -1,0 +1,17 @@
+/** Texts of the usage page. */
+export const usageStrings = {
+  title: "Usage",
+  totals: "Totals",
+  transcoded: "Transcoded",
+  transcodedHint: "Minutes of source video, however many renditions",
+  delivered: "Watched",
+  deliveredHint: "Minutes that viewers watched",
+  stored: "Stored",
+  storedHint: "Recordings and assets that are ready now",
+  charts: "Over time",
+  steps: { day: "per hour", month: "per day (UTC)" },
+  chart: (what: string, step: string) => `${what} ${step}`,
+  creators: "By creator",
+  creator: "Creator",
+  noCreator: "No creator",
+} as const;
