@@ -3,8 +3,6 @@ import type { PeerPlan, WebrtcStart } from "./webrtc-protocol.ts";
 
 const { PeerConnection: Connection, Audio, Video } = nodeDataChannel;
 
-/** From the answer until media can flow. */
-const CONNECT_WITHIN_MS = 30_000;
 /** A connection that is lost may come back, for so long. */
 const LOST_MS = 5_000;
 
@@ -27,12 +25,13 @@ export interface PeerTracks {
 /** How a track is described in the answer. */
 export type DescribeTrack = (kind: MediaKind, description: InstanceType<typeof Video | typeof Audio>) => void;
 
-/** One WebRTC connection that answers an offer: ICE and DTLS, with a deadline. Runs inside the WebRTC child only. */
+/** One WebRTC connection that answers an offer: ICE and DTLS. Runs inside the WebRTC child only. */
 export class PeerTransport {
   readonly tracks: PeerTracks;
   readonly #connection: PeerConnection;
   readonly #events: PeerEvents;
-  #deadline: NodeJS.Timeout;
+  /** Until a connection that was lost counts as gone. */
+  #deadline: NodeJS.Timeout | undefined;
   #isAnswered = false;
   #isConnected = false;
   #isClosed = false;
@@ -51,7 +50,6 @@ export class PeerTransport {
       disableAutoNegotiation: true,
       ...(bindAddress === null ? {} : { bindAddress }),
     });
-    this.#deadline = setTimeout(() => this.close("no connection within 30 s"), CONNECT_WITHIN_MS);
     this.#connection.onStateChange((state) => this.#changed(state));
     this.#connection.onGatheringStateChange((state) => {
       if (state === "complete") this.#answer();

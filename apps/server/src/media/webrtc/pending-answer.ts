@@ -6,6 +6,9 @@ import type { Peer, PeerHandler } from "./webrtc-process.ts";
 /** The child answers within milliseconds, half a second after its start. */
 const ANSWER_WITHIN_MS = 10_000;
 
+/** From the answer until media can flow. */
+const CONNECT_WITHIN_MS = 30_000;
+
 const UNANSWERED: OfferRefusal = {
   status: 503,
   sentence: "The offer cannot be answered right now. Try again in a moment.",
@@ -43,17 +46,21 @@ export function answerOffer(settings: PendingAnswerSettings): Promise<OfferAnswe
       peer.close();
       close(reason, isWanted);
     };
-    const deadline = clock.after(ANSWER_WITHIN_MS, () => end("no answer within 10 s", false));
+    let deadline = clock.after(ANSWER_WITHIN_MS, () => end("no answer within 10 s", false));
     const peer = open({
       answered: (sdp) => {
         deadline.cancel();
+        deadline = clock.after(CONNECT_WITHIN_MS, () => end("no connection within 30 s", false));
         resolve({
           sdp: withCandidates(sdp, addresses, port),
           close: (isWanted) => end(isWanted ? "closed by its client" : "closed by the server", isWanted),
           ended: ended.promise,
         });
       },
-      connected: onConnected,
+      connected: () => {
+        deadline.cancel();
+        onConnected();
+      },
       closed: (reason) => close(reason, false),
       frame: (frame) => settings.onFrame?.(frame),
       report: (report) => settings.onReport?.(report),

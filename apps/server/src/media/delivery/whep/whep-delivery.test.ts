@@ -103,6 +103,20 @@ describe("WHEP", () => {
     expect((await live.watch({}, "recording1")).status).toBe(404);
   });
 
+  it("forgets a viewer who does not connect within 30 s of the answer, and nobody who did", async () => {
+    await using live = await openLive();
+    const { rig, peers } = live;
+    const resource = (await live.watch()).headers.get("location") ?? "";
+    const silent = peers.latest;
+    await live.watch();
+    peers.latest.handler.connected();
+    rig.clock.advance(29_999);
+    expect([silent.isClosed, rig.plane.figures.webrtcViewers]).toEqual([false, 2]);
+    rig.clock.advance(1);
+    expect([silent.isClosed, peers.latest.isClosed, rig.plane.figures.webrtcViewers]).toEqual([true, false, 1]);
+    expect((await rig.fetch(resource, { method: "DELETE" })).status).toBe(404);
+  });
+
   it("closes a viewer within ten seconds of a revocation, and at once when the rules change", async () => {
     await using live = await openLive();
     const { rig, peers } = live;

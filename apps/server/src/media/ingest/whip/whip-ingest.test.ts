@@ -156,11 +156,12 @@ describe("WHIP", () => {
     expect(rig.publication.ends).toEqual([]);
   });
 
-  it("gives its place back where nothing connects, and says what to set", async () => {
+  it("gives its place back where nothing connects within 30 s, and says what to set", async () => {
     const { rig, peers, publish } = open();
     const answer = await publish();
-    peers.latest.leave("no connection within 30 s");
+    rig.clock.advance(30_000);
     await answer.ended;
+    expect(peers.latest.isClosed).toBe(true);
     expect(rig.publication.ends).toMatchObject([{ why: "source-lost" }]);
     expect(rig.log).toMatch(/offered no host and no srflx and no relay candidates.*Set WEIR_WEBRTC_ADDRESS/);
     expect(rig.log).not.toContain("Right-Key");
