@@ -1,17 +1,17 @@
 /** The claims of a token, and its key. */
 export interface AccessJwt {
-  /** As the API showed it when the signing key was made: base64 of the PEM text. Keep it on your server. */
+  /** The private key, as returned when the signing key was created: base64 of the PEM text. Keep it on your server. */
   readonly privateKey: string;
-  /** As the signing key's record has it. */
+  /** The public key, as in the signing key's record. */
   readonly publicKey: string;
   readonly playbackId: string;
   /** The signer; for your own records. */
   readonly issuer?: string;
-  /** How long the token opens the door: seconds, or a text such as `45s`, `30m`, `12h`, `7d`. One day when not given, seven at most. */
+  /** How long the token is valid: seconds, or a text such as `45s`, `30m`, `12h`, `7d`. Default one day, maximum seven. */
   readonly expiration?: number | string;
-  /** Anything else that your own systems want to read from it. The holder of the token can read it too. */
+  /** Further claims for your own systems. The holder of the token can read them too. */
   readonly custom?: Readonly<Record<string, unknown>>;
-  /** Milliseconds since the Unix epoch; the clock's when not given. */
+  /** Milliseconds since the Unix epoch; defaults to the current time. */
   readonly now?: number;
 }
 
@@ -22,8 +22,8 @@ const DURATION = /^(\d+(?:\.\d+)?) ?(?:(s)(?:ec(?:ond)?s?)?|(m)(?:in(?:ute)?s?)?
 const CURVE = { name: "ECDSA", namedCurve: "P-256" } as const;
 
 /**
- * A token that lets whoever has it watch this playback id, where the policy is `jwt`: sent as `Service-Jwt` header or `jwt` query. For
- * Node and anything else with Web Crypto. Throws TypeError for a private key or an expiration that cannot be.
+ * A token with which its holder can watch this playback id under a `jwt` policy. Send it as the `Service-Jwt` header or the `jwt` query
+ * parameter. For Node and anything else with Web Crypto. Throws TypeError for an invalid private key or expiration.
  */
 export async function signAccessJwt(wanted: AccessJwt): Promise<string> {
   const { publicKey, playbackId, issuer = "", expiration = DAY, custom, now = Date.now() } = wanted;

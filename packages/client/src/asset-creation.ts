@@ -6,13 +6,13 @@ import { uploadFile } from "./upload-file.ts";
 import { wait } from "./wait.ts";
 import { WeirError } from "./weir-error.ts";
 
-/** One file that becomes one asset. */
+/** One file, which becomes one asset. */
 export interface AssetFile extends NewAsset {
   /** A `File` of a page, or any `Blob`: in Node `fs.openAsBlob(path)`. */
   readonly file: Blob;
 }
 
-/** Where one source is. `uploading` and `processing` carry a fraction from 0 to 1. */
+/** Progress of one source. `uploading` and `processing` have a fraction from 0 to 1. */
 export type SourceProgress =
   | { readonly phase: "waiting" }
   | { readonly phase: "uploading" | "processing"; readonly progress: number }
@@ -25,13 +25,13 @@ export interface UploadMemory {
   removeItem(key: string): void;
 }
 
-/** How files are uploaded, and who hears of it. */
+/** Options for uploading, and the receiver of progress. */
 export interface CreateAssetOptions extends CallOptions {
-  /** Told at every change, with the progress of all sources in their order. */
+  /** Called at every change, with the progress of all sources in order. */
   readonly onProgress?: ((progress: readonly SourceProgress[]) => void) | undefined;
-  /** Sources that are uploaded at a time; 3 when not given. */
+  /** Sources uploaded at a time; default 3. */
   readonly uploadsAtOnce?: number | undefined;
-  /** Where uploads are remembered, so that the same files go on after a reload; `localStorage` when not given. Null remembers nothing. */
+  /** Storage for interrupted uploads, so that the same files continue after a reload; defaults to `localStorage`. Null stores nothing. */
   readonly memory?: UploadMemory | null | undefined;
 }
 
@@ -40,7 +40,7 @@ interface Deps {
   readonly client: ClientOptions;
 }
 
-/** An upload that the server has begun with. */
+/** An upload that the server has accepted. */
 interface Remembered {
   readonly assetId: string;
   readonly endpoint: string;
@@ -50,9 +50,9 @@ interface Remembered {
 const UPLOADS_AT_ONCE = 3;
 const LOOK_MS = 1_000;
 
-/** Files on their way to be assets. */
+/** Files that are becoming assets. */
 export class AssetCreation {
-  /** The assets in the order of the sources, when all are ready. Rejects with the first failure when all are ready or failed. */
+  /** The assets in the order of the sources, once all are ready. When all are ready or failed, rejects with the first failure. */
   readonly assets: Promise<readonly Asset[]>;
   readonly #pause = new PauseSwitch();
   readonly #deps: Deps;
@@ -64,11 +64,11 @@ export class AssetCreation {
     this.#options = options;
     this.#progress = sources.map(() => ({ phase: "waiting" }));
     this.assets = this.#createAll(sources);
-    // Callers may look at the progress alone.
+    // Callers may ignore the promise and use only the progress.
     this.assets.catch(() => {});
   }
 
-  /** Of each source, in their order. */
+  /** Progress of each source, in order. */
   get progress(): readonly SourceProgress[] {
     return [...this.#progress];
   }
@@ -77,12 +77,12 @@ export class AssetCreation {
     return this.#pause.isPaused;
   }
 
-  /** Hold the uploads. Processing on the server goes on. */
+  /** Pause the uploads. Processing on the server continues. */
   pause(): void {
     this.#pause.pause();
   }
 
-  /** Let the uploads go on. */
+  /** Resume the uploads. */
   resume(): void {
     this.#pause.resume();
   }
@@ -91,7 +91,7 @@ export class AssetCreation {
     const waiting = [...sources.entries()].values();
     const processing: Promise<Asset>[] = [];
     const places = Math.max(1, this.#options.uploadsAtOnce ?? UPLOADS_AT_ONCE);
-    // A place is free again when the file is there: the next one is not held up by processing.
+    // A slot is free again once the file has arrived, so processing does not delay the next file.
     await Promise.all(
       Array.from({ length: places }, async () => {
         for (const [index, source] of waiting) {
@@ -99,7 +99,7 @@ export class AssetCreation {
           const memory = new Memory(this.#options.memory, keyOf(this.#deps.client.baseUrl, fields.name, file));
           const uploaded = this.#upload(index, fields, file, memory);
           processing[index] = this.#following(index, memory, async () => this.#processed(index, await uploaded));
-          // Looked at in the end, with all the others.
+          // Handled at the end, with all the others.
           processing[index].catch(() => {});
           await uploaded.catch(() => {});
         }
@@ -109,7 +109,7 @@ export class AssetCreation {
     return Promise.all(processing);
   }
 
-  /** Bring the file to the server; the id of its asset. */
+  /** Upload the file; returns the id of its asset. */
   async #upload(index: number, fields: NewAsset, file: Blob, memory: Memory): Promise<string> {
     const { signal } = this.#options;
     await this.#pause.whilePaused(signal);
@@ -131,7 +131,7 @@ export class AssetCreation {
     return assetId;
   }
 
-  /** An upload of the same file to this server that was interrupted, if it can go on. */
+  /** An interrupted upload of the same file to this server, if it can continue. */
   async #remembered(
     memory: Memory,
     signal: AbortSignal | undefined,
@@ -168,7 +168,7 @@ export class AssetCreation {
     }
   }
 
-  /** Null where the server does not answer at the moment. */
+  /** Null if the server does not answer at the moment. */
   async #look(assetId: string): Promise<Asset | null> {
     try {
       return await this.#deps.assets.get(assetId, { signal: this.#options.signal });
@@ -180,7 +180,7 @@ export class AssetCreation {
     }
   }
 
-  /** Remembered until it is ready or has failed; one that was only left goes on. */
+  /** Remembered until the asset is ready or failed, so that an abandoned upload can continue. */
   async #following(index: number, memory: Memory, work: () => Promise<Asset>): Promise<Asset> {
     try {
       const asset = await work();
@@ -199,13 +199,13 @@ export class AssetCreation {
   }
 }
 
-/** A file has no id: what a page may know of it has to do. */
+/** A file has no id, so its visible properties must identify it. */
 function keyOf(baseUrl: string, name: string, file: Blob): string {
   const { name: fileName = "", lastModified = 0 } = file as Blob & { name?: string; lastModified?: number };
   return `weir-upload ${JSON.stringify([baseUrl, name, fileName, file.size, file.type, lastModified])}`;
 }
 
-/** One entry of the memory. Pages may be denied theirs, and it may be full: then nothing is remembered. */
+/** One entry of the storage. A page may have no access to it, or it may be full: then nothing is remembered. */
 class Memory {
   readonly #key: string;
   readonly #memory: UploadMemory | null;
@@ -215,7 +215,7 @@ class Memory {
     this.#memory = memory === undefined ? localMemory() : memory;
   }
 
-  /** Null where there is nothing that makes sense. */
+  /** Null if the content makes no sense. */
   read(): Remembered | null {
     try {
       const kept = JSON.parse(this.#memory?.getItem(this.#key) ?? "null") as Partial<Remembered> | null;
@@ -225,14 +225,14 @@ class Memory {
     }
   }
 
-  /** In place of what was kept before. */
+  /** Replaces the previous entry. */
   keep(upload: Remembered): void {
     try {
       this.#memory?.setItem(this.#key, JSON.stringify(upload));
     } catch {}
   }
 
-  /** Nothing is left of it. */
+  /** Removes the entry. */
   forget(): void {
     try {
       this.#memory?.removeItem(this.#key);

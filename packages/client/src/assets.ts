@@ -3,13 +3,13 @@ import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The choice of assets to list. */
+/** Filters for listing assets. */
 export interface AssetListOptions extends ListOptions {
   /** Only assets whose name contains this text, in any case. */
   readonly name?: string | undefined;
-  /** Only assets in this phase; `deleting` for those that can be restored. */
+  /** Only assets in this phase; `deleting` for deleted assets that can be restored. */
   readonly phase?: Asset["status"]["phase"] | undefined;
-  /** A field of the asset; without it, the asset that changed last comes first. */
+  /** A field of the asset; by default, the asset changed last comes first. */
   readonly orderBy?: { readonly field: string; readonly descending: boolean } | undefined;
 }
 
@@ -21,7 +21,7 @@ export class Assets {
     this.#transport = transport;
   }
 
-  /** Create an asset and get the addresses to upload its file to; they need no key. */
+  /** Create an asset and get its upload URLs, which need no API key. */
   requestUpload(asset: NewAsset, options: CallOptions = {}): Promise<RequestedUpload> {
     return call(this.#transport, "POST /api/asset/request-upload", { ...options, body: asset });
   }
@@ -31,7 +31,7 @@ export class Assets {
     return call(this.#transport, "GET /api/asset/:id", { ...options, params: { id } });
   }
 
-  /** One page, the asset that changed last first. */
+  /** One page, the asset changed last first. */
   list({ limit, cursor, signal, orderBy, name, phase }: AssetListOptions = {}): Promise<Page<Asset>> {
     const filters: ListFilter[] = name ? [{ id: "name", value: name }] : [];
     return fetchPage(this.#transport, "GET /api/asset", {
@@ -51,12 +51,12 @@ export class Assets {
     return eachOf((cursor) => this.list({ ...options, cursor }), options.cursor);
   }
 
-  /** Change what is given; the rest stays. Throws WeirError 422 for a policy that cannot change so, or not yet. */
+  /** Change the given fields; the rest stays. Throws WeirError 422 for a policy change that is not allowed, or not yet. */
   patch(id: string, changes: AssetPatch, options: CallOptions = {}): Promise<Asset> {
     return call(this.#transport, "PATCH /api/asset/:id", { ...options, params: { id }, body: changes });
   }
 
-  /** Delete an asset: nobody plays it from now on. It can be restored for a week. */
+  /** Delete an asset. It stops playing at once, and can be restored for a week. */
   delete(id: string, options: CallOptions = {}): Promise<void> {
     return call(this.#transport, "DELETE /api/asset/:id", { ...options, params: { id } });
   }
@@ -66,12 +66,12 @@ export class Assets {
     return call(this.#transport, "POST /api/asset/:id/restore", { ...options, params: { id } });
   }
 
-  /** Process a failed asset once more. */
+  /** Retry the processing of a failed asset. */
   async retry(id: string, options: CallOptions = {}): Promise<void> {
     await call(this.#transport, "POST /api/asset/:id/retry", { ...options, params: { id } });
   }
 
-  /** Get a task, such as the one of an upload. */
+  /** Get a task, such as that of an upload. */
   task(id: string, options: CallOptions = {}): Promise<Task> {
     return call(this.#transport, "GET /api/task/:id", { ...options, params: { id } });
   }

@@ -2,7 +2,7 @@ import type { Asset, CreatedClip, NewClip } from "@weir/contract";
 import { call } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Stretches of streams, recordings and assets as assets of their own: `/api/clip`. */
+/** Clips of streams, recordings and assets: `/api/clip`. */
 export class Clips {
   readonly #transport: Transport;
 
@@ -10,7 +10,7 @@ export class Clips {
     this.#transport = transport;
   }
 
-  /** Cut a clip. Resolves when it is queued: get the asset until its phase is `ready`. Throws WeirError 422 where there is nothing to cut. */
+  /** Cut a clip. Resolves when it is queued; get the asset until its phase is `ready`. Throws WeirError 422 if there is nothing to cut. */
   create(clip: NewClip, options: CallOptions = {}): Promise<CreatedClip> {
     return call(this.#transport, "POST /api/clip", { ...options, body: clip });
   }

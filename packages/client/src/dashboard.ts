@@ -3,7 +3,7 @@ import { call } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import { WeirError } from "./weir-error.ts";
 
-/** Calls that the dashboard alone uses: sign-in (an API key for a cookie that no script can read) and the server's settings. */
+/** Calls for the dashboard: sign-in (an API key for a cookie that no script can read) and the server's settings. */
 export class Dashboard {
   readonly #transport: Transport;
 
@@ -41,12 +41,12 @@ export class Dashboard {
     return call(this.#transport, "GET /api/dashboard/overview", options);
   }
 
-  /** Where people reach the server, and how the server knows. */
+  /** The public address of the server, and how the server knows it. */
   address(options: CallOptions = {}): Promise<ServerAddress> {
     return call(this.#transport, "GET /api/dashboard/address", options);
   }
 
-  /** Pin the address that webhooks and events use. Null unpins it: the address last used in a dashboard counts again. */
+  /** Pin the address for webhooks and events. Null unpins it: the address last used in a dashboard applies again. */
   pinAddress(address: string | null, options: CallOptions = {}): Promise<ServerAddress> {
     return call(this.#transport, "PUT /api/dashboard/address", { ...options, body: { address } });
   }

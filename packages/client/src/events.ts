@@ -5,15 +5,15 @@ import type { CallOptions, Transport } from "./transport.ts";
 import { wait } from "./wait.ts";
 import { WeirError } from "./weir-error.ts";
 
-/** The choice of a stream's events, and the news of the connection. */
+/** Selects a stream's events, and receives changes of the connection. */
 export interface EventOptions extends CallOptions {
-  /** Events after this time, in milliseconds since the epoch, then live ones. Without it and `lastEventId`, live ones alone. */
+  /** Events after this time, in milliseconds since the epoch, then live ones. Without it and `lastEventId`, only live ones. */
   readonly from?: number | undefined;
   /** With `from`: events until this time, then the end. */
   readonly to?: number | undefined;
-  /** Events after the one with this id, in place of `from`. */
+  /** Events after the one with this id, instead of `from`. */
   readonly lastEventId?: string | undefined;
-  /** Called where events are missing that the server does not keep any longer. */
+  /** Called when events are missing that the server no longer keeps. */
   readonly onGap?: (() => void) | undefined;
   /** Called when the feed is connected, and when the connection is lost. */
   readonly onConnection?: ((isConnected: boolean) => void) | undefined;
@@ -25,9 +25,9 @@ const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 10_000;
 
 /**
- * The events of a stream in their order, each once, until `to`, until the loop is left or until `signal` is aborted. Where the connection
- * is lost or the server is away it connects again, with growing waits, and goes on after the last event. Throws WeirError for what trying
- * again cannot mend.
+ * The events of a stream in order, each once, until `to`, until the loop is left or until `signal` is aborted. When the connection is lost or
+ * the server is unavailable, it reconnects with growing waits and resumes after the last event. Throws WeirError for failures that a retry
+ * cannot fix.
  */
 export async function* readEvents(
   transport: Transport,
@@ -49,7 +49,7 @@ export async function* readEvents(
           isEndless: true,
           signal: signal ? AbortSignal.any([signal, left.signal]) : left.signal,
         });
-        // Live from here on, also where the connection is lost before the first event.
+        // Live from here on, even if the connection is lost before the first event.
         if (lastEventId === undefined) from ??= Date.parse(response.headers.get("date") ?? "") || Date.now();
         isConnected = true;
         onConnection?.(true);
@@ -78,5 +78,5 @@ export async function* readEvents(
   }
 }
 
-/** Refused for what was asked or who asks. */
+/** Refused because of the request or the caller. */
 const isFinal = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;

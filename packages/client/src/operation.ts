@@ -17,10 +17,10 @@ type Parameters<Of extends Operation> = [ParameterOf<PathOf<Of>>] extends [never
 type Body<Of extends Operation> =
   BodyOf<RouteOf<Of>> extends undefined ? { readonly body?: never } : { readonly body: BodyOf<RouteOf<Of>> };
 
-/** The parameters of an operation, by the contract: the parts of its path, its body, its query. */
+/** The parameters of an operation, from the contract: path, body and query. */
 export type Given<Of extends Operation> = CallOptions & Parameters<Of> & Body<Of> & { readonly query?: Call["query"] };
 
-/** Call an operation of the contract and read its answer. The compiler holds address, body and answer against the route. */
+/** Call an operation of the contract and read its response. The compiler checks URL, body and response against the route. */
 export async function call<const Of extends Operation>(
   transport: Transport,
   operation: Of,
@@ -29,7 +29,7 @@ export async function call<const Of extends Operation>(
   return (await answerOf(transport, operation, given).then(readBody)) as AnswerOf<RouteOf<Of>>;
 }
 
-/** The same, with the answer as it came: for its headers. */
+/** The same, with the whole response, for its headers. */
 export function answerOf<const Of extends Operation>(
   transport: Transport,
   operation: Of,

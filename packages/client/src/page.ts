@@ -2,11 +2,11 @@ import type { AnswerOf, Operation, RouteOf } from "@weir/contract";
 import { answerOf, type Given } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The choice of a page. */
+/** Selects a page. */
 export interface ListOptions extends CallOptions {
   /** Objects per page, 1 to 1000; the server's default is 20. */
   readonly limit?: number | undefined;
-  /** `nextCursor` of the page before; the first page where it is not given. */
+  /** `nextCursor` of the previous page; absent for the first one. */
   readonly cursor?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ type ListOperation = {
 
 type ItemOf<Of extends ListOperation> = AnswerOf<RouteOf<Of>> extends readonly (infer Item)[] ? Item : never;
 
-/** One page of a list, with the cursor that its `Link` header names. */
+/** One page of a list, with the cursor from its `Link` header. */
 export async function fetchPage<const Of extends ListOperation>(
   transport: Transport,
   operation: Of,
@@ -35,7 +35,7 @@ export async function fetchPage<const Of extends ListOperation>(
   return nextCursor === undefined ? { items } : { items, nextCursor };
 }
 
-/** Every object of a list, page after page, each fetched when the one before is used up. */
+/** Every object of a list, page after page; each page is fetched when the previous one is used up. */
 export async function* eachOf<T>(
   list: (cursor: string | undefined) => Promise<Page<T>>,
   first?: string,

@@ -1,4 +1,4 @@
-/** Holds an upload, and lets it go on. */
+/** Pauses an upload, and resumes it. */
 export class PauseSwitch {
   #isPaused = false;
   #interrupt = new AbortController();
@@ -13,13 +13,13 @@ export class PauseSwitch {
     return this.#interrupt.signal;
   }
 
-  /** Interrupt what is being sent, and send nothing more. */
+  /** Interrupt the current transfer, and send nothing more. */
   pause(): void {
     this.#isPaused = true;
     this.#interrupt.abort(new Error("paused"));
   }
 
-  /** Go on. */
+  /** Resume. */
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
@@ -27,7 +27,7 @@ export class PauseSwitch {
     for (const goOn of this.#waiting) goOn();
   }
 
-  /** Resolves at once while it is not paused. Rejects when the signal is aborted. */
+  /** Resolves at once unless paused. Rejects when the signal is aborted. */
   async whilePaused(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     while (this.#isPaused) {

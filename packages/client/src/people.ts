@@ -21,12 +21,12 @@ export class People {
     return fetchPage(this.#transport, "GET /api/person", { query, signal });
   }
 
-  /** Set a password; the user's other sign-ins end. A password user must give the current password, and can change only their own. */
+  /** Set a password; the user's other sessions end. A user who signed in with a password must give the current one, and can change only their own. */
   setPassword(id: string, change: PersonPatch, options: CallOptions = {}): Promise<void> {
     return call(this.#transport, "PATCH /api/person/:id", { ...options, params: { id }, body: change });
   }
 
-  /** Remove a user; their sign-ins end at once. */
+  /** Remove a user; their sessions end at once. */
   remove(id: string, options: CallOptions = {}): Promise<void> {
     return call(this.#transport, "DELETE /api/person/:id", { ...options, params: { id } });
   }

@@ -2,7 +2,10 @@ import type { NewProject, Project, ProjectPatch } from "@weir/contract";
 import { call } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Projects of the account, which separate streams, keys and webhooks from each other: `/api/project`. A key reads its own alone; changes need a dashboard session. */
+/**
+ * Projects of the account, which separate streams, keys and webhooks from each other: `/api/project`. A key can read only its own project;
+ * changes need a dashboard session.
+ */
 export class Projects {
   readonly #transport: Transport;
 

@@ -1,12 +1,12 @@
-/** A comment, or an event with data, of a body of server-sent events. */
+/** A comment, or an event with data, from a stream of server-sent events. */
 export type ServerSent = { readonly comment: string } | { readonly data: string };
 
-/** Nothing comes over the connection any longer, though it is open. */
+/** The connection is open but delivers nothing any more. */
 class Silence extends Error {}
 
 /**
- * The comments and events of a body (WHATWG HTML, 9.2.6), as they come. Throws when the connection is lost, or silent for `silenceMs`; an
- * event that is not whole by then is not told.
+ * The comments and events of a body (WHATWG HTML, 9.2.6), as they arrive. Throws when the connection is lost, or silent for `silenceMs`; an
+ * incomplete event is dropped.
  */
 export async function* readServerSent(
   body: ReadableStream<Uint8Array>,

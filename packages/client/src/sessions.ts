@@ -3,10 +3,10 @@ import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The choice of sessions to list. */
+/** Filters for listing sessions. */
 export interface SessionListOptions extends ListOptions {
   readonly streamId?: string | undefined;
-  /** Only sessions that began at or after this moment, in milliseconds since the epoch. */
+  /** Only sessions that started at or after this time, in milliseconds since the epoch. */
   readonly createdSince?: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export class Sessions {
     return call(this.#transport, "DELETE /api/session/:id", { ...options, params: { id } });
   }
 
-  /** Delete the recordings of all of these sessions. Throws WeirError, and deletes none, when one of them is unknown or live. */
+  /** Delete the recordings of all of these sessions. If one of them is unknown or live, throws WeirError and deletes none. */
   deleteRecordings(ids: readonly string[], options: CallOptions = {}): Promise<void> {
     return call(this.#transport, "DELETE /api/session", { ...options, body: { ids: [...ids] } });
   }

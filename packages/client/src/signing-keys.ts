@@ -11,7 +11,7 @@ export class SigningKeys {
     this.#transport = transport;
   }
 
-  /** Create a signing key. Only this answer shows the private key. Throws WeirError 403 when the project has too many. */
+  /** Create a signing key. Only this response contains the private key. Throws WeirError 403 if the project has too many. */
   create(key: NewSigningKey = {}, options: CallOptions = {}): Promise<CreatedSigningKey> {
     return call(this.#transport, "POST /api/access-control/signing-key", { ...options, body: key });
   }

@@ -3,26 +3,26 @@ import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The choice of streams to list. */
+/** Filters for listing streams. */
 export interface StreamListOptions extends ListOptions {
   /** Only streams whose name contains this text, in any case. */
   readonly name?: string | undefined;
   /** Only streams that are live or reconnecting; with false, only those that are not. */
   readonly active?: boolean | undefined;
   readonly suspended?: boolean | undefined;
-  /** Only live streams without a harmful issue; with false, only active ones with one. */
+  /** Only live streams without a harmful issue; with false, only active streams with one. */
   readonly healthy?: boolean | undefined;
-  /** Only streams whose sessions are recorded; with false, only those whose are not. */
+  /** Only streams that record their sessions; with false, only those that do not. */
   readonly record?: boolean | undefined;
-  /** Only streams made at or after this moment, in milliseconds since the epoch. */
+  /** Only streams created at or after this time, in milliseconds since the epoch. */
   readonly createdSince?: number | undefined;
-  /** A field of the stream; without it, the stream that was live last comes first. */
+  /** A field of the stream; by default, the stream that was live last comes first. */
   readonly orderBy?: { readonly field: string; readonly descending: boolean } | undefined;
 }
 
-/** The things that are deleted with a stream. */
+/** What to delete together with a stream. */
 export interface StreamDeleteOptions extends CallOptions {
-  /** Delete the recordings of all its sessions, too. Without it they go on playing. */
+  /** Also delete the recordings of all its sessions. Otherwise they continue to play. */
   readonly recordings?: boolean | undefined;
 }
 
@@ -34,7 +34,7 @@ export class Streams {
     this.#transport = transport;
   }
 
-  /** Create a stream. The answer has its `streamKey`. */
+  /** Create a stream. The response contains its `streamKey`. */
   create(stream: NewStream, options: CallOptions = {}): Promise<Stream> {
     return call(this.#transport, "POST /api/stream", { ...options, body: stream });
   }
@@ -57,7 +57,7 @@ export class Streams {
     return eachOf((cursor) => this.list({ ...options, cursor }), options.cursor);
   }
 
-  /** Change what is given; the rest stays. Throws WeirError 400 for what cannot change during a broadcast. */
+  /** Change the given fields; the rest stays. Throws WeirError 400 for a field that cannot change during a broadcast. */
   patch(id: string, changes: StreamPatch, options: CallOptions = {}): Promise<void> {
     return call(this.#transport, "PATCH /api/stream/:id", { ...options, params: { id }, body: changes });
   }
@@ -68,7 +68,7 @@ export class Streams {
     return call(this.#transport, "DELETE /api/stream/:id", { ...options, params: { id }, query });
   }
 
-  /** Delete all of these streams. Throws WeirError 404, and deletes none, when one of them is unknown. */
+  /** Delete all of these streams. If one of them is unknown, throws WeirError 404 and deletes none. */
   deleteMany(ids: readonly string[], { recordings, ...options }: StreamDeleteOptions = {}): Promise<void> {
     const query = recordings ? { recordings: "true" } : {};
     return call(this.#transport, "DELETE /api/stream", { ...options, body: { ids: [...ids] }, query });
@@ -84,17 +84,17 @@ export class Streams {
     return call(this.#transport, "DELETE /api/stream/:id/terminate", { ...options, params: { id } });
   }
 
-  /** Replace the stream key; the answer has the new one. A broadcaster with the old key is disconnected. */
+  /** Replace the stream key; the response contains the new one. A broadcaster with the old key is disconnected. */
   rotateKey(id: string, options: CallOptions = {}): Promise<Stream> {
     return call(this.#transport, "POST /api/stream/:id/rotate-key", { ...options, params: { id } });
   }
 
-  /** Attempts of the last 15 minutes to publish the stream that were refused, the newest first. Throws WeirError 404. */
+  /** The refused publish attempts of the last 15 minutes, newest first. Throws WeirError 404. */
   refusedPublishes(id: string, options: CallOptions = {}): Promise<RefusedPublish[]> {
     return call(this.#transport, "GET /api/stream/:id/refused-publishes", { ...options, params: { id } });
   }
 
-  /** Forward the stream to one target more, from now on if it is live. */
+  /** Forward the stream to one more target, at once if it is live. */
   addTarget(id: string, target: NewTargetRef, options: CallOptions = {}): Promise<void> {
     return call(this.#transport, "POST /api/stream/:id/create-multistream-target", {
       ...options,
@@ -103,7 +103,7 @@ export class Streams {
     });
   }
 
-  /** Forward the stream to this target no longer. The target stays. */
+  /** Stop forwarding the stream to this target. The target stays. */
   removeTarget(id: string, targetId: string, options: CallOptions = {}): Promise<void> {
     return call(this.#transport, "DELETE /api/stream/:id/multistream/:targetId", {
       ...options,
@@ -111,7 +111,7 @@ export class Streams {
     });
   }
 
-  /** Let the server publish a moving picture with a clock and a tone to the stream. */
+  /** Let the server publish a test picture with a clock and a tone to the stream. */
   testBroadcast(id: string, options: CallOptions & { readonly seconds?: number } = {}): Promise<void> {
     const { seconds, ...rest } = options;
     const body = seconds === undefined ? {} : { seconds };

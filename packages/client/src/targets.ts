@@ -3,7 +3,7 @@ import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Where streams of the key's project are forwarded to: `/api/multistream/target`. No answer has the address. */
+/** Multistream targets of the key's project: `/api/multistream/target`. No response contains their URLs. */
 export class Targets {
   readonly #transport: Transport;
 
@@ -11,7 +11,7 @@ export class Targets {
     this.#transport = transport;
   }
 
-  /** Create a target; streams name it by its id. Throws WeirError 400 for an address that Weir must not send to. */
+  /** Create a target; streams refer to it by id. Throws WeirError 400 for a URL that Weir must not send to. */
   create(target: NewMultistreamTarget, options: CallOptions = {}): Promise<MultistreamTarget> {
     return call(this.#transport, "POST /api/multistream/target", { ...options, body: target });
   }
@@ -31,12 +31,12 @@ export class Targets {
     return eachOf((cursor) => this.list({ ...options, cursor }), options.cursor);
   }
 
-  /** Change what is given; the rest stays. Live streams follow at once. */
+  /** Change the given fields; the rest stays. Live streams follow at once. */
   patch(id: string, changes: MultistreamTargetPatch, options: CallOptions = {}): Promise<void> {
     return call(this.#transport, "PATCH /api/multistream/target/:id", { ...options, params: { id }, body: changes });
   }
 
-  /** Delete a target. Streams that name it forget it. */
+  /** Delete a target. It is removed from all streams. */
   delete(id: string, options: CallOptions = {}): Promise<void> {
     return call(this.#transport, "DELETE /api/multistream/target/:id", { ...options, params: { id } });
   }

@@ -1,12 +1,12 @@
 import { errorOf, WeirError } from "./weir-error.ts";
 
-/** Where the server is, and who calls it. */
+/** The server's address, and the caller's credentials. */
 export interface ClientOptions {
   /** Origin of the server, such as `http://localhost:8080`. Empty in a page that the server itself delivers. */
   readonly baseUrl: string;
-  /** Without a key, calls go by the dashboard's sign-in cookie. */
+  /** Without a key, calls use the dashboard's sign-in cookie. */
   readonly apiKey?: string;
-  /** Milliseconds until an unanswered call fails; 15 000 when not given. */
+  /** Milliseconds until an unanswered call fails; default 15,000. */
   readonly timeoutMs?: number;
   readonly fetch?: typeof globalThis.fetch;
 }
@@ -17,17 +17,17 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One request, beside its method and path. */
+/** One request, besides its method and path. */
 export interface Call extends CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
   readonly body?: unknown;
-  /** Media type of the answer; JSON when not given. */
+  /** Media type of the response; JSON by default. */
   readonly accept?: string;
-  /** The answer goes on for as long as it likes: the deadline is for its beginning. */
+  /** The response may last forever: the deadline applies only to its start. */
   readonly isEndless?: boolean;
 }
 
-/** One HTTP exchange with the server: address, credentials, deadline, errors. The resources above it only name operations. */
+/** One HTTP exchange with the server: URL, credentials, deadline, errors. The resources above it only name operations. */
 export class Transport {
   readonly #options: ClientOptions;
 
@@ -35,7 +35,7 @@ export class Transport {
     this.#options = { ...options, baseUrl: options.baseUrl.replace(/\/+$/, "") };
   }
 
-  /** Resolves for a 2xx answer. Throws WeirError for any other and for none, and the signal's reason when it was aborted. */
+  /** Resolves for a 2xx response. Throws WeirError for any other response and for none, and the signal's reason if it was aborted. */
   async send(method: string, path: string, call: Call = {}): Promise<Response> {
     const { query, body, signal, accept = "application/json", isEndless = false } = call;
     const { apiKey, baseUrl, timeoutMs = 15_000, fetch = globalThis.fetch } = this.#options;
@@ -44,7 +44,7 @@ export class Transport {
     const timer = isEndless ? setTimeout(() => beginning.abort(), timeoutMs) : undefined;
     const headers: Record<string, string> = { accept };
     if (body !== undefined) headers["content-type"] = "application/json";
-    // A foreign page cannot set this header without a pre-flight: it is what makes the cookie safe to act on.
+    // A foreign page cannot set this header without a preflight request, which makes the cookie safe to act on.
     if (apiKey === undefined) headers["x-weir-request"] = "1";
     else headers.authorization = `Bearer ${apiKey}`;
 

@@ -2,18 +2,18 @@ import { PauseSwitch } from "./pause-switch.ts";
 import { wait } from "./wait.ts";
 import { errorOf, WeirError } from "./weir-error.ts";
 
-/** Where a file goes, and who hears how it goes. */
+/** The destination of a file, and the receiver of progress. */
 export interface FileUpload {
-  /** `tusEndpoint` of a requested upload. It holds the token, so no API key is needed. */
+  /** `tusEndpoint` of a requested upload. It contains the token, so no API key is needed. */
   readonly endpoint: string;
   readonly file: Blob;
-  /** Address of this upload as `onAddress` told it before, to go on with it, for example after the page was reloaded. */
+  /** URL of this upload, as passed to `onAddress` earlier, to continue it, for example after the page was reloaded. */
   readonly address?: string | undefined;
-  /** Told once the server knows the upload. Keep it to resume later. */
+  /** Called once the server knows the upload. Keep the URL to resume later. */
   readonly onAddress?: ((address: string) => void) | undefined;
-  /** Told how much the server has, from 0 to 1. */
+  /** Called with the share of the file that the server has, from 0 to 1. */
   readonly onProgress?: ((fraction: number) => void) | undefined;
-  /** Ends the upload. The received bytes stay on the server for a day. */
+  /** Ends the upload. The server keeps the received bytes for a day. */
   readonly signal?: AbortSignal | undefined;
   readonly pause?: PauseSwitch | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
@@ -23,19 +23,19 @@ const VERSION = { "tus-resumable": "1.0.0" };
 const MIN_CHUNK = 256 * 1024;
 const FIRST_CHUNK = 1024 * 1024;
 const MAX_CHUNK = 16 * 1024 * 1024;
-/** A chunk should take about so long: short enough for a bad line, long enough to cost nothing. */
+/** Target duration of a chunk: short enough for a bad line, long enough to cost nothing. */
 const CHUNK_MS = 2_000;
 const CALL_TIMEOUT_MS = 60_000;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
-/** In a row, without a byte in between: about ten minutes. */
+/** Failures in a row, without a byte in between: about ten minutes. */
 const MAX_FAILURES = 24;
-/** The offset is another one, somebody else writes, a checksum did not hold, too much at once, no room at the moment. */
+/** The offset differs, another client writes, a checksum failed, too many uploads, or no space at the moment. */
 const MAY_HEAL = new Set([408, 409, 423, 429, 460]);
 
 /**
- * Upload a file by tus 1.0: in chunks with a checksum, from the last one that arrived after an interruption. Throws WeirError for what does not heal by
- * itself, and the signal's reason when it is aborted.
+ * Upload a file with tus 1.0: in chunks with a checksum, resuming from the last chunk that arrived. Throws WeirError for failures that a retry
+ * cannot fix, and the signal's reason when it is aborted.
  */
 export async function uploadFile(upload: FileUpload): Promise<void> {
   const { file, onAddress, onProgress, signal, pause = new PauseSwitch() } = upload;
@@ -66,7 +66,7 @@ export async function uploadFile(upload: FileUpload): Promise<void> {
       chunkBytes = Math.round(Math.min(MAX_CHUNK, Math.max(MIN_CHUNK, chunkBytes * Math.min(2, factor))));
     } catch (error) {
       signal?.throwIfAborted();
-      // What has arrived is asked for.
+      // Ask the server which bytes have arrived.
       offset = null;
       if (pause.isPaused) continue;
       if (error instanceof WeirError && !mayHeal(error.status)) throw error;
@@ -91,7 +91,7 @@ class Call {
     this.#interrupt = interrupt;
   }
 
-  /** Begin; the address of the upload. */
+  /** Start; returns the URL of the upload. */
   async create(bytes: number): Promise<string> {
     const { endpoint } = this.#upload;
     const answer = await this.#send("POST", endpoint, { "upload-length": String(bytes) });
@@ -100,7 +100,7 @@ class Call {
     return new URL(location, new URL(endpoint, answer.url || undefined)).href;
   }
 
-  /** Null where the server knows the upload no more. */
+  /** Null if the server no longer knows the upload. */
   async offsetOf(address: string): Promise<number | null> {
     try {
       return readOffset(await this.#send("HEAD", address));
@@ -110,7 +110,7 @@ class Call {
     }
   }
 
-  /** Where the upload ends then. */
+  /** Returns the upload's new offset. */
   async append(address: string, offset: number, chunk: Blob): Promise<number | null> {
     const body = await chunk.arrayBuffer();
     const headers = {
@@ -158,7 +158,7 @@ function readOffset({ headers }: Response): number {
   return Number(text);
 }
 
-/** Browsers compute digests in secure contexts alone; elsewhere TCP has to do. */
+/** Browsers compute digests only in secure contexts; elsewhere TCP has to suffice. */
 async function checksumOf(bytes: ArrayBuffer): Promise<Record<string, string>> {
   const subtle = globalThis.crypto?.subtle;
   if (!subtle) return {};

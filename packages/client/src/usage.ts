@@ -2,14 +2,14 @@ import type { UsageMetric } from "@weir/contract";
 import { call } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The choice of minutes to count, and the time. */
+/** Selects the usage to count, and the period. */
 export interface UsageOptions extends CallOptions {
   readonly creatorId?: string | undefined;
-  /** Milliseconds since the epoch; down to its hour. */
+  /** Milliseconds since the epoch, rounded down to the hour. */
   readonly from?: number | undefined;
-  /** Milliseconds since the epoch, exclusive; now when not given. */
+  /** Milliseconds since the epoch, exclusive; defaults to now. */
   readonly to?: number | undefined;
-  /** One element for each step with any use; one in all without it. */
+  /** One element for each step with any usage; without it, one in total. */
   readonly timeStep?: "hour" | "day" | undefined;
   /** One element for each creator. */
   readonly byCreator?: boolean;
@@ -23,7 +23,7 @@ export class Usage {
     this.#transport = transport;
   }
 
-  /** Usage of the project, a list in any case. */
+  /** Usage of the project, always as a list. */
   async query({ signal, byCreator, ...about }: UsageOptions = {}): Promise<UsageMetric[]> {
     const query = { ...about, breakdownBy: byCreator ? "creatorId" : undefined };
     return [await call(this.#transport, "GET /api/data/usage/query", { signal, query })].flat();

@@ -2,23 +2,23 @@ import type { TimeStep, TotalViews, Viewership, ViewsNow } from "@weir/contract"
 import { call } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** Whose current viewers to count. */
+/** Selects whose current viewers to count. */
 export interface ViewsNowOptions extends CallOptions {
   readonly playbackId?: string | undefined;
   readonly creatorId?: string | undefined;
-  /** One element for each value of these; one in all without it. */
+  /** One element for each combination of these values; without it, one in total. */
   readonly breakdownBy?: readonly ("playbackId" | "creatorId" | "deviceType" | "os" | "browser" | "country")[];
 }
 
-/** Whose views to count, and over which time. */
+/** Selects whose views to count, and the period. */
 export interface ViewsOptions extends ViewsNowOptions {
   readonly streamId?: string | undefined;
   readonly assetId?: string | undefined;
-  /** Milliseconds since the epoch; down to its hour. */
+  /** Milliseconds since the epoch, rounded down to the hour. */
   readonly from?: number | undefined;
-  /** Milliseconds since the epoch, exclusive; now when not given. */
+  /** Milliseconds since the epoch, exclusive; defaults to now. */
   readonly to?: number | undefined;
-  /** One element for each step that had viewers; one in all without it. */
+  /** One element for each step with viewers; without it, one in total. */
   readonly timeStep?: TimeStep | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Rejects with the reason of the signal when that is aborted first. */
+/** Rejects with the reason of the signal if that is aborted first. */
 export function wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {

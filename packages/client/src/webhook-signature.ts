@@ -1,24 +1,21 @@
 import type { WebhookDelivery } from "@weir/contract";
 
-/** A webhook call as it arrived, and the secret that both sides know. */
+/** A received webhook call, and the shared secret. */
 export interface SignedBody {
-  /** The body exactly as it came, before any parsing. */
+  /** The body exactly as received, before any parsing. */
   readonly body: string;
-  /** The header `Service-Signature`, or `Livepeer-Signature`, which says the same. */
+  /** The header `Service-Signature`, or `Livepeer-Signature`, which has the same value. */
   readonly signature: string | null | undefined;
   readonly sharedSecret: string;
-  /** How old a call may be, in seconds; 300 when not given. The signature covers the time in the body, so that nobody can repeat an old call. */
+  /** Maximum age of a call in seconds; default 300. The signature covers the time in the body, so an old call cannot be replayed. */
   readonly toleranceSeconds?: number;
-  /** Milliseconds since the Unix epoch; the clock's when not given. */
+  /** Milliseconds since the Unix epoch; defaults to the current time. */
   readonly now?: number;
 }
 
 const HEADER = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
 
-/**
- * The webhook call in this body when the signature is right, it is of this moment, and the body says the same; null otherwise. For Node
- * and anything else with Web Crypto.
- */
+/** The webhook call in this body if the signature is correct and the call is recent; null otherwise. For Node and anything else with Web Crypto. */
 export async function verifyWebhook(signed: SignedBody): Promise<WebhookDelivery | null> {
   const { body, signature, sharedSecret, toleranceSeconds = 300, now = Date.now() } = signed;
   const [, time, hex] = HEADER.exec(signature ?? "") ?? [];
@@ -29,7 +26,7 @@ export async function verifyWebhook(signed: SignedBody): Promise<WebhookDelivery
   const claimed = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
   if (!(await crypto.subtle.verify("HMAC", key, claimed, bytes(body)))) return null;
   const delivery = JSON.parse(body) as WebhookDelivery;
-  // The header's time is not part of what is signed; the body's is.
+  // The signature does not cover the header's time, only the body's.
   if (delivery.timestamp !== Number(time) || Math.abs(now - delivery.timestamp) > toleranceSeconds * 1000) return null;
   return delivery;
 }

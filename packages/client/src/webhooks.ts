@@ -12,7 +12,7 @@ import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 
-/** The choice of a webhook's calls to list. */
+/** Filters for listing a webhook's calls. */
 export interface WebhookLogOptions extends ListOptions {
   readonly event?: WebhookEventName | undefined;
   /** Only calls that succeeded; with false, only those that did not. */
@@ -27,7 +27,7 @@ export class Webhooks {
     this.#transport = transport;
   }
 
-  /** Register a webhook. Throws WeirError 422 for an address that Weir must not call. */
+  /** Register a webhook. Throws WeirError 422 for a URL that Weir must not call. */
   create(webhook: NewWebhook, options: CallOptions = {}): Promise<Webhook> {
     return call(this.#transport, "POST /api/webhook", { ...options, body: webhook });
   }
@@ -47,12 +47,12 @@ export class Webhooks {
     return eachOf((cursor) => this.list({ ...options, cursor }), options.cursor);
   }
 
-  /** Replace the webhook: name, events, URL, secret and stream. Fields that are absent are removed, the secret too. */
+  /** Replace the webhook: name, events, URL, secret and stream. Absent fields are removed, including the secret. */
   replace(id: string, webhook: WebhookReplacement, options: CallOptions = {}): Promise<Webhook> {
     return call(this.#transport, "PUT /api/webhook/:id", { ...options, params: { id }, body: webhook });
   }
 
-  /** Change what is given; the rest stays. */
+  /** Change the given fields; the rest stays. */
   patch(id: string, changes: WebhookPatch, options: CallOptions = {}): Promise<void> {
     return call(this.#transport, "PATCH /api/webhook/:id", { ...options, params: { id }, body: changes });
   }
@@ -82,7 +82,7 @@ export class Webhooks {
     return call(this.#transport, "GET /api/webhook/:id/log/:logId", { ...options, params: { id, logId } });
   }
 
-  /** Repeat a call now. Resolves with its outcome, also when it failed, within 10 s. */
+  /** Repeat a call now. Resolves with its result, even if it failed, within 10 s. */
   resend(id: string, logId: string, options: CallOptions = {}): Promise<WebhookLog> {
     return call(this.#transport, "POST /api/webhook/:id/log/:logId/resend", { ...options, params: { id, logId } });
   }
@@ -92,7 +92,7 @@ export class Webhooks {
     return call(this.#transport, "POST /api/webhook/:id/replay", { ...options, params: { id }, body: range });
   }
 
-  /** Send a sample event now: the named one, else the first that the webhook subscribes to. Resolves with the outcome. */
+  /** Send a sample event now: the named one, or else the first that the webhook subscribes to. Resolves with the result. */
   test(id: string, options: CallOptions & { readonly event?: WebhookEventName } = {}): Promise<WebhookLog> {
     const { event, ...rest } = options;
     const body = event === undefined ? {} : { event };

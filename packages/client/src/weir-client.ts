@@ -25,7 +25,7 @@ import { Usage } from "./usage.ts";
 import { Views } from "./views.ts";
 import { Webhooks } from "./webhooks.ts";
 
-/** A Weir server, typed: `new WeirClient({ baseUrl, apiKey })`. Every call throws WeirError when it does not succeed. */
+/** A typed client of a Weir server: `new WeirClient({ baseUrl, apiKey })`. Every call throws WeirError if it fails. */
 export class WeirClient {
   readonly streams: Streams;
   readonly sessions: Sessions;
@@ -36,7 +36,7 @@ export class WeirClient {
   /** Multistream targets. */
   readonly targets: Targets;
   readonly views: Views;
-  /** Stretches of streams, recordings and assets. */
+  /** Clips of streams, recordings and assets. */
   readonly clips: Clips;
   /** Minutes transcoded, delivered and stored. */
   readonly usage: Usage;
@@ -44,7 +44,7 @@ export class WeirClient {
   readonly people: People;
   readonly projects: Projects;
   readonly playback: {
-    /** How to watch a stream or a recording by its playback id. Needs no key. */
+    /** The playback URLs of a stream, recording or asset by its playback id. Needs no key. */
     get(playbackId: string, options?: CallOptions): Promise<PlaybackInfo>;
   };
   readonly #transport: Transport;
@@ -74,8 +74,8 @@ export class WeirClient {
   }
 
   /**
-   * Upload files, one asset for each. Begins at once: the answer tells the progress of each source, can pause, and has a promise of the assets. A file whose
-   * upload was interrupted, by a lost connection or a reload of the page, goes on where it was.
+   * Upload files, one asset for each. Starts at once and returns an object that reports the progress of each source, can pause, and has a
+   * promise of the assets. An upload that was interrupted, by a lost connection or a reload of the page, continues.
    */
   createAsset(
     { sources }: { readonly sources: readonly AssetFile[] },
@@ -89,7 +89,7 @@ export class WeirClient {
     return call(this.#transport, "POST /api/access-control/try", { ...options, body: trial });
   }
 
-  /** Get a token that plays one of the project's streams or recordings for an hour, whatever its policy. Throws WeirError 404. */
+  /** Get a token that plays one of the project's streams or recordings for an hour, under any policy. Throws WeirError 404. */
   ownerToken(playbackId: string, options: CallOptions = {}): Promise<OwnerToken> {
     return call(this.#transport, "POST /api/access-control/owner-token", { ...options, body: { playbackId } });
   }
@@ -104,7 +104,7 @@ export class WeirClient {
     return readEvents(this.#transport, streamId, options);
   }
 
-  /** Addresses to publish to and to watch from: one entry per region. */
+  /** Ingest and playback base URLs: one entry per region. */
   ingest(options: CallOptions = {}): Promise<Ingest[]> {
     return call(this.#transport, "GET /api/ingest", options);
   }

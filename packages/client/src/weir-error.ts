@@ -1,11 +1,11 @@
-/** A call that did not succeed: the server refused it, or did not answer. */
+/** A failed call: the server refused it, or did not answer. */
 export class WeirError extends Error {
   override readonly name = "WeirError";
-  /** HTTP status of the answer; 0 when there was no answer. */
+  /** HTTP status of the response; 0 if there was none. */
   readonly status: number;
-  /** The server's sentences, one per error; readable as they stand. */
+  /** The server's sentences, one per error, ready to show. */
   readonly errors: readonly string[];
-  /** The kind of error, for programs: `not-found`, `too-many-requests` … Null where the answer names no code. */
+  /** The kind of error, for programs: `not-found`, `too-many-requests` … Null if the response names no code. */
   readonly code: string | null;
 
   constructor(
@@ -20,7 +20,7 @@ export class WeirError extends Error {
   }
 }
 
-/** Turns an answer that is not 2xx into a WeirError. Reads the body `{ "errors": [...], "code" }`, and copes with any other. */
+/** Turns a non-2xx response into a WeirError. Reads the body `{ "errors": [...], "code" }`, and accepts any other. */
 export async function errorOf(request: string, response: Response): Promise<WeirError> {
   const body: unknown = await response.json().catch(() => null);
   const sentences = sentencesIn(body);
@@ -41,7 +41,7 @@ function sentencesIn(body: unknown): string[] {
   return body.errors.filter((entry) => typeof entry === "string").map(readable);
 }
 
-/** A failed validation comes as an Ajv error object in JSON text; everything else is a sentence already. */
+/** A failed validation arrives as an Ajv error object in JSON text; every other error is already a sentence. */
 function readable(entry: string): string {
   if (!entry.startsWith("{")) return entry;
   try {

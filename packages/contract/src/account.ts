@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { exact, Id, Milliseconds } from "./exact.ts";
 
-/** Body of `POST /api/dashboard/sign-in`: the key is exchanged for an HttpOnly cookie. */
+/** Body of `POST /api/dashboard/sign-in`: exchanges the key for an HttpOnly cookie. */
 export const SignIn = exact({ apiKey: Type.String({ minLength: 1, maxLength: 500 }) });
 export type SignIn = Static<typeof SignIn>;
 
@@ -12,19 +12,19 @@ export const LogIn = exact({
 });
 export type LogIn = Static<typeof LogIn>;
 
-/** The person or key that is signed in at the dashboard. */
+/** The person or key that is signed in to the dashboard. */
 export const DashboardSession = Type.Object({
   userId: Id,
   projectId: Id,
-  keyName: Type.String({ description: "Of the API key that signed in, or the name of the person" }),
+  keyName: Type.String({ description: "Name of the API key or person that signed in" }),
   keyPrefix: Type.String({ description: "First characters of the API key, to tell keys apart; empty for a person" }),
   personId: Type.Optional(Id),
-  reach: Type.Enum(["project", "account"], { description: "Whether it is for one project or all of the account" }),
+  reach: Type.Enum(["project", "account"], { description: "Whether it reaches one project or the whole account" }),
   expiresAt: Milliseconds,
 });
 export type DashboardSession = Static<typeof DashboardSession>;
 
-/** The account that asks. */
+/** The caller's account. */
 export const Account = Type.Object({
   id: Id,
   kind: Type.Literal("user"),
@@ -33,16 +33,16 @@ export const Account = Type.Object({
 });
 export type Account = Static<typeof Account>;
 
-/** One setting of the process that answers. */
+/** One setting of the responding process. */
 export const EffectiveSetting = Type.Object({
   variable: Type.String(),
   about: Type.String(),
-  value: Type.Union([Type.String(), Type.Null()], { description: "Null without a value; `[secret]` for a secret" }),
+  value: Type.Union([Type.String(), Type.Null()], { description: "Null if unset; `[secret]` for a secret" }),
   isDefault: Type.Boolean(),
 });
 export type EffectiveSetting = Static<typeof EffectiveSetting>;
 
-/** How this server is set up: for the dashboard's settings page. */
+/** The server's configuration, for the dashboard's settings page. */
 export const ServerSettings = Type.Object({
   version: Type.String(),
   settings: Type.Array(EffectiveSetting),
@@ -55,20 +55,20 @@ export const ServerSettings = Type.Object({
       state: Type.Enum(["joining", "serving", "draining", "gone"]),
       joinedAt: Milliseconds,
       lastSeen: Milliseconds,
-      isThis: Type.Boolean({ description: "The one that answered" }),
+      isThis: Type.Boolean({ description: "The process that answered" }),
     }),
   ),
 });
 export type ServerSettings = Static<typeof ServerSettings>;
 
-/** Where people reach this server: what addresses begin with where no request says, in webhooks and events. */
+/** The public address of this server, with which URLs in webhooks and events begin. */
 export const ServerAddress = Type.Object({
-  address: Type.String({ description: "`http://` or `https://` with a host, without a slash at the end" }),
+  address: Type.String({ description: "`http://` or `https://` with a host, without a trailing slash" }),
   source: Type.Enum(["setting", "pinned", "used", "default"], {
     description:
       "`setting`: WEIR_PUBLIC_URL. `pinned`: an operator chose it. `used`: an operator's dashboard was last opened at it. `default`: nothing is known",
   }),
-  rtmp: Type.String({ description: "Where broadcasters publish to on that host" }),
+  rtmp: Type.String({ description: "RTMP ingest address on that host" }),
   pinned: Type.Union([Type.String(), Type.Null()]),
   lastUsed: Type.Union([Type.String(), Type.Null()]),
 });
@@ -77,7 +77,7 @@ export type ServerAddress = Static<typeof ServerAddress>;
 /** Body of `PUT /api/dashboard/address`. */
 export const ServerAddressPin = exact({
   address: Type.Union([Type.String({ maxLength: 300 }), Type.Null()], {
-    description: "Pins this address; null lets the one last used count again",
+    description: "Pins this address; null returns to the last used one",
   }),
 });
 export type ServerAddressPin = Static<typeof ServerAddressPin>;

@@ -3,7 +3,7 @@ import { exact, Id, Milliseconds } from "./exact.ts";
 
 const Verb = Type.Enum(["get", "post", "put", "patch", "delete", "*"]);
 
-/** The calls that an API key may make: without rules everything, with an empty list nothing, else what one of the rules allows. */
+/** The calls that an API key may make: everything without rules, nothing with an empty list, otherwise the calls that one of the rules allows. */
 export const AccessRule = exact({
   resources: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
     minItems: 1,
@@ -15,7 +15,7 @@ export const AccessRule = exact({
 });
 export type AccessRule = Static<typeof AccessRule>;
 
-/** The rights of an API key, and the web pages that may use it. */
+/** The rights of an API key, and the origins of web pages that may use it. */
 export const Access = exact({
   rules: Type.Optional(Type.Array(AccessRule, { maxItems: 100 })),
   cors: Type.Optional(
@@ -25,7 +25,10 @@ export const Access = exact({
         description: 'Such as `https://app.example.com`; `"*"` for any page',
       }),
       fullAccess: Type.Optional(
-        Type.Boolean({ description: "Without it a key with origins may only call what is safe to publish in a page" }),
+        Type.Boolean({
+          description:
+            "Without it, a key with origins may only make calls that are safe for a key published in a web page",
+        }),
       ),
     }),
   ),
@@ -39,25 +42,25 @@ export const NewApiToken = exact({
 });
 export type NewApiToken = Static<typeof NewApiToken>;
 
-/** An API key as it can be shown: the key itself is not kept. */
+/** An API key's record; the key itself is not stored. */
 export const ApiToken = Type.Object({
   id: Id,
   kind: Type.Literal("api-token"),
   userId: Id,
   projectId: Id,
   name: Type.String(),
-  keyPrefix: Type.String({ description: "First characters of the API key, to tell keys apart; empty for a short one" }),
+  keyPrefix: Type.String({ description: "First characters of the API key, to tell keys apart; empty for a short key" }),
   access: Type.Optional(Access),
   accountWide: Type.Optional(
     Type.Boolean({
-      description: "Signs in to all projects of the account: the key of the first start, or of WEIR_API_KEY",
+      description: "Signs in to all projects of the account: the key of the first start or of WEIR_API_KEY",
     }),
   ),
   createdAt: Milliseconds,
-  lastSeen: Type.Optional(Type.Integer({ description: "Time of the last use, exact to a minute" })),
+  lastSeen: Type.Optional(Type.Integer({ description: "Time of the last use, accurate to a minute" })),
 });
 export type ApiToken = Static<typeof ApiToken>;
 
-/** The answer to `POST /api/api-token`: the only one that has the key. */
+/** The response to `POST /api/api-token`, the only one that contains the key. */
 export const CreatedApiToken = Type.Object({ ...ApiToken.properties, key: Type.String({ description: "Shown once" }) });
 export type CreatedApiToken = Static<typeof CreatedApiToken>;

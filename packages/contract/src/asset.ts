@@ -4,19 +4,19 @@ import { PlaybackPolicy } from "./playback-policy.ts";
 import { TranscodeProfile } from "./profile.ts";
 import { CreatorId, InputCreatorId, Nullable, RetentionDays } from "./stream.ts";
 
-/** `uploading`, `waiting`, `processing` (with a progress), then `ready` or `failed`. After its deletion `deleting`, until its bytes are gone. */
+/** `uploading`, `waiting`, `processing` (with progress), then `ready` or `failed`. A deleted asset is `deleting` until its bytes are removed. */
 export const AssetPhase = Type.Enum(["uploading", "waiting", "processing", "ready", "failed", "deleting", "deleted"]);
 export type AssetPhase = Static<typeof AssetPhase>;
 
 export const AssetStatus = Type.Object({
   phase: AssetPhase,
   updatedAt: Milliseconds,
-  progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Of the phase" })),
-  errorMessage: Type.Optional(Type.String({ description: "What is wrong with the file, and what to do" })),
-  /** Additions of ours. */
-  isPlayable: Type.Boolean({ description: "It can be watched, maybe not yet in all renditions" }),
+  progress: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: "Progress of the phase" })),
+  errorMessage: Type.Optional(Type.String({ description: "The problem with the file, and the fix" })),
+  /** Weir additions. */
+  isPlayable: Type.Boolean({ description: "Whether it can be watched, possibly not yet in all renditions" }),
   purgeAt: Type.Optional(
-    Type.Integer({ description: "When the bytes of a deleted asset go; until then it can be restored" }),
+    Type.Integer({ description: "When the bytes of a deleted asset are removed; until then it can be restored" }),
   ),
 });
 export type AssetStatus = Static<typeof AssetStatus>;
@@ -26,7 +26,7 @@ export const AssetSource = Type.Union([
   Type.Object({ type: Type.Literal("directUpload") }),
   Type.Object({
     type: Type.Literal("clip"),
-    playbackId: Type.String({ description: "Of the stream or asset that it was cut from" }),
+    playbackId: Type.String({ description: "Playback id of the stream or asset that it was cut from" }),
     sessionId: Type.Optional(Id),
     assetId: Type.Optional(Id),
   }),
@@ -50,7 +50,7 @@ export const AssetTrack = Type.Object({
 });
 export type AssetTrack = Static<typeof AssetTrack>;
 
-/** A file that was uploaded or imported, and all that was made of it. Unset fields are absent. */
+/** An uploaded or imported file, and its renditions. Unset fields are absent. */
 export const Asset = Type.Object({
   id: Id,
   type: Type.Optional(Type.Enum(["video", "audio"])),
@@ -66,7 +66,7 @@ export const Asset = Type.Object({
   staticMp4: Type.Optional(Type.Boolean()),
   retentionDays: Type.Optional(RetentionDays),
   status: AssetStatus,
-  size: Type.Optional(Type.Integer({ description: "Bytes of the file as it came" })),
+  size: Type.Optional(Type.Integer({ description: "Size of the source file in bytes" })),
   hash: Type.Optional(
     Nullable(Type.Array(Type.Object({ hash: Type.String(), algorithm: Type.Enum(["md5", "sha256"]) }))),
   ),
@@ -75,12 +75,12 @@ export const Asset = Type.Object({
       format: Type.Optional(Type.String()),
       duration: Type.Optional(Type.Number({ description: "Seconds" })),
       bitrate: Type.Optional(Type.Number({ description: "Bits per second" })),
-      tracks: Type.Optional(Type.Array(AssetTrack, { description: "In lists only with `?details=1`" })),
+      tracks: Type.Optional(Type.Array(AssetTrack, { description: "In lists, only with `?details=1`" })),
     }),
   ),
   playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
-  playbackUrl: Type.Optional(Type.String({ description: "HLS, once it can be watched" })),
-  downloadUrl: Type.Optional(Type.String({ description: "MP4 in source quality, once it is ready" })),
+  playbackUrl: Type.Optional(Type.String({ description: "HLS playlist, once the asset can be watched" })),
+  downloadUrl: Type.Optional(Type.String({ description: "Source-quality MP4, once the asset is ready" })),
 });
 export type Asset = Static<typeof Asset>;
 
@@ -90,11 +90,15 @@ const MAX_SEGMENT_SECONDS = 30;
 
 const options = {
   name: Name,
-  staticMp4: Type.Optional(Type.Boolean({ description: "MP4s of all renditions, also of videos over 2 minutes" })),
+  staticMp4: Type.Optional(
+    Type.Boolean({ description: "MP4s of all renditions, even for videos longer than 2 minutes" }),
+  ),
   playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
   creatorId: Type.Optional(InputCreatorId),
   profiles: Type.Optional(
-    Nullable(Type.Array(TranscodeProfile, { maxItems: 32, description: "A default ladder if unset" })),
+    Nullable(
+      Type.Array(TranscodeProfile, { maxItems: 32, description: "Defaults to a ladder derived from the source" }),
+    ),
   ),
   retentionDays: Type.Optional(Nullable(RetentionDays)),
   targetSegmentSizeSecs: Type.Optional(Type.Number({ minimum: 1, maximum: MAX_SEGMENT_SECONDS })),
@@ -112,7 +116,7 @@ export const NewAssetFromUrl = exact({
     minLength: 1,
     maxLength: 2048,
     pattern: "^https?://",
-    description: "Where the server gets the file",
+    description: "URL from which the server fetches the file",
   }),
 });
 export type NewAssetFromUrl = Static<typeof NewAssetFromUrl>;
@@ -128,15 +132,15 @@ export type AssetPatch = Static<typeof AssetPatch>;
 
 const TaskRef = Type.Object({ id: Id });
 
-/** Answer of `POST /api/asset/request-upload`: two addresses for one file, with a token that is for this asset alone. */
+/** Response to `POST /api/asset/request-upload`: two URLs for one file, with a token for this asset only. */
 export const RequestedUpload = Type.Object({
-  url: Type.String({ description: "For one `PUT` with the file as its body" }),
-  tusEndpoint: Type.String({ description: "For a client of tus 1.0, which can resume" }),
+  url: Type.String({ description: "For a single `PUT` with the file as its body" }),
+  tusEndpoint: Type.String({ description: "For a tus 1.0 client, which can resume" }),
   asset: Asset,
   task: TaskRef,
 });
 export type RequestedUpload = Static<typeof RequestedUpload>;
 
-/** Answer of `POST /api/asset/upload/url`. */
+/** Response to `POST /api/asset/upload/url`. */
 export const RequestedImport = Type.Object({ asset: Asset, task: TaskRef });
 export type RequestedImport = Static<typeof RequestedImport>;

@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
 import { Id, Milliseconds } from "./exact.ts";
 
-/** The fields of every event. `v` is the version of the type's shape; readers tolerate unknown types, versions and fields. */
+/** The fields of every event. `v` is the version of the type's shape; clients must tolerate unknown types, versions and fields. */
 const base = {
-  id: Type.String({ description: "UUIDv7; resume after it" }),
+  id: Type.String({ description: "UUIDv7; clients resume after it" }),
   timestamp: Milliseconds,
   streamId: Id,
   v: Type.Integer(),
@@ -20,14 +20,14 @@ export const StreamStateEvent = Type.Object({
 });
 export type StreamStateEvent = Static<typeof StreamStateEvent>;
 
-/** How well a WebRTC connection carried media since the last of these events (ours). */
+/** Quality of a WebRTC connection since the previous such event (Weir addition). */
 const link = {
-  roundTripMs: Type.Optional(Type.Number({ description: "Absent where the other side does not tell" })),
-  fractionLost: Type.Number({ description: "Of the packets, on average: from 0 to 1" }),
-  retransmits: Type.Integer({ description: "Packets that were asked for again" }),
+  roundTripMs: Type.Optional(Type.Number({ description: "Absent if the peer does not report it" })),
+  fractionLost: Type.Number({ description: "Mean share of packets lost, 0 to 1" }),
+  retransmits: Type.Integer({ description: "Packets requested again" }),
 };
 
-/** Measures of the media floor, every 10 seconds while live. */
+/** Metrics of the media floor, every 10 seconds while live. */
 export const MediaServerMetricsEvent = Type.Object({
   type: Type.Literal("media_server_metrics"),
   ...base,
@@ -35,11 +35,11 @@ export const MediaServerMetricsEvent = Type.Object({
   region: Type.Optional(Type.String()),
   stats: Type.Object({
     mediaTimeMs: Type.Union([Type.Number(), Type.Null()]),
-    ingestRate: Type.Optional(Type.Number({ description: "Bytes per second received since the last of these events" })),
+    ingestRate: Type.Optional(Type.Number({ description: "Bytes per second received since the previous such event" })),
     outgoingRate: Type.Optional(Type.Number({ description: "Bytes per second sent to viewers since then" })),
     frameRate: Type.Optional(Type.Number({ description: "Pictures per second of the source" })),
-    keyframeIntervalMs: Type.Optional(Type.Number({ description: "From one keyframe of the source to the next" })),
-    viewerCount: Type.Optional(Type.Integer({ description: "Viewers of the stream at that moment" })),
+    keyframeIntervalMs: Type.Optional(Type.Number({ description: "Time between two keyframes of the source" })),
+    viewerCount: Type.Optional(Type.Integer({ description: "Current viewers of the stream" })),
     webrtc: Type.Optional(
       Type.Object({
         publisher: Type.Optional(Type.Object(link)),
@@ -62,13 +62,13 @@ export const MediaServerMetricsEvent = Type.Object({
         Type.Object({ activeSec: Type.Number(), bytes: Type.Number(), mediaTimeMs: Type.Number() }),
         Type.Null(),
       ]),
-      reason: Type.Optional(Type.String({ description: "What is wrong with it (ours)" })),
+      reason: Type.Optional(Type.String({ description: "The problem with the target (Weir addition)" })),
     }),
   ),
 });
 export type MediaServerMetricsEvent = Static<typeof MediaServerMetricsEvent>;
 
-/** One source segment went through the transcoder, or could not: `attempts` says why. */
+/** One source segment passed through the transcoder, or failed to: `attempts` gives the reason. */
 export const TranscodeEvent = Type.Object({
   type: Type.Literal("transcode"),
   ...base,
@@ -92,7 +92,7 @@ export const TranscodeEvent = Type.Object({
 });
 export type TranscodeEvent = Static<typeof TranscodeEvent>;
 
-/** Some telemetry events of this stream were dropped before this one, because the log could not keep up (ours). */
+/** Some telemetry events of this stream were dropped before this one, because the log could not keep up (Weir addition). */
 export const EventGapEvent = Type.Object({
   type: Type.Literal("event_gap"),
   ...base,
@@ -100,25 +100,25 @@ export const EventGapEvent = Type.Object({
 });
 export type EventGapEvent = Static<typeof EventGapEvent>;
 
-/** Something that webhooks can be about and that no other type says: recordings, multistream targets. */
+/** A webhook event that no other type reports: recordings, multistream targets. */
 export const WebhookEvent = Type.Object({
   type: Type.Literal("webhook_event"),
   ...base,
-  event: Type.String({ description: "As webhooks name it: `recording.ready`, `multistream.connected` …" }),
+  event: Type.String({ description: "The webhook event's name: `recording.ready`, `multistream.connected` …" }),
   userId: Id,
   sessionId: Type.Optional(Id),
   payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });
 export type WebhookEvent = Static<typeof WebhookEvent>;
 
-/** Something is wrong with the stream, or no longer (ours). The same `code` is open at most once per stream. */
+/** An issue of the stream opened or closed (Weir addition). The same `code` is open at most once per stream. */
 export const StreamIssueEvent = Type.Object({
   type: Type.Literal("stream_issue"),
   ...base,
   code: Type.String({ description: "Stable, for programs" }),
-  sentence: Type.String({ description: "What is wrong" }),
-  evidence: Type.String({ description: "What was measured" }),
-  remedy: Type.String({ description: "What to change" }),
+  sentence: Type.String({ description: "The problem" }),
+  evidence: Type.String({ description: "The measurement" }),
+  remedy: Type.String({ description: "The fix" }),
   state: Type.Union([Type.Literal("opened"), Type.Literal("closed")]),
 });
 export type StreamIssueEvent = Static<typeof StreamIssueEvent>;
@@ -133,11 +133,9 @@ export const StreamEvent = Type.Union([
 ]);
 export type StreamEvent = Static<typeof StreamEvent>;
 
-/** A page of the event feed, as a client gets it that asks for `application/json`. */
+/** A page of the event feed, for a client that asks for `application/json`. */
 export const EventPage = Type.Object({
   events: Type.Array(StreamEvent),
-  gap: Type.Optional(
-    Type.Literal(true, { description: "Events before these, after the one that was named, are not kept any longer" }),
-  ),
+  gap: Type.Optional(Type.Literal(true, { description: "Events between the named one and these have expired" })),
 });
 export type EventPage = Static<typeof EventPage>;

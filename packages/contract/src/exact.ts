@@ -1,6 +1,6 @@
 import { type Static, type TProperties, Type } from "typebox";
 
-/** An object schema that refuses unknown properties: every request body is one. */
+/** An object schema that rejects unknown properties, used for every request body. */
 export function exact<Properties extends TProperties>(properties: Properties, description?: string) {
   return Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) });
 }

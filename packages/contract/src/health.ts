@@ -3,24 +3,24 @@ import { Id, Milliseconds } from "./exact.ts";
 
 const orNull = Type.Union([Milliseconds, Type.Null()]);
 
-/** A check of a stream that is made again and again, and its results. */
+/** A repeated check of a stream, and its results. */
 export const Condition = Type.Object({
   status: Type.Union([Type.Boolean(), Type.Null()], { description: "The last reading; null before the first" }),
   frequency: Type.Optional(
     Type.Object(
       { "1m": Type.Number(), "10m": Type.Number(), "60m": Type.Number() },
-      { description: "Share of good readings in that time before `lastProbeTime`; absent while `status` is null" },
+      { description: "Share of good readings in this window before `lastProbeTime`; absent while `status` is null" },
     ),
   ),
   lastProbeTime: orNull,
   lastTransitionTime: orNull,
   lastTransitionsTime: Type.Union([Milliseconds, Type.Null()], {
-    description: "The same, under the name that older clients read",
+    description: "The same, under the name used by older clients",
   }),
 });
 export type Condition = Static<typeof Condition>;
 
-/** In this order in every record. */
+/** Every record lists them in this order. */
 export const CONDITION_TYPES = [
   "Active",
   "Transcoding",
@@ -36,7 +36,7 @@ export const HealthCondition = Type.Object({
   extraData: Type.Optional(
     Type.Object(
       { nodeId: Type.String(), region: Type.String() },
-      { description: "Of `Active`: where it is published" },
+      { description: "For `Active`: the node and region of the publisher" },
     ),
   ),
 });
@@ -54,11 +54,11 @@ export const TargetHealth = Type.Object({
   target: Type.Object({ id: Type.String(), name: Type.String(), profile: Type.String() }),
   connected: Condition,
   state: Type.Enum(["Idle", "Pending", "Online", "Offline"]),
-  reason: Type.Optional(Type.String({ description: "Why it is not connected" })),
+  reason: Type.Optional(Type.String({ description: "The reason why it is not connected" })),
 });
 export type TargetHealth = Static<typeof TargetHealth>;
 
-/** How a stream is: computed from its events alone, so the same on every node and after a restart. */
+/** A stream's health, computed from its events alone and therefore the same on every node and after a restart. */
 export const StreamHealth = Type.Object({
   id: Id,
   healthy: Condition,

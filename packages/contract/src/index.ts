@@ -1,4 +1,4 @@
-/** Everything that goes over the wire: schemas (TypeBox, so JSON Schema), the types inferred from them, and the table of routes. */
+/** Everything that goes over the wire: schemas (TypeBox, hence JSON Schema), the types inferred from them, and the table of routes. */
 export * from "./access-control.ts";
 export * from "./account.ts";
 export * from "./api-base.ts";

@@ -1,6 +1,9 @@
 import { type Static, Type } from "typebox";
 
-/** Where to publish to and to watch from. RTMP is `{ingests.rtmp}/{streamKey}`, WHIP `{ingests.webrtc}/{streamKey}`, HLS `{playback}/{playbackId}/index.m3u8`. */
+/**
+ * Ingest and playback base URLs. RTMP is `{ingests.rtmp}/{streamKey}`, WHIP `{ingests.webrtc}/{streamKey}`, HLS
+ * `{playback}/{playbackId}/index.m3u8`.
+ */
 export const Ingest = Type.Object({
   ingest: Type.String(),
   ingests: Type.Object({

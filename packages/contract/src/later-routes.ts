@@ -1,4 +1,4 @@
-/** An operation that clients of this API know and that this server does not have yet: 501 with a sentence, once the key is known. */
+/** An operation that clients of this API know and this server does not implement yet: 501 with a sentence, once the key is verified. */
 export interface LaterRoute {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;

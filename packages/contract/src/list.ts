@@ -1,14 +1,14 @@
 import { type Static, Type } from "typebox";
 
 /**
- * Query of every list. The next page's address is in the `Link` header (`rel="next"`), the number of all matches in `X-Total-Count` when
- * `count=true`. Unknown parameters are ignored.
+ * Query of every list. The `Link` header (`rel="next"`) has the next page's URL; with `count=true`, `X-Total-Count` has the total number of
+ * matches. Unknown parameters are ignored.
  */
 export const ListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ description: "20 if unset, 1000 at most" })),
+  limit: Type.Optional(Type.Integer({ description: "Default 20, maximum 1000" })),
   cursor: Type.Optional(Type.String({ description: "Opaque, from the `Link` header" })),
   order: Type.Optional(
-    Type.String({ description: "`field-true` for falling, `field-false` for rising; comma-separated" }),
+    Type.String({ description: "`field-true` for descending, `field-false` for ascending; comma-separated" }),
   ),
   filters: Type.Optional(
     Type.String({ description: 'JSON: `[{"id": field, "value": v}]`, v a value or `{"gt"|"gte"|"lt"|"lte": n}`' }),

@@ -4,11 +4,11 @@ import { exact, Id, Milliseconds } from "./exact.ts";
 const Url = Type.String({
   maxLength: 2048,
   pattern: "^(srt|rtmps?)://",
-  description: "Write-only: it may hold a stream key",
+  description: "Write-only, because it may contain a stream key",
 });
-const Name = Type.String({ minLength: 1, maxLength: 500, description: "The URL's host if unset" });
+const Name = Type.String({ minLength: 1, maxLength: 500, description: "Defaults to the URL's host" });
 
-/** Body of `POST /api/multistream/target`: somewhere to forward streams to. Also the `spec` inside a stream's `multistream.targets`. */
+/** Body of `POST /api/multistream/target`: a destination for streams. Also the `spec` inside a stream's `multistream.targets`. */
 export const NewMultistreamTarget = exact({
   url: Url,
   name: Type.Optional(Name),
@@ -24,13 +24,13 @@ export const MultistreamTargetPatch = exact({
 });
 export type MultistreamTargetPatch = Static<typeof MultistreamTargetPatch>;
 
-/** A target as its owner sees it: everything but its address. */
+/** A target as its owner sees it: everything except its URL. */
 export const MultistreamTarget = Type.Object({
   id: Id,
   name: Type.String(),
   userId: Id,
   projectId: Id,
-  disabled: Type.Boolean({ description: "True: nothing is forwarded to it" }),
+  disabled: Type.Boolean({ description: "True: the server does not forward to it" }),
   createdAt: Milliseconds,
 });
 export type MultistreamTarget = Static<typeof MultistreamTarget>;

@@ -1,11 +1,11 @@
 import { type Static, Type } from "typebox";
 
-/** The operator's first look: the project's streams and webhooks, and how much room this process has. */
+/** The operator's overview: the project's streams and webhooks, and the free capacity of this process. */
 export const Overview = Type.Object({
   streams: Type.Object({
     total: Type.Integer(),
     live: Type.Integer({ description: "Live or reconnecting" }),
-    unhealthy: Type.Integer({ description: "Active streams with a harmful issue, or that wait for their broadcaster" }),
+    unhealthy: Type.Integer({ description: "Active streams that have a harmful issue or wait for their broadcaster" }),
   }),
   webhooks: Type.Object({
     total: Type.Integer(),
@@ -16,7 +16,7 @@ export const Overview = Type.Object({
   transcoding: Type.Optional(
     Type.Object(
       { usedCores: Type.Number(), totalCores: Type.Number() },
-      { description: "Absent where this process receives no media" },
+      { description: "Absent if this process receives no media" },
     ),
   ),
 });

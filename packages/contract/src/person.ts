@@ -1,17 +1,17 @@
 import { type Static, Type } from "typebox";
 import { exact, Id, Milliseconds } from "./exact.ts";
 
-/** A log-in name, such as an e-mail address: compared in lower case, one person on a server. */
+/** A login name, such as an e-mail address: compared in lower case, unique on a server. */
 const PersonName = Type.String({ minLength: 1, maxLength: 254, pattern: "^[^\\s\\p{C}]+$" });
-const Password = Type.String({ minLength: 10, maxLength: 200, description: "10 characters at least" });
+const Password = Type.String({ minLength: 10, maxLength: 200, description: "At least 10 characters" });
 
 /** Body of `POST /api/person`. */
 export const NewPerson = exact({ name: PersonName, password: Password });
 export type NewPerson = Static<typeof NewPerson>;
 
 /**
- * Body of `PATCH /api/person/{id}`: a new password. A person signed in with a password changes only their own and gives the current one;
- * who is signed in with an API key sets anybody's of the account.
+ * Body of `PATCH /api/person/{id}`: a new password. A person who signed in with a password can change only their own, and must give the current
+ * one. A caller who signed in with an API key can set any password in the account.
  */
 export const PersonPatch = exact({
   password: Password,
@@ -19,7 +19,7 @@ export const PersonPatch = exact({
 });
 export type PersonPatch = Static<typeof PersonPatch>;
 
-/** Somebody who may sign in at the dashboard of the account with a password. */
+/** A person who can sign in to the account's dashboard with a password. */
 export const Person = Type.Object({
   id: Id,
   userId: Id,

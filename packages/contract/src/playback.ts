@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 
-/** One way to watch. Clients validate both strings against these lists. */
+/** One playback URL. Clients validate both strings against these lists. */
 export const PlaybackSource = Type.Object({
   hrn: Type.Enum([
     "MP4",
@@ -28,7 +28,7 @@ export const PlaybackSource = Type.Object({
 });
 export type PlaybackSource = Static<typeof PlaybackSource>;
 
-/** Answer of `GET /api/playback/{id}`. `source` is never empty: MP4s first by falling bitrate, then HLS, then the rest. */
+/** Response to `GET /api/playback/{id}`. `source` is never empty: MP4s first by descending bitrate, then HLS, then the rest. */
 export const PlaybackInfo = Type.Object({
   type: Type.Enum(["live", "vod", "recording"]),
   meta: Type.Object({
@@ -45,7 +45,7 @@ export const PlaybackInfo = Type.Object({
           url: Type.Optional(Type.String()),
           error: Type.Optional(Type.String()),
         }),
-        { description: "With `?recordings=true`, to the owner alone" },
+        { description: "Only for the owner, with `?recordings=true`" },
       ),
     ),
   }),

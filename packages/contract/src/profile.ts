@@ -1,23 +1,27 @@
 import { type Static, Type } from "typebox";
 import { exact } from "./exact.ts";
 
-/** Beyond every encoder of a ladder; `fps` is a numerator, so 60000 over 1001 must fit. */
+/** More than any encoder of a ladder supports. `fps` is a numerator, so 60000 over 1001 must fit. */
 const MAX_PIXELS = 8_192;
 const MAX_BITRATE = 200_000_000;
 const MAX_FPS = 240_000;
 const MAX_FPS_DEN = 1_001;
 
-/** One rendition of a live ladder, as `profiles` of a stream lists them. */
+/** One rendition of a live ladder, as in a stream's `profiles`. */
 export const Profile = exact({
   name: Type.String({ minLength: 1, maxLength: 500 }),
   width: Type.Integer({
     minimum: 128,
     maximum: MAX_PIXELS,
-    description: "Pixels that a picture is at most wide; it keeps the source's shape, and its orientation",
+    description: "Maximum picture width in pixels; the picture keeps the source's aspect ratio and orientation",
   }),
-  height: Type.Integer({ minimum: 128, maximum: MAX_PIXELS, description: "Pixels that a picture is at most high" }),
+  height: Type.Integer({ minimum: 128, maximum: MAX_PIXELS, description: "Maximum picture height in pixels" }),
   bitrate: Type.Integer({ minimum: 400, maximum: MAX_BITRATE, description: "Bits per second" }),
-  fps: Type.Integer({ minimum: 0, maximum: MAX_FPS, description: "Frames per second, 0 for the source's own" }),
+  fps: Type.Integer({
+    minimum: 0,
+    maximum: MAX_FPS,
+    description: "Frames per second; 0 keeps the source's frame rate",
+  }),
   fpsDen: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_FPS_DEN, description: "Divisor of fps" })),
   quality: Type.Optional(Type.Integer({ minimum: 0, maximum: 44, description: "Constant rate factor; 0 for none" })),
   gop: Type.Optional(
@@ -32,7 +36,7 @@ export const Profile = exact({
 });
 export type Profile = Static<typeof Profile>;
 
-/** One rendition of a recording's own ladder; only the bitrate is needed. */
+/** One rendition of a recording's own ladder; only the bitrate is required. */
 export const TranscodeProfile = exact({
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
   width: Type.Optional(Type.Integer({ minimum: 128, maximum: MAX_PIXELS })),

@@ -13,7 +13,10 @@ import { usageRoutes } from "./routes/usage-routes.ts";
 import { viewsRoutes } from "./routes/views-routes.ts";
 import { webhookRoutes } from "./routes/webhook-routes.ts";
 
-/** Every operation by name. OpenAPI and the ownership tests are made from it; handlers and the client are held against it by the compiler. */
+/**
+ * Every operation by name. The OpenAPI description and the ownership tests are generated from it; the compiler checks handlers and the client
+ * against it.
+ */
 export const routes = {
   ...streamRoutes,
   ...sessionRoutes,
@@ -31,7 +34,7 @@ export const routes = {
 
 export type RouteName = keyof typeof routes;
 
-/** Every operation as it stands in a request line: `GET /api/stream/:id`. */
+/** Every operation in the form of a request line: `GET /api/stream/:id`. */
 export type Operation = { [Name in RouteName]: OperationOf<(typeof routes)[Name]> }[RouteName];
 
 type OperationOf<Of extends Route> = `${Of["method"]} ${Of["path"]}`;
@@ -41,5 +44,5 @@ export type RouteOf<Wanted extends Operation> = {
   [Name in RouteName]: OperationOf<(typeof routes)[Name]> extends Wanted ? (typeof routes)[Name] : never;
 }[RouteName];
 
-/** The error body that every route may answer. */
+/** The error body of every route. */
 export const errorResponse = ErrorBody;

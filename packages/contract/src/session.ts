@@ -6,11 +6,11 @@ import { counters, RecordingSpec } from "./stream.ts";
 export const RecordingStatus = Type.Enum(["waiting", "ready", "failed", "deleted", "none"]);
 export type RecordingStatus = Static<typeof RecordingStatus>;
 
-/** One stretch of being live, across reconnects. `sourceSegmentsDuration` is its length in seconds, and its recording's. */
+/** One broadcast, across reconnects. `sourceSegmentsDuration` is the length of the session and of its recording, in seconds. */
 export const Session = Type.Object({
   id: Id,
   kind: Type.Literal("session"),
-  parentId: Type.String({ description: "Id of the stream" }),
+  parentId: Type.String({ description: "Stream id" }),
   name: Type.String(),
   playbackId: Type.String({ description: "The stream's playback id" }),
   userId: Id,
@@ -26,13 +26,13 @@ export const Session = Type.Object({
     Type.String({ description: "The same bytes as `mp4Url`; only in `GET /api/session/{id}?sourceRecording=true`" }),
   ),
   mp4Url: Type.Optional(Type.String({ description: "Source-quality MP4, once the recording is ready" })),
-  /** Additions of ours. */
+  /** Weir additions. */
   isActive: Type.Boolean(),
   endedAt: Type.Optional(Milliseconds),
   recordingDelay: Type.Optional(
-    Type.String({ description: "Why a recording that is `waiting` takes longer than a minute after its session" }),
+    Type.String({ description: "The reason why a `waiting` recording takes more than a minute after its session" }),
   ),
-  recordingError: Type.Optional(Type.String({ description: "Why the recording failed or stopped early" })),
+  recordingError: Type.Optional(Type.String({ description: "The reason why the recording failed or is incomplete" })),
 });
 export type Session = Static<typeof Session>;
 

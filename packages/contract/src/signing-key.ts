@@ -1,12 +1,12 @@
 import { type Static, Type } from "typebox";
 import { exact, Id, Milliseconds } from "./exact.ts";
 
-const Name = Type.String({ minLength: 1, maxLength: 500, description: "`Signing Key N` if unset" });
+const Name = Type.String({ minLength: 1, maxLength: 500, description: "Defaults to `Signing Key N`" });
 
-/** Body of `POST /api/access-control/signing-key`; may be left out. */
+/** Body of `POST /api/access-control/signing-key`; optional. */
 export const NewSigningKey = exact({
   name: Type.Optional(Name),
-  projectId: Type.Optional(Type.String({ maxLength: 100, description: "Only ever that of the API key" })),
+  projectId: Type.Optional(Type.String({ maxLength: 100, description: "Must be the API key's project" })),
 });
 export type NewSigningKey = Static<typeof NewSigningKey>;
 
@@ -14,7 +14,7 @@ export type NewSigningKey = Static<typeof NewSigningKey>;
 export const SigningKeyPatch = exact({ name: Type.Optional(Name), disabled: Type.Optional(Type.Boolean()) });
 export type SigningKeyPatch = Static<typeof SigningKeyPatch>;
 
-/** A key that signs playback tokens (ES256), as it can be shown: its private half is not kept. */
+/** The record of a key that signs playback tokens (ES256); its private half is not stored. */
 export const SigningKey = Type.Object({
   id: Id,
   kind: Type.Literal("signing-key"),
@@ -22,15 +22,17 @@ export const SigningKey = Type.Object({
   userId: Id,
   projectId: Id,
   publicKey: Type.String({
-    description: "Base64 of the PEM text (SPKI); a token names it exactly so in its claim `pub`",
+    description: "Base64 of the PEM text (SPKI); the `pub` claim of a token must equal it",
   }),
-  disabled: Type.Boolean({ description: "True: what it signed opens nothing" }),
+  disabled: Type.Boolean({ description: "True: its tokens are refused" }),
   createdAt: Milliseconds,
-  lastSeen: Type.Optional(Type.Integer({ description: "Last time that a token of it was let in, exact to a minute" })),
+  lastSeen: Type.Optional(
+    Type.Integer({ description: "Last time one of its tokens was accepted, accurate to a minute" }),
+  ),
 });
 export type SigningKey = Static<typeof SigningKey>;
 
-/** The answer to `POST /api/access-control/signing-key`: the only one that has the private key. */
+/** The response to `POST /api/access-control/signing-key`, the only one that contains the private key. */
 export const CreatedSigningKey = Type.Object({
   ...SigningKey.properties,
   privateKey: Type.String({ description: "Base64 of the PEM text (PKCS #8). Shown once" }),

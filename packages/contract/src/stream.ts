@@ -6,7 +6,7 @@ import { Profile, TranscodeProfile } from "./profile.ts";
 export const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
 
-/** The customer's own name for whoever made a thing. */
+/** The customer's own id for the creator of a thing. */
 export const CreatorId = exact({ type: Type.Literal("unverified"), value: Type.String({ maxLength: 500 }) });
 export type CreatorId = Static<typeof CreatorId>;
 
@@ -16,13 +16,13 @@ type UserTag = string | number | (string | number)[];
 
 const tagValues = [{ type: "string" }, { type: "number" }];
 
-/** Free key-value tags, at most 2048 characters as JSON. */
+/** Free key-value tags, at most 2,048 characters as JSON. */
 export const UserTags = Type.Unsafe<Record<string, UserTag>>({
   type: "object",
   additionalProperties: { anyOf: [...tagValues, { type: "array", items: { anyOf: tagValues } }] },
 });
 
-/** One place that a stream is forwarded to: by `id` of a target, or by a `spec` that becomes a target. */
+/** One destination of a stream: the `id` of a target, or a `spec` that creates a target. */
 export const NewTargetRef = exact({
   profile: Type.String({ minLength: 1, maxLength: 500, description: "Name of a profile, or `source`" }),
   videoOnly: Type.Optional(Type.Boolean()),
@@ -33,21 +33,23 @@ export const NewTargetRef = exact({
       url: Type.String({ maxLength: 2048, pattern: "^(srt|rtmps?)://", description: "Write-only" }),
     }),
   ),
-  status: Type.Optional(Type.Unknown({ description: "As a stream shows it; ignored" })),
+  status: Type.Optional(Type.Unknown({ description: "Accepted because streams show it; ignored" })),
 });
 export type NewTargetRef = Static<typeof NewTargetRef>;
 
-/** A target as a stream keeps it; its address is never shown. */
+/** A target in a stream's record; its URL is never shown. */
 export const TargetRef = Type.Object({ profile: Type.String(), videoOnly: Type.Optional(Type.Boolean()), id: Id });
 export type TargetRef = Static<typeof TargetRef>;
 
-/** How a stream's target is doing (an addition of ours). */
+/** The state of a stream's target (Weir addition). */
 export const TargetStatus = Type.Object({
   state: Type.Enum(["Idle", "Pending", "Online", "Offline"], {
-    description: "Idle: no broadcast, or a disabled target. Offline: given up until the next broadcast",
+    description: "Idle: no broadcast, or a disabled target. Offline: abandoned until the next broadcast",
   }),
   since: Type.Optional(Milliseconds),
-  reason: Type.Optional(Type.String({ description: "Why it is not online; a target's own words are among it" })),
+  reason: Type.Optional(
+    Type.String({ description: "The reason why it is not online, including the target's own message" }),
+  ),
 });
 export type TargetStatus = Static<typeof TargetStatus>;
 
@@ -60,7 +62,7 @@ export const RecordingSpec = exact({
 });
 export type RecordingSpec = Static<typeof RecordingSpec>;
 
-/** Where the server fetches a stream from, instead of being sent it. */
+/** A source from which the server pulls the stream. */
 export const Pull = exact({
   source: Type.String({ minLength: 1, maxLength: 2048 }),
   headers: Type.Optional(
@@ -73,11 +75,11 @@ export const Pull = exact({
 });
 export type Pull = Static<typeof Pull>;
 
-/** An addition of ours. */
+/** Weir addition. */
 export const RetentionDays = Type.Integer({
   minimum: 1,
   maximum: 36_500,
-  description: "Days that it is kept; as long as the server's setting says where unset",
+  description: "Days to keep it; defaults to the server's setting",
 });
 
 const writable = {
@@ -105,7 +107,7 @@ export const StreamPatch = exact({
 });
 export type StreamPatch = Static<typeof StreamPatch>;
 
-/** Body of `PATCH /api/stream/{id}/record`. Clients know 400, not 422, for everything that is no boolean. */
+/** Body of `PATCH /api/stream/{id}/record`. Clients expect 400, not 422, for anything but a boolean. */
 export const RecordPatch = Type.Unsafe<{ record?: unknown }>({
   type: "object",
   properties: { record: { description: "true or false" } },
@@ -116,23 +118,25 @@ export type RecordPatch = Static<typeof RecordPatch>;
 export const SuspendedPatch = exact({ suspended: Type.Optional(Type.Boolean()) });
 export type SuspendedPatch = Static<typeof SuspendedPatch>;
 
-/** Body of `DELETE /api/stream`. Absent or empty `ids` are refused by name (422). */
+/** Body of `DELETE /api/stream`. Missing or empty `ids` are rejected by name (422). */
 export const StreamIds = exact({ ids: Type.Optional(Type.Array(Id, { maxItems: 1000 })) });
 
-/** Something that is wrong with a live stream (an addition of ours), as its `stream_issue` event told. */
+/** An open issue of a live stream (Weir addition), as reported by its `stream_issue` event. */
 export const OpenIssue = Type.Object({
   code: Type.String({ description: "Stable, for programs" }),
-  sentence: Type.String({ description: "What is wrong" }),
-  evidence: Type.String({ description: "What was measured" }),
-  remedy: Type.String({ description: "What to change" }),
-  isHarmful: Type.Boolean({ description: "False for what may be meant: the stream still counts as healthy" }),
+  sentence: Type.String({ description: "The problem" }),
+  evidence: Type.String({ description: "The measurement" }),
+  remedy: Type.String({ description: "The fix" }),
+  isHarmful: Type.Boolean({
+    description: "False for something that may be intended: the stream still counts as healthy",
+  }),
   since: Milliseconds,
 });
 export type OpenIssue = Static<typeof OpenIssue>;
 
 /**
- * The stream's "now" (an addition of ours). `since` is when this state began; while reconnecting, `reconnectUntil` is when the session
- * ends unless the broadcaster is back. `isActive` is true when live or reconnecting.
+ * The stream's current state (Weir addition). `since` is when this state began. While reconnecting, `reconnectUntil` is when the session ends
+ * unless the broadcaster returns. `isActive` is true when live or reconnecting.
  */
 export const StreamStatus = Type.Object({
   state: Type.Enum(["idle", "live", "reconnecting"]),
@@ -142,25 +146,25 @@ export const StreamStatus = Type.Object({
   transcoding: Type.Optional(
     Type.Object({
       state: Type.Enum(["off", "starting", "running", "source-only"]),
-      reason: Type.Optional(Type.String({ description: "Why it is source only" })),
+      reason: Type.Optional(Type.String({ description: "The reason for playing source only" })),
     }),
   ),
   renditions: Type.Optional(
     Type.Array(
       Type.Object({
-        name: Type.String({ description: "As the profile is called" }),
+        name: Type.String({ description: "Name of the profile" }),
         width: Type.Integer(),
         height: Type.Integer(),
         state: Type.Enum(["running", "gap", "off"]),
-        lagMs: Type.Optional(Type.Integer({ description: "Behind the source, renewed every 10 seconds" })),
+        lagMs: Type.Optional(Type.Integer({ description: "Delay behind the source, updated every 10 seconds" })),
       }),
     ),
   ),
-  issues: Type.Optional(Type.Array(OpenIssue, { description: "What is wrong while it is live, the oldest first" })),
+  issues: Type.Optional(Type.Array(OpenIssue, { description: "Open issues of the live stream, oldest first" })),
 });
 export type StreamStatus = Static<typeof StreamStatus>;
 
-/** Counters that streams and sessions share. Durations in seconds, sizes in bytes, rates in bytes per second. */
+/** Counters shared by streams and sessions. Durations in seconds, sizes in bytes, rates in bytes per second. */
 export const counters = {
   lastSeen: Milliseconds,
   sourceSegments: Type.Integer(),
@@ -169,8 +173,8 @@ export const counters = {
   transcodedSegments: Type.Integer(),
   transcodedSegmentsDuration: Type.Number({ description: "Seconds" }),
   transcodedBytes: Type.Integer(),
-  ingestRate: Type.Number({ description: "Bytes per second received, renewed every 10 seconds" }),
-  outgoingRate: Type.Number({ description: "Bytes per second sent, renewed every 10 seconds" }),
+  ingestRate: Type.Number({ description: "Bytes per second received, updated every 10 seconds" }),
+  outgoingRate: Type.Number({ description: "Bytes per second sent, updated every 10 seconds" }),
   isHealthy: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
   issues: Type.Optional(Type.Union([Type.Array(Type.String()), Type.Null()])),
 };
@@ -209,20 +213,20 @@ export const Stream = Type.Object({
 });
 export type Stream = Static<typeof Stream>;
 
-/** Body of `POST /api/stream/{id}/test-broadcast` (an addition of ours): the server sends the stream a picture and a tone. */
+/** Body of `POST /api/stream/{id}/test-broadcast` (Weir addition): the server sends the stream a picture and a tone. */
 export const TestBroadcast = exact({
-  seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, description: "60 if unset" })),
+  seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, description: "Default 60" })),
 });
 export type TestBroadcast = Static<typeof TestBroadcast>;
 
-/** An attempt to publish that the server refused (ours). */
+/** A publish attempt that the server refused (Weir addition). */
 export const RefusedPublish = Type.Object({
   timestamp: Milliseconds,
   protocol: Type.String(),
-  address: Type.String({ description: "Of the encoder" }),
-  message: Type.String({ description: "What the encoder was told" }),
+  address: Type.String({ description: "Address of the encoder" }),
+  message: Type.String({ description: "Message sent to the encoder" }),
   isKnownKey: Type.Boolean({
-    description: "False: the stream key is no stream's, so the attempt may be about another stream",
+    description: "False: the stream key is unknown, so the attempt may have been meant for another stream",
   }),
 });
 export type RefusedPublish = Static<typeof RefusedPublish>;

@@ -7,7 +7,7 @@ export type TaskPhase = Static<typeof TaskPhase>;
 export const TaskType = Type.Enum(["upload", "export", "export-data", "transcode-file", "clip"]);
 export type TaskType = Static<typeof TaskType>;
 
-/** Work that a request began and that goes on after its answer. */
+/** Work that a request started and that continues after its response. */
 export const Task = Type.Object({
   id: Id,
   type: TaskType,
@@ -18,7 +18,7 @@ export const Task = Type.Object({
   projectId: Id,
   requesterId: Type.Optional(Type.String()),
   params: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: "By the task's type; credentials are masked" }),
+    Type.Record(Type.String(), Type.Unknown(), { description: "Depends on the task's type; credentials are masked" }),
   ),
   status: Type.Object({
     phase: TaskPhase,

@@ -13,13 +13,13 @@ const s3 = {
     minLength: 1,
     maxLength: 2048,
     pattern: "^https?://",
-    description: "Address of the store, such as `https://s3.eu-central-1.amazonaws.com`; the bucket goes into its path",
+    description: "URL of the store, such as `https://s3.eu-central-1.amazonaws.com`; the bucket is part of the path",
   }),
   bucket: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$" }),
   region: Type.Optional(
     Type.String({
       pattern: "^[A-Za-z0-9-]{1,64}$",
-      description: "Read from the endpoint if unset, and `us-east-1` where it names none",
+      description: "Defaults to the region in the endpoint, or `us-east-1`",
     }),
   ),
   credentials: exact({
@@ -52,7 +52,9 @@ export const NewTranscode = exact({
     fmp4: output("As `hls`"),
   }),
   profiles: Type.Optional(
-    Nullable(Type.Array(TranscodeProfile, { maxItems: 32, description: "A default ladder if unset" })),
+    Nullable(
+      Type.Array(TranscodeProfile, { maxItems: 32, description: "Defaults to a ladder derived from the source" }),
+    ),
   ),
   targetSegmentSizeSecs: Type.Optional(Type.Number({ minimum: 1, maximum: MAX_SEGMENT_SECONDS })),
   creatorId: Type.Optional(InputCreatorId),

@@ -1,7 +1,10 @@
 import { type Static, Type } from "typebox";
 import { exact, Id, Milliseconds } from "./exact.ts";
 
-/** Everything that a webhook can be about. `recording.deleted` is an addition of ours; `stream.detection` never happens here; `playback.accessControl` is asked, not told. */
+/**
+ * Every webhook event. `recording.deleted` is a Weir addition; `stream.detection` never occurs; `playback.accessControl` is a question, not a
+ * notification.
+ */
 export const WEBHOOK_EVENTS = [
   "stream.started",
   "stream.detection",
@@ -31,20 +34,20 @@ export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];
 
 const fields = {
   name: Type.String({ minLength: 1, maxLength: 500 }),
-  url: Type.String({ maxLength: 2048, pattern: "^https?://", description: "Where calls go; http:// or https://" }),
+  url: Type.String({ maxLength: 2048, pattern: "^https?://", description: "URL to call; http:// or https://" }),
   events: Type.Array(WebhookEventName, { maxItems: 100 }),
-  sharedSecret: Type.String({ maxLength: 500, description: "Write-only: calls are signed with it" }),
-  streamId: Type.String({ maxLength: 100, description: "Only events of this stream; of all where unset" }),
+  sharedSecret: Type.String({ maxLength: 500, description: "Write-only; signs the calls" }),
+  streamId: Type.String({ maxLength: 100, description: "Only events of this stream; defaults to all streams" }),
 };
 
 const newFields = {
   name: fields.name,
   url: fields.url,
   events: Type.Optional(fields.events),
-  event: Type.Optional(Type.Enum([...WEBHOOK_EVENTS], { description: "A single event, where `events` is absent" })),
+  event: Type.Optional(Type.Enum([...WEBHOOK_EVENTS], { description: "A single event, if `events` is absent" })),
   sharedSecret: Type.Optional(fields.sharedSecret),
   streamId: Type.Optional(fields.streamId),
-  projectId: Type.Optional(Type.String({ maxLength: 100, description: "The key's own project, if given" })),
+  projectId: Type.Optional(Type.String({ maxLength: 100, description: "If given, the key's own project" })),
 };
 const oneOrSeveral = { additionalProperties: false, anyOf: [{ required: ["events"] }, { required: ["event"] }] };
 
@@ -52,12 +55,12 @@ const oneOrSeveral = { additionalProperties: false, anyOf: [{ required: ["events
 export const NewWebhook = Type.Object(newFields, oneOrSeveral);
 export type NewWebhook = Static<typeof NewWebhook>;
 
-/** Body of `PUT /api/webhook/{id}`, which replaces all of it. The record that GET gave is one: what only the server sets is not looked at. */
+/** Body of `PUT /api/webhook/{id}`, which replaces the whole webhook. It can be the record from GET: fields that only the server sets are ignored. */
 export const WebhookReplacement = Type.Object(
   {
     ...newFields,
     isSigned: Type.Optional(
-      Type.Boolean({ description: "True without a sharedSecret keeps the one that is set, which no answer shows" }),
+      Type.Boolean({ description: "True without `sharedSecret` keeps the current secret, which no response shows" }),
     ),
     id: Type.Optional(Type.Unknown()),
     kind: Type.Optional(Type.Unknown()),
@@ -76,10 +79,10 @@ export const WebhookPatch = exact({
   events: Type.Optional(fields.events),
   sharedSecret: Type.Optional(fields.sharedSecret),
   streamId: Type.Optional(fields.streamId),
-  /** Ours. */
+  /** Weir addition. */
   paused: Type.Optional(
     Type.Boolean({
-      description: "True: events are kept for 7 days and not delivered. False: deliver what waits, and go on",
+      description: "True: events are kept for 7 days and not delivered. False: deliver waiting events and continue",
     }),
   ),
 });
@@ -96,17 +99,17 @@ export const WebhookStatus = Type.Object({
       timestamp: Milliseconds,
       statusCode: Type.Optional(Type.Integer()),
       error: Type.String(),
-      response: Type.Optional(Type.String({ description: "Base64 of the beginning of the answer's body" })),
+      response: Type.Optional(Type.String({ description: "Base64 of the start of the response body" })),
     }),
   ),
-  /** Additions of ours. */
-  waiting: Type.Integer({ description: "Events that wait for delivery; 1000 stands for that many or more" }),
+  /** Weir additions. */
+  waiting: Type.Integer({ description: "Events waiting for delivery; 1000 means 1000 or more" }),
   failuresInARow: Type.Integer({ description: "At 100 the webhook pauses" }),
   pausedAt: Type.Optional(Milliseconds),
-  pauseReason: Type.Optional(Type.String({ description: "Why it is paused, as a sentence" })),
+  pauseReason: Type.Optional(Type.String({ description: "The reason for the pause, as a sentence" })),
 });
 
-/** A webhook as its owner sees it: everything but its shared secret. */
+/** A webhook as its owner sees it: everything except its shared secret. */
 export const Webhook = Type.Object({
   id: Id,
   kind: Type.Literal("webhook"),
@@ -117,12 +120,12 @@ export const Webhook = Type.Object({
   events: Type.Array(WebhookEventName),
   url: Type.String(),
   streamId: Type.Optional(Type.String()),
-  isSigned: Type.Boolean({ description: "It has a shared secret (ours)" }),
+  isSigned: Type.Boolean({ description: "Whether it has a shared secret (Weir addition)" }),
   status: WebhookStatus,
 });
 export type Webhook = Static<typeof Webhook>;
 
-/** One call of a webhook's URL and what came of it. */
+/** One call of a webhook's URL and its result. */
 export const WebhookLog = Type.Object({
   id: Id,
   webhookId: Id,
@@ -134,7 +137,7 @@ export const WebhookLog = Type.Object({
     url: Type.String(),
     method: Type.String(),
     headers: Type.Record(Type.String(), Type.String()),
-    body: Type.String({ description: "JSON, exactly as it was sent and signed" }),
+    body: Type.String({ description: "JSON, exactly as sent and signed" }),
   }),
   response: Type.Optional(
     Type.Object({
@@ -143,23 +146,21 @@ export const WebhookLog = Type.Object({
       body: Type.String({ description: "Base64 of its first 1024 bytes" }),
     }),
   ),
-  /** Additions of ours. */
-  error: Type.Optional(Type.String({ description: "Why there is no response" })),
-  attempt: Type.Integer({ description: "1 for the first try of this event" }),
-  retryAt: Type.Optional(
-    Type.Integer({ description: "When this failed request is repeated, in milliseconds since the Unix epoch" }),
-  ),
+  /** Weir additions. */
+  error: Type.Optional(Type.String({ description: "The reason why there is no response" })),
+  attempt: Type.Integer({ description: "1 for the first attempt at this event" }),
+  retryAt: Type.Optional(Type.Integer({ description: "Time of the next retry, in milliseconds since the Unix epoch" })),
 });
 export type WebhookLog = Static<typeof WebhookLog>;
 
-/** Body of `POST /api/webhook/{id}/replay`: both ends are part of the range. */
+/** Body of `POST /api/webhook/{id}/replay`: both ends are inclusive. */
 export const WebhookReplay = exact({
   from: Type.Integer({ minimum: 0, description: "Milliseconds since the Unix epoch" }),
   to: Type.Integer({ minimum: 0, description: "Milliseconds since the Unix epoch" }),
 });
 export type WebhookReplay = Static<typeof WebhookReplay>;
 
-/** How many events of the range are queued again. */
+/** The number of events queued again. */
 export const WebhookReplayed = Type.Object({ events: Type.Integer() });
 export type WebhookReplayed = Static<typeof WebhookReplayed>;
 
@@ -167,18 +168,25 @@ export type WebhookReplayed = Static<typeof WebhookReplayed>;
 export const WebhookTest = exact({ event: Type.Optional(WebhookEventName) });
 export type WebhookTest = Static<typeof WebhookTest>;
 
-/** The body that a webhook's URL receives. `id` is the event's and the same in every try; a receiver that has seen it answers 200 and does no more. */
+/**
+ * The body that a webhook's URL receives. `id` is the event's id and the same in every attempt; a receiver that has already processed it should
+ * answer 200 and do nothing.
+ */
 export const WebhookDelivery = Type.Object({
   id: Type.String(),
   webhookId: Id,
-  createdAt: Type.Integer({ description: "When it happened" }),
-  timestamp: Type.Integer({ description: "When it was sent; also `t` of the signature" }),
+  createdAt: Type.Integer({ description: "Time of the event" }),
+  timestamp: Type.Integer({ description: "Time of sending; also `t` of the signature" }),
   event: WebhookEventName,
   late: Type.Optional(
-    Type.Literal(true, { description: "Was tried for over an hour: newer events of the stream came before it" }),
+    Type.Literal(true, {
+      description: "Retried for more than an hour: newer events of the stream were delivered before it",
+    }),
   ),
   stream: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: "The stream as it is when sent, without its key" }),
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: "The stream's state at the time of sending, without its key",
+    }),
   ),
   payload: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });

@@ -4,12 +4,12 @@ import { ListQuery } from "../list.ts";
 import { none, ok, type Route } from "../route.ts";
 import { CreatedSigningKey, NewSigningKey, SigningKey, SigningKeyPatch } from "../signing-key.ts";
 
-/** Playback access: the keys that sign tokens, and a trial of a viewer's credentials. */
+/** Access control: signing keys, and a test of a viewer's credentials. */
 export const accessControlRoutes = {
   createSigningKey: {
     method: "POST",
     path: "/api/access-control/signing-key",
-    summary: "Create a signing key; its private key is in this answer alone",
+    summary: "Create a signing key; only this response contains the private key",
     auth: "key",
     body: NewSigningKey,
     success: ok(CreatedSigningKey),
@@ -44,7 +44,7 @@ export const accessControlRoutes = {
   deleteSigningKey: {
     method: "DELETE",
     path: "/api/access-control/signing-key/:id",
-    summary: "Delete a signing key; what it signed opens nothing any more",
+    summary: "Delete a signing key; its tokens are refused from then on",
     auth: "key",
     success: none,
     failures: [404],
@@ -52,7 +52,7 @@ export const accessControlRoutes = {
   tryAccess: {
     method: "POST",
     path: "/api/access-control/try",
-    summary: "Try a token or access key on a playback id of your own, and read why it would be refused",
+    summary: "Test a token or access key on one of your playback ids, and get the reason for a refusal",
     auth: "key",
     body: AccessTrial,
     success: ok(AccessTrialResult),
@@ -61,7 +61,7 @@ export const accessControlRoutes = {
   createOwnerToken: {
     method: "POST",
     path: "/api/access-control/owner-token",
-    summary: "Create a token that lets the owner watch a stream or recording for an hour",
+    summary: "Create a token with which the owner can watch a stream or recording for an hour",
     auth: "key",
     body: NewOwnerToken,
     success: ok(OwnerToken),

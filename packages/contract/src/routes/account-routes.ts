@@ -38,7 +38,7 @@ export const accountRoutes = {
   signOut: {
     method: "DELETE",
     path: "/api/dashboard/sign-in",
-    summary: "Forget the dashboard's cookie",
+    summary: "Sign out of the dashboard",
     auth: "none",
     success: none,
     failures: [],
@@ -46,7 +46,7 @@ export const accountRoutes = {
   getDashboardSession: {
     method: "GET",
     path: "/api/dashboard/session",
-    summary: "Who is signed in",
+    summary: "Get the signed-in person or key",
     auth: "key",
     success: ok(DashboardSession),
     failures: [],
@@ -54,7 +54,7 @@ export const accountRoutes = {
   getServerSettings: {
     method: "GET",
     path: "/api/dashboard/settings",
-    summary: "How this server is set up, without secrets",
+    summary: "Get the server's settings, without secrets",
     auth: "key",
     success: ok(ServerSettings),
     failures: [],
@@ -70,7 +70,7 @@ export const accountRoutes = {
   getServerAddress: {
     method: "GET",
     path: "/api/dashboard/address",
-    summary: "Where people reach this server, and how that is known",
+    summary: "Get the server's public address and its origin",
     auth: "key",
     success: ok(ServerAddress),
     failures: [],
@@ -78,7 +78,7 @@ export const accountRoutes = {
   pinServerAddress: {
     method: "PUT",
     path: "/api/dashboard/address",
-    summary: "Pin the address that webhooks and events tell, or let the one last used count again",
+    summary: "Pin the address used in webhooks and events, or return to the last used one",
     auth: "dashboard",
     needsAccount: true,
     body: ServerAddressPin,
@@ -88,7 +88,7 @@ export const accountRoutes = {
   getAccount: {
     method: "GET",
     path: "/api/user/me",
-    summary: "The account that asks",
+    summary: "Get the caller's account",
     auth: "key",
     success: ok(Account),
     failures: [],
@@ -96,7 +96,7 @@ export const accountRoutes = {
   createPerson: {
     method: "POST",
     path: "/api/person",
-    summary: "Let somebody sign in at the dashboard with a password",
+    summary: "Add a person who can sign in to the dashboard with a password",
     auth: "dashboard",
     needsAccount: true,
     body: NewPerson,
@@ -106,7 +106,7 @@ export const accountRoutes = {
   listPeople: {
     method: "GET",
     path: "/api/person",
-    summary: "List who may sign in with a password",
+    summary: "List the people who can sign in with a password",
     auth: "dashboard",
     needsAccount: true,
     query: ListQuery,
@@ -116,7 +116,7 @@ export const accountRoutes = {
   patchPerson: {
     method: "PATCH",
     path: "/api/person/:id",
-    summary: "Set a password; the person's other sign-ins end",
+    summary: "Set a password; the person's other sessions end",
     auth: "dashboard",
     needsAccount: true,
     body: PersonPatch,
@@ -126,7 +126,7 @@ export const accountRoutes = {
   deletePerson: {
     method: "DELETE",
     path: "/api/person/:id",
-    summary: "Remove somebody; their sign-ins end at once",
+    summary: "Remove a person; their sessions end at once",
     auth: "dashboard",
     needsAccount: true,
     success: none,
@@ -135,7 +135,7 @@ export const accountRoutes = {
   listProjects: {
     method: "GET",
     path: "/api/project",
-    summary: "List projects: a key sees its own, the dashboard all of the account",
+    summary: "List projects: a key sees its own, the dashboard all projects of the account",
     auth: "key",
     success: ok(Type.Array(Project)),
     failures: [],
@@ -180,7 +180,7 @@ export const accountRoutes = {
   createApiToken: {
     method: "POST",
     path: "/api/api-token",
-    summary: "Create an API key; its text is in this answer alone",
+    summary: "Create an API key; only this response contains the key",
     auth: "dashboard",
     body: NewApiToken,
     success: { status: 201, body: CreatedApiToken },

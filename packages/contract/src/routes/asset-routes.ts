@@ -9,7 +9,7 @@ const assetList = Type.Object({
   ...ListQuery.properties,
   playbackId: Type.Optional(Type.String()),
   sourceUrl: Type.Optional(Type.String()),
-  phase: Type.Optional(Type.String({ description: "`deleting`: those that can be restored" })),
+  phase: Type.Optional(Type.String({ description: "`deleting`: deleted assets that can be restored" })),
   details: flag("`1`: with the tracks of each file"),
 });
 
@@ -23,12 +23,12 @@ const importing = {
   failures: [400, 422],
 } as const;
 
-/** Files that were uploaded or imported, and the tasks that process them. */
+/** Uploaded and imported files, and the tasks that process them. */
 export const assetRoutes = {
   requestUpload: {
     method: "POST",
     path: "/api/asset/request-upload",
-    summary: "Create an asset and get the addresses to upload its file to",
+    summary: "Create an asset and get the upload URLs for its file",
     auth: "key",
     body: NewAsset,
     success: ok(RequestedUpload),
@@ -65,7 +65,7 @@ export const assetRoutes = {
   deleteAsset: {
     method: "DELETE",
     path: "/api/asset/:id",
-    summary: "Delete an asset: nobody plays it from now on, and it can be restored until its bytes are removed",
+    summary: "Delete an asset: it stops playing at once, and can be restored until its bytes are removed",
     auth: "key",
     success: none,
     failures: [400, 404],
@@ -81,7 +81,7 @@ export const assetRoutes = {
   retryAsset: {
     method: "POST",
     path: "/api/asset/:id/retry",
-    summary: "Process a failed asset once more",
+    summary: "Retry processing of a failed asset",
     auth: "key",
     success: ok(Type.Object({ task: Type.Object({ id: Type.String() }) })),
     failures: [404, 422],
@@ -89,7 +89,7 @@ export const assetRoutes = {
   transcode: {
     method: "POST",
     path: "/api/transcode",
-    summary: "Transcode a file from one place of yours to another; the task says how far it is",
+    summary: "Transcode a file from one store to another; the task reports progress",
     auth: "key",
     body: NewTranscode,
     success: ok(Task),
@@ -115,7 +115,7 @@ export const assetRoutes = {
   retryTask: {
     method: "POST",
     path: "/api/task/:id/retry",
-    summary: "Do a failed or cancelled task once more",
+    summary: "Retry a failed or cancelled task",
     auth: "key",
     success: ok(Task),
     failures: [404, 422],

@@ -3,7 +3,7 @@ import { Asset } from "../asset.ts";
 import { CreatedClip, NewClip } from "../clip.ts";
 import { ok, type Route } from "../route.ts";
 
-/** Stretches of streams, recordings and assets as assets of their own. */
+/** Clips of streams, recordings and assets. */
 export const clipRoutes = {
   createClip: {
     method: "POST",

@@ -15,7 +15,7 @@ const feedQuery = Type.Object({
 
 const health = {
   method: "GET",
-  summary: "How a stream is: conditions, their history, metrics",
+  summary: "Get a stream's health: conditions, their history, metrics",
   auth: "key",
   anyOrigin: true,
   success: ok(StreamHealth),
@@ -32,7 +32,7 @@ const events = {
   failures: [400, 404, 503],
 } as const;
 
-/** Health and events of streams, at the two addresses of the data API. */
+/** Health and events of streams, at both URLs of the data API. */
 export const dataRoutes = {
   getStreamHealth: { ...health, path: "/api/data/stream/:id/health" },
   getStreamHealthOutsideApi: { ...health, path: "/data/stream/:id/health" },

@@ -43,7 +43,7 @@ export const multistreamRoutes = {
   deleteTarget: {
     method: "DELETE",
     path: "/api/multistream/target/:id",
-    summary: "Delete a multistream target; streams forget it",
+    summary: "Delete a multistream target; it is removed from all streams",
     auth: "key",
     success: none,
     failures: [404],

@@ -4,12 +4,12 @@ import { Ingest } from "../ingest.ts";
 import { PlaybackInfo } from "../playback.ts";
 import { flag, ok, type Route } from "../route.ts";
 
-/** What anybody may ask: what this server is, where things play and where to publish to. */
+/** Public operations: the server's identity, playback URLs, ingest URLs. */
 export const playbackRoutes = {
   getApiBase: {
     method: "GET",
     path: "/api",
-    summary: "Name and version of this server, and where its API is described",
+    summary: "Get the server's name and version, and the URL of its API description",
     auth: "none",
     success: ok(ApiBase),
     failures: [],
@@ -17,7 +17,7 @@ export const playbackRoutes = {
   getPlayback: {
     method: "GET",
     path: "/api/playback/:id",
-    summary: "Where a stream or recording plays",
+    summary: "Get the playback URLs of a stream, recording or asset",
     auth: "none",
     query: Type.Object({ recordings: flag("`true`: with `dvrPlayback`; needs the owner's key") }),
     success: ok(PlaybackInfo),
@@ -26,7 +26,7 @@ export const playbackRoutes = {
   getIngest: {
     method: "GET",
     path: "/api/ingest",
-    summary: "Where to publish to",
+    summary: "Get the ingest URLs",
     auth: "none",
     success: ok(Type.Array(Ingest)),
     failures: [],

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
+import { Asset } from "../asset.ts";
 import { ListQuery } from "../list.ts";
-import { clipList, flag, none, ok, type Route } from "../route.ts";
+import { flag, none, ok, type Route } from "../route.ts";
 import { Session, SessionIds } from "../session.ts";
 
 const forceUrl = { forceUrl: flag("Anything but `false`: `recordingUrl` and `mp4Url` before the recording is ready") };
@@ -11,7 +12,7 @@ const sessionList = Type.Object({
   record: Type.Optional(Type.Enum(["true", "false", "1", "0"])),
 });
 
-/** Sessions: of a stream, of all, one. */
+/** Sessions: of one stream, of all streams, and single ones. */
 export const sessionRoutes = {
   listStreamSessions: {
     method: "GET",
@@ -25,7 +26,7 @@ export const sessionRoutes = {
   listChildSessions: {
     method: "GET",
     path: "/api/stream/sessions/:id",
-    summary: "The same at its older address",
+    summary: "The same, at its older URL",
     auth: "key",
     query: sessionList,
     success: ok(Type.Array(Session)),
@@ -71,7 +72,7 @@ export const sessionRoutes = {
     path: "/api/session/:id/clips",
     summary: "List the clips of a session",
     auth: "key",
-    success: ok(clipList),
+    success: ok(Type.Array(Asset)),
     failures: [404],
   },
 } as const satisfies Record<string, Route>;

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
+import { Asset } from "../asset.ts";
 import { ListQuery } from "../list.ts";
-import { clipList, flag, none, ok, type Route } from "../route.ts";
+import { flag, none, ok, type Route } from "../route.ts";
 import {
   NewStream,
   NewTargetRef,
@@ -23,7 +24,7 @@ const streamList = Type.Object({
 
 const deletion = Type.Object({ recordings: flag("`true`: the recordings of all their sessions, too") });
 
-/** Streams and what is done with them. */
+/** Streams. */
 export const streamRoutes = {
   createStream: {
     method: "POST",
@@ -70,7 +71,7 @@ export const streamRoutes = {
   getStreamInfo: {
     method: "GET",
     path: "/api/stream/:id/info",
-    summary: "Get a stream and a session by an id, stream key, playback id or session id",
+    summary: "Get a stream and a session by stream id, stream key, playback id or session id",
     auth: "key",
     success: ok(StreamInfo),
     failures: [404],
@@ -78,7 +79,7 @@ export const streamRoutes = {
   listStreamsOfUser: {
     method: "GET",
     path: "/api/stream/user/:id",
-    summary: "List the streams that an account made",
+    summary: "List the streams created by an account",
     auth: "key",
     query: streamList,
     success: ok(Type.Array(Stream)),
@@ -96,7 +97,7 @@ export const streamRoutes = {
   patchStreamRecord: {
     method: "PATCH",
     path: "/api/stream/:id/record",
-    summary: "Record a stream from its next session on, or not",
+    summary: "Turn recording on or off, from the next session",
     auth: "key",
     body: RecordPatch,
     success: none,
@@ -105,7 +106,7 @@ export const streamRoutes = {
   patchStreamSuspended: {
     method: "PATCH",
     path: "/api/stream/:id/suspended",
-    summary: "Suspend a stream, which ends its broadcast, or let it go on",
+    summary: "Suspend a stream, which ends its broadcast, or resume it",
     auth: "key",
     body: SuspendedPatch,
     success: none,
@@ -133,7 +134,7 @@ export const streamRoutes = {
   terminateStream: {
     method: "DELETE",
     path: "/api/stream/:id/terminate",
-    summary: "End the present broadcast; the broadcaster may come back",
+    summary: "End the current broadcast; the broadcaster may reconnect",
     auth: "key",
     success: none,
     failures: [404, 429],
@@ -141,7 +142,7 @@ export const streamRoutes = {
   rotateStreamKey: {
     method: "POST",
     path: "/api/stream/:id/rotate-key",
-    summary: "Give a stream a new stream key; who publishes with the old one is disconnected",
+    summary: "Rotate the stream key; a publisher with the old key is disconnected",
     auth: "key",
     success: ok(Stream),
     failures: [404],
@@ -149,7 +150,7 @@ export const streamRoutes = {
   listRefusedPublishes: {
     method: "GET",
     path: "/api/stream/:id/refused-publishes",
-    summary: "List attempts of the last 15 minutes to publish the stream that were refused",
+    summary: "List the refused publish attempts of the last 15 minutes",
     auth: "key",
     success: ok(Type.Array(RefusedPublish)),
     failures: [404],
@@ -168,13 +169,13 @@ export const streamRoutes = {
     path: "/api/stream/:id/clips",
     summary: "List the clips of a stream, by its id or playback id",
     auth: "key",
-    success: ok(clipList),
+    success: ok(Type.Array(Asset)),
     failures: [404],
   },
   addStreamTarget: {
     method: "POST",
     path: "/api/stream/:id/create-multistream-target",
-    summary: "Add a multistream target to a stream; kept, and forwarded to in a later version",
+    summary: "Add a multistream target to a stream",
     auth: "key",
     body: NewTargetRef,
     success: none,

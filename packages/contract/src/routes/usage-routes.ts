@@ -4,14 +4,14 @@ import { UsageMetric, UsageQuery } from "../usage.ts";
 
 const usage = {
   method: "GET",
-  summary: "Minutes transcoded, delivered and stored; a list where steps or a breakdown are asked for",
+  summary: "Minutes transcoded, delivered and stored; a list if the query has steps or a breakdown",
   auth: "key",
   query: UsageQuery,
   success: ok(Type.Union([UsageMetric, Type.Array(UsageMetric)])),
   failures: [400],
 } as const;
 
-/** Usage, at the two addresses of the data API. */
+/** Usage, at both URLs of the data API. */
 export const usageRoutes = {
   getUsage: { ...usage, path: "/api/data/usage/query" },
   getUsageOutsideApi: { ...usage, path: "/data/usage/query" },

@@ -4,7 +4,7 @@ import { TotalViews, Viewership, ViewsNow, ViewsNowQuery, ViewsQuery } from "../
 
 const viewsNow = {
   method: "GET",
-  summary: "Viewers at the moment",
+  summary: "Current viewers",
   auth: "key",
   query: ViewsNowQuery,
   success: ok(Type.Array(ViewsNow)),
@@ -13,7 +13,7 @@ const viewsNow = {
 
 const views = {
   method: "GET",
-  summary: "Views and playtime of a stretch of time",
+  summary: "Views and playtime in a period",
   auth: "key",
   query: ViewsQuery,
   success: ok(Type.Array(Viewership)),
@@ -22,7 +22,7 @@ const views = {
 
 const viewsOfCreator = {
   ...views,
-  summary: "Views and playtime of one asset or stream; for keys in web pages as well",
+  summary: "Views and playtime of one asset or stream; also for browser keys",
 } as const;
 
 const totalViews = {
@@ -35,13 +35,13 @@ const totalViews = {
 
 const logPlayback = {
   method: "POST",
-  summary: "What a player tells of itself, as JSON or as JSON in text/plain",
+  summary: "Report of a player, as JSON or as JSON in text/plain",
   auth: "none",
   success: none,
   failures: [400, 413, 429],
 } as const;
 
-/** Current and past viewers, at the two addresses of the data API; players report to a third one. */
+/** Current and past viewers, at both URLs of the data API; players report to a third. */
 export const viewsRoutes = {
   getViewsNow: { ...viewsNow, path: "/api/data/views/now" },
   getViewsNowOutsideApi: { ...viewsNow, path: "/data/views/now" },

@@ -36,7 +36,7 @@ export const webhookRoutes = {
   deleteWebhooks: {
     method: "DELETE",
     path: "/api/webhook",
-    summary: "Delete several webhooks; none when one of them is not there",
+    summary: "Delete several webhooks; all or none",
     auth: "key",
     body: WebhookIds,
     success: none,
@@ -45,7 +45,7 @@ export const webhookRoutes = {
   listSubscribedWebhooks: {
     method: "GET",
     path: "/api/webhook/subscribed/:event",
-    summary: "List the webhooks that are about an event",
+    summary: "List the webhooks for an event",
     auth: "key",
     query: ListQuery,
     success: ok(Type.Array(Webhook)),
@@ -71,7 +71,7 @@ export const webhookRoutes = {
   patchWebhook: {
     method: "PATCH",
     path: "/api/webhook/:id",
-    summary: "Change a webhook, pause it, or let it go on",
+    summary: "Change, pause or resume a webhook",
     auth: "key",
     body: WebhookPatch,
     success: none,
@@ -80,7 +80,7 @@ export const webhookRoutes = {
   deleteWebhook: {
     method: "DELETE",
     path: "/api/webhook/:id",
-    summary: "Delete a webhook with its log and what waits for it; answers with what it was",
+    summary: "Delete a webhook with its log and its waiting events; returns the deleted webhook",
     auth: "key",
     success: ok(Webhook),
     failures: [404],
@@ -88,7 +88,7 @@ export const webhookRoutes = {
   listWebhookLogs: {
     method: "GET",
     path: "/api/webhook/:id/log",
-    summary: "List the calls of a webhook, the latest first; kept for 7 days, the latest 1000",
+    summary: "List the calls of a webhook, latest first; the latest 1000 are kept for 7 days",
     auth: "key",
     query: ListQuery,
     success: ok(Type.Array(WebhookLog)),
@@ -105,7 +105,7 @@ export const webhookRoutes = {
   resendWebhookLog: {
     method: "POST",
     path: "/api/webhook/:id/log/:logId/resend",
-    summary: "Make a call once more, now: the same body with a new timestamp, signed again",
+    summary: "Repeat a call now: the same body with a new timestamp and signature",
     auth: "key",
     success: ok(WebhookLog),
     failures: [404, 429],
@@ -113,7 +113,7 @@ export const webhookRoutes = {
   replayWebhook: {
     method: "POST",
     path: "/api/webhook/:id/replay",
-    summary: "Deliver the events of a time range once more, in order, under their old ids; 10000 at most",
+    summary: "Deliver the events of a time range again, in order and with their original ids; at most 10000",
     auth: "key",
     body: WebhookReplay,
     success: ok(WebhookReplayed),
@@ -122,7 +122,7 @@ export const webhookRoutes = {
   testWebhook: {
     method: "POST",
     path: "/api/webhook/:id/test",
-    summary: "Send a made-up event now and answer with what came of it",
+    summary: "Send a test event now and return the result",
     auth: "key",
     body: WebhookTest,
     success: ok(WebhookLog),
