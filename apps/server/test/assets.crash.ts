@@ -1,7 +1,8 @@
 import { openAsBlob } from "node:fs";
 import { glob, stat } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { everyFrame, makeFile } from "../src/media/vod/vod-rig.ts";
+import { makeFile } from "../src/media/vod/media-file-rig.ts";
+import { everyFrame } from "../src/media/vod/media-track-rig.ts";
 import { openArena } from "./support/arena.ts";
 import { AvFile } from "./support/av-file.ts";
 

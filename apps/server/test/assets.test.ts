@@ -1,7 +1,7 @@
 import { openAsBlob } from "node:fs";
 import type { Asset } from "@weir/client";
 import { expect, test } from "vitest";
-import { type FileOptions, makeFile } from "../src/media/vod/vod-rig.ts";
+import { type FileOptions, makeFile } from "../src/media/vod/media-file-rig.ts";
 import { shareArena } from "./support/arena.ts";
 import { AvFile } from "./support/av-file.ts";
 

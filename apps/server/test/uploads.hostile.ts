@@ -1,6 +1,7 @@
 import { openAsBlob } from "node:fs";
 import { expect, test } from "vitest";
-import { everyFrame, makeFile } from "../src/media/vod/vod-rig.ts";
+import { makeFile } from "../src/media/vod/media-file-rig.ts";
+import { everyFrame } from "../src/media/vod/media-track-rig.ts";
 import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { experienceOf, measured } from "./support/bystander.ts";

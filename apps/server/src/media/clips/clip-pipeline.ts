@@ -119,9 +119,9 @@ export class ClipPipeline implements ClipMaker {
     const init = await this.#readInit(parent, rendition, piece.segment.init);
     await writeFile(path, [init, await buffer(await this.#read(parent, rendition, piece.segment))], { mode: 0o600 });
     const rows: StoredSegment[] = [];
-    await this.#settings.children.run(
+    await using children = this.#settings.children.of(path);
+    await children.run(
       edgeJob(rendition, piece, plan.fromSeconds, this.#settings.preset),
-      path,
       async (framed) => {
         const span = await made.keep(framed);
         if (span) rows.push(...span.segments);

@@ -13,9 +13,11 @@ import { S3Bucket } from "../../platform/storage/s3-bucket.ts";
 import { type S3TestServer, startS3TestServer } from "../../platform/storage/s3-test-server.ts";
 import { type AssetProcessor, TranscodeFailed, type TranscodeWork } from "../../ports/index.ts";
 import { AssetPipeline } from "../vod/asset-pipeline.ts";
+import { decodePictures } from "../vod/decoded-file-rig.ts";
+import { makeFile } from "../vod/media-file-rig.ts";
+import { everyFrame } from "../vod/media-track-rig.ts";
 import { SourceFiles } from "../vod/source-files.ts";
 import { VodChildren } from "../vod/vod-children.ts";
-import { decodePictures, everyFrame, makeFile } from "../vod/vod-rig.ts";
 import { VodTurns } from "../vod/vod-turns.ts";
 import { StoredFileTranscoder } from "./stored-file-transcoder.ts";
 

@@ -93,7 +93,7 @@ export class LiveRung {
     }
     const isIdr = this.#keyframes.isDue(pts, isRestart);
     const isLargeEnough = larger.width >= this.#rung.width && larger.height >= this.#rung.height;
-    await this.#scaler.scale(isLargeEnough ? larger : original, this.#picture);
+    this.#scaler.scale(isLargeEnough ? larger : original, this.#picture);
     this.#needsIdr = false;
     this.#msn = segment.msn;
     this.#underWay = this.#encode(pts, isIdr, segment.isNew);

@@ -15,20 +15,18 @@ test.each([
   ["at the left", AVCHROMA_LOC_LEFT, 159.875],
   ["in the centre", AVCHROMA_LOC_CENTER, 159.75],
   ["at an unknown place", AVCHROMA_LOC_UNSPECIFIED, 160],
-])(
-  "colours of a picture with chroma samples %s stay where they are when it is scaled",
-  async (_place, location, right) => {
-    const source = pictureWithEdge(location);
-    const target = new Frame();
-    target.alloc();
-    await new PictureScaler(640, 360, AV_PIX_FMT_YUV420P).scale(source, target);
-    const [, chroma] = target.data ?? [];
-    const row = [...(chroma?.subarray(0, 320) ?? [])];
-    expect(
-      row.reduce((samples, value) => samples + (value - BLUE_BEFORE) / (BLUE_BEHIND - BLUE_BEFORE), 0),
-    ).toBeCloseTo(right, 1);
-  },
-);
+])("colours of a picture with chroma samples %s stay where they are when it is scaled", (_place, location, right) => {
+  const source = pictureWithEdge(location);
+  const target = new Frame();
+  target.alloc();
+  new PictureScaler(640, 360, AV_PIX_FMT_YUV420P).scale(source, target);
+  const [, chroma] = target.data ?? [];
+  const row = [...(chroma?.subarray(0, 320) ?? [])];
+  expect(row.reduce((samples, value) => samples + (value - BLUE_BEFORE) / (BLUE_BEHIND - BLUE_BEFORE), 0)).toBeCloseTo(
+    right,
+    1,
+  );
+});
 
 const BLUE_BEFORE = 50;
 const BLUE_BEHIND = 200;

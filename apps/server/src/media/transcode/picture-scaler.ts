@@ -46,7 +46,7 @@ export class PictureScaler {
   }
 
   /** `target` is an allocated frame that this scaler alone writes to. */
-  async scale(source: Frame, target: Frame): Promise<void> {
+  scale(source: Frame, target: Frame): void {
     if (this.#isAsWanted(source)) {
       target.unref();
       check(target.ref(source), "cannot share a picture");
@@ -67,7 +67,8 @@ export class PictureScaler {
     // Where a stream says nothing, as rungs do, its chroma samples are at the left (ITU-T H.264 E.2.1). The scaler takes unspecified for the centre.
     const isKnown = source.chromaLocation !== AVCHROMA_LOC_UNSPECIFIED;
     target.chromaLocation = isKnown ? AVCHROMA_LOC_LEFT : AVCHROMA_LOC_UNSPECIFIED;
-    check(await this.#context.scaleFrame(target, source), "cannot scale a picture");
+    // Encoders run in threads meanwhile; one more for this would cost more than it saves.
+    check(this.#context.scaleFrameSync(target, source), "cannot scale a picture");
   }
 
   #isAsWanted({ width, height, format, colorRange }: Frame): boolean {

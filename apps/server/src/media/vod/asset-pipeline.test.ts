@@ -1,20 +1,14 @@
-import { rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
-import { silentLog } from "../../platform/log.ts";
-import { Slices } from "../../platform/slices.ts";
-import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
-import { makeTestFolder } from "../../platform/test-folder.ts";
-import { type AssetLedger, AssetNotWanted, type AssetWork, type MediaIndex } from "../../ports/index.ts";
-import { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
-import { AssetPipeline } from "./asset-pipeline.ts";
-import { SourceFiles } from "./source-files.ts";
-import { ChildFailed, VodChildren } from "./vod-children.ts";
-import type { VodJob } from "./vod-protocol.ts";
-import { decodePictures, everyFrame, type FileOptions, makeFile } from "./vod-rig.ts";
-import { VodTurns } from "./vod-turns.ts";
+import { AssetNotWanted } from "../../ports/index.ts";
+import { AssetPipelineRig, KeptLedger } from "./asset-pipeline-rig.ts";
+import { decodePictures } from "./decoded-file-rig.ts";
+import { type FileOptions, makeFile } from "./media-file-rig.ts";
+import { everyFrame } from "./media-track-rig.ts";
+import { ChildFailed, type FileChildren, VodChildren } from "./vod-children.ts";
 
 const SOURCE = "v1/project-1/asset/asset-1/source/1/original";
 const OUT = "v1/project-1/asset/asset-1/out/1/";
@@ -30,83 +24,35 @@ beforeAll(async () => {
 });
 afterAll(() => clip[Symbol.asyncDispose]());
 
-/** Keeps what is told. */
-class LedgerOfTest implements AssetLedger {
-  readonly told: string[] = [];
-  playableMedia: MediaIndex | null = null;
-  media: MediaIndex | null = null;
-  sentence = "";
-  isWanted = true;
-  readonly #work: AssetWork;
-
-  constructor(work: AssetWork) {
-    this.#work = work;
-  }
-
-  async beginProcessing(): Promise<AssetWork | null> {
-    return this.#work;
-  }
-
-  async progressed(): Promise<void> {
-    if (!this.isWanted) throw new AssetNotWanted("deleted");
-  }
-
-  async probed(): Promise<void> {
-    this.told.push("probed");
-  }
-
-  async playable(_id: string, media: MediaIndex): Promise<void> {
-    this.told.push("playable");
-    this.playableMedia = media;
-  }
-
-  async finished(_id: string, media: MediaIndex): Promise<void> {
-    this.told.push("finished");
-    this.media = media;
-  }
-
-  async failed(_id: string, sentence: string): Promise<void> {
-    this.told.push("failed");
-    this.sentence = sentence;
-  }
-}
-
 /** Counts jobs, and ends one of them as if its worker had been killed. */
 class ChildrenOfTest extends VodChildren {
   readonly jobs: string[] = [];
   failsAt = "";
 
-  override async run(
-    job: VodJob,
-    ...rest: Parameters<VodChildren["run"]> extends [VodJob, ...infer Rest] ? Rest : never
-  ) {
-    const name = job.type === "scan" ? "scan" : `chunk ${job.segments[0]?.msn}`;
-    this.jobs.push(name);
-    if (name === this.failsAt) throw new ChildFailed("killed");
-    await super.run(job, ...rest);
+  override of(path: string): FileChildren {
+    const children = super.of(path);
+    const run = children.run.bind(children);
+    children.run = async (job, ...rest) => {
+      const name = job.type === "scan" ? "scan" : `chunk ${job.segments[0]?.msn}`;
+      this.jobs.push(name);
+      if (name === this.failsAt) throw new ChildFailed("killed");
+      await run(job, ...rest);
+    };
+    return children;
   }
 }
 
 async function startRig(bytes: Uint8Array | null = null) {
-  const folder = makeTestFolder("assets");
-  const store = new LocalObjectStore(join(folder, "objects"));
-  await store.open();
-  if (bytes) await store.put(SOURCE, bytes);
-  else await store.putFile(SOURCE, clip.path);
-  const sources = new SourceFiles({ store, folder: join(folder, "sources"), freeBytes: () => 1e12 });
-  await sources.open();
-  const children = new ChildrenOfTest(systemClock);
-  const pipeline = new AssetPipeline({
-    clock: systemClock,
-    log: silentLog,
-    store,
-    sources,
-    children,
-    scans: new VodTurns(() => 2),
-    chunks: new VodTurns(() => 1),
-    preset: "ultrafast",
+  // Each start of a child leaves a line.
+  const starts = join(clip.path, `../starts-${randomUUID()}`);
+  const children = new ChildrenOfTest(systemClock, {
+    prefix: ["/bin/sh", "-c", `echo started >> "$0"; exec "$@"`, starts],
+    bounds: [],
   });
-  const ledger = new LedgerOfTest({
+  const rig = await AssetPipelineRig.open(children);
+  if (bytes) await rig.store.put(SOURCE, bytes);
+  else await rig.store.putFile(SOURCE, clip.path);
+  const ledger = new KeptLedger({
     ...{ assetId: "asset-1", projectId: "project-1", sourceKey: SOURCE, sourceBytes: 1, attempt: 1, outPrefix: OUT },
     ...{
       profiles: [{ name: "small", height: 64, bitrate: 100_000 }],
@@ -115,19 +61,12 @@ async function startRig(bytes: Uint8Array | null = null) {
       progress: 0,
     },
   });
-  const readInit = async (rendition: string, init: string) => buffer(await store.read(`${OUT}${rendition}/${init}`));
-  const mp4 = async (media: MediaIndex, rendition: string) => {
-    const built = await ArchiveMp4.build(media, readInit, new Slices(systemClock), rendition);
-    const read = async function* (of: string, span: string, range: { start: number; end: number }) {
-      yield* await store.read(`${OUT}${of}/${span}`, range);
-    };
-    return buffer(built.read({ start: 0, end: built.size - 1 }, read));
-  };
   const signal = new AbortController();
   return {
-    ...{ store, children, ledger, mp4, signal },
-    process: () => pipeline.process("asset-1", ledger, signal.signal),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    ...{ children, ledger, signal, store: rig.store, mp4: rig.mp4.bind(rig) },
+    process: () => rig.pipeline.process("asset-1", ledger, signal.signal),
+    childrenStarted: async () => (await readFile(starts, "utf8")).split("\n").length - 1,
+    [Symbol.asyncDispose]: () => rig[Symbol.asyncDispose](),
   };
 }
 
@@ -137,8 +76,9 @@ test("a source that players take plays before its rungs are made, and is bit for
   const { ledger, children } = rig;
   expect(ledger.told).toEqual(["probed", "playable", "finished"]);
   expect(children.jobs).toEqual(["scan", "chunk 1", "chunk 9"]);
+  expect(await rig.childrenStarted()).toBe(1);
   expect(ledger.playableMedia?.renditions.map(({ rendition }) => rendition)).toEqual(["source", "audio"]);
-  const media = ledger.media as MediaIndex;
+  const { media } = ledger;
   expect(media.renditions.map(({ rendition }) => rendition)).toEqual(["source", "v0", "audio"]);
   const [source, small] = media.renditions;
   expect(small?.segments.map(({ msn, startTicks, durationTicks }) => [msn, startTicks, durationTicks])).toEqual(
@@ -165,7 +105,7 @@ test("a run that follows a killed one goes on at its chunk, and makes nothing tw
   rig.children.jobs.length = 0;
   await rig.process();
   expect(rig.children.jobs).toEqual(["chunk 9"]);
-  expect(rig.ledger.media?.renditions[1]?.segments).toHaveLength(15);
+  expect(rig.ledger.media.renditions[1]?.segments).toHaveLength(15);
 });
 
 test("a deleted asset is given up, and its owner's wish let through", async () => {

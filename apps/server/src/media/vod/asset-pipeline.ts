@@ -9,8 +9,8 @@ import { type AssetRung, planAsset } from "./asset-ladder.ts";
 import { type Chunk, planChunks } from "./chunk-plan.ts";
 import { MadeFiles } from "./made-files.ts";
 import { CannotCopy, FileRefused } from "./refusal.ts";
-import type { LocalSource, SourceFiles } from "./source-files.ts";
-import type { VodChildren } from "./vod-children.ts";
+import type { SourceFiles } from "./source-files.ts";
+import type { FileChildren, VodChildren } from "./vod-children.ts";
 import type { EncodeJob, FramedMessage, MadeSpan, ScanJob, ScannedFile, ScannedPicture } from "./vod-protocol.ts";
 import type { VodTurns } from "./vod-turns.ts";
 
@@ -62,7 +62,8 @@ export class AssetPipeline implements AssetProcessor {
     const made = new MadeFiles(this.#settings.store, work.outPrefix);
     try {
       await using source = await this.#settings.sources.take(work.sourceKey, work.assetId, work.sourceBytes, signal);
-      await this.#make(work, source, made, ledger, signal);
+      await using children = this.#settings.children.of(source.path);
+      await this.#make(work, children, made, ledger, signal);
     } catch (error) {
       if (!(error instanceof FileRefused)) throw error instanceof ObjectNotFound ? lostSource(error) : error;
       await made.dropAll();
@@ -70,11 +71,12 @@ export class AssetPipeline implements AssetProcessor {
     }
   }
 
-  async #make(work: AssetWork, source: LocalSource, made: MadeFiles, ledger: AssetLedger, signal: AbortSignal) {
+  async #make(work: AssetWork, children: FileChildren, made: MadeFiles, ledger: AssetLedger, signal: AbortSignal) {
     const { assetId } = work;
     const progress = new Progress(this.#settings.clock, (done) => ledger.progressed(assetId, done));
-    const { file, spans } = await this.#scan(work, source, made, progress, signal);
+    const { file, spans } = await this.#scan(work, children, made, progress, signal);
     await ledger.probed(assetId, file.spec);
+    await this.#restWhereOthersWait(children);
     const { picture } = file;
     const rungs = picture ? planAsset(picture, work.profiles) : [];
     const begun = indexOf(work, spans, picture, []);
@@ -82,7 +84,7 @@ export class AssetPipeline implements AssetProcessor {
       const mp4s = [await this.#mp4(begun, made, "source")];
       await ledger.playable(assetId, { ...begun, ...(rungs.length > 0 && { isGrowing: true }), mp4s });
     }
-    const encoded = picture ? await this.#encode(work, picture, rungs, source, made, progress, signal) : [];
+    const encoded = picture ? await this.#encode(work, picture, rungs, children, made, progress, signal) : [];
     const index = indexOf(work, [...spans, ...encoded], picture, rungs);
     if (picture && !index.renditions.some(({ track }) => track.kind === "video"))
       throw new FileRefused(
@@ -93,7 +95,7 @@ export class AssetPipeline implements AssetProcessor {
 
   async #scan(
     work: AssetWork,
-    source: LocalSource,
+    children: FileChildren,
     made: MadeFiles,
     progress: Progress,
     signal: AbortSignal,
@@ -102,11 +104,11 @@ export class AssetPipeline implements AssetProcessor {
     if (noted) return noted;
     const segmentSeconds = Math.min(work.targetSegmentSeconds ?? SEGMENT_SECONDS, MAX_SEGMENT_SECONDS);
     const job: ScanJob = { type: "scan", epoch: work.attempt, segmentSeconds, mayCopyVideo: true };
-    const scanned = await this.#scanAs(job, source, made, progress, signal).catch(async (error: unknown) => {
+    const scanned = await this.#scanAs(job, children, made, progress, signal).catch(async (error: unknown) => {
       if (!(error instanceof CannotCopy)) throw error;
       this.#settings.log.info({ assetId: work.assetId, reason: error.message }, "the asset's pictures are coded anew");
       await made.dropAll();
-      return this.#scanAs({ ...job, mayCopyVideo: false }, source, made, progress, signal);
+      return this.#scanAs({ ...job, mayCopyVideo: false }, children, made, progress, signal);
     });
     await made.note("scan", scanned);
     return scanned;
@@ -114,14 +116,14 @@ export class AssetPipeline implements AssetProcessor {
 
   async #scanAs(
     job: ScanJob,
-    source: LocalSource,
+    children: FileChildren,
     made: MadeFiles,
     progress: Progress,
     signal: AbortSignal,
   ): Promise<Scanned> {
     const spans: MadeSpan[] = [];
     let file: ScannedFile | null = null;
-    const { children, scans } = this.#settings;
+    const { scans } = this.#settings;
     const onMessage = async (framed: FramedMessage): Promise<void> => {
       const { message } = framed;
       const span = await made.keep(framed);
@@ -129,7 +131,7 @@ export class AssetPipeline implements AssetProcessor {
       if (message.type === "scanned") file = message.file;
       if (message.type === "progress") await progress.tell(message.done * SCAN_SHARE);
     };
-    await scans.run(() => children.run(job, source.path, onMessage, signal));
+    await scans.run(() => children.run(job, onMessage, signal));
     if (!file) throw new Error("a scan ended without telling what it found");
     return { file, spans };
   }
@@ -138,7 +140,7 @@ export class AssetPipeline implements AssetProcessor {
     work: AssetWork,
     picture: ScannedPicture,
     rungs: readonly AssetRung[],
-    source: LocalSource,
+    children: FileChildren,
     files: MadeFiles,
     progress: Progress,
     signal: AbortSignal,
@@ -163,9 +165,10 @@ export class AssetPipeline implements AssetProcessor {
         const spans = await turns.run(async () => {
           stop.throwIfAborted();
           const job: EncodeJob = { type: "encode", epoch: work.attempt, picture, rungs, preset, ...chunk };
-          return this.#chunk(job, source, files, (done) => tell(chunk, done), stop);
+          return this.#chunk(job, children, files, (done) => tell(chunk, done), stop);
         });
         made.push(...spans);
+        await this.#restWhereOthersWait(children);
       }
     });
     for (const lane of lanes) lane.catch((error: unknown) => failing.abort(error));
@@ -176,7 +179,7 @@ export class AssetPipeline implements AssetProcessor {
 
   async #chunk(
     job: EncodeJob,
-    source: LocalSource,
+    children: FileChildren,
     made: MadeFiles,
     tell: (done: number) => Promise<void>,
     signal: AbortSignal,
@@ -185,9 +188,8 @@ export class AssetPipeline implements AssetProcessor {
     const noted = await made.noted<MadeSpan[]>(name);
     if (noted) return noted;
     const spans: MadeSpan[] = [];
-    await this.#settings.children.run(
+    await children.run(
       job,
-      source.path,
       async (framed) => {
         const span = await made.keep(framed);
         if (span) spans.push(span);
@@ -198,6 +200,11 @@ export class AssetPipeline implements AssetProcessor {
     await made.note(name, spans);
     await tell(1);
     return spans;
+  }
+
+  /** Children take memory, and no more are held than work. */
+  async #restWhereOthersWait(children: FileChildren): Promise<void> {
+    if (!this.#settings.chunks.isFree) await children.rest();
   }
 
   async #mp4sOf(

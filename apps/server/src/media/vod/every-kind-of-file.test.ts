@@ -1,18 +1,11 @@
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { decodePictures, decodeSound } from "./decoded-file-rig.ts";
+import { BOTTOM_LEFT, BOTTOM_RIGHT, TOP_LEFT, TOP_RIGHT } from "./drawn-picture-rig.ts";
+import { type FileOptions, fileOf, makeFile } from "./media-file-rig.ts";
+import { everyFrame } from "./media-track-rig.ts";
+import { processHere } from "./process-here-rig.ts";
 import { FileRefused } from "./refusal.ts";
-import {
-  BOTTOM_LEFT,
-  BOTTOM_RIGHT,
-  decodePictures,
-  decodeSound,
-  everyFrame,
-  type FileOptions,
-  fileOf,
-  makeFile,
-  processHere,
-  TOP_LEFT,
-  TOP_RIGHT,
-} from "./vod-rig.ts";
 
 const X264 = { encoder: "libx264", options: { preset: "ultrafast" } } as const;
 const AAC = { encoder: "aac" } as const;
@@ -227,7 +220,6 @@ test.each([
 
 test("a file that is cut short is refused", async () => {
   await using whole = await makeFile({ format: "matroska", video: { ...X264, times: everyFrame(25, 8) } });
-  const { readFile } = await import("node:fs/promises");
   const bytes = await readFile(whole.path);
   await using part = await fileOf(bytes.subarray(0, bytes.length / 2));
   await expect(processHere(part.path)).rejects.toThrow(/cut short: it says that it lasts 8 seconds/);

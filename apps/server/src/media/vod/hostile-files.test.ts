@@ -3,8 +3,10 @@ import { readFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
+import { fileOf, makeFile } from "./media-file-rig.ts";
+import { everyFrame } from "./media-track-rig.ts";
+import { processHere } from "./process-here-rig.ts";
 import { FileRefused } from "./refusal.ts";
-import { everyFrame, fileOf, makeFile, processHere } from "./vod-rig.ts";
 
 const X264 = { encoder: "libx264", options: { preset: "ultrafast" } } as const;
 

@@ -5,14 +5,13 @@ import { Log } from "node-av/lib";
 import { encodeChunk } from "./chunk-encoder.ts";
 import { scanFile } from "./file-scan.ts";
 import { CannotCopy, FileRefused } from "./refusal.ts";
-import { frameMessage, type VodJob, type VodMessage } from "./vod-protocol.ts";
+import { frameMessage, SOURCES_PER_JOB, type VodJob, type VodMessage } from "./vod-protocol.ts";
 
-/** The process that works on one file: does the one job that it is given, and ends. It blocks where its parent is slower than it is. */
+/** The process that works on one file: does the jobs that it is given, and ends with their pipe. It blocks where its parent is slower than it is. */
 
-const JOB = 3;
+const JOBS = 3;
 const OUTPUT = 4;
-/** The same file twice: a reader that is opened anew begins at the beginning. */
-const SOURCES = [5, 6] as const;
+const FIRST_SOURCE = 5;
 /** After ingest, delivery and live transcoding. */
 const NICENESS = 15;
 const FULL_PIPE_WAIT_MS = 2;
@@ -20,7 +19,7 @@ const FULL_PIPE_WAIT_MS = 2;
 setPriority(NICENESS);
 // What FFmpeg says of a hostile file has no end.
 Log.setLevel(AV_LOG_QUIET);
-work(readJob()).then(
+workAll().then(
   () => process.exit(0),
   (error: unknown) => {
     if (error instanceof FileRefused) send({ type: "refused", sentence: error.message });
@@ -30,21 +29,29 @@ work(readJob()).then(
   },
 );
 
-async function work(job: VodJob): Promise<void> {
-  if (job.type === "scan") send({ type: "scanned", file: await scanFile(SOURCES, job, send) });
-  else {
-    await encodeChunk(SOURCES, job, send);
-    send({ type: "encoded" });
+async function workAll(): Promise<void> {
+  let source = FIRST_SOURCE;
+  for (const job of readJobs()) {
+    await work(job, [source, source + 1]);
+    source += SOURCES_PER_JOB;
   }
 }
 
-function readJob(): VodJob {
-  const pieces: Buffer[] = [];
-  for (;;) {
-    const piece = Buffer.alloc(64 * 1024);
-    const length = readSync(JOB, piece);
-    if (length === 0) return JSON.parse(Buffer.concat(pieces).toString("utf8"));
-    pieces.push(piece.subarray(0, length));
+async function work(job: VodJob, sources: readonly [number, number]): Promise<void> {
+  if (job.type === "scan") return send({ type: "scanned", file: await scanFile(sources, job, send) });
+  await encodeChunk(sources, job, send);
+  send({ type: "encoded" });
+}
+
+function* readJobs(): Generator<VodJob, void> {
+  const piece = Buffer.alloc(64 * 1024);
+  let waiting = Buffer.alloc(0);
+  for (let length = readSync(JOBS, piece); length > 0; length = readSync(JOBS, piece)) {
+    waiting = Buffer.concat([waiting, piece.subarray(0, length)]);
+    for (let end = waiting.indexOf("\n"); end >= 0; end = waiting.indexOf("\n")) {
+      yield JSON.parse(waiting.toString("utf8", 0, end));
+      waiting = waiting.subarray(end + 1);
+    }
   }
 }
 

@@ -2,12 +2,17 @@ import type { StoredSegment, StoredTrack, VideoSpec } from "../../ports/index.ts
 import type { TranscodeRung } from "../transcode/transcode-protocol.ts";
 
 /**
- * What a child that works on a file and its parent say to each other. The child gets one job as a line of JSON on file descriptor 3 and the file
- * as descriptors 5 and 6; its messages leave by descriptor 4.
+ * The messages between a child that works on a file and its parent. The child gets its jobs as lines of JSON on file descriptor 3; its messages
+ * leave by descriptor 4. From descriptor 5 on it has the file, opened twice for each job.
  *
  * A message is a uint32, the length of its JSON; a uint32, the length of the bytes behind that; the JSON and the bytes. Big-endian.
  * Ticks are of 90 kHz and count on the asset's timeline, which begins with the first picture that is decoded.
  */
+
+/** A child that is asked for more is replaced. */
+export const MAX_JOBS = 8;
+/** A reader that is opened on a descriptor begins where the last one left it, so each has its own. A job reads the file twice at most. */
+export const SOURCES_PER_JOB = 2;
 
 /** Look into the file, and read it through once: the source's own rendition, the sound, and where segments begin. */
 export interface ScanJob {

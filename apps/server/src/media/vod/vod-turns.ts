@@ -21,6 +21,11 @@ export class VodTurns {
     return this.#places();
   }
 
+  /** Whether work would begin at once. */
+  get isFree(): boolean {
+    return this.#running < this.places && this.#waiting.length === 0;
+  }
+
   /** Run `work` when it is its turn. Work that was aborted meanwhile is begun too, and must see that. */
   async run<Value>(work: () => Promise<Value>): Promise<Value> {
     if (this.#running < this.places) this.#running++;
