@@ -115,6 +115,23 @@ test.each(KINDS)("%s plays in every rung, picture for picture", async (_kind, op
   expect(loudness).toBeGreaterThan(0.05);
 });
 
+test("an MP4 with a zero behind a parameter set in its head is copied", async () => {
+  const options = { preset: "ultrafast", "x264-params": "repeat-headers=1" };
+  await using file = await makeFile({ format: "mp4", video: { encoder: "libx264", options } });
+  const bytes = await readFile(file.path);
+  const at = (type: string) => bytes.lastIndexOf(type, undefined, "latin1");
+  const end = at("avcC") - 4 + bytes.readUInt32BE(at("avcC") - 4);
+  // One picture parameter set is the last thing in it, behind its length.
+  for (const type of ["moov", "trak", "mdia", "minf", "stbl", "stsd", "avc1", "avcC"])
+    bytes.writeUInt32BE(bytes.readUInt32BE(at(type) - 4) + 1, at(type) - 4);
+  const length = end - bytes.lastIndexOf(0x68, end) + 1;
+  bytes.writeUInt16BE(length, end - length - 1);
+  await using changed = await fileOf(Buffer.concat([bytes.subarray(0, end), Buffer.of(0), bytes.subarray(end)]));
+  const { isCopied, renditions } = await processHere(changed.path);
+  expect(isCopied).toBe(true);
+  expect(await decodePictures(renditions.get("source") ?? Buffer.alloc(0))).toHaveLength(everyFrame().length);
+});
+
 test.each([
   [90, [BOTTOM_LEFT, TOP_LEFT, BOTTOM_RIGHT, TOP_RIGHT]],
   [180, [BOTTOM_RIGHT, BOTTOM_LEFT, TOP_RIGHT, TOP_LEFT]],

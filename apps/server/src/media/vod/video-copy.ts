@@ -30,7 +30,7 @@ export class VideoCopy {
     this.#isAnnexB = isAnnexB;
     this.#lengthSize = lengthSize;
     const { sps, pps } = avcParameterSets(track.config);
-    this.#sets = [...sps, ...pps];
+    this.#sets = [...sps, ...pps].map(withoutZerosAtEnd);
   }
 
   /** Throws `CannotCopy`. */
@@ -86,7 +86,7 @@ export class VideoCopy {
     const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
     for (let at = 0; at + 4 < data.byteLength; ) {
       const length = view.getUint32(at);
-      const unit = data.subarray(at + 4, at + 4 + length);
+      const unit = withoutZerosAtEnd(data.subarray(at + 4, at + 4 + length));
       const type = (unit[0] ?? 0) & 0x1f;
       const isSet = type === AVC_SPS || type === AVC_PPS;
       if (isSet && !this.#sets.some((known) => Buffer.compare(known, unit) === 0))
@@ -94,4 +94,9 @@ export class VideoCopy {
       at += 4 + length;
     }
   }
+}
+
+/** Zeros behind a unit belong to the byte stream that it came from (ITU-T H.264 B.1.1); FFmpeg writes one into `avcC`. */
+function withoutZerosAtEnd(unit: Uint8Array): Uint8Array {
+  return unit.subarray(0, unit.findLastIndex((byte) => byte !== 0) + 1);
 }
