@@ -54,7 +54,12 @@ export async function measureAssets(rounds: number): Promise<Row[]> {
       { what: `${what}, plays after`, value: median(weir.map(({ playableMs }) => playableMs)), unit: "ms" },
       { what: `${what}, CPU of weir`, value: median(weir.map(({ cpuSeconds }) => cpuSeconds)), unit: "s" },
       { what: `${what}, CPU of ffmpeg`, value: median(peer), unit: "s" },
-      { what: `${what}, CPU of weir to ffmpeg, median of ${rounds}`, value: median(ratios), unit: "times" },
+      ...ratios.map((value, nth) => ({
+        what: `${what}, CPU of weir to ffmpeg, round ${nth + 1}`,
+        value,
+        unit: "times",
+      })),
+      { what: `${what}, CPU of weir to ffmpeg, median of ${rounds} rounds`, value: median(ratios), unit: "times" },
     ];
   });
 }
@@ -98,5 +103,6 @@ async function runWeir(dataFolder: string, file: string): Promise<AssetRun> {
     new AbortController().signal,
   );
   if (failure) throw new Error(failure);
+  if (Number.isNaN(playableMs)) throw new Error("the source was coded anew, in a quality that ffmpeg does not make");
   return { cpuSeconds: ownCpuSeconds() - cpuBefore, playableMs };
 }
