@@ -12,7 +12,8 @@ test.each([
 
 test.each([
   [0.4, "0 s"],
-  [59.6, "1 min 0 s"],
+  [59.6, "1 min"],
+  [7200, "2 h"],
   [2530, "42 min 10 s"],
   [7260, "2 h 1 min"],
 ])("a length of %d s reads %s", (seconds, text) => {

@@ -9,12 +9,15 @@ export function clockText(seconds: number): string {
   return `${pad(Math.floor(whole / HOUR))}:${pad(Math.floor((whole % HOUR) / MINUTE))}:${pad(whole % MINUTE)}`;
 }
 
-/** 2530 s as `42 min 10 s`: the two largest units that matter. */
+/** 2530 s as `42 min 10 s`, 7200 s as `2 h`: the two largest units, without zeros. */
 export function durationText(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < MINUTE) return `${whole} s`;
-  if (whole < HOUR) return `${Math.floor(whole / MINUTE)} min ${whole % MINUTE} s`;
-  return `${Math.floor(whole / HOUR)} h ${Math.floor((whole % HOUR) / MINUTE)} min`;
+  const [large, small] =
+    whole < HOUR
+      ? [`${Math.floor(whole / MINUTE)} min`, `${whole % MINUTE} s`]
+      : [`${Math.floor(whole / HOUR)} h`, `${Math.floor((whole % HOUR) / MINUTE)} min`];
+  return small.startsWith("0") ? large : `${large} ${small}`;
 }
 
 /** Bytes per second as bits per second, the way bitrates are spoken of: `2.1 Mbit/s`. */

@@ -15,6 +15,14 @@ export const accessStrings = {
     kinds: { full: "Full access", read: "Read only", page: "Web page", rules: "Custom rules" },
     anyOrigin: "From any web page",
     fromOrigins: (origins: string) => `From ${origins}`,
+    sample: {
+      title: "Call the API",
+      hint: "Send the key in the Authorization header of every request.",
+      curl: "List the streams with curl",
+      command: "command",
+      placeholder: "<API key>",
+      description: "Every operation (OpenAPI 3.1)",
+    },
     signedIn: "Current sign-in",
     delete: "Delete",
     deleteAsk: {

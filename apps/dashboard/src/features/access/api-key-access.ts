@@ -1,6 +1,6 @@
 import type { Access } from "@weir/contract";
 
-/** What a key may do, as it is chosen: everything, only read, or only what is safe to publish in a page. */
+/** The choices for a key's access: everything, read only, or only operations that are safe in a public page. */
 export const KINDS = ["full", "read", "page"] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -14,7 +14,7 @@ export function accessOf(kind: Kind, origins: readonly string[]): Access | undef
   return { ...rules, cors: { allowedOrigins, ...(kind === "full" && { fullAccess: true }) } };
 }
 
-/** The choice that an access is; `rules` when it is none of ours. */
+/** The choice that matches an access; `rules` for an access that no choice makes. */
 export function kindOf({ rules, cors }: Access = {}): Kind | "rules" {
   if (rules !== undefined) return JSON.stringify(rules.map(plain)) === JSON.stringify([READ_ONLY]) ? "read" : "rules";
   return cors !== undefined && cors.allowedOrigins.length > 0 && cors.fullAccess !== true ? "page" : "full";

@@ -65,7 +65,7 @@ function AccessWords({ apiKey: { access } }: Props) {
   );
 }
 
-/** Asks once. The key that this page is signed in with stays: without it nobody could come back. */
+/** A button that asks once. The key of the current sign-in has none: without that key the user could not come back. */
 function DeleteKeyButton({ apiKey }: Props) {
   const { data: session } = useQuery(sessionQuery);
   const remove = useDeleteApiKey();

@@ -3,11 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { DialogButton } from "../../components/dialog-button.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { PageLinks } from "../../components/page-links.tsx";
+import { Panel } from "../../components/panel.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { strings } from "../../strings.ts";
 import classes from "./access-page.module.css";
 import { ApiKeyList } from "./api-key-list.tsx";
 import { apiKeysQuery } from "./api-key-queries.ts";
+import { ApiKeySample } from "./api-key-sample.tsx";
 import { CreateApiKeyDialog } from "./create-api-key-dialog.tsx";
 
 const text = strings.access.apiKeys;
@@ -17,7 +19,7 @@ interface Props {
   readonly onCursor: (cursor: string | undefined) => void;
 }
 
-/** Who may speak to the API. */
+/** The API keys of the project, and how to use one. */
 export function ApiKeysTab({ cursor, onCursor }: Props) {
   const keys = useQuery(apiKeysQuery(cursor));
   return (
@@ -33,6 +35,12 @@ export function ApiKeysTab({ cursor, onCursor }: Props) {
       <QueryProblem error={keys.error} />
       {keys.data && <ApiKeyList keys={keys.data.items} />}
       {!keys.data && !keys.error && <Loading />}
+      <Panel title={text.sample.title} hint={text.sample.hint}>
+        <ApiKeySample />
+        <p>
+          <a href="/api/openapi.json">{text.sample.description}</a>
+        </p>
+      </Panel>
       <PageLinks cursor={cursor} nextCursor={keys.data?.nextCursor} onCursor={onCursor} />
     </>
   );

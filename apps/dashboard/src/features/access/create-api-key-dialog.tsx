@@ -6,6 +6,7 @@ import { parseOrigins } from "../../lib/origins.ts";
 import { strings } from "../../strings.ts";
 import { accessOf, KINDS, type Kind } from "./api-key-access.ts";
 import { useCreateApiKey } from "./api-key-queries.ts";
+import { ApiKeySample } from "./api-key-sample.tsx";
 import { NewKeyDialog } from "./new-key-dialog.tsx";
 
 const text = strings.access.apiKeys.dialog;
@@ -15,7 +16,12 @@ export function CreateApiKeyDialog({ onClose }: { readonly onClose: () => void }
   const created = create.data && {
     title: text.created(create.data.name),
     once: text.once,
-    fields: <ValueField label={text.key} value={create.data.key} secret />,
+    fields: (
+      <>
+        <ValueField label={text.key} value={create.data.key} secret />
+        <ApiKeySample apiKey={create.data.key} />
+      </>
+    ),
     done: text.done,
   };
   return <NewKeyDialog title={text.title} form={<ApiKeyForm create={create} />} created={created} onClose={onClose} />;

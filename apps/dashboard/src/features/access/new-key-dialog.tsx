@@ -5,10 +5,10 @@ import { Note } from "../../components/note.tsx";
 
 interface CreatedKey {
   readonly title: string;
-  /** That it is not shown again. */
+  /** A warning that Weir shows the key only once. */
   readonly once: string;
   readonly fields: ReactNode;
-  /** Another way to keep it than copying. */
+  /** A way to keep the key besides copying it. */
   readonly keep?: ReactNode;
   readonly done: string;
 }
@@ -20,7 +20,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Two steps: what the key is for, then the key itself, once. Only its own button closes the second. */
+/** A dialog with two steps: the form, then the key, shown once. Only its button closes the second step. */
 export function NewKeyDialog({ title, form, created, onClose }: Props) {
   return (
     <Modal

@@ -1,4 +1,4 @@
-/** What a server in Node.js runs to let one viewer watch one playback id for an hour; nothing to install. */
+/** Code for Node.js that signs a token: one viewer may watch one playback id for an hour. It needs no packages. */
 export function nodeSample(playbackId: string): string {
   const call = `console.log(tokenFor("${playbackId}"));`;
   return `import { createPrivateKey, createPublicKey, sign } from "node:crypto";

@@ -5,7 +5,7 @@ import { weir } from "../../lib/weir.ts";
 
 const KEYS = ["signing-keys"];
 
-/** All of them: a project has few. */
+/** The query reads all keys at once: a project has few. */
 export const signingKeysQuery = queryOptions({
   queryKey: KEYS,
   queryFn: async ({ signal }) => (await weir.signingKeys.list({ limit: 100, signal })).items,

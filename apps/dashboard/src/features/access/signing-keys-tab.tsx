@@ -12,7 +12,7 @@ import { TokenSample } from "./token-sample.tsx";
 
 const text = strings.access.signingKeys;
 
-/** What viewers' tokens are signed with. */
+/** The signing keys for viewers' tokens. */
 export function SigningKeysTab() {
   const keys = useQuery(signingKeysQuery);
   return (

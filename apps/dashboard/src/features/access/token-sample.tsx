@@ -7,7 +7,7 @@ import { nodeSample } from "./sign-token-code.ts";
 
 const text = strings.access.sample;
 
-/** How to sign a token, for a playback id where one is given. */
+/** Sample code that signs a token, for the given playback id if there is one. */
 export function TokenSample({ playbackId = text.anyPlaybackId }: { readonly playbackId?: string }) {
   const { data: ingest } = useQuery(ingestQuery);
   return (

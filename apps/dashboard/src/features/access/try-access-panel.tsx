@@ -16,17 +16,17 @@ const text = strings.viewers.try;
 const KINDS = ["jwt", "accessKey", "none"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What a viewer of such a stream should bring. */
+/** The credential that viewers of a stream with each policy bring. */
 const BROUGHT: Record<PlaybackPolicy["type"], Kind> = { public: "none", jwt: "jwt", webhook: "accessKey" };
 
 interface Props {
   readonly playbackId: string;
   readonly policy: PlaybackPolicy["type"];
-  /** There is something to watch with what was let in. */
+  /** The stream is live, so there is something to watch with an accepted credential. */
   readonly isOnAir: boolean;
 }
 
-/** What a viewer with this token or key would be told, and why. */
+/** Tests a token or key: shows the decision that a viewer would get, and the reason. */
 export function TryAccessPanel({ playbackId, policy, isOnAir }: Props) {
   const [kind, setKind] = useState(BROUGHT[policy]);
   const [credential, setCredential] = useState("");
@@ -42,7 +42,7 @@ export function TryAccessPanel({ playbackId, policy, isOnAir }: Props) {
       ...(origin.trim() !== "" && { origin: origin.trim() }),
     });
   };
-  // An answer is about what was asked; with the next letter it is no longer about what stands there.
+  // An answer belongs to the values that were sent. Once the person types, the panel forgets it.
   const change = <T,>(set: (value: T) => void) => {
     return (value: T): void => {
       set(value);

@@ -125,13 +125,13 @@ function Strip({ playbackId, durationMs }: Pick<Props, "playbackId" | "durationM
     enabled: playlist !== null,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const count = Math.floor(width / CELL.width);
+  const count = Math.ceil(width / CELL.width);
   useEffect(() => {
     const cells = [...(strip.current?.children ?? [])] as HTMLElement[];
     let isCurrent = true;
     const fill = async (): Promise<void> => {
       for (const [at, cell] of cells.entries()) {
-        const picture = pictureAt(pictures ?? [], ((at + 0.5) / count) * (durationMs / 1000));
+        const picture = pictureAt(pictures ?? [], (((at + 0.5) * CELL.width) / width) * (durationMs / 1000));
         const image = picture && (await loadImage(picture.url).catch(() => null));
         if (!isCurrent) return;
         if (picture && image) drawPicture(cell, picture, image, CELL);
@@ -141,7 +141,7 @@ function Strip({ playbackId, durationMs }: Pick<Props, "playbackId" | "durationM
     return () => {
       isCurrent = false;
     };
-  }, [pictures, count, durationMs]);
+  }, [pictures, width, durationMs]);
   return (
     <div ref={ref} className={classes.strip} aria-hidden>
       {Array.from({ length: count }, (_, at) => (

@@ -16,7 +16,7 @@ const text = strings.clips;
 const FRAME_SECONDS = 1 / 30;
 
 interface Props {
-  /** Of the stream or asset that the clip is cut from. */
+  /** The playback id of the stream or asset that the clip is cut from. */
   readonly playbackId: string;
   /** The session or asset whose clips are listed. */
   readonly of: string;

@@ -27,7 +27,7 @@ export function momentText(ms: number): string {
   return `${clockText(Math.floor(ms / 1000))}.${String(ms % 1000).padStart(3, "0")}`;
 }
 
-/** How far a key moves the video, in seconds; null for a key that does not. */
+/** The seconds by which a key moves the video; null for a key that does not move it. */
 export function stepOf(key: string, isLarge: boolean, frameSeconds: number): number | null {
   const step = isLarge ? 1 : frameSeconds;
   if (key === "ArrowLeft") return -step;

@@ -25,14 +25,17 @@ export function AudiencePanel({ playbackId, range }: Props) {
   const { data, error } = useQuery(audienceQuery(playbackId, range, dimension));
   const shares = sharesOf(dimension, data ?? []);
   return (
-    <Panel title={text.audience}>
-      <NativeSelect
-        className={classes.choice ?? ""}
-        label={text.groupedBy}
-        value={dimension}
-        data={DIMENSIONS.map((value) => ({ value, label: text.dimensions[value] }))}
-        onChange={(event) => setDimension(event.currentTarget.value as ViewDimension)}
-      />
+    <Panel
+      title={text.audience}
+      action={
+        <NativeSelect
+          aria-label={text.groupedBy}
+          value={dimension}
+          data={DIMENSIONS.map((value) => ({ value, label: text.dimensions[value] }))}
+          onChange={(event) => setDimension(event.currentTarget.value as ViewDimension)}
+        />
+      }
+    >
       <QueryProblem error={error} />
       {!data && !error && <Loading lines={3} />}
       {data && shares.length === 0 && <p className="quiet">{text.nobody}</p>}

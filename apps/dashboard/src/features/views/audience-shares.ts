@@ -11,7 +11,7 @@ interface Group {
 }
 
 export interface AudienceShare extends Group {
-  /** Of all views, 0 to 1. */
+  /** The group's share of all views, 0 to 1. */
   readonly share: number;
 }
 

@@ -3,7 +3,7 @@ import type { Viewership } from "@weir/contract";
 import { weir } from "../../lib/weir.ts";
 import { beginOf, RANGES, type Range } from "./view-series.ts";
 
-/** How many watch a playback id; renewed as often as the server counts. */
+/** The number of current viewers of a playback id; renewed as often as the server counts. */
 export function viewersNowQuery(playbackId: string) {
   return queryOptions({
     queryKey: ["viewers-now", playbackId],
@@ -12,7 +12,7 @@ export function viewersNowQuery(playbackId: string) {
   });
 }
 
-/** How many watch each playback ID that has viewers. */
+/** The number of current viewers of each playback id that has any. */
 export const viewersByIdQuery = queryOptions({
   queryKey: ["viewers-now"],
   queryFn: async ({ signal }) => {

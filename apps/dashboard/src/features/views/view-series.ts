@@ -10,7 +10,7 @@ export const RANGES = {
 } as const;
 export type Range = keyof typeof RANGES;
 
-/** Where a range that ends now begins: at a full step, as the server counts them. Milliseconds since the epoch. */
+/** The begin of a range that ends now, in milliseconds since the epoch: at a full step, because the server counts full steps. */
 export function beginOf(range: Range, now: number): number {
   const { steps, stepMs } = RANGES[range];
   return now - (now % stepMs) - (steps - 1) * stepMs;

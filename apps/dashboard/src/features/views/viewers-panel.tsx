@@ -14,7 +14,7 @@ import { type Range, rangeOf, stepSeries } from "./view-series.ts";
 
 const text = strings.viewers.views;
 
-/** How many watch a playback id now and over a time range, how well it plays for them, and what they watch with. */
+/** The viewers of a playback id now and over a time range, the quality that they get, and the devices that they use. */
 export function ViewersPanel({ playbackId }: { readonly playbackId: string }) {
   const [range, setRange] = useState<Range>("day");
   const now = useQuery(viewersNowQuery(playbackId));
@@ -40,7 +40,7 @@ export function ViewersPanel({ playbackId }: { readonly playbackId: string }) {
           figures={[
             { name: text.firstPicture, value: shown(total?.ttffMs, secondsText) },
             { name: text.rebuffering, value: shown(total?.rebufferRatio, shareText) },
-            { name: text.errors, value: shown(total?.errorRate, shareText) },
+            { name: text.errors, value: shown(total?.viewCount ? total.errorRate : undefined, shareText) },
             { name: text.exits, value: shown(total?.exitsBeforeStart, shareText) },
           ]}
         />
@@ -68,7 +68,7 @@ function ViewsChart({ range, now, steps }: ChartProps) {
   );
 }
 
-/** How well the video played in each step. Steps in which no player reported are gaps. */
+/** The playback quality in each step. Steps in which no player reported are gaps. */
 function QualityCharts({ range, now, steps }: ChartProps) {
   const series = (measureOf: (step: (typeof steps)[number]) => number | undefined) =>
     stepSeries(
