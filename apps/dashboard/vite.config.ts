@@ -41,11 +41,11 @@ export default defineConfig({
       // The dashboard, and the public pages /watch and /embed.
       input: ["index.html", "watch.html"],
       output: {
-        // Few files in place of fifty: each costs a request, with nearly a kilobyte of headers. Without what only some pages need and is large.
+        // A few files in place of fifty, because each costs a request with nearly a kilobyte of headers. Large modules that only some pages need stay apart.
         codeSplitting: {
           groups: [
             { name: "packages", test: isEverywhere, priority: 3 },
-            // What the public pages share with the dashboard, and nothing else of it.
+            // The modules that the public pages share with the dashboard.
             { name: "everywhere", test: /player-strings|lib\/quantities|vite\/preload-helper/, priority: 2 },
             {
               name: "shared",
@@ -55,7 +55,7 @@ export default defineConfig({
             },
             // The strip of the clip maker draws the same pictures as the player.
             { name: "player", test: /\/src\/player\/(player|seek-preview|picture-loader|storyboard)\.ts/, priority: 1 },
-            // Comes with the first page that has a dialog or a form.
+            // The browser loads these with the first page that has a dialog or a form.
             { name: "dialogs", test: DIALOGS, priority: 1 },
           ],
         },

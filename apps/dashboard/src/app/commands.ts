@@ -5,7 +5,7 @@ export interface Command {
   readonly label: string;
   readonly kind: string;
   readonly href: string;
-  /** Opens in a tab of its own. */
+  /** The browser opens it in a new tab. */
   readonly isFile?: true;
 }
 

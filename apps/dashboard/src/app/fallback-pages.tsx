@@ -29,7 +29,7 @@ export function BrokenPage({ error, reset }: ErrorComponentProps) {
   );
 }
 
-/** Before the first answer of a server that gives none. Goes by itself when one comes. */
+/** The page before the server's first answer. It goes away when the server answers. */
 export function ServerAwayPage({ error }: { readonly error: Error | null }) {
   return (
     <main className={classes.centred} aria-busy>

@@ -3,7 +3,7 @@ import { WeirError } from "@weir/client";
 import { sessionKey } from "../features/account/account-queries.ts";
 import { reportReach } from "../lib/server-reach.ts";
 
-/** A 401 may be late and about an earlier cookie, so the server is asked who is signed in. The shell shows the sign-in page when nobody is. */
+/** A 401 may be late and about an earlier cookie, so the page asks the server who is signed in. The shell shows the sign-in page when nobody is. */
 function onError(error: Error): void {
   if (!(error instanceof WeirError)) return;
   if (error.status === 401) void queryClient.invalidateQueries({ queryKey: sessionKey }, { cancelRefetch: false });

@@ -13,7 +13,7 @@ type Search = Record<string, unknown>;
 
 const text = (value: unknown): string | undefined => textOf(value) || undefined;
 
-/** Leaves out what is not set, so that addresses stay short. */
+/** Leaves unset values out, so that addresses stay short. */
 function set<T extends Record<string, unknown>>(search: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as never;
 }

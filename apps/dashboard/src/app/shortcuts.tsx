@@ -10,7 +10,7 @@ export function Shortcuts() {
   const [open, setOpen] = useState<"help" | "menu" | null>(null);
   const navigate = useNavigate();
   const close = (): void => setOpen(null);
-  // Also from within a field.
+  // This one works from within a field too.
   useHotkeys([["mod+K", () => setOpen("menu")]], []);
   useHotkeys([
     ["shift+?", () => setOpen("help"), { usePhysicalKeys: false }],

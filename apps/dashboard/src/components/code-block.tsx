@@ -4,13 +4,13 @@ import { CopyButton } from "./copy-button.tsx";
 interface Props {
   readonly title: string;
   readonly code: string;
-  /** What the eye sees of code with a secret in it. */
+  /** The code as it is shown, where it has a secret in it. */
   readonly shown?: string;
   /** Completes the button's label: "Copy the code". */
   readonly what: string;
 }
 
-/** Lines to paste somewhere. Long ones are broken for the eye only. */
+/** Lines to paste somewhere. Long lines wrap on the screen but not on the clipboard. */
 export function CodeBlock({ title, code, shown = code, what }: Props) {
   return (
     <div className={classes.block}>

@@ -12,7 +12,7 @@ interface Props extends Pick<ButtonProps, "size"> {
   readonly onConfirm: (close: () => void) => void;
 }
 
-/** Changes something that others will notice; asks once. */
+/** A button for a change that others will notice. It asks once. */
 export function ConfirmButton({ label, ask, name, harmless = false, change, onConfirm, ...button }: Props) {
   return (
     <DialogButton

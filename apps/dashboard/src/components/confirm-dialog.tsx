@@ -8,7 +8,7 @@ interface Props {
   readonly title: string;
   readonly body: string;
   readonly confirm: string;
-  /** Can be taken back: then the button is not red. */
+  /** The user can take it back, so the button is not red. */
   readonly harmless?: boolean;
   readonly busy: boolean;
   readonly error: Error | null;
@@ -16,7 +16,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Asks once before something that others will notice. The title names the thing. */
+/** A dialog that asks once before a change that others will notice. Its title names the thing. */
 export function ConfirmDialog({
   opened,
   title,

@@ -8,7 +8,7 @@ interface Props extends ButtonProps {
   readonly dialog: (close: () => void) => ReactNode;
 }
 
-/** Opens a dialog and has the focus again when it closes. */
+/** A button that opens a dialog, and has the focus again when the dialog closes. */
 export function DialogButton({ label, onOpen, dialog, ...button }: Props) {
   const [isOpen, setOpen] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);

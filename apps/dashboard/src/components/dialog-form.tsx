@@ -6,12 +6,12 @@ import { Note } from "./note.tsx";
 
 interface Props {
   readonly submit: string;
-  /** What is typed may be sent. */
+  /** The values in the form are complete, so the form can be sent. */
   readonly ready: boolean;
   readonly busy: boolean;
   readonly error: Error | null;
   readonly onSubmit: () => void;
-  /** With it there is a button to leave by. */
+  /** A form with this callback has a *Cancel* button. */
   readonly onCancel?: () => void;
   readonly cancel?: string;
   readonly children: ReactNode;

@@ -4,12 +4,12 @@ import classes from "./empty-state.module.css";
 interface Props {
   readonly icon: ReactNode;
   readonly title: string;
-  /** What belongs here, and how it gets here. */
+  /** One sentence: the things that this list will show, and how they get here. */
   readonly body: string;
   readonly action?: ReactNode;
 }
 
-/** In place of a list that has nothing in it yet. */
+/** Stands in place of a list that has nothing in it yet. */
 export function EmptyState({ icon, title, body, action }: Props) {
   return (
     <div className={classes.empty}>

@@ -4,7 +4,7 @@ import classes from "./figures.module.css";
 export interface Figure {
   readonly name: string;
   readonly value: ReactNode;
-  /** How it is measured; on hover. */
+  /** How the value is measured; shown on hover. */
   readonly hint?: string;
 }
 

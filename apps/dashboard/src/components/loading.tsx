@@ -1,7 +1,7 @@
 import { strings } from "../strings.ts";
 import classes from "./loading.module.css";
 
-/** In place of content that is on its way: grey bars, of which only the first says so. */
+/** Grey bars in place of content that is loading. Screen readers hear it once. */
 export function Loading({ lines = 4 }: { readonly lines?: number }) {
   return (
     <div className={classes.loading} role="status" aria-busy>

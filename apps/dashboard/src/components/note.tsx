@@ -11,7 +11,7 @@ interface Props {
   readonly onDismiss?: () => void;
 }
 
-/** Something to know, in place: what did not work and what to do. */
+/** A note where it matters: what did not work, and what to do. */
 export function Note({ tone, title, children, onDismiss }: Props) {
   return (
     <div className={classes.note} data-tone={tone} role={tone === "failure" ? "alert" : "status"}>

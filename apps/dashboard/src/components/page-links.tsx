@@ -7,7 +7,7 @@ interface Props {
   readonly onCursor: (cursor: string | undefined) => void;
 }
 
-/** Forward by cursor and back to the first page; the browser's own "back" does the rest. Nothing when one page is all. */
+/** Links to the next page and to the first one; the browser's "back" button leads to those between. A list of one page has no links. */
 export function PageLinks({ cursor, nextCursor, onCursor }: Props) {
   if (cursor === undefined && nextCursor === undefined) return null;
   return (

@@ -4,7 +4,7 @@ import classes from "./panel.module.css";
 interface Props {
   readonly title?: string;
   readonly hint?: string;
-  /** Stands beside the title. */
+  /** An element beside the title. */
   readonly action?: ReactNode;
   readonly children?: ReactNode;
 }

@@ -6,12 +6,12 @@ import classes from "./search-box.module.css";
 
 interface Props {
   readonly label: string;
-  /** As they stand in the address. */
+  /** The words in the page's address. */
   readonly words: string | undefined;
   readonly onWords: (words: string) => void;
 }
 
-/** Searches a moment after the last letter was typed. */
+/** A search box that searches a moment after the person typed the last letter. */
 export function SearchBox({ label, words, onWords }: Props) {
   const [typed, setTyped] = useState(words ?? "");
   const sent = useRef(words);
@@ -19,7 +19,7 @@ export function SearchBox({ label, words, onWords }: Props) {
     sent.current = wanted || undefined;
     onWords(wanted);
   }, 250);
-  // The address changed by other means than this box: the browser's "back", or "show all".
+  // Something else changed the address: the browser's "back" button, or a link that shows everything.
   useEffect(() => {
     if (words === sent.current) return;
     sent.current = words;

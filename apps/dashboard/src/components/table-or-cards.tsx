@@ -3,9 +3,9 @@ import type { ReactNode } from "react";
 import classes from "./table.module.css";
 
 interface Column<Item> {
-  /** Its heading; empty over buttons. */
+  /** The column's heading; empty over buttons. */
   readonly name: string;
-  /** Stands where the name would. */
+  /** An element in place of the name. */
   readonly heading?: ReactNode;
   /** How the rows are sorted by this column. */
   readonly sorted?: "ascending" | "descending" | undefined;

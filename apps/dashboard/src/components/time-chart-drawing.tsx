@@ -84,7 +84,7 @@ const exactTime = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 const timeOfDay = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const dayOfYear = new Intl.DateTimeFormat("en", { month: "short", day: "numeric" });
 
-/** Days where the marks are days apart, times of day else; to the second where the marks are less than a minute apart. */
+/** Labels marks with days where they are days apart, and with times of day otherwise, to the second where they are less than a minute apart. */
 function timesOf(marks: readonly number[]): string[] {
   const [first = 0, second = first] = marks;
   const step = second - first;

@@ -12,14 +12,14 @@ const Drawing = lazyPage(() => import("./time-chart-drawing.tsx"), "TimeChartDra
 
 interface Props {
   readonly title: string;
-  /** How it is measured. */
+  /** How the value is measured. */
   readonly hint?: string;
   readonly series: TimeSeries;
-  /** Both ends of the time axis, whatever the series has. */
+  /** Both ends of the time axis, whatever times the series has. */
   readonly range: TimeRange;
-  /** The same function each time, or the chart is drawn anew. */
+  /** Pass the same function each time: another function redraws the chart. */
   readonly format: (value: number) => string;
-  /** A value drawn as a line across: on one side of it something is wrong. */
+  /** The chart draws a line across at this value: on one side of it something is wrong. */
   readonly limit?: number;
   /** Pixels. */
   readonly height?: number;

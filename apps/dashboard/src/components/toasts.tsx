@@ -19,7 +19,7 @@ function show(next: readonly Toast[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Says for a few seconds that something was done. */
+/** Shows for a few seconds that something was done. */
 export function toast(text: string): void {
   const id = nextId++;
   show([...toasts, { id, text }].slice(-MAX_TOASTS));

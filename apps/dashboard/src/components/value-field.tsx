@@ -8,7 +8,7 @@ import classes from "./value-field.module.css";
 interface Props {
   readonly label: string;
   readonly value: string;
-  /** Masked until asked for; copying works either way. */
+  /** The field masks it until a person asks to see it; copying works either way. */
   readonly secret?: boolean;
 }
 
@@ -39,7 +39,7 @@ export function ValueField({ label, value, secret = false }: Props) {
   );
 }
 
-/** Every letter as a dot, so that a key keeps its groups. */
+/** Returns the value with a dot for every letter, so that a key keeps its groups. */
 export function masked(value: string): string {
   return value.replace(/[^-]/g, "•");
 }

@@ -1,11 +1,11 @@
 import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query";
 
-/** Something that the server is to change, after which whatever `key` heads is asked for again. */
+/** A change on the server, after which the page refreshes all queries below `key`. */
 export function useChange<Wanted, Answer>(key: QueryKey, change: (wanted: Wanted) => Promise<Answer>) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: change,
-    // What is sent or answered may be a secret: it is not kept longer than the dialog that asks for it or shows it.
+    // Request and answer may hold a secret, so they are kept no longer than the dialog that shows them.
     gcTime: 0,
     onSettled: () => queries.invalidateQueries({ queryKey: key }),
   });

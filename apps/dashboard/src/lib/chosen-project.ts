@@ -1,4 +1,4 @@
-/** Where the browser remembers the project that is looked at. Without one it is that of whoever signed in. */
+/** The browser remembers the chosen project under this name. Without a choice it is the project of the sign-in. */
 const KEY = "weir.project";
 /** Addresses that are about the account or the sign-in, whatever the project. */
 const OF_ACCOUNT = /^\/api\/(project|person|asset\/upload|dashboard\/(session|sign-in|log-in|address|settings))(\/|$)/;

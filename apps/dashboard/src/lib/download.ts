@@ -5,6 +5,6 @@ export function downloadText(fileName: string, text: string): void {
   link.href = address;
   link.download = fileName.replace(/[^\p{L}\p{N}._-]+/gu, "-");
   link.click();
-  // Not at once: the browser reads it after this call.
+  // The browser reads the address after this call, so it is released later.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

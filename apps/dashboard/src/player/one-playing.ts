@@ -1,4 +1,4 @@
-/** What this module needs of a video element. */
+/** The part of a video element that this module uses. */
 export interface Playable extends Pick<EventTarget, "addEventListener"> {
   readonly paused: boolean;
   pause(): void;
@@ -6,7 +6,7 @@ export interface Playable extends Pick<EventTarget, "addEventListener"> {
 
 const members = new Set<Playable>();
 
-/** Of all videos on the page one plays: whichever begins pauses the others, until the signal aborts. */
+/** Only one video on the page plays: a video that starts pauses the others, until the signal aborts. */
 export function joinOnePlaying(video: Playable, signal: AbortSignal): void {
   members.add(video);
   signal.addEventListener("abort", () => members.delete(video), { once: true });
@@ -19,7 +19,7 @@ export function joinOnePlaying(video: Playable, signal: AbortSignal): void {
   );
 }
 
-/** Whether somebody is watching another video than this one. */
+/** True while another video than this one is playing. */
 export function isAnotherPlaying(video: Playable): boolean {
   return [...members].some((other) => other !== video && !other.paused);
 }

@@ -1,4 +1,4 @@
-/** What a report needs of a video element. */
+/** The part of a video element that a report uses. */
 export type Reported = Pick<EventTarget, "addEventListener"> & { readonly paused: boolean; readonly seeking: boolean };
 
 export interface ReportOptions {
@@ -71,7 +71,7 @@ export function reportPlayback(
   };
 }
 
-/** Sends also while the page goes away. A body in text/plain needs no question from the browser first. */
+/** Sends a report even while the browser closes the page. A body of type text/plain needs no preflight request. */
 export function sendReport(body: string): void {
   navigator.sendBeacon("/analytics/log", body);
 }

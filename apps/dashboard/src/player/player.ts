@@ -22,7 +22,7 @@ export interface PlayerOptions {
   /** Address of an HLS playlist, as a path on this server. */
   readonly src: string;
   readonly live: boolean;
-  /** Names the video to those who cannot see it. */
+  /** Names the video for screen readers. */
   readonly label: string;
   /** Address of a picture to show until the video plays. */
   readonly poster?: string;
@@ -40,12 +40,12 @@ export interface PlayerListener {
   onEnded?(): void;
 }
 
-/** How far behind the live edge a picture may be and still count as live, in seconds. */
+/** A picture counts as live within this many seconds of the live edge. */
 const LIVE_TOLERANCE_SECONDS = 2;
 
 /**
  * Fills an element with a player that starts by itself, muted, and removes it when the signal aborts.
- * It is plain elements, so that the public pages need no framework.
+ * The player is made of plain elements, so that the public pages need no framework.
  */
 export function mountPlayer(
   place: HTMLElement,

@@ -7,7 +7,7 @@ export interface Level {
   readonly bitrate: number;
 }
 
-/** What a viewer may choose, largest first. `id` finds the same quality again in another load of the playlist. */
+/** The qualities that a viewer can choose, largest first. `id` finds the same quality again when the playlist is loaded anew. */
 export interface Quality {
   readonly id: string;
   readonly label: string;

@@ -1,9 +1,9 @@
-/** Without a picture for so long the connection is made anew: a server that was restarted, or a network that changed. */
+/** After this long without a picture the player connects again: the server may have restarted, or the network changed. */
 const STALL_MS = 1500;
 /** The first one may have to wait for a keyframe. */
 const FIRST_PICTURE_MS = 4000;
 const LOOK_MS = 250;
-/** In a row, without a picture between them. */
+/** Attempts in a row without a picture between them. */
 const MAX_TRIES = 2;
 /** Candidates of the network's own addresses are there at once. */
 const GATHER_MS = 500;
@@ -50,7 +50,7 @@ export function playWebrtc(video: HTMLVideoElement, url: string, onFailed: () =>
   connect();
 }
 
-/** The server said no: to ask again is of no use. */
+/** The server refused, so the player does not ask again. */
 class Refused extends Error {}
 
 /** One WHEP connection. */
@@ -105,7 +105,7 @@ export async function gathered(peer: RTCPeerConnection): Promise<void> {
   });
 }
 
-/** Where the live stream of an HLS address plays by WebRTC, with the same credential; null for anything else. */
+/** The WebRTC address of the live stream at an HLS address, with the same credential; null for any other address. */
 export function whepAddressOf(src: string): string | null {
   const [, playbackId, query = ""] = /^\/hls\/([a-z0-9]+)\/index\.m3u8(\?.*)?$/.exec(src) ?? [];
   return playbackId === undefined ? null : `/webrtc/${playbackId}${query}`;

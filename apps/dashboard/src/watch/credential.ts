@@ -1,4 +1,4 @@
-/** What a viewer shows to get in: a signed token or an access key. */
+/** The credential of a viewer: a signed token or an access key. */
 export interface Credential {
   readonly name: "jwt" | "accessKey";
   readonly value: string;
@@ -14,7 +14,7 @@ export function credentialInQuery(search: string): Credential | null {
 
 /**
  * The credential in a message from the page that embeds this one, `{ type: "weir:credential", jwt }` or `accessKey`;
- * null for any other message. It may come from any page: whoever has a credential may play with it.
+ * null for any other message. The message may come from any page: a credential is valid wherever it comes from.
  */
 export function credentialInMessage(data: unknown): Credential | null {
   if (typeof data !== "object" || data === null) return null;

@@ -10,7 +10,7 @@ import {
 import { fetchVideoState, type VideoState } from "./video-state.ts";
 import "./watch.css";
 
-/** How often a page without a picture asks whether there is one; a little apart, so that pages do not ask together. */
+/** How often a page without a picture asks the server for one. The spread keeps many pages from asking at the same time. */
 const ASK_AGAIN_MS = 4000;
 const ASK_AGAIN_SPREAD_MS = 2000;
 

@@ -1,9 +1,9 @@
 import type { PlaybackInfo } from "@weir/contract";
 
-/** What there is to play behind a playback id. */
+/** The state of the video behind a playback id. */
 export type VideoState = "live" | "offline" | "recording" | "not-ready" | "not-found" | "unreachable";
 
-/** Asks the server, without a credential. Which videos exist is public; who may watch them is not decided here. */
+/** Asks the server for the state, without a credential: anybody may know that a video exists. The playlist decides who may watch it. */
 export async function fetchVideoState(playbackId: string): Promise<VideoState> {
   try {
     const response = await fetch(`/api/playback/${encodeURIComponent(playbackId)}`);

@@ -6,7 +6,7 @@ import { weir } from "../../lib/weir.ts";
 
 export const sessionKey = ["dashboard-session"];
 
-/** Who is signed in; null when nobody is. Asked again only while the server is silent. */
+/** The current sign-in; null without one. The page asks again only while the server does not respond. */
 export const sessionQuery = queryOptions({
   queryKey: sessionKey,
   queryFn: ({ signal }) => weir.dashboard.session({ signal }),

@@ -13,7 +13,7 @@ export const SHORTEST_PASSWORD = 10;
 
 interface Props {
   readonly person: Person;
-  /** Is signed in as this person: then the present password is asked for. */
+  /** The signed-in user is this person, so the dialog asks for the current password. */
   readonly isSelf: boolean;
   readonly onClose: () => void;
 }
@@ -34,7 +34,7 @@ export function PasswordDialog({ person, isSelf, onClose }: Props) {
         onCancel={onClose}
       >
         <p>{isSelf ? text.ownPasswordBody : text.passwordBody}</p>
-        {/* For the browser's own keeper of passwords. */}
+        {/* The browser's password manager reads this field. */}
         <input type="text" autoComplete="username" value={person.name} readOnly hidden />
         {isSelf && (
           <PasswordInput

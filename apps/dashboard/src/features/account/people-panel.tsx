@@ -14,7 +14,7 @@ import { peopleQuery, useRemovePerson } from "./people-queries.ts";
 
 const text = strings.account.people;
 
-/** Who may sign in with a name and a password. */
+/** The people who can sign in with a name and a password. */
 export function PeoplePanel({ session }: { readonly session: DashboardSession }) {
   const people = useQuery(peopleQuery);
   return (
@@ -46,7 +46,7 @@ interface LineProps {
 function PersonLine({ person, session }: LineProps) {
   const remove = useRemovePerson(person.id);
   const isSelf = person.id === session.personId;
-  // Who is signed in as a person sets their own password alone; with an API key, anybody's.
+  // A person sets only their own password. A sign-in with an API key sets anybody's.
   const maySetPassword = isSelf || session.personId === undefined;
   return (
     <li className={classes.person}>

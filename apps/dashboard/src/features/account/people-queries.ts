@@ -5,7 +5,7 @@ import { weir } from "../../lib/weir.ts";
 
 const PEOPLE = ["people"];
 
-/** All of them: an account has few. */
+/** The query reads all people at once: an account has few. */
 export const peopleQuery = queryOptions({
   queryKey: PEOPLE,
   queryFn: async ({ signal }) => (await weir.people.list({ limit: 1000, signal })).items,

@@ -8,7 +8,7 @@ import classes from "./sign-in-page.module.css";
 const text = strings.account.signIn;
 
 interface Props {
-  /** Why the server could not even be asked who is signed in. */
+  /** Explains why the page could not ask the server for the current sign-in. */
   readonly serverProblem: Error | null;
 }
 

@@ -11,10 +11,10 @@ import classes from "./sign-in-page.module.css";
 const text = strings.account.signIn;
 const route = getRouteApi("/sign-in");
 
-/** Where the way that was taken last is remembered, in this browser. */
+/** The browser remembers the last way to sign in under this name. */
 const WAY = "weir.sign-in-way";
 
-/** The door: with an API key, or as a person. */
+/** The sign-in page: with an API key, or with a name and a password. */
 export function SignInPage() {
   const { to } = route.useSearch();
   const session = useQuery(sessionQuery);
@@ -60,7 +60,7 @@ export function SignInPage() {
   );
 }
 
-/** Only ever an address of ours: a link to the sign-in page must not lead out of the house. */
+/** Accepts only addresses of this server: a link to the sign-in page must not lead elsewhere. */
 function ownAddress(to: string | undefined): string {
   return to && /^\/(?![/\\])/.test(to) ? to : "/";
 }

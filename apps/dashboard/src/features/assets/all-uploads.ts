@@ -1,10 +1,10 @@
 import { weir } from "../../lib/weir.ts";
 import { Uploads } from "./uploads.ts";
 
-/** One for the window: uploads go on while other pages are looked at. */
+/** One instance for the window: uploads continue while the person looks at other pages. */
 export const allUploads = new Uploads((sources, options) => weir.createAsset({ sources }, options));
 
-/** Asks before the window closes while a file is on its way. */
+/** Makes the browser ask before it closes the window during an upload. */
 window.addEventListener("beforeunload", (event) => {
   const isUploading = allUploads
     .view()

@@ -11,7 +11,7 @@ import { durationOf, policyName, sizeOf } from "./asset-table.tsx";
 
 const text = strings.assets;
 
-/** What the file is, and the addresses of its asset. */
+/** The facts about an asset's file, and the asset's addresses. */
 export function AssetFacts({ asset }: { readonly asset: Asset }) {
   const { videoSpec, creatorId, playbackUrl, createdAt } = asset;
   const figures: Figure[] = [

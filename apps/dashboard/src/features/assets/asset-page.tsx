@@ -30,7 +30,7 @@ const route = getRouteApi("/app/assets/$assetId");
 export function AssetPage() {
   const { assetId } = route.useParams();
   const asset = useQuery(assetQuery(assetId));
-  // Also while it is shown: somebody deleted it.
+  // Somebody may delete the asset while the page shows it.
   if (asset.error instanceof WeirError && asset.error.status === 404) {
     return (
       <Note tone="warning" title={text.gone.title}>
@@ -81,7 +81,7 @@ function AssetBody({ asset, error }: { readonly asset: Asset; readonly error: Er
   );
 }
 
-/** How long a picture of the video stands, so that a step is exactly one; nothing where the rate is unknown. */
+/** The time from one picture of the video to the next, so that a step is exactly one picture. Empty where the frame rate is unknown. */
 function frameSecondsOf({ videoSpec }: Asset): { frameSeconds?: number } {
   const fps = videoSpec?.tracks?.find((track) => track.fps)?.fps;
   return fps ? { frameSeconds: 1 / fps } : {};

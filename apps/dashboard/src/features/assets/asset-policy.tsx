@@ -11,7 +11,7 @@ import { usePatchAsset } from "./asset-queries.ts";
 
 const text = strings.assets;
 
-/** Who may watch the asset. While nothing is typed it follows what the server says. */
+/** The access rules of an asset. While the person types nothing, the form follows the server. */
 export function AssetPolicy({ asset }: { readonly asset: Asset }) {
   const saved = draftOf(asset.playbackPolicy);
   const [typed, setTyped] = useState<typeof saved | null>(null);

@@ -24,7 +24,7 @@ export function assetQuery(id: string) {
   });
 }
 
-/** How an asset can be watched: its qualities and their addresses. */
+/** The qualities of an asset and their addresses. */
 export function renditionsQuery(playbackId: string, isReady: boolean) {
   return queryOptions({
     queryKey: [...ASSETS, "playback", playbackId, isReady],

@@ -3,7 +3,7 @@ import { textOf } from "../../lib/search-text.ts";
 /** The phases that assets can be listed by. */
 export const PHASES = ["uploading", "waiting", "processing", "ready", "failed", "deleting"] as const;
 
-/** Which assets are listed, as it stands in the address. */
+/** The filters of the list of assets, as they are in the address. */
 export interface AssetSearch {
   readonly name?: string;
   readonly phase?: (typeof PHASES)[number];

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { strings } from "../../strings.ts";
 import classes from "./drop-zone.module.css";
 
-/** Takes files that are dropped anywhere in the window while it is shown, and says so while files are held over it. */
+/** Takes files that a person drops anywhere in the window, and says so while the person holds them over it. */
 export function DropZone({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
   const [isOver, setOver] = useState(false);
   const take = useRef(onFiles);
@@ -16,7 +16,7 @@ export function DropZone({ onFiles }: { readonly onFiles: (files: readonly File[
       event.preventDefault();
       setOver(true);
     });
-    // Without a related element the pointer left the window.
+    // An event without a related element means that the pointer left the window.
     listen("dragleave", (event) => event.relatedTarget === null && setOver(false));
     listen("drop", (event) => {
       setOver(false);

@@ -3,7 +3,7 @@ import { IconUpload } from "@tabler/icons-react";
 import { useRef } from "react";
 import { strings } from "../../strings.ts";
 
-/** Lets a person choose files. */
+/** A button that lets a person choose files. */
 export function UploadButton({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
   const input = useRef<HTMLInputElement>(null);
   return (

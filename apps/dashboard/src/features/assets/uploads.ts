@@ -8,7 +8,7 @@ export interface Upload {
   /** Bytes. */
   readonly size: number;
   readonly progress: SourceProgress;
-  /** Where and when the upload began or went on; milliseconds since the epoch. */
+  /** The position and the time at which the upload began or resumed; milliseconds since the epoch. */
   readonly begun: { readonly at: number; readonly progress: number } | null;
 }
 
@@ -17,7 +17,7 @@ export interface UploadsView {
   readonly isPaused: boolean;
 }
 
-/** What the uploads need of an `AssetCreation`. */
+/** The part of an `AssetCreation` that the uploads use. */
 interface Creation {
   pause(): void;
   resume(): void;
@@ -25,7 +25,7 @@ interface Creation {
 
 type Create = (sources: readonly AssetFile[], options: CreateAssetOptions) => Creation;
 
-/** All uploads of this window. They go on while other pages are looked at. */
+/** All uploads of this window. They continue while the person looks at other pages. */
 export class Uploads {
   readonly #create: Create;
   readonly #now: () => number;
@@ -64,7 +64,7 @@ export class Uploads {
 
   pause(): void {
     for (const creation of this.#creations) creation.pause();
-    // What is left is reckoned from where it goes on.
+    // The estimate starts again from the position at which the upload resumed.
     this.#show({ isPaused: true, uploads: this.#view.uploads.map((upload) => ({ ...upload, begun: null })) });
   }
 
@@ -73,7 +73,7 @@ export class Uploads {
     this.#show({ isPaused: false });
   }
 
-  /** Those that are over leave the list. */
+  /** Removes uploads that have ended from the list. */
   clear(): void {
     this.#show({ uploads: this.#view.uploads.filter((upload) => !isOver(upload)) });
   }
@@ -98,7 +98,7 @@ export function isOver({ progress }: Upload): boolean {
   return progress.phase === "failed" || (progress.phase === "processing" && progress.progress === 1);
 }
 
-/** How long the rest takes at the speed so far; null where that is not known. */
+/** The time that the rest takes at the speed so far; null while that is unknown. */
 export function secondsLeft({ progress, begun }: Upload, now: number): number | null {
   if (progress.phase !== "uploading" || begun === null) return null;
   const done = progress.progress - begun.progress;

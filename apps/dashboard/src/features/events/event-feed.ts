@@ -1,24 +1,24 @@
 import type { StreamEvent } from "@weir/contract";
 
-/** What has come of a stream's events so far. A new value with every change. */
+/** The events of a stream so far. Every change makes a new value. */
 export interface FeedView {
   /** Oldest first; only the newest `MAX_KEPT`. */
   readonly events: readonly StreamEvent[];
-  /** False before the first connection, and while one is lost: then nothing comes until there is one again. */
+  /** False before the first connection and while the connection is lost. No events arrive meanwhile. */
   readonly isConnected: boolean;
-  /** Events after the last one that was seen were not kept by the server any longer. */
+  /** The server had already deleted some events that this page has not seen. */
   readonly hasGap: boolean;
-  /** Why nothing more comes; null while more may. */
+  /** The reason why the feed has ended; null while it runs. */
   readonly error: Error | null;
 }
 
-/** Where a feed begins: after an event that is known, or after a moment in milliseconds since the epoch. */
+/** The begin of a feed: after a known event, or after a moment in milliseconds since the epoch. */
 export interface FeedStart {
   readonly from?: number;
   readonly lastEventId?: string;
 }
 
-/** What is told of a feed beside its events. */
+/** The state of a feed without its events. */
 export interface FeedNews {
   readonly signal: AbortSignal;
   readonly onConnection: (isConnected: boolean) => void;
@@ -29,10 +29,10 @@ export type OpenFeed = (start: FeedStart, news: FeedNews) => AsyncIterable<Strea
 
 /** Half an hour of a stream with a ladder, 36 events a minute. */
 export const MAX_KEPT = 1000;
-/** A replay comes as hundreds of events at once; they are shown together. */
+/** A replay brings hundreds of events at once; the page shows them together. */
 const FLUSH_MS = 100;
 
-/** The events of one stream since `from`, kept for whoever looks. Stops and goes on where it was; nothing is lost between. */
+/** Keeps the events of one stream since `from`. It can pause, and resumes after the last event without losing any. */
 export class EventFeed {
   readonly #open: OpenFeed;
   readonly #from: number;

@@ -25,7 +25,7 @@ export function linesOf(events: readonly StreamEvent[], kind: EventKind, words: 
   return lines.reverse();
 }
 
-/** What the transcoder suffers from, as far as the event tells; null for nothing. */
+/** The transcoder's problem according to an event; null where there is none. */
 function troubleOf(event: StreamEvent, level: EventLevel): string | null {
   if (event.type !== "transcode" || level === "detail") return null;
   return `${level} ${event.attempts.findLast(({ error }) => error !== null)?.error ?? ""}`;

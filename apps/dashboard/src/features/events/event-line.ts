@@ -16,7 +16,7 @@ type Of<T extends StreamEvent["type"]> = Extract<StreamEvent, { type: T }>;
 
 const text = strings.events.lines;
 
-/** What an event says, in a sentence. Types that this page does not know yet are named. */
+/** The text of an event, as one sentence. For a type that this page does not know, the sentence names the type. */
 export function lineOf(event: StreamEvent): EventLine {
   switch (event.type) {
     case "stream_state":

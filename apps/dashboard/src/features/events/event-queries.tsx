@@ -15,7 +15,7 @@ interface Props {
   readonly children: ReactNode;
 }
 
-/** Follows the events of one stream for everything inside, while the page is looked at. One connection serves all. */
+/** Follows the events of one stream for all components inside, over one connection, while the page is visible. */
 export function StreamEvents({ streamId, from, children }: Props) {
   const [feed] = useState(() => new EventFeed((start, news) => weir.events(streamId, { ...start, ...news }), from));
   useEffect(() => {
@@ -36,12 +36,12 @@ export function useStreamEvents(): FeedView {
   return useSyncExternalStore(feed.subscribe, feed.view);
 }
 
-/** The feed itself, for who acts on events and shows none. */
+/** The feed itself, for a component that acts on events without showing them. */
 export function useEventFeed(): EventFeed {
   return useContext(Feed);
 }
 
-/** What happened from one moment to another, in milliseconds since the epoch; the newest `MAX_KEPT` events of it. */
+/** The events between two moments, in milliseconds since the epoch; only the newest `MAX_KEPT` of them. */
 export function eventRangeQuery(streamId: string, from: number, to: number) {
   return queryOptions({
     queryKey: ["events", streamId, from, to],
@@ -57,7 +57,7 @@ export function eventRangeQuery(streamId: string, from: number, to: number) {
   });
 }
 
-/** The same of a time of any length, for charts: with fewer measurements the longer it is. */
+/** The same for a time of any length, for charts: the longer the time, the fewer measurements it keeps. */
 export function eventSampleQuery(streamId: string, from: number, to: number) {
   return queryOptions({
     queryKey: ["event-sample", streamId, from, to],

@@ -1,12 +1,12 @@
 import type { StreamEvent } from "@weir/contract";
 
-/** So many measurements of each kind are enough for a chart. */
+/** This many measurements of each kind are enough for a chart. */
 const MAX_MEASUREMENTS = 500;
 const MAX_OTHERS = 1000;
 
 /** The events of a stretch of time, however long: the newest others, and of the measurements, which come every few seconds, one for each small interval. */
 export class EventSample {
-  /** Of the measurements. */
+  /** The interval between two measurements that are kept. */
   readonly intervalMs: number;
   readonly #events: StreamEvent[] = [];
   readonly #latest = new Map<string, { interval: number; index: number }>();

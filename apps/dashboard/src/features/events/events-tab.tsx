@@ -20,7 +20,7 @@ const timeZone = new Intl.DateTimeFormat("en").resolvedOptions().timeZone;
 
 export interface EventSearch {
   readonly show?: Exclude<EventKind, "notable">;
-  /** Where the log begins, in milliseconds since the epoch; it follows what happens now where not given. */
+  /** The begin of the log, in milliseconds since the epoch. Without it the log is live. */
   readonly at?: number;
 }
 
@@ -30,7 +30,7 @@ interface Props {
   readonly onSearch: (search: EventSearch) => void;
 }
 
-/** The log of a stream: what happens now, or what happened from a chosen moment on. */
+/** The log of a stream: live, or from a chosen moment on. */
 export function EventsTab({ streamId, search, onSearch }: Props) {
   const { show = "notable", at } = search;
   const [words, setWords] = useState("");

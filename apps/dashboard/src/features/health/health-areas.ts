@@ -1,4 +1,4 @@
-/** What an issue is about: one of the three checks, or what the broadcaster sends. */
+/** The area that an issue belongs to: one of the three checks, or the broadcaster's signal. */
 export type HealthArea = "transcoding" | "realTime" | "multistreaming" | "source";
 
 const AREAS: Readonly<Record<string, HealthArea>> = {
@@ -9,7 +9,7 @@ const AREAS: Readonly<Record<string, HealthArea>> = {
   "target-refused": "multistreaming",
 };
 
-/** Codes that this page does not know yet are about the source: there they are shown, whatever they say. */
+/** An unknown code counts as an issue of the source, so that the page shows it in any case. */
 export function areaOf(code: string): HealthArea {
   return AREAS[code] ?? "source";
 }

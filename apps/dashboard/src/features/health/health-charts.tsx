@@ -16,9 +16,9 @@ interface Props {
   readonly title: string;
   readonly events: readonly StreamEvent[];
   readonly range: TimeRange;
-  /** How far measurements are apart on purpose. */
+  /** The interval to which the measurements were thinned out. */
   readonly intervalMs?: number;
-  /** Has renditions, so that there is a speed of transcoding. */
+  /** The stream has renditions, so there is a transcoding speed to draw. */
   readonly isTranscoded: boolean;
   readonly children?: ReactNode;
 }

@@ -8,7 +8,7 @@ import { issuesOf } from "./health-standing.ts";
 
 const text = strings.health;
 
-/** Each thing that is wrong: what, since when, what was measured, what to do. */
+/** The open issues, each with its begin, its measurement and its fix. */
 export function HealthIssues({ stream }: { readonly stream: Stream }) {
   const issues = issuesOf(stream);
   const { state } = stream.status;

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { weir } from "../../lib/weir.ts";
 
-/** Asked again by whoever follows the stream's events; by itself only in case none come through. */
+/** The page refreshes it on the stream's events. The interval is for the case that no event gets through. */
 export function healthQuery(streamId: string) {
   return queryOptions({
     queryKey: ["health", streamId],

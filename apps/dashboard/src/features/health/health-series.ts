@@ -1,7 +1,7 @@
 import type { StreamEvent } from "@weir/contract";
 import type { TimeSeries } from "../../lib/time-series.ts";
 
-/** What is drawn of a stream: bytes per second, pictures per second, milliseconds, times real time. */
+/** The measures that the charts draw, in bytes per second, pictures per second, milliseconds and multiples of real time. */
 export interface HealthSeries {
   readonly ingestRate: TimeSeries;
   readonly frameRate: TimeSeries;
@@ -10,7 +10,7 @@ export interface HealthSeries {
   readonly viewers: TimeSeries;
 }
 
-/** Without a sample for this long the line breaks. Samples come every 10 s and with every segment. */
+/** The line breaks after this long without a sample. Samples come every 10 s and with every segment. */
 const GAP_MS = 25_000;
 
 /** The measures in a stretch of events as lines over time, from `since` on, in milliseconds since the epoch, at least every `intervalMs`. */
@@ -33,7 +33,7 @@ export function seriesOf(events: readonly StreamEvent[], since: number, interval
       if (!isFirst || stats.ingestRate !== 0) ingestRate.add(timestamp, stats.ingestRate);
       frameRate.add(timestamp, stats.frameRate);
       viewers.add(timestamp, stats.viewerCount);
-      // With the first keyframe there is no interval yet.
+      // The first keyframe has no interval.
       keyframeIntervalMs.add(timestamp, stats.keyframeIntervalMs || undefined);
       isFirst = false;
     }

@@ -17,7 +17,7 @@ export interface HealthCheck {
 
 export interface HealthStanding {
   readonly status: HealthStatus;
-  /** Why it is not healthy; null while it is, and while it is idle. */
+  /** The reason why the stream is not healthy; null while it is healthy or idle. */
   readonly reason: string | null;
   readonly checks: readonly HealthCheck[];
 }
@@ -29,7 +29,7 @@ const CONDITIONS = {
   multistreaming: "Multistreaming",
 } as const satisfies Partial<Record<HealthArea, ConditionType>>;
 
-/** How a stream stands: the three checks and the source, and from them one word. Without a record the stream's own issues tell. */
+/** The health of a stream: the three checks and the source, and one word for all of them. Without a health record the stream's own issues decide. */
 export function standingOf(stream: Stream, health: StreamHealth | undefined): HealthStanding {
   const harmed = new Map(harmfulOf(stream).map(({ code, sentence }) => [areaOf(code), sentence]));
   const checks = [
@@ -45,12 +45,12 @@ export function standingOf(stream: Stream, health: StreamHealth | undefined): He
   return { status: isHealthy ? "healthy" : "unknown", reason: isHealthy ? null : text.summary.unknown, checks };
 }
 
-/** What is wrong with the stream at the moment, what is worst first. */
+/** The open issues of a stream, the harmful ones first. */
 export function issuesOf(stream: Stream): readonly OpenIssue[] {
   return [...(stream.status.issues ?? [])].sort((a, b) => Number(b.isHarmful) - Number(a.isHarmful));
 }
 
-/** Newest first, so that of several in one area the oldest is the one that stays. */
+/** The harmful issues, newest first: a map made of them keeps the oldest one of each area. */
 function harmfulOf(stream: Stream): readonly OpenIssue[] {
   return (stream.status.issues ?? []).filter(({ isHarmful }) => isHarmful).reverse();
 }
@@ -65,7 +65,7 @@ function sourceCheck({ status: { state } }: Stream, harmed: Harmed): HealthCheck
   return { area: "source", state: verdict, sentence: source[verdict] };
 }
 
-/** Not good is what was read as such, and what an issue is open about: it may have been good just once in between. */
+/** A check fails on a bad reading, and while an issue is open: a single good reading in between does not end an issue. */
 function checkOf(
   area: keyof typeof CONDITIONS,
   health: StreamHealth | undefined,

@@ -14,7 +14,7 @@ import { LiveCharts } from "./live-charts.tsx";
 
 const text = strings.health;
 
-/** Whether a stream is well; if not, why, and what to change. */
+/** The health of a stream: the checks, the open issues and what to change. */
 export function HealthTab({ stream }: { readonly stream: Stream }) {
   const health = useQuery(healthQuery(stream.id));
   const { status, checks } = standingOf(stream, health.data);
@@ -65,7 +65,7 @@ interface HistoryProps {
   readonly changedAt: number | null;
 }
 
-/** How often the check was good, over three windows, and since when it is as it is. */
+/** The share of good readings over three windows, and the time of the last change. */
 function History({ frequency, changedAt }: HistoryProps) {
   return (
     <p className={classes.history} title={text.good.title}>

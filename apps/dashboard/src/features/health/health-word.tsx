@@ -19,12 +19,12 @@ const icons = {
 
 interface Props {
   readonly state: HealthStatus | CheckState;
-  /** It stood so once: without the colour, which means now. */
+  /** A state of the past has no colour: colour means now. */
   readonly isPast?: boolean;
   readonly children: string;
 }
 
-/** How something stands: a shape, a colour and a word. */
+/** A state as a shape, a colour and a word. */
 export function HealthWord({ state, isPast = false, children }: Props) {
   const Icon = icons[state];
   return (

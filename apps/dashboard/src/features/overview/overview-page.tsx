@@ -51,7 +51,7 @@ interface Props {
   readonly overview: Overview;
 }
 
-/** What somebody should do something about. */
+/** The problems that need an operator. */
 function Troubles({ overview: { streams, webhooks, disk } }: Props) {
   return (
     <>

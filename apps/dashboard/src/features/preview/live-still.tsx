@@ -31,7 +31,7 @@ export function LiveStill({ stream }: { readonly stream: Stream }) {
   );
 }
 
-/** Where the picture of a stream is; null for a stream that is not live or not in sight, and until the owner's token for it is there. */
+/** The path of a stream's picture; null for a stream that is not live or not in sight, and until the owner's token for it is there. */
 function useStillPath({ isActive, playbackId, playbackPolicy }: Stream, isInSight: boolean): string | null {
   const isWanted = isActive && isInSight;
   const isGated = (playbackPolicy?.type ?? "public") !== "public";

@@ -61,7 +61,7 @@ export class StillRounds {
       () => true,
       () => false,
     );
-    // Out of sight since.
+    // The picture has left the screen meanwhile.
     if (!this.#loading.delete(still)) return;
     if (isLoaded) still.show(address);
     this.#timers.set(

@@ -7,7 +7,7 @@ interface Props {
   /** Path of the picture on this server; null where there is none yet. */
   readonly path: string | null;
   readonly playbackId: string;
-  /** In its place where there is no picture. */
+  /** Stands in its place where there is no picture. */
   readonly children: ReactNode;
 }
 
@@ -33,7 +33,7 @@ export function Thumbnail({ path, playbackId, children }: Props) {
   );
 }
 
-/** With the owner's token, if it takes one; null until the token is there. */
+/** The address with the owner's token where it needs one; null until the token is there. */
 function addressOf(path: string, token: string | null | undefined): string | null {
   if (token === null) return path;
   return token === undefined ? null : `${path}${path.includes("?") ? "&" : "?"}jwt=${token}`;

@@ -13,7 +13,7 @@ interface Props {
   readonly onClear: () => void;
 }
 
-/** What can be done with the recordings that are ticked. */
+/** The actions for the selected recordings. */
 export function RecordingSelection({ selected, onClear }: Props) {
   const remove = useDeleteRecordings();
   const what = text.recordings(selected.length);

@@ -4,7 +4,7 @@ import { strings } from "../../strings.ts";
 
 const text = strings.sessions.recording;
 
-/** What has become of a session's recording, and why it failed if it did. */
+/** The state of a session's recording, with the reason where it failed. */
 export function RecordingState({ session }: { readonly session: Session }) {
   const [tone, word] = toneAndWord(session);
   return (

@@ -24,7 +24,7 @@ export function SessionHistory({ session }: { readonly session: Session }) {
   const end = session.endedAt ?? session.lastSeen;
   const range = useQuery({
     ...eventSampleQuery(session.parentId, from, end + AFTER_MS),
-    // All of it is read again: the longer it is, the more seldom.
+    // Each refresh reads all events again, so a longer session is refreshed less often.
     refetchInterval: session.isActive ? Math.max(10_000, (end - from) / 100) : false,
   });
   if (!range.data) return range.error ? <QueryProblem error={range.error} /> : <Loading />;

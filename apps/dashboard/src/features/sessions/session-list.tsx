@@ -18,7 +18,7 @@ const text = strings.sessions;
 
 interface Props {
   readonly search: SessionSearch;
-  /** The stream whose page this is on; then there is no choice of streams. */
+  /** The stream whose page shows the list; such a list has no filter by stream. */
   readonly ofStream?: string;
   readonly onSearch: (search: SessionSearch) => void;
 }

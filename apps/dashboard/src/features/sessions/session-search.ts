@@ -1,7 +1,7 @@
 import type { SessionListOptions } from "@weir/client";
 import { textOf } from "../../lib/search-text.ts";
 
-/** Which sessions are listed, as it stands in the address. */
+/** The filters of the list of sessions, as they are in the address. */
 export interface SessionSearch {
   readonly streamId?: string;
   readonly created?: (typeof SESSION_DATES)[number];

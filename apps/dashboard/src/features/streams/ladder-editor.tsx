@@ -27,7 +27,7 @@ interface Props {
   readonly onLadder: (ladder: Ladder) => void;
 }
 
-/** Which qualities viewers get beside the source: a preset, or rungs of one's own. */
+/** The qualities that viewers get besides the source: a preset, or custom rungs. */
 export function LadderEditor({ ladder, onLadder }: Props) {
   return (
     <div className={classes.editor}>

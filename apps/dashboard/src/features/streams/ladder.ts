@@ -1,6 +1,6 @@
 import { DEFAULT_PROFILES, type Profile } from "@weir/contract";
 
-/** What the transcoder is to make of a stream, as the editor holds it: a preset, and the rungs that `custom` would have. */
+/** The renditions of a stream in the editor: a preset, and the rungs that `custom` would have. */
 export interface Ladder {
   readonly preset: Preset;
   readonly rungs: readonly Rung[];
@@ -11,7 +11,7 @@ export type Preset = (typeof PRESETS)[number];
 
 /** One rung as it is typed. */
 export interface Rung {
-  /** For lists on the screen: a rung keeps it while it is edited. */
+  /** Identifies the rung on the screen while the person edits it. */
   readonly key: number;
   readonly name: string;
   readonly width: string;
@@ -20,7 +20,7 @@ export interface Rung {
   readonly bitrate: string;
   /** `0` for the source's own, else a whole number or a fraction such as `30000/1001`. */
   readonly fps: string;
-  /** What the editor does not show, kept as it was. */
+  /** The fields that the editor does not show; it keeps them unchanged. */
   readonly rest: Pick<Profile, "quality" | "gop" | "profile" | "encoder">;
 }
 
@@ -28,10 +28,10 @@ export type RungField = "name" | "width" | "height" | "bitrate" | "fps";
 export type RungProblem = "name" | "source" | "twice" | "size" | "bitrate" | "fps";
 export type RungProblems = Readonly<Partial<Record<RungField, RungProblem>>>;
 
-/** As many as the API takes. */
+/** The most rungs that the API takes. */
 export const MAX_RUNGS = 32;
 
-/** For one phone on a bad line beside the source; costs a tenth of a core or so. */
+/** One rung for a phone on a bad line. It costs about a tenth of a core. */
 const SMALL: readonly Profile[] = [{ name: "360p", width: 640, height: 360, bitrate: 700_000, fps: 0 }];
 
 const PROFILES = { default: DEFAULT_PROFILES, small: SMALL, none: [] } as const;
@@ -65,7 +65,7 @@ export function withNewRung(ladder: Ladder): Ladder {
 
 const BLANK: Rung = { key: 0, name: "", width: "", height: "", bitrate: "", fps: "0", rest: {} };
 
-/** What the API would refuse, per rung and field; the rules of `Profile`, and that names are unique and none is "source". */
+/** The values that the API would refuse, per rung and field: by the rules of `Profile`, and because names are unique and "source" is reserved. */
 export function problemsOf({ preset, rungs }: Ladder): readonly RungProblems[] {
   if (preset !== "custom") return [];
   return rungs.map((rung, i) => {

@@ -24,7 +24,7 @@ import { TestBroadcastButton } from "./test-broadcast-button.tsx";
 const text = strings.streams.last;
 const MAX_LINES = 5;
 
-/** In the player's place while the stream is idle: what its last broadcast was, and its recording. */
+/** Stands in the player's place while the stream is idle: its last broadcast, with the recording. */
 export function LastBroadcast({ stream }: { readonly stream: Stream }) {
   const sessions = useQuery(sessionsQuery({ streamId: stream.id, limit: 1 }));
   const [session] = sessions.data?.items ?? [];

@@ -7,7 +7,7 @@ export type PolicyType = (typeof POLICY_TYPES)[number];
 /** Seconds between two questions about one viewer, where a policy names none. */
 export const DEFAULT_REFRESH_SECONDS = 600;
 
-/** A playback policy as it is typed. What belongs to another type is kept while one chooses, and left out of what is saved. */
+/** A playback policy as it is typed. It keeps the fields of the other types while the person chooses; saving leaves them out. */
 export interface PolicyDraft {
   readonly type: PolicyType;
   readonly webhookId: string;
@@ -36,7 +36,7 @@ export function draftOf(policy: PlaybackPolicy | null | undefined): PolicyDraft 
   };
 }
 
-/** What is not right yet; empty for a draft that can be saved. */
+/** The problems of a draft; empty for a draft that can be saved. */
 export function problemsOf({ type, webhookId, context, refresh, origins }: PolicyDraft): PolicyProblems {
   const { wrong } = parseOrigins(origins);
   return {
@@ -47,7 +47,7 @@ export function problemsOf({ type, webhookId, context, refresh, origins }: Polic
   };
 }
 
-/** The policy that the API is sent. Of a draft without problems. */
+/** The policy to send to the API, from a draft without problems. */
 export function policyOf({ type, webhookId, context, refresh, origins }: PolicyDraft): PlaybackPolicy {
   const allowedOrigins = parseOrigins(origins).origins;
   const webhookContext = contextOf(context);

@@ -10,12 +10,12 @@ const text = strings.streams.guide;
 interface Props {
   /** `rtmp://host:port/live`, without the key. */
   readonly server: string;
-  /** Null while there is no stream yet: then a placeholder stands in its place. */
+  /** Null while there is no stream yet; the guide then shows a placeholder. */
   readonly streamKey: string | null;
   readonly testBroadcast: ReactNode;
 }
 
-/** How to send video, with the exact text to paste. The key is masked to the eye and whole on the clipboard. */
+/** Instructions for sending video, with the exact text to paste. The screen masks the key; the clipboard gets all of it. */
 export function PublishGuide({ server, streamKey, testBroadcast }: Props) {
   return (
     <Tabs defaultValue="obs" keepMounted={false}>

@@ -8,7 +8,7 @@ const text = strings.streams.filters;
 
 interface Props {
   readonly search: StreamSearch;
-  /** One filter changed; the empty text takes it away. */
+  /** Called when a filter changes. The empty text removes the filter. */
   readonly onFilter: (name: "name" | "state" | "record" | "created", value: string) => void;
 }
 

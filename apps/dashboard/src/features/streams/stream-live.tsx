@@ -3,7 +3,7 @@ import type { Stream } from "@weir/contract";
 import { type ReactNode, useEffect, useState } from "react";
 import { StreamEvents, useEventFeed } from "../events/event-queries.tsx";
 
-/** What the page can draw and tell without asking for more: the end of an idle stream's last session, or the last half hour. */
+/** The time whose events the page loads at first: the end of an idle stream's last session, or the last half hour. */
 const HISTORY_MS = 30 * 60_000;
 
 /** Follows a stream's events for its page, and renews what they change. */

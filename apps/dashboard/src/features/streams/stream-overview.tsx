@@ -20,7 +20,7 @@ import { TestBroadcastButton } from "./test-broadcast-button.tsx";
 
 const text = strings.streams.overview;
 
-/** Where to send to, where to watch, and the stream's few settings. */
+/** The addresses to publish to and to watch at, and the stream's settings. */
 export function StreamOverview({ stream }: { readonly stream: Stream }) {
   const ingest = useQuery(ingestQuery);
   if (ingest.error) return <Note tone="failure">{ingest.error.message}</Note>;

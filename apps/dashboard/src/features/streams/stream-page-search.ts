@@ -5,9 +5,9 @@ import { type SessionSearch, sessionSearch } from "../sessions/session-search.ts
 export interface StreamPageSearch extends Omit<SessionSearch, "streamId"> {
   /** `overview` where not given. */
   readonly tab?: Exclude<StreamTab, "overview">;
-  /** Which events the log shows; `notable` where not given. */
+  /** The events that the log shows; `notable` by default. */
   readonly show?: Exclude<EventKind, "notable">;
-  /** Where the log begins, in milliseconds since the epoch; live where not given. */
+  /** The begin of the log, in milliseconds since the epoch; live by default. */
   readonly at?: number;
 }
 

@@ -14,7 +14,7 @@ export function streamsQuery(search: StreamSearch, limit = 20) {
   });
 }
 
-/** Asked again by whoever follows the stream's events. By itself every 2 s while active, because a lost source is no event; else every 5 s. */
+/** One stream. Its events refresh it; the interval is there because a lost source is no event: 2 s while active, else 5 s. */
 export function streamQuery(id: string) {
   return queryOptions({
     queryKey: ["stream", id],

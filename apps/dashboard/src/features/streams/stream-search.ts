@@ -1,7 +1,7 @@
 import type { StreamListOptions } from "@weir/client";
 import { textOf } from "../../lib/search-text.ts";
 
-/** What the list of streams is narrowed to, as it stands in the address. */
+/** The filters of the list of streams, as they are in the address. */
 export interface StreamSearch {
   readonly name?: string;
   readonly state?: (typeof STATES)[number];
@@ -11,21 +11,21 @@ export interface StreamSearch {
   readonly cursor?: string;
 }
 
-/** What the list can be sorted by, as the API names it. With a dash before it, descending. */
+/** The fields that the list can be sorted by, in the API's names. A dash before a field means descending. */
 export const SORT_FIELDS = ["name", "lastSeen", "createdAt"] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 export type StreamSort = SortField | `-${SortField}`;
 
 export const STATES = ["active", "unhealthy", "idle", "suspended"] as const;
 export const RECORDS = ["on", "off"] as const;
-/** How many days back each choice reaches. */
+/** The number of days that each choice reaches back. */
 export const CREATED_DAYS = { day: 1, week: 7, month: 30 } as const;
 export const CREATED = Object.keys(CREATED_DAYS) as (keyof typeof CREATED_DAYS)[];
 
 const DAY_MS = 86_400_000;
 const SORTS: readonly StreamSort[] = SORT_FIELDS.flatMap((field): StreamSort[] => [field, `-${field}`]);
 
-/** Reads an address; whatever it does not know is left out. */
+/** Reads an address; unknown values are left out. */
 export function streamSearch(search: Record<string, unknown>): StreamSearch {
   const name = textOf(search.name);
   const cursor = textOf(search.cursor);

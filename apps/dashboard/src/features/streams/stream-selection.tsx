@@ -14,7 +14,7 @@ interface Props {
   readonly onClear: () => void;
 }
 
-/** What can be done with the streams that are ticked. Each asks once, saying how many or, for one, which. */
+/** The actions for the selected streams. Each asks once and says how many streams it is about, or names the only one. */
 export function StreamSelection({ selected, onClear }: Props) {
   const [asking, setAsking] = useState<BulkAction | null>(null);
   const bulk = useBulkAction();

@@ -18,7 +18,7 @@ const text = strings.streams.page;
 
 interface Props {
   readonly stream: Stream;
-  /** Beside another tab's content: only the live picture, and on small screens only when asked for. */
+  /** The stage stands beside another tab's content: it shows only the live picture, and on small screens only on request. */
   readonly isAside: boolean;
 }
 

@@ -12,7 +12,7 @@ import { STREAM_TABS, type StreamTab } from "./stream-page-search.ts";
 import { StreamStage } from "./stream-stage.tsx";
 import classes from "./stream-tabs.module.css";
 
-// Fetched when they are opened.
+// The browser loads these tabs when a person opens them.
 const HealthTab = lazyPage(() => import("../health/health-tab.tsx"), "HealthTab");
 const TargetsTab = lazyPage(() => import("../multistream/targets-tab.tsx"), "TargetsTab");
 const EventsTab = lazyPage(() => import("../events/events-tab.tsx"), "EventsTab");

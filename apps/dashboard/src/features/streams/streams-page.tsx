@@ -35,7 +35,7 @@ export function StreamsPage() {
   // Only what is in sight can be selected: a row that leaves the page leaves the selection.
   const selected = found?.items.filter(({ id }) => picked.has(id)) ?? [];
   const isWholeList = !isNarrowed(search) && search.cursor === undefined;
-  // Without a stream another page stands here, so neither is shown before the answer.
+  // A project without streams sees another page, so the list waits for the server's answer.
   if (isWholeList && found === undefined && streams.error === null) return <Loading />;
   if (isWholeList && found?.items.length === 0 && !streams.isPlaceholderData) return <FirstStream />;
   return (

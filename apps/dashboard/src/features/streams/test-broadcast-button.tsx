@@ -13,7 +13,7 @@ interface Props {
   readonly variant?: NonNullable<ButtonProps["variant"]>;
 }
 
-/** Only for a stream that is idle: a test broadcast would take the place of whoever is publishing. */
+/** An active stream has no such button: a test broadcast would take over from its broadcaster. */
 export function TestBroadcastButton({ stream, variant = "filled" }: Props) {
   const send = useTestBroadcast();
   const last = useTestBroadcastOf(stream.id);

@@ -9,7 +9,7 @@ import classes from "./waiting-for-video.module.css";
 
 const text = strings.streams.waiting;
 
-/** In the player's place before the first broadcast: the address to publish to. */
+/** Stands in the player's place before the first broadcast, with the address to publish to. */
 export function WaitingForVideo({ stream }: { readonly stream: Stream }) {
   const ingest = useQuery(ingestQuery);
   return (
@@ -21,7 +21,7 @@ export function WaitingForVideo({ stream }: { readonly stream: Stream }) {
   );
 }
 
-/** Beside it: usual reasons why no video arrives. */
+/** The usual reasons why no video arrives. */
 export function SilenceCauses() {
   const ingest = useQuery(ingestQuery);
   const address = ingest.data && parsed(ingest.data.rtmp);
@@ -47,7 +47,7 @@ export function SilenceCauses() {
   );
 }
 
-/** By hand: browsers differ in reading host and port of an rtmp: address. */
+/** Parses by hand, because browsers read the host and port of an rtmp: address differently. */
 function parsed(rtmp: string): { hostname: string; port: string } | null {
   const parts = rtmp.match(/^rtmps?:\/\/(\[[^\]]+\]|[^:/]+)(?::(\d+))?/);
   return parts?.[1] ? { hostname: parts[1], port: parts[2] ?? "1935" } : null;

@@ -65,7 +65,7 @@ export function UsagePage() {
   );
 }
 
-/** Nothing where no stream and no asset has a creator. */
+/** A table by creator. A project without creators has none. */
 function Creators({ creators }: { readonly creators: readonly UsageMetric[] }) {
   if (!creators.some(({ CreatorID }) => CreatorID)) return null;
   const rows = creators.map((creator) => ({ ...creator, id: creator.CreatorID ?? "" }));

@@ -19,7 +19,7 @@ export function nextAttemptAt({ latest, earlier }: DeliveryGroup, now: number): 
   return [latest, ...earlier].find(({ retryAt = 0 }) => retryAt > now)?.retryAt ?? null;
 }
 
-/** Was sent by a test, about nothing that happened. */
+/** A test sent it; nothing happened. */
 export function isTest(delivery: WebhookLog): boolean {
   return sentOf(delivery).payload?.test === true;
 }

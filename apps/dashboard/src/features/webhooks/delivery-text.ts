@@ -3,7 +3,7 @@ import { strings } from "../../strings.ts";
 
 const text = strings.webhooks.deliveries;
 
-/** What came of a call: `200 OK`, or why there was no answer. */
+/** The outcome of a call: `200 OK`, or the reason why there was no answer. */
 export function outcomeText({ response, error }: WebhookLog): string {
   return response ? text.answer(response.status, response.statusText) : (error ?? text.noAnswer);
 }

@@ -41,7 +41,7 @@ export function newWebhookOf({ name, url, events, sharedSecret, streamId }: Webh
   };
 }
 
-/** Only what differs: what nobody has touched is not overwritten. */
+/** Only the fields that differ, so that a change by somebody else stays. */
 export function patchOf(webhook: Webhook, draft: WebhookDraft): WebhookPatch {
   const { name, url, sharedSecret } = newWebhookOf(draft);
   const events = [...draft.events];
@@ -75,7 +75,7 @@ function groupOf(event: WebhookEventName): EventGroup {
   return event.slice(0, event.indexOf(".")) as EventGroup;
 }
 
-/** With these events, or without them; in the order of the API. */
+/** The choice with or without these events, in the order of the API. */
 export function withEvents(
   chosen: readonly WebhookEventName[],
   events: readonly WebhookEventName[],

@@ -13,7 +13,7 @@ const text = strings.webhooks.form;
 
 interface Props {
   readonly initial: WebhookDraft;
-  /** It has a shared secret already. */
+  /** The webhook has a shared secret already. */
   readonly hasSecret: boolean;
   readonly submit: string;
   readonly busy: boolean;

@@ -20,7 +20,7 @@ export function webhooksQuery(cursor: string | undefined) {
   });
 }
 
-/** Those that a stream's policy can name. */
+/** The webhooks that a stream's policy can name. */
 export const accessWebhooksQuery = queryOptions({
   queryKey: [...WEBHOOKS, "access"],
   queryFn: async ({ signal }) => {
@@ -35,7 +35,7 @@ export const streamChoicesQuery = queryOptions({
   queryFn: async ({ signal }) => (await weir.streams.list({ limit: 200, signal })).items,
 });
 
-/** Refreshed often: a person on this page is waiting for the next call. */
+/** The page refreshes it often, because the person is waiting for the next call. */
 export function webhookQuery(id: string) {
   return queryOptions({
     queryKey: [...WEBHOOKS, "one", id],

@@ -9,7 +9,7 @@ import classes from "./webhook-page.module.css";
 
 const text = strings.webhooks.page;
 
-/** Where the webhook calls, about what, and how one knows that a call is from here. */
+/** The details of a webhook: its URL, its events and how the receiver can verify it. */
 export function WebhookRegistration({ webhook }: { readonly webhook: Webhook }) {
   const { waiting } = webhook.status;
   return (
