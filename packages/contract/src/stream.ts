@@ -22,10 +22,15 @@ export const UserTags = Type.Unsafe<Record<string, UserTag>>({
   additionalProperties: { anyOf: [...tagValues, { type: "array", items: { anyOf: tagValues } }] },
 });
 
+const Slate = Type.Boolean({
+  description: "While the encoder is away, the target gets the last picture and silence (an addition of ours)",
+});
+
 /** One destination of a stream: the `id` of a target, or a `spec` that creates a target. */
 export const NewTargetRef = exact({
   profile: Type.String({ minLength: 1, maxLength: 500, description: "Name of a profile, or `source`" }),
   videoOnly: Type.Optional(Type.Boolean()),
+  slate: Type.Optional(Slate),
   id: Type.Optional(Type.String({ maxLength: 100 })),
   spec: Type.Optional(
     exact({
@@ -38,7 +43,12 @@ export const NewTargetRef = exact({
 export type NewTargetRef = Static<typeof NewTargetRef>;
 
 /** A target in a stream's record; its URL is never shown. */
-export const TargetRef = Type.Object({ profile: Type.String(), videoOnly: Type.Optional(Type.Boolean()), id: Id });
+export const TargetRef = Type.Object({
+  profile: Type.String(),
+  videoOnly: Type.Optional(Type.Boolean()),
+  slate: Type.Optional(Slate),
+  id: Id,
+});
 export type TargetRef = Static<typeof TargetRef>;
 
 /** The state of a stream's target (Weir addition). */

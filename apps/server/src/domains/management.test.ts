@@ -219,11 +219,12 @@ describe("multistream targets", () => {
     const { id } = await createTarget();
     const path = `/api/stream/${stream.id}/create-multistream-target`;
     expect(await send("POST", path, { profile: "source", id })).toEqual([204, null]);
-    expect(await send("POST", path, { profile: "720p0", videoOnly: true, id })).toEqual([204, null]);
+    expect(await send("POST", path, { profile: "720p0", videoOnly: true, slate: true, id })).toEqual([204, null]);
     expect(await send("POST", path, { profile: "source", spec: { url } })).toEqual([204, null]);
     const made = (await targetsOf())[2]?.id ?? "";
     const withMade = { profile: "source", id: made };
-    expect(await targetsOf()).toEqual([{ profile: "source", id }, { profile: "720p0", videoOnly: true, id }, withMade]);
+    const small = { profile: "720p0", videoOnly: true, slate: true, id };
+    expect(await targetsOf()).toEqual([{ profile: "source", id }, small, withMade]);
     const twice = ["multistream target {id,profile} must be unique"];
     expect(await send("POST", path, { profile: "source", id })).toEqual([400, twice]);
     expect((await send("POST", path, { profile: "1080p0", id }))[0]).toBe(400);
@@ -233,6 +234,8 @@ describe("multistream targets", () => {
     expect(await targetsOf()).toEqual([withMade]);
     expect(await send("DELETE", `/api/stream/${stream.id}/multistream/${made}`)).toEqual([204, null]);
     expect(await targetsOf()).toEqual([]);
+    // Other streams may name it.
+    expect(await get(`/api/multistream/target/${made}`)).toMatchObject({ id: made });
     await get(`/api/multistream/target/${made}`);
   });
 });

@@ -77,6 +77,8 @@ export interface RestreamTarget {
   /** The name of a profile, or `source`. */
   readonly profile: string;
   readonly videoOnly: boolean;
+  /** Send the last picture and silence while the source is away. */
+  readonly slate: boolean;
   /** Secret: it contains the platform's stream key. */
   readonly url: string;
   /** The reason why this session has given up on the target, as a sentence; null if it has not. */

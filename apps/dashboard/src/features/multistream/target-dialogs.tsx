@@ -105,6 +105,12 @@ export function AddTargetDialog({ stream, onClose }: Props) {
           checked={draft.videoOnly}
           onChange={(event) => change({ videoOnly: event.currentTarget.checked })}
         />
+        <Switch
+          label={form.slate}
+          description={form.slateHint}
+          checked={draft.slate}
+          onChange={(event) => change({ slate: event.currentTarget.checked })}
+        />
       </DialogForm>
     </Modal>
   );

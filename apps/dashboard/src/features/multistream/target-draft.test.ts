@@ -30,9 +30,10 @@ it("a new target says only what was chosen", () => {
   const draft = { ...EMPTY_TARGET, streamKey: "key" };
   const spec = { name: "Twitch", url: "rtmps://live.twitch.tv/app/key" };
   expect(newTargetOf(draft)).toEqual({ profile: "source", spec });
-  expect(newTargetOf({ ...draft, name: " ", videoOnly: true })).toEqual({
+  expect(newTargetOf({ ...draft, name: " ", videoOnly: true, slate: true })).toEqual({
     profile: "source",
     videoOnly: true,
+    slate: true,
     spec: { url: spec.url },
   });
 });

@@ -20,6 +20,8 @@ export interface TargetDraft {
   readonly streamKey: string;
   readonly profile: string;
   readonly videoOnly: boolean;
+  /** The last picture and silence while the encoder is away. */
+  readonly slate: boolean;
 }
 
 export const EMPTY_TARGET: TargetDraft = {
@@ -29,6 +31,7 @@ export const EMPTY_TARGET: TargetDraft = {
   streamKey: "",
   profile: "source",
   videoOnly: false,
+  slate: false,
 };
 
 /** The draft for another platform: its server, and its name where none was typed. */
@@ -58,10 +61,10 @@ export function hasAddress(draft: Pick<TargetDraft, "server" | "streamKey">): bo
 }
 
 export function newTargetOf(draft: TargetDraft): NewTargetRef {
-  const { profile, videoOnly } = draft;
+  const { profile, videoOnly, slate } = draft;
   const name = draft.name.trim();
   const spec = { url: addressOf(draft), ...(name === "" ? {} : { name }) };
-  return { profile, ...(videoOnly && { videoOnly }), spec };
+  return { profile, ...(videoOnly && { videoOnly }), ...(slate && { slate }), spec };
 }
 
 /** What changes of a target whose address is not shown: blank fields keep it. */

@@ -22,13 +22,15 @@ interface Props {
 }
 
 /** One target of a stream: what it gets, how it is doing and why, and what can be changed of it. */
-export function TargetRow({ stream, target: { id, profile, videoOnly, status }, health }: Props) {
+export function TargetRow({ stream, target: { id, profile, videoOnly, slate, status }, health }: Props) {
   const { data: registered } = useQuery(targetQuery(id));
   const { patch, remove } = useTargetChanges(stream.id);
   const known = health?.multistream.find(({ target }) => target.id === id && target.profile === profile);
   const name = registered?.name ?? known?.target.name ?? id;
   const isDisabled = registered?.disabled ?? false;
-  const sends = [profile === "source" ? text.source : profile, videoOnly && text.videoOnly].filter(Boolean).join(", ");
+  const sends = [profile === "source" ? text.source : profile, videoOnly && text.videoOnly, slate && text.slate]
+    .filter(Boolean)
+    .join(", ");
   const figures = status.state === "Online" ? figuresOf(health, id, profile) : null;
   const reason = status.reason ?? (status.state === "Online" ? known?.reason : undefined);
   const hint = reason ?? figures ?? (isDisabled ? text.disabledHint : text.hints[status.state]);

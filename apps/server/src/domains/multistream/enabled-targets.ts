@@ -21,6 +21,7 @@ export async function enabledTargets(
 interface ForwardRow extends NamedTarget {
   url: string;
   video_only: boolean;
+  slate: boolean;
   target_states: TargetState[] | null;
 }
 
@@ -28,10 +29,10 @@ interface ForwardRow extends NamedTarget {
 export async function targetsToForward(db: Db | Trx, streamId: string): Promise<RestreamTarget[]> {
   const { rows } = await sql<ForwardRow>`
     select t.id, t.name, r.ref->>'profile' as profile, t.url, coalesce((r.ref->>'videoOnly')::boolean, false) as video_only,
-      s.target_states ${namedTargets([streamId])}`.execute(db);
-  return rows.map(({ id, name, profile, url, video_only: videoOnly, target_states: states }) => {
+      coalesce((r.ref->>'slate')::boolean, false) as slate, s.target_states ${namedTargets([streamId])}`.execute(db);
+  return rows.map(({ id, name, profile, url, video_only: videoOnly, slate, target_states: states }) => {
     const known = states?.find(({ target }) => target.id === id && target.profile === profile);
-    return { id, name, profile, url, videoOnly, givenUp: known?.state === "offline" ? known.reason : null };
+    return { id, name, profile, url, videoOnly, slate, givenUp: known?.state === "offline" ? known.reason : null };
   });
 }
 

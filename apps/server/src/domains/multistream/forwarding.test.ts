@@ -49,7 +49,7 @@ const status = async () => (await read()).multistream.targets[0]?.status;
 
 it("a session is told where it is forwarded to, without what is disabled", async () => {
   const { start, grant } = await publish();
-  const forwarded = { ...target(), url, videoOnly: false, givenUp: null };
+  const forwarded = { ...target(), url, videoOnly: false, slate: false, givenUp: null };
   expect(start.targets).toEqual([forwarded]);
   expect(await kit.domains.publishGate.targets(grant.streamId)).toEqual([forwarded]);
   await kit.call("PATCH", path(), { disabled: true });

@@ -84,8 +84,12 @@ export async function resolveTargets(
   targets: readonly NewTargetRef[],
 ): Promise<TargetRef[]> {
   const refs: TargetRef[] = [];
-  for (const { profile, videoOnly, id, spec } of targets) {
-    const flags = { profile, ...(videoOnly === undefined ? {} : { videoOnly }) };
+  for (const { profile, videoOnly, slate, id, spec } of targets) {
+    const flags = {
+      profile,
+      ...(videoOnly === undefined ? {} : { videoOnly }),
+      ...(slate === undefined ? {} : { slate }),
+    };
     if (spec) refs.push({ ...flags, id: (await createTarget(deps, trx, owner, spec)).id });
     else if (id !== undefined && (await findTarget(trx, owner, id))) refs.push({ ...flags, id });
     else throw new BadRequest(`multistream target not found: "${id}"`);

@@ -1,9 +1,11 @@
+import { silentAacFrame } from "@weir/formats/codecs";
 import type { FeedSink } from "../feed/session-feed.ts";
 import { type AacTrack, type Payload, TICKS_PER_SECOND, type Track } from "../packet.ts";
 import type { Sample } from "../timeline/timeline-sink.ts";
 import type { LineFormat, LineFrame, LineTracks } from "./line-format.ts";
 import { type LineMemory, LinePages } from "./line-pages.ts";
-import { SILENT_FRAME, SILENT_TRACK, SilentAudio } from "./silent-audio.ts";
+import { SILENT_TRACK, SilentAudio } from "./silent-audio.ts";
+import { Slate } from "./slate.ts";
 
 /** The bytes since the last keyframe, for a target that joins. With more, it waits for the next one. */
 const MAX_KEPT_BYTES = 3 * 1024 * 1024;
@@ -29,6 +31,8 @@ export interface LineReader {
 export interface BroadcastLineSettings {
   readonly format: LineFormat;
   readonly isVideoOnly: boolean;
+  /** The targets get a picture and silence while the source is away. */
+  readonly hasSlate: boolean;
   readonly memory: LineMemory;
 }
 
@@ -46,6 +50,10 @@ export class BroadcastLine implements FeedSink {
   #audioId = -1;
   #audioRate = TICKS_PER_SECOND;
   #silence: SilentAudio | null = null;
+  #silentFrame: Uint8Array = silentAacFrame(SILENT_TRACK.channels);
+  readonly #slate: Slate | null;
+  /** How much later everything is sent than it stands on the timeline: as long as there was a slate. */
+  #shiftTicks = 0;
   /** The tracks are new: what follows has to be opened. */
   #isUnopened = false;
   /** Of the batch that is being gathered. */
@@ -58,6 +66,8 @@ export class BroadcastLine implements FeedSink {
   constructor(settings: BroadcastLineSettings) {
     this.#settings = settings;
     this.#pages = new LinePages(settings.memory, (run) => this.#give(run));
+    const output = { picture: this.#writeSlate, silence: this.#writeSilence };
+    this.#slate = settings.hasSlate ? new Slate(output) : null;
   }
 
   get readerCount(): number {
@@ -73,7 +83,13 @@ export class BroadcastLine implements FeedSink {
     return () => this.#readers.delete(reader);
   }
 
-  /** Give what was gathered. To be called every 100 ms or so. */
+  /** Time has passed: give what was gathered. To be called every 100 ms or so. */
+  tick(nowMs: number): void {
+    this.#slate?.tick(nowMs);
+    this.flush();
+  }
+
+  /** Give what was gathered. */
   flush(): void {
     if (this.#pages.gathered > 0) this.#give(this.#pages.take());
   }
@@ -81,19 +97,25 @@ export class BroadcastLine implements FeedSink {
   /** Nobody reads it any more. */
   close(): void {
     this.#forget();
+    this.#slate?.forget();
     this.#pages.close();
   }
 
   stretch(all: readonly Track[]): void {
     const { format, isVideoOnly } = this.#settings;
+    this.#shiftTicks += this.#slate?.end() ?? 0;
     const video = all.find((track) => track.kind === "video") ?? null;
     const sound = all.find((track): track is AacTrack => track.kind === "audio" && track.codec === "aac") ?? null;
     const tracks: LineTracks = { video, audio: isVideoOnly ? null : (sound ?? SILENT_TRACK) };
     this.#silence = isVideoOnly || sound ? null : (this.#silence ?? new SilentAudio());
     this.#audioId = !isVideoOnly && sound ? sound.id : -1;
     this.#audioRate = sound?.sampleRate ?? TICKS_PER_SECOND;
-    this.#isUnopened ||= this.#tracks === null || !areSame(this.#tracks, tracks);
+    if (this.#tracks === null || !areSame(this.#tracks, tracks)) {
+      this.#isUnopened = true;
+      this.#slate?.forget();
+    }
     this.#tracks = tracks;
+    this.#silentFrame = silentAacFrame((sound ?? SILENT_TRACK).channels);
     this.#enteredTicks = Number.NEGATIVE_INFINITY;
     this.#refusal = format.begin(tracks);
     if (this.#refusal !== null) for (const reader of this.#readers) reader.refuse(this.#refusal);
@@ -101,33 +123,38 @@ export class BroadcastLine implements FeedSink {
 
   cut(): void {}
 
-  sample({ kind, trackId, time, decodeTime, isIndependent, data: { bytes: data } }: Sample): void {
+  sample({ kind, trackId, time, decodeTime, isIndependent, data: payload }: Sample): void {
     if (!this.#tracks || this.#refusal !== null) return;
+    const { bytes: data } = payload;
     if (kind === "video") {
-      this.#write({ kind, decodeTicks: decodeTime, presentationTicks: time, isIndependent, data });
-      this.#silence?.until(decodeTime, this.#writeSilence);
-    } else if (trackId === this.#audioId) {
-      const ticks = (time * TICKS_PER_SECOND) / this.#audioRate;
-      this.#write({ kind, decodeTicks: ticks, presentationTicks: ticks, isIndependent: true, data });
-    }
+      if (isIndependent) this.#slate?.keyframe(payload);
+      const decodeTicks = decodeTime + this.#shiftTicks;
+      this.#write({ kind, decodeTicks, presentationTicks: time + this.#shiftTicks, isIndependent, data });
+      this.#silence?.until(decodeTicks, this.#writeSilence);
+    } else if (trackId === this.#audioId)
+      this.#writeAudio((time * TICKS_PER_SECOND) / this.#audioRate + this.#shiftTicks, data);
   }
 
-  pause(): void {
+  pause(ticks: number): void {
     this.flush();
+    if (!this.#tracks || this.#refusal !== null) return;
+    const from = ticks + this.#shiftTicks;
+    const { audio } = this.#tracks;
+    this.#slate?.begin(from, audio && (this.#silence ?? new SilentAudio(audio, from)));
   }
 
   end(): void {
     this.flush();
   }
 
-  readonly #writeSilence = (ticks: number): void =>
-    this.#write({
-      kind: "audio",
-      decodeTicks: ticks,
-      presentationTicks: ticks,
-      isIndependent: true,
-      data: SILENT_FRAME,
-    });
+  readonly #writeSlate = (ticks: number, data: Uint8Array): void =>
+    this.#write({ kind: "video", decodeTicks: ticks, presentationTicks: ticks, isIndependent: true, data });
+
+  readonly #writeSilence = (ticks: number): void => this.#writeAudio(ticks, this.#silentFrame);
+
+  #writeAudio(ticks: number, data: Uint8Array): void {
+    this.#write({ kind: "audio", decodeTicks: ticks, presentationTicks: ticks, isIndependent: true, data });
+  }
 
   #write(frame: LineFrame): void {
     const isEntry = this.#isEntry(frame);

@@ -15,6 +15,7 @@ export type FindRendition = (profile: string) => RenditionSource | string | null
 export interface LineChoice {
   readonly profile: string;
   readonly videoOnly: boolean;
+  readonly slate: boolean;
   readonly format: { readonly key: string; create(): LineFormat };
 }
 
@@ -35,9 +36,10 @@ export class BroadcastLines {
   }
 
   /** Let `reader` have what it chose, until the returned function is called. A sentence where that is not made, null before it is known. */
-  join({ profile, videoOnly, format }: LineChoice, reader: LineReader): (() => void) | string | null {
-    const key = `${format.key} ${videoOnly} ${profile}`;
-    const held = this.#lines.get(key) ?? this.#open(profile, videoOnly, format.create());
+  join(choice: LineChoice, reader: LineReader): (() => void) | string | null {
+    const { profile, videoOnly, slate, format } = choice;
+    const key = `${format.key} ${videoOnly} ${slate} ${profile}`;
+    const held = this.#lines.get(key) ?? this.#open(choice);
     if (held === null || typeof held === "string") return held;
     this.#lines.set(key, held);
     const leave = held.line.join(reader);
@@ -50,15 +52,15 @@ export class BroadcastLines {
     };
   }
 
-  /** Send what was gathered. */
-  flush(): void {
-    for (const { line } of this.#lines.values()) line.flush();
+  /** Time has passed: send what was gathered. */
+  tick(nowMs: number): void {
+    for (const { line } of this.#lines.values()) line.tick(nowMs);
   }
 
-  #open(profile: string, isVideoOnly: boolean, format: LineFormat): Held | string | null {
+  #open({ profile, videoOnly: isVideoOnly, slate: hasSlate, format }: LineChoice): Held | string | null {
     const source = this.#find(profile);
     if (source === null || typeof source === "string") return source;
-    const line = new BroadcastLine({ format, isVideoOnly, memory: this.#memory });
+    const line = new BroadcastLine({ format: format.create(), isVideoOnly, hasSlate, memory: this.#memory });
     return { line, detach: source.attach(line) };
   }
 }

@@ -17,6 +17,7 @@ export const TARGET: RestreamTarget = {
   name: "Elsewhere",
   profile: "source",
   videoOnly: false,
+  slate: false,
   url: "rtmp://target.example/live/Right-Key",
   givenUp: null,
 };

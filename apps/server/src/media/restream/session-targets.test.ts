@@ -1,3 +1,4 @@
+import { ChunkReader, CLIENT_CHUNK_SIZE, MESSAGE } from "@weir/formats/rtmp";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RestreamTarget } from "../../ports/index.ts";
 import { type FakeTarget, RestreamRig, TARGET } from "./restream-test-rig.ts";
@@ -116,6 +117,70 @@ describe("a target", () => {
     expect(rig.changes.at(-1)).toBe("target-1 idle (disconnected)");
     rig.targets.set([TARGET]);
     expect(rig.made).toHaveLength(1);
+  });
+});
+
+describe("a target with a slate", () => {
+  /** Times in milliseconds of what a target got, and which pictures are keyframes. */
+  function messagesOf({ written }: FakeTarget) {
+    const messages: { kind: "video" | "audio"; ms: number; size: number }[] = [];
+    const reader = new ChunkReader((typeId, ms, _stream, payload) => {
+      const isFrame = payload[1] === 1;
+      if (isFrame && typeId === MESSAGE.video) messages.push({ kind: "video", ms, size: payload.length });
+      if (isFrame && typeId === MESSAGE.audio) messages.push({ kind: "audio", ms, size: payload.length });
+    });
+    reader.setChunkSize(CLIENT_CHUNK_SIZE);
+    for (const bytes of written) reader.push(bytes);
+    return messages;
+  }
+
+  test.each([true, false])(
+    "gets a picture a second and silence while the source is away, sound of its own: %s",
+    async (audio) => {
+      rig.targets.set([{ ...TARGET, slate: true }]);
+      rig.newest.accept();
+      const shape = { seconds: 4, bFrames: 2, frameRate: 25, frameBytes: 500, audio };
+      await rig.send(shape);
+      const before = messagesOf(rig.newest).length;
+      rig.pipeline.pause();
+      rig.targets.flow(false);
+      rig.pass(20_000);
+      const away = messagesOf(rig.newest).slice(before);
+      expect(rig.state).toBe("online");
+      const pictures = away.filter(({ kind, size }) => kind === "video" && size > 500);
+      expect(pictures.length).toBeGreaterThanOrEqual(20);
+      expect(away.filter(({ kind, size }) => kind === "audio" && size < 16).length).toBeGreaterThan(900);
+
+      rig.targets.flow(true);
+      await rig.send({ ...shape, clockAt: 50 });
+      const all = messagesOf(rig.newest);
+      for (const kind of ["video", "audio"]) {
+        const times = all.filter((message) => message.kind === kind).map(({ ms }) => ms);
+        const steps = times.slice(1).map((ms, index) => ms - (times[index] ?? 0));
+        expect(Math.min(...steps)).toBeGreaterThan(0);
+        expect(Math.max(...steps)).toBeLessThanOrEqual(kind === "video" ? 1_600 : 45);
+      }
+      // Sound and picture of the source lie to each other as they did before, 20 s and the margin later.
+      const [first, last] = ["video", "audio"].map(
+        (kind) => all.filter((message) => message.kind === kind).at(-1)?.ms ?? 0,
+      );
+      expect(Math.abs((first ?? 0) - (last ?? 0))).toBeLessThan(50);
+      expect(Math.abs((last ?? 0) - 28_500)).toBeLessThan(200);
+    },
+  );
+
+  test("that joins while the source is away waits for the source, and others get nothing meanwhile", async () => {
+    rig.targets.set([TARGET]);
+    rig.newest.accept();
+    await rig.send({ seconds: 4 });
+    rig.pipeline.pause();
+    rig.targets.flow(false);
+    rig.pass(1_000);
+    const { length } = rig.newest.written;
+    rig.targets.set([TARGET, { ...TARGET, id: "target-2", slate: true }]);
+    rig.pass(5_000);
+    expect(rig.made).toHaveLength(1);
+    expect(rig.newest.written).toHaveLength(length);
   });
 });
 

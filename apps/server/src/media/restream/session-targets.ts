@@ -103,7 +103,7 @@ export class SessionTargets {
     const now = this.#settings.clock.monotonic();
     if (now - this.#flushedAt >= FLUSH_MS) {
       this.#flushedAt = now;
-      this.#lines.flush();
+      this.#lines.tick(now);
     }
     for (const broadcast of this.#broadcasts.values()) broadcast.tick();
   }
@@ -111,7 +111,7 @@ export class SessionTargets {
   /** The session is over. */
   end(): void {
     if (this.#isOver) return;
-    this.#lines.flush();
+    this.#lines.tick(this.#settings.clock.monotonic());
     for (const [key, broadcast] of this.#broadcasts) this.#stop(key, broadcast);
     this.#isOver = true;
     this.#asked++;
@@ -147,4 +147,5 @@ export class SessionTargets {
 /** A stream may send several of its renditions to one target. */
 const keyOf = ({ id, profile }: RestreamTarget): string => `${id} ${profile}`;
 
-const isSame = (a: RestreamTarget, b: RestreamTarget): boolean => a.url === b.url && a.videoOnly === b.videoOnly;
+const isSame = (a: RestreamTarget, b: RestreamTarget): boolean =>
+  a.url === b.url && a.videoOnly === b.videoOnly && a.slate === b.slate;

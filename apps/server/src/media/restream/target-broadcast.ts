@@ -148,9 +148,9 @@ export class TargetBroadcast {
     const { format } = link;
     if (!format) return;
     const { lines, maxQueued } = this.#settings;
-    const { profile, videoOnly } = this.target;
+    const { profile, videoOnly, slate } = this.target;
     const outlet = new TargetOutlet(link.connection, maxQueued);
-    const joined = lines.join({ profile, videoOnly, format }, outlet);
+    const joined = lines.join({ profile, videoOnly, slate, format }, outlet);
     if (joined === null) return;
     if (typeof joined === "string") return this.#lose({ reason: joined, mayHeal: true });
     link.outlet = outlet;
