@@ -123,11 +123,13 @@ export class S3Client {
     const url = this.#urlOf(key);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const headers: Record<string, string> = {
-      "accept-encoding": "identity",
       ...(range === undefined ? {} : { range }),
       ...(contentType === undefined ? {} : { "content-type": contentType }),
     };
-    return this.#signer({ method, url: url.href, headers }).sign();
+    const signed = await this.#signer({ method, url: url.href, headers }).sign();
+    // Not signed: `fetch` adds a second `identity` to a request with a range.
+    signed.headers.set("accept-encoding", "identity");
+    return signed;
   }
 
   #signer(request: { method: string; url: string; headers?: Record<string, string>; signQuery?: true }): AwsV4Signer {
