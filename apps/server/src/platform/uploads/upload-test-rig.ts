@@ -9,6 +9,7 @@ import { TrustedProxies } from "../http/trusted-proxies.ts";
 import { silentLog } from "../log.ts";
 import { Outbound } from "../outbound/outbound.ts";
 import { LocalObjectStore } from "../storage/local-object-store.ts";
+import type { ObjectStore } from "../storage/object-store.ts";
 import { UploadRefused } from "./upload-refused.ts";
 import { UPLOAD_PREFIXES, UploadServer } from "./upload-server.ts";
 
@@ -31,14 +32,25 @@ export interface UploadRig extends AsyncDisposable {
   restart(): Promise<void>;
 }
 
-export const MAX_BYTES = 10_000_000;
+export const MAX_BYTES = 20_000_000;
 export const tokenOf = (id: string): string => `token-${id}`;
 
-/** Real HTTP over a spool on disk; the form of the token decides who may upload. */
-export async function startUploads({ allowPrivate = true } = {}): Promise<UploadRig> {
-  const folder = await mkdtemp(join(tmpdir(), "weir-uploads-"));
-  const store = new LocalObjectStore(join(folder, "objects"));
+async function localStore(folder: string): Promise<ObjectStore> {
+  const store = new LocalObjectStore(folder);
   await store.open();
+  return store;
+}
+
+/** Real HTTP over a spool on disk; the form of the token decides who may upload. */
+export async function startUploads({
+  allowPrivate = true,
+  store: given,
+}: {
+  allowPrivate?: boolean;
+  store?: ObjectStore;
+} = {}): Promise<UploadRig> {
+  const folder = await mkdtemp(join(tmpdir(), "weir-uploads-"));
+  const store = given ?? (await localStore(join(folder, "objects")));
   const clock = new ManualClock();
   const disk = { freeBytes: 2 ** 40 };
   const away = { isAway: false };
