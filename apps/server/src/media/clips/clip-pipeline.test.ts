@@ -1,4 +1,5 @@
 import { buffer } from "node:stream/consumers";
+import { FragmentEditor } from "@weir/formats/mp4";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import type { MediaIndex } from "../../ports/index.ts";
@@ -10,7 +11,6 @@ import { VodChildren } from "../vod/vod-children.ts";
 import { ClipPipeline } from "./clip-pipeline.ts";
 
 const NOON = Date.UTC(2026, 10, 22, 12);
-const SOURCE = "v1/project-1/asset/parent/source/original";
 const OUT = "v1/project-1/asset/clip/out/1/";
 
 let rig: AssetPipelineRig;
@@ -20,21 +20,32 @@ let parent: MediaIndex;
 /** Fifty pictures in two seconds, each with its number in it, with B-frames, in segments of ten; and sound. */
 beforeAll(async () => {
   rig = await AssetPipelineRig.open(children);
-  await using file = await makeFile({
-    format: "mp4",
-    video: { encoder: "libx264", options: { preset: "ultrafast", bf: "2" }, times: everyFrame(25, 2), gopFrames: 10 },
-    audio: { encoder: "aac", seconds: 2 },
-  });
-  await rig.store.putFile(SOURCE, file.path);
-  const ledger = new KeptLedger({
-    ...{ assetId: "parent", projectId: "project-1", sourceKey: SOURCE, sourceBytes: 1 },
-    ...{ attempt: 1, outPrefix: "v1/project-1/asset/parent/out/1/", profiles: [], staticMp4: false },
-    ...{ targetSegmentSeconds: 0.4, progress: 0 },
-  });
-  await rig.pipeline.process("parent", ledger, new AbortController().signal);
-  parent = atNoon(ledger.media);
+  parent = atNoon(await process("parent", { bf: "2" }));
 });
 afterAll(() => rig[Symbol.asyncDispose]());
+
+/** The asset that becomes of such a file. */
+async function process(assetId: string, options: Record<string, string>): Promise<MediaIndex> {
+  await using file = await makeFile({
+    format: "mp4",
+    video: {
+      encoder: "libx264",
+      options: { preset: "ultrafast", ...options },
+      times: everyFrame(25, 2),
+      gopFrames: 10,
+    },
+    audio: { encoder: "aac", seconds: 2 },
+  });
+  const sourceKey = `v1/project-1/asset/${assetId}/source/original`;
+  await rig.store.putFile(sourceKey, file.path);
+  const ledger = new KeptLedger({
+    ...{ assetId, projectId: "project-1", sourceKey, sourceBytes: 1 },
+    ...{ attempt: 1, outPrefix: `v1/project-1/asset/${assetId}/out/1/`, profiles: [], staticMp4: false },
+    ...{ targetSegmentSeconds: 0.4, progress: 0 },
+  });
+  await rig.pipeline.process(assetId, ledger, new AbortController().signal);
+  return ledger.media;
+}
 
 /** As a recording says when its pictures were: the first at noon. */
 function atNoon(index: MediaIndex): MediaIndex {
@@ -52,12 +63,47 @@ function atNoon(index: MediaIndex): MediaIndex {
   };
 }
 
-async function clip(fromSeconds: number, toSeconds: number) {
+/**
+ * The parent as a session that its broadcaster left for five seconds: the timeline has no hole, the time of day has. What comes behind is
+ * that of another encoder, and lies in a span of its own.
+ */
+async function acrossReconnect(): Promise<MediaIndex> {
+  const { keyPrefix, renditions } = await process("again", { bf: "0" });
+  const joined = parent.renditions.map(async (rendition) => {
+    const [later, last] = [
+      renditions.find((each) => each.rendition === rendition.rendition),
+      rendition.segments.at(-1),
+    ];
+    const endTicks = last ? last.startTicks + last.durationTicks : 0;
+    const endMs = (last?.programDateTimeMs ?? 0) + ((last?.durationTicks ?? 0) * 1000) / rendition.track.timescale;
+    const firstTicks = later?.segments[0]?.startTicks ?? 0;
+    const segments = (later?.segments ?? []).map(async (segment) => {
+      const { msn, span, offset, length, init } = segment;
+      const [from, to] = [keyPrefix, parent.keyPrefix].map((prefix) => `${prefix}${rendition.rendition}/`);
+      const editor = new FragmentEditor(() => ({
+        ...{ sequence: msn, earlierTicks: firstTicks - endTicks, prefix: new Uint8Array() },
+      }));
+      const bytes = await buffer(await rig.store.read(`${from}${span}`, { start: offset, end: offset + length - 1 }));
+      await rig.store.put(`${to}2-${msn}.m4s`, Buffer.concat(editor.push(bytes)));
+      await rig.store.put(`${to}${init}`, await buffer(await rig.store.read(`${from}${init}`)));
+      const startTicks = segment.startTicks - firstTicks + endTicks;
+      const awayMs = 5_000 + ((segment.startTicks - firstTicks) * 1000) / rendition.track.timescale;
+      return {
+        ...{ ...segment, msn: msn + 100, epoch: 2, startTicks, span: `2-${msn}.m4s`, offset: 0 },
+        ...{ programDateTimeMs: Math.round(endMs + awayMs), discontinuity: segment === later?.segments[0] },
+      };
+    });
+    return { ...rendition, segments: [...rendition.segments, ...(await Promise.all(segments))] };
+  });
+  return { ...parent, renditions: await Promise.all(joined) };
+}
+
+async function clip(fromSeconds: number, toSeconds: number, of = parent) {
   const { store, folder } = rig;
   const ledger = new KeptLedger();
   const pipeline = new ClipPipeline({ clock: systemClock, store, children, folder, preset: "ultrafast" });
   const work = {
-    ...{ assetId: "clip", projectId: "project-1", outPrefix: OUT, parent },
+    ...{ assetId: "clip", projectId: "project-1", outPrefix: OUT, parent: of },
     ...{ fromMs: NOON + fromSeconds * 1000, toMs: NOON + toSeconds * 1000 },
   };
   await pipeline.make(work, ledger, new AbortController().signal);
@@ -94,6 +140,22 @@ test.each([
   expect([whole[0]?.number, whole.at(-1)?.number]).toEqual([numbers[0], numbers.at(-1)]);
   expect(spec).toMatchObject({ tracks: [{ codec: "h264" }, { codec: "aac" }] });
   expect(spec?.duration).toBeCloseTo(Math.min(to, 2) - from, 3);
+});
+
+test("a clip across a reconnect begins and ends with the right picture, and the time away takes none of it", async () => {
+  const { spec, media } = await clip(1.3, 7.7, await acrossReconnect());
+  const pictures = await picturesOf(media);
+  expect(pictures.map(({ number }) => number)).toEqual([...upTo(33, 50), ...upTo(0, 18)]);
+  const steps = pictures.slice(1).map(({ seconds }, n) => Math.round((seconds - (pictures[n]?.seconds ?? 0)) * 1000));
+  expect(new Set(steps)).toEqual(new Set([40]));
+  expect(spec?.duration).toBeCloseTo(1.4, 1);
+  const segments = media.renditions[0]?.segments ?? [];
+  const jumps = segments.slice(1).map((segment, nth) => {
+    const before = segments[nth];
+    const lasted = ((before?.durationTicks ?? 0) * 1000) / (media.renditions[0]?.track.timescale ?? 1);
+    return Math.round((segment.programDateTimeMs - (before?.programDateTimeMs ?? 0) - lasted) / 100) * 100;
+  });
+  expect(jumps.filter((ms) => ms !== 0)).toEqual([5_000]);
 });
 
 test("the sound of a clip is as long as its pictures, and the middle is the parent's bytes", async () => {
