@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { recordingPrefix } from "../../../ports/index.ts";
+import type { FakeChild } from "../../testing/fake-transcoder.ts";
 import { MediaRig, until } from "../../testing/media-rig.ts";
 
 let rig: MediaRig;
@@ -57,6 +58,30 @@ describe("a live stream", () => {
     rig.clock.advance(4_001);
     expect((await asked).status).toBe(404);
     expect(rig.children.current.isKilled).toBe(true);
+  });
+
+  test.each<[string, (child: FakeChild) => void]>([
+    ["its child dies", (child) => child.die()],
+    ["its child says that it cannot go on", (child) => child.fail("no picture")],
+    ["its child never answers", () => {}],
+  ])("a fault of a picture changes nothing of the stream: %s", async (_fault, cause) => {
+    const run = async (isAsked: boolean): Promise<string> => {
+      await using own = await MediaRig.open();
+      own.children.mode = "hung";
+      const { publication } = own.publish();
+      await own.send(publication, { seconds: 5 });
+      const asked = isAsked ? Array.from({ length: 100 }, () => own.fetch(`${LATEST}.png`)) : [];
+      if (isAsked) cause(await until(() => own.children.taken[0], "a child"));
+      await own.send(publication, { seconds: 5, clockAt: 5 });
+      const playlist = await own.text(`${await own.sourceOf("/hls/playstream1/index.m3u8")}/index.m3u8`);
+      own.children.mode = "working";
+      own.clock.advance(4_001);
+      for (const answer of await Promise.all(asked)) expect(answer.status).toBeOneOf([404, 503]);
+      return playlist;
+    };
+    const undisturbed = await run(false);
+    expect(undisturbed.match(/#EXTINF/g)?.length).toBeGreaterThanOrEqual(4);
+    expect(await run(true)).toBe(undisturbed);
   });
 
   test("a client that waits for 16 pictures gets 503 for more, and others wait beside it", async () => {
