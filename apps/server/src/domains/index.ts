@@ -26,6 +26,7 @@ import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "
 import { addLaterRoutes, describeApi, version } from "./api/index.ts";
 import {
   assetRoutes,
+  clipJob,
   importJob,
   processingJob,
   type QueueAsset,
@@ -227,20 +228,22 @@ export function createDomains(options: DomainOptions): Domains {
   });
   const assetProcessor = clipProcessor({ ...deps, mediaControl }, deps.assetProcessor);
   const processing = processingJob({ ...deps, ledger, assetProcessor });
+  const clipping = clipJob({ ...deps, ledger, assetProcessor });
   const importing = importJob(deps);
   const transcoding = transcodeJob(deps);
   const jobs = new JobQueue({
     ...deps,
     db: database.jobs,
-    kinds: [retentionJob(deps), orphanSweepJob(deps), importing, processing, transcoding],
+    kinds: [retentionJob(deps), orphanSweepJob(deps), importing, processing, clipping, transcoding],
   });
   const refusals = new RefusedPublishes(() => deps.clock.now());
   const assets = {
     ...deps,
     uploadSecret: () => serverSecret(deps, "upload-tokens"),
-    queueProcessing: async (assetId: string) => void (await jobs.add(processing, { assetId }, { key: assetId })),
+    queueProcessing: async (assetId: string) => void (await jobs.add(clipping, { assetId }, { key: assetId })),
     queueAsset: async ({ id, source_key, source }: Parameters<QueueAsset>[0]) => {
-      const kind = source_key === null && source.type === "url" ? importing : processing;
+      const isFetched = source_key === null && source.type === "url";
+      const kind = source.type === "clip" ? clipping : isFetched ? importing : processing;
       await jobs.add(kind, { assetId: id }, { key: id });
     },
   };

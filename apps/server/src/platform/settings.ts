@@ -220,7 +220,7 @@ export const SETTINGS = {
     {
       variable: "WEIR_ASSET_BYTES_PER_PROJECT",
       about:
-        "Bytes of uploaded and imported files allowed in one project, including deleted assets that can still be restored. 0 means no limit.",
+        "Bytes of files, clips and recordings allowed in one project, including deleted assets that can still be restored. Beyond it, uploads, imports and clips are refused, and recordings go on. 0 means no limit.",
     },
     integer(0, 9_000_000_000_000_000),
     "0",

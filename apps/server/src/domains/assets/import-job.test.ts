@@ -15,7 +15,13 @@ async function startImport() {
   const run = (importFile: ImportJobDeps["importFile"]) => {
     const { signal } = new AbortController();
     const job: Job = { id: "j", data: { assetId: asset.id }, signal, progress: async () => {} };
-    return importJob({ ...kit, events: new EventLog(), maxUploadBytes: 1_000, importFile }).run(job);
+    return importJob({
+      ...kit,
+      events: new EventLog(),
+      maxUploadBytes: 1_000,
+      assetBytesPerProject: 0,
+      importFile,
+    }).run(job);
   };
   return { kit, run, id: asset.id, get: async () => (await kit.call("GET", `/api/asset/${asset.id}`)).json<Asset>() };
 }

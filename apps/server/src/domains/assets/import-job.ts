@@ -5,6 +5,7 @@ import { UploadRefused } from "../../platform/uploads/upload-refused.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { assetEvent, lockAsset, moveAsset, writeAsset } from "./asset-change.ts";
+import { projectRoom } from "./project-room.ts";
 
 const MAX_SECONDS = 12 * 3_600;
 const AT_ONCE = 4;
@@ -15,6 +16,8 @@ const TELL_EVERY_MS = 2_000;
 export interface ImportJobDeps extends Deps {
   readonly events: EventLog;
   readonly maxUploadBytes: number;
+  /** Bytes that one project may store; 0 for any number. */
+  readonly assetBytesPerProject: number;
   /** Bring the file at an address to the object store as if it had been uploaded. */
   importFile(request: ImportRequest): Promise<void>;
 }
@@ -45,9 +48,11 @@ async function importAsset(deps: ImportJobDeps, { data, signal }: Job): Promise<
     toldAt = clock.monotonic();
     if (!(await tellProgress(deps, assetId, progress))) left.abort(new NotWanted());
   };
+  const room = await projectRoom(db, row.project_id, deps.assetBytesPerProject);
+  const maxBytes = Math.min(maxUploadBytes, room ?? maxUploadBytes);
   try {
     const wanted = AbortSignal.any([signal, left.signal]);
-    await deps.importFile({ id: assetId, url: row.source.url, maxBytes: maxUploadBytes, signal: wanted, onProgress });
+    await deps.importFile({ id: assetId, url: row.source.url, maxBytes, signal: wanted, onProgress });
   } catch (error) {
     if (left.signal.aborted) return;
     const isOurs = !(error instanceof DownloadFailed || error instanceof UploadRefused);

@@ -10,6 +10,7 @@ export { isSettled } from "./asset-status.ts";
 export { insertAsset } from "./asset-store.ts";
 export { type AssetUpkeepDeps, expireUploads, purgeDeletedAssets, queueQuietAssets } from "./asset-upkeep.ts";
 export { importJob } from "./import-job.ts";
-export { processingJob } from "./processing-job.ts";
+export { clipJob, processingJob } from "./processing-job.ts";
+export { projectRoom } from "./project-room.ts";
 export { StoredAssetLedger } from "./stored-asset-ledger.ts";
 export { type QueueAsset, UploadDesk } from "./upload-desk.ts";

@@ -8,6 +8,8 @@ const MAX_SECONDS = 12 * 3_600;
 const MAX_BROKEN_RUNS = 3;
 /** Each is scanned, and plays, soon; the media floor bounds what they do at a time. */
 const AT_ONCE = 6;
+/** Places of their own: somebody waits for a clip, and all others may be taken by long files. */
+const CLIPS_AT_ONCE = 2;
 
 export interface ProcessingJobDeps extends AssetHashDeps {
   readonly ledger: AssetLedger;
@@ -25,6 +27,11 @@ export function processingJob(deps: ProcessingJobDeps): JobKind {
     isOnePerKey: true,
     run: (job) => processAsset(deps, job),
   };
+}
+
+/** As `processingJob`, for assets that are clips. */
+export function clipJob(deps: ProcessingJobDeps): JobKind {
+  return { ...processingJob(deps), name: "make-clip", maxAtOnce: CLIPS_AT_ONCE };
 }
 
 async function processAsset(deps: ProcessingJobDeps, job: Job): Promise<void> {

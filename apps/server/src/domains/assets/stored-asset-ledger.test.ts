@@ -66,6 +66,15 @@ async function storedAsset({ db, clock }: TestDomains) {
   return { id, taskId, playbackId, media };
 }
 
+it("an asset without a file of its own, as a clip is, has the size of what was made", async () => {
+  const { kit, ledger, id, media } = await started();
+  await kit.db.updateTable("asset").set({ size: null }).where("id", "=", id).execute();
+  await ledger.beginProcessing(id);
+  await ledger.finished(id, media);
+  const { size } = await kit.db.selectFrom("asset").select("size").where("id", "=", id).executeTakeFirstOrThrow();
+  expect(Number(size)).toBe(7);
+});
+
 it("an asset is processed, can be watched before it is ready, and is ready once", async () => {
   const { kit, ledger, told, id, taskId, playbackId, media } = await started();
   const phases = async () => {

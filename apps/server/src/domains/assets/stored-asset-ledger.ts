@@ -81,7 +81,9 @@ export class StoredAssetLedger implements AssetLedger {
       await addTranscodedTime(trx, [
         { subject: assetSubject(assetId), owner, at, seconds: row.video_spec?.duration ?? 0 },
       ]);
-      return moveAsset(trx, row, "finish", { at, set: { progress: 1, playable_at: Number(row.playable_at ?? at) } });
+      const size = row.size === null ? { size: bytesOf(media) } : {};
+      const set = { progress: 1, playable_at: Number(row.playable_at ?? at), ...size };
+      return moveAsset(trx, row, "finish", { at, set });
     });
     await this.#deps.accessChanged(playbackId);
     this.#deps.log.info({ assetId }, "asset ready");
@@ -112,6 +114,10 @@ export class StoredAssetLedger implements AssetLedger {
     });
   }
 }
+
+/** Of a clip, which has no file that came. */
+const bytesOf = ({ renditions }: MediaIndex): number =>
+  renditions.flatMap(({ spanBytes }) => [...spanBytes.values()]).reduce((sum, bytes) => sum + bytes, 0);
 
 function workOf(row: AssetRow, sourceKey: string): AssetWork {
   return {

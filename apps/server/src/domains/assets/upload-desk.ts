@@ -7,6 +7,7 @@ import type { EventLog } from "../events/index.ts";
 import { isId } from "../ids.ts";
 import type { AssetRow } from "../schema.ts";
 import { lockAsset, moveAsset, writeAsset } from "./asset-change.ts";
+import { projectRoom } from "./project-room.ts";
 import { readUploadToken } from "./upload-token.ts";
 
 /** An upload that began is given up when no byte came for so long. */
@@ -51,9 +52,12 @@ export class UploadDesk implements UploadGate {
     if (row.phase !== "uploading") throw new UploadRefused(422, "asset has already been uploaded");
     if (bytes !== null && bytes > maxUploadBytes)
       throw new UploadRefused(413, `the file is larger than ${maxUploadBytes} bytes, the most that is taken`);
-    const room = await this.#roomOf(row.project_id, assetBytesPerProject);
+    const room = await projectRoom(db, row.project_id, assetBytesPerProject);
     if (room !== null && (bytes ?? 1) > room)
-      throw new UploadRefused(413, "the project has no room for this file: delete assets, or ask for more");
+      throw new UploadRefused(
+        413,
+        "the project has no room for this file: delete assets or recordings, or ask for more",
+      );
     return { id, maxBytes: Math.min(maxUploadBytes, room ?? maxUploadBytes) };
   }
 
@@ -98,13 +102,5 @@ export class UploadDesk implements UploadGate {
       select id from asset where id = any(${ids.filter(isId)}::uuid[]) and deleted_at is null
         and (phase = 'uploading' or (phase = 'waiting' and source_key is null))`.execute(this.#deps.db);
     return new Set(rows.map(({ id }) => id));
-  }
-
-  /** Bytes that the project may still have; null for any number. */
-  async #roomOf(projectId: string, limit: number): Promise<number | null> {
-    if (limit === 0) return null;
-    const { rows } = await sql<{ bytes: string }>`
-      select coalesce(sum(size), 0) as bytes from asset where project_id = ${projectId}`.execute(this.#deps.db);
-    return Math.max(0, limit - Number(rows[0]?.bytes));
   }
 }

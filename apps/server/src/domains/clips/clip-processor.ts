@@ -13,6 +13,7 @@ import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { readSealedRecording } from "../recordings/index.ts";
 import type { AssetRow } from "../schema.ts";
+import { MAX_CLIP_MS, TOO_LONG } from "./clip-service.ts";
 import { type ClipRow, findClip } from "./clip-store.ts";
 import { endMsOf, FIRST_WALL_CLOCK_MS, momentAt, withTimes } from "./clip-times.ts";
 
@@ -66,10 +67,13 @@ async function make(
     : parentOf(deps, clip, signal));
   if (!parent) return ledger.failed(row.id, clip.is_recorded === false ? NO_WINDOW : NO_PARENT);
   const momentOf = (ms: number): number => (ms < FIRST_WALL_CLOCK_MS ? momentAt(parent, ms) : ms);
+  const fromMs = momentOf(Number(clip.from_ms));
+  const endMs = clip.to_ms === null ? endMsOf(parent) : momentOf(Number(clip.to_ms));
+  if (endMs - fromMs > MAX_CLIP_MS) return ledger.failed(row.id, `The clip is too long: ${TOO_LONG}.`);
   const work = {
     ...{ assetId: row.id, projectId: row.project_id, parent },
     outPrefix: `${assetPrefix(row.project_id, row.id)}out/${row.attempt}/`,
-    fromMs: momentOf(Number(clip.from_ms)),
+    fromMs,
     toMs: clip.to_ms === null ? Number.MAX_SAFE_INTEGER : momentOf(Number(clip.to_ms)),
   };
   await deps.clipMaker.make(work, ledger, signal);

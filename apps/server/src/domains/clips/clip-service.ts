@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { MediaControl } from "../../ports/index.ts";
 import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
 import { NotFound, type Principal } from "../api/index.ts";
-import { assetEvent, assetRecord, insertAsset, taskEvent } from "../assets/index.ts";
+import { assetEvent, assetRecord, insertAsset, projectRoom, taskEvent } from "../assets/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { newId, newPlaybackId } from "../ids.ts";
@@ -24,12 +24,18 @@ import { FIRST_WALL_CLOCK_MS } from "./clip-times.ts";
 export interface ClipServiceDeps extends Deps {
   readonly events: EventLog;
   readonly findAccessWebhook: FindAccessWebhook;
+  /** Bytes that one project may store; 0 for any number. */
+  readonly assetBytesPerProject: number;
   readonly mediaControl: Pick<MediaControl, "keepWindow">;
   queueProcessing(assetId: string): Promise<void>;
 }
 
+/** Each of its bytes is copied. */
+export const MAX_CLIP_MS = 4 * 3_600_000;
 const MAX_IN_WORK = 5;
 const WINDOW_MS = 300_000;
+
+export const TOO_LONG = `a clip may last ${MAX_CLIP_MS / 3_600_000} hours: name a startTime and an endTime that are closer`;
 
 /** The rules of clips. A clip is an asset that is cut from a recording or from another asset. */
 export class ClipService {
@@ -40,9 +46,12 @@ export class ClipService {
   }
 
   async create(principal: Principal, input: NewClip, publicUrl: string): Promise<CreatedClip> {
-    const { db, clock, events, findAccessWebhook, mediaControl, queueProcessing } = this.#deps;
+    const { db, clock, events, findAccessWebhook, mediaControl, queueProcessing, assetBytesPerProject } = this.#deps;
     const { startTime, endTime } = input;
     if (endTime !== undefined && endTime <= startTime) throw new ImpossibleClip("endTime must occur after startTime");
+    if (endTime !== undefined && endTime - startTime > MAX_CLIP_MS) throw new ImpossibleClip(TOO_LONG);
+    if ((await projectRoom(db, principal.projectId, assetBytesPerProject)) === 0)
+      throw new ImpossibleClip("the project has no room for a clip: delete assets or recordings, or ask for more");
     const parent = await this.#parentOf(principal, input);
     await checkPolicy(findAccessWebhook, principal.projectId, input.playbackPolicy);
     const now = clock.now();

@@ -1,12 +1,15 @@
-import type { Asset, CreatedClip, Task } from "@weir/contract";
+import type { Asset, CreatedClip, Session, Task } from "@weir/contract";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../platform/log.ts";
 import type { AssetLedger, ClipWork, MediaFact, MediaIndex, PublishGrant } from "../../ports/index.ts";
+import type { Principal } from "../api/index.ts";
+import { projectRoom } from "../assets/index.ts";
 import { addProject } from "../domain-test-kit.ts";
 import { EventLog } from "../events/index.ts";
 import { newId } from "../ids.ts";
 import { ended, kit, publish, segment, setUpLiveRig, stream, tell } from "../live-test-rig.ts";
 import { clipProcessor } from "./clip-processor.ts";
+import { ClipService, type ClipServiceDeps } from "./clip-service.ts";
 
 setUpLiveRig();
 
@@ -139,6 +142,32 @@ describe("a clip of a recorded broadcast", () => {
     expect((await run(asset.id)).made).toMatchObject([{ fromMs: startedAt + 5_000, toMs: startedAt + 61_000 }]);
   });
 
+  it("fails where it would last more than four hours", async () => {
+    const { grant, sessionId, startedAt } = await broadcast();
+    await seal(grant, sessionId, "1-0000000003.m4s");
+    const fact = segment(grant, sessionId, 4, "1-0000000003.m4s");
+    const at = startedAt + 4 * 3_600_000;
+    await tell(kit.domains, { ...fact, recorded: fact.recorded.map((row) => ({ ...row, programDateTimeMs: at })) });
+    await tell(kit.domains, ended(grant, "clean-stop"));
+    const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt })).json<CreatedClip>();
+    expect(await run(asset.id)).toEqual({ made: [], failures: [expect.stringMatching(/too long: .* 4 hours/)] });
+  });
+
+  it("is refused where the project has no room, toward which its recordings count", async () => {
+    const { grant, sessionId, startedAt } = await broadcast();
+    const { sourceBytes, transcodedBytes } = (await kit.call("GET", `/api/session/${sessionId}`)).json<Session>();
+    expect(sourceBytes + transcodedBytes).toBeGreaterThan(0);
+    const stored = async () => 1e9 - ((await projectRoom(kit.db, grant.projectId, 1e9)) ?? 0);
+    const before = await stored();
+    await kit.db.updateTable("session").set({ recording: "deleted" }).where("id", "=", sessionId).execute();
+    expect(before - (await stored())).toBe(sourceBytes + transcodedBytes);
+    await kit.db.updateTable("session").set({ recording: "waiting" }).where("id", "=", sessionId).execute();
+    const service = new ClipService({ ...kit, assetBytesPerProject: before } as unknown as ClipServiceDeps);
+    const principal = { projectId: grant.projectId } as Principal;
+    const body = { playbackId: stream.playbackId, startTime: startedAt };
+    await expect(service.create(principal, body, "")).rejects.toThrow(/no room for a clip/);
+  });
+
   it("has a policy of its own where one is given", async () => {
     await broadcast();
     await kit.call("PATCH", `/api/stream/${stream.id}`, { playbackPolicy: { type: "jwt" } });
@@ -184,6 +213,7 @@ describe("no clip is made", () => {
   it.each<[string, object, number, string]>([
     ["of nothing", {}, 422, ""],
     ["that ends before it begins", { startTime: 5, endTime: 5 }, 422, "endTime must occur after startTime"],
+    ["of more than four hours", { startTime: 1, endTime: 14_400_002 }, 422, "a clip may last 4 hours"],
     ["of unknown content", { playbackId: "abcd000000000000", startTime: 1 }, 404, "Content not found"],
     ["of something that is no playback id", { playbackId: "../x", startTime: 1 }, 404, "Content not found"],
     ["of an unknown session", { startTime: 1, sessionId: newId() }, 404, "Session not found"],
