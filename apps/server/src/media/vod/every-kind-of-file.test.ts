@@ -217,6 +217,13 @@ test.each([
   ["a session description", "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=a\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 96\n"],
   ["an SVG", '<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg>'],
   ["an HTML page", "<html><script>alert(1)</script></html>"],
+  ["a playlist of addresses of FFmpeg", "subfile,,start,0,end,99,,:/etc/passwd\ndata:video/mp4;base64,AAAA\n"],
+  [
+    "an HTML page with an MP4 behind it",
+    `<html><script>alert(1)</script></html>${"\0\0\0\x1cftypisom\0\0\x02\0isomiso2avc1"}`,
+  ],
+  ["a picture", Buffer.from("89504e470d0a1a0a0000000d494844520000000100000001080600000000", "hex")],
+  ["a ZIP with a password", Buffer.from("504b0304140001000800", "hex")],
   ["a ZIP", Buffer.from("504b0304140000000800", "hex")],
   [
     "an MP4 without an index",

@@ -4,7 +4,7 @@ import { TICKS_PER_SECOND } from "../packet.ts";
 import { AudioCopy } from "./audio-copy.ts";
 import { AudioEncoder } from "./audio-encoder.ts";
 import { type AudioFrame, AudioLine } from "./audio-line.ts";
-import { displaySize, specOf } from "./file-spec.ts";
+import { checkLength, displaySize, NO_PICTURE, specOf } from "./file-spec.ts";
 import { CannotCopy, FileRefused } from "./refusal.ts";
 import { SegmentStarts } from "./segment-starts.ts";
 import { SegmentWriter, type Send } from "./segment-writer.ts";
@@ -135,11 +135,14 @@ class FileScan {
 
   async run(): Promise<ScannedPicture | null> {
     const { video, audio } = this.#file;
+    const { width, height } = video?.stream.codecpar ?? NO_PICTURE;
+    const sides = { width, height };
     let packets = 0;
     for (let track = this.#file.read(this.#packet); track; track = this.#file.read(this.#packet)) {
       if (track === video) this.#takePicture(video);
       else if (track === audio) await this.#takeSound(audio);
       if (++packets % PROGRESS_PACKETS === 0) this.#tellProgress();
+      checkLength(sides, this.#frames, this.seconds);
       this.#packet.unref();
     }
     if (video && this.#frames === 0)

@@ -19,6 +19,13 @@ const MAX_FRAME_RATE = 1_000;
 /** Of all pictures together: nine hours of 1080p or half an hour of 8K, at 30 a second. */
 const MAX_TOTAL_PIXELS = 2e12;
 
+interface Sides {
+  readonly width: number;
+  readonly height: number;
+}
+
+export const NO_PICTURE: Sides = { width: 0, height: 0 };
+
 /** Kinds of files as the API names them, by the names of FFmpeg's readers. */
 function formatOf({ format }: SourceFile): string {
   const name = format.iformat?.name ?? "";
@@ -31,11 +38,8 @@ function formatOf({ format }: SourceFile): string {
 export function specOf(file: SourceFile, bytes: number): VideoSpec {
   const duration = Number(file.format.duration) / MICROSECONDS;
   const seconds = duration > 0 && Number.isFinite(duration) ? duration : 0;
-  if (seconds > MAX_DURATION_HOURS * 3600)
-    throw new FileRefused(
-      `This file says that it lasts ${Math.round(seconds / 3600)} hours; at most ${MAX_DURATION_HOURS} are taken. Split it.`,
-    );
   if (file.video) checkPicture(file.video.stream, seconds);
+  else checkLength(NO_PICTURE, 0, seconds);
   const tracks = file.format.streams.slice(0, MAX_LISTED_TRACKS).flatMap((stream) => trackOf(stream, seconds) ?? []);
   const bitrate = seconds > 0 ? { bitrate: Math.round((bytes * 8) / seconds) } : {};
   return { format: formatOf(file), duration: rounded(seconds), ...bitrate, tracks };
@@ -55,9 +59,18 @@ function checkPicture({ codecpar, avgFrameRate }: Stream, seconds: number): void
     throw new FileRefused(
       `This file says that it has ${Math.round(rate)} frames a second; at most ${MAX_FRAME_RATE} are taken. Export it again.`,
     );
-  if (width * height * rate * seconds > MAX_TOTAL_PIXELS)
+  checkLength(codecpar, rate * seconds, seconds);
+}
+
+/** Checked with what the head of a file says, and as the file is read: heads say less than a file holds, or nothing. Throws `FileRefused`. */
+export function checkLength({ width, height }: Sides, pictures: number, seconds: number): void {
+  if (seconds > MAX_DURATION_HOURS * 3600)
     throw new FileRefused(
-      `A video of ${size} may not last ${Math.round(seconds / 60)} minutes. Export it in a smaller size, or split it.`,
+      `This file lasts ${Math.round(seconds / 3600)} hours; at most ${MAX_DURATION_HOURS} are taken. Split it.`,
+    );
+  if (width * height * pictures > MAX_TOTAL_PIXELS)
+    throw new FileRefused(
+      `A video of ${width}x${height} may not last ${Math.round(seconds / 60)} minutes. Export it in a smaller size, or split it.`,
     );
 }
 

@@ -23,6 +23,7 @@ export interface FileOptions {
   /** Empty tracks beside it. */
   readonly emptyTracks?: number;
   readonly muxer?: Record<string, string>;
+  readonly metadata?: Record<string, string>;
 }
 
 /** A file in a folder of its own. */
@@ -43,7 +44,7 @@ export async function fileOf(bytes: string | Uint8Array): Promise<{ path: string
 
 async function writeMedia(
   path: string,
-  { format: name, video, audio, emptyTracks = 0, muxer = {} }: FileOptions,
+  { format: name, video, audio, emptyTracks = 0, muxer = {}, metadata }: FileOptions,
 ): Promise<void> {
   const format = new FormatContext();
   check(format.allocOutputContext2(null, name, path), "no muxer");
@@ -59,6 +60,7 @@ async function writeMedia(
     tracks.push({ encoder, stream: addStream(format, encoder), packets: () => encodeAudio(encoder, audio) });
     for (let n = 0; n < emptyTracks; n++) addStream(format, encoder);
   }
+  if (metadata) format.metadata = Dictionary.fromObject(metadata);
   check(await format.openOutput(), "cannot write a file");
   check(await format.writeHeader(Dictionary.fromObject(muxer)), "cannot begin a file");
   const all: { packet: Packet; seconds: number }[] = [];

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ManualClock, type Timer } from "../../platform/clock.ts";
+import { makeFile } from "./media-file-rig.ts";
+import { FileRefused } from "./refusal.ts";
+import { ChildFailed, VodChildren } from "./vod-children.ts";
+
+const SCAN = { type: "scan", epoch: 1, segmentSeconds: 1, mayCopyVideo: true } as const;
+const { signal } = new AbortController();
+
+let file: Awaited<ReturnType<typeof makeFile>>;
+beforeAll(async () => {
+  file = await makeFile({ format: "mp4", audio: { encoder: "aac" } });
+});
+afterAll(() => file[Symbol.asyncDispose]());
+
+/** A child that runs this instead of its program. */
+const runs = (script: string) => ({ prefix: ["/bin/sh", "-c", script, "sh"], bounds: [] });
+
+class WatchedClock extends ManualClock {
+  readonly isSet = Promise.withResolvers<void>();
+
+  override after(...timer: Parameters<ManualClock["after"]>): Timer {
+    this.isSet.resolve();
+    return super.after(...timer);
+  }
+}
+
+test("a child that hangs, and takes no notice of signals, is killed after three minutes without a word", async () => {
+  const clock = new WatchedClock();
+  await using children = new VodChildren(clock, runs("trap '' TERM INT HUP; exec sleep 1000")).of(file.path);
+  const running = children.run(SCAN, () => {}, signal);
+  await clock.isSet.promise;
+  clock.advance(180_000);
+  await expect(running).rejects.toThrow(new ChildFailed("the media child ended with SIGKILL"));
+});
+
+test("a child that breaks down fails the file; one that is killed may do better another time", async () => {
+  const end = async (name: string) => {
+    await using children = new VodChildren(new ManualClock(), runs(`kill -${name} $$`)).of(file.path);
+    return children.run(SCAN, () => {}, signal);
+  };
+  await expect(end("SEGV")).rejects.toThrow(FileRefused);
+  await expect(end("KILL")).rejects.toThrow(ChildFailed);
+});
+
+test("what a child prints goes nowhere, and what it says without sense ends it", async () => {
+  const script =
+    "head -c 10000000 /dev/zero; head -c 10000000 /dev/zero >&2; head -c 100000 /dev/zero | tr '\\0' x >&4";
+  await using children = new VodChildren(new ManualClock(), runs(script)).of(file.path);
+  await expect(children.run(SCAN, () => {}, signal)).rejects.toThrow(/a message of \d+ bytes from a media child/);
+});
+
+test.runIf(process.platform === "linux")(
+  "a child runs behind everything else, and is used for the next job",
+  async () => {
+    const pids = new Set<number>();
+    const note = () => {
+      for (const pid of childrenHere()) {
+        pids.add(pid);
+        expect(getPriority(pid)).toBe(15);
+      }
+    };
+    await using children = new VodChildren(new ManualClock()).of(file.path);
+    await children.run(SCAN, note, signal);
+    await children.run({ ...SCAN, epoch: 2 }, note, signal);
+    expect(pids.size).toBe(1);
+    await children.rest();
+    expect(childrenHere()).toEqual([]);
+  },
+);
+
+function childrenHere(): number[] {
+  const tasks = readdirSync("/proc/self/task");
+  const pids = tasks.flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, "utf8").trim().split(" "));
+  return pids.filter((pid) => pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("vod-child.ts")).map(Number);
+}
