@@ -60,6 +60,7 @@ export class BroadcastLine implements FeedSink {
   #opening: Uint8Array | null = null;
   #enteredTicks = Number.NEGATIVE_INFINITY;
   #mediaTicks = 0;
+  #flushedAtMs = Number.NEGATIVE_INFINITY;
   readonly #kept: LineBatch[] = [];
   #keptBytes = 0;
 
@@ -83,9 +84,11 @@ export class BroadcastLine implements FeedSink {
     return () => this.#readers.delete(reader);
   }
 
-  /** Time has passed: give what was gathered. To be called every 100 ms or so. */
+  /** Time has passed: give what was gathered, when there is enough. To be called every 50 ms. */
   tick(nowMs: number): void {
     this.#slate?.tick(nowMs);
+    if (nowMs - this.#flushedAtMs < this.#settings.format.batchMs) return;
+    this.#flushedAtMs = nowMs;
     this.flush();
   }
 

@@ -52,9 +52,14 @@ export class BroadcastLines {
     };
   }
 
-  /** Time has passed: send what was gathered. */
+  /** To be called every 50 ms. */
   tick(nowMs: number): void {
     for (const { line } of this.#lines.values()) line.tick(nowMs);
+  }
+
+  /** Send what was gathered, at once. */
+  flush(): void {
+    for (const { line } of this.#lines.values()) line.flush();
   }
 
   #open({ profile, videoOnly: isVideoOnly, slate: hasSlate, format }: LineChoice): Held | string | null {

@@ -18,6 +18,8 @@ export interface LineFrame {
 
 /** How a protocol writes a broadcast. */
 export interface LineFormat {
+  /** So much media is sent at a time, in milliseconds: each time costs every target a write. */
+  readonly batchMs: number;
   /** These tracks follow. A sentence where the protocol does not carry them: then nothing is written. */
   begin(tracks: LineTracks): string | null;
   /** The messages that a target needs before it can begin at `ticks`. */

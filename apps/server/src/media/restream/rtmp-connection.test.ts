@@ -100,6 +100,7 @@ test("what arrives at a target has the times of the source, with B-frames and be
   rig.pipeline.pause();
   rig.pass(10_000);
   await rig.send({ ...shape, clockAt: 7 }, undefined, turn);
+  rig.pass(200);
   await until("all to arrive", () => millisecondsOf(server.publication.packets, "video").length >= 149);
 
   const { tracks, packets } = server.publication;

@@ -49,8 +49,9 @@ class RtmpConnection implements TargetConnection {
   readonly #socket: Socket;
   readonly #client: RtmpPublishClient;
   readonly #deadline: Timer;
-  readonly #watch: Timer;
   #received = 0;
+  /** When `#received` began to count. */
+  #receivingSince = 0;
   #isPublishing = false;
   #isOver = false;
 
@@ -70,7 +71,6 @@ class RtmpConnection implements TargetConnection {
     this.#deadline = clock.after(CONNECT_MS, () =>
       this.#lose(`The target did not take the stream within ${CONNECT_MS / 1000} s.`),
     );
-    this.#watch = clock.every(LOOK_MS, () => this.#look());
     socket.once(address.isSecure ? "secureConnect" : "connect", () => client.start(CRYPTO));
     socket.on("data", (bytes) => this.#receive(client, bytes));
     socket.on("error", (error) => this.#failed(error));
@@ -113,6 +113,11 @@ class RtmpConnection implements TargetConnection {
 
   #receive(client: RtmpPublishClient, bytes: Uint8Array): void {
     if (this.#isOver) return;
+    const now = this.#settings.clock.monotonic();
+    if (now - this.#receivingSince >= LOOK_MS) {
+      this.#received = 0;
+      this.#receivingSince = now;
+    }
     this.#received += bytes.byteLength;
     if (this.#received > MAX_BYTES_A_LOOK) return this.#lose("The target sends more than an RTMP server has to say.");
     try {
@@ -121,10 +126,6 @@ class RtmpConnection implements TargetConnection {
       if (!(error instanceof FormatError)) this.#settings.log.error({ err: error }, "could not read a target's answer");
       this.#lose("The target does not speak RTMP.");
     }
-  }
-
-  #look(): void {
-    this.#received = 0;
   }
 
   #failed(error: Error): void {
@@ -148,7 +149,6 @@ class RtmpConnection implements TargetConnection {
     this.#isOver = true;
     this.#settings.onOver();
     this.#deadline.cancel();
-    this.#watch.cancel();
   }
 }
 

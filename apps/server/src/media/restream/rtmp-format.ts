@@ -24,6 +24,8 @@ const FLV_AAC = 10;
  * gave its stream this number, whenever it joined.
  */
 export class RtmpFormat implements LineFormat {
+  /** Platforms hold back seconds, so they do not notice. */
+  readonly batchMs = 200;
   readonly #streamId: number;
   #tracks: LineTracks = { video: null, audio: null };
 

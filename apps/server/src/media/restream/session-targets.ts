@@ -8,8 +8,8 @@ import { type SentToTargets, TargetBroadcast } from "./target-broadcast.ts";
 import type { ConnectTarget } from "./target-connection.ts";
 import type { TargetEvent, TargetStatus } from "./target-status.ts";
 
-/** Gathered media go out to the targets this often. */
-const FLUSH_MS = 100;
+/** Targets are asked this often how much they took. */
+const LOOK_MS = 500;
 const ASK_AGAIN_MS = { first: 1_000, most: 30_000 };
 
 /** A node's means to forward broadcasts. */
@@ -45,7 +45,7 @@ export class SessionTargets {
   #asked = 0;
   #isFlowing = false;
   #isOver = false;
-  #flushedAt = 0;
+  #lookedAt = 0;
 
   constructor(settings: SessionTargetsSettings) {
     this.#settings = settings;
@@ -101,17 +101,16 @@ export class SessionTargets {
   tick(): void {
     if (this.#broadcasts.size === 0) return;
     const now = this.#settings.clock.monotonic();
-    if (now - this.#flushedAt >= FLUSH_MS) {
-      this.#flushedAt = now;
-      this.#lines.tick(now);
-    }
-    for (const broadcast of this.#broadcasts.values()) broadcast.tick();
+    this.#lines.tick(now);
+    if (now - this.#lookedAt < LOOK_MS) return;
+    this.#lookedAt = now;
+    for (const broadcast of this.#broadcasts.values()) broadcast.look();
   }
 
   /** The session is over. */
   end(): void {
     if (this.#isOver) return;
-    this.#lines.tick(this.#settings.clock.monotonic());
+    this.#lines.flush();
     for (const [key, broadcast] of this.#broadcasts) this.#stop(key, broadcast);
     this.#isOver = true;
     this.#asked++;

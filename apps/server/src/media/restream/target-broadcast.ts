@@ -14,7 +14,6 @@ const STALLED_MS = 10_000;
 const STEADY_MS = 60_000;
 /** How long it is told that media was left out. */
 const SLOW_MS = 60_000;
-const LOOK_MS = 500;
 
 export interface TargetBroadcastSettings {
   readonly clock: Clock;
@@ -59,7 +58,6 @@ export class TargetBroadcast {
   #retry: Timer | null = null;
   #failures = 0;
   #onlineAt = 0;
-  #lookedAt = 0;
   #slowAt = Number.NEGATIVE_INFINITY;
   #skippedMs = 0;
 
@@ -108,12 +106,11 @@ export class TargetBroadcast {
     this.#link = { connection, format: null, outlet: null, leave: null, firstTakenAt: null, takenAt, taken: 0 };
   }
 
-  /** To be called every 50 ms or so: notices what a target takes, and what not. */
-  tick(): void {
+  /** To be called every 500 ms or so: notices what a target takes, and what not. */
+  look(): void {
     const link = this.#link;
+    if (!link) return;
     const now = this.#settings.clock.monotonic();
-    if (!link || now - this.#lookedAt < LOOK_MS) return;
-    this.#lookedAt = now;
     if (!link.outlet) return this.#join(link);
     const { queuedBytes, takenBytes, skippedMs, refusal } = link.outlet;
     if (refusal !== null) return this.#lose({ reason: refusal, mayHeal: false });

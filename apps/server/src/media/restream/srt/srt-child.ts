@@ -23,13 +23,15 @@ function run(library: Libsrt): void {
   input.on("data", (bytes) => {
     for (const message of read(bytes)) take(library, message);
   });
-  setInterval(() => {
-    for (const [id, caller] of callers) {
-      caller.look();
-      if (caller.isOver) callers.delete(id);
-    }
-  }, LOOK_MS);
   setInterval(() => send({ type: "taken", taken: [...callers].map(([id, { taken }]) => [id, taken]) }), TELL_MS);
+}
+
+function look(): void {
+  for (const [id, caller] of callers) {
+    caller.look();
+    if (caller.isOver) callers.delete(id);
+  }
+  if (callers.size > 0) setTimeout(look, LOOK_MS);
 }
 
 function take(library: Libsrt, message: ToSrtChild): void {
@@ -48,6 +50,7 @@ function take(library: Libsrt, message: ToSrtChild): void {
     connected: () => send({ type: "connected", id }),
     failed: (reason: string) => send({ type: "failed", id, reason }),
   };
+  if (callers.size === 0) setTimeout(look, LOOK_MS);
   callers.set(id, new SrtCaller(library, socket, events));
 }
 

@@ -7,6 +7,8 @@ const NOTHING = new Uint8Array(0);
 
 /** An MPEG transport stream. Its tables stand before each keyframe, so a target that begins there needs nothing before. */
 export class TsFormat implements LineFormat {
+  /** Receivers set their clocks by what arrives when. */
+  readonly batchMs = 50;
   readonly #muxer = new TsMuxer();
 
   begin({ video, audio }: LineTracks): string | null {
