@@ -1,0 +1,121 @@
+import { type AddressInfo, createServer } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
+import { silentLog } from "../../platform/log.ts";
+import { Outbound, type OutboundSettings } from "../../platform/outbound/outbound.ts";
+import { Restreaming } from "./restreaming.ts";
+import type { TargetFailure } from "./target-connection.ts";
+
+/** Addresses that customers may give for a target so that this server reaches what they cannot, and servers that want to harm it. */
+
+const opened: AsyncDisposableStack[] = [];
+afterEach(async () => {
+  for (const stack of opened.splice(0)) await stack.disposeAsync();
+});
+
+const never = new Promise<never>(() => {});
+
+/** How an attempt to send to an address fails, on a clock that `pass` moves. */
+function attempt(url: string, settings: Partial<OutboundSettings> = {}) {
+  const clock = new ManualClock();
+  const resolve = (host: string) => Promise.reject(new Error(`somebody looked ${host} up`));
+  const own = () => ({ ports: [1935, 8080], publicUrl: "https://weir.example" });
+  const outbound = new Outbound({ clock, allowPrivate: false, own, resolve, ...settings });
+  const restreaming = new Restreaming({ clock, log: silentLog, outbound });
+  const failed = Promise.withResolvers<TargetFailure>();
+  const handler = { ready: () => failed.reject(new Error("the target took the stream")), failed: failed.resolve };
+  const connection = restreaming.connectFor("project")(url, handler);
+  const stack = new AsyncDisposableStack();
+  stack.defer(() => restreaming.close());
+  stack.defer(() => connection.destroy());
+  opened.push(stack);
+  clock.advance(1);
+  return { clock, failed: failed.promise };
+}
+
+const bothProtocols = (hosts: readonly string[]) =>
+  hosts.flatMap((host) => [`rtmp://${host}:1936/live/some-key`, `srt://${host}:9000?streamid=some-key`]);
+
+const CANNOT = "The stream cannot be sent to this address: ";
+
+test.each(
+  bothProtocols([
+    ...["127.0.0.1", "[::1]", "0.0.0.0", "169.254.169.254", "10.0.0.1", "172.16.0.1", "192.168.0.1", "100.64.0.1"],
+    ...["[fc00::1]", "[fe80::1]", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "localhost", "db.internal", "printer.local"],
+  ]),
+)("an address inside is refused: %s", async (url) => {
+  const { reason, mayHeal } = await attempt(url).failed;
+  expect(reason).toMatch(`${CANNOT}its host is `);
+  expect(mayHeal).toBe(false);
+});
+
+test.each(bothProtocols(["2130706433", "0x7f.1", "017700000001", "127.1", "１２７.0.0.1", "live.example.com."]))(
+  "an address in an unusual spelling is refused: %s",
+  async (url) => expect((await attempt(url).failed).reason).toMatch(`${CANNOT}its host `),
+);
+
+test.each(bothProtocols(["two-faced.example"]))("a name with a record inside is refused: %s", async (url) => {
+  const resolve = async () => ["8.8.8.8", "10.0.0.1"];
+  const { reason, mayHeal } = await attempt(url, { resolve }).failed;
+  expect(reason).toBe(`${CANNOT}its host is a loopback, private or link-local address.`);
+  expect(mayHeal).toBe(false);
+});
+
+test.each([
+  ["rtmp://some-user:some-word@10.0.0.1/live/some-key", "its host is a loopback, private or link-local address"],
+  ["rtmp://live.example.com@10.0.0.1/live/some-key", "its host is a loopback, private or link-local address"],
+  ["srt://live.example.com@127.0.0.1:9000", "its host is a loopback, private or link-local address"],
+  ...[22, 6379, 11434].flatMap((port) => [
+    [`rtmp://live.example.com:${port}/live/some-key`, `port ${port} is not one that calls may go to`],
+    [`srt://live.example.com:${port}`, `port ${port} is not one that calls may go to`],
+  ]),
+  ["rtmp://weir.example:8080/live/some-key", "it leads back to this server"],
+  ["rtmps://weir.example/live/some-key", "it leads back to this server"],
+  ["srt://weir.example:1935", "it leads back to this server"],
+])("%s is refused, and nothing of it but the port is told", async (url, words = "") => {
+  const { reason } = await attempt(url).failed;
+  expect(reason).toBe(`${CANNOT}${words}.`);
+});
+
+test.each([
+  ["rtmp://127.0.0.1:1935/live/some-key"],
+  ["rtmp://localhost:1935/live/some-key"],
+  ["rtmp://alias.example:1935/live/some-key"],
+  ["srt://127.0.0.1:8080"],
+  ["srt://alias.example:8080"],
+])("our own listener is refused in a closed network too, by any name: %s", async (url) => {
+  const resolve = async () => ["127.0.0.1"];
+  const { reason, mayHeal } = await attempt(url, { allowPrivate: true, resolve }).failed;
+  expect(reason).toBe(`${CANNOT}it leads back to this server.`);
+  expect(mayHeal).toBe(false);
+});
+
+test.each(bothProtocols(["nowhere.example"]))("a name that nobody knows is tried again: %s", async (url) => {
+  const resolve = () => Promise.reject(Object.assign(new Error("x"), { code: "ENOTFOUND" }));
+  const { reason, mayHeal } = await attempt(url, { resolve }).failed;
+  expect(reason).toBe("The target cannot be reached: the host name is not known.");
+  expect(mayHeal).toBe(true);
+});
+
+test.each(bothProtocols(["slow.example"]))("a look-up without an answer ends after 15 s: %s", async (url) => {
+  const { clock, failed } = attempt(url, { resolve: () => never });
+  clock.advance(15_000);
+  expect(await failed).toEqual({ reason: "The target did not take the stream within 15 s.", mayHeal: true });
+});
+
+test("a server that answers a byte at a time has 15 s in all", async () => {
+  let bytes = 0;
+  const server = createServer((socket) => {
+    const timer = setInterval(() => socket.write(Buffer.of(bytes++ === 0 ? 3 : 0)), 5);
+    socket.on("error", () => {}).on("close", () => clearInterval(timer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const stack = new AsyncDisposableStack();
+  stack.defer(() => new Promise((resolve) => server.close(() => resolve())));
+  opened.push(stack);
+  const { port } = server.address() as AddressInfo;
+  const { clock, failed } = attempt(`rtmp://127.0.0.1:${port}/live/some-key`, { allowPrivate: true });
+  await expect.poll(() => bytes).toBeGreaterThan(10);
+  clock.advance(15_000);
+  expect(await failed).toEqual({ reason: "The target did not take the stream within 15 s.", mayHeal: true });
+});
