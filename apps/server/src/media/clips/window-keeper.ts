@@ -15,6 +15,7 @@ const MAX_WAIT_MS = 12_000;
 /** Windows of this node that wait or are written. The segments of a session are in memory once, however many wait for them. */
 const MAX_WINDOWS = 16;
 const EPOCH = 1;
+const SOURCE = "source";
 
 export interface WindowKeeperSettings {
   readonly clock: Clock;
@@ -52,7 +53,8 @@ export class WindowKeeper {
       await Promise.all(held.map((each) => each.whole(this.#settings.clock)));
       const keyPrefix = windowPrefix(window);
       const stored: StoredRendition[] = [];
-      for (const { name, segments } of held) {
+      const source = held.find(({ name }) => name === SOURCE);
+      for (const { name, segments } of held.filter((each) => each.isPlayableBeside(source))) {
         const rendition = await this.#put(keyPrefix, name, segments);
         if (rendition) stored.push(rendition);
       }
@@ -66,9 +68,9 @@ export class WindowKeeper {
   /** Null where the rendition has nothing of that time. */
   async #put(keyPrefix: string, rendition: string, segments: readonly LiveSegment[]): Promise<StoredRendition | null> {
     const { store } = this.#settings;
-    const [first] = segments;
-    if (!first?.init) return null;
-    const track = storedTrackOf(first.init);
+    const first = segments.find(({ init }) => init)?.init;
+    if (!first) return null;
+    const track = storedTrackOf(first);
     const rows: StoredSegment[] = [];
     const inits = new Set<string>();
     for (const segment of segments) {
@@ -110,6 +112,13 @@ class HeldSegments {
 
   get segments(): readonly LiveSegment[] {
     return this.#held;
+  }
+
+  /** False for a rung that lacks a segment of the source: players choose by bitrate alone, and would stop there. */
+  isPlayableBeside(source: HeldSegments | undefined): boolean {
+    const isRung = this !== source && this.#held.some(({ init }) => init?.track.kind === "video");
+    const own = new Set(this.#held.flatMap(({ init, msn }) => (init ? [msn] : [])));
+    return !isRung || (source?.segments ?? []).every(({ init, msn }) => !init || own.has(msn));
   }
 
   /** Resolves when nothing more comes for this clip, or none came in time. */
