@@ -109,7 +109,7 @@ describe("the reconnect window", () => {
     expect(back.start).toEqual({
       sessionId: start.sessionId,
       record: true,
-      recordsRungs: true,
+      recordedProfiles: stream.profiles.map(({ name }) => name),
       profiles: stream.profiles,
       isDefaultLadder: true,
       resume: {

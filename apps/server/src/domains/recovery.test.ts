@@ -32,7 +32,7 @@ describe("recordings", () => {
   it("has its rungs beside the source, with a gap where one is missing", async () => {
     const { grant, start } = await publish();
     const { sessionId } = start;
-    expect(start.recordsRungs).toBe(true);
+    expect(start.recordedProfiles).toEqual(["240p0", "360p0", "480p0", "720p0"]);
     const rungs = [1, 3].map((msn) => {
       const { recorded, ...fact } = segment(grant, sessionId, msn);
       const rows = recorded.slice(0, 1).map((row) => ({ ...row, rendition: "v0", length: 100 }));

@@ -65,6 +65,8 @@ export interface LadderRequest extends LadderResources {
   readonly isDefault: boolean;
   /** Profiles that multistream targets are to get. */
   readonly forTargets: ReadonlySet<string>;
+  /** Names of the profiles whose rungs `onRungs` is told of. */
+  readonly recorded: ReadonlySet<string>;
   readonly onSegment: (segment: TranscodedSegment) => void;
   readonly onRungs: (segments: readonly RenditionSegment[]) => void;
 }
@@ -246,7 +248,7 @@ export class LivePipeline {
 
   #openLadder(source: VideoTrack): LiveLadder | null {
     if (!this.#ladderRequest) return null;
-    const { profiles, isDefault, forTargets, log, admission, children, encoding, onSegment, onRungs } =
+    const { profiles, isDefault, forTargets, log, admission, children, encoding, recorded, onSegment, onRungs } =
       this.#ladderRequest;
     const rungs = LiveLadder.plan(profiles, isDefault, source, forTargets);
     if (rungs.length === 0) return null;
@@ -264,6 +266,7 @@ export class LivePipeline {
       admission,
       children,
       encoding,
+      recorded,
       onSegment,
       onRungs,
     });

@@ -60,8 +60,8 @@ export interface SessionStart {
   /** The target duration, in seconds, that the stream's last session would have required; null without an earlier session. */
   readonly lastTargetDuration: number | null;
   readonly record: boolean;
-  /** The recording contains the rungs of the ladder as well as the source. */
-  readonly recordsRungs: boolean;
+  /** Names of the profiles whose rungs the recording contains beside the source. */
+  readonly recordedProfiles: readonly string[];
   /** The ladder of the session, fixed at its start; empty for source only. */
   readonly profiles: readonly LadderProfile[];
   /** True for the documented default ladder, which omits rungs that are not smaller than the source. */

@@ -15,6 +15,7 @@ import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import { isStreamKey } from "../ids.ts";
 import { targetsToForward } from "../multistream/index.ts";
+import { recordedProfiles } from "../recorded-profiles.ts";
 import { recordingEvent } from "../recordings/index.ts";
 import { beginSession, newestTargetDuration, resumeSession } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
@@ -88,7 +89,7 @@ export class StreamPublishGate implements PublishGate {
       stream.lastSeen = Math.max(stream.lastSeen, at);
       await saveLiveStream(trx, stream, before === next.state ? null : at);
       const { id: sessionId, position: resume, record, profiles } = session;
-      const recordsRungs = record && stream.recordingSpec?.profiles?.length !== 0;
+      const kept = record ? recordedProfiles(stream.recordingSpec, profiles).map(({ name }) => name) : [];
       const { id: streamId, owner } = stream;
       const begun = [
         ...(isActive(before) ? [] : [stateEvent(stream, at)]),
@@ -97,7 +98,7 @@ export class StreamPublishGate implements PublishGate {
       await events.append(trx, [...ended, ...begun]);
       const isDefault = isDefaultLadder(profiles);
       const targets = await targetsToForward(trx, streamId);
-      const ladder = { recordsRungs, profiles, isDefaultLadder: isDefault };
+      const ladder = { recordedProfiles: kept, profiles, isDefaultLadder: isDefault };
       return { sessionId, resume, lastTargetDuration, record, ...ladder, targets };
     });
   }

@@ -29,7 +29,14 @@ import {
   TooManyTestBroadcasts,
 } from "./stream-errors.ts";
 import { streamRecord } from "./stream-record.ts";
-import { checkProfiles, checkRecordingSpec, checkTargets, checkUserTags, creatorValue } from "./stream-rules.ts";
+import {
+  checkProfiles,
+  checkRecordedProfiles,
+  checkRecordingSpec,
+  checkTargets,
+  checkUserTags,
+  creatorValue,
+} from "./stream-rules.ts";
 import {
   countStreams,
   findStream,
@@ -74,6 +81,7 @@ export class StreamService {
     checkProfiles(profiles);
     checkUserTags(input.userTags);
     checkRecordingSpec(input.recordingSpec, input.record ?? false);
+    checkRecordedProfiles(input.recordingSpec, profiles);
     checkTargets(targets, profiles);
     const refusal = input.pull ? this.#deps.outbound.refusalOf(input.pull.source, PULL) : null;
     if (refusal !== null) throw new BadRequest(`streams cannot be pulled from this url: ${refusal}`);
@@ -256,6 +264,8 @@ export class StreamService {
     checkProfiles(profiles);
     checkUserTags(patch.userTags);
     checkRecordingSpec(patch.recordingSpec, record);
+    if (patch.recordingSpec !== undefined || patch.profiles !== undefined)
+      checkRecordedProfiles(patch.recordingSpec ?? row.recording_spec, profiles);
     const targets = patch.multistream?.targets;
     if (targets) checkTargets(targets, row.profiles);
     const owner = { projectId: row.project_id, userId: row.user_id };

@@ -206,7 +206,7 @@ export class Hub {
       playbackId: grant.playbackId,
       start,
       recorder: start.record ? this.#settings.createRecorder(grant, start, "source") : null,
-      rungRecorder: start.record && start.recordsRungs ? this.#settings.createRecorder(grant, start, "rungs") : null,
+      rungRecorder: start.recordedProfiles.length > 0 ? this.#settings.createRecorder(grant, start, "rungs") : null,
       onFinished: (finished) => this.#finished(finished),
     });
     this.#sessions.set(session.sessionId, session);

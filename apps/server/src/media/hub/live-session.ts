@@ -109,6 +109,7 @@ export class LiveSession {
         isDefault: settings.start.isDefaultLadder,
         forTargets: new Set(settings.start.targets.map(({ profile }) => profile)),
         onSegment: (segment) => this.#segmentTranscoded(segment),
+        recorded: new Set(settings.start.recordedProfiles),
         onRungs: (segments) => this.#rungsClosed(segments),
       },
     });

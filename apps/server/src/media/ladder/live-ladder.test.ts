@@ -23,7 +23,7 @@ let recorded: string[];
 let admission: TranscodeAdmission;
 let pipeline: LivePipeline;
 
-function open(profiles: readonly LadderProfile[] = PROFILES): void {
+function open(profiles: readonly LadderProfile[] = PROFILES, kept = profiles): void {
   pipeline = new LivePipeline({
     clock,
     memory: new PageMemory(),
@@ -39,6 +39,7 @@ function open(profiles: readonly LadderProfile[] = PROFILES): void {
       profiles,
       isDefault: false,
       forTargets: new Set(),
+      recorded: new Set(kept.map(({ name }) => name)),
       onSegment: (segment) => segments.push(segment),
       onRungs: (closed) =>
         recorded.push(...closed.map(({ rendition: { name }, segment: { msn } }) => `${name}/${msn}`)),
@@ -87,6 +88,15 @@ test("each segment is given to the recorder once it is closed in every rung, the
   await pipeline.rungsEnded();
   const msns = rendition("v0")?.listed.map(({ msn }) => msn) ?? [];
   expect(recorded.toSorted()).toEqual(["v0", "v1"].flatMap((name) => msns.map((msn) => `${name}/${msn}`)));
+});
+
+test("the recorder is given the rungs that the recording keeps, and no others", async () => {
+  open(PROFILES, PROFILES.slice(1));
+  send({ seconds: 6 });
+  pipeline.end();
+  await pipeline.rungsEnded();
+  // Rungs are numbered from the largest on.
+  expect(new Set(recorded.map((file) => file.split("/")[0]))).toEqual(new Set(["v1"]));
 });
 
 test("a machine that is behind for ten segments goes on without the largest rung, and says so", () => {

@@ -42,7 +42,9 @@ export interface LiveLadderSettings extends LadderResources {
   /** All renditions of the timeline, for their rendition reports. */
   readonly siblings: () => Iterable<LiveRendition>;
   readonly onSegment: (segment: TranscodedSegment) => void;
-  /** A segment is closed in every rung. */
+  /** Names of the profiles whose rungs are recorded. */
+  readonly recorded: ReadonlySet<string>;
+  /** A segment is closed in every rung: those that are recorded. */
   readonly onRungs: (segments: readonly RenditionSegment[]) => void;
 }
 
@@ -74,8 +76,21 @@ export class LiveLadder implements FeedSink {
   readonly #ended = Promise.withResolvers<void>();
 
   constructor(settings: LiveLadderSettings) {
-    const { clock, log, feed, memory, partTarget, discontinuitySequence, target, rungs, siblings, onSegment, onRungs } =
-      settings;
+    const {
+      clock,
+      log,
+      feed,
+      memory,
+      partTarget,
+      discontinuitySequence,
+      target,
+      rungs,
+      siblings,
+      recorded,
+      onSegment,
+      onRungs,
+    } = settings;
+    const recordedIds = new Set(rungs.filter(({ name }) => recorded.has(name)).map(({ id }) => id));
     const feeds: RungFeed[] = [];
     this.#ledger = new SegmentLedger((closed) => {
       const [first] = closed;
@@ -96,7 +111,8 @@ export class LiveLadder implements FeedSink {
       );
       const renditionBytes = closed.reduce((bytes, { segment }) => bytes + segment.bytes, 0);
       if (finished) onSegment({ ...finished, msn, isWhole, seconds, renditionBytes });
-      onRungs(closed);
+      const kept = closed.filter(({ rendition }) => recordedIds.has(rendition.name));
+      if (kept.length > 0) onRungs(kept);
     });
     this.branches = rungs.map((rung) => {
       const rendition = new LiveRendition(rung.id, discontinuitySequence, target, clock);

@@ -112,6 +112,7 @@ export class RestreamRig {
             children: new FakeChildren(),
             encoding: { preset: "superfast", encoder: "libx264" },
             onSegment: () => {},
+            recorded: new Set(),
             onRungs: () => {},
           }
         : null,

@@ -41,7 +41,7 @@ export class FakePublishGate implements PublishGate {
       resume: null,
       lastTargetDuration: null,
       record: false,
-      recordsRungs: false,
+      recordedProfiles: [],
       profiles: [],
       isDefaultLadder: false,
       targets: this.restreamTargets,
