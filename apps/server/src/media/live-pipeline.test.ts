@@ -459,3 +459,41 @@ describe("a second audio track", () => {
     expect(playlist).not.toContain("audio2");
   });
 });
+
+describe("a reader that joins a stream which nobody reads", () => {
+  interface Picture {
+    readonly kind: string;
+    readonly time: number;
+    readonly isIndependent: boolean;
+    readonly data: Payload;
+  }
+  const join = (rig: PipelineRig) => {
+    const pictures: { time: number; isIndependent: boolean; bytes: Buffer }[] = [];
+    const sink = { stretch() {}, cut() {}, pause() {}, end() {} };
+    const sample = ({ kind, time, isIndependent, data }: Picture) =>
+      kind === "video" && void pictures.push({ time, isIndependent, bytes: Buffer.from(data.bytes) });
+    rig.pipeline.feed.attach({ ...sink, sample }, { from: "window" });
+    return pictures;
+  };
+
+  test.each([0, 2])(
+    "begins at the last IDR, out of the live window, and misses no picture after it (%i B-frames)",
+    (bFrames) => {
+      const all = new PipelineRig();
+      const expected = join(all);
+      all.send({ seconds: 6, bFrames });
+      const rig = new PipelineRig();
+      rig.send({ seconds: 4.5, bFrames });
+      const pictures = join(rig);
+      expect([pictures.length, pictures[0]?.isIndependent]).toEqual([14, true]);
+      const missed = expected.findIndex(({ time, isIndependent }) => isIndependent && time === pictures[0]?.time);
+      expect(pictures.slice(0, 14)).toEqual(expected.slice(missed, missed + 14));
+    },
+  );
+
+  test("waits for the next IDR where the open segment has none", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 6, gopSeconds: 20 });
+    expect(join(rig)).toEqual([]);
+  });
+});

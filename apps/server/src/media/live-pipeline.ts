@@ -93,7 +93,7 @@ export class LivePipeline {
   readonly #partTarget = new PartTarget();
   readonly #target: TargetDuration;
   readonly #ledger: SegmentLedger;
-  readonly #feed = new SessionFeed();
+  readonly #feed = new SessionFeed(() => this.#picturesSinceIdr());
   readonly #ladderRequest: LadderRequest | null;
   /** Undefined until the first video track tells what it is made from. */
   #ladder: LiveLadder | null | undefined;
@@ -279,6 +279,11 @@ export class LivePipeline {
     if (branch?.announced) branch.packager.sample(sample);
     this.#feed.sample(sample);
     sample.data.release();
+  }
+
+  #picturesSinceIdr(): Sample[] {
+    const branch = this.#branchOfTrack[VIDEO_TRACK];
+    return branch?.announced ? branch.packager.sinceIdr() : [];
   }
 
   #cut(cut: Cut): void {

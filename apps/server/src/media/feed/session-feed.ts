@@ -9,8 +9,11 @@ export interface FeedSink extends TimelineSink {
 }
 
 export interface AttachOptions {
-  /** Begin at the source's last IDR, or with the next sample, whatever it is. */
-  readonly from: "keyframe" | "now";
+  /**
+   * Begin at the source's last IDR; or there also where no reader was there to keep it, with the pictures alone, out of the live window; or with
+   * the next sample, whatever it is.
+   */
+  readonly from: "keyframe" | "window" | "now";
 }
 
 interface Place {
@@ -23,13 +26,19 @@ interface Place {
  * and audio without holes.
  *
  * Packets since the last IDR are kept while the feed has a reader: a stream that is only passed through holds no packet longer than its
- * part. The first reader of such a stream waits for the next IDR.
+ * part. The first reader of such a stream waits for the next IDR, or takes the pictures out of the live window.
  */
 export class SessionFeed implements FeedSink {
   readonly #places = new Set<Place>();
   readonly #gop = new GopCache();
+  readonly #window: () => readonly Sample[];
   /** Null between two stretches. */
   #tracks: readonly Track[] | null = null;
+
+  /** `window`: the live window's pictures since the last IDR; the caller takes over a share of each. */
+  constructor(window: () => readonly Sample[] = () => []) {
+    this.#window = window;
+  }
 
   /** Since the last IDR, for a reader that has to begin again. */
   get gop(): readonly GopEntry[] {
@@ -38,11 +47,12 @@ export class SessionFeed implements FeedSink {
 
   /** Tell `sink` what it needs to begin, then everything, until the returned function is called. */
   attach(sink: FeedSink, { from }: AttachOptions): () => void {
-    const place = { sink, waitsForKeyframe: from === "keyframe" && !this.#gop.isWhole };
+    const place = { sink, waitsForKeyframe: from !== "now" && !this.#gop.isWhole };
     if (this.#tracks) {
       sink.stretch(this.#tracks);
-      if (from === "keyframe") this.#replay(sink);
+      if (from !== "now") this.#replay(sink);
       else if (this.#gop.newestCut) sink.cut(this.#gop.newestCut);
+      if (from === "window" && place.waitsForKeyframe) place.waitsForKeyframe = !this.#replayWindow(sink);
     }
     this.#places.add(place);
     return () => {
@@ -81,6 +91,16 @@ export class SessionFeed implements FeedSink {
     this.#gop.clear();
     for (const { sink } of this.#places) sink.end();
     this.#places.clear();
+  }
+
+  /** False where the window has no IDR to begin with. */
+  #replayWindow(sink: FeedSink): boolean {
+    const samples = this.#window();
+    for (const sample of samples) {
+      sink.sample(sample);
+      sample.data.release();
+    }
+    return samples.length > 0;
   }
 
   #replay(sink: FeedSink): void {

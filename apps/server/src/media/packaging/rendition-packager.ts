@@ -1,5 +1,5 @@
-import { type FragmentSample, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
-import { TICKS_PER_SECOND } from "../packet.ts";
+import { type FragmentSample, readSamples, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
+import { Payload, TICKS_PER_SECOND } from "../packet.ts";
 import type { PageMemory } from "../page-memory.ts";
 import { rescale } from "../timeline/ticks.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
@@ -171,6 +171,22 @@ export class RenditionPackager {
   #isLast({ decodeTime, duration }: Sample): boolean {
     const [cut] = this.#pending;
     return cut !== undefined && decodeTime + duration >= this.#ticks(cut.ticks);
+  }
+
+  /** The samples of the open segment from its last IDR on, each with a share of its bytes that the caller takes over. Empty where it has no IDR. */
+  sinceIdr(): Sample[] {
+    const open = this.#rendition.open;
+    const trackId = open?.init?.track.id;
+    if (!open || trackId === undefined) return [];
+    const published = readSamples(Buffer.concat(open.views)).map(
+      (sample): Sample => ({ ...sample, trackId, kind: "video", data: new Payload(sample.data) }),
+    );
+    for (const { data } of this.#samples) data.retain();
+    const all = [...published, ...this.#samples];
+    const first = all.findLastIndex(({ isIndependent }) => isIndependent);
+    const before = all.splice(0, first < 0 ? all.length : first);
+    for (const { data } of before) data.release();
+    return all;
   }
 
   /** The segment after the complete one. */

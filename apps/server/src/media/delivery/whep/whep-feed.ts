@@ -59,7 +59,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
     this.#settings = settings;
     this.#levels = new WhepLevels(settings);
     settings.session.webrtcViewers = this;
-    this.#detach = settings.session.pipeline.feed.attach(this, { from: "keyframe" });
+    this.#detach = settings.session.pipeline.feed.attach(this, { from: "window" });
   }
 
   /** The session's tracks are known. */
