@@ -1,6 +1,9 @@
+import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { FIRST } from "../src/platform/http/certificate.fixture.ts";
 import { AccessWebhook } from "./support/access-webhook.ts";
 import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
 import { childOf, startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
@@ -15,7 +18,9 @@ let started: Promise<Broadcast> | null = null;
 let signer: TokenSigner;
 
 beforeAll(async () => {
-  weir = await WeirProcess.start({ env: { WEIR_TRUSTED_PROXIES: "127.0.0.1", WEIR_ALLOW_PRIVATE_URLS: "1" } });
+  weir = await WeirProcess.start({
+    env: { WEIR_PUBLIC_URL: "", WEIR_TRUSTED_PROXIES: "127.0.0.1", WEIR_ALLOW_PRIVATE_URLS: "1" },
+  });
   behind = await WatchedProxy.start(weir.httpPort);
   edge = await NginxEdge.start(behind.port);
   signer = await TokenSigner.create(weir);
@@ -106,6 +111,39 @@ test("a playlist that waits for the next part is passed on, and kept for who ask
   expect(waited).toContain(`URI="${msn}.${part}.m4s"`);
   expect(await textOf(other + query)).toBe(waited);
   expect(behind.timesAskedFor(query)).toBe(1);
+});
+
+test("over HTTP/2 the edge serves what it has to viewers of both, passes offers on, and tells Weir of the scheme", async () => {
+  const session = connectHttp2(edge.httpsUrl, { ca: FIRST.cert });
+  const ask = async (path: string, headers: Record<string, string> = {}, body = "") => {
+    const stream = session.request({ ":path": path, ...headers });
+    const answered = once(stream, "response");
+    if (body === "") stream.end();
+    else stream.end(body);
+    const [head] = await answered;
+    return { status: head[":status"], head, body: await buffer(stream) };
+  };
+  const viewer = await startViewer();
+  const { pathname } = new URL(viewer);
+  const name = await newSegment(viewer);
+  const overHttp2 = await ask(pathname + name);
+  expect([overHttp2.status, overHttp2.body.equals(await bytesOf(viewer + name))]).toEqual([200, true]);
+  expect(behind.timesAskedFor(`/${name}`)).toBe(1);
+  const playlist = (await ask(`${pathname}index.m3u8`)).body.toString();
+  const [, msn, part] = /PRELOAD-HINT:TYPE=PART,URI="(\d+)\.(\d+)/.exec(playlist) ?? [];
+  const waited = await ask(`${pathname}index.m3u8?_HLS_msn=${msn}&_HLS_part=${part}`);
+  expect(waited.body.toString()).toContain(`URI="${msn}.${part}.m4s"`);
+  expect((await ask((pathname + name).replace(/\/s\/[^/]+/, "/s/-"))).status).toBe(401);
+  const { stream } = await live();
+  const offered = await ask(
+    `/webrtc/${stream.playbackId}`,
+    { ":method": "POST", "content-type": "application/sdp" },
+    "x",
+  );
+  expect([offered.status, offered.body.toString()]).toEqual([400, expect.stringContaining("no SDP offer")]);
+  const info = JSON.parse((await ask(`/api/playback/${stream.playbackId}`)).body.toString());
+  expect(info.meta.source[0].url).toBe(`${edge.httpsUrl}/hls/${stream.playbackId}/index.m3u8`);
+  session.close();
 });
 
 test("who has no token, or one of another's making, is refused what the edge has, in words that players understand", async () => {

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
+import { FIRST } from "../../src/platform/http/certificate.fixture.ts";
 import { freePort } from "./weir-process.ts";
 
 export const NGINX = process.env.WEIR_TEST_NGINX ?? "/usr/sbin/nginx";
@@ -13,13 +14,16 @@ const LOG_CHARACTERS_KEPT = 20_000;
 /** The distribution's nginx with the configuration that the repository ships, on loopback and in a folder of its own. */
 export class NginxEdge {
   readonly url: string;
+  /** By TLS with HTTP/2; its certificate is `FIRST`'s, for localhost. */
+  readonly httpsUrl: string;
   readonly #child: ChildProcess;
   readonly #folder: string;
 
-  private constructor(child: ChildProcess, folder: string, port: number) {
+  private constructor(child: ChildProcess, folder: string, port: number, tlsPort: number) {
     this.#child = child;
     this.#folder = folder;
     this.url = `http://127.0.0.1:${port}`;
+    this.httpsUrl = `https://localhost:${tlsPort}`;
   }
 
   /** In front of the server on `originPort`. */
@@ -30,8 +34,11 @@ export class NginxEdge {
       );
     const folder = await mkdtemp(join(tmpdir(), "weir-nginx-"));
     const port = await freePort();
+    const tlsPort = await freePort();
     await mkdir(join(folder, "cache"));
-    await writeFile(join(folder, "weir.conf"), await configuration({ folder, port, originPort }));
+    await writeFile(join(folder, "weir.crt"), FIRST.cert);
+    await writeFile(join(folder, "weir.key"), FIRST.key);
+    await writeFile(join(folder, "weir.conf"), await configuration({ folder, port, tlsPort, originPort }));
     await writeFile(join(folder, "nginx.conf"), surroundings(folder));
     const child = spawn(NGINX, ["-p", folder, "-c", join(folder, "nginx.conf")], {
       stdio: ["ignore", "ignore", "pipe"],
@@ -40,7 +47,7 @@ export class NginxEdge {
     child.stderr?.on("data", (chunk) => {
       log = (log + chunk).slice(-LOG_CHARACTERS_KEPT);
     });
-    const edge = new NginxEdge(child, folder, port);
+    const edge = new NginxEdge(child, folder, port, tlsPort);
     const answers = () =>
       fetch(`${edge.url}/readyz`).then(
         ({ ok }) => ok,
@@ -67,11 +74,19 @@ export class NginxEdge {
 }
 
 /** The shipped file, with what an operator would change changed. */
-async function configuration({ folder, port, originPort }: { folder: string; port: number; originPort: number }) {
+async function configuration({
+  folder,
+  port,
+  tlsPort,
+  originPort,
+}: Record<"port" | "tlsPort" | "originPort", number> & { folder: string }) {
   let text = await readFile(SHIPPED, "utf8");
   for (const [shipped, here] of [
     ["server 127.0.0.1:8080;", `server 127.0.0.1:${originPort};`],
     ["listen 80;", `listen 127.0.0.1:${port};`],
+    ["#listen 443 ssl http2;", `listen 127.0.0.1:${tlsPort} ssl http2;`],
+    ["#ssl_certificate /etc/nginx/weir.crt;", `ssl_certificate ${folder}/weir.crt;`],
+    ["#ssl_certificate_key /etc/nginx/weir.key;", `ssl_certificate_key ${folder}/weir.key;`],
     ["/var/cache/nginx/", `${folder}/cache/`],
   ] as const) {
     if (!text.includes(shipped)) throw new Error(`deploy/nginx/weir.conf has no ${JSON.stringify(shipped)}`);
