@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Clock, ManualClock, systemClock } from "../clock.ts";
@@ -111,6 +112,37 @@ test("what is signed is what arrives, also in a request for a range", async () =
   });
   await buffer(await fake.store.read("v1/p/a", { start: 2, end: 4 }));
   expect(sent.map(([name]) => name)).toEqual(["host", "x-amz-content-sha256", "x-amz-date"]);
+});
+
+test("a store that asks to slow down is asked again, and gets the whole object", async () => {
+  let asked = 0;
+  await using fake = await serveS3((request, response) => {
+    request.resume();
+    if (++asked < 3) response.writeHead(503).end("<Error><Code>SlowDown</Code></Error>");
+    else response.writeHead(200).end();
+  });
+  await fake.store.put("v1/p/a", Buffer.from("x"));
+  expect(asked).toBe(3);
+});
+
+test("parts of an upload that fails, by the store or by its sender, are taken back", async () => {
+  const taken: string[] = [];
+  await using fake = await serveS3((request, response) => {
+    const { searchParams } = new URL(request.url ?? "", "http://s3");
+    request.resume();
+    if (request.method === "DELETE") taken.push(searchParams.get("uploadId") ?? "");
+    if (request.method === "POST") return response.end("<UploadId>begun</UploadId>");
+    const isRefused = searchParams.get("partNumber") === "2";
+    return response.writeHead(isRefused ? 403 : 200, { etag: '"1"' }).end("<Error><Code>AccessDenied</Code></Error>");
+  });
+  const large = Readable.from([Buffer.alloc(9 * 1024 * 1024)]);
+  await expect(fake.store.putStream("v1/p/a", large)).rejects.toMatchObject({ code: "AccessDenied" });
+  const broken = (async function* () {
+    yield Buffer.from("half");
+    throw new Error("the sender left");
+  })();
+  await expect(fake.store.putStream("v1/p/b", broken)).rejects.toThrow("the sender left");
+  expect(taken).toEqual(["begun", "begun"]);
 });
 
 test("a list that stops in the middle is given up", async () => {

@@ -49,7 +49,7 @@ export async function openObjectStore({
   } catch (error) {
     if (!(error instanceof StoreFailed && error.isTemporary))
       throw new StartupError(
-        `the ${where} cannot hold recordings: ${(error as Error).message}; check WEIR_S3_…, and what its access key may do`,
+        `the ${where} cannot hold recordings: ${(error as Error).message}; check WEIR_S3_…, what its access key may do, and this machine's clock`,
       );
     log.warn({ err: error }, `the ${where} does not answer: recordings wait in the data folder until it does`);
   }
