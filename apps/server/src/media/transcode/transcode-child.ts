@@ -22,6 +22,8 @@ const ALIVE_INTERVAL_MS = 500;
 
 /** Ingest and delivery come first. */
 const NICENESS = 5;
+/** And so does every live stream that is transcoded, before a preview that anybody may ask for. */
+const NICENESS_OF_PREVIEWS = 15;
 
 setPriority(NICENESS);
 const input = new Socket({ fd: 3, readable: true, writable: false });
@@ -48,8 +50,10 @@ async function work(): Promise<void> {
     if (engine) await engine.take(message);
     else if (message.type === "start") engine = await TranscodeEngine.open(message.start, send, systemClock);
     else if (message.type === "start-audio") engine = await AudioEngine.open(message.start, send);
-    else if (message.type === "start-preview") engine = await PreviewEngine.open(message.start, send);
-    else throw new FatalTranscodeError("internal", `The transcoder got "${message.type}" before it was started`);
+    else if (message.type === "start-preview") {
+      setPriority(NICENESS_OF_PREVIEWS);
+      engine = await PreviewEngine.open(message.start, send);
+    } else throw new FatalTranscodeError("internal", `The transcoder got "${message.type}" before it was started`);
     tellAlive();
     if (output.writableNeedDrain) await once(output, "drain");
   }
