@@ -133,11 +133,12 @@ test.each([
   const { spec, media } = await clip(from, to);
   const pictures = await picturesOf(media);
   expect(pictures.map(({ number }) => number)).toEqual(numbers);
-  expect(pictures[0]?.seconds).toBeLessThan(0.1);
+  // Decoded two pictures before it is shown, as all of the parent are.
+  expect(pictures[0]?.seconds).toBeLessThan(0.12);
   const steps = pictures.slice(1).map(({ seconds }, n) => Math.round((seconds - (pictures[n]?.seconds ?? 0)) * 1000));
   expect(new Set(steps)).toEqual(new Set([40]));
   const whole = await decodePictures(await rig.mp4(media, "source"));
-  expect([whole[0]?.number, whole.at(-1)?.number]).toEqual([numbers[0], numbers.at(-1)]);
+  expect(whole.map(({ number }) => number)).toEqual(numbers);
   expect(spec).toMatchObject({ tracks: [{ codec: "h264" }, { codec: "aac" }] });
   expect(spec?.duration).toBeCloseTo(Math.min(to, 2) - from, 3);
 });

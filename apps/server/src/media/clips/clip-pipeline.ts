@@ -57,10 +57,11 @@ export class ClipPipeline implements ClipMaker {
     if (!plan) return ledger.failed(work.assetId, NOTHING_THERE);
     const folder = await mkdtemp(join(this.#settings.folder, "clip-"));
     try {
+      const beginSeconds = plan.fromSeconds - (await this.#longestDelay(work.parent, plan));
       const renditions: StoredRendition[] = [];
       for (const [nth, track] of plan.tracks.entries()) {
         signal.throwIfAborted();
-        renditions.push(await this.#cut(work, plan, track, { made, folder, signal }));
+        renditions.push(await this.#cut(work, beginSeconds, track, { made, folder, signal }));
         await ledger.progressed(work.assetId, (nth + 1) / plan.tracks.length);
       }
       const index = { id: work.assetId, projectId: work.projectId, keyPrefix: work.outPrefix, renditions };
@@ -86,12 +87,12 @@ export class ClipPipeline implements ClipMaker {
 
   async #cut(
     work: ClipWork,
-    plan: ClipPlan,
+    beginSeconds: number,
     { rendition, pieces }: ClipTrack,
     { made, folder, signal }: { made: MadeFiles; folder: string; signal: AbortSignal },
   ): Promise<StoredRendition> {
     const { timescale, kind, codec } = rendition.track;
-    const earlierTicks = Math.round(plan.fromSeconds * timescale);
+    const earlierTicks = Math.round(beginSeconds * timescale);
     const spans = new ClipSpans(this.#settings.store, `${work.outPrefix}${rendition.rendition}/`, timescale);
     for (const init of new Set(pieces.map(({ segment }) => segment.init)))
       await spans.putInit(init, await this.#readInit(work.parent, rendition, init));
@@ -101,7 +102,7 @@ export class ClipPipeline implements ClipMaker {
       if (isCut && kind === "audio")
         await spans.add(piece, earlierTicks, await this.#cutSound(work.parent, rendition, piece, earlierTicks));
       else if (isCut && codec === "avc")
-        await spans.addMade(piece, await this.#encode(work, plan, rendition, piece, { made, folder, signal }));
+        await spans.addMade(piece, await this.#encode(work, beginSeconds, rendition, piece, { made, folder, signal }));
       else await spans.copy(piece, earlierTicks, await this.#read(work.parent, rendition, piece.segment));
     }
     return spans.end(rendition);
@@ -110,18 +111,20 @@ export class ClipPipeline implements ClipMaker {
   /** The pictures of a piece, encoded as they are shown. */
   async #encode(
     { parent }: ClipWork,
-    plan: ClipPlan,
+    beginSeconds: number,
     rendition: StoredRendition,
     piece: ClipPiece,
     { made, folder, signal }: { made: MadeFiles; folder: string; signal: AbortSignal },
   ): Promise<StoredSegment[]> {
     const path = join(folder, `${rendition.rendition}-${piece.msn}.mp4`);
     const init = await this.#readInit(parent, rendition, piece.segment.init);
-    await writeFile(path, [init, await buffer(await this.#read(parent, rendition, piece.segment))], { mode: 0o600 });
+    const bytes = await buffer(await this.#read(parent, rendition, piece.segment));
+    await writeFile(path, [init, bytes], { mode: 0o600 });
+    const place = { beginSeconds, delaySeconds: delayOf(bytes) / rendition.track.timescale };
     const rows: StoredSegment[] = [];
     await using children = this.#settings.children.of(path);
     await children.run(
-      edgeJob(rendition, piece, plan.fromSeconds, this.#settings.preset),
+      edgeJob(rendition, piece, place, this.#settings.preset),
       async (framed) => {
         const span = await made.keep(framed);
         if (span) rows.push(...span.segments);
@@ -130,6 +133,18 @@ export class ClipPipeline implements ClipMaker {
     );
     await rm(path);
     return rows;
+  }
+
+  /** In seconds, of the first pictures. The clip's timeline begins so much before them, so that no decoding time is negative. */
+  async #longestDelay(parent: MediaIndex, { tracks }: ClipPlan): Promise<number> {
+    let longest = 0;
+    for (const { rendition, pieces } of tracks) {
+      const [first] = pieces;
+      if (!first || rendition.track.kind !== "video") continue;
+      const bytes = await buffer(await this.#read(parent, rendition, first.segment));
+      longest = Math.max(longest, delayOf(bytes) / rendition.track.timescale);
+    }
+    return longest;
   }
 
   async #cutSound(
@@ -160,6 +175,12 @@ export class ClipPipeline implements ClipMaker {
     const { width, height } = shown?.track ?? {};
     return { name: "source", rendition, bytes: size, ...(width && height && { width, height }) };
   }
+}
+
+/** How long before it is shown the first picture of a segment is decoded: others that are shown later may come before them. */
+function delayOf(segment: Uint8Array): number {
+  const [first] = readSamples(segment);
+  return first ? first.time - first.decodeTime : 0;
 }
 
 function specOf({ fromSeconds, toSeconds, tracks }: ClipPlan, { bytes = 0 }: StaticMp4): VideoSpec {

@@ -10,14 +10,21 @@ const QUALITY = 18;
 /** For the encoder's ceiling of bits; every picture is kept, whatever rate its encoder declared. */
 const FRAME_RATE = { unknown: 30, most: 60 };
 
+export interface EdgePlace {
+  /** Where the clip's timeline begins on its parent's. */
+  readonly beginSeconds: number;
+  /** How long before they are shown the parent's pictures are decoded. */
+  readonly delaySeconds: number;
+}
+
 /** Encodes the pictures of a piece in their own size, with times from the clip's begin on. */
 export function edgeJob(
   { rendition, track }: StoredRendition,
   { msn, fromTicks, toTicks }: ClipPiece,
-  clipFromSeconds: number,
+  { beginSeconds, delaySeconds }: EdgePlace,
   preset: string,
 ): EncodeJob {
-  const offsetTicks = -Math.round(clipFromSeconds * TICKS_PER_SECOND);
+  const offsetTicks = -Math.round(beginSeconds * TICKS_PER_SECOND);
   const onClip = (ticks: number): number => Math.round((ticks * TICKS_PER_SECOND) / track.timescale) + offsetTicks;
   const segments = [{ msn, ticks: onClip(fromTicks), isKeyframe: true }];
   const endTicks = onClip(toTicks);
@@ -32,5 +39,6 @@ export function edgeJob(
     },
   };
   const rungs = planAsset(picture, []).map((rung) => ({ ...rung, rendition, quality: QUALITY, frameRate: null }));
-  return { type: "encode", epoch: EPOCH, picture, rungs, preset, segments, endTicks };
+  const delayTicks = Math.round(delaySeconds * TICKS_PER_SECOND);
+  return { type: "encode", epoch: EPOCH, picture, rungs, preset, delayTicks, segments, endTicks };
 }

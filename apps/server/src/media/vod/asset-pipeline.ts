@@ -164,7 +164,15 @@ export class AssetPipeline implements AssetProcessor {
       for (const chunk of left) {
         const spans = await turns.run(async () => {
           stop.throwIfAborted();
-          const job: EncodeJob = { type: "encode", epoch: work.attempt, picture, rungs, preset, ...chunk };
+          const job: EncodeJob = {
+            type: "encode",
+            epoch: work.attempt,
+            picture,
+            rungs,
+            preset,
+            delayTicks: 0,
+            ...chunk,
+          };
           return this.#chunk(job, children, files, (done) => tell(chunk, done), stop);
         });
         made.push(...spans);

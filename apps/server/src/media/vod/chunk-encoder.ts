@@ -137,14 +137,16 @@ class Chunk {
 class VodRung {
   readonly live: LiveRung;
   readonly #writer: SegmentWriter;
+  readonly #delayTicks: number;
   #msn = 0;
 
-  private constructor(live: LiveRung, writer: SegmentWriter) {
+  private constructor(live: LiveRung, writer: SegmentWriter, delayTicks: number) {
     this.live = live;
     this.#writer = writer;
+    this.#delayTicks = delayTicks;
   }
 
-  static async open(rung: NamedRung, { epoch, preset, picture }: EncodeJob, send: Send): Promise<VodRung> {
+  static async open(rung: NamedRung, { epoch, preset, picture, delayTicks }: EncodeJob, send: Send): Promise<VodRung> {
     // Pixels are square by now, so the source's own shape is no matter.
     const video = { codec: "av1", config: "", width: picture.width, height: picture.height } as const;
     const start: TranscodeStart = { video, rungs: [], preset, encoder: "libx264" };
@@ -162,7 +164,7 @@ class VodRung {
       codecString: live.ready.codecString,
       ...shape,
     };
-    made = new VodRung(live, new SegmentWriter({ rendition: rung.rendition, track, epoch, send }));
+    made = new VodRung(live, new SegmentWriter({ rendition: rung.rendition, track, epoch, send }), delayTicks);
     return made;
   }
 
@@ -171,11 +173,11 @@ class VodRung {
     const { msn, pts, isIndependent, data } = message;
     if (msn !== this.#msn) this.#writer.begin(msn);
     this.#msn = msn;
-    this.#writer.add({ time: pts, decodeTime: pts, isIndependent, data });
+    this.#writer.add({ time: pts, decodeTime: pts - this.#delayTicks, isIndependent, data });
   }
 
   async end(ticks: number): Promise<void> {
     await this.live.idle();
-    this.#writer.end(ticks);
+    this.#writer.end(ticks - this.#delayTicks);
   }
 }

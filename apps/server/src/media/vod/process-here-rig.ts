@@ -31,7 +31,7 @@ export async function processHere(path: string): Promise<Processed> {
     if (!picture) break;
     await encodeChunk(
       twice(path),
-      { type: "encode", epoch: 1, picture, rungs, preset: "ultrafast", ...chunk },
+      { type: "encode", epoch: 1, picture, rungs, preset: "ultrafast", delayTicks: 0, ...chunk },
       anew.send,
     );
   }

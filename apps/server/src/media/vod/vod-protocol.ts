@@ -30,6 +30,8 @@ export interface EncodeJob {
   readonly picture: ScannedPicture;
   readonly rungs: readonly NamedRung[];
   readonly preset: string;
+  /** How long before it is shown a picture is decoded, as are the pictures beside which these are put; 0 where they are alone. */
+  readonly delayTicks: number;
   readonly segments: readonly SegmentStart[];
   /** Where the segment behind the last one begins. */
   readonly endTicks: number;
