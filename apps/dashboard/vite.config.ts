@@ -9,11 +9,15 @@ import { defineConfig, type Plugin } from "vite";
 const compressed: Plugin = {
   name: "compressed",
   async writeBundle({ dir = "" }, bundle) {
-    for (const name of Object.keys(bundle).filter((it) => /\.(js|css|html|svg)$/.test(it))) {
-      const bytes = await readFile(join(dir, name));
-      await writeFile(join(dir, `${name}.br`), await promisify(brotliCompress)(bytes));
-      await writeFile(join(dir, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }));
-    }
+    const texts = Object.keys(bundle).filter((name) => /\.(js|css|html|svg)$/.test(name));
+    // Together, so that all cores have work: it is most of the time that a build takes.
+    await Promise.all(
+      texts.map(async (name) => {
+        const bytes = await readFile(join(dir, name));
+        await writeFile(join(dir, `${name}.br`), await promisify(brotliCompress)(bytes));
+        await writeFile(join(dir, `${name}.gz`), await promisify(gzip)(bytes, { level: 9 }));
+      }),
+    );
   },
 };
 
