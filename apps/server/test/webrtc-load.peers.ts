@@ -173,7 +173,7 @@ test("the WebRTC process killed with ten viewers: a browser watches again within
   process.kill(killed, "SIGKILL");
   const at = Date.now();
   await vi.waitUntil(async () => (await viewer.figures()).connections > 1, { timeout: 20_000, interval: 50 });
-  await viewer.until("pictures again", ({ framesOfConnection }) => framesOfConnection > 0);
+  await viewer.until("pictures again", ({ frames }) => frames > 0);
   const backMs = Date.now() - at;
   const { stalls, longestStallMs } = await player.state();
   console.log(`watched again after ${backMs} ms; HLS stalled ${stalls} times, ${longestStallMs} ms at most`);

@@ -17,8 +17,8 @@ export interface WebrtcFigures {
   readonly connectedMs: number | null;
   readonly firstFrameMs: number | null;
   readonly longestFreezeMs: number;
+  /** Of the present connection. */
   readonly frames: number;
-  readonly framesOfConnection: number;
   /** Made so far. */
   readonly connections: number;
   readonly width: number;
