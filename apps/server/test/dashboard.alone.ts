@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { openArena } from "./support/arena.ts";
+import { violationsOf } from "./support/dashboard-page.ts";
 import { startPublisher } from "./support/publisher.ts";
 
 /** Before the other pages, which load in the background 3 s later. */
@@ -84,6 +85,7 @@ test("files are uploaded on the Assets page: one plays, another says what is wro
   const before = Number(await start.getAttribute("aria-valuenow"));
   await start.press("ArrowLeft");
   expect(before - Number(await start.getAttribute("aria-valuenow"))).toBe(Math.min(before, 33));
+  expect(await violationsOf(page)).toEqual([]);
   expect(problems).toEqual([]);
   await page.close();
 });

@@ -6,10 +6,9 @@ import "media-chrome/media-loading-indicator";
 import "media-chrome/media-mute-button";
 import "media-chrome/media-pip-button";
 import "media-chrome/media-play-button";
-import "media-chrome/media-playback-rate-button";
-import "media-chrome/media-time-display";
 import "media-chrome/media-time-range";
 import "media-chrome/media-volume-range";
+import { positionText } from "../lib/quantities.ts";
 import { playerStrings as text } from "../strings/player-strings.ts";
 import { type PlaybackControl, type PlaybackFigures, type PlaybackListener, playHls } from "./hls-playback.ts";
 import { reportPlayback, sendReport } from "./playback-report.ts";
@@ -42,6 +41,8 @@ export interface PlayerListener {
 
 /** A picture counts as live within this many seconds of the live edge. */
 const LIVE_TOLERANCE_SECONDS = 2;
+/** The speeds that a viewer can choose for a recording. */
+const RATES = [0.5, 1, 1.5, 2];
 
 /**
  * Fills an element with a player that starts by itself, muted, and removes it when the signal aborts.
@@ -59,7 +60,7 @@ export function mountPlayer(
   const problem = part(place, ".w-player-problem");
   const latency = part(place, ".w-player-latency");
   const unmute = part(place, ".w-player-unmute");
-  const qualities = part<HTMLSelectElement>(place, "select");
+  const qualities = part<HTMLSelectElement>(place, ".w-player-quality");
   video.setAttribute("aria-label", label);
   if (poster !== undefined) video.poster = poster;
   listener.onVideo?.(video);
@@ -111,7 +112,11 @@ export function mountPlayer(
         problem.textContent = sentence ?? "";
       },
     );
-  if (!live) showSeekPreview(part(place, ".w-player-seek"), video, src, signal);
+  if (!live) {
+    showSeekPreview(part(place, ".w-player-seek"), video, src, signal);
+    showTime(part(place, ".w-player-time"), video, signal);
+    chooseSpeed(part(place, ".w-player-rate"), video, signal);
+  }
   if (live) keepLive(controller, video, () => control.liveEdge(), signal);
   const showUnmute = (): void => {
     unmute.hidden = !video.muted || video.paused;
@@ -140,15 +145,33 @@ function markup(live: boolean): string {
         <media-play-button></media-play-button>
         <media-mute-button></media-mute-button>
         <media-volume-range></media-volume-range>
-        ${live ? `<media-live-button></media-live-button><button type="button" class="w-player-realtime" aria-pressed="false" title="${text.realTimeHint}" hidden>${text.realTime}</button>` : "<media-time-display showduration></media-time-display>"}
+        ${live ? `<media-live-button></media-live-button><button type="button" class="w-player-realtime" aria-pressed="false" title="${text.realTimeHint}" hidden>${text.realTime}</button>` : '<span class="w-player-time"></span>'}
         <span class="w-player-latency" hidden></span>
         <span class="w-player-space"></span>
         <select class="w-player-quality" aria-label="${text.quality}" title="${text.quality}" hidden></select>
-        ${live ? "" : '<media-playback-rate-button rates="0.5 1 1.5 2"></media-playback-rate-button>'}
+        ${live ? "" : `<select class="w-player-rate" aria-label="${text.speed}" title="${text.speed}">${RATES.map(rateOption).join("")}</select>`}
         <media-pip-button></media-pip-button>
         <media-fullscreen-button></media-fullscreen-button>
       </media-control-bar>
     </media-controller>`;
+}
+
+const rateOption = (rate: number): string =>
+  `<option value="${rate}"${rate === 1 ? " selected" : ""}>${rate}×</option>`;
+
+/** Keeps the position and the length of a recording up to date. */
+function showTime(element: HTMLElement, video: HTMLVideoElement, signal: AbortSignal): void {
+  const show = (): void => {
+    element.textContent = `${positionText(video.currentTime)} / ${positionText(video.duration || 0)}`;
+  };
+  for (const event of ["timeupdate", "durationchange", "seeking"]) video.addEventListener(event, show, { signal });
+}
+
+function chooseSpeed(select: HTMLSelectElement, video: HTMLVideoElement, signal: AbortSignal): void {
+  const choose = (): void => {
+    video.playbackRate = Number(select.value);
+  };
+  select.addEventListener("change", choose, { signal });
 }
 
 function part<T extends HTMLElement>(place: HTMLElement, selector: string): T {

@@ -1,5 +1,5 @@
 import type MediaTimeRange from "media-chrome/media-time-range";
-import { clockText } from "../lib/quantities.ts";
+import { positionText } from "../lib/quantities.ts";
 import { drawPicture, loadImage, PictureLoader } from "./picture-loader.ts";
 import { fetchStoryboard, pictureAt, type StoryboardPicture } from "./storyboard.ts";
 
@@ -51,7 +51,7 @@ export function showSeekPreview(
     clearTimeout(hiding);
     if (!Number.isFinite(video.duration)) return;
     seconds = ratio * video.duration;
-    time.textContent = clockText(seconds);
+    time.textContent = positionText(seconds);
     preview.style.setProperty("--w-at", String(ratio));
     preview.hidden = false;
     draw();

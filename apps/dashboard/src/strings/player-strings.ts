@@ -1,12 +1,12 @@
 /** The player, in the dashboard and on the public pages. */
 export const playerStrings = {
   label: "Live video",
-  recordingLabel: "Recording",
   unmute: "Unmute",
   realTime: "Real time",
   realTimeHint: "Watch by WebRTC, about half a second behind",
   noRealTime: "Real time is not available here. Playing with a few seconds of delay.",
   quality: "Quality",
+  speed: "Speed",
   auto: "Auto",
   autoAt: (quality: string) => `Auto (${quality})`,
   behind: (seconds: string) => `${seconds} s behind live`,
