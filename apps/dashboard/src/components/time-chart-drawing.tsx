@@ -69,7 +69,7 @@ function optionsOf(target: HTMLElement, { limit, height, format, onPoint }: Look
         fill: `color-mix(in srgb, ${line ?? "transparent"} 12%, transparent)`,
         width: 1.5,
         spanGaps: false,
-        points: { show: (it) => (it.data[0]?.length ?? 0) < 3 },
+        points: { filter: lonePoints },
       },
     ],
     hooks: {
@@ -77,6 +77,12 @@ function optionsOf(target: HTMLElement, { limit, height, format, onPoint }: Look
       draw: limit === undefined ? [] : [(plot) => drawLimit(plot, limit, warning ?? "")],
     },
   };
+}
+
+/** The places of values without a neighbour, which no line reaches. */
+function lonePoints({ data }: uPlot, series: number): number[] {
+  const values = [...(data[series] ?? [])];
+  return values.flatMap((value, at) => (value != null && values[at - 1] == null && values[at + 1] == null ? at : []));
 }
 
 const DAY_SECONDS = 86_400;

@@ -18,7 +18,6 @@ import { ClipMaker } from "../clips/clip-maker.tsx";
 import { RecordingVideo } from "../sessions/index.ts";
 import { ViewersPanel } from "../views/viewers-panel.tsx";
 import { AssetFacts } from "./asset-facts.tsx";
-import classes from "./asset-page.module.css";
 import { AssetPolicy } from "./asset-policy.tsx";
 import { assetQuery, useDeleteAsset, usePatchAsset, useRetryAsset } from "./asset-queries.ts";
 import { AssetRenditions } from "./asset-renditions.tsx";
@@ -65,7 +64,7 @@ function AssetBody({ asset, error }: { readonly asset: Asset; readonly error: Er
           {status.errorMessage}
         </Note>
       )}
-      <div className={classes.top} data-has-video={hasVideo}>
+      <div className={page.video} data-has-video={hasVideo}>
         {hasVideo && (
           <PanelBoundary>
             <RecordingVideo url={playbackUrl} label={text.player(name)} onVideo={setVideo} />
@@ -93,7 +92,7 @@ function AssetActions({ asset: { id, name, status } }: { readonly asset: Asset }
   const remove = useDeleteAsset(id);
   const navigate = route.useNavigate();
   return (
-    <div className={classes.actions}>
+    <div className={page.actions}>
       {retry.error && <Note tone="failure">{retry.error.message}</Note>}
       {status.phase === "failed" && (
         <Button

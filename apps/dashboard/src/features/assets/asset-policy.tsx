@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import type { Asset } from "@weir/contract";
 import { type FormEvent, useState } from "react";
 import { Note } from "../../components/note.tsx";
+import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { strings } from "../../strings.ts";
 import { draftOf, policyOf, problemsOf } from "../streams/policy.ts";
@@ -29,7 +30,7 @@ export function AssetPolicy({ asset }: { readonly asset: Asset }) {
       <form className={classes.form} onSubmit={submit}>
         <PolicyFields draft={draft} problems={problems} onDraft={setTyped} />
         {patch.error && <Note tone="failure">{patch.error.message}</Note>}
-        <div className={classes.actions}>
+        <div className={page.actions}>
           <Button type="submit" loading={patch.isPending} disabled={!isChanged || Object.keys(problems).length > 0}>
             {strings.actions.save}
           </Button>

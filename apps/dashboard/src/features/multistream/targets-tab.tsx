@@ -18,10 +18,11 @@ const text = strings.multistream;
 export function TargetsTab({ stream }: { readonly stream: Stream }) {
   const health = useQuery(healthQuery(stream.id));
   const { targets } = stream.multistream;
+  const add = <DialogButton label={text.add} dialog={(close) => <AddTargetDialog stream={stream} onClose={close} />} />;
   return (
     <Panel title={text.title} hint={text.hint}>
       <QueryProblem error={health.error} />
-      {targets.length === 0 && <EmptyState icon={<IconShare size={24} />} {...text.none} />}
+      {targets.length === 0 && <EmptyState icon={<IconShare size={24} />} {...text.none} action={add} />}
       <ul className={classes.targets}>
         {targets.map((target) => (
           <li key={`${target.id} ${target.profile}`} className={classes.target}>
@@ -29,10 +30,12 @@ export function TargetsTab({ stream }: { readonly stream: Stream }) {
           </li>
         ))}
       </ul>
-      <div className={classes.actions}>
-        <DialogButton label={text.add} dialog={(close) => <AddTargetDialog stream={stream} onClose={close} />} />
-        {targets.length > 0 && !stream.isActive && <TestBroadcastButton stream={stream} variant="default" />}
-      </div>
+      {targets.length > 0 && (
+        <div className={classes.actions}>
+          {add}
+          {!stream.isActive && <TestBroadcastButton stream={stream} variant="default" />}
+        </div>
+      )}
     </Panel>
   );
 }

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { Figures } from "../../components/figures.tsx";
 import { LastMoment, Moment } from "../../components/moment.tsx";
+import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { toast } from "../../components/toasts.tsx";
 import { ValueField } from "../../components/value-field.tsx";
@@ -16,7 +17,6 @@ import { ClipMaker } from "../clips/clip-maker.tsx";
 import { playbackIdOf } from "./recording-address.ts";
 import { RecordingState } from "./recording-state.tsx";
 import { RecordingVideo } from "./recording-video.tsx";
-import classes from "./session-page.module.css";
 import { useDeleteRecordings } from "./session-queries.ts";
 import { hasRecording } from "./session-table.tsx";
 
@@ -30,7 +30,7 @@ export function RecordingPanel({ session }: { readonly session: Session }) {
   const [video, setVideo] = useState<HTMLVideoElement | null>(null);
   return (
     <>
-      <div className={classes.recording} data-has-video={recordingUrl !== undefined}>
+      <div className={page.video} data-has-video={recordingUrl !== undefined}>
         {recordingUrl !== undefined && (
           <RecordingVideo url={recordingUrl} label={text.player(when)} onVideo={setVideo} />
         )}
@@ -58,7 +58,7 @@ export function RecordingPanel({ session }: { readonly session: Session }) {
             />
           )}
           <ValueField label={text.id} value={session.id} />
-          <div className={classes.actions}>
+          <div className={page.actions}>
             {mp4Url !== undefined && (
               <Button
                 variant="default"

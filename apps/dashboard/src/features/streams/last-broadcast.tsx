@@ -7,6 +7,7 @@ import { useState } from "react";
 import { type Figure, Figures } from "../../components/figures.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { LastMoment, Moment } from "../../components/moment.tsx";
+import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { PanelBoundary } from "../../components/panel-boundary.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
@@ -38,7 +39,7 @@ export function LastBroadcast({ stream }: { readonly stream: Stream }) {
             <SessionFigures session={session} />
           </>
         )}
-        <div className={classes.actions}>
+        <div className={page.actions}>
           {session && (
             <Button
               variant="default"

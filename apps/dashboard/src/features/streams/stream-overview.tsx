@@ -4,6 +4,7 @@ import type { Stream } from "@weir/contract";
 import { Figures } from "../../components/figures.tsx";
 import { Moment } from "../../components/moment.tsx";
 import { Note } from "../../components/note.tsx";
+import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { durationText } from "../../lib/quantities.ts";
@@ -43,7 +44,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
         <Panel title={text.watch}>
           <ValueField label={text.playbackUrl} value={`${ingest.data.playback}/${stream.playbackId}/index.m3u8`} />
           <ValueField label={text.playbackId} value={stream.playbackId} />
-          <div className={classes.actions}>
+          <div className={page.actions}>
             <ShareButton
               origin={ingest.data.origin}
               playbackId={stream.playbackId}
@@ -60,7 +61,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
             ]}
           />
           <ValueField label={text.streamId} value={stream.id} />
-          <div className={classes.actions}>
+          <div className={page.actions}>
             <RenameStreamButton stream={stream} />
             <SuspendButton stream={stream} />
             <DeleteButton stream={stream} />
