@@ -17,5 +17,5 @@ export const clipStrings = {
   none: "No clips of this video yet.",
   last: "Clip",
   lastSeconds: (seconds: number) => `Last ${seconds} seconds`,
-  notRecorded: "Turn on recording to make clips.",
+  notRecorded: "This stream is not recorded, so a clip reaches back about ten seconds.",
 } as const;

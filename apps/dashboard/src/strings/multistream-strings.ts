@@ -1,7 +1,7 @@
 /** Texts of a stream's multistream targets. */
 export const multistreamStrings = {
   title: "Targets",
-  hint: "Weir sends the stream to each of them while it is live. Changes take effect at once.",
+  hint: "Weir sends the stream to each target while it is live. Changes take effect immediately.",
   none: {
     title: "No targets",
     body: "Send this stream to Twitch, YouTube or any RTMP or SRT server while it is live.",
@@ -10,11 +10,11 @@ export const multistreamStrings = {
   hints: {
     Idle: "The stream is not live.",
     Pending: "Connecting to the target.",
-    Online: "The target takes the stream.",
+    Online: "The target is receiving the stream.",
     Offline: "The connection failed. Update the target and restart the stream.",
   },
   disabled: "Disabled",
-  disabledHint: "Nothing is sent to it.",
+  disabledHint: "Weir sends nothing to this target.",
   source: "Source",
   videoOnly: "no audio",
   slate: "slate",
@@ -27,7 +27,7 @@ export const multistreamStrings = {
   disable: "Disable",
   removeAsk: {
     title: (name: string) => `Remove ${name}?`,
-    body: "The stream is no longer sent to it, from now on if it is live. Other streams keep the target.",
+    body: "Weir stops sending the stream to it immediately. Other streams that use this target keep it.",
     confirm: "Remove target",
   },
   removed: "Target removed",

@@ -23,11 +23,6 @@ export const streamStrings = {
   },
   noMatch: "No streams match your filters.",
   clear: "Show all streams",
-  sort: {
-    label: "Sort by",
-    by: (column: string) => `Sort by ${column.toLowerCase()}`,
-    fields: { createdAt: "Newest", name: "Name", lastSeen: "Last seen" },
-  },
   ladder: {
     title: "Renditions",
     hint: "Extra qualities for viewers on slow connections. Each one uses CPU while the stream is live.",
@@ -95,7 +90,6 @@ export const streamStrings = {
       `${failed} of ${all} failed (${names}): ${why}`,
   },
   columns: {
-    preview: "Preview",
     name: "Name",
     state: "State",
     health: "Health",
@@ -104,7 +98,6 @@ export const streamStrings = {
     created: "Created",
     ingest: "Bitrate",
     playbackId: "Playback ID",
-    record: "Recording",
   },
   state: { idle: "Idle", live: "Live", reconnecting: "Reconnecting", suspended: "Suspended" },
   gone: { title: "Stream not found.", body: "It was deleted, or it belongs to another project." },

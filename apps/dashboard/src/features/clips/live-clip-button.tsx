@@ -10,6 +10,8 @@ import classes from "./live-clip-button.module.css";
 
 const text = strings.clips;
 const LENGTHS = [15, 30, 60];
+/** The server holds this much of a stream that is not recorded. */
+const UNRECORDED_LENGTHS = [10];
 
 /** Cuts a clip of the last seconds of a live stream, up to the picture on the screen. */
 export function LiveClipButton({
@@ -38,14 +40,13 @@ export function LiveClipButton({
       size="compact-md"
       label={text.last}
       onOpen={create.reset}
-      disabled={!stream.record}
-      title={stream.record ? undefined : text.notRecorded}
       leftSection={<IconScissors size={16} aria-hidden />}
       dialog={(close) => (
         <Modal opened onClose={close} title={text.last}>
           {create.error && <Note tone="failure">{create.error.message}</Note>}
+          {!stream.record && <p className="quiet">{text.notRecorded}</p>}
           <div className={classes.lengths}>
-            {LENGTHS.map((seconds) => (
+            {(stream.record ? LENGTHS : UNRECORDED_LENGTHS).map((seconds) => (
               <Button key={seconds} variant="default" loading={create.isPending} onClick={() => cut(seconds, close)}>
                 {text.lastSeconds(seconds)}
               </Button>

@@ -19,9 +19,10 @@ export interface StillRoundsSettings {
  */
 export class StillRounds {
   readonly #settings: StillRoundsSettings;
+  readonly #inSight = new Set<Still>();
   readonly #waiting = new Set<Still>();
   readonly #timers = new Map<Still, ReturnType<typeof setTimeout>>();
-  readonly #loading = new Set<Still>();
+  #loading = 0;
   #isPaused = false;
 
   constructor(settings: StillRoundsSettings) {
@@ -30,14 +31,13 @@ export class StillRounds {
 
   /** The picture is in sight from now on, until the returned function is called. */
   add(still: Still): () => void {
-    this.#waiting.add(still);
-    this.#loadNext();
+    this.#inSight.add(still);
+    this.#due(still);
     return () => {
+      this.#inSight.delete(still);
       this.#waiting.delete(still);
       clearTimeout(this.#timers.get(still));
       this.#timers.delete(still);
-      this.#loading.delete(still);
-      this.#loadNext();
     };
   }
 
@@ -46,34 +46,35 @@ export class StillRounds {
     this.#loadNext();
   }
 
+  #due(still: Still): void {
+    this.#timers.delete(still);
+    this.#waiting.add(still);
+    this.#loadNext();
+  }
+
   #loadNext(): void {
     for (const still of this.#waiting) {
-      if (this.#isPaused || this.#loading.size >= this.#settings.maxAtOnce) return;
+      if (this.#isPaused || this.#loading >= this.#settings.maxAtOnce) return;
       this.#waiting.delete(still);
-      this.#loading.add(still);
       void this.#load(still);
     }
   }
 
   async #load(still: Still): Promise<void> {
     const address = still.address();
+    this.#loading++;
     const isLoaded = await this.#settings.load(address).then(
       () => true,
       () => false,
     );
-    // The picture has left the screen meanwhile.
-    if (!this.#loading.delete(still)) return;
-    if (isLoaded) still.show(address);
-    this.#timers.set(
-      still,
-      setTimeout(() => this.#due(still), this.#settings.periodMs),
-    );
-    this.#loadNext();
-  }
-
-  #due(still: Still): void {
-    this.#timers.delete(still);
-    this.#waiting.add(still);
+    this.#loading--;
+    if (this.#inSight.has(still)) {
+      if (isLoaded) still.show(address);
+      this.#timers.set(
+        still,
+        setTimeout(() => this.#due(still), this.#settings.periodMs),
+      );
+    }
     this.#loadNext();
   }
 }
