@@ -23,7 +23,7 @@ const compressed: Plugin = {
 
 /** Dialogs, forms and tabs: the first page shows none. */
 const DIALOGS =
-  /\/src\/components\/(confirm|dialog|rename)|@mantine\/core\/esm\/components\/(Modal|Tabs|Checkbox|Switch|SegmentedControl|Textarea|PasswordInput|InlineInput|FloatingIndicator|Overlay)|react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|get-nonce/;
+  /\/src\/components\/(confirm|dialog|rename)|@mantine\/core\/esm\/components\/(Modal|Tabs|Checkbox|Switch|Textarea|PasswordInput|InlineInput|Overlay)|react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|get-nonce/;
 
 /** Packages that the first page needs; hls.js and the like are large, and come with the page that needs them. */
 const isEverywhere = (id: string): boolean =>

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, SegmentedControl } from "@mantine/core";
+import { Button, NativeSelect } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
@@ -190,11 +190,13 @@ function Choices({ choice, devices, isDisabled, onChange }: ChoicesProps) {
   ];
   return (
     <>
-      <SegmentedControl
-        aria-label={text.source}
+      <NativeSelect
+        label={text.source}
         disabled={isDisabled}
         value={choice.source}
-        onChange={(source) => onChange({ ...choice, source: source === "screen" ? "screen" : "camera" })}
+        onChange={({ currentTarget: { value } }) =>
+          onChange({ ...choice, source: value === "screen" ? "screen" : "camera" })
+        }
         data={[
           { value: "camera", label: text.sources.camera },
           { value: "screen", label: text.sources.screen },
