@@ -65,6 +65,7 @@ export const viewerStrings = {
     devices: { desktop: "Desktop", mobile: "Phone", tablet: "Tablet", tv: "TV", bot: "Bot" },
     nobody: "No views in this time.",
     unknown: "Unknown",
+    noCountries: "Set WEIR_GEOIP_FILE on the server to see countries.",
     others: "Others",
   },
 } as const;

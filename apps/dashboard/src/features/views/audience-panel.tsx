@@ -39,6 +39,9 @@ export function AudiencePanel({ playbackId, range }: Props) {
       <QueryProblem error={error} />
       {!data && !error && <Loading lines={3} />}
       {data && shares.length === 0 && <p className="quiet">{text.nobody}</p>}
+      {dimension === "country" && shares.length > 0 && data?.every(({ name }) => name === "") && (
+        <p className="quiet">{text.noCountries}</p>
+      )}
       <dl className={classes.bars}>
         {shares.map(({ name, viewCount, share }) => (
           <div key={name} className={classes.group}>
