@@ -26,6 +26,8 @@ export interface PlaybackControl {
   choose(quality: string | null): void;
   /** The position in the video's time at which live playback belongs, in seconds; null before the first playlist and for recordings. */
   liveEdge(): number | null;
+  /** Continues at another address of the same video, such as one with a newer token. */
+  moveTo(src: string): void;
 }
 
 const RETRY_MS = 2000;
@@ -43,26 +45,31 @@ export function playHls(
   listener: PlaybackListener,
   signal: AbortSignal,
 ): PlaybackControl {
-  const choice: Choice = { quality: null, apply: () => {}, liveEdge: () => null };
-  run(video, src, live, listener, choice, signal).catch(() => listener.onProblem(text.unreachable));
+  const choice: Choice = { src, quality: null, apply: () => {}, reload: () => {}, liveEdge: () => null };
+  run(video, live, listener, choice, signal).catch(() => listener.onProblem(text.unreachable));
   return {
     choose: (quality) => {
       choice.quality = quality;
       choice.apply();
     },
     liveEdge: () => (live ? choice.liveEdge() : null),
+    moveTo: (next) => {
+      choice.src = next;
+      choice.reload();
+    },
   };
 }
 
 interface Choice {
+  src: string;
   quality: string | null;
   apply: () => void;
+  reload: () => void;
   liveEdge: () => number | null;
 }
 
 async function run(
   video: HTMLVideoElement,
-  src: string,
   live: boolean,
   listener: PlaybackListener,
   choice: Choice,
@@ -77,20 +84,23 @@ async function run(
 
   choice.liveEdge = () => current?.liveSyncPosition ?? null;
   const attach = (): void => {
+    // A recording continues where it was.
+    const startSeconds = live || video.currentTime === 0 ? null : video.currentTime;
     current?.destroy();
     current = null;
     if (!Hls.isSupported()) {
-      playNatively(video, src, listener);
+      playNatively(video, choice.src, listener);
       return;
     }
-    current = hlsPlayer(Hls, live, (data) => {
+    current = hlsPlayer(Hls, live, startSeconds, (data) => {
       listener.onProblem(problemOf(data));
       tryAgain();
     });
     offerQualities(Hls, current, listener, choice);
-    current.loadSource(src);
+    current.loadSource(choice.src);
     current.attachMedia(video);
   };
+  choice.reload = attach;
   const tryAgain = (): void => {
     clearTimeout(retry);
     retry = setTimeout(attach, RETRY_MS);
@@ -115,9 +125,15 @@ async function run(
   attach();
 }
 
-function hlsPlayer(Player: typeof Hls, live: boolean, onFatal: (data: ErrorData) => void): Hls {
+function hlsPlayer(
+  Player: typeof Hls,
+  live: boolean,
+  startSeconds: number | null,
+  onFatal: (data: ErrorData) => void,
+): Hls {
   const hls = new Player({
     // The distance to the live edge is the playlist's own hold-back: hls.js takes it when nothing is set here.
+    startPosition: startSeconds ?? -1,
     lowLatencyMode: live,
     // At a rate of 1 the player never catches up after a stall (measured: 1.2 s behind with this, 2.4 s without).
     maxLiveSyncPlaybackRate: live ? 1.5 : 1,

@@ -39,6 +39,12 @@ export interface PlayerListener {
   onEnded?(): void;
 }
 
+/** A player that is on the page. */
+export interface MountedPlayer {
+  /** Continues at another address of the same video, such as one with a newer token. */
+  moveTo(src: string): void;
+}
+
 /** A picture counts as live within this many seconds of the live edge. */
 const LIVE_TOLERANCE_SECONDS = 2;
 /** The speeds that a viewer can choose for a recording. */
@@ -53,7 +59,7 @@ export function mountPlayer(
   { src, live, label, poster, showLatency = false, reportedAs }: PlayerOptions,
   listener: PlayerListener,
   signal: AbortSignal,
-): void {
+): MountedPlayer {
   place.innerHTML = markup(live);
   const controller = part(place, "media-controller");
   const video = part<HTMLVideoElement>(place, "video");
@@ -85,15 +91,15 @@ export function mountPlayer(
     onQualities: (list) => menu.offer(list),
     onShown: (quality) => menu.show(quality),
   };
+  let address = src;
   let ofHls = new AbortController();
   const startHls = (): PlaybackControl => {
     ofHls = new AbortController();
-    return playHls(video, src, live, hls, AbortSignal.any([signal, ofHls.signal]));
+    return playHls(video, address, live, hls, AbortSignal.any([signal, ofHls.signal]));
   };
   let control = startHls();
 
-  const whep = live ? whepAddressOf(src) : null;
-  if (whep !== null)
+  if (live && whepAddressOf(src) !== null)
     offerRealTime(
       part(place, ".w-player-realtime"),
       signal,
@@ -105,7 +111,7 @@ export function mountPlayer(
         ofHls.abort();
         menu.offer([]);
         latency.hidden = true;
-        playWebrtc(video, whep, onFailed, isRealTime);
+        playWebrtc(video, whepAddressOf(address) ?? "", onFailed, isRealTime);
       },
       (sentence) => {
         problem.hidden = sentence === null;
@@ -113,7 +119,7 @@ export function mountPlayer(
       },
     );
   if (!live) {
-    showSeekPreview(part(place, ".w-player-seek"), video, src, signal);
+    showSeekPreview(part(place, ".w-player-seek"), video, () => address, signal);
     showTime(part(place, ".w-player-time"), video, signal);
     chooseSpeed(part(place, ".w-player-rate"), video, signal);
   }
@@ -128,6 +134,12 @@ export function mountPlayer(
   unmute.addEventListener("click", turnSoundOn, { signal });
   if (live) video.addEventListener("ended", () => listener.onEnded?.(), { signal });
   signal.addEventListener("abort", () => place.replaceChildren());
+  return {
+    moveTo: (next) => {
+      address = next;
+      if (!ofHls.signal.aborted) control.moveTo(next);
+    },
+  };
 }
 
 // Texts are set as text, never as markup.
@@ -170,6 +182,8 @@ function showTime(element: HTMLElement, video: HTMLVideoElement, signal: AbortSi
 function chooseSpeed(select: HTMLSelectElement, video: HTMLVideoElement, signal: AbortSignal): void {
   const choose = (): void => {
     video.playbackRate = Number(select.value);
+    // A video that is loaded again begins with its default.
+    video.defaultPlaybackRate = video.playbackRate;
   };
   select.addEventListener("change", choose, { signal });
 }

@@ -14,7 +14,7 @@ const SHOWN_MS = 1500;
 export function showSeekPreview(
   bar: HTMLElement,
   video: HTMLVideoElement,
-  playlist: string,
+  playlist: () => string,
   signal: AbortSignal,
 ): void {
   const range = bar.querySelector<MediaTimeRange>("media-time-range");
@@ -41,7 +41,7 @@ export function showSeekPreview(
     if (pictures) return;
     pictures = [];
     // A list that could not be loaded is asked for with the next touch.
-    pictures = await fetchStoryboard(playlist, signal).catch(() => null);
+    pictures = await fetchStoryboard(playlist(), signal).catch(() => null);
     draw();
   };
   const hide = (): void => {
