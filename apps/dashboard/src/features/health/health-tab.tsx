@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { HealthCondition, Stream } from "@weir/contract";
+import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { absoluteMoment, clockMoment } from "../../lib/moments.ts";
@@ -21,7 +22,7 @@ export function HealthTab({ stream }: { readonly stream: Stream }) {
   return (
     <div className={classes.tab}>
       <QueryProblem error={health.error} />
-      <div className={classes.columns}>
+      <div className={page.columns}>
         <Panel title={text.checks.title}>
           <p className={classes.summary}>
             <HealthWord state={status}>{text.status[status]}</HealthWord>

@@ -11,7 +11,6 @@ import { Tile, tiles } from "../../components/tile.tsx";
 import { lazyPage } from "../../lib/lazy-page.ts";
 import { strings } from "../../strings.ts";
 import { viewersByIdQuery } from "../views/view-queries.ts";
-import classes from "./overview-page.module.css";
 import { overviewQuery } from "./overview-queries.ts";
 import { figuresOf, LOW_DISK_SHARE } from "./overview-tiles.ts";
 import { LiveStreams, RecentSessions } from "./recent-panels.tsx";
@@ -35,7 +34,7 @@ export function OverviewPage() {
       <QueryProblem error={overview.error} />
       <Troubles overview={overview.data} />
       <Tiles overview={overview.data} />
-      <div className={classes.columns}>
+      <div className={page.columns}>
         <PanelBoundary>
           <LiveStreams />
         </PanelBoundary>

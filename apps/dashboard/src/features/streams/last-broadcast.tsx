@@ -31,7 +31,7 @@ export function LastBroadcast({ stream }: { readonly stream: Stream }) {
   const [session] = sessions.data?.items ?? [];
   if (!sessions.data) return sessions.error ? <QueryProblem error={sessions.error} /> : <Loading />;
   return (
-    <div className={classes.last}>
+    <div className={page.columns}>
       <Panel title={text.title}>
         {session && (
           <>

@@ -1,4 +1,5 @@
 import type { Stream } from "@weir/contract";
+import page from "../../components/page.module.css";
 import { TokenSample } from "../access/token-sample.tsx";
 import { TryAccessPanel } from "../access/try-access-panel.tsx";
 import { PolicyPanel } from "./policy-panel.tsx";
@@ -8,7 +9,7 @@ import classes from "./stream-overview.module.css";
 export function StreamAccess({ stream }: { readonly stream: Stream }) {
   const policy = stream.playbackPolicy?.type ?? "public";
   return (
-    <div className={classes.columns}>
+    <div className={page.columns}>
       <div className={classes.column}>
         <PolicyPanel stream={stream} />
       </div>

@@ -27,7 +27,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
   if (ingest.error) return <Note tone="failure">{ingest.error.message}</Note>;
   if (!ingest.data) return <p className="quiet">{strings.app.loading}</p>;
   return (
-    <div className={classes.columns}>
+    <div className={page.columns}>
       <div className={classes.column}>
         <Panel title={text.publish}>
           <PublishGuide
