@@ -1,5 +1,6 @@
 import { FragmentEditor } from "@weir/formats/mp4";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import { requireRoom } from "../../platform/storage/store-room.ts";
 import type { StoredRendition, StoredSegment } from "../../ports/index.ts";
 import { placeName } from "../recording/recording-keys.ts";
 import type { ClipPiece } from "./clip-plan.ts";
@@ -83,7 +84,9 @@ export class ClipSpans {
 
   async #put(): Promise<void> {
     if (this.#pieces.length === 0) return;
-    await this.#store.put(`${this.#prefix}${this.#span}`, Buffer.concat(this.#pieces));
+    const bytes = Buffer.concat(this.#pieces);
+    requireRoom(this.#store, bytes.byteLength);
+    await this.#store.put(`${this.#prefix}${this.#span}`, bytes);
     this.#spanBytes.set(this.#span, this.#bytes);
     this.#pieces = [];
     this.#bytes = 0;

@@ -1,5 +1,6 @@
 import { buffer } from "node:stream/consumers";
 import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
+import { requireRoom } from "../../platform/storage/store-room.ts";
 import type { FramedMessage, MadeSpan } from "./vod-protocol.ts";
 
 /** The files that are made of one asset, and the notes by which a later run finds what an earlier one has finished. */
@@ -16,6 +17,7 @@ export class MadeFiles {
   async keep({ message, bytes }: FramedMessage): Promise<MadeSpan | null> {
     if (message.type === "init") await this.#store.put(`${this.prefix}${message.rendition}/${message.file}`, bytes);
     if (message.type !== "span") return null;
+    requireRoom(this.#store, bytes.byteLength);
     await this.#store.put(`${this.prefix}${message.rendition}/${message.span}`, bytes);
     return message;
   }

@@ -306,6 +306,7 @@ describe("tus", () => {
   it("is answered 507 where the disk has no room, with an honest offset, and goes on when there is", async () => {
     rig.disk.freeBytes = 1_000;
     expect((await begin(10)).status).toBe(507);
+    expect((await put(tokenOf("no-room"), "x")).status).toBe(507);
     rig.disk.freeBytes = 2 ** 40;
     const url = await created(10);
     rig.disk.freeBytes = 1_000;
