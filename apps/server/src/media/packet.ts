@@ -57,7 +57,7 @@ export interface AacTrack extends AudioShape {
 /** One Opus track of one or two channels, at 48 kHz. `config` is the body of `dOps`; each packet says how long it lasts. */
 export interface OpusTrack extends AudioShape {
   readonly codec: "opus";
-  /** The track that has the same sound as AAC, which every player of HLS takes. Then this one is for readers of the feed alone, and is not packaged. */
+  /** The track that has the same sound as AAC, which every player of HLS takes. Then this one is for readers of the feed alone, is not packaged, and is announced first. */
   readonly sameAs?: Track["id"];
 }
 

@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
+import type { AudioTrack } from "../packet.ts";
 import {
   type Arrival,
   AUDIO,
   SECOND_AUDIO,
   type SourceShape,
+  syntheticSource,
   VIDEO,
   withSecondAudio,
 } from "../testing/synthetic-source.ts";
@@ -80,4 +82,14 @@ test("without video the first audio track cuts, and the second never overtakes i
     else expect(time).toBeLessThanOrEqual(reached);
   }
   expect(times(of(rig, SECOND_AUDIO.id))).toEqual(times(of(rig, AUDIO.id)));
+});
+
+test("a sound that comes in two codecs begins in one stretch, though the pictures are there before it", () => {
+  const rig = new TimelineRig();
+  const opus: AudioTrack = { ...SECOND_AUDIO, codec: "opus", codecString: "opus", sameAs: AUDIO.id };
+  rig.timeline.track(VIDEO);
+  const [idr] = syntheticSource({ seconds: 0.03, audio: false });
+  if (idr) rig.timeline.packet(idr.packet);
+  for (const track of [opus, AUDIO]) rig.timeline.track(track);
+  expect(rig.stretches).toEqual([[VIDEO, AUDIO, opus]]);
 });

@@ -53,7 +53,7 @@ export class StretchOpening {
 
   /** The opening, once it is decided; null while it is not. */
   ready(announced: ReadonlyMap<Track["id"], Track>, now: number): Opening | null {
-    const tracks = [...announced.values()].sort((a, b) => a.id - b.id);
+    const tracks = [...announced.values()].filter((track) => !isAhead(track, announced)).sort((a, b) => a.id - b.id);
     const video = tracks.find((track) => track.kind === "video") ?? null;
     const audio = tracks.filter((track) => track.kind === "audio");
     const idr = video ? this.#firstIdr : null;
@@ -115,6 +115,11 @@ export class StretchOpening {
     if (next) this.#firstAudio.set(trackId, next);
     else this.#firstAudio.delete(trackId);
   }
+}
+
+/** A sound in a second codec is announced in front of the first one, so that both begin in one stretch. */
+function isAhead(track: Track, announced: ReadonlyMap<Track["id"], Track>): boolean {
+  return track.codec === "opus" && track.sameAs !== undefined && !announced.has(track.sameAs);
 }
 
 function encoderGopSeconds({ codec, frameRate }: VideoTrack, { data }: SourcePacket): number | null {

@@ -89,8 +89,8 @@ describe("WHIP", () => {
         height: 360,
         codecString: "avc1.42c016",
       },
-      { id: 1, codec: "aac", sampleRate: 48_000, channels: 2, frameSamples: 1024 },
       { id: 2, codec: "opus", sampleRate: 48_000, channels: 2, sameAs: 1 },
+      { id: 1, codec: "aac", sampleRate: 48_000, channels: 2, frameSamples: 1024 },
     ]);
     expect(
       packets.map(({ trackId, dts, isIndependent, data }) => [trackId, dts, isIndependent, data.byteLength]),

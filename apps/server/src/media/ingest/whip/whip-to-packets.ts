@@ -105,8 +105,8 @@ export class WhipToPackets {
     const { codecString, sampleRate, channels, frameSamples } = describeAac(config);
     this.#hasAudio = true;
     const shape = { codecString, sampleRate, channels, frameSamples };
-    this.#publication.track({ id: FIRST_AUDIO_TRACK, kind: "audio", codec: "aac", config: config.slice(), ...shape });
     this.#publication.track(OPUS_TRACK);
+    this.#publication.track({ id: FIRST_AUDIO_TRACK, kind: "audio", codec: "aac", config: config.slice(), ...shape });
   }
 
   #sound(trackId: Track["id"], pts: number, data: Uint8Array): void {
