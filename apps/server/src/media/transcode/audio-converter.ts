@@ -1,7 +1,6 @@
 import {
   AV_CHANNEL_LAYOUT_MONO,
   AV_CHANNEL_LAYOUT_STEREO,
-  AV_CODEC_FLAG_GLOBAL_HEADER,
   AV_CODEC_ID_AAC,
   AV_CODEC_ID_OPUS,
   AV_SAMPLE_FMT_FLT,
@@ -11,33 +10,23 @@ import {
   FF_ENCODER_AAC,
   FF_ENCODER_LIBOPUS,
 } from "node-av/constants";
-import {
-  avGetSampleFmtName,
-  Codec,
-  CodecContext,
-  Dictionary,
-  type FilterContext,
-  FilterGraph,
-  Frame,
-  Packet,
-  Rational,
-} from "node-av/lib";
+import { Codec, CodecContext, Frame, Packet, Rational } from "node-av/lib";
 import { TICKS_PER_SECOND } from "../packet.ts";
 import type { AudioSource, AudioTarget } from "./audio-protocol.ts";
+import { AudioReshaper } from "./audio-reshaper.ts";
 import { check } from "./generated-track.ts";
+import { openAudioEncoder } from "./open-audio-encoder.ts";
 
 const OUTPUT_RATE = 48_000;
 const TICKS_PER_SAMPLE = TICKS_PER_SECOND / OUTPUT_RATE;
-/** In the order of their channels; for other counts FFmpeg's own guess. */
-const LAYOUTS = ["mono", "stereo", "3.0", "quad", "5.0", "5.1", "6.1", "7.1"];
 
 const SOURCES = { aac: AV_CODEC_ID_AAC, opus: AV_CODEC_ID_OPUS } as const;
 
 const TARGETS = {
-  aac: { encoder: FF_ENCODER_AAC, format: AV_SAMPLE_FMT_FLTP, options: {} },
+  aac: { encoder: FF_ENCODER_AAC, sampleFormat: AV_SAMPLE_FMT_FLTP, options: {} },
   opus: {
     encoder: FF_ENCODER_LIBOPUS,
-    format: AV_SAMPLE_FMT_FLT,
+    sampleFormat: AV_SAMPLE_FMT_FLT,
     options: { application: "audio", frame_duration: "20", vbr: "on", fec: "1", packet_loss: "5" },
   },
 } as const;
@@ -58,14 +47,14 @@ export class AudioConverter {
   readonly #target: AudioTarget;
   readonly #packet = new Packet();
   readonly #frame = new Frame();
-  /** Made for the first frame, which tells how the decoder gives samples. */
-  #filter: { readonly shape: string; readonly graph: FilterGraph; input: FilterContext; output: FilterContext } | null =
-    null;
+  readonly #reshaper: AudioReshaper;
 
   private constructor(decoder: CodecContext, encoder: CodecContext, target: AudioTarget) {
     this.#decoder = decoder;
     this.#encoder = encoder;
     this.#target = target;
+    const resample = (): string => "async=1:min_hard_comp=0.1";
+    this.#reshaper = new AudioReshaper({ encoder, unitsPerSecond: () => TICKS_PER_SECOND, resample });
     this.#packet.alloc();
     this.#frame.alloc();
   }
@@ -88,10 +77,8 @@ export class AudioConverter {
     this.#packet.unref();
     if (sent < 0) return;
     while ((await this.#decoder.receiveFrame(this.#frame)) >= 0) {
-      const { input, output } = this.#filterFor(this.#frame);
-      check(await input.buffersrcAddFrame(this.#frame), "cannot convert audio");
-      this.#frame.unref();
-      while ((await output.buffersinkGetFrame(this.#frame)) >= 0) await this.#encode(onPacket);
+      this.#reshaper.push(this.#frame);
+      while (this.#reshaper.pull(this.#frame)) await this.#encode(onPacket);
     }
   }
 
@@ -107,33 +94,6 @@ export class AudioConverter {
       this.#packet.unref();
       if (data.length > 0) onPacket({ pts, data });
     }
-  }
-
-  /** A source may change its rate and channels, as HE-AAC does behind its first frame. */
-  #filterFor(frame: Frame) {
-    const { sampleRate, channels } = frame;
-    const format = avGetSampleFmtName(frame.format as Parameters<typeof avGetSampleFmtName>[0]) ?? "fltp";
-    const layout = LAYOUTS[channels - 1] ?? `${channels}c`;
-    const shape = `time_base=1/${TICKS_PER_SECOND}:sample_rate=${sampleRate}:sample_fmt=${format}:channel_layout=${layout}`;
-    if (this.#filter?.shape === shape) return this.#filter;
-    this.#filter?.graph.free();
-    const graph = new FilterGraph();
-    graph.alloc();
-    const { channels: wanted } = this.#target;
-    const output = `sample_fmts=${avGetSampleFmtName(TARGETS[this.#target.codec].format)}:sample_rates=${OUTPUT_RATE}:channel_layouts=${wanted === 1 ? "mono" : "stereo"}`;
-    const frames = `asetnsamples=n=${this.#encoder.frameSize}:p=0`;
-    check(
-      graph.parse2(
-        `abuffer@in=${shape},aresample=${OUTPUT_RATE}:async=1:min_hard_comp=0.1,aformat=${output},${frames},abuffersink@out`,
-      ),
-      "cannot set up the audio converter",
-    );
-    check(graph.configSync(), "cannot set up the audio converter");
-    const from = graph.getFilter("abuffer@in");
-    const to = graph.getFilter("abuffersink@out");
-    if (!from || !to) throw new Error("cannot set up the audio converter: its graph has no ends");
-    this.#filter = { shape, graph, input: from, output: to };
-    return this.#filter;
   }
 }
 
@@ -152,19 +112,6 @@ async function openDecoder({ codec: name, config, sampleRate, channels }: AudioS
   return context;
 }
 
-async function openEncoder({ codec: name, channels, bitrateBps }: AudioTarget): Promise<CodecContext> {
-  const { encoder, format, options } = TARGETS[name];
-  const codec = Codec.findEncoderByName(encoder);
-  if (!codec) throw new Error(`this build of FFmpeg has no encoder ${encoder}`);
-  const context = new CodecContext();
-  context.allocContext3(codec);
-  context.setFlags(AV_CODEC_FLAG_GLOBAL_HEADER);
-  context.sampleRate = OUTPUT_RATE;
-  context.sampleFormat = format;
-  context.channelLayout = channels === 1 ? AV_CHANNEL_LAYOUT_MONO : AV_CHANNEL_LAYOUT_STEREO;
-  context.timeBase = new Rational(1, OUTPUT_RATE);
-  context.bitRate = BigInt(bitrateBps);
-  context.threadCount = 1;
-  check(await context.open2(codec, Dictionary.fromObject(options)), `cannot open the encoder ${encoder}`);
-  return context;
+function openEncoder({ codec, channels, bitrateBps }: AudioTarget): Promise<CodecContext> {
+  return openAudioEncoder({ ...TARGETS[codec], sampleRate: OUTPUT_RATE, channels, bitrateBps });
 }
