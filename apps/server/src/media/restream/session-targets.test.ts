@@ -121,6 +121,9 @@ describe("a target", () => {
 });
 
 describe("a target with a slate", () => {
+  /** Of a message with the source's sound. Silence is shorter. */
+  const SOUND_BYTES = 12;
+
   /** Times in milliseconds of what a target got, and which pictures are keyframes. */
   function messagesOf({ written }: FakeTarget) {
     const messages: { kind: "video" | "audio"; ms: number; size: number }[] = [];
@@ -149,7 +152,7 @@ describe("a target with a slate", () => {
       expect(rig.state).toBe("online");
       const pictures = away.filter(({ kind, size }) => kind === "video" && size > 500);
       expect(pictures.length).toBeGreaterThanOrEqual(20);
-      expect(away.filter(({ kind, size }) => kind === "audio" && size < 16).length).toBeGreaterThan(900);
+      expect(away.filter(({ kind, size }) => kind === "audio" && size < SOUND_BYTES).length).toBeGreaterThan(900);
 
       rig.targets.flow(true);
       await rig.send({ ...shape, clockAt: 50 });
@@ -168,6 +171,17 @@ describe("a target with a slate", () => {
       expect(Math.abs((last ?? 0) - 28_500)).toBeLessThan(200);
     },
   );
+
+  test("gets nothing of it where one source takes over from another", async () => {
+    rig.targets.set([{ ...TARGET, slate: true }]);
+    rig.newest.accept();
+    await rig.send({ seconds: 4, frameBytes: 500 });
+    await rig.send({ seconds: 4, frameBytes: 500, clockAt: 100 });
+    rig.pass(200);
+    const all = messagesOf(rig.newest);
+    expect(all.filter(({ kind }) => kind === "audio").every(({ size }) => size === SOUND_BYTES)).toBe(true);
+    expect(all.at(-1)?.ms).toBeLessThan(8_100);
+  });
 
   test("that joins while the source is away waits for the source, and others get nothing meanwhile", async () => {
     rig.targets.set([TARGET]);

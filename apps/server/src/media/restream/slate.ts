@@ -3,6 +3,8 @@ import type { SilentAudio } from "./silent-audio.ts";
 
 /** The last picture is sent again this often. */
 const PICTURE_TICKS = TICKS_PER_SECOND;
+/** A source that is back sooner, or from which another one takes over, was never away. */
+const AWAY_TICKS = TICKS_PER_SECOND;
 /**
  * The source goes on so much behind the slate: its first picture is decoded before it is shown, and must not be decoded before the slate's
  * last one. Silence lies between.
@@ -27,6 +29,7 @@ export class Slate {
   /** When time was first told since then. */
   #beganAtMs: number | null = null;
   #elapsedTicks = 0;
+  #isShown = false;
   #nextPictureTicks = 0;
 
   constructor(output: SlateOutput) {
@@ -52,6 +55,7 @@ export class Slate {
     this.#beganAtMs = null;
     this.#silence = silence;
     this.#elapsedTicks = 0;
+    this.#isShown = false;
     this.#nextPictureTicks = ticks;
   }
 
@@ -60,6 +64,8 @@ export class Slate {
     if (this.#beginTicks === null) return;
     this.#beganAtMs ??= nowMs;
     this.#elapsedTicks = Math.round(((nowMs - this.#beganAtMs) * TICKS_PER_SECOND) / 1000);
+    if (this.#elapsedTicks < AWAY_TICKS) return;
+    this.#isShown = true;
     const ticks = this.#beginTicks + this.#elapsedTicks;
     for (; this.#nextPictureTicks <= ticks; this.#nextPictureTicks += PICTURE_TICKS) {
       if (this.#keyframe) this.#output.picture(this.#nextPictureTicks, this.#keyframe.bytes);
@@ -72,6 +78,7 @@ export class Slate {
     const begin = this.#beginTicks;
     if (begin === null) return 0;
     this.#beginTicks = null;
+    if (!this.#isShown) return 0;
     const ticks = this.#elapsedTicks + MARGIN_TICKS;
     this.#silence?.until(begin + ticks - this.#silence.frameTicks, this.#output.silence);
     return ticks;
