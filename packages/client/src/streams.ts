@@ -103,10 +103,15 @@ export class Streams {
     });
   }
 
-  /** Stop forwarding the stream to this target. The target stays. */
-  removeTarget(id: string, targetId: string, options: CallOptions = {}): Promise<void> {
+  /** Stop forwarding the stream to this target, or one `profile` of it. The target stays. */
+  removeTarget(
+    id: string,
+    targetId: string,
+    { profile, ...options }: CallOptions & { readonly profile?: string } = {},
+  ): Promise<void> {
     return call(this.#transport, "DELETE /api/stream/:id/multistream/:targetId", {
       ...options,
+      query: { profile },
       params: { id, targetId },
     });
   }

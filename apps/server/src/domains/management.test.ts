@@ -229,6 +229,8 @@ describe("multistream targets", () => {
     expect(await send("POST", path, { profile: "source", id })).toEqual([400, twice]);
     expect((await send("POST", path, { profile: "1080p0", id }))[0]).toBe(400);
     expect((await send("POST", path, { id }))[0]).toBe(422);
+    expect(await send("DELETE", `/api/stream/${stream.id}/multistream/${id}?profile=source`)).toEqual([204, null]);
+    expect(await targetsOf()).toEqual([small, withMade]);
     expect(await send("DELETE", `/api/multistream/target/${id}`)).toEqual([204, null]);
     expect((await send("DELETE", `/api/multistream/target/${id}`))[0]).toBe(404);
     expect(await targetsOf()).toEqual([withMade]);

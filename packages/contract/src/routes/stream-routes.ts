@@ -186,6 +186,11 @@ export const streamRoutes = {
     path: "/api/stream/:id/multistream/:targetId",
     summary: "Remove a multistream target from a stream; the target itself stays",
     auth: "key",
+    query: Type.Object({
+      profile: Type.Optional(
+        Type.String({ description: "Only where the target gets this profile; otherwise wherever the stream names it" }),
+      ),
+    }),
     success: none,
     failures: [404],
   },

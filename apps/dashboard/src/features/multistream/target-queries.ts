@@ -22,7 +22,11 @@ export function useTargetChanges(streamId: string) {
     );
   return {
     add: useMutation({ mutationFn: (target: NewTargetRef) => weir.streams.addTarget(streamId, target), onSettled }),
-    remove: useMutation({ mutationFn: (id: string) => weir.streams.removeTarget(streamId, id), onSettled }),
+    remove: useMutation({
+      mutationFn: ({ id, profile }: { readonly id: string; readonly profile: string }) =>
+        weir.streams.removeTarget(streamId, id, { profile }),
+      onSettled,
+    }),
     patch: useMutation({
       mutationFn: ({ id, ...changes }: MultistreamTargetPatch & { readonly id: string }) =>
         weir.targets.patch(id, changes),

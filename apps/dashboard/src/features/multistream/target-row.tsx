@@ -72,12 +72,15 @@ export function TargetRow({ stream, target: { id, profile, videoOnly, slate, sta
           name={name}
           change={remove}
           onConfirm={(close) =>
-            remove.mutate(id, {
-              onSuccess: () => {
-                toast(text.removed);
-                close();
+            remove.mutate(
+              { id, profile },
+              {
+                onSuccess: () => {
+                  toast(text.removed);
+                  close();
+                },
               },
-            })
+            )
           }
         />
         <CopyButton value={id} what={text.id} />

@@ -1,7 +1,16 @@
 import { routes, type Stream } from "@weir/contract";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { seesStreamKey } from "../accounts/index.ts";
-import { ApiRoutes, answerPage, isSet, NotFound, type Principal, parseListQuery, type RawQuery } from "../api/index.ts";
+import {
+  ApiRoutes,
+  answerPage,
+  isSet,
+  NotFound,
+  type Principal,
+  parseListQuery,
+  type RawQuery,
+  textOf,
+} from "../api/index.ts";
 import type { RefusedPublishes } from "../live/index.ts";
 import { readStreamInfo } from "./stream-info.ts";
 import { withoutSecrets } from "./stream-record.ts";
@@ -66,8 +75,8 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void
   api.on(routes.terminateStream, async ({ principal, id }) => streams.terminate(principal, id));
   api.on(routes.rotateStreamKey, async ({ principal, id }) => shown(principal, await streams.rotateKey(principal, id)));
   api.on(routes.addStreamTarget, async ({ principal, id, body }) => streams.addTarget(principal, id, body));
-  api.on(routes.removeStreamTarget, async ({ principal, id, params }) =>
-    streams.removeTarget(principal, id, params.targetId ?? ""),
+  api.on(routes.removeStreamTarget, async ({ principal, id, params, query }) =>
+    streams.removeTarget(principal, id, params.targetId ?? "", textOf(query.profile)),
   );
   api.on(routes.listRefusedPublishes, async ({ principal, id }) => {
     await streams.get(principal, id);

@@ -167,9 +167,11 @@ export class StreamService {
     });
   }
 
-  /** Removing a target that the stream does not have succeeds. */
-  async removeTarget(owner: Owner, id: string, targetId: string): Promise<void> {
-    await this.#changeTargets(owner, id, async (_trx, { targets }) => targets.filter((ref) => ref.id !== targetId));
+  /** Without a `profile`, all that the target gets. Removing a target that the stream does not have succeeds. */
+  async removeTarget(owner: Owner, id: string, targetId: string, profile: string | undefined): Promise<void> {
+    await this.#changeTargets(owner, id, async (_trx, { targets }) =>
+      targets.filter((ref) => ref.id !== targetId || (profile !== undefined && ref.profile !== profile)),
+    );
   }
 
   /** Recordings of the streams stay, unless the request includes them. */
