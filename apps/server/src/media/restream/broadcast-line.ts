@@ -9,6 +9,8 @@ import { Slate } from "./slate.ts";
 
 /** The bytes since the last keyframe, for a target that joins. With more, it waits for the next one. */
 const MAX_KEPT_BYTES = 3 * 1024 * 1024;
+/** They are written at the latest when there are so many. */
+const MAX_SAMPLES = 256;
 /** Where every frame is a keyframe, not every one needs a batch of its own. */
 const MIN_ENTRY_TICKS = TICKS_PER_SECOND / 2;
 
@@ -44,6 +46,8 @@ export class BroadcastLine implements FeedSink {
   readonly #settings: BroadcastLineSettings;
   readonly #readers = new Set<LineReader>();
   readonly #pages: LinePages;
+  /** They wait here to be written together. */
+  readonly #samples: Sample[] = [];
   #tracks: LineTracks | null = null;
   /** Why the protocol does not carry these tracks. */
   #refusal: string | null = null;
@@ -94,11 +98,13 @@ export class BroadcastLine implements FeedSink {
 
   /** Give what was gathered. */
   flush(): void {
-    if (this.#pages.gathered > 0) this.#give(this.#pages.take());
+    this.#serialize();
+    this.#send();
   }
 
   /** Nobody reads it any more. */
   close(): void {
+    for (const { data } of this.#samples.splice(0)) data.release();
     this.#forget();
     this.#slate?.forget();
     this.#pages.close();
@@ -106,6 +112,7 @@ export class BroadcastLine implements FeedSink {
 
   stretch(all: readonly Track[]): void {
     const { format, isVideoOnly } = this.#settings;
+    this.#serialize();
     this.#shiftTicks += this.#slate?.end() ?? 0;
     const video = all.find((track) => track.kind === "video") ?? null;
     const sound = all.find((track): track is AacTrack => track.kind === "audio" && track.codec === "aac") ?? null;
@@ -126,8 +133,23 @@ export class BroadcastLine implements FeedSink {
 
   cut(): void {}
 
-  sample({ kind, trackId, time, decodeTime, isIndependent, data: payload }: Sample): void {
+  sample(sample: Sample): void {
     if (!this.#tracks || this.#refusal !== null) return;
+    sample.data.retain();
+    this.#samples.push(sample);
+    if (this.#samples.length >= MAX_SAMPLES) this.#serialize();
+  }
+
+  /** All at once: one by one, as they come, each would find the caches full of something else. */
+  #serialize(): void {
+    for (const sample of this.#samples) {
+      this.#writeSample(sample);
+      sample.data.release();
+    }
+    this.#samples.length = 0;
+  }
+
+  #writeSample({ kind, trackId, time, decodeTime, isIndependent, data: payload }: Sample): void {
     const { bytes: data } = payload;
     if (kind === "video") {
       if (isIndependent) this.#slate?.keyframe(payload);
@@ -178,9 +200,13 @@ export class BroadcastLine implements FeedSink {
 
   /** The next batch is one with which a target can begin. */
   #enter(opening: Uint8Array, ticks: number): void {
-    this.flush();
+    this.#send();
     this.#opening = opening;
     this.#enteredTicks = ticks;
+  }
+
+  #send(): void {
+    if (this.#pages.gathered > 0) this.#give(this.#pages.take());
   }
 
   #give(run: Payload): void {
