@@ -1,5 +1,12 @@
 import type { Job, JobKind } from "../../platform/queue/job.ts";
-import { type FileTranscoder, TranscodeFailed, type TranscodeWork, type VideoSpec } from "../../ports/index.ts";
+import type { ObjectStore } from "../../platform/storage/object-store.ts";
+import {
+  type FileTranscoder,
+  TranscodeFailed,
+  type TranscodeWork,
+  transcodePrefix,
+  type VideoSpec,
+} from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import type { TaskRow, TranscodeRow } from "../schema.ts";
@@ -21,6 +28,7 @@ const MAX_SENTENCE = 1_000;
 export interface TranscodeJobDeps extends Deps {
   readonly events: EventLog;
   readonly fileTranscoder: FileTranscoder;
+  readonly store: Pick<ObjectStore, "deletePrefix">;
   /** The largest file that is taken. */
   readonly maxUploadBytes: number;
 }
@@ -50,6 +58,7 @@ async function transcodeFile(deps: TranscodeJobDeps, { data, signal }: Job): Pro
     const progressed = (fraction: number) => tellProgress(deps, taskId, fraction);
     await complete(deps, work, await fileTranscoder.transcode(work, { signal, progressed }));
     log.info({ taskId }, "a file was transcoded");
+    await removeFiles(deps, work);
   } catch (error) {
     if (error instanceof NotWanted) return;
     const isFinal = error instanceof TranscodeFailed && error.isFinal;
@@ -65,7 +74,15 @@ async function transcodeFile(deps: TranscodeJobDeps, { data, signal }: Job): Pro
         set: { error: sentence.slice(0, MAX_SENTENCE), progress: task.progress },
       }),
     );
+    await removeFiles(deps, work);
   }
+}
+
+/** A retry fetches the file anew. What a kill leaves behind here is found by the sweep of files without a row. */
+async function removeFiles({ store, log }: TranscodeJobDeps, { projectId, taskId }: TranscodeWork): Promise<void> {
+  await store
+    .deletePrefix(transcodePrefix(projectId, taskId))
+    .catch((error: unknown) => log.warn({ err: error, taskId }, "could not remove the files of an ended task"));
 }
 
 async function begin(deps: TranscodeJobDeps, taskId: string): Promise<TranscodeWork | null> {

@@ -25,9 +25,13 @@ const REQUEST: NewTranscode = {
   c2pa: true,
 };
 
+/** Where files were removed from the object store. */
+const removed: string[] = [];
+
 async function start() {
   const kit = await startTestDomains();
-  const deps = { ...kit, events: new EventLog(), maxUploadBytes: 1_000 };
+  const store = { deletePrefix: async (prefix: string) => void removed.push(prefix) };
+  const deps = { ...kit, events: new EventLog(), maxUploadBytes: 1_000, store };
   const request = async (body: unknown = REQUEST) => kit.call("POST", "/api/transcode", body);
   const task = async (id: string) => (await kit.call("GET", `/api/task/${id}`)).json<Task>();
   const run = async (taskId: string, transcode: FileTranscoder["transcode"], signal = new AbortController().signal) => {
@@ -76,6 +80,7 @@ it("a task goes from waiting over running to completed, tells it, and forgets th
     ...["task.spawned", "task.updated", "task.updated", "task.updated", "task.completed"],
   ]);
   expect(await kit.db.selectFrom("transcode").selectAll().execute()).toEqual([]);
+  expect(removed).toEqual([`v1/${created.projectId}/transcode/${created.id}/`]);
   const usage = await kit.db.selectFrom("usage_hour").select("transcoded_ms").execute();
   expect(usage.map((row) => Number(row.transcoded_ms))).toEqual([60_000]);
 });
@@ -120,6 +125,7 @@ it("a final failure is told in its words; one that may pass is tried five times;
   await run(id, away);
   expect((await task(id)).status).toMatchObject({ phase: "failed", errorMessage: "The bucket does not answer." });
   expect((await told(id)).at(-1)).toBe("task.failed");
+  expect(removed.filter((prefix) => prefix.includes(id))).toHaveLength(1);
 });
 
 it("a failed task is retried with its credentials for a week, then no more", async () => {

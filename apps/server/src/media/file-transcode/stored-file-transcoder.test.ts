@@ -111,7 +111,7 @@ async function failureOf(work: Partial<TranscodeWork>, options: Parameters<typeo
   return error;
 }
 
-test("a file of a bucket becomes HLS and MP4 in another folder, which play; nothing stays in the object store", async () => {
+test("a file of a bucket becomes HLS and MP4 in another folder, which play", async () => {
   const sources = new SourceFiles({ store, folder: join(folder, "sources"), freeBytes: () => GB });
   await sources.open();
   const turns = new VodTurns(() => 1);
@@ -138,7 +138,6 @@ test("a file of a bucket becomes HLS and MP4 in another folder, which play; noth
     expect((await decodePictures(mp4)).length).toBe(10);
   }
   expect(told.at(-1)).toBeGreaterThan(0);
-  expect(await store.children("v1/project-1/transcode/")).toEqual([]);
 });
 
 test("wrong credentials, a bucket or a file that is not there are told in words, before anything is fetched", async () => {
@@ -165,7 +164,6 @@ test("wrong credentials, a bucket or a file that is not there are told in words,
     expect(error.message).toMatch(sentence);
     expect(error.isFinal).toBe(true);
   }
-  expect(await store.children("v1/project-1/transcode/")).toEqual([]);
 });
 
 test("no room here, no room there and a file that is too large are told in words", async () => {
@@ -200,5 +198,4 @@ test("a store that is away for a moment ends nothing for good, and the file that
   await expect(transcoder({ processor: refused }).transcode(workOf({ input }), how)).rejects.toThrow(
     "This is no video.",
   );
-  expect(await store.children("v1/project-1/transcode/")).toEqual([]);
 });

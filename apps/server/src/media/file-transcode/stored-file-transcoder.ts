@@ -35,7 +35,7 @@ type How = Parameters<FileTranscoder["transcode"]>[1];
 
 /**
  * A customer's file comes into the object store, is processed like an uploaded one, and what was made is written to a bucket of theirs. What is
- * there already of an earlier run is not done again; nothing stays in the object store when the task has ended.
+ * there already of an earlier run is not done again.
  */
 export class StoredFileTranscoder implements FileTranscoder {
   readonly #settings: FileTranscoderSettings;
@@ -48,22 +48,9 @@ export class StoredFileTranscoder implements FileTranscoder {
     this.#slices = new Slices(settings.clock);
   }
 
-  async transcode(work: TranscodeWork, how: How): Promise<VideoSpec> {
+  async transcode(work: TranscodeWork, { signal, progressed }: How): Promise<VideoSpec> {
     const prefix = transcodePrefix(work.projectId, work.taskId);
-    const told = { ...how, progressed: this.#nowAndThen(how.progressed) };
-    try {
-      const spec = await this.#transcode(work, prefix, told);
-      await this.#settings.store.deletePrefix(prefix);
-      return spec;
-    } catch (error) {
-      if (error instanceof TranscodeFailed && error.isFinal)
-        // Whatever stays is found by the sweep.
-        await this.#settings.store.deletePrefix(prefix).catch(() => {});
-      throw error;
-    }
-  }
-
-  async #transcode(work: TranscodeWork, prefix: string, how: How): Promise<VideoSpec> {
+    const how = { signal, progressed: this.#nowAndThen(progressed) };
     const { outbound, clock } = this.#settings;
     const bucket = new CustomerStore(work.storage, outbound, clock);
     // Told before hours of work, not behind them.
