@@ -50,6 +50,7 @@ import {
   ownerTokenRoutes,
   PlayableFinder,
   playbackRoutes,
+  type WatchPageDeps,
   watchPages,
 } from "./playback/index.ts";
 import { PublicAddress } from "./public-address.ts";
@@ -133,6 +134,9 @@ export interface DomainOptions {
   readonly passwords?: Passwords;
 }
 
+/** The public page of the player, as it is built. */
+export type PlayerPage = Omit<WatchPageDeps, "playables">;
+
 export interface Domains {
   readonly publishGate: PublishGate;
   readonly playbackGate: PlaybackGate;
@@ -143,8 +147,8 @@ export interface Domains {
   publicUrl(): string;
   /** Rows have changed that say who may watch this, or anything: the gate reads them anew. */
   accessChanged(playbackId: string | "all"): void;
-  /** Fastify plugin with every route of the API, and the public pages of the player where `playerPage`, their HTML, is built. */
-  routes(app: FastifyInstance, playerPage?: string | null): Promise<void>;
+  /** Fastify plugin with every route of the API, and the public pages of the player where they are built. */
+  routes(app: FastifyInstance, player?: PlayerPage | null): Promise<void>;
   /** Make the first account and its key; returns the key once, null when it existed or was preset. */
   ensureFirstAccount(presetKey?: string): Promise<string | null>;
   readonly node: {
@@ -267,7 +271,7 @@ export function createDomains(options: DomainOptions): Domains {
       countViewers: (counts) => viewCounter.countViewers(counts),
     },
     viewerSecret: () => serverSecret(deps, "viewer-tokens"),
-    async routes(app, playerPage = null) {
+    async routes(app, player = null) {
       app.setSerializerCompiler(() => JSON.stringify);
       await app.register(cookie);
       guardRequests(app, deps);
@@ -290,7 +294,7 @@ export function createDomains(options: DomainOptions): Domains {
       usageRoutes(app, deps);
       webhookRoutes(app, deps);
       addLaterRoutes(app);
-      if (playerPage !== null) watchPages(app, { playables, template: playerPage });
+      if (player !== null) watchPages(app, { playables, ...player });
     },
     ensureFirstAccount: (presetKey) => ensureAccount(deps.db, { presetKey, newKey: newApiKey, now: deps.clock.now() }),
     node: {

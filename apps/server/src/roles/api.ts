@@ -19,10 +19,13 @@ export const OPEN_PREFIXES = [
   ...["/api/data", "/data"].flatMap((data) => [`${data}/analytics/`, `${data}/views/query/total/`]),
 ];
 
-/** The HTTP API and the dashboard. */
-export async function addApi(app: FastifyInstance, domains: Domains, log: Log): Promise<void> {
-  const playerPage = await readFile(join(DASHBOARD, "watch.html"), "utf8").catch(() => null);
-  await app.register((scope) => domains.routes(scope, playerPage));
-  const isBuilt = await addSinglePageApp(app, { folder: DASHBOARD, reservedPrefixes: RESERVED_PREFIXES });
+/** The HTTP API and the dashboard. `mediaOrigin` is where the store redirects players to; null where it does not. */
+export async function addApi(
+  app: FastifyInstance,
+  { domains, log, mediaOrigin }: { readonly domains: Domains; readonly log: Log; readonly mediaOrigin: string | null },
+): Promise<void> {
+  const template = await readFile(join(DASHBOARD, "watch.html"), "utf8").catch(() => null);
+  await app.register((scope) => domains.routes(scope, template === null ? null : { template, mediaOrigin }));
+  const isBuilt = await addSinglePageApp(app, { folder: DASHBOARD, reservedPrefixes: RESERVED_PREFIXES, mediaOrigin });
   if (!isBuilt) log.warn("the dashboard is not built, so / has no page: run `npm run build` and start again");
 }

@@ -203,7 +203,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   const app = createApp({ log, proxies, observer, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
   addHealthRoutes(app, readiness);
   const isApi = config.roles.includes("api");
-  if (isApi) await addApi(app, domains, log);
+  if (isApi) await addApi(app, { domains, log, mediaOrigin: store.addressOrigin ?? null });
   const uploads =
     isApi || config.roles.includes("worker")
       ? new UploadServer({

@@ -27,6 +27,7 @@ async function get(address: string, row: Partial<PlayableRow> | null) {
   });
   watchPages(app, {
     playables: { find: async () => (row === null ? undefined : { ...PLAYABLE, ...row }) },
+    mediaOrigin: "https://s3.test",
     template: "<html><head><title>Video</title></head></html>",
   });
   return app.inject(address);
@@ -41,6 +42,7 @@ test("a public video's page carries its name and tags that show a player where t
     `<meta property="twitter:player" content="https://video.example.com/embed/abcd1234abcd1234" />`,
   );
   expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
+  expect(headers["content-security-policy"]).toContain("connect-src 'self' https://s3.test;");
 });
 
 test.each<[string, Partial<PlayableRow>, string | null]>([

@@ -8,6 +8,8 @@ export interface WatchPageDeps {
   readonly playables: Pick<PlayableFinder, "find">;
   /** The built page: HTML with a `<title>`. */
   readonly template: string;
+  /** Another origin that this server redirects media to; null without one. */
+  readonly mediaOrigin: string | null;
 }
 
 const TITLE = "Video";
@@ -23,7 +25,7 @@ export function watchPages(app: FastifyInstance, deps: WatchPageDeps): void {
   for (const kind of ["watch", "embed"] as const)
     app.get(`/${kind}/:playbackId`, { schema: { hide: true }, config: { auth: "none" } }, async (request, reply) => {
       const row = await deps.playables.find((request.params as { playbackId: string }).playbackId);
-      setHeaders(reply, kind === "watch" ? "'none'" : ancestorsOf(row?.policy));
+      setHeaders(reply, kind === "watch" ? "'none'" : ancestorsOf(row?.policy), deps.mediaOrigin);
       if (!row || row.suspended) return reply.code(404).send(pageOf(deps.template, TITLE, ""));
       const title = titleOf(row);
       return reply.send(pageOf(deps.template, title, tagsOf(row, title, originOf(request))));
@@ -49,7 +51,7 @@ function ancestorsOf(policy: PlaybackPolicy | null | undefined): string {
   return ["'self'", ...origins.filter((origin) => ORIGIN.test(origin))].join(" ");
 }
 
-function setHeaders(reply: FastifyReply, frameAncestors: string): void {
+function setHeaders(reply: FastifyReply, frameAncestors: string, mediaOrigin: string | null): void {
   // X-Frame-Options has no list of origins; `frame-ancestors` says the same and more.
   reply.removeHeader("x-frame-options");
   reply.headers({
@@ -62,8 +64,8 @@ function setHeaders(reply: FastifyReply, frameAncestors: string): void {
       "script-src 'self'",
       "style-src 'self' 'unsafe-inline'",
       "img-src 'self' data:",
-      "media-src 'self' blob:",
-      "connect-src 'self'",
+      `media-src 'self' blob: ${mediaOrigin ?? ""}`,
+      `connect-src 'self' ${mediaOrigin ?? ""}`,
       "base-uri 'none'",
       "form-action 'none'",
       `frame-ancestors ${frameAncestors}`,

@@ -23,7 +23,7 @@ afterEach(async () => {
 const get = (url: string, accept = "text/html,*/*") => app.inject({ url, headers: { accept } });
 
 test("an app that is not built says how to build it", async () => {
-  expect(await addSinglePageApp(app, { folder, reservedPrefixes: [] })).toBe(false);
+  expect(await addSinglePageApp(app, { folder, reservedPrefixes: [], mediaOrigin: null })).toBe(false);
   expect((await get("/")).body).toContain("npm run build");
 });
 
@@ -34,7 +34,7 @@ describe("a built app", () => {
     writeFileSync(join(folder, "favicon.svg"), "<svg>");
     writeFileSync(join(folder, "static", "app-abc123.js"), "code");
     symlinkSync("/etc/passwd", join(folder, "link"));
-    await addSinglePageApp(app, { folder, reservedPrefixes: ["/api/"] });
+    await addSinglePageApp(app, { folder, reservedPrefixes: ["/api/"], mediaOrigin: "https://s3.test" });
   });
 
   test.each(["/", "/index.html", "/streams/1234?tab=health"])(
@@ -44,6 +44,7 @@ describe("a built app", () => {
       expect([response.statusCode, response.body]).toEqual([200, "<page>"]);
       expect(response.headers["cache-control"]).toBe("no-cache");
       expect(response.headers["content-security-policy"]).toContain("script-src 'self';");
+      expect(response.headers["content-security-policy"]).toContain("connect-src 'self' https://s3.test;");
     },
   );
 

@@ -8,27 +8,30 @@ export interface SinglePageAppSettings {
   readonly folder: string;
   /** URLs below these prefixes are never a page. */
   readonly reservedPrefixes: readonly string[];
+  /** Another origin that this server redirects media to; null without one. */
+  readonly mediaOrigin: string | null;
 }
 
 // hls.js needs workers and blob:. The component library sets styles by script.
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'self'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob:",
-  "media-src 'self' blob:",
-  "worker-src 'self' blob:",
-  "connect-src 'self'",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+const contentSecurityPolicy = (mediaOrigin: string | null): string =>
+  [
+    "default-src 'self'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    `media-src 'self' blob: ${mediaOrigin ?? ""}`,
+    "worker-src 'self' blob:",
+    `connect-src 'self' ${mediaOrigin ?? ""}`,
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; ");
 
 /** Serve a built web app at `/`: its files, and its page for every other URL that a person may open. False if the app is not built. */
 export async function addSinglePageApp(
   app: FastifyInstance,
-  { folder, reservedPrefixes }: SinglePageAppSettings,
+  { folder, reservedPrefixes, mediaOrigin }: SinglePageAppSettings,
 ): Promise<boolean> {
   if (!existsSync(join(folder, "index.html"))) {
     app.get("/", (_request, reply) =>
@@ -38,6 +41,7 @@ export async function addSinglePageApp(
   }
   // Names are looked up among the built files, never joined to a path.
   const files = new Set(readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap(nameIn(folder)));
+  const policy = contentSecurityPolicy(mediaOrigin);
   await app.register(staticFiles, {
     root: folder,
     serve: false,
@@ -48,7 +52,7 @@ export async function addSinglePageApp(
       const isHashed = path.startsWith(join(folder, "static"));
       reply.header("cache-control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
       // The policy matters for pages; on each of thirty scripts and styles it would waste a third of a kilobyte.
-      if (!isHashed) reply.header("content-security-policy", CONTENT_SECURITY_POLICY);
+      if (!isHashed) reply.header("content-security-policy", policy);
     },
   });
   app.get("/*", { schema: { hide: true } }, (request, reply) => {

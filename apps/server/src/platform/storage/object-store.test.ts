@@ -38,7 +38,9 @@ test("an address of an object gives it to anybody, whole and in ranges, as the c
   ]);
   const part = await fetch(url, { headers: { range: "bytes=2-4" } });
   expect([part.status, await part.text()]).toEqual([206, "234"]);
-  expect(new S3ObjectStore(s3.settings, systemClock).urlOf).toBeUndefined();
+  expect(store.addressOrigin).toBe(new URL(url).origin);
+  const without = new S3ObjectStore(s3.settings, systemClock);
+  expect([without.urlOf, without.addressOrigin]).toEqual([undefined, undefined]);
 });
 
 /** An S3 store of our own, where those of tests are not true enough. */

@@ -41,4 +41,6 @@ export interface ObjectStore {
   pathOf?(key: string): Promise<string>;
   /** A URL from which a client may read the object itself, for `ttlMs`, as this content type; absent if the store has no such URLs. */
   urlOf?(key: string, ttlMs: number, contentType?: string): Promise<string>;
+  /** The origin of these addresses; absent without them. */
+  readonly addressOrigin?: string;
 }

@@ -60,6 +60,10 @@ export class S3Client {
     this.#base = isPathStyle ? `${base.origin}${path}/${bucket}` : `${base.origin}${path}`;
   }
 
+  get origin(): string {
+    return new URL(this.#base).origin;
+  }
+
   /** The response, whose body must be read or released by `leaving`. Throws `ObjectNotFound` or `StoreFailed`. */
   async send(request: S3Request, leaving = new AbortController()): Promise<Response> {
     const wait = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);

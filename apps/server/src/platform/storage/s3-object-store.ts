@@ -16,12 +16,14 @@ export class S3ObjectStore implements ObjectStore {
   readonly #client: S3Client;
 
   readonly urlOf?: NonNullable<ObjectStore["urlOf"]>;
+  readonly addressOrigin?: string;
 
   /** `hasAddresses`: clients can reach the store, and may read objects from it. */
   constructor(settings: S3Settings, clock: Clock, { hasAddresses = false } = {}) {
     this.#bucket = new S3Bucket(settings, clock);
     this.#client = this.#bucket.client;
     if (!hasAddresses) return;
+    this.addressOrigin = this.#client.origin;
     this.urlOf = async (key, ttlMs, contentType) => {
       segmentsOfKey(key);
       return this.#client.presign(key, ttlMs, contentType);
