@@ -1,4 +1,4 @@
-import type { Asset, AssetPatch, ListFilter, NewAsset, RequestedUpload, Task } from "@weir/contract";
+import type { Asset, AssetPatch, ListFilter, NewAsset, NewTranscode, RequestedUpload, Task } from "@weir/contract";
 import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import type { CallOptions, Transport } from "./transport.ts";
@@ -69,6 +69,11 @@ export class Assets {
   /** Retry the processing of a failed asset. */
   async retry(id: string, options: CallOptions = {}): Promise<void> {
     await call(this.#transport, "POST /api/asset/:id/retry", { ...options, params: { id } });
+  }
+
+  /** Transcode a file into a bucket of yours. Resolves when it is queued; get the task until its phase is `completed` or `failed`. */
+  transcode(request: NewTranscode, options: CallOptions = {}): Promise<Task> {
+    return call(this.#transport, "POST /api/transcode", { ...options, body: request });
   }
 
   /** Get a task, such as that of an upload. */
