@@ -166,19 +166,32 @@ test("interlaced pictures come out whole, without combs", async () => {
   expect(Math.max(...shown.map(({ combing }) => combing))).toBeLessThan(100);
 });
 
-test("high dynamic range becomes what a common screen shows", async () => {
-  const options = { preset: "ultrafast", "x264-params": "colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc" };
+test.each([
+  // A value of 140 is some 150 nits by PQ: bright on a common screen, and was 140 before. By HLG it is meant to look alike on both.
+  ["PQ", "smpte2084", 166, 40],
+  ["HLG", "arib-std-b67", 130, 45],
+])("high dynamic range by %s becomes what a common screen shows", async (_curve, transfer, bright, black) => {
+  const options = {
+    preset: "ultrafast",
+    "x264-params": `colorprim=bt2020:transfer=${transfer}:colormatrix=bt2020nc`,
+  };
   const { pictures } = await process({ format: "mp4", video: { encoder: "libx264", options, pixels: "yuv420p10le" } });
   const [first] = await pictures("source");
   const [dark = 0, , mid = 0] = first?.corners ?? [];
-  // A value of 140 is some 150 nits by PQ: bright on a common screen, and was 140 before.
-  expect([dark, mid, mid > 165 && dark < 40]).toEqual([dark, mid, true]);
+  expect([dark, mid, mid >= bright && dark < black]).toEqual([dark, mid, true]);
 });
 
 test("odd sides come out even, in the same shape", async () => {
   const { pictures } = await process({ format: "mp4", video: { ...X264, width: 161, height: 91, pixels: "yuv444p" } });
   const [first] = await pictures("source");
   expect([first?.width, first?.height]).toEqual([162, 92]);
+});
+
+test("pixels that are not square come out square, the pictures in the shape that they are shown in", async () => {
+  const wide = { encoder: "libx265", options: { preset: "ultrafast", "x265-params": "log-level=none:pools=none" } };
+  const { pictures } = await process({ format: "mp4", video: { ...wide, pixelShape: [4, 3] } });
+  const [first] = await pictures("source");
+  expect([first?.width, first?.height]).toEqual([214, 96]);
 });
 
 test.each([

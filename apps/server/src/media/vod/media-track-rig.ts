@@ -32,6 +32,8 @@ export interface MadeVideo {
   /** Seconds at which the pictures are shown; 25 a second for 2 s if unset. */
   readonly times?: readonly number[];
   readonly gopFrames?: number;
+  /** Width to height of a pixel. */
+  readonly pixelShape?: readonly [number, number];
   readonly options?: Record<string, string>;
   readonly isInterlaced?: boolean;
   /** Degrees clockwise that a player turns the pictures. */
@@ -72,6 +74,7 @@ export async function openVideo(video: MadeVideo): Promise<CodecContext> {
   context.timeBase = new Rational(num, den);
   context.framerate = new Rational(RATE, 1);
   context.bitRate = 600_000n;
+  if (video.pixelShape) context.sampleAspectRatio = new Rational(...video.pixelShape);
   check(await context.open2(codec, Dictionary.fromObject(options)), `cannot open ${name}`);
   return context;
 }

@@ -12,11 +12,10 @@ import { frameMessage, SOURCES_PER_JOB, type VodJob, type VodMessage } from "./v
 const JOBS = 3;
 const OUTPUT = 4;
 const FIRST_SOURCE = 5;
-/** After ingest, delivery and live transcoding. */
-const NICENESS = 15;
+/** After ingest, delivery and live transcoding. A scan is short, and somebody waits for it; a process may only become nicer. */
+const NICENESS = { scan: 10, encode: 15 };
 const FULL_PIPE_WAIT_MS = 2;
 
-setPriority(NICENESS);
 // What FFmpeg says of a hostile file has no end.
 Log.setLevel(AV_LOG_QUIET);
 workAll().then(
@@ -38,6 +37,7 @@ async function workAll(): Promise<void> {
 }
 
 async function work(job: VodJob, sources: readonly [number, number]): Promise<void> {
+  setPriority(NICENESS[job.type]);
   if (job.type === "scan") return send({ type: "scanned", file: await scanFile(sources, job, send) });
   await encodeChunk(sources, job, send);
   send({ type: "encoded" });

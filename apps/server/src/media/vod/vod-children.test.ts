@@ -2,16 +2,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ManualClock, type Timer } from "../../platform/clock.ts";
+import { planAsset } from "./asset-ladder.ts";
 import { makeFile } from "./media-file-rig.ts";
 import { FileRefused } from "./refusal.ts";
 import { ChildFailed, VodChildren } from "./vod-children.ts";
+import type { FramedMessage, ScannedPicture } from "./vod-protocol.ts";
 
 const SCAN = { type: "scan", epoch: 1, segmentSeconds: 1, mayCopyVideo: true } as const;
 const { signal } = new AbortController();
 
 let file: Awaited<ReturnType<typeof makeFile>>;
 beforeAll(async () => {
-  file = await makeFile({ format: "mp4", audio: { encoder: "aac" } });
+  file = await makeFile({ format: "mp4", video: { encoder: "libx264", options: { preset: "ultrafast" } } });
 });
 afterAll(() => file[Symbol.asyncDispose]());
 
@@ -36,6 +38,22 @@ test("a child that hangs, and takes no notice of signals, is killed after three 
   await expect(running).rejects.toThrow(new ChildFailed("the media child ended with SIGKILL"));
 });
 
+test("a job that never ends is ended after three hours, however much it tells", async () => {
+  const clock = new ManualClock();
+  const message = JSON.stringify({ type: "progress", done: 0 });
+  const script = `while printf '\\0\\0\\0\\034\\0\\0\\0\\0${message}' >&4; do :; done`;
+  await using children = new VodChildren(clock, runs(script)).of(file.path);
+  let seconds = 0;
+  const minute = () => {
+    clock.advance(60_000);
+    seconds += 60;
+  };
+  await expect(children.run(SCAN, minute, signal)).rejects.toThrow(
+    new ChildFailed("the media child ended with SIGKILL"),
+  );
+  expect(seconds).toBeGreaterThanOrEqual(3 * 3600);
+});
+
 test("a child that breaks down fails the file; one that is killed may do better another time", async () => {
   const end = async (name: string) => {
     await using children = new VodChildren(new ManualClock(), runs(`kill -${name} $$`)).of(file.path);
@@ -52,24 +70,27 @@ test("what a child prints goes nowhere, and what it says without sense ends it",
   await expect(children.run(SCAN, () => {}, signal)).rejects.toThrow(/a message of \d+ bytes from a media child/);
 });
 
-test.runIf(process.platform === "linux")(
-  "a child runs behind everything else, and is used for the next job",
-  async () => {
-    const pids = new Set<number>();
-    const note = () => {
-      for (const pid of childrenHere()) {
-        pids.add(pid);
-        expect(getPriority(pid)).toBe(15);
-      }
-    };
-    await using children = new VodChildren(new ManualClock()).of(file.path);
-    await children.run(SCAN, note, signal);
-    await children.run({ ...SCAN, epoch: 2 }, note, signal);
-    expect(pids.size).toBe(1);
-    await children.rest();
-    expect(childrenHere()).toEqual([]);
-  },
-);
+test.runIf(process.platform === "linux")("one child scans and encodes, behind everything else", async () => {
+  const pids = new Set<number>();
+  let picture: ScannedPicture | null = null;
+  await using children = new VodChildren(new ManualClock()).of(file.path);
+  const expectNiceness = (niceness: number) => (framed: FramedMessage) => {
+    if (framed.message.type === "scanned") picture = framed.message.file.picture;
+    for (const pid of childrenHere()) {
+      pids.add(pid);
+      expect(getPriority(pid)).toBe(niceness);
+    }
+  };
+  await children.run(SCAN, expectNiceness(10), signal);
+  const scanned: ScannedPicture = picture ?? expect.fail("no picture");
+  const rungs = planAsset(scanned, [{ name: "small", height: 64, bitrate: 100_000 }]);
+  const { segments, endTicks } = scanned;
+  const job = { type: "encode", epoch: 1, picture: scanned, rungs, preset: "ultrafast", delayTicks: 0 } as const;
+  await children.run({ ...job, segments, endTicks }, expectNiceness(15), signal);
+  expect(pids.size).toBe(1);
+  await children.rest();
+  expect(childrenHere()).toEqual([]);
+});
 
 function childrenHere(): number[] {
   const tasks = readdirSync("/proc/self/task");
