@@ -12,14 +12,14 @@ async function startImport() {
   const kit = await startTestDomains();
   onTestFinished(() => kit[Symbol.asyncDispose]());
   const { asset } = (await kit.call("POST", "/api/asset/upload/url", { name: "clip", url: URL })).json();
-  const run = (importFile: ImportJobDeps["importFile"]) => {
+  const run = (importFile: ImportJobDeps["importFile"], assetBytesPerProject = 0) => {
     const { signal } = new AbortController();
     const job: Job = { id: "j", data: { assetId: asset.id }, signal, progress: async () => {} };
     return importJob({
       ...kit,
       events: new EventLog(),
       maxUploadBytes: 1_000,
-      assetBytesPerProject: 0,
+      assetBytesPerProject,
       importFile,
     }).run(job);
   };
@@ -34,6 +34,23 @@ it("an import shows how much of the file is here", async () => {
     await onProgress(0.4);
   });
   expect((await get()).status).toMatchObject({ phase: "waiting", progress: 0.4 });
+});
+
+it("an import fetches no more than the project has room for, and nothing where it has none", async () => {
+  const { kit, run, get } = await startImport();
+  let most = 0;
+  const importFile: ImportJobDeps["importFile"] = async ({ maxBytes }) => {
+    most = maxBytes;
+  };
+  await kit.call("POST", "/api/asset/request-upload", { name: "another" });
+  await kit.db.updateTable("asset").set({ size: 600 }).where("name", "=", "another").execute();
+  await run(importFile, 900);
+  expect(most).toBe(300);
+  await run(importFile, 600);
+  expect([most, (await get()).status]).toEqual([
+    300,
+    expect.objectContaining({ phase: "failed", errorMessage: expect.stringContaining("has no room") }),
+  ]);
 });
 
 it("an import that cannot be fails at once, with a sentence that does not tell the address", async () => {

@@ -12,6 +12,7 @@ const AT_ONCE = 4;
 /** Each run tries several times by itself. */
 const MAX_BROKEN_RUNS = 3;
 const TELL_EVERY_MS = 2_000;
+const NO_ROOM = "The project has no room for this file: delete assets or recordings, then retry the asset.";
 
 export interface ImportJobDeps extends Deps {
   readonly events: EventLog;
@@ -49,6 +50,7 @@ async function importAsset(deps: ImportJobDeps, { data, signal }: Job): Promise<
     if (!(await tellProgress(deps, assetId, progress))) left.abort(new NotWanted());
   };
   const room = await projectRoom(db, row.project_id, deps.assetBytesPerProject);
+  if (room === 0) return fail(deps, assetId, NO_ROOM);
   const maxBytes = Math.min(maxUploadBytes, room ?? maxUploadBytes);
   try {
     const wanted = AbortSignal.any([signal, left.signal]);

@@ -1,4 +1,5 @@
 import type { Asset, CreatedClip, Session, Task } from "@weir/contract";
+import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../platform/log.ts";
 import type { AssetLedger, ClipWork, MediaFact, MediaIndex, PublishGrant } from "../../ports/index.ts";
@@ -92,6 +93,10 @@ describe("a clip of a recorded broadcast", () => {
       outputAssetId: asset.id,
       params: { clip: { sessionId, clipStrategy: { playbackId, startTime: startedAt + 500 } } },
     });
+    // Long files take none of its places.
+    const { rows: jobs } = await sql`
+      select name from weir_jobs.job where data->>'assetId' = ${asset.id}`.execute(kit.db);
+    expect(jobs).toEqual([{ name: "make-clip" }]);
     for (const path of [
       `session/${sessionId}/clips`,
       `stream/${stream.id}/clips`,
