@@ -11,8 +11,8 @@ const READERS = 10;
 const ROUNDS = 5;
 const SECONDS = 5;
 const STAGGER_MS = 50;
-/** Until slow readers are behind by all that they may be. */
-const SETTLE_SECONDS = 20;
+/** Until slow readers are behind by all that they may be, and the live windows are full. */
+const SETTLE_SECONDS = 40;
 const UNIT = "thousandths of a core";
 
 /** What ten slow readers of its packets add to the cost of a stream: two processes with the same streams, measured in turns. */

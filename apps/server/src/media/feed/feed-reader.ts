@@ -1,167 +1,136 @@
 import type { Log } from "../../platform/log.ts";
-import type { Track } from "../packet.ts";
-import type { Cut, Sample } from "../timeline/timeline-sink.ts";
+import type { Sample } from "../timeline/timeline-sink.ts";
+import type { EntryPoint, FeedRing, RingItem, RingReader, Signal } from "./feed-ring.ts";
 import { isSample } from "./gop-cache.ts";
-import { type FeedSink, isEntryPoint } from "./session-feed.ts";
-
-const MAX_ITEMS = 1024;
-/** 8 s of 8 Mbit/s. */
-const MAX_BYTES = 8 * 1024 * 1024;
-
-type Signal =
-  | { readonly type: "stretch"; readonly tracks: readonly Track[] }
-  | { readonly type: "cut"; readonly cut: Cut }
-  | { readonly type: "pause"; readonly ticks: number }
-  | { readonly type: "end" };
 
 export type FeedItem = Signal | { readonly type: "sample"; readonly sample: Sample };
-
-/** Samples wait as they are: an object of its own for each in each reader would cost the source more than the reader. */
-type Queued = Signal | Sample;
 
 export interface FeedReaderSettings {
   readonly log: Log;
   /** The name of the reader, for the log. */
   readonly name: string;
-  /** There is something to read where there was nothing. Called from within the source's packet: it must not wait. */
+  /** There is something to read, after `read` gave null. Called once, from within the source's packet: it must not wait. */
   readonly onReadable: () => void;
-  readonly maxItems?: number;
-  readonly maxBytes?: number;
 }
 
-/** The packets that a reader that is behind needs before it goes on: the newest of each, in this order. */
-interface Missed {
-  pause?: Signal;
-  stretch?: Signal;
-  cut?: Signal;
+/** Where a reader begins. */
+export interface ReaderStart {
+  readonly ring: FeedRing;
+  /** Read before what the ring has. The reader takes the shares of its samples. */
+  readonly opening: readonly RingItem[];
+  /** It begins with an entry point that is still to come. */
+  readonly waitsForEntry: boolean;
+  readonly onClosed: () => void;
 }
 
 /**
- * A place in a feed for a reader that may be slow: a bounded queue of its own. When the queue is full, all of it is dropped, and what
- * follows too, until the next IDR. So a slow reader goes on with what is current, and neither the source nor another reader notices.
+ * A place in a feed for a reader that may be slow. It reads when it likes, and the source does nothing for it. Where the ring has gone over
+ * it, it goes on at the newest IDR, with the stretch and the cut that it is in: so a slow reader has what is current, and neither the
+ * source nor another reader notices.
  */
-export class FeedReader implements FeedSink {
+export class FeedReader implements RingReader {
   readonly #settings: FeedReaderSettings;
-  readonly #maxItems: number;
-  readonly #maxBytes: number;
-  /** Items from `#head` on are queued. */
-  readonly #queue: Queued[] = [];
-  #head = 0;
-  #bytes = 0;
-  #tracks: readonly Track[] = [];
-  /** Null while nothing is dropped. */
-  #missed: Missed | null = null;
+  readonly #ring: FeedRing;
+  readonly #onClosed: () => void;
+  /** Read before the ring. */
+  #ahead: RingItem[];
+  #at: number;
+  /** Samples of the ring before `#at`. */
+  #samples: number;
+  #hasBegun: boolean;
   #dropped = 0;
-  #isOver = false;
+  #isClosed = false;
 
-  constructor(settings: FeedReaderSettings) {
+  constructor(settings: FeedReaderSettings, { ring, opening, waitsForEntry, onClosed }: ReaderStart) {
     this.#settings = settings;
-    this.#maxItems = settings.maxItems ?? MAX_ITEMS;
-    this.#maxBytes = settings.maxBytes ?? MAX_BYTES;
+    this.#ring = ring;
+    this.#onClosed = onClosed;
+    this.#ahead = [...opening];
+    this.#hasBegun = !waitsForEntry;
+    this.#at = ring.end;
+    this.#samples = ring.samples;
+    ring.join(this, waitsForEntry);
+  }
+
+  /** RingReader. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** RingReader. */
+  get isBehind(): boolean {
+    return !this.#hasBegun || this.#at < this.#ring.first;
+  }
+
+  /** RingReader. */
+  begin(entry: EntryPoint): void {
+    this.#hasBegun = true;
+    this.#goTo(entry);
+  }
+
+  /** RingReader. */
+  readable(): void {
+    this.#settings.onReadable();
   }
 
   /** Samples that this reader was too slow for. */
   get dropped(): number {
-    return this.#dropped;
+    if (this.#isClosed || !this.#hasBegun || !this.isBehind) return this.#dropped;
+    return this.#dropped + (this.#ring.entryFrom(this.#at) ?? this.#ring).samples - this.#samples;
   }
 
-  /** The oldest item, or null. The caller releases a sample's payload. */
+  /** The oldest item, or null where there is none now. The caller releases a sample's payload. */
   read(): FeedItem | null {
-    const item = this.#queue[this.#head];
-    if (!item) return null;
-    this.#head++;
-    if (isSample(item)) this.#bytes -= item.data.byteLength;
-    if (this.#head === this.#queue.length || this.#head >= this.#maxItems) {
-      this.#queue.splice(0, this.#head);
-      this.#head = 0;
+    if (this.#isClosed) return null;
+    if (this.#ahead.length === 0 && this.isBehind) this.#catchUp();
+    const ahead = this.#ahead.shift();
+    if (ahead) return itemOf(ahead);
+    const item = this.isBehind ? undefined : this.#ring.item(this.#at);
+    if (!item) {
+      this.#ring.wait(this);
+      return null;
     }
-    return isSample(item) ? { type: "sample", sample: item } : item;
+    this.#at++;
+    if (isSample(item)) {
+      this.#samples++;
+      item.data.retain();
+    }
+    return itemOf(item);
   }
 
-  /** The reader is gone: what it has not read is released. */
+  /** The reader is gone: what it has not read is released, and the number of dropped samples is final and logged once. */
   close(): void {
-    this.#finish();
-    for (const item of this.#takeAll()) if (isSample(item)) item.data.release();
-  }
-
-  stretch(tracks: readonly Track[]): void {
-    this.#tracks = tracks;
-    this.#tell("stretch", { type: "stretch", tracks });
-  }
-
-  cut(cut: Cut): void {
-    this.#tell("cut", { type: "cut", cut });
-  }
-
-  sample(sample: Sample): void {
-    if (this.#isOver) return;
-    const { byteLength } = sample.data;
-    this.#makeRoom(byteLength);
-    if (this.#missed && (byteLength > this.#maxBytes || !isEntryPoint(sample, this.#tracks))) {
-      this.#dropped++;
-      return;
-    }
-    sample.data.retain();
-    this.#goOn();
-    this.#bytes += byteLength;
-    this.#push(sample);
-  }
-
-  pause(ticks: number): void {
-    this.#tell("pause", { type: "pause", ticks });
-  }
-
-  end(): void {
-    if (this.#isOver) return;
-    this.#finish();
-    this.#push({ type: "end" });
-  }
-
-  #tell(type: keyof Missed, item: Signal): void {
-    if (this.#isOver) return;
-    this.#makeRoom(0);
-    if (this.#missed) this.#missed[type] = item;
-    else this.#push(item);
-  }
-
-  /** Where `bytes` more do not fit, what is queued is dropped, and so is what follows. */
-  #makeRoom(bytes: number): void {
-    const isFull = this.#queue.length - this.#head >= this.#maxItems || this.#bytes + bytes > this.#maxBytes;
-    if (!isFull || this.#missed) return;
-    this.#missed = {};
-    for (const item of this.#takeAll()) {
-      if (isSample(item)) {
-        item.data.release();
-        this.#dropped++;
-      } else if (item.type !== "end") this.#missed[item.type] = item;
-    }
-  }
-
-  #goOn(): void {
-    const missed = this.#missed;
-    if (!missed) return;
-    this.#missed = null;
-    for (const item of [missed.pause, missed.stretch, missed.cut]) if (item) this.#push(item);
-  }
-
-  #push(item: Queued): void {
-    this.#queue.push(item);
-    if (this.#queue.length - this.#head === 1) this.#settings.onReadable();
-  }
-
-  #takeAll(): Queued[] {
-    const items = this.#queue.splice(0).slice(this.#head);
-    this.#head = 0;
-    this.#bytes = 0;
-    return items;
-  }
-
-  /** Nothing more is queued. The number of dropped samples is final, and logged once. */
-  #finish(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#isClosed) return;
+    this.#dropped = this.dropped;
+    this.#isClosed = true;
+    for (const item of this.#ahead) if (isSample(item)) item.data.release();
+    this.#ahead = [];
+    this.#ring.leave(this);
+    this.#onClosed();
     const { log, name } = this.#settings;
     if (this.#dropped > 0)
       log.warn({ reader: name, dropped: this.#dropped }, "a reader of a stream was too slow: samples were dropped");
   }
+
+  /** To the newest entry point, or to the end of the feed; nowhere while there is neither. */
+  #catchUp(): void {
+    const { end, samples } = this.#ring;
+    const newest = this.#ring.item(end - 1);
+    const isOver = newest !== undefined && !isSample(newest) && newest.type === "end";
+    const place = this.#ring.entryFrom(this.#at) ?? (isOver ? { at: end - 1, samples } : null);
+    if (!place) return;
+    if (this.#hasBegun) this.#dropped += place.samples - this.#samples;
+    this.#hasBegun = true;
+    this.#goTo(place);
+  }
+
+  #goTo({ at, samples }: EntryPoint): void {
+    this.#ahead.push(...this.#ring.signals(this.#at, at));
+    this.#at = at;
+    this.#samples = samples;
+  }
+}
+
+function itemOf(item: RingItem): FeedItem {
+  return isSample(item) ? { type: "sample", sample: item } : item;
 }

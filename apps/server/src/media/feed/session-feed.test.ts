@@ -15,8 +15,8 @@ import {
 import { play } from "../testing/timeline-rig.ts";
 import { TargetDuration } from "../timeline/target-duration.ts";
 import { Timeline } from "../timeline/timeline.ts";
-import type { Sample } from "../timeline/timeline-sink.ts";
-import { type FeedItem, FeedReader, type FeedReaderSettings } from "./feed-reader.ts";
+import type { Cut, Sample } from "../timeline/timeline-sink.ts";
+import type { FeedItem, FeedReader, FeedReaderSettings } from "./feed-reader.ts";
 import { SessionFeed } from "./session-feed.ts";
 
 let clock: ManualClock;
@@ -33,8 +33,8 @@ beforeEach(() => {
   released = [];
   const sink = {
     stretch: (tracks: readonly Track[]) => feed.stretch(tracks),
-    cut: feed.cut.bind(feed),
-    pause: feed.pause.bind(feed),
+    cut: (cut: Cut) => feed.cut(cut),
+    pause: (ticks: number) => feed.pause(ticks),
     sample: (sample: Sample) => {
       feed.sample(sample);
       sample.data.release();
@@ -70,8 +70,16 @@ class ReadingLog {
   readonly log = { ...silentLog, warn: (fields: unknown) => this.lines.push(fields) } as typeof silentLog;
 }
 
-function reader(settings: Partial<FeedReaderSettings> = {}): FeedReader {
-  return new FeedReader({ log: silentLog, name: "test", onReadable: () => {}, ...settings });
+function open(from: "keyframe" | "now", settings: Partial<FeedReaderSettings> = {}): FeedReader {
+  return feed.openReader({ log: silentLog, name: "test", onReadable: () => {}, ...settings }, { from });
+}
+
+/** A reader that keeps up, and what it has read. */
+function follow(): { fast: FeedReader; items: FeedItem[] } {
+  const items: FeedItem[] = [];
+  const fast: FeedReader = open("now", { onReadable: () => items.push(...drain(fast)) });
+  items.push(...drain(fast));
+  return { fast, items };
 }
 
 /** Read all there is, as a reader that keeps up does. */
@@ -92,9 +100,7 @@ const story = (items: readonly FeedItem[]) =>
   items.map(({ type }) => type).filter((type, i, all) => type !== all[i - 1]);
 
 test("a reader gets the stretch, the cuts and the samples of both tracks, in the order of the timeline", () => {
-  const items: FeedItem[] = [];
-  const fast: FeedReader = reader({ onReadable: () => items.push(...drain(fast)) });
-  feed.attach(fast, { from: "now" });
+  const { fast, items } = follow();
   send({ seconds: 5 });
   timeline.pause();
   feed.end();
@@ -104,10 +110,9 @@ test("a reader gets the stretch, the cuts and the samples of both tracks, in the
 });
 
 test("a reader that joins in the middle begins at the last IDR, with the stretch and the cut it belongs to", () => {
-  feed.attach(reader(), { from: "now" });
+  open("now");
   send({ seconds: 5 });
-  const late = reader();
-  feed.attach(late, { from: "keyframe" });
+  const late = open("keyframe");
   const items = drain(late);
   expect(story(items)).toEqual(["stretch", "cut", "sample"]);
   const [first, ...others] = samplesOf(items);
@@ -119,10 +124,9 @@ test("a reader that joins in the middle begins at the last IDR, with the stretch
 
 test("a reader gets a second audio track as it gets the first, from the last IDR on", () => {
   timeline.track(SECOND_AUDIO);
-  feed.attach(reader(), { from: "now" });
+  open("now");
   send({ seconds: 5 }, withSecondAudio);
-  const late = reader();
-  feed.attach(late, { from: "keyframe" });
+  const late = open("keyframe");
   const samples = samplesOf(drain(late));
   const timesOf = (track: Track) => samples.filter(({ trackId }) => trackId === track.id).map(({ time }) => time);
   expect(samples[0]).toMatchObject({ trackId: VIDEO.id, isIndependent: true });
@@ -134,8 +138,7 @@ test("without another reader nothing is kept, and the first one waits for the ne
   send({ seconds: 3 });
   const sent = released.length;
   expect(sent).toBeGreaterThan(200);
-  const first = reader();
-  feed.attach(first, { from: "keyframe" });
+  const first = open("keyframe");
   expect(story(drain(first))).toEqual(["stretch", "cut"]);
   send({ seconds: 2, clockAt: 3 }, (arrivals) => arrivals.filter(({ packet }) => packet.pts >= 3 * 90_000));
   const [begin] = samplesOf(drain(first));
@@ -144,19 +147,16 @@ test("without another reader nothing is kept, and the first one waits for the ne
 
 test("of a source with sound only a reader begins anywhere", () => {
   send({ seconds: 3, video: false });
-  const late = reader();
-  feed.attach(late, { from: "keyframe" });
+  const late = open("keyframe");
   send({ seconds: 1, video: false, clockAt: 3 });
   expect(samplesOf(drain(late)).length).toBeGreaterThan(40);
 });
 
 test("a stalled reader drops only its own packets, and one line of the log gives their number", () => {
   const { log, lines } = new ReadingLog();
-  const items: FeedItem[] = [];
-  const fast: FeedReader = reader({ onReadable: () => items.push(...drain(fast)) });
-  const stalled = reader({ log, name: "stalled", maxItems: 100 });
-  feed.attach(fast, { from: "now" });
-  feed.attach(stalled, { from: "now" });
+  feed = new SessionFeed({ maxItems: 100 });
+  const { fast, items } = follow();
+  const stalled = open("now", { log, name: "stalled" });
   send({ seconds: 9 });
   expect(fast.dropped).toBe(0);
   expect(samplesOf(items).filter(({ kind }) => kind === "video")).toHaveLength(269);
@@ -176,8 +176,7 @@ test("a stalled reader drops only its own packets, and one line of the log gives
 });
 
 test("what a slow reader has not read keeps its bytes while the source goes on", () => {
-  const slow = reader();
-  feed.attach(slow, { from: "now" });
+  const slow = open("now");
   send({ seconds: 7, frameBytes: 1000 });
   const items: FeedItem[] = [];
   for (let item = slow.read(); item; item = slow.read()) items.push(item);
@@ -188,17 +187,16 @@ test("what a slow reader has not read keeps its bytes while the source goes on",
 });
 
 test("a reader that never reads holds no more than its queue, and nothing once it is closed", () => {
-  const stalled = reader({ maxBytes: 2000 });
-  const detach = feed.attach(stalled, { from: "now" });
+  feed = new SessionFeed({ maxBytes: 2000 });
+  const stalled = open("now");
   let packets = 0;
   send({ seconds: 20 }, (arrivals) => {
     packets = arrivals.length;
     return arrivals;
   });
-  detach();
   const held = packets - released.length;
   expect(held).toBeGreaterThan(0);
-  expect(held).toBeLessThan(100);
+  expect(held).toBeLessThan(200); // a group of pictures among them
   timeline.pause();
   stalled.close();
   expect(released).toHaveLength(packets);
@@ -206,9 +204,7 @@ test("a reader that never reads holds no more than its queue, and nothing once i
 });
 
 test("a reader is told of a reconnect as the renditions are: a pause, then a stretch, without a discontinuity where the tracks are the same", () => {
-  const items: FeedItem[] = [];
-  const fast: FeedReader = reader({ onReadable: () => items.push(...drain(fast)) });
-  feed.attach(fast, { from: "now" });
+  const { items } = follow();
   send({ seconds: 3 });
   timeline.publisher();
   send({ seconds: 3, clockAt: 500 });
@@ -218,4 +214,57 @@ test("a reader is told of a reconnect as the renditions are: a pause, then a str
   ]);
   const cuts = items.flatMap((item) => (item.type === "cut" ? [item.cut] : []));
   expect(cuts.map(({ discontinuity }) => discontinuity)).toEqual([false, false, false, false]);
+});
+
+test("ten readers that are behind hold as much as one, and each goes on by itself", () => {
+  feed = new SessionFeed({ maxItems: 200 });
+  const readers = Array.from({ length: 10 }, () => open("now"));
+  let packets = 0;
+  send({ seconds: 9 }, (arrivals) => {
+    packets = arrivals.length;
+    return arrivals;
+  });
+  expect(packets - released.length).toBeLessThanOrEqual(200 + 5);
+  const dropped = readers.map((reader) => reader.dropped);
+  expect(new Set(dropped).size).toBe(1);
+  const [first, second] = readers;
+  if (!first || !second) throw new Error("no readers");
+  const [begin] = samplesOf(drain(first));
+  expect(begin).toMatchObject({ isIndependent: true, time: 8 * 90_000 });
+  expect(second.dropped).toBe(dropped[0]);
+  expect(samplesOf(drain(second))[0]).toMatchObject({ isIndependent: true, time: 8 * 90_000 });
+  expect(first.dropped).toBe(dropped[0]);
+});
+
+test("a reader is told once that there is something to read, and not for what is of no use to it", () => {
+  let told = 0;
+  feed = new SessionFeed({ maxItems: 20 });
+  const slow = open("now", { onReadable: () => told++ });
+  drain(slow);
+  send({ seconds: 2.9 });
+  expect(told).toBe(1);
+  expect(drain(slow)).toEqual([]);
+  send({ seconds: 1, clockAt: 2.9 }, (arrivals) => arrivals.filter(({ packet }) => packet.pts < 3.9 * 90_000));
+  expect(told).toBe(2);
+});
+
+test("a reader that is behind when the session ends is told of the end", () => {
+  feed = new SessionFeed({ maxItems: 20 });
+  let told = 0;
+  const slow = open("now", { onReadable: () => told++ });
+  send({ seconds: 2.9 });
+  expect(drain(slow)).toEqual([]);
+  feed.end();
+  expect(told).toBe(1);
+  expect(drain(slow).at(-1)).toEqual({ type: "end" });
+  expect(slow.dropped).toBeGreaterThan(150);
+});
+
+test("a reader waits for the next IDR where the group of pictures is more than it may keep", () => {
+  feed = new SessionFeed({ maxItems: 20 });
+  open("now");
+  send({ seconds: 2.9 });
+  const late = open("keyframe");
+  expect(story(drain(late))).toEqual(["stretch", "cut"]);
+  expect(late.dropped).toBe(0);
 });

@@ -1,8 +1,10 @@
 import type { Track } from "../packet.ts";
 import type { Cut, Sample, TimelineSink } from "../timeline/timeline-sink.ts";
+import { FeedReader, type FeedReaderSettings } from "./feed-reader.ts";
+import { FeedRing, type RingBounds, type RingItem } from "./feed-ring.ts";
 import { GopCache, type GopEntry, isSample } from "./gop-cache.ts";
 
-/** A listener of a feed. It must neither throw nor wait: a reader that may be slow attaches a `FeedReader`. */
+/** A listener of a feed. It must neither throw nor wait: a reader that may be slow opens a `FeedReader`. */
 export interface FeedSink extends TimelineSink {
   /** The session is over. */
   end(): void;
@@ -14,6 +16,12 @@ export interface AttachOptions {
    * the next sample, whatever it is.
    */
   readonly from: "keyframe" | "window" | "now";
+}
+
+/** The bounds say how far readers of their own pace may be behind. */
+export interface FeedSettings extends RingBounds {
+  /** The live window's pictures since the last IDR; the caller takes over a share of each. */
+  readonly window?: () => readonly Sample[];
 }
 
 interface Place {
@@ -32,12 +40,13 @@ export class SessionFeed implements FeedSink {
   readonly #places = new Set<Place>();
   readonly #gop = new GopCache();
   readonly #window: () => readonly Sample[];
+  readonly #ring: FeedRing;
   /** Null between two stretches. */
   #tracks: readonly Track[] | null = null;
 
-  /** `window`: the live window's pictures since the last IDR; the caller takes over a share of each. */
-  constructor(window: () => readonly Sample[] = () => []) {
+  constructor({ window = () => [], ...bounds }: FeedSettings = {}) {
     this.#window = window;
+    this.#ring = new FeedRing(bounds);
   }
 
   /** Since the last IDR, for a reader that has to begin again. */
@@ -57,25 +66,40 @@ export class SessionFeed implements FeedSink {
     this.#places.add(place);
     return () => {
       this.#places.delete(place);
-      if (this.#places.size === 0) this.#gop.releaseSamples();
+      this.#left();
     };
+  }
+
+  /** A place for a reader that reads at its own pace, from its first `read` until it is closed. */
+  openReader(settings: FeedReaderSettings, { from }: { readonly from: "keyframe" | "now" }): FeedReader {
+    const replays = from === "keyframe" && this.#gop.isWhole && this.#ring.hasRoomFor(this.#gop.entries);
+    return new FeedReader(settings, {
+      ring: this.#ring,
+      opening: this.#opening(replays),
+      waitsForEntry: from === "keyframe" && !replays,
+      onClosed: () => this.#left(),
+    });
   }
 
   stretch(tracks: readonly Track[]): void {
     this.#tracks = tracks;
+    this.#ring.signal({ type: "stretch", tracks });
     for (const { sink } of this.#places) sink.stretch(tracks);
   }
 
   cut(cut: Cut): void {
     this.#gop.cut(cut);
+    this.#ring.signal({ type: "cut", cut });
     for (const { sink } of this.#places) sink.cut(cut);
   }
 
   sample(sample: Sample): void {
-    if (this.#places.size === 0) return;
+    if (!this.#isRead) return;
+    const isEntry = isEntryPoint(sample, this.#tracks ?? []);
     this.#gop.sample(sample);
+    this.#ring.sample(sample, isEntry);
     for (const place of this.#places) {
-      if (place.waitsForKeyframe && !isEntryPoint(sample, this.#tracks ?? [])) continue;
+      if (place.waitsForKeyframe && !isEntry) continue;
       place.waitsForKeyframe = false;
       place.sink.sample(sample);
     }
@@ -84,13 +108,23 @@ export class SessionFeed implements FeedSink {
   pause(ticks: number): void {
     this.#tracks = null;
     this.#gop.clear();
+    this.#ring.signal({ type: "pause", ticks });
     for (const { sink } of this.#places) sink.pause(ticks);
   }
 
   end(): void {
     this.#gop.clear();
+    this.#ring.signal({ type: "end" });
     for (const { sink } of this.#places) sink.end();
     this.#places.clear();
+  }
+
+  get #isRead(): boolean {
+    return this.#places.size > 0 || this.#ring.isRead;
+  }
+
+  #left(): void {
+    if (!this.#isRead) this.#gop.releaseSamples();
   }
 
   /** False where the window has no IDR to begin with. */
@@ -108,6 +142,16 @@ export class SessionFeed implements FeedSink {
       if (isSample(entry)) sink.sample(entry);
       else sink.cut(entry);
     }
+  }
+
+  /** What a new reader is told before anything new. */
+  #opening(replays: boolean): RingItem[] {
+    if (!this.#tracks) return [];
+    const cut = this.#gop.newestCut;
+    const entries = replays ? this.#gop.entries : cut ? [cut] : [];
+    for (const entry of entries) if (isSample(entry)) entry.data.retain();
+    const items = entries.map((entry): RingItem => (isSample(entry) ? entry : { type: "cut", cut: entry }));
+    return [{ type: "stretch", tracks: this.#tracks }, ...items];
   }
 }
 

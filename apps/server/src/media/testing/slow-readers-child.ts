@@ -3,7 +3,7 @@ import { systemClock as clock } from "../../platform/clock.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog as log } from "../../platform/log.ts";
 import type { PublishGate } from "../../ports/index.ts";
-import { FeedReader } from "../feed/feed-reader.ts";
+import type { FeedReader } from "../feed/feed-reader.ts";
 import { Hub } from "../hub/hub.ts";
 import { publishSettings, RtmpServer } from "../ingest/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
@@ -51,9 +51,7 @@ function attachReaders(sessionId: string): void {
   const feed = hub.session(sessionId)?.pipeline.feed;
   if (!feed) throw new Error(`stream ${sessionId} has no session`);
   for (let nth = 0; nth < readersPerStream; nth++) {
-    const reader = new FeedReader({ log, name: `reader ${nth}`, onReadable: () => {} });
-    feed.attach(reader, { from: "keyframe" });
-    readers.push(reader);
+    readers.push(feed.openReader({ log, name: `reader ${nth}`, onReadable: () => {} }, { from: "keyframe" }));
   }
 }
 
