@@ -1,7 +1,7 @@
 import type { StoredTrack } from "../../ports/index.ts";
 import type { InitSegment } from "../packaging/live-segment.ts";
 
-/** A live track as the index of stored media describes it. */
+/** A track as the index of stored media describes it. */
 export function storedTrackOf({ track, timescale }: InitSegment): StoredTrack {
   const { kind, codec, codecString } = track;
   const config = Buffer.from(track.config).toString("base64");

@@ -1,9 +1,10 @@
 import { type FragmentSample, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
-import type { StoredRendition, StoredSegment, StoredTrack } from "../../ports/index.ts";
+import type { StoredSegment, StoredTrack } from "../../ports/index.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";
 import type { InitSegment } from "../packaging/live-segment.ts";
 import type { Track } from "../packet.ts";
 import { placeName } from "../recording/recording-keys.ts";
+import { storedTrackOf } from "../recording/stored-track.ts";
 import type { VodMessage } from "./vod-protocol.ts";
 
 /** One object of this size suits an object store. */
@@ -41,7 +42,7 @@ export class SegmentWriter {
   constructor(settings: SegmentWriterSettings) {
     this.#settings = settings;
     this.#init = initOfTrack(settings.track);
-    this.#stored = storedTrack(settings.track, this.#init.timescale);
+    this.#stored = storedTrackOf(this.#init);
     this.#isVideo = settings.track.kind === "video";
     const { rendition, send } = settings;
     send({ type: "init", rendition, file: this.#init.name }, [this.#init.bytes]);
@@ -109,14 +110,4 @@ export class SegmentWriter {
     this.#pieces = [];
     this.#bytes = 0;
   }
-}
-
-function storedTrack(track: Track, timescale: number): StoredTrack {
-  const { kind, codec, codecString } = track;
-  const config = Buffer.from(track.config).toString("base64");
-  const shape: Partial<StoredRendition["track"]> =
-    kind === "video"
-      ? { width: track.width, height: track.height, ...(track.frameRate && { frameRate: track.frameRate }) }
-      : { sampleRate: track.sampleRate, channels: track.channels };
-  return { kind, codec, codecString, config, timescale, ...shape };
 }
