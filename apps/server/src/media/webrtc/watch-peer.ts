@@ -41,8 +41,9 @@ export class WatchPeer {
   #waitsForKeyframe = true;
   #joinedAt = 0;
   #isKeyframesOnly = false;
-  /** The worst since the last report; null before the viewer has told. */
-  #fractionLost: number | null = null;
+  /** Since the last report to the parent. */
+  #reports = 0;
+  #fractionsLost = 0;
   #availableBps: number | null = null;
   #roundTripMs: number | null = null;
   #retransmits = 0;
@@ -100,15 +101,16 @@ export class WatchPeer {
 
   /** What the viewer has told since the last time; null for nothing. */
   takeReport(): PeerReport | null {
-    if (this.#fractionLost === null) return null;
+    if (this.#reports === 0) return null;
     const report = {
       peer: this.#peer,
-      fractionLost: this.#fractionLost,
+      fractionLost: this.#fractionsLost / this.#reports,
       roundTripMs: this.#roundTripMs,
       retransmits: this.#retransmits,
       availableBps: this.#availableBps,
     };
-    this.#fractionLost = null;
+    this.#reports = 0;
+    this.#fractionsLost = 0;
     this.#availableBps = null;
     return report;
   }
@@ -169,7 +171,8 @@ export class WatchPeer {
 
   #take(report: RtcpReport): void {
     if (report.type === "reception") {
-      this.#fractionLost = Math.max(this.#fractionLost ?? 0, report.fractionLost);
+      this.#reports++;
+      this.#fractionsLost += report.fractionLost;
       this.#roundTripMs = roundTripMs(report, Date.now()) ?? this.#roundTripMs;
     } else if (report.type === "bandwidth")
       this.#availableBps = Math.min(this.#availableBps ?? Number.POSITIVE_INFINITY, report.bitsPerSecond);

@@ -118,6 +118,7 @@ export class WebrtcEndpoint {
       if (!/^application\/sdp\b/i.test(req.headers["content-type"] ?? ""))
         return send(res, 415, "Send the offer as application/sdp.");
       if (!this.#offers.take(client).isAllowed) return sendRefusal(res, TOO_MANY_OFFERS);
+      this.#settings.prepare();
       const sdp = await readBody(req);
       if (sdp === null) {
         res.setHeader("connection", "close");

@@ -34,7 +34,7 @@ export interface MediaFrame {
 /** How well the media of a viewer or a publisher gets through. */
 export interface PeerReport {
   readonly peer: number;
-  /** Of its video packets, the worst since its last report: from 0 to 1. */
+  /** Of its video packets since its last report: from 0 to 1. */
   readonly fractionLost: number;
   /** Null before it is known, and where the other side does not tell. */
   readonly roundTripMs: number | null;

@@ -32,10 +32,17 @@ describe("a viewer's quality", () => {
     expect(far.report({ fractionLost: 0.6 }, 2)).toBe("v1");
   });
 
-  it("falls by the viewer's estimate of its network too, where that falls", () => {
+  it("falls by the viewer's estimate of its network too, where that was above the level's rate", () => {
     const { report } = viewer();
-    expect(report({ availableBps: 2_000_000 }, 5)).toBe("source");
+    expect(report({ availableBps: 300_000 }, 5)).toBe("source");
+    expect(report({ availableBps: 3_100_000 })).toBe("source");
     expect([report({ availableBps: 1_900_000 }), report({ availableBps: 1_800_000 })]).toEqual(["source", "v0"]);
+  });
+
+  it("has no keyframes alone by an estimate, which says little where packets come", () => {
+    const { report } = viewer([SOURCE]);
+    report({ availableBps: 3_100_000 });
+    expect(report({ availableBps: 100_000, fractionLost: 0.05 }, 20)).toBe("source");
   });
 
   it("stays where a tenth of the packets is not lost", () => {

@@ -21,8 +21,8 @@ export interface QualityChoice {
 
 /** Of the packets of one report. Retransmission mends less than `bad`; behind `hopeless` there is no picture at all. */
 const LOSS = { good: 0.05, bad: 0.1, hopeless: 0.2 };
-/** Of a level's rate: a network that is estimated to carry less, and less than before, is full. */
-const FULL = { bad: 0.9, hopeless: 0.5 };
+/** Of a level's rate: a network that was estimated to carry the level, and now carries less than this, is full. */
+const FULL = 0.9;
 /** Of what the network carried: the rest is for sound, for packets that are sent again, and for keyframes. */
 const SHARE = 0.9;
 /** Two within so long. A browser reports once a second. */
@@ -39,7 +39,8 @@ export class ViewerQuality {
   #choice: QualityChoice;
   #badAt: number[] = [];
   #goodReports = 0;
-  #availableBps: number | null = null;
+  /** The highest estimate since the level began. */
+  #mostBps = 0;
   #waitMs = WAIT_MS.first;
   #tryAt = 0;
   #triedAt = Number.NEGATIVE_INFINITY;
@@ -61,22 +62,23 @@ export class ViewerQuality {
     this.#count(reception, level, now);
     if (this.#badAt.length >= BAD_REPORTS) this.#lower(reception, level, levels.slice(at + 1), now);
     else if (this.#goodReports >= GOOD_REPORTS && now >= this.#tryAt) this.#raise(level, levels[at - 1], now);
-    this.#availableBps = reception.availableBps ?? this.#availableBps;
     return this.#choice;
   }
 
   #count(reception: Reception, level: QualityLevel, now: number): void {
     const { fractionLost } = reception;
-    const isFull = this.#isFull(reception, level, FULL.bad);
+    const isFull = this.#isFull(reception, level);
     this.#badAt = this.#badAt.filter((at) => now - at < BAD_WITHIN_MS);
     if (isFull || fractionLost >= LOSS.bad) this.#badAt.push(now);
-    this.#goodReports = !isFull && fractionLost <= LOSS.good ? this.#goodReports + 1 : 0;
+    const good = this.#choice.isKeyframesOnly ? LOSS.bad : LOSS.good;
+    this.#goodReports = !isFull && fractionLost <= good ? this.#goodReports + 1 : 0;
   }
 
-  /** An estimate that does not fall says little: it grows by what is sent alone. Of keyframes alone it says nothing. */
-  #isFull({ availableBps }: Reception, { bitsPerSecond }: QualityLevel, share: number): boolean {
+  /** An estimate begins low and grows by what is sent alone: it says something only where it falls. Of keyframes alone it says nothing. */
+  #isFull({ availableBps }: Reception, { bitsPerSecond }: QualityLevel): boolean {
     if (availableBps === null || this.#choice.isKeyframesOnly) return false;
-    return availableBps < share * bitsPerSecond && availableBps < (this.#availableBps ?? Number.POSITIVE_INFINITY);
+    this.#mostBps = Math.max(this.#mostBps, availableBps);
+    return this.#mostBps >= bitsPerSecond && availableBps < FULL * bitsPerSecond;
   }
 
   #lower(reception: Reception, level: QualityLevel, lower: readonly QualityLevel[], now: number): void {
@@ -85,7 +87,7 @@ export class ViewerQuality {
       SHARE * Math.min(level.bitsPerSecond * (1 - fractionLost), availableBps ?? Number.POSITIVE_INFINITY);
     const next = lower.find(({ bitsPerSecond }) => bitsPerSecond <= carried) ?? lower.at(-1);
     if (next) this.#choose(next, false);
-    else if (fractionLost >= LOSS.hopeless || this.#isFull(reception, level, FULL.hopeless)) this.#choose(level, true);
+    else if (fractionLost >= LOSS.hopeless) this.#choose(level, true);
     else return;
     const hasFailed = now - this.#triedAt < TRIED_MS;
     this.#waitMs = hasFailed ? Math.min(WAIT_MS.most, 2 * this.#waitMs) : WAIT_MS.first;
@@ -105,5 +107,6 @@ export class ViewerQuality {
     this.#choice = { name, isKeyframesOnly };
     this.#badAt = [];
     this.#goodReports = 0;
+    this.#mostBps = 0;
   }
 }
