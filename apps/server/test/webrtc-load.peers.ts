@@ -45,6 +45,18 @@ function startViewers(url: string, count: number): { readonly child: ChildProces
   return started;
 }
 
+test("the very first viewer of a server has a picture within a second, and the first of a stream with B-frames", async () => {
+  for (const bFrames of [0, 2]) {
+    await using broadcast = await startBroadcast(arena.weir, { bFrames, stream: { profiles: [] } });
+    await broadcast.untilSegments(2);
+    await using viewer = await WebrtcPage.open(arena.browser, arena.weir.url);
+    await viewer.watch(arena.weir.webrtcUrl(broadcast.stream.playbackId));
+    const { firstFrameMs } = await viewer.until("a picture", (figures) => figures.firstFrameMs !== null);
+    console.log(`first picture with ${bFrames} B-frames: ${Math.round(firstFrameMs ?? 0)} ms`);
+    expect(firstFrameMs).toBeLessThanOrEqual(1000);
+  }
+});
+
 test("forty viewers of 2.1 Mbit/s cost at most 7 thousandths of a core each, and none loses a packet", async () => {
   await using broadcast = await startBroadcast(arena.weir, {
     ...{ width: 1280, height: 720, bitrateBps: 2_000_000, seconds: 150, audio: true },
