@@ -1,5 +1,5 @@
 import { buffer } from "node:stream/consumers";
-import { FragmentEditor } from "@weir/formats/mp4";
+import { FragmentEditor, readSamples } from "@weir/formats/mp4";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import type { MediaIndex } from "../../ports/index.ts";
@@ -122,6 +122,16 @@ async function picturesOf({ keyPrefix, renditions: [video] }: MediaIndex) {
   return (await Promise.all(runs.map(({ bytes }) => decodePictures(Buffer.concat(bytes))))).flat();
 }
 
+async function decodeTimesOf({ keyPrefix, renditions: [video] }: MediaIndex): Promise<number[]> {
+  const times: number[] = [];
+  for (const { span, offset, length } of video?.segments ?? []) {
+    const range = { start: offset, end: offset + length - 1 };
+    const bytes = await buffer(await rig.store.read(`${keyPrefix}source/${span}`, range));
+    times.push(...readSamples(bytes).map(({ decodeTime }) => decodeTime));
+  }
+  return times;
+}
+
 const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
 
 test.each([
@@ -137,6 +147,12 @@ test.each([
   expect(pictures[0]?.seconds).toBeLessThan(0.12);
   const steps = pictures.slice(1).map(({ seconds }, n) => Math.round((seconds - (pictures[n]?.seconds ?? 0)) * 1000));
   expect(new Set(steps)).toEqual(new Set([40]));
+  const times = await decodeTimesOf(media);
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+  expect([times.length, times[0] ?? -1]).toEqual([
+    numbers.length,
+    expect.toSatisfy((time) => time >= 0 && time < 9_000),
+  ]);
   const whole = await decodePictures(await rig.mp4(media, "source"));
   expect(whole.map(({ number }) => number)).toEqual(numbers);
   expect(spec).toMatchObject({ tracks: [{ codec: "h264" }, { codec: "aac" }] });

@@ -84,8 +84,6 @@ class VodChild {
   private constructor(child: ChildProcess, clock: Clock) {
     this.#process = child;
     this.#clock = clock;
-    this.#messages = readMessages(this.#output);
-    for (const pipe of [this.#input, this.#output]) pipe.on("error", () => {}); // its end tells
     this.#ended = new Promise((resolve) => {
       child.once("error", ({ message }) =>
         resolve({ reason: `cannot start a media child: ${message}`, killedBy: null }),
@@ -94,6 +92,8 @@ class VodChild {
         resolve({ reason: `the media child ended with ${killedBy ?? `code ${code}`}`, killedBy }),
       );
     });
+    for (const pipe of [this.#input, this.#output]) pipe.on("error", () => {}); // its end tells
+    this.#messages = readMessages(this.#output);
   }
 
   static async start(path: string, clock: Clock, { prefix }: Confinement): Promise<VodChild> {
