@@ -8,7 +8,7 @@ export class FakePeer {
   readonly handler: PeerHandler;
   isClosed = false;
   /** The source that a viewer gets, and whether it gets its keyframes alone. */
-  shown: readonly [source: number, isKeyframesOnly: boolean] = [0, false];
+  shown: readonly [source: number, isKeyframesOnly: boolean, stopsBefore: boolean] = [0, false, false];
 
   constructor(kind: FakePeer["kind"], plan: PeerPlan, handler: PeerHandler) {
     this.kind = kind;
@@ -52,9 +52,9 @@ export class FakePeers implements WebrtcPeers {
       watch: (_offer, plan, handler) => {
         const opened = this.#open("watch", plan, handler);
         const peer = this.latest;
-        peer.shown = [id, false];
-        const show: ViewingPeer["show"] = (source, isKeyframesOnly) => {
-          peer.shown = [source.id, isKeyframesOnly];
+        peer.shown = [id, false, false];
+        const show: ViewingPeer["show"] = (source, { isKeyframesOnly, stopsBefore }) => {
+          peer.shown = [source.id, isKeyframesOnly, stopsBefore];
         };
         return { ...opened, show };
       },

@@ -2,7 +2,7 @@ import { isRtcp, type RtcpReport, readRtcp, roundTripMs } from "@weir/formats/rt
 import nodeDataChannel, { type RtpPacketizationConfig, type Track } from "node-datachannel";
 import type { FanOut } from "./fan-out.ts";
 import { type PeerEvents, PeerTransport } from "./peer-transport.ts";
-import type { MediaFrame, PeerOffer, PeerReport, WebrtcStart } from "./webrtc-protocol.ts";
+import type { MediaFrame, PeerOffer, PeerReport, ShownHow, WebrtcStart } from "./webrtc-protocol.ts";
 
 const {
   H264RtpPacketizer,
@@ -41,6 +41,8 @@ export class WatchPeer {
   #waitsForKeyframe = true;
   #joinedAt = 0;
   #isKeyframesOnly = false;
+  /** It gets no pictures until the next source's first. */
+  #isStopped = false;
   /** Since the last report to the parent. */
   #reports = 0;
   #fractionsLost = 0;
@@ -89,14 +91,15 @@ export class WatchPeer {
     this.#transport.close(reason);
   }
 
-  /** Get this source from its next keyframe on, or keyframes alone of it. */
-  show(source: FanOut, isKeyframesOnly: boolean): void {
-    if (isKeyframesOnly) this.#behind = null;
-    else if (this.#isKeyframesOnly) this.#waitsForKeyframe = true;
-    this.#isKeyframesOnly = isKeyframesOnly;
+  /** Get this source from its next keyframe on. */
+  show(source: FanOut, { isKeyframesOnly, stopsBefore }: ShownHow): void {
     this.#next?.leave(this);
     this.#next = source === this.#source ? null : source;
     this.#next?.join(this);
+    if (isKeyframesOnly || stopsBefore) this.#behind = null;
+    if (this.#isKeyframesOnly || this.#isStopped) this.#waitsForKeyframe = true;
+    this.#isKeyframesOnly = isKeyframesOnly;
+    this.#isStopped = stopsBefore && this.#next !== null;
   }
 
   /** What the viewer has told since the last time; null for nothing. */
@@ -128,6 +131,7 @@ export class WatchPeer {
     this.#source.leave(this);
     this.#source = source;
     this.#next = null;
+    this.#isStopped = false;
     this.#behind = null;
     this.#video?.changeClock();
     this.#audio?.changeClock();
@@ -136,7 +140,7 @@ export class WatchPeer {
   #picture(frame: MediaFrame): void {
     if (frame.isIndependent) this.#waitsForKeyframe = false;
     else if (this.#waitsForKeyframe || this.#isKeyframesOnly) return;
-    this.#video?.send(frame);
+    if (!this.#isStopped) this.#video?.send(frame);
   }
 
   /** Begin at the last keyframe, or with the next one where none is kept. */
@@ -177,7 +181,12 @@ export class WatchPeer {
     } else if (report.type === "bandwidth")
       this.#availableBps = Math.min(this.#availableBps ?? Number.POSITIVE_INFINITY, report.bitsPerSecond);
     else if (report.type === "nack") this.#retransmits += report.count;
-    else if (report.type === "keyframe-request" && !this.#behind && performance.now() - this.#joinedAt > REJOIN_MS)
+    else if (
+      report.type === "keyframe-request" &&
+      !this.#behind &&
+      !this.#isStopped &&
+      performance.now() - this.#joinedAt > REJOIN_MS
+    )
       this.#join();
   }
 }

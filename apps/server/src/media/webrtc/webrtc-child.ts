@@ -47,7 +47,7 @@ function take(message: ToWebrtcChild): void {
       return open(message, (start, events) => new PublishPeer(start, message, framesOf(message), events));
     case "show": {
       const viewer = peers.get(message.peer);
-      if (viewer instanceof WatchPeer) viewer.show(sourceOf(message.source), message.isKeyframesOnly);
+      if (viewer instanceof WatchPeer) viewer.show(sourceOf(message.source), message);
       return;
     }
     case "close":

@@ -10,6 +10,7 @@ import {
   type MediaFrame,
   type PeerPlan,
   type PeerReport,
+  type ShownHow,
   type ToWebrtcChild,
   type WebrtcStart,
 } from "./webrtc-protocol.ts";
@@ -40,8 +41,8 @@ export interface Peer {
 
 /** A viewer. */
 export interface ViewingPeer extends Peer {
-  /** From the next keyframe of `source` on it gets that, or keyframes alone of it; what it had goes on until then. */
-  show(source: PeerSource, isKeyframesOnly: boolean): void;
+  /** From the next keyframe of `source` on it gets that. */
+  show(source: PeerSource, how: ShownHow): void;
 }
 
 /** The media that viewers of one rendition get. */
@@ -112,8 +113,8 @@ export class WebrtcProcess implements WebrtcPeers {
         const { peer, close } = this.#open(handler, (number) =>
           this.#send({ type: "watch", peer: number, source, offer, plan: bare(plan) }),
         );
-        const show = ({ id }: PeerSource, isKeyframesOnly: boolean): void => {
-          if (this.#peers.has(peer)) this.#send({ type: "show", peer, source: id, isKeyframesOnly });
+        const show = ({ id }: PeerSource, how: ShownHow): void => {
+          if (this.#peers.has(peer)) this.#send({ type: "show", peer, source: id, ...how });
         };
         return { close, show };
       },

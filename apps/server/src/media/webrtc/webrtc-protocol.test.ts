@@ -22,7 +22,7 @@ const TO_CHILD: readonly ToWebrtcChild[] = [
   { type: "publish", peer: 3, offer: "v=0 ä", plan },
   { type: "frame", source: 2, frame },
   { type: "frame", source: 4_000_000_000, frame: sound },
-  { type: "show", peer: 1, source: 5, isKeyframesOnly: true },
+  { type: "show", peer: 1, source: 5, isKeyframesOnly: true, stopsBefore: true },
   { type: "close", peer: 1 },
   { type: "end-source", source: 2 },
 ];

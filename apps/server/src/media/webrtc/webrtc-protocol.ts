@@ -31,6 +31,13 @@ export interface MediaFrame {
   readonly data: Uint8Array;
 }
 
+export interface ShownHow {
+  /** Keyframes alone of it. */
+  readonly isKeyframesOnly: boolean;
+  /** The pictures of the source before it stop at once: the viewer's network does not carry them. Else they go on until then. */
+  readonly stopsBefore: boolean;
+}
+
 /** How well the media of a viewer or a publisher gets through. */
 export interface PeerReport {
   readonly peer: number;
@@ -51,7 +58,7 @@ export type ToWebrtcChild =
   | ({ readonly type: "watch"; readonly source: number } & PeerOffer)
   | ({ readonly type: "publish" } & PeerOffer)
   /** A viewer gets this source from its next keyframe on, or keyframes alone of it. */
-  | { readonly type: "show"; readonly peer: number; readonly source: number; readonly isKeyframesOnly: boolean }
+  | ({ readonly type: "show"; readonly peer: number; readonly source: number } & ShownHow)
   | { readonly type: "close"; readonly peer: number }
   /** For all who watch the source. */
   | { readonly type: "frame"; readonly source: number; readonly frame: MediaFrame }

@@ -31,12 +31,13 @@ const BAD_WITHIN_MS = 4_000;
 /** In a row. */
 const GOOD_REPORTS = 5;
 /** Until the next better level is tried; twice as long after each try that failed within `TRIED_MS`. */
-const WAIT_MS = { first: 5_000, most: 80_000 };
+const WAIT_MS = { first: 10_000, most: 80_000 };
 const TRIED_MS = 15_000;
 
 /** What a viewer gets of a session's levels: less at once when its network does not carry the present one, and more, a level at a time, when it has been well for a while. */
 export class ViewerQuality {
   #choice: QualityChoice;
+  #isFalling = false;
   #badAt: number[] = [];
   #goodReports = 0;
   /** The highest estimate since the level began. */
@@ -53,10 +54,18 @@ export class ViewerQuality {
     return this.#choice;
   }
 
+  /** The choice is lower than the one before. */
+  get isFalling(): boolean {
+    return this.#isFalling;
+  }
+
   /** One more report came, at `now`. `levels` are those that there are, the best first; a level that is gone is replaced by the best. */
   judge(reception: Reception, levels: readonly [QualityLevel, ...QualityLevel[]], now: number): QualityChoice {
     const found = levels.findIndex(({ name }) => name === this.#choice.name);
-    if (found < 0) this.#choose(levels[0], false);
+    if (found < 0) {
+      this.#isFalling = false;
+      this.#choose(levels[0], false);
+    }
     const at = Math.max(0, found);
     const level = levels[at] ?? levels[0];
     this.#count(reception, level, now);
@@ -86,6 +95,7 @@ export class ViewerQuality {
     const carried =
       SHARE * Math.min(level.bitsPerSecond * (1 - fractionLost), availableBps ?? Number.POSITIVE_INFINITY);
     const next = lower.find(({ bitsPerSecond }) => bitsPerSecond <= carried) ?? lower.at(-1);
+    this.#isFalling = true;
     if (next) this.#choose(next, false);
     else if (fractionLost >= LOSS.hopeless) this.#choose(level, true);
     else return;
@@ -95,6 +105,7 @@ export class ViewerQuality {
   }
 
   #raise(level: QualityLevel, better: QualityLevel | undefined, now: number): void {
+    this.#isFalling = false;
     if (this.#choice.isKeyframesOnly) this.#choose(level, false);
     else if (better) this.#choose(better, false);
     else return;

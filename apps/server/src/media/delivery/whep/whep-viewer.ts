@@ -62,7 +62,7 @@ export class WhepViewer {
     if (chosen === given || this.#isGone) return;
     this.#given = chosen;
     const source = this.#levels.enter(chosen.name);
-    this.#peer.show(source, chosen.isKeyframesOnly);
+    this.#peer.show(source, { isKeyframesOnly: chosen.isKeyframesOnly, stopsBefore: this.#quality.isFalling });
     this.#levels.leave(given.name);
   }
 
