@@ -59,7 +59,9 @@ export class SessionTargets {
 
   /** The states that are told at once when they change. */
   get news(): string {
-    return this.reports.map(({ state, reason }) => `${state} ${reason !== null}`).join();
+    let news = "";
+    for (const broadcast of this.#broadcasts.values()) news += `${broadcast.news},`;
+    return news;
   }
 
   /** Forward to these from now on. */

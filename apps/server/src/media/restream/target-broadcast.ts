@@ -72,13 +72,16 @@ export class TargetBroadcast {
 
   get report(): TargetReport | null {
     const { id, name, profile } = this.target;
-    const status = this.#status;
-    if (status.state === "idle") return null;
-    const isOnline = status.state === "online";
+    const { state } = this.#status;
+    if (state === "idle") return null;
     const outlet = this.#link?.outlet;
-    const metrics = isOnline && outlet ? this.#metrics(outlet) : null;
-    const reason = isOnline ? this.#slowness : status.reason;
-    return { target: { id, name, profile }, state: status.state, reason, metrics };
+    const metrics = state === "online" && outlet ? this.#metrics(outlet) : null;
+    return { target: { id, name, profile }, state, reason: this.#reason, metrics };
+  }
+
+  /** The part of the report that is told at once when it changes. */
+  get news(): string {
+    return `${this.#status.state} ${this.#reason !== null}`;
   }
 
   /** `givenUp`: why the session has given the target up already; it stays so. */
@@ -193,6 +196,11 @@ export class TargetBroadcast {
   #metrics(outlet: TargetOutlet): NonNullable<TargetReport["metrics"]> {
     const activeSec = (this.#settings.clock.monotonic() - this.#onlineAt) / 1000;
     return { activeSec, bytes: outlet.takenBytes, mediaTimeMs: outlet.mediaTimeMs };
+  }
+
+  get #reason(): string | null {
+    if (this.#status.state === "online") return this.#slowness;
+    return this.#status.state === "idle" ? null : this.#status.reason;
   }
 
   get #slowness(): string | null {

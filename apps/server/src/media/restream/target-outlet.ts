@@ -64,8 +64,7 @@ export class TargetOutlet implements LineReader {
       return this.#leaveOut(mediaTimeMs);
     }
     this.#send(run.bytes);
-    run.retain();
-    this.#untaken.push({ run, end: this.#written });
+    this.#keepUntaken(run);
     this.#mediaTimeMs = mediaTimeMs;
   }
 
@@ -85,7 +84,15 @@ export class TargetOutlet implements LineReader {
     this.#connection.write(bytes);
   }
 
+  /** A target that keeps up takes it at once. */
+  #keepUntaken(run: Payload): void {
+    if (this.queuedBytes === 0) return;
+    run.retain();
+    this.#untaken.push({ run, end: this.#written });
+  }
+
   #releaseTaken(): void {
+    if (this.#untaken.length === 0) return;
     const taken = this.takenBytes;
     let count = 0;
     for (const { run, end } of this.#untaken) {
