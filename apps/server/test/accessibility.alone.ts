@@ -9,7 +9,12 @@ let page: Page;
 let pages: readonly (readonly [address: string, says: string])[];
 
 beforeAll(async () => {
-  const stream = await arena.weir.client.streams.create({ name: "Stage" });
+  const stream = await arena.weir.client.streams.create({
+    name: "Stage",
+    multistream: {
+      targets: [{ profile: "source", spec: { name: "Elsewhere", url: "rtmp://live.example.com/app/key" } }],
+    },
+  });
   const stage = `/streams/${stream.id}`;
   const { asset } = await arena.weir.client.assets.requestUpload({ name: "Talk" });
   pages = [
@@ -19,7 +24,7 @@ beforeAll(async () => {
     [stage, "Waiting for video"],
     [`${stage}?tab=health`, "Transcoding"],
     [`${stage}?tab=viewers`, "No views in this time"],
-    [`${stage}?tab=multistream`, "No targets"],
+    [`${stage}?tab=multistream`, "Elsewhere"],
     [`${stage}?tab=sessions`, "has never been live"],
     [`${stage}?tab=access`, "Playback access"],
     [`${stage}?tab=events`, "No events yet"],
@@ -49,5 +54,21 @@ test.each([
     expect([address, await violationsOf(page)]).toEqual([address, []]);
     const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
     expect([address, overflow]).toEqual([address, 0]);
+  }
+});
+
+test("so can the dialogs of a multistream target", async () => {
+  const [address] = pages.find(([path]) => path.endsWith("tab=multistream")) ?? [];
+  await page.goto(new URL(address ?? "", arena.weir.url).href);
+  for (const [button, dialog] of [
+    ["Add target", "Add target"],
+    ["Edit Elsewhere", "Edit target"],
+    ["Remove", "Remove Elsewhere?"],
+  ] as const) {
+    await page.getByRole("button", { name: button, exact: true }).first().click();
+    await page.getByRole("dialog", { name: dialog }).waitFor();
+    expect([dialog, await violationsOf(page)]).toEqual([dialog, []]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: dialog }).waitFor({ state: "hidden" });
   }
 });
