@@ -1,0 +1,67 @@
+/** When parts come, by the clock on the wall. */
+export interface PartTimes {
+  /** Milliseconds from the end of each part's media, as its playlist dates it, to when the playlist lists it. In order. */
+  readonly lateness: number[];
+  stop(): Promise<void>;
+}
+
+/** Follow a media playlist by blocking requests, as a player does. */
+export function followParts(playlistUrl: string): PartTimes {
+  const lateness: number[] = [];
+  const known = new Set<string>();
+  const stopped = new AbortController();
+  const follow = async (): Promise<void> => {
+    let next = "";
+    while (!stopped.signal.aborted) {
+      const response = await fetch(playlistUrl + next, { signal: stopped.signal });
+      const { parts, msn, part } = read(await response.text());
+      const now = Date.now();
+      for (const { uri, endsAt } of parts) {
+        // Those of the first answer were there before.
+        if (!known.has(uri) && next !== "") lateness.push(now - endsAt);
+        known.add(uri);
+      }
+      next = `${playlistUrl.includes("?") ? "&" : "?"}_HLS_msn=${msn}&_HLS_part=${part}`;
+    }
+  };
+  const following = follow().catch((error: unknown) => {
+    if (!stopped.signal.aborted) throw error;
+  });
+  return {
+    lateness,
+    stop: () => {
+      stopped.abort();
+      return following;
+    },
+  };
+}
+
+interface ListedPart {
+  readonly uri: string;
+  /** Unix milliseconds. */
+  readonly endsAt: number;
+}
+
+/** The parts that a playlist lists, and which one comes next. */
+function read(playlist: string): { parts: ListedPart[]; msn: number; part: number } {
+  const parts: ListedPart[] = [];
+  let msn = Number(/#EXT-X-MEDIA-SEQUENCE:(\d+)/.exec(playlist)?.[1] ?? 0);
+  let part = 0;
+  let dateMs = Number.NaN;
+  for (const line of playlist.split("\n")) {
+    const [, date] = /^#EXT-X-PROGRAM-DATE-TIME:(.+)$/.exec(line) ?? [];
+    if (date) dateMs = Date.parse(date);
+    const [, seconds, uri] = /^#EXT-X-PART:DURATION=([\d.]+).*URI="([^"]+)"/.exec(line) ?? [];
+    if (seconds && uri) {
+      dateMs += Number(seconds) * 1000;
+      part++;
+      if (!Number.isNaN(dateMs)) parts.push({ uri, endsAt: dateMs });
+    }
+    if (!line.startsWith("#") && line.trim() !== "") {
+      msn++;
+      part = 0;
+      dateMs = Number.NaN;
+    }
+  }
+  return { parts, msn, part };
+}
