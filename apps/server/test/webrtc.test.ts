@@ -1,3 +1,4 @@
+import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
 import { expect, test } from "vitest";
 import { shareArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
@@ -6,8 +7,35 @@ import { WebrtcPage } from "./support/webrtc-page.ts";
 
 const arena = shareArena();
 
-test("a browser watches an RTMP stream with B-frames and AAC by WHEP", async () => {
-  await using broadcast = await startBroadcast(arena.weir, { bFrames: 2, stream: { profiles: [] } });
+/** The live playlist of the source has parts. */
+async function expectLowLatency(hlsUrl: string): Promise<void> {
+  const source = async () => {
+    const [address] = /^s\/.*\/source\/index\.m3u8/m.exec(await textOf(hlsUrl)) ?? [];
+    return address === undefined ? "" : textOf(new URL(address, hlsUrl).href);
+  };
+  await expect.poll(source).toContain("#EXT-X-PART:");
+}
+
+/** The newest session of the stream left HLS and an MP4, with picture and sound. */
+async function expectRecorded(streamId: string): Promise<void> {
+  const newest = async () => (await arena.weir.client.sessions.ofStream(streamId)).items[0];
+  await expect.poll(async () => (await newest())?.recordingStatus, { timeout: 20_000 }).toBe("ready");
+  const { recordingUrl = "", mp4Url = "" } = (await newest()) ?? {};
+  const list = await textOf(recordingUrl);
+  const addresses = [...list.matchAll(/[^\n"]*\/(?:source|audio)\/index\.m3u8/g)].map(([address]) => address);
+  expect(addresses).toHaveLength(2);
+  for (const address of addresses)
+    expect(await textOf(new URL(address, recordingUrl).href)).toMatch(/#EXTINF.*#EXT-X-ENDLIST/s);
+  const source = new BufferSource(await fetch(mp4Url).then((answer) => answer.arrayBuffer()));
+  const file = new Input({ formats: ALL_FORMATS, source });
+  const [video, audio] = [await file.getPrimaryVideoTrack(), await file.getPrimaryAudioTrack()];
+  expect([video?.codec, audio?.codec]).toEqual(["avc", "aac"]);
+}
+
+const textOf = (url: string): Promise<string> => fetch(url).then((answer) => answer.text());
+
+test("a browser watches an RTMP stream with B-frames and AAC by WHEP, beside LL-HLS and the recording", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { bFrames: 2, stream: { profiles: [], record: true } });
   await broadcast.untilState("live");
   await using viewer = await WebrtcPage.open(arena.browser, arena.weir.url);
   const whepUrl = arena.weir.webrtcUrl(broadcast.stream.playbackId);
@@ -17,9 +45,12 @@ test("a browser watches an RTMP stream with B-frames and AAC by WHEP", async () 
   expect(answer).toMatchObject({ status: 201, location: expect.stringMatching(/^\/webrtc\/[a-z0-9]+\/[\w-]{22}$/) });
   const figures = await viewer.until("pictures and sound", ({ frames, loudness }) => frames > 60 && loudness > 0.01);
   expect(figures).toMatchObject({ width: 640, lost: 0 });
+  await expectLowLatency(broadcast.hlsUrl);
+  await broadcast.publisher.stop();
+  await expectRecorded(broadcast.stream.id);
 });
 
-test("a browser's camera, published by WHIP, is watched by WHEP and HLS and recorded", async () => {
+test("a browser's camera, published by WHIP, is watched by WHEP and LL-HLS at once, and recorded", async () => {
   const { client } = arena.weir;
   const stream = await client.streams.create({ name: "whip", record: true, profiles: [] });
   await using publisher = await WebrtcPage.open(arena.browser, arena.weir.url);
@@ -33,9 +64,9 @@ test("a browser's camera, published by WHIP, is watched by WHEP and HLS and reco
   const shown = await player.untilMoving();
   expect(shown.audioBytes).toBeGreaterThan(0);
   await player.close();
+  await expectLowLatency(arena.weir.hlsUrl(stream.playbackId));
   expect((await publisher.stop()).status).toBe(200);
-  const recorded = async () => (await client.sessions.ofStream(stream.id)).items[0]?.recordingStatus;
-  await expect.poll(recorded, { timeout: 20_000 }).toBe("ready");
+  await expectRecorded(stream.id);
 });
 
 test("somebody broadcasts from the dashboard, and somebody else watches in real time", async () => {
