@@ -101,6 +101,13 @@ export class LiveRung {
     return this.#picture;
   }
 
+  /** When nothing is under way. */
+  free(): void {
+    this.#encoder.free();
+    this.#scaler.free();
+    this.#picture.free();
+  }
+
   async #encode(pts: number, isIdr: boolean, isFirstOfSegment: boolean): Promise<void> {
     this.#inside.push({ msn: this.#msn, isFirstOfSegment });
     const encoded = await this.#encoder.encode(this.#picture, pts, isIdr).catch((error: Error) => {

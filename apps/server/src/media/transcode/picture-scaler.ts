@@ -71,6 +71,10 @@ export class PictureScaler {
     check(this.#context.scaleFrameSync(target, source), "cannot scale a picture");
   }
 
+  free(): void {
+    this.#context.freeContext();
+  }
+
   #isAsWanted({ width, height, format, colorRange }: Frame): boolean {
     return (
       width === this.#width && height === this.#height && format === this.#format && colorRange !== AVCOL_RANGE_JPEG

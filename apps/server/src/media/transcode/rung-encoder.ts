@@ -102,6 +102,11 @@ export class RungEncoder {
     return encoded;
   }
 
+  free(): void {
+    this.#context.freeContext();
+    this.#packet.free();
+  }
+
   /** Without lookahead x264 spends its bits by the frame, at the rate that it was opened with; so a source of twice that rate gets half as many for each. */
   #followRate(measured: number | null): void {
     if (measured === null || Math.abs(measured / this.#rate - 1) < RATE_TOLERANCE) return;

@@ -72,6 +72,7 @@ async function decodeFrom(file: SourceFile, { picture }: EncodeJob, chunk: Chunk
   await filter.finish(chunk.take);
   packet.free();
   decoder.free();
+  filter.free();
   return !chunk.isMissed;
 }
 
@@ -179,5 +180,7 @@ class VodRung {
   async end(ticks: number): Promise<void> {
     await this.live.idle();
     this.#writer.end(ticks - this.#delayTicks);
+    // The process goes on with the next chunk; garbage collection knows nothing of an encoder's memory.
+    this.live.free();
   }
 }

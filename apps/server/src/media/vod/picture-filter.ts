@@ -60,6 +60,11 @@ export class PictureFilter {
     await this.#receive(onPicture);
   }
 
+  free(): void {
+    this.#graph?.free();
+    this.#filtered.free();
+  }
+
   #filtersFor({ format, colorTrc }: Frame): string[] {
     const isHdr = colorTrc === AVCOL_TRC_SMPTE2084 || colorTrc === AVCOL_TRC_ARIB_STD_B67;
     const filters = [
