@@ -103,6 +103,10 @@ test("from a browser's picture to another browser's screen it takes at most half
   console.log(
     `WHIP to WHEP: median ${median} ms of ${latencies.length}, worst ${latencies.at(-1)} ms, first picture ${firstFrameMs} ms`,
   );
+  const roundTrips = async () => (await arena.weir.client.health(stream.id)).metrics.WebrtcRoundTripMillis ?? [];
+  const sides = async () => (await roundTrips()).map(({ dimensions }) => dimensions.side).toSorted();
+  await expect.poll(sides, { timeout: 25_000, interval: 500 }).toEqual(["publisher", "viewers"]);
+  for (const { last } of await roundTrips()) expect(last[1]).toBeLessThan(200);
   expect(latencies.length).toBeGreaterThan(100);
   expect(median).toBeLessThanOrEqual(500);
   expect(firstFrameMs).toBeLessThanOrEqual(1000);

@@ -69,7 +69,7 @@ test("a browser's camera, published by WHIP, is watched by WHEP and LL-HLS at on
   await expectRecorded(stream.id);
 });
 
-test("somebody broadcasts from the dashboard, and somebody else watches in real time", async () => {
+test("somebody broadcasts from the dashboard, and somebody else watches in real time, or by HLS where that does not work", async () => {
   const { weir, browser } = arena;
   const stream = await weir.client.streams.create({ name: "studio", profiles: [] });
   const studio = await browser.context.newPage();
@@ -91,6 +91,11 @@ test("somebody broadcasts from the dashboard, and somebody else watches in real 
   await expect.poll(shown, { timeout: 20_000 }).toBeGreaterThan(30);
   await viewer.getByRole("button", { name: "Real time" }).click();
   await expect.poll(() => viewer.evaluate("document.querySelector('video').srcObject")).toBeNull();
+  await viewer.route("**/webrtc/**", (route) => route.fulfill({ status: 406, body: "no room" }));
+  await viewer.getByRole("button", { name: "Real time" }).click();
+  await viewer.getByText("Real time is not available here").waitFor();
+  const playsHls = "(({ srcObject, paused, readyState }) => !srcObject && !paused && readyState > 2)";
+  await expect.poll(() => viewer.evaluate(`${playsHls}(document.querySelector('video'))`)).toBe(true);
   await viewer.close();
   await studio.getByRole("button", { name: "End broadcast" }).click();
   await expect.poll(isLive, { timeout: 20_000 }).toBe(false);
