@@ -202,6 +202,13 @@ describe("WHEP", () => {
     expect([live.peers.latest.isClosed, isTold()]).toEqual([true, true]);
   });
 
+  it("refuses a stream whose B-frames only its pictures tell with 406 and the reason, where there is no room to encode it anew", async () => {
+    await using live = await openLive({ audio: false, bFrames: 2 });
+    const answer = await live.watch();
+    expect([answer.status, await answer.text()]).toEqual([406, expect.stringContaining("no room to encode it anew")]);
+    expect(live.peers.peers).toEqual([]);
+  });
+
   it("refuses a codec that WebRTC does not carry with 406 and the reason, where there is no room to encode it anew", async () => {
     await using live = await openLive();
     live.publication.track({ ...VIDEO, codec: "av1", config: Uint8Array.of(0x81, 0, 0, 0) });

@@ -196,8 +196,9 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
     if (isIndependent && time !== decodeTime && this.#video) {
       this.#hasBFrames = true;
       this.#refusal = this.#openRendition(this.#video);
-      if (this.#refusal) return this.close();
-      return this.#videoSample(sample);
+      if (!this.#refusal) return this.#videoSample(sample);
+      if (this.#viewers.size > 0) this.close();
+      return;
     }
     this.#send("video", isIndependent, time, pictureBytes(this.#parameterSets, isIndependent, data.bytes));
   }
