@@ -41,10 +41,15 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
   expect([stream?.name, stream?.isActive, stream?.record]).toEqual(["Smoke", true, true]);
   expect(await page.content()).not.toContain(arena.weir.apiKey);
 
-  // Its owner watches it, whatever its policy.
+  // Its owner watches it, whatever its policy: on its page and, in a picture, on the wall.
   await arena.weir.client.streams.patch(stream?.id ?? "", { playbackPolicy: { type: "jwt" } });
   await page.reload();
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(60);
+  await page.goto(`${arena.weir.url}/streams/wall`);
+  const tile = page.getByRole("listitem").filter({ hasText: "Smoke" });
+  await tile.locator("img").waitFor();
+  await tile.getByText("Live").waitFor();
+  expect(await violationsOf(page)).toEqual([]);
   expect(problems).toEqual([]);
   await page.close();
 });

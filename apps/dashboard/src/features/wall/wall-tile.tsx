@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
+import { memo } from "react";
 import table from "../../components/table.module.css";
 import { strings } from "../../strings.ts";
 import { standingOf } from "../health/health-standing.ts";
@@ -20,9 +21,7 @@ export function WallTile({ stream, viewers }: Props) {
     <li className={classes.tile} data-health={status}>
       <LiveStill stream={stream} />
       <div className={classes.words}>
-        <Link to="/streams/$streamId" params={{ streamId: stream.id }} className={`${table.name} ${classes.link}`}>
-          {stream.name}
-        </Link>
+        <TileLink id={stream.id} name={stream.name} />
         <div className={classes.facts}>
           <StreamState stream={stream} />
           <StreamHealthWord stream={stream} />
@@ -33,3 +32,10 @@ export function WallTile({ stream, viewers }: Props) {
     </li>
   );
 }
+
+/** Most of a tile's cost, and it changes with the name alone. */
+const TileLink = memo(({ id, name }: Pick<Stream, "id" | "name">) => (
+  <Link to="/streams/$streamId" params={{ streamId: id }} className={`${table.name} ${classes.link}`}>
+    {name}
+  </Link>
+));
