@@ -3,6 +3,7 @@ import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
+import { useDeferredValue } from "react";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { LastMoment, Moment } from "../../components/moment.tsx";
 import classes from "../../components/table.module.css";
@@ -18,6 +19,8 @@ import { StreamState } from "./stream-state.tsx";
 
 const text = strings.streams.columns;
 
+const NO_ROWS: readonly Stream[] = [];
+
 interface Props {
   readonly streams: readonly Stream[];
   /** Ids of the rows that are ticked. */
@@ -29,6 +32,8 @@ interface Props {
 
 export function StreamList({ streams, picked, onPick, sort, onSort }: Props) {
   const { data: viewers } = useQuery({ ...viewersByIdQuery, enabled: streams.some(({ isActive }) => isActive) });
+  // Rendered in small steps, so that the page answers meanwhile.
+  const rows = useDeferredValue(streams, NO_ROWS);
   const count = streams.filter(({ id }) => picked.has(id)).length;
   const tick = (stream: Stream) => <Tick stream={stream} picked={picked} onPick={onPick} />;
   const heading = (field: SortField, name: string) => <SortHeading {...{ field, name, sort, onSort }} />;
@@ -36,7 +41,7 @@ export function StreamList({ streams, picked, onPick, sort, onSort }: Props) {
     isActive && viewers ? countText(viewers.get(playbackId) ?? 0) : strings.actions.none;
   return (
     <TableOrCards
-      items={streams}
+      items={rows}
       narrow="64em"
       columns={[
         {

@@ -3,6 +3,8 @@ import { useDocumentTitle } from "@mantine/hooks";
 import { IconLayoutGrid } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import type { Stream } from "@weir/contract";
+import { useDeferredValue } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { Loading } from "../../components/loading.tsx";
 import page from "../../components/page.module.css";
@@ -20,6 +22,7 @@ const text = strings.wall;
 const route = getRouteApi("/app/streams/wall");
 /** A page of the wall: more than a screen holds, and few enough to ask for every few seconds. */
 const MAX_TILES = 48;
+const NO_TILES: readonly Stream[] = [];
 
 /** The pictures of all live streams, each with its state, health and viewers. */
 export function WallPage() {
@@ -27,6 +30,8 @@ export function WallPage() {
   const navigate = route.useNavigate();
   const { data: streams, error } = useQuery(streamsQuery(wallStreams(search), MAX_TILES));
   const { data: viewers } = useQuery(viewersByIdQuery);
+  // Rendered in small steps, so that the page answers meanwhile.
+  const tiles = useDeferredValue(streams?.items ?? NO_TILES, NO_TILES);
   useDocumentTitle(`${text.title} · ${strings.app.name}`);
   const narrow = (change: Record<string, unknown>): void => {
     void navigate({
@@ -54,7 +59,7 @@ export function WallPage() {
       {!streams && !error && <Loading lines={6} />}
       {streams?.items.length === 0 && <NothingLive search={search} />}
       <ul className={classes.wall} aria-label={text.title}>
-        {streams?.items.map((stream) => (
+        {tiles.map((stream) => (
           <WallTile key={stream.id} stream={stream} viewers={viewers?.get(stream.playbackId) ?? 0} />
         ))}
       </ul>
