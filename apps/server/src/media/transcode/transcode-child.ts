@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Socket } from "node:net";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 import { systemClock } from "../../platform/clock.ts";
 import { AudioEngine } from "./audio-child-engine.ts";
 import { FatalTranscodeError } from "./fatal-transcode-error.ts";
@@ -25,7 +25,7 @@ const NICENESS = 5;
 /** And so does every live stream that is transcoded, before a preview that anybody may ask for. */
 const NICENESS_OF_PREVIEWS = 15;
 
-setPriority(NICENESS);
+giveWay(NICENESS);
 const input = new Socket({ fd: 3, readable: true, writable: false });
 const output = new Socket({ fd: 4, readable: false, writable: true });
 const waiting: ToChild[] = [];
@@ -51,13 +51,18 @@ async function work(): Promise<void> {
     else if (message.type === "start") engine = await TranscodeEngine.open(message.start, send, systemClock);
     else if (message.type === "start-audio") engine = await AudioEngine.open(message.start, send);
     else if (message.type === "start-preview") {
-      setPriority(NICENESS_OF_PREVIEWS);
+      giveWay(NICENESS_OF_PREVIEWS);
       engine = await PreviewEngine.open(message.start, send);
     } else throw new FatalTranscodeError("internal", `The transcoder got "${message.type}" before it was started`);
     tellAlive();
     if (output.writableNeedDrain) await once(output, "drain");
   }
   isWorking = false;
+}
+
+/** A server that was started with a lower priority keeps it: a confined child may not raise its own. */
+function giveWay(niceness: number): void {
+  setPriority(Math.max(niceness, getPriority()));
 }
 
 function tellAlive(): void {
