@@ -75,15 +75,15 @@ export class BenchServer {
     return new BenchServer(child, startMs, banner, folder);
   }
 
-  /** A new stream that is not recorded, without a ladder unless told. */
+  /** A new stream, without a ladder and not recorded unless told. */
   async createStream(
     name: string,
     profiles: Profiles = [],
-  ): Promise<{ id: string; publishUrl: string; hlsUrl: string; streamKey: string }> {
-    const { id, streamKey = "", playbackId } = await this.client.streams.create({ name, profiles });
+    record = false,
+  ): Promise<{ id: string; publishUrl: string; hlsUrl: string; streamKey: string; playbackId: string }> {
+    const { id, streamKey = "", playbackId } = await this.client.streams.create({ name, profiles, record });
     return {
-      id,
-      streamKey,
+      ...{ id, streamKey, playbackId },
       publishUrl: `${this.#rtmpUrl}/${streamKey}`,
       hlsUrl: `${this.url}/hls/${playbackId}/index.m3u8`,
     };

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { measureAssets } from "./bench-assets.ts";
 import { measureChurn } from "./bench-churn.ts";
+import { measureClips } from "./bench-clips.ts";
 import { compareVersions } from "./bench-compare.ts";
 import { measureDelivery } from "./bench-delivery.ts";
 import { measureEvents } from "./bench-events.ts";
@@ -12,12 +13,13 @@ import { measureFirstPart, measurePartAge } from "./bench-latency.ts";
 import { measurePlayer } from "./bench-player.ts";
 import { withDataFolder, withServer } from "./bench-server.ts";
 import { measureTargets } from "./bench-targets.ts";
+import { measureThumbnails } from "./bench-thumbnails.ts";
 import { measureWebhooks } from "./bench-webhooks.ts";
 import { makeClip } from "./clip.ts";
 import { formatRow, machine, type Row } from "./report.ts";
 
 const EVERYTHING =
-  "startup,first,age,delivery,player,events,webhooks,targets,feed,churn,ladder,ladder-quality,assets,ingest";
+  "startup,first,age,delivery,player,events,webhooks,targets,thumbnails,clips,feed,churn,ladder,ladder-quality,assets,ingest";
 
 const HELP = `npm run bench -- [options]
 
@@ -41,6 +43,7 @@ const MEASUREMENTS = {
   events: measureEvents,
   webhooks: measureWebhooks,
   targets: measureTargets,
+  thumbnails: measureThumbnails,
   churn: measureChurn,
 };
 
@@ -88,6 +91,10 @@ async function run(): Promise<void> {
     tell({ what: "what each publisher sends", value: clip.bitrateBps / 1e6, unit: "Mbit/s" });
     for (const [name, measure] of Object.entries(MEASUREMENTS)) {
       if (chosen.has(name)) await withServer(folder, async (server) => tell(...(await measure(server, clip))));
+    }
+    if (chosen.has("clips")) {
+      const reordered = await makeClip(2);
+      await withServer(folder, async (server) => tell(...(await measureClips(server, reordered))));
     }
     if (chosen.has("feed")) tell(...(await measureFeed(clip)));
     if (chosen.has("ladder")) {
