@@ -34,12 +34,15 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   await new Promise<void>((resolve) => answers.listen(path, resolve));
   project.provide("postgresSocket", path);
   return async () => {
+    // The server is stopped by timers that keep no process alive: without this one the run would end before the folders are removed.
+    const stopping = setInterval(() => {}, 1_000);
     answers.close();
     await starting?.then(
       (server) => server.close(),
       () => {},
     );
     rmSync(folder, { recursive: true });
+    clearInterval(stopping);
   };
 }
 
