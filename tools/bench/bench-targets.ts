@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { BenchServer } from "./bench-server.ts";
@@ -16,40 +16,67 @@ const FLOOR = fileURLToPath(new URL("./relay-floor.ts", import.meta.url));
 const STREAMS = 5;
 const TARGETS = 10;
 const ROUNDS = 4;
-const WATCHED_MS = 6_000;
+const WATCHED_MS = 5_000;
 const SETTLE_MS = 1_500;
+/** A new process compiles what it runs. */
+const WARM_UP_MS = 15_000;
 const ONLINE_WITHIN_MS = 30_000;
 
-/** What forwarding each stream to ten RTMP targets costs, beside a bare Node process that forwards the same bytes to ten sockets. */
+/** A process that forwards, or does not. */
+interface Forwarder extends AsyncDisposable {
+  readonly pid: number;
+  turn(isOn: boolean): Promise<void>;
+}
+
+/**
+ * What forwarding each stream to ten RTMP targets costs, beside a bare Node process that forwards the same bytes to ten sockets. Both are
+ * measured in turn, so that what else the machine does falls on both.
+ */
 export async function measureTargets(server: BenchServer, clip: Clip): Promise<Row[]> {
-  const weir = (await costOfWeir(server, clip)) / STREAMS;
-  const floor = (await costOfRelay(clip)) / STREAMS;
+  await using weir = await forwardingServer(server, clip);
+  await using relay = await relayProcess(clip);
+  const costs: [weir: number[], relay: number[]] = [[], []];
+  for (const forwarder of [weir, relay]) {
+    await forwarder.turn(true);
+    await wait(WARM_UP_MS);
+    await forwarder.turn(false);
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    costs[0].push(await costOfForwarding(weir));
+    costs[1].push(await costOfForwarding(relay));
+  }
+  const [targets, relaying] = costs.map((list) => median(list) / STREAMS) as [number, number];
   return [
-    { what: `CPU of ${TARGETS} RTMP targets`, value: weir * 1000, unit: "thousandths of a core" },
-    { what: `CPU of relaying to ${TARGETS} sockets in bare Node`, value: floor * 1000, unit: "thousandths of a core" },
-    { what: "RTMP targets to relaying", value: weir / floor, unit: "" },
+    { what: `CPU of ${TARGETS} RTMP targets`, value: targets * 1000, unit: "thousandths of a core" },
+    {
+      what: `CPU of relaying to ${TARGETS} sockets in bare Node`,
+      value: relaying * 1000,
+      unit: "thousandths of a core",
+    },
+    { what: "RTMP targets to relaying", value: targets / relaying, unit: "" },
   ];
 }
 
-async function costOfWeir(server: BenchServer, clip: Clip): Promise<number> {
+async function forwardingServer(server: BenchServer, clip: Clip): Promise<Forwarder> {
   const sink = await RtmpSink.start();
   const { streams, targets } = server.client;
   const senders: RtmpSender[] = [];
   const streamIds: string[] = [];
   const targetIds: string[] = [];
-  try {
-    for (let n = 0; n < TARGETS; n++) {
-      const made = await targets.create({ url: `rtmp://127.0.0.1:${sink.port}/live/target-${n}`, disabled: true });
-      targetIds.push(made.id);
-    }
-    for (let n = 0; n < STREAMS; n++) {
-      const { id, publishUrl } = await server.createStream(`targets ${n}`);
-      const refs = targetIds.map((target) => ({ profile: "source", id: target }));
-      await streams.patch(id, { multistream: { targets: refs } });
-      streamIds.push(id);
-      senders.push(await RtmpSender.start(publishUrl, clip));
-    }
-    return await differenceOf(server.pid, async (isOn) => {
+  for (let n = 0; n < TARGETS; n++) {
+    const made = await targets.create({ url: `rtmp://127.0.0.1:${sink.port}/live/target-${n}`, disabled: true });
+    targetIds.push(made.id);
+  }
+  for (let n = 0; n < STREAMS; n++) {
+    const { id, publishUrl } = await server.createStream(`targets ${n}`);
+    const refs = targetIds.map((target) => ({ profile: "source", id: target }));
+    await streams.patch(id, { multistream: { targets: refs } });
+    streamIds.push(id);
+    senders.push(await RtmpSender.start(publishUrl, clip));
+  }
+  return {
+    pid: server.pid,
+    async turn(isOn) {
       for (const target of targetIds) await targets.patch(target, { disabled: !isOn });
       await until(async () => {
         const shown = await Promise.all(streamIds.map((id) => streams.get(id)));
@@ -57,48 +84,51 @@ async function costOfWeir(server: BenchServer, clip: Clip): Promise<number> {
         const count = isOn ? TARGETS * STREAMS : 0;
         return sink.count === count && states.every((state) => state === (isOn ? "Online" : "Idle"));
       });
-    });
-  } finally {
-    await Promise.all(senders.map((sender) => sender.stop()));
-    await sink.stop();
-  }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(senders.map((sender) => sender.stop()));
+      await sink.stop();
+    },
+  };
 }
 
-async function costOfRelay(clip: Clip): Promise<number> {
+async function relayProcess(clip: Clip): Promise<Forwarder> {
   const child = fork(FLOOR);
   const [ports] = (await once(child, "message")) as [RelayPorts];
   const senders: RtmpSender[] = [];
   for (let n = 0; n < STREAMS; n++) senders.push(await RtmpSender.startRaw(ports.in, clip));
-  let sinks: ReturnType<typeof connect>[] = [];
-  const connectSink = () => connect(ports.out, "127.0.0.1").resume();
-  try {
-    return await differenceOf(child.pid ?? 0, async (isOn) => {
-      for (const socket of sinks) socket.destroy();
-      sinks = isOn ? Array.from({ length: TARGETS * STREAMS }, connectSink) : [];
-    });
-  } finally {
-    for (const socket of sinks) socket.destroy();
-    await Promise.all(senders.map((sender) => sender.stop()));
-    child.kill();
-  }
+  let sinks: Socket[] = [];
+  const drop = () => {
+    for (const socket of sinks.splice(0)) socket.destroy();
+  };
+  return {
+    pid: child.pid ?? 0,
+    async turn(isOn) {
+      drop();
+      if (!isOn) return;
+      sinks = Array.from({ length: TARGETS * STREAMS }, () => connect(ports.out, "127.0.0.1").resume());
+      await Promise.all(sinks.map((socket) => once(socket, "connect")));
+    },
+    async [Symbol.asyncDispose]() {
+      drop();
+      await Promise.all(senders.map((sender) => sender.stop()));
+      child.kill();
+    },
+  };
 }
 
-/** Cores that the process takes more while something is on than while it is off. */
-async function differenceOf(pid: number, turn: (isOn: boolean) => Promise<void>): Promise<number> {
-  const differences: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    await turn(true);
-    const on = await cores(pid);
-    await turn(false);
-    differences.push(on - (await cores(pid)));
-  }
-  return median(differences);
+/** Cores that a process takes more while it forwards than right behind. */
+async function costOfForwarding({ pid, turn }: Forwarder): Promise<number> {
+  await turn(true);
+  const on = await cores(pid);
+  await turn(false);
+  return on - (await cores(pid));
 }
 
 async function cores(pid: number): Promise<number> {
+  // The database has changes of targets to write, which is not what is asked.
   await wait(SETTLE_MS);
   const startedAt = performance.now();
-  // The database has changes of targets to write, which is not what is asked.
   const cpu = await cpuDuring([pid], () => wait(WATCHED_MS));
   return (cpu * 1000) / (performance.now() - startedAt);
 }
