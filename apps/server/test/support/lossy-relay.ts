@@ -8,7 +8,12 @@ export interface LossyRelayOptions {
   readonly loss: number;
   /** Packets that are held back until the next one has gone, from 0 to 1. */
   readonly reordered: number;
+  /** Of the packets that go there, from 0 to 1: each brings one of the connection's first packets along once more, its handshake among them. */
+  readonly replayed?: number;
 }
+
+/** First packets that are kept to be sent again. */
+const MAX_KEPT = 50;
 
 /** A line's buffer: packets that would wait for longer are dropped. */
 const MAX_QUEUE_MS = 200;
@@ -18,6 +23,8 @@ export class LossyRelay implements AsyncDisposable {
   loss: number;
   /** What the line carries of what comes from the target. */
   bitsPerSecond = Number.POSITIVE_INFINITY;
+  replays = 0;
+  readonly #kept: Buffer[] = [];
   #freeAt = 0;
   readonly #options: LossyRelayOptions;
   readonly #front: Socket = createSocket("udp4");
@@ -27,7 +34,14 @@ export class LossyRelay implements AsyncDisposable {
   private constructor(options: LossyRelayOptions) {
     this.#options = options;
     this.loss = options.loss;
-    this.#front.on("message", (message, from) => this.#backOf(from.port).send(message, options.target, "127.0.0.1"));
+    this.#front.on("message", (message, from) => {
+      const back = this.#backOf(from.port);
+      back.send(message, options.target, "127.0.0.1");
+      if (this.#kept.length < MAX_KEPT) this.#kept.push(message);
+      if (this.#chance() >= (options.replayed ?? 0)) return;
+      this.replays++;
+      back.send(this.#kept[this.replays % this.#kept.length] ?? message, options.target, "127.0.0.1");
+    });
   }
 
   static async open(options: LossyRelayOptions): Promise<LossyRelay> {
