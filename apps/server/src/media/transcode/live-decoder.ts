@@ -34,7 +34,10 @@ export class LiveDecoder {
     this.#frame.alloc();
   }
 
-  static async open({ codec: name, config }: Pick<TranscodeSource, "codec" | "config">): Promise<LiveDecoder> {
+  static async open(
+    { codec: name, config }: Pick<TranscodeSource, "codec" | "config">,
+    threads = 2,
+  ): Promise<LiveDecoder> {
     const codec = findDecoder(name);
     if (!codec) throw new DecodeError(`this build of FFmpeg has no decoder for ${name}`);
     const context = new CodecContext();
@@ -43,7 +46,7 @@ export class LiveDecoder {
     context.pktTimebase = new Rational(1, TICKS_PER_SECOND);
     // Threads by frame would hold back a frame each.
     context.threadType = FF_THREAD_SLICE;
-    context.threadCount = 2;
+    context.threadCount = threads;
     // For H.264 the flag says that there are no B-frames; dav1d takes it as "decode one frame at a time".
     if (name === "av1") context.setFlags(AV_CODEC_FLAG_LOW_DELAY);
     check(await context.open2(codec), "cannot open the decoder");

@@ -23,7 +23,8 @@ const FORMATS = {
 
 /** What is made of a keyframe, see `StillJob.format`; null where it cannot be decoded. Runs inside a child only. */
 export async function makeStill(job: StillJob, keyframe: Uint8Array): Promise<Uint8Array | null> {
-  const decoder = await LiveDecoder.open(job);
+  // A second thread would cost a fifth more CPU for one picture, to be started and waited for.
+  const decoder = await LiveDecoder.open(job, 1);
   let made: Uint8Array | null = null;
   const onFrame = async (picture: Frame): Promise<void> => {
     made ??= await (job.format === "tile" ? tileOf(picture, job) : imageOf(picture, job, job.format));
