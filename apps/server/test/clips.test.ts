@@ -1,4 +1,5 @@
 import type { Asset } from "@weir/contract";
+import { Livepeer } from "livepeer";
 import { expect, onTestFinished, test } from "vitest";
 import { shareArena } from "./support/arena.ts";
 import { AvFile } from "./support/av-file.ts";
@@ -58,7 +59,7 @@ test("a clip of a running broadcast with B-frames plays within seconds, in a bro
   await page.close();
 });
 
-test("a clip of a broadcast that is not recorded is cut from its last seconds", async () => {
+test("a clip of a broadcast that is not recorded is cut from its last seconds, as the public SDK asks for it", async () => {
   await using broadcast = await startBroadcast(arena.weir, {
     seconds: 20,
     bFrames: 2,
@@ -69,10 +70,14 @@ test("a clip of a broadcast that is not recorded is cut from its last seconds", 
   await expect.poll(begun, { timeout: 15_000 }).toBeGreaterThanOrEqual(4);
   const startTime = Date.now() - 3_000;
   const { playbackId } = broadcast.stream;
-  const { asset } = await client.clips.create({ playbackId, startTime, endTime: startTime + 2_500 });
-  const phase = async () => (await client.assets.get(asset.id)).status.phase;
+  const sdk = new Livepeer({ apiKey: arena.weir.apiKey, serverURL: `${arena.weir.url}/api` });
+  const { data } = await sdk.stream.createClip({ playbackId, startTime, endTime: startTime + 2_500, name: "SDK" });
+  expect(data?.task.id).toMatch(/./);
+  const id = data?.asset.id ?? "";
+  const phase = async () => (await sdk.asset.get(id)).asset?.status?.phase;
   await expect.poll(phase, { timeout: MAX_MS }).toBe("ready");
-  const { downloadUrl = "", videoSpec } = await client.assets.get(asset.id);
+  expect((await sdk.stream.getClips(broadcast.stream.id)).data?.map((clip) => clip.id)).toEqual([id]);
+  const { downloadUrl = "", videoSpec } = await client.assets.get(id);
   expect(videoSpec?.duration).toBeCloseTo(2.5, 1);
   await using file = await AvFile.open(downloadUrl);
   expect(Object.values(await file.decode())[0]).toBeGreaterThanOrEqual(2.5 * 30 - 5);

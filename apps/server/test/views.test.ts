@@ -5,6 +5,8 @@ import { startBroadcast } from "./support/broadcast.ts";
 import { startPublisher } from "./support/publisher.ts";
 
 const arena = shareArena();
+/** Of no other stream of the shared server. */
+const CREATOR = "of-the-views";
 
 /** A viewer behind a proxy that names the address; looks at a playlist once a second, as players do, until disposed of. */
 function watch(url: string, address: string): Disposable {
@@ -18,7 +20,7 @@ function watch(url: string, address: string): Disposable {
 
 test("viewers are counted while they watch, as the public SDK reads it", async () => {
   const { weir } = arena;
-  await using broadcast = await startBroadcast(weir);
+  await using broadcast = await startBroadcast(weir, { stream: { creatorId: CREATOR } });
   const { metrics } = new Livepeer({ apiKey: weir.apiKey, serverURL: `${weir.url}/api` });
   const { playbackId, id: streamId } = broadcast.stream;
   const now = async () => (await metrics.getRealtimeViewership(playbackId)).data?.map(({ viewCount }) => viewCount);
@@ -29,12 +31,17 @@ test("viewers are counted while they watch, as the public SDK reads it", async (
 
   const viewership = async () => (await metrics.getViewership({ playbackId })).data;
   await expect.poll(viewership, { timeout: 30_000 }).toMatchObject([{ viewCount: 2 }]);
-  const [views] = await weir.client.views.query({ playbackId, timeStep: "hour", breakdownBy: ["playbackId"] });
-  expect(views).toMatchObject({ playbackId, viewCount: 2, timestamp: expect.any(Number) });
-  expect(views?.playtimeMins).toBeGreaterThan(0);
+  const views = async () =>
+    (await weir.client.views.query({ playbackId, timeStep: "hour", breakdownBy: ["playbackId"] }))[0];
+  // They may have begun a moment before they were counted.
+  await expect.poll(async () => (await views())?.playtimeMins ?? 0, { timeout: 30_000 }).toBeGreaterThan(0);
+  expect(await views()).toMatchObject({ playbackId, viewCount: 2, timestamp: expect.any(Number) });
   const creator = (await metrics.getCreatorViewership({ streamId })).data;
   expect(creator?.map(({ viewCount }) => viewCount)).toEqual([2]);
   expect((await metrics.getPublicViewership(playbackId)).data).toMatchObject({ playbackId, viewCount: 2 });
+  const [from, to] = [Date.now() - 3_600_000, Date.now()];
+  const { usageMetric } = await metrics.getUsage({ from, to, creatorId: CREATOR });
+  expect(usageMetric?.deliveryUsageMins).toBeGreaterThan(0);
 });
 
 test("a stream key that is rotated puts its publisher out, and the session goes on with the new one", async () => {
