@@ -1,21 +1,20 @@
 import type { Profile, RecordingSpec, TranscodeProfile } from "@weir/contract";
 
-/** The profiles of a ladder that a recording keeps beside the source; all of them where the spec names none. */
+/**
+ * The profiles of a ladder that a recording keeps in addition to the source; all of them if the spec names none. A recording encodes nothing again,
+ * so for each profile of the spec it keeps the rung with that name or, if there is none, the rung that is closest to it.
+ */
 export function recordedProfiles(spec: RecordingSpec | null | undefined, ladder: readonly Profile[]): Profile[] {
   const wanted = spec?.profiles;
-  return wanted ? ladder.filter((profile) => wanted.some((one) => isSame(one, profile))) : [...ladder];
+  if (!wanted) return [...ladder];
+  const kept = new Set(wanted.map((one) => closestRung(one, ladder)));
+  return ladder.filter((profile) => kept.has(profile));
 }
 
-/** The first profile of a spec that the ladder does not make; null if it makes them all. */
-export function profileNotInLadder(
-  spec: RecordingSpec | null | undefined,
-  ladder: readonly Profile[],
-): TranscodeProfile | null {
-  return spec?.profiles?.find((one) => !ladder.some((profile) => isSame(one, profile))) ?? null;
-}
-
-/** Whether a profile of a spec is this one of the ladder: what it names is the same. */
-function isSame({ encoder = "H.264", fps = 0, ...wanted }: TranscodeProfile, profile: Profile): boolean {
-  if (encoder !== "H.264" || (fps !== 0 && fps !== profile.fps)) return false;
-  return Object.entries(wanted).every(([field, value]) => profile[field as keyof typeof wanted] === value);
+function closestRung(wanted: TranscodeProfile, ladder: readonly Profile[]): Profile | undefined {
+  const named = ladder.find(({ name }) => name === wanted.name);
+  if (named) return named;
+  const heightsApart = ({ height }: Profile) => (wanted.height === undefined ? 0 : Math.abs(height - wanted.height));
+  const bitratesApart = ({ bitrate }: Profile) => Math.abs(Math.log(bitrate / wanted.bitrate));
+  return ladder.toSorted((a, b) => heightsApart(a) - heightsApart(b) || bitratesApart(a) - bitratesApart(b))[0];
 }

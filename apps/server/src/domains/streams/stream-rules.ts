@@ -1,6 +1,5 @@
-import type { NewStream, NewTargetRef, Profile, RecordingSpec } from "@weir/contract";
+import type { NewStream, NewTargetRef, Profile } from "@weir/contract";
 import { BadRequest } from "../api/index.ts";
-import { profileNotInLadder } from "../recorded-profiles.ts";
 
 /** A target can always name the source itself, so no profile may have that name. */
 const SOURCE = "source";
@@ -35,16 +34,6 @@ export function checkUserTags(userTags: NewStream["userTags"]): void {
 /** `record` is its value after the request. */
 export function checkRecordingSpec(recordingSpec: NewStream["recordingSpec"], record: boolean): void {
   if (recordingSpec && !record) throw new BadRequest("recordingSpec is only supported with record=true");
-}
-
-/** A recording keeps renditions of the live ladder. Both are the values after the request. */
-export function checkRecordedProfiles(spec: RecordingSpec | null | undefined, ladder: readonly Profile[]): void {
-  const missing = profileNotInLadder(spec, ladder);
-  if (!missing) return;
-  const made = ladder.map(({ name, width, height, bitrate }) => ({ name, width, height, bitrate }));
-  throw new BadRequest(
-    `a recording keeps renditions of the live ladder, and none of the stream's profiles is ${JSON.stringify(missing)}: name profiles of the stream in recordingSpec, with the same values. available: ${JSON.stringify(made)}`,
-  );
 }
 
 /** Checks targets against the profiles that they may name. The store checks whether an `id` exists. */

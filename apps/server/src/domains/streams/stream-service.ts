@@ -29,14 +29,7 @@ import {
   TooManyTestBroadcasts,
 } from "./stream-errors.ts";
 import { streamRecord } from "./stream-record.ts";
-import {
-  checkProfiles,
-  checkRecordedProfiles,
-  checkRecordingSpec,
-  checkTargets,
-  checkUserTags,
-  creatorValue,
-} from "./stream-rules.ts";
+import { checkProfiles, checkRecordingSpec, checkTargets, checkUserTags, creatorValue } from "./stream-rules.ts";
 import {
   countStreams,
   findStream,
@@ -81,7 +74,6 @@ export class StreamService {
     checkProfiles(profiles);
     checkUserTags(input.userTags);
     checkRecordingSpec(input.recordingSpec, input.record ?? false);
-    checkRecordedProfiles(input.recordingSpec, profiles);
     checkTargets(targets, profiles);
     const refusal = input.pull ? this.#deps.outbound.refusalOf(input.pull.source, PULL) : null;
     if (refusal !== null) throw new BadRequest(`streams cannot be pulled from this url: ${refusal}`);
@@ -266,8 +258,6 @@ export class StreamService {
     checkProfiles(profiles);
     checkUserTags(patch.userTags);
     checkRecordingSpec(patch.recordingSpec, record);
-    if (patch.recordingSpec !== undefined || patch.profiles !== undefined)
-      checkRecordedProfiles(patch.recordingSpec ?? row.recording_spec, profiles);
     const targets = patch.multistream?.targets;
     if (targets) checkTargets(targets, row.profiles);
     const owner = { projectId: row.project_id, userId: row.user_id };
