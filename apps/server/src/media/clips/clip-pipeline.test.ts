@@ -182,13 +182,10 @@ test("the sound of a clip is as long as its pictures, and the middle is the pare
     (rendition?.track.timescale ?? 1);
   expect(seconds(video)).toBeCloseTo(1, 1);
   expect(seconds(audio)).toBeCloseTo(1, 1);
-  expect(video?.segments.map(({ msn, discontinuity }) => [msn, discontinuity])).toEqual([
-    ...[
-      [1, false],
-      [2, true],
-      [3, true],
-    ],
-  ]);
+  // Times continue, so nothing is discontinuous although the edges have a decoder configuration of their own.
+  expect(video?.segments.map(({ msn, discontinuity }) => ({ msn, discontinuity }))).toEqual(
+    [1, 2, 3].map((msn) => ({ msn, discontinuity: false })),
+  );
   const inits = video?.segments.map(({ init }) => init);
   expect(inits?.[1]).toBe(parent.renditions[0]?.segments[0]?.init);
 });

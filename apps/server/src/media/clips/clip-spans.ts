@@ -93,8 +93,10 @@ export class ClipSpans {
   }
 }
 
-/** A clip begins without a discontinuity, and has one where its decoder configuration changes. */
-function withDiscontinuity(row: StoredSegment, nth: number, rows: readonly StoredSegment[]): StoredSegment {
-  const before = rows[nth - 1];
-  return { ...row, discontinuity: before !== undefined && (row.discontinuity || before.init !== row.init) };
+/**
+ * A clip begins without a discontinuity. Its edges have decoder configurations of their own and times that continue, which RFC 8216bis 4.4.4.3 allows without
+ * one. hls.js would align the decode times behind each one with the end of the pictures before it, and move the pictures away from the audio.
+ */
+function withDiscontinuity(row: StoredSegment, nth: number): StoredSegment {
+  return { ...row, discontinuity: nth > 0 && row.discontinuity };
 }
