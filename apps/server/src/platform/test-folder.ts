@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const MEMORY = "/dev/shm";
 /** The databases and recordings of the tests that run at a time. */
-const LEAST_FREE_BYTES = 4 * 1024 ** 3;
+const MIN_FREE_BYTES = 4 * 1024 ** 3;
 
 /**
  * For tests: a new folder, in memory where the machine has room for it. A database is hundreds of small files: to make one takes a disk a
@@ -17,7 +17,7 @@ export function makeTestFolder(purpose: string): string {
 function hasRoomInMemory(): boolean {
   try {
     const { bavail, bsize } = statfsSync(MEMORY);
-    return bavail * bsize >= LEAST_FREE_BYTES;
+    return bavail * bsize >= MIN_FREE_BYTES;
   } catch {
     return false;
   }

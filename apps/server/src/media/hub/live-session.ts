@@ -270,14 +270,16 @@ export class LiveSession {
     this.targets.flow(true);
   }
 
+  /** The fields of every fact about the session. */
+  #about() {
+    const at = this.#settings.clock.now();
+    return { streamId: this.streamId, epoch: this.#epoch, at, sessionId: this.sessionId };
+  }
+
   #targetChanged({ id, name, profile }: RestreamTarget, status: TargetStatus, told: TargetEvent): void {
-    const { clock, eventSink } = this.#settings;
-    eventSink.report({
+    this.#settings.eventSink.report({
       type: "target-changed",
-      streamId: this.streamId,
-      epoch: this.#epoch,
-      at: clock.now(),
-      sessionId: this.sessionId,
+      ...this.#about(),
       target: { id, name, profile },
       state: status.state,
       reason: "reason" in status ? status.reason : null,
@@ -291,14 +293,11 @@ export class LiveSession {
   }
 
   #segmentClosed(segments: readonly RenditionSegment[], position: TimelinePosition): void {
-    const { clock, eventSink, recorder } = this.#settings;
+    const { eventSink, recorder } = this.#settings;
     const source = segments.find(({ segment }) => segment.init !== null)?.segment;
     const fact = {
       type: "segment-closed",
-      streamId: this.streamId,
-      epoch: this.#epoch,
-      at: clock.now(),
-      sessionId: this.sessionId,
+      ...this.#about(),
       position,
       durationSeconds: source?.seconds ?? 0,
       bytes: segments.reduce((bytes, { segment }) => bytes + segment.bytes, 0),
@@ -308,13 +307,10 @@ export class LiveSession {
   }
 
   #rungsClosed(segments: readonly RenditionSegment[]): void {
-    const { clock, rungRecorder } = this.#settings;
+    const { rungRecorder } = this.#settings;
     const fact = {
       type: "rungs-recorded",
-      streamId: this.streamId,
-      epoch: this.#epoch,
-      at: clock.now(),
-      sessionId: this.sessionId,
+      ...this.#about(),
       bytes: segments.reduce((bytes, { segment }) => bytes + segment.bytes, 0),
     } as const;
     rungRecorder?.record(fact, segments);
@@ -331,13 +327,10 @@ export class LiveSession {
     missed,
     renditionBytes,
   }: TranscodedSegment): void {
-    const { clock, eventSink, orchestrator } = this.#settings;
+    const { eventSink, orchestrator } = this.#settings;
     eventSink.report({
       type: "segment-transcoded",
-      streamId: this.streamId,
-      epoch: this.#epoch,
-      at: clock.now(),
-      sessionId: this.sessionId,
+      ...this.#about(),
       segment: { name: `${msn}.m4s`, seqNo: msn, duration: seconds, byteSize: sourceBytes },
       startTime,
       latencyMs,
@@ -375,10 +368,7 @@ export class LiveSession {
     const rate = (bytes: number) => (seconds > 0 ? Math.round(bytes / seconds) : 0);
     eventSink.report({
       type: "source-metrics",
-      streamId: this.streamId,
-      epoch: this.#epoch,
-      at: clock.now(),
-      sessionId: this.sessionId,
+      ...this.#about(),
       source: this.source,
       recordingRoom: recorder ? recordingRoom() : null,
       mediaTimeMs: Math.round(ticksToMs(this.pipeline.position.endTicks, 90_000)),

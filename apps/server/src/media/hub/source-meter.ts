@@ -8,7 +8,7 @@ const JUMP_MEMORY_MS = 60_000;
 /** A longer step from one packet to the next of its track is a jump of the clock, not a frame. */
 const LONGEST_STEP_TICKS = TICKS_PER_SECOND;
 /** Below this rate, a second without a picture means nothing. */
-const LEAST_FRAME_RATE = 4;
+const MIN_FRAME_RATE = 4;
 
 /** The input of one second. */
 interface Second {
@@ -105,7 +105,7 @@ export class SourceMeter {
     const frames = sum(this.#seconds, (second) => second.frames);
     const videoTicks = sum(this.#seconds, (second) => second.videoTicks);
     const frameRate = videoTicks > 0 ? Math.round((frames / videoTicks) * TICKS_PER_SECOND * 100) / 100 : null;
-    const isDense = this.#announced("audio") || (frameRate ?? 0) >= LEAST_FRAME_RATE;
+    const isDense = this.#announced("audio") || (frameRate ?? 0) >= MIN_FRAME_RATE;
     return {
       measuredSeconds: this.#seconds.length,
       frameRate,

@@ -4,7 +4,7 @@ const SLOWEST_SECONDS = 1;
 /** 24 AAC frames of 48 kHz, 22 of 44.1 kHz: four parts in a segment of 2 s. */
 const AUDIO_SECONDS = 0.513;
 /** RFC 8216bis 4.4.4.9: a part that is neither independent nor last lasts at least 85 % of the target. */
-const LEAST_FILL = 0.85;
+const MIN_FILL = 0.85;
 const LADDER_HOLD_BACK = 1.5;
 const SLOW_FRAME_SECONDS = 1 / 12;
 /** Sources count in milliseconds, so a frame may appear longer than it is by this much. */
@@ -55,7 +55,7 @@ export class PartTarget implements PartLimits {
     if (frame <= SLOW_FRAME_SECONDS) this.#seconds = FAST_SECONDS;
     else
       this.#seconds =
-        Math.floor(SLOW_SECONDS / frame) * frame >= SLOW_SECONDS * LEAST_FILL ? SLOW_SECONDS : SLOWEST_SECONDS;
+        Math.floor(SLOW_SECONDS / frame) * frame >= SLOW_SECONDS * MIN_FILL ? SLOW_SECONDS : SLOWEST_SECONDS;
     this.#audioSeconds ??= Math.max(this.#seconds, AUDIO_SECONDS);
   }
 

@@ -10,7 +10,7 @@ import type { Keyframe, StillMaker } from "./still-maker.ts";
 export const LIVE_STILL_MS = 5_000;
 const SHAPE = { maxWidth: 640, maxHeight: 360 } as const;
 /** A rendition of less is not worth looking at. */
-const LEAST_WIDTH = 320;
+const MIN_WIDTH = 320;
 
 export interface LiveSession {
   readonly sessionId: string;
@@ -40,7 +40,7 @@ function newestKeyframe(listed: readonly ListedRendition[]): Keyframe | null {
   const pictures = listed
     .flatMap(({ rendition, track }) => (track.kind === "video" ? [{ rendition, width: track.width }] : []))
     .toSorted((a, b) => a.width - b.width);
-  const large = pictures.filter(({ width }) => width >= LEAST_WIDTH);
+  const large = pictures.filter(({ width }) => width >= MIN_WIDTH);
   for (const { rendition } of [...large, ...pictures.toReversed()]) {
     const segments = [...rendition.listed, ...(rendition.open ? [rendition.open] : [])];
     for (const segment of segments.toReversed()) {

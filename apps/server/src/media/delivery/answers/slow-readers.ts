@@ -3,10 +3,10 @@ import type { Clock, Timer } from "../../../platform/clock.ts";
 
 const CHECK_MS = 10_000;
 /** Bytes that a connection with something left to send must take between two checks: 13 kbit/s, less than any audio. */
-const LEAST_BYTES = 16 * 1024;
+const MIN_BYTES = 16 * 1024;
 /** As long a connection may have something left to send, and beyond that as long as its bytes take at 32 kbit/s. */
 const MAX_BEHIND_MS = 60_000;
-const LEAST_BYTES_PER_MS = 4;
+const MIN_BYTES_PER_MS = 4;
 
 /** A connection with something left to send at each check since. */
 interface Behind {
@@ -45,5 +45,5 @@ export function closeSlowReaders(
 
 function isTooSlow({ sinceMs, takenThen, takenLast }: Behind, taken: number, now: number): boolean {
   const overdueMs = now - sinceMs - MAX_BEHIND_MS;
-  return taken - takenLast < LEAST_BYTES || taken - takenThen < overdueMs * LEAST_BYTES_PER_MS;
+  return taken - takenLast < MIN_BYTES || taken - takenThen < overdueMs * MIN_BYTES_PER_MS;
 }

@@ -44,7 +44,7 @@ const MAX_SOUND_BYTES = 256 * 1024;
 /** Sound begins so much before the picture of its piece: that picture may be decoded earlier than it is shown. */
 const SOUND_AHEAD_SECONDS = 0.1;
 /** So much of a segment's sound stays where it is; a piece without any would be no fragment. */
-const LEAST_SOUND_SECONDS = 0.25;
+const MIN_SOUND_SECONDS = 0.25;
 /** For frames that are larger than others of their segment. */
 const SPARE_BYTES = 1024;
 
@@ -95,7 +95,7 @@ export class Mp4Layout {
     const before = this.pieces.at(-1)?.sound ?? null;
     const { timescale } = other.track;
     const aheadTicks = Math.floor((startSeconds - SOUND_AHEAD_SECONDS) * timescale);
-    const isLeft = before && aheadTicks - startOf(before.own) >= LEAST_SOUND_SECONDS * timescale;
+    const isLeft = before && aheadTicks - startOf(before.own) >= MIN_SOUND_SECONDS * timescale;
     if (!isLeft || !goesOn(before.own, own)) {
       this.#put(first, { own, timescale, untilTicks: null, before: null }, bytesOf(first) + bytesOf(own));
       noteOwn(other, own, startSeconds);

@@ -4,7 +4,7 @@ import type { ViewerPass } from "../../../ports/index.ts";
 const VERSION = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const LEAST_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
+const MIN_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 /** An access key of 8 KiB, every byte of it escaped in JSON, and in base64. Of common letters it takes half of that. */
 export const MAX_TOKEN_LENGTH = 22_000;
 
@@ -42,7 +42,7 @@ export class ViewerTokens {
     if (token.length > MAX_TOKEN_LENGTH) return null;
     const bytes = Buffer.from(token, "base64url");
     // One spelling for one token: other characters, padding and loose last bits are not ours.
-    if (bytes.length <= LEAST_BYTES || bytes[0] !== VERSION || bytes.toString("base64url") !== token) return null;
+    if (bytes.length <= MIN_BYTES || bytes[0] !== VERSION || bytes.toString("base64url") !== token) return null;
     const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
     const decipher = createDecipheriv("aes-256-gcm", this.#secret, nonce, { authTagLength: TAG_BYTES })
       .setAAD(Buffer.from(playbackId))
