@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { shareArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
@@ -6,6 +7,7 @@ import { type PublicPlayerProps, PublicPlayerSite } from "./support/public-playe
 import { startPublisher } from "./support/publisher.ts";
 
 const arena = shareArena();
+const VENDOR = { cdn: "https://livepeercdn.studio", hosts: /^https:\/\/[^/]*(?:livepeer|livepeercdn)\.studio\// };
 
 /** Resolves when the public player, unmodified, says that. */
 async function untilPlayerSays(text: string, playbackId: string, credentials: Omit<PublicPlayerProps, "info"> = {}) {
@@ -43,4 +45,35 @@ test("the public player says that a stream is offline, and plays as soon as it i
   const publisher = await startPublisher({ url: arena.weir.publishUrl(stream.streamKey ?? "") });
   onTestFinished(() => publisher.kill());
   await expect.poll(() => page.locator("#root").innerText(), { timeout: 30_000 }).toContain("playing");
+});
+
+test("the public player's reports arrive: those of its application, and its own where its hosts lead to Weir", async () => {
+  const { weir } = arena;
+  await using broadcast = await startBroadcast(weir);
+  const { playbackId } = broadcast.stream;
+  await using site = await PublicPlayerSite.start(arena.browser);
+  // It reports by itself to the host that belongs to the playback URL's, and knows its vendor's alone.
+  const info = JSON.parse(JSON.stringify(await weir.client.playback.get(playbackId)).replaceAll(weir.url, VENDOR.cdn));
+  info.meta.source = info.meta.source.filter(({ hrn }: { hrn: string }) => hrn.startsWith("HLS"));
+  const own: { session_id: string; events: { type: string }[] }[] = [];
+  const leadHere = (page: Page) =>
+    page.route(VENDOR.hosts, async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      if (route.request().method() === "POST") own.push(route.request().postDataJSON());
+      await route.fulfill({ response: await route.fetch({ url: `${weir.url}${pathname}${search}` }) });
+    });
+  const from = { playback_id: playbackId, session_id: "of-the-application" };
+  const page = await site.open({ info, reportsTo: { url: `${weir.url}/analytics/log`, from } }, leadHere);
+  onTestFinished(async () => {
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.close();
+  });
+  await expect.poll(() => page.locator("#root").innerText(), { timeout: 20_000 }).toContain("playing");
+
+  const quality = async () => (await weir.client.views.query({ playbackId, breakdownBy: ["browser"] }))[0];
+  await expect.poll(() => own.flatMap(({ events }) => events.map(({ type }) => type))).toContain("first-frame");
+  await expect.poll(async () => (await quality())?.ttffMs, { timeout: 10_000 }).toBeGreaterThan(0);
+  expect(await quality()).toMatchObject({ browser: "Chrome", errorRate: 0, exitsBeforeStart: 0 });
+  const [told] = own;
+  expect(told).toMatchObject({ playback_id: playbackId, live: true, session_id: expect.stringMatching(/./) });
 });

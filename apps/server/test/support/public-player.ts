@@ -17,6 +17,8 @@ export interface PublicPlayerProps {
   readonly info: PlaybackInfo;
   readonly jwt?: string;
   readonly accessKey?: string;
+  /** Where the application sends what the player reports, and what it says of the player. */
+  readonly reportsTo?: { readonly url: string; readonly from: object };
 }
 
 /** What an application gives to the broadcaster. */
@@ -48,9 +50,13 @@ export class PublicPlayerSite {
   }
 
   /** A page whose text says what state the player is in. */
-  async open(given: PublicPlayerProps | PublicBroadcastProps): Promise<Page> {
+  async open(
+    given: PublicPlayerProps | PublicBroadcastProps,
+    prepare: (page: Page) => Promise<unknown> = async () => {},
+  ): Promise<Page> {
     this.#given = given;
     const page = await this.#browser.context.newPage();
+    await prepare(page);
     await page.goto(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`);
     return page;
   }

@@ -10,7 +10,7 @@ import {
   FF_DECODER_LIBDAV1D,
   FF_THREAD_SLICE,
 } from "node-av/constants";
-import { Codec, CodecContext, FFmpegError, Frame, Packet, Rational } from "node-av/lib";
+import { Codec, CodecContext, Dictionary, FFmpegError, Frame, Packet, Rational } from "node-av/lib";
 import { TICKS_PER_SECOND } from "../packet.ts";
 import { check } from "./generated-track.ts";
 import type { TranscodeSource } from "./transcode-protocol.ts";
@@ -36,7 +36,7 @@ export class LiveDecoder {
 
   static async open(
     { codec: name, config }: Pick<TranscodeSource, "codec" | "config">,
-    threads = 2,
+    { threads = 2, isDeblocked = true } = {},
   ): Promise<LiveDecoder> {
     const codec = findDecoder(name);
     if (!codec) throw new DecodeError(`this build of FFmpeg has no decoder for ${name}`);
@@ -49,7 +49,8 @@ export class LiveDecoder {
     context.threadCount = threads;
     // For H.264 the flag says that there are no B-frames; dav1d takes it as "decode one frame at a time".
     if (name === "av1") context.setFlags(AV_CODEC_FLAG_LOW_DELAY);
-    check(await context.open2(codec), "cannot open the decoder");
+    const options = Dictionary.fromObject({ skip_loop_filter: isDeblocked ? "default" : "all" });
+    check(await context.open2(codec, options), "cannot open the decoder");
     return new LiveDecoder(context);
   }
 

@@ -21,10 +21,13 @@ const FORMATS = {
   png: { codec: AV_CODEC_ID_PNG, pixels: AV_PIX_FMT_RGB24, options: {} },
 } as const;
 
+/** Pictures up to this width are decoded without the deblocking filter: scaling down hides its absence, and the filter takes a good part of the decoding. */
+const MAX_DRAFT_WIDTH = 640;
+
 /** What is made of a keyframe, see `StillJob.format`; null where it cannot be decoded. Runs inside a child only. */
 export async function makeStill(job: StillJob, keyframe: Uint8Array): Promise<Uint8Array | null> {
   // A second thread would cost a fifth more CPU for one picture, to be started and waited for.
-  const decoder = await LiveDecoder.open(job, 1);
+  const decoder = await LiveDecoder.open(job, { threads: 1, isDeblocked: job.maxWidth > MAX_DRAFT_WIDTH });
   let made: Uint8Array | null = null;
   const onFrame = async (picture: Frame): Promise<void> => {
     made ??= await (job.format === "tile" ? tileOf(picture, job) : imageOf(picture, job, job.format));
