@@ -4,8 +4,8 @@ import { FormatError } from "@weir/formats/bits";
 import { RtmpPublishClient } from "@weir/formats/rtmp";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { FORWARD, failureOf, type Outbound } from "../../platform/outbound/outbound.ts";
-import { refusalOf } from "./refused-connection.ts";
+import { FORWARD, type Outbound } from "../../platform/outbound/outbound.ts";
+import { failureOfConnection } from "./refused-connection.ts";
 import { RtmpFormat } from "./rtmp-format.ts";
 import { cleanWords, type RtmpAddress, rtmpAddressOf } from "./target-address.ts";
 import type { TargetConnection, TargetConnectionHandler, TargetFailure } from "./target-connection.ts";
@@ -73,7 +73,7 @@ class RtmpConnection implements TargetConnection {
     );
     socket.once(address.isSecure ? "secureConnect" : "connect", () => client.start(CRYPTO));
     socket.on("data", (bytes) => this.#receive(client, bytes));
-    socket.on("error", (error) => this.#failed(error));
+    socket.on("error", (error) => this.#fail(failureOfConnection(error)));
     socket.once("close", () => this.#lose("The target closed the connection."));
   }
 
@@ -126,12 +126,6 @@ class RtmpConnection implements TargetConnection {
       if (!(error instanceof FormatError)) this.#settings.log.error({ err: error }, "could not read a target's answer");
       this.#lose("The target does not speak RTMP.");
     }
-  }
-
-  #failed(error: Error): void {
-    const { sentence, isRefused } = failureOf(error);
-    if (isRefused) this.#fail(refusalOf(sentence));
-    else this.#lose(`The target cannot be reached: ${sentence}.`);
   }
 
   #lose(reason: string): void {

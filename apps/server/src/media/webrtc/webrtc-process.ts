@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import type { Duplex, Readable, Writable } from "node:stream";
+import type { ChildProcess } from "node:child_process";
+import type { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
+import { killed, startPipedChild } from "../../platform/piped-child.ts";
 import {
   type FromWebrtcChild,
   frameToWebrtcChild,
@@ -129,11 +130,7 @@ export class WebrtcProcess implements WebrtcPeers {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#restart?.cancel();
-    const child = this.#child;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((resolve) => child.once("close", resolve));
-    child.kill("SIGKILL");
-    await ended;
+    if (this.#child) await killed(this.#child);
   }
 
   #open(handler: PeerHandler, ask: (peer: number) => void): Peer & { readonly peer: number } {
@@ -156,36 +153,18 @@ export class WebrtcProcess implements WebrtcPeers {
   #start(): void {
     this.#restart?.cancel();
     if (this.#isClosed) return;
-    const { clock, port, bindAddress } = this.#settings;
-    const child = spawn(process.execPath, [CHILD], {
-      cwd: "/",
-      // Nothing of this process's environment, which holds secrets. Glibc's arenas cost a media process tens of megabytes.
-      env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: "2" },
-      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+    const { clock, log, port, bindAddress } = this.#settings;
+    const { child, input } = startPipedChild<FromWebrtcChild>({
+      program: CHILD,
+      read: fromWebrtcChildReader(),
+      take: (message) => this.#take(message),
+      unreadable: (err) => log.error({ err, pid: child.pid }, "unreadable message from the WebRTC process; killing it"),
+      ended: (why) => this.#died(child, why),
     });
-    const [, , , input, output] = child.stdio as [null, null, null, Duplex, Readable];
     this.#child = child;
     this.#input = input;
     this.#startedAt = clock.monotonic();
-    input.on("error", () => {}); // its exit follows and tells
-    output.on("error", () => {});
-    const read = fromWebrtcChildReader();
-    output.on("data", (bytes: Uint8Array) => this.#receive(child, read, bytes));
-    child.once("error", (error) => this.#died(child, `cannot start: ${error.message}`));
-    child.once("close", (code, signal) => this.#died(child, `ended with ${signal ?? `code ${code}`}`));
     this.#send({ type: "start", start: { port, bindAddress } });
-  }
-
-  #receive(child: ChildProcess, read: (bytes: Uint8Array) => FromWebrtcChild[], bytes: Uint8Array): void {
-    try {
-      for (const message of read(bytes)) this.#take(message);
-    } catch (error) {
-      this.#settings.log.error(
-        { err: error, pid: child.pid },
-        "unreadable message from the WebRTC process; killing it",
-      );
-      child.kill("SIGKILL");
-    }
   }
 
   #take(message: FromWebrtcChild): void {

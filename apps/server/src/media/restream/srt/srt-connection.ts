@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
-import { FORWARD, failureOf, type Outbound } from "../../../platform/outbound/outbound.ts";
-import { refusalOf } from "../refused-connection.ts";
+import { FORWARD, type Outbound } from "../../../platform/outbound/outbound.ts";
+import { failureOfConnection } from "../refused-connection.ts";
 import type { TargetConnection, TargetConnectionHandler, TargetFailure } from "../target-connection.ts";
 import { type SrtAddress, srtAddressOf } from "./srt-address.ts";
 import type { SrtLink, SrtProcess } from "./srt-process.ts";
@@ -84,9 +84,7 @@ class SrtConnection implements TargetConnection {
         },
       );
     } catch (error) {
-      const { sentence, isRefused } = failureOf(error instanceof Error ? error : new Error(String(error)));
-      if (isRefused) this.#fail(refusalOf(sentence));
-      else this.#lose(`The target cannot be reached: ${sentence}.`);
+      this.#fail(failureOfConnection(error));
     }
   }
 

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import type { Duplex, Readable, Writable } from "node:stream";
+import type { ChildProcess } from "node:child_process";
+import type { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
+import { killed, startPipedChild } from "../../../platform/piped-child.ts";
 import type { TargetFailure } from "../target-connection.ts";
 import {
   type FromSrtChild,
@@ -78,32 +79,22 @@ export class SrtProcess {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const child = this.#child;
-    if (!child) return;
-    const ended = new Promise((resolve) => child.once("close", resolve));
-    child.kill("SIGKILL");
-    await ended;
+    if (this.#child) await killed(this.#child);
   }
 
   #start(): void {
     if (this.#isClosed) return;
-    const { clock, child: program = CHILD } = this.#settings;
-    const child = spawn(process.execPath, [program], {
-      cwd: "/",
-      // Nothing of this process's environment, which holds secrets.
-      env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: "2" },
-      stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+    const { clock, log, child: program = CHILD } = this.#settings;
+    const { child, input } = startPipedChild<FromSrtChild>({
+      program,
+      read: fromSrtChildReader(),
+      take: (message) => this.#take(child, message),
+      unreadable: (err) => log.error({ err, pid: child.pid }, "unreadable message from the SRT process; killing it"),
+      ended: () => this.#ended(child, DIED),
     });
-    const [, , , input, output] = child.stdio as [null, null, null, Duplex, Readable];
     this.#child = child;
     this.#input = input;
     this.#heardAt = clock.monotonic();
-    input.on("error", () => {}); // its exit follows and tells
-    output.on("error", () => {});
-    const read = fromSrtChildReader();
-    output.on("data", (bytes: Uint8Array) => this.#receive(child, read, bytes));
-    child.once("error", () => this.#ended(child, DIED));
-    child.once("close", () => this.#ended(child, DIED));
     this.#watch = clock.every(LOOK_MS, () => {
       if (clock.monotonic() - this.#heardAt > SILENCE_MS) child.kill("SIGKILL");
     });
@@ -113,18 +104,8 @@ export class SrtProcess {
     this.#input?.write(frameToSrtChild(message));
   }
 
-  #receive(child: ChildProcess, read: (bytes: Uint8Array) => FromSrtChild[], bytes: Uint8Array): void {
-    const { clock, log } = this.#settings;
-    this.#heardAt = clock.monotonic();
-    try {
-      for (const message of read(bytes)) this.#take(child, message);
-    } catch (error) {
-      log.error({ err: error, pid: child.pid }, "unreadable message from the SRT process; killing it");
-      child.kill("SIGKILL");
-    }
-  }
-
   #take(child: ChildProcess, message: FromSrtChild): void {
+    this.#heardAt = this.#settings.clock.monotonic();
     if (message.type === "no-library") return this.#ended(child, NO_LIBRARY);
     if (message.type === "taken") {
       for (const [id, bytes] of message.taken) this.#links.get(id)?.taken(bytes);
