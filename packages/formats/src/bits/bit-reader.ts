@@ -1,6 +1,6 @@
 import { FormatError } from "./format-error.ts";
 
-/** Reads big-endian bit fields from bytes; running past the end throws `FormatError`. For headers: a bit at a time is fast enough. */
+/** Reads big-endian bit fields. Reading past the end throws `FormatError`. It reads one bit at a time, which is fast enough for headers. */
 export class BitReader {
   readonly #bytes: Uint8Array;
   #bit: number;
@@ -39,7 +39,7 @@ export class BitReader {
     this.#bit += count;
   }
 
-  /** ue(v), ITU-T H.264 9.1: at most 2^32 - 2, as no syntax element needs more. */
+  /** ue(v), ITU-T H.264 9.1. Codes above 2^32 - 2 throw: no syntax element needs them. */
   unsignedExpGolomb(): number {
     let zeros = 0;
     while (!this.flag()) {

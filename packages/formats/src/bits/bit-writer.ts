@@ -1,9 +1,9 @@
-/** Writes big-endian bit fields; the last byte is filled up with zeros. */
+/** Writes big-endian bit fields and pads the last byte with zeros. */
 export class BitWriter {
   readonly #bytes: number[] = [];
   #free = 0;
 
-  /** The lowest `count` bits (at most 32) of a non-negative `value`. */
+  /** Appends the lowest `count` bits (at most 32) of a non-negative `value`. */
   bits(value: number, count: number): this {
     for (let bit = count - 1; bit >= 0; bit--) {
       if (this.#free === 0) {

@@ -1,4 +1,4 @@
-/** Bytes that are not what their specification says. `expectation` is what should have stood at byte `offset` of the input. */
+/** Input that violates its specification. `expectation` says what the reader expected at byte `offset` of the input. */
 export class FormatError extends Error {
   override readonly name = "FormatError";
   readonly code = "format";

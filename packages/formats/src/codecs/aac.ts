@@ -1,6 +1,6 @@
 import { BitReader, BitWriter, FormatError } from "../bits/index.ts";
 
-/** The frames of an AudioSpecificConfig as they are coded: before spectral band replication doubles the rate and parametric stereo the channels. */
+/** The coded frames that an AudioSpecificConfig describes: before SBR doubles the sample rate and parametric stereo doubles the channels. */
 export interface AacDescription {
   /** RFC 6381: `mp4a.40.2` for LC, `mp4a.40.5` with SBR, `mp4a.40.29` with parametric stereo. */
   readonly codecString: string;
@@ -23,7 +23,10 @@ const TYPE_PS = 29;
 const SYNC_SBR = 0x2b7;
 const SYNC_PS = 0x548;
 
-/** The content of an AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1). Throws `FormatError` for nonsense and for object types other than AAC with or without SBR and PS. */
+/**
+ * Describes an AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1). Throws `FormatError` for invalid input and for object types other than AAC, with or
+ * without SBR and PS.
+ */
 export function describeAac(config: Uint8Array): AacDescription {
   const bits = new BitReader(config);
   let type = readObjectType(bits);
@@ -57,7 +60,9 @@ function readSampleRate(bits: BitReader): number {
   return rate;
 }
 
-/** Channels of a program_config_element (14496-3 4.4.1.1): a front, side or back element is one channel or a pair; the low-frequency ones follow. */
+/**
+ * Channels of a program_config_element (14496-3 4.4.1.1). A front, side or back element is one channel or a pair; the low-frequency elements follow.
+ */
 function readProgramChannels(bits: BitReader): number {
   bits.skip(10);
   const elements = bits.bits(4) + bits.bits(4) + bits.bits(4);
@@ -78,7 +83,9 @@ function readProgramChannels(bits: BitReader): number {
   return channels;
 }
 
-/** The backward-compatible way to announce SBR and PS: sync words behind the configuration, which is often cut off. 0 when there is none. */
+/**
+ * Reads the backward-compatible signalling of SBR and PS: sync words after the configuration, which encoders often truncate. Returns 0 without it.
+ */
 function readSyncExtension(bits: BitReader): number {
   if (bits.bitsLeft < 16 || bits.bits(11) !== SYNC_SBR || readObjectType(bits) !== TYPE_SBR) return 0;
   if (bits.bitsLeft < 1 || !bits.flag()) return 0;
@@ -92,7 +99,7 @@ const PAIR = 1;
 const LOW_FREQUENCY = 3;
 const END = 7;
 
-// ISO/IEC 14496-3 table 1.19: the elements of each number of channels, in order.
+// ISO/IEC 14496-3 table 1.19: the elements for each channel count, in order.
 const ELEMENTS: Readonly<Record<number, readonly number[]>> = {
   1: [SINGLE],
   2: [PAIR],
@@ -104,10 +111,13 @@ const ELEMENTS: Readonly<Record<number, readonly number[]>> = {
   8: [SINGLE, PAIR, PAIR, PAIR, LOW_FREQUENCY],
 };
 
-/** One AAC frame (raw_data_block, ISO/IEC 14496-3 4.4.2.1) of silence for 1 to 8 channels: no scale factor band is coded. Throws `RangeError` for other numbers. */
+/**
+ * One silent AAC frame (raw_data_block, ISO/IEC 14496-3 4.4.2.1) for 1 to 8 channels: it codes no scale factor band. Throws `RangeError` for other
+ * counts.
+ */
 export function silentAacFrame(channels: number): Uint8Array {
   const elements = ELEMENTS[channels];
-  if (!elements) throw new RangeError(`no AAC channel layout has ${channels} channels; 1 to 8 have`);
+  if (!elements) throw new RangeError(`no AAC channel layout has ${channels} channels; use 1 to 8`);
   const bits = new BitWriter();
   const tags = [0, 0, 0, 0];
   for (const element of elements) {
@@ -120,7 +130,7 @@ export function silentAacFrame(channels: number): Uint8Array {
       writeEmptyChannel(bits);
       writeEmptyChannel(bits);
     } else {
-      bits.bits(0, 8); // global_gain stands before ics_info here
+      bits.bits(0, 8); // global_gain comes before ics_info here
       writeWindow(bits).bits(0, 3);
     }
   }
@@ -132,7 +142,7 @@ function writeWindow(bits: BitWriter): BitWriter {
   return bits.bits(0, 11);
 }
 
-/** A channel of a pair: global_gain, then no pulses, no temporal noise shaping, no gain control. */
+/** One channel of a pair: global_gain, then no pulses, no temporal noise shaping and no gain control. */
 function writeEmptyChannel(bits: BitWriter): void {
   bits.bits(0, 8 + 3);
 }

@@ -3,7 +3,7 @@ import { type Chroma, checkSize, type VideoDescription } from "./video-descripti
 
 const OBU_SEQUENCE_HEADER = 1;
 
-/** The pictures that an `av1C` body describes (AV1 in ISOBMFF 2.3.3). Throws `FormatError` when it has no readable sequence header. */
+/** Describes the pictures of an `av1C` body (AV1 in ISOBMFF 2.3.3). Throws `FormatError` when it has no readable sequence header. */
 export function describeAv1(av1C: Uint8Array): VideoDescription {
   const bits = new BitReader(av1C);
   if (bits.bits(8) !== 0x81) throw new FormatError("marker and version 1 of av1C", 0);
@@ -33,7 +33,7 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, "0");
 }
 
-/** The configuration OBUs stand from byte 4 on, each with its size (AV1 in ISOBMFF 2.3.4). */
+/** The configuration OBUs start at byte 4, each with its size (AV1 in ISOBMFF 2.3.4). */
 function findSequenceHeader(av1C: Uint8Array): Uint8Array {
   const bits = new BitReader(av1C, 4);
   while (bits.bitsLeft > 0) {
@@ -53,7 +53,7 @@ function findSequenceHeader(av1C: Uint8Array): Uint8Array {
   throw new FormatError("a sequence header in av1C", 4);
 }
 
-/** AV1 5.5.1, up to the size of the largest frame. */
+/** AV1 5.5.1, up to the maximum frame size. */
 function readSequenceHeader(obu: Uint8Array): Pick<VideoDescription, "width" | "height" | "frameRate"> {
   const bits = new BitReader(obu);
   bits.skip(4);

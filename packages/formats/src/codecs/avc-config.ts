@@ -3,18 +3,18 @@ import { withoutEmulationPrevention } from "./nal-units.ts";
 const SPS = 7;
 const PPS = 8;
 const AUD = 9;
-/** Profiles whose `avcC` has the chroma format and bit depths (ISO/IEC 14496-15 5.3.3.1.2). */
+/** Profiles whose `avcC` includes the chroma format and bit depths (ISO/IEC 14496-15 5.3.3.1.2). */
 const HIGH_PROFILES = new Set([100, 110, 122, 144]);
 
 export interface SplitPicture {
-  /** The last of each; null where there is none. */
+  /** The last SPS and PPS of the access unit; null if it has none. */
   readonly sps: Uint8Array | null;
   readonly pps: Uint8Array | null;
-  /** The rest: NAL units behind 4-byte lengths. */
+  /** The other NAL units, with 4-byte lengths. */
   readonly picture: Uint8Array;
 }
 
-/** Takes parameter sets and delimiters out of an H.264 access unit, whose NAL units are behind 4-byte lengths. A length that lies ends it. */
+/** Removes parameter sets and delimiters from an H.264 access unit with 4-byte NAL unit lengths. Stops at a length that exceeds the data. */
 export function splitParameterSets(data: Uint8Array): SplitPicture {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   let sps: Uint8Array | null = null;
@@ -37,7 +37,7 @@ export function splitParameterSets(data: Uint8Array): SplitPicture {
   return { sps, pps, picture: picture.subarray(0, length) };
 }
 
-/** The body of `avcC` for one sequence and one picture parameter set, of 8 bits and 4:2:0 where the profile has more, and lengths of 4 bytes. */
+/** Builds an `avcC` body with one SPS, one PPS and 4-byte lengths. Profiles that declare chroma format and bit depth get 4:2:0 and 8 bits. */
 export function avcConfig(sps: Uint8Array, pps: Uint8Array): Uint8Array {
   const [, profile = 0, compatibility = 0, level = 0] = withoutEmulationPrevention(sps.subarray(0, 8));
   const size = ({ length }: Uint8Array): number[] => [length >> 8, length & 0xff];

@@ -2,13 +2,13 @@ import { BitReader, FormatError } from "../bits/index.ts";
 import { withoutEmulationPrevention } from "./nal-units.ts";
 import { checkSize, chromaOf, hexByte, type VideoDescription } from "./video-description.ts";
 
-/** NAL units of an `avcC` body (ISO/IEC 14496-15 5.3.3.1): views into it. */
+/** The NAL units of an `avcC` body (ISO/IEC 14496-15 5.3.3.1), as views into it. */
 export interface AvcParameterSets {
   readonly sps: Uint8Array[];
   readonly pps: Uint8Array[];
 }
 
-/** The SPS and PPS of an `avcC` body. Throws `FormatError` when it is not one. */
+/** Returns the SPS and PPS of an `avcC` body. Throws `FormatError` for an invalid body. */
 export function avcParameterSets(avcC: Uint8Array): AvcParameterSets {
   if (avcC[0] !== 1) throw new FormatError("configurationVersion 1 of avcC", 0);
   let offset = 5;
@@ -30,7 +30,7 @@ export function avcParameterSets(avcC: Uint8Array): AvcParameterSets {
   return { sps, pps };
 }
 
-/** The pictures that an `avcC` body describes. Throws `FormatError` when it has no readable SPS. */
+/** Describes the pictures of an `avcC` body. Throws `FormatError` when it has no readable SPS. */
 export function describeAvc(avcC: Uint8Array): VideoDescription {
   const sps = avcParameterSets(avcC).sps[0];
   if (!sps || sps.length < 4) throw new FormatError("a sequence parameter set in avcC", 6);
@@ -41,7 +41,10 @@ export function describeAvc(avcC: Uint8Array): VideoDescription {
 
 const BASELINE = 66;
 
-/** How many pictures a decoder of this `avcC` has to hold back to show them in order: 0 without B-frames, null where the encoder does not say. */
+/**
+ * Number of pictures that a decoder of this `avcC` must buffer to output them in order: 0 without B-frames, null when the encoder does not declare
+ * it.
+ */
 export function avcReorderFrames(avcC: Uint8Array): number | null {
   const sps = avcParameterSets(avcC).sps[0];
   if (!sps || sps.length < 4) return null;
@@ -51,7 +54,7 @@ export function avcReorderFrames(avcC: Uint8Array): number | null {
   return readVui(bits).reorderFrames;
 }
 
-// ITU-T H.264 7.3.2.1.1: the profiles whose SPS has the chroma format and scaling lists.
+// ITU-T H.264 7.3.2.1.1: the profiles whose SPS includes the chroma format and scaling lists.
 const HIGH_PROFILES = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 
 function readSps(sps: Uint8Array): Omit<VideoDescription, "codecString" | "nalLengthSize"> {
@@ -61,7 +64,7 @@ function readSps(sps: Uint8Array): Omit<VideoDescription, "codecString" | "nalLe
   return { ...shape, frameRate, sampleAspect };
 }
 
-/** Up to the VUI. */
+/** Reads the SPS up to the VUI. */
 function readSpsFields(bits: BitReader): Pick<VideoDescription, "width" | "height" | "chroma" | "bitDepth"> {
   const profile = bits.bits(8);
   bits.skip(16);
@@ -91,7 +94,7 @@ function readSpsFields(bits: BitReader): Pick<VideoDescription, "width" | "heigh
   const crop = bits.flag() ? Array.from({ length: 4 }, () => bits.unsignedExpGolomb()) : [];
   const [left = 0, right = 0, top = 0, bottom = 0] = crop;
 
-  // H.264 7.4.2.1.1: cropping counts in chroma samples, and in field lines where pictures may be fields.
+  // H.264 7.4.2.1.1: cropping counts in chroma samples, and in field lines when pictures may be fields.
   const subsampled = separatePlanes ? 0 : chromaFormat;
   const cropX = subsampled === 1 || subsampled === 2 ? 2 : 1;
   const cropY = (subsampled === 1 ? 2 : 1) * (frameOnly ? 1 : 2);
@@ -142,7 +145,7 @@ interface Vui extends Pick<VideoDescription, "frameRate" | "sampleAspect"> {
   readonly reorderFrames: number | null;
 }
 
-/** Encoders that cut the VUI short are many and their pictures decode: what cannot be read is unknown, and no error. */
+/** Many encoders truncate the VUI, and their pictures still decode. Unreadable fields are therefore unknown, not an error. */
 function readVui(bits: BitReader): Vui {
   const vui: { -readonly [K in keyof Vui]: Vui[K] } = { frameRate: null, sampleAspect: null, reorderFrames: null };
   try {
@@ -160,7 +163,7 @@ function readVui(bits: BitReader): Vui {
     if (bits.flag()) {
       const unitsInTick = bits.bits(32);
       const timeScale = bits.bits(32);
-      // A tick is a field (H.264 E.2.1).
+      // A tick is one field (H.264 E.2.1).
       const rate = timeScale / (2 * unitsInTick);
       if (rate > 0 && rate <= 1000) vui.frameRate = rate;
       bits.skip(1); // fixed_frame_rate_flag
@@ -185,7 +188,7 @@ function readVui(bits: BitReader): Vui {
 /** ITU-T H.264 E.1.2. */
 function skipHrd(bits: BitReader): void {
   const count = bits.unsignedExpGolomb() + 1;
-  if (count > 32) throw new FormatError("at most 32 buffers of a hypothetical decoder", bits.byteOffset);
+  if (count > 32) throw new FormatError("at most 32 HRD buffers", bits.byteOffset);
   bits.skip(8);
   for (let i = 0; i < count; i++) {
     bits.unsignedExpGolomb();

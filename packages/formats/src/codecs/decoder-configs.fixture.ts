@@ -1,4 +1,4 @@
-/** Decoder configurations as real encoders (x264, x265, SVT-AV1) wrote them, in hexadecimal. */
+/** Decoder configurations written by real encoders (x264, x265, SVT-AV1), in hexadecimal. */
 
 const bytes = (hex: string): Uint8Array => Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 
@@ -12,7 +12,7 @@ export const AVC = {
   baseline360p: bytes("0142c016ffe100186742c016da0280bfe584000003000400000300783c58ba8001000468ce0fc8"),
 };
 
-/** Of pictures that are sent out of order. */
+/** With B-frames, so that decoding order differs from presentation order. */
 export const AVC_WITH_B_FRAMES = bytes("014d400dffe10017674d400deca0a0cfcf0800000300080015f90078a14cb001000468ce3c80");
 
 export const HEVC = {

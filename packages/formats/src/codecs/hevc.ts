@@ -6,9 +6,9 @@ const NAL_VPS = 32;
 const NAL_SPS = 33;
 const NAL_PPS = 34;
 
-/** The pictures that an `hvcC` body describes (ISO/IEC 14496-15 8.3.3.1). Throws `FormatError` when it has no readable SPS. */
+/** Describes the pictures of an `hvcC` body (ISO/IEC 14496-15 8.3.3.1). Throws `FormatError` when it has no readable SPS. */
 export function describeHevc(hvcC: Uint8Array): VideoDescription {
-  // Some muxers of the draft days write version 0.
+  // Some muxers still write version 0, from the drafts of the standard.
   if (hvcC.length < 23 || (hvcC[0] ?? 0) > 1) throw new FormatError("configurationVersion 1 of hvcC", 0);
   const header = new DataView(hvcC.buffer, hvcC.byteOffset, 23);
   const nalLengthSize = (header.getUint8(21) & 3) + 1;
@@ -42,7 +42,7 @@ function reverseBits(value: number): number {
   return reversed;
 }
 
-/** The VPS, SPS and PPS of an `hvcC` body, in the order in which they stand there: views into it. Throws `FormatError` when it is not one. */
+/** Returns the VPS, SPS and PPS of an `hvcC` body in their order, as views into it. Throws `FormatError` for an invalid body. */
 export function hevcParameterSets(hvcC: Uint8Array): Uint8Array[] {
   return [...unitsOf(hvcC)].flatMap(({ type, unit }) => (PARAMETER_SETS.has(type) ? [unit] : []));
 }
@@ -54,7 +54,7 @@ function findSps(hvcC: Uint8Array): Uint8Array {
   throw new FormatError("a sequence parameter set in hvcC", 22);
 }
 
-/** ISO/IEC 14496-15 8.3.3.1: arrays of NAL units of one type. */
+/** ISO/IEC 14496-15 8.3.3.1: arrays of NAL units, one array per type. */
 function* unitsOf(hvcC: Uint8Array): Generator<{ readonly type: number; readonly unit: Uint8Array }, void> {
   const bits = new BitReader(hvcC, 22);
   for (let arrays = bits.bits(8); arrays > 0; arrays--) {

@@ -3,9 +3,9 @@ const HEVC_IDR_W_RADL = 19;
 const HEVC_IDR_N_LP = 20;
 
 /**
- * True for an access unit that a decoder can begin with, where nothing after it needs anything before it: an IDR picture of AVC or HEVC
- * (4-byte length-prefixed NAL units), or an AV1 temporal unit with a sequence header and a shown key frame. False for anything malformed.
- * Runs for every packet, so it looks at headers only and allocates nothing.
+ * True for an access unit at which decoding can start and whose successors reference nothing before it: an IDR picture of AVC or HEVC (4-byte
+ * length-prefixed NAL units), or an AV1 temporal unit with a sequence header and a shown key frame. False for malformed data. Runs for every packet,
+ * so it reads headers only and allocates nothing.
  */
 export function isIdrAccessUnit(codec: "avc" | "hevc" | "av1", data: Uint8Array): boolean {
   return codec === "av1" ? isAv1RandomAccess(data) : isIdrPicture(codec, data);
@@ -14,7 +14,7 @@ export function isIdrAccessUnit(codec: "avc" | "hevc" | "av1", data: Uint8Array)
 function isIdrPicture(codec: "avc" | "hevc", data: Uint8Array): boolean {
   for (let offset = 0; offset + 4 < data.length; ) {
     const header = data[offset + 4] ?? 0;
-    // All slices of a picture are of one kind, so the first one decides: AVC types 1 to 5, HEVC types 0 to 31 are slices.
+    // All slices of a picture have the same type, so the first one decides. Slices are AVC types 1 to 5 and HEVC types 0 to 31.
     if (codec === "avc") {
       const type = header & 0x1f;
       if (type >= 1 && type <= 5) return type === AVC_IDR;

@@ -1,6 +1,6 @@
 import { FormatError } from "../bits/index.ts";
 
-/** The payload of a NAL unit without its emulation prevention bytes: `00 00 03` becomes `00 00` (ITU-T H.264 7.3.1, H.265 7.3.1.1). */
+/** Removes the emulation prevention bytes of a NAL unit: `00 00 03` becomes `00 00` (ITU-T H.264 7.3.1, H.265 7.3.1.1). */
 export function withoutEmulationPrevention(nal: Uint8Array): Uint8Array {
   const payload = new Uint8Array(nal.length);
   let length = 0;
@@ -16,13 +16,13 @@ export function withoutEmulationPrevention(nal: Uint8Array): Uint8Array {
   return payload.subarray(0, length);
 }
 
-/** NAL units behind start codes (H.264 annex B) to the same units behind 4-byte lengths, in a new buffer; bytes before the first start code are dropped. */
+/** Converts NAL units with start codes (H.264 annex B) to 4-byte lengths, in a new buffer. Bytes before the first start code are dropped. */
 export function annexBToLengthPrefixed(bytes: Uint8Array): Uint8Array {
   const units: Uint8Array[] = [];
   for (let start = nextStartCode(bytes, 0) + 3; start < bytes.length; ) {
     const next = nextStartCode(bytes, start);
     let end = next;
-    // trailing_zero_8bits, and the zero_byte of a 4-byte start code, belong to no unit: a unit never ends in 00.
+    // trailing_zero_8bits and the zero_byte of a 4-byte start code belong to no NAL unit: a NAL unit never ends in 00.
     while (end > start && bytes[end - 1] === 0) end--;
     if (end > start) units.push(bytes.subarray(start, end));
     start = next + 3;
@@ -30,7 +30,10 @@ export function annexBToLengthPrefixed(bytes: Uint8Array): Uint8Array {
   return join(units, (view, offset, length) => view.setUint32(offset, length));
 }
 
-/** NAL units behind lengths of `lengthSize` bytes to the same units behind 4-byte start codes, in a new buffer. Throws `FormatError` when a length lies. */
+/**
+ * Converts NAL units with lengths of `lengthSize` bytes to 4-byte start codes, in a new buffer. Throws `FormatError` for a length that exceeds the
+ * data.
+ */
 export function lengthPrefixedToAnnexB(bytes: Uint8Array, lengthSize = 4): Uint8Array {
   const units: Uint8Array[] = [];
   for (let offset = 0; offset < bytes.length; ) {

@@ -1,11 +1,11 @@
 const SEI = 6;
 const USER_DATA_UNREGISTERED = 5;
-/** Its settings stand in the first SEI messages of the first picture, in less than a kilobyte. */
+/** x264 writes its settings into the first SEI messages of the first picture, in less than a kilobyte. */
 const MAX_READ_BYTES = 4096;
 
 /**
- * The longest way between two keyframes in frames, as x264 wrote its settings into an access unit (4-byte length-prefixed NAL units):
- * infinity where it makes none by itself, null where the access unit does not say.
+ * The maximum keyframe interval in frames, from the settings that x264 wrote into an access unit (4-byte length-prefixed NAL units). Infinity if
+ * x264 inserts no keyframes by itself; null if the access unit has no x264 settings.
  */
 export function x264KeyframeInterval(accessUnit: Uint8Array): number | null {
   const view = new DataView(accessUnit.buffer, accessUnit.byteOffset, accessUnit.byteLength);

@@ -1,7 +1,7 @@
 import { FormatError } from "../bits/index.ts";
 import { fourCcAt, skipModEx } from "./enhanced.ts";
 
-/** The header of an audio message. Codecs by FourCC; legacy formats without one by their FLV name. */
+/** The header of an audio message. `codec` is a FourCC, or the FLV name of a legacy format without one. */
 export interface AudioTag {
   readonly codec: string;
   readonly content: "config" | "frame" | "other";
@@ -30,7 +30,7 @@ const CODED_FRAMES = 1;
 const MULTITRACK = 5;
 const MOD_EX = 7;
 
-/** Read the header of an audio message in place, legacy FLV or Enhanced RTMP with one track. Throws `FormatError`. */
+/** Reads the header of an audio message in place: legacy FLV, or Enhanced RTMP with one track. Throws `FormatError`. */
 export function readAudioTag(payload: Uint8Array): AudioTag {
   const first = payload[0];
   if (first === undefined) throw new FormatError("an audio tag header", 0);

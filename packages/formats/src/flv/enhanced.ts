@@ -1,12 +1,12 @@
 import { FormatError } from "../bits/index.ts";
 
-/** The FourCC at `at`, as text. Throws `FormatError` where the message ends before it does. */
+/** Reads the FourCC at `at` as text. Throws `FormatError` when the message is too short. */
 export function fourCcAt(payload: Uint8Array, at: number): string {
   if (at + 4 > payload.byteLength) throw new FormatError("a FourCC", at);
   return String.fromCharCode(...payload.subarray(at, at + 4));
 }
 
-/** Step over one ModEx block (Enhanced RTMP v2): its size, its data, then its type and the packet type that follows. */
+/** Skips one ModEx block (Enhanced RTMP v2): its size, its data, then its type and the next packet type. */
 export function skipModEx(payload: Uint8Array, from: number): { at: number; packetType: number } {
   let at = from;
   let size = (payload[at++] ?? 0) + 1;

@@ -1,7 +1,7 @@
 import { FormatError } from "../bits/index.ts";
 import { fourCcAt, skipModEx } from "./enhanced.ts";
 
-/** The header of a video message. Codecs by FourCC; legacy ids without one are named `flv-{id}`. */
+/** The header of a video message. `codec` is a FourCC, or `flv-{id}` for a legacy codec without one. */
 export interface VideoTag {
   readonly codec: string;
   readonly content: "config" | "frame" | "other";
@@ -25,7 +25,7 @@ const MOD_EX = 7;
 const ONE_TRACK = 0;
 const MANY_CODECS = 2;
 
-/** Read the header of a video message in place, legacy FLV or Enhanced RTMP; of several tracks the one with id 0. Throws `FormatError`. */
+/** Reads the header of a video message in place: legacy FLV or Enhanced RTMP. Of several tracks it reads the one with id 0. Throws `FormatError`. */
 export function readVideoTag(payload: Uint8Array): VideoTag {
   const first = byteAt(payload, 0);
   if ((first & 0x80) !== 0) return readEnhanced(payload, (first >> 4) & 7, first & 0x0f);

@@ -3,7 +3,7 @@ const OTHER_FRAME = 2;
 const AVC = 7;
 const ENHANCED = 0x80;
 const FOUR_CC = { hevc: [0x68, 0x76, 0x63, 0x31], av1: [0x61, 0x76, 0x30, 0x31] } as const;
-/** AAC at 44 kHz with 16 bits in stereo: what every AAC tag says, whatever the configuration says (FLV 1.0, E.4.2.1). */
+/** AAC, 44 kHz, 16 bits, stereo: every AAC tag declares this regardless of its configuration (FLV 1.0, E.4.2.1). */
 const AAC = 0xaf;
 
 export interface VideoFrame {
@@ -13,17 +13,17 @@ export interface VideoFrame {
   readonly compositionTime: number;
 }
 
-/** The header before a frame in a video message: legacy FLV for H.264, which every server reads, else Enhanced RTMP. */
+/** The header of a video message with a frame: legacy FLV for H.264, which every server reads, otherwise Enhanced RTMP. */
 export function videoFrameHead({ codec, isKeyframe, compositionTime: time }: VideoFrame): Uint8Array {
   const frameType = (isKeyframe ? KEYFRAME : OTHER_FRAME) << 4;
-  // Assigned to a byte, a number loses all but its last eight bits.
+  // `Uint8Array` keeps the lowest eight bits of each number.
   if (codec === "avc") return Uint8Array.of(frameType | AVC, 1, time >> 16, time >> 8, time);
   const offset = [time >> 16, time >> 8, time];
   const head = [ENHANCED | frameType | 1, ...FOUR_CC[codec]];
   return Uint8Array.from(codec === "hevc" ? [...head, ...offset] : head);
 }
 
-/** The header before the decoder configuration. */
+/** The header of a video message with a decoder configuration. */
 export function videoConfigHead(codec: VideoFrame["codec"]): Uint8Array {
   if (codec === "avc") return Uint8Array.from([(KEYFRAME << 4) | AVC, 0, 0, 0, 0]);
   return Uint8Array.from([ENHANCED | (KEYFRAME << 4), ...FOUR_CC[codec]]);

@@ -1,13 +1,13 @@
-/** A media playlist as values. Durations in seconds, times in milliseconds since the Unix epoch, addresses relative to the playlist's own. */
+/** The values of a media playlist. Durations are in seconds, times in milliseconds since the Unix epoch, URIs relative to the playlist. */
 export interface MediaPlaylist {
-  /** Seconds, whole: no segment rounds to more (RFC 8216bis 4.4.3.1). */
+  /** Whole seconds. No segment's duration rounds to more (RFC 8216bis 4.4.3.1). */
   readonly targetDuration: number;
   readonly mediaSequence: number;
   readonly discontinuitySequence: number;
-  /** True when every listed segment starts with a picture that needs no other (4.4.2.1). */
+  /** True when every listed segment starts with an independently decodable picture (4.4.2.1). */
   readonly independentSegments: boolean;
   readonly segments: Iterable<PlaylistSegment>;
-  /** Parts of the segment that is not complete yet. */
+  /** Parts of the segment that is still being written. */
   readonly openSegment?: OpenSegment;
   readonly lowLatency?: LowLatency;
   readonly ending: "live" | "ended" | "vod";
@@ -27,10 +27,10 @@ export interface RenditionReport {
 }
 
 export interface SegmentHead {
-  /** Null where the segment has no place in a day: nothing says when it was recorded. */
+  /** Null when the wall-clock time of the recording is unknown. */
   readonly programDateTimeMs: number | null;
   readonly discontinuity: boolean;
-  /** Address of the init segment; repeated for each segment, written where it changes. */
+  /** URI of the init segment. Every segment has it; the playlist repeats it only where it changes. */
   readonly map: string;
   readonly parts: readonly PlaylistPart[];
 }
@@ -50,14 +50,14 @@ export interface PlaylistPart {
   readonly isIndependent: boolean;
 }
 
-/** Write an HLS media playlist (RFC 8216bis 4.4.3, 4.4.4), low-latency where the values say so. */
+/** Writes an HLS media playlist (RFC 8216bis 4.4.3, 4.4.4), low-latency if `lowLatency` is given. */
 export function writeMediaPlaylist(playlist: MediaPlaylist): string {
   let text = "";
   for (const piece of mediaPlaylistPieces(playlist)) text += piece;
   return text;
 }
 
-/** As `writeMediaPlaylist`, piece by piece, one for each segment: for lists of days, which are too long to be written at once. */
+/** Like `writeMediaPlaylist`, but yields one piece per segment: a playlist of several days is too long to write in one turn. */
 export function* mediaPlaylistPieces(playlist: MediaPlaylist): Generator<string, void> {
   yield playlistHeader(playlist);
   let map = "";
@@ -86,7 +86,7 @@ function playlistHeader(playlist: MediaPlaylist): string {
   return text;
 }
 
-/** The lines behind the segments; `map` is the init segment that the last of them needs. */
+/** The lines after the segments. `map` is the init segment of the last of them. */
 function playlistEnd({ openSegment, lowLatency, ending }: MediaPlaylist, map: string): string {
   let text = openSegment ? head(openSegment, map) : "";
   if (lowLatency?.preloadHint) text += `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${lowLatency.preloadHint}"\n`;
@@ -109,7 +109,7 @@ function head(segment: SegmentHead, map: string): string {
   return text;
 }
 
-/** Five decimals: finer than a tick of either timescale needs, and no exponent ever. */
+/** Five decimals resolve one tick of either timescale, and `toFixed` never writes an exponent. */
 function seconds(value: number): string {
   return value.toFixed(5);
 }

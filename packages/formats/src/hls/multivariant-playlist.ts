@@ -6,7 +6,7 @@ export interface MultivariantPlaylist {
 
 export interface VideoVariant {
   readonly uri: string;
-  /** Peak and average bits per second, audio not counted. */
+  /** Bits per second, without the audio rendition. */
   readonly bandwidth: number;
   readonly averageBandwidth: number;
   readonly codecString: string;
@@ -24,7 +24,7 @@ export interface AudioRendition {
 
 const AUDIO_GROUP = "audio";
 
-/** Write an HLS multivariant playlist (RFC 8216bis 4.4.6): one audio rendition shared by all video variants, or audio alone. */
+/** Writes an HLS multivariant playlist (RFC 8216bis 4.4.6): one audio rendition shared by all video variants, or audio alone. */
 export function writeMultivariantPlaylist({ video, audio }: MultivariantPlaylist): string {
   let text = "#EXTM3U\n#EXT-X-VERSION:9\n";
   if (audio && video.length === 0) {

@@ -1,4 +1,4 @@
-/** Boxes and descriptors as nested calls: for what is written once per init segment. Fragments, written all the time, have a writer of their own. */
+/** Boxes and descriptors as nested calls, for init segments, which are written once. Fragments are written constantly and have their own writer. */
 
 /** `size type contents…` (ISO/IEC 14496-12 4.2). */
 export function box(type: string, ...contents: readonly Uint8Array[]): Uint8Array {
@@ -6,12 +6,12 @@ export function box(type: string, ...contents: readonly Uint8Array[]): Uint8Arra
   return concat([uint32(8 + body.length), ascii(type), body]);
 }
 
-/** A box with version and flags before its contents. */
+/** A box whose contents follow its version and flags. */
 export function fullBox(type: string, version: number, flags: number, ...contents: readonly Uint8Array[]): Uint8Array {
   return box(type, uint32(version * 0x100_0000 + flags), ...contents);
 }
 
-/** `tag length contents…` of an MPEG-4 descriptor, its length in four groups of seven bits (ISO/IEC 14496-1 8.3.3). */
+/** `tag length contents…` of an MPEG-4 descriptor, with the length in four groups of seven bits (ISO/IEC 14496-1 8.3.3). */
 export function descriptor(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
   const body = concat(contents);
   const length = [21, 14, 7, 0].map((shift) => ((body.length >> shift) & 0x7f) | (shift > 0 ? 0x80 : 0));

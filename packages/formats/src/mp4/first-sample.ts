@@ -1,12 +1,14 @@
 const MOOF = 0x6d6f6f66;
 const HEADER = 8;
-/** Of a fragment that `writeVideoFragment` wrote: `moof` has `mfhd`, then `traf` with `tfhd`, `tfdt` and `trun`. */
 const TFHD_AT = 32;
 const TFDT_SIZE = 20;
 const FIRST_ROW_AT = 20;
 const TRUN_DURATION = 0x100;
 
-/** The data of a fragment's first sample, from the beginning of one of ours; null where more of it is needed, or it is no fragment. */
+/**
+ * Returns the data of the first sample, given the first bytes of a fragment written by this package. Null if more bytes are needed or the input is
+ * not a fragment.
+ */
 export function firstSampleOf(beginning: Uint8Array): Uint8Array | null {
   const view = new DataView(beginning.buffer, beginning.byteOffset, beginning.byteLength);
   if (view.byteLength < TFHD_AT + HEADER || view.getUint32(4) !== MOOF) return null;

@@ -1,6 +1,6 @@
-/** One coded sample on its rendition's timeline; times and duration in ticks of the track's timescale. */
+/** One coded sample on its rendition's timeline. Times and duration are in ticks of the track's timescale. */
 export interface FragmentSample {
-  /** When it is presented: not before it is decoded. */
+  /** Presentation time, at or after `decodeTime`. */
   readonly time: number;
   readonly decodeTime: number;
   readonly duration: number;
@@ -11,7 +11,7 @@ export interface FragmentSample {
 export const VIDEO_TRACK_ID = 1;
 export const AUDIO_TRACK_ID = 2;
 
-// ISO/IEC 14496-12 8.8.3.1: depends on nothing / depends on others and is no sync sample.
+// ISO/IEC 14496-12 8.8.3.1: a sync sample that depends on no other; a non-sync sample that depends on others.
 const INDEPENDENT_FLAGS = 0x02000000;
 const DEPENDENT_FLAGS = 0x01010000;
 
@@ -19,7 +19,7 @@ const DEPENDENT_FLAGS = 0x01010000;
 const TFHD_BASE_IS_MOOF = 0x020000;
 const TFHD_DURATION = 0x08;
 const TFHD_FLAGS = 0x20;
-// 8.8.8.1 trun: data-offset, then per sample duration, size, flags, composition offset.
+// 8.8.8.1 trun: data-offset, then duration, size, flags and composition offset of each sample.
 const TRUN_DATA_OFFSET = 0x01;
 const TRUN_DURATION = 0x100;
 const TRUN_SIZE = 0x200;
@@ -40,8 +40,8 @@ const TFDT_SIZE = 20;
 const TRUN_HEADER = 20;
 
 /**
- * `moof` and `mdat` of one CMAF chunk (ISO/IEC 23000-19 7.3.2.3) as the pieces that it consists of: everything before the media, then the
- * data of each sample, not copied. Decode times must follow each other without holes: the first one is the `tfdt`, the durations give the rest.
+ * Writes `moof` and `mdat` of one CMAF chunk (ISO/IEC 23000-19 7.3.2.3) as views: first everything before the media, then the data of each sample,
+ * uncopied. Decode times must be contiguous, since only the first one is written (`tfdt`); the others follow from the durations.
  */
 export function writeVideoFragment(sequence: number, samples: readonly FragmentSample[]): Uint8Array[] {
   const trunSize = TRUN_HEADER + 16 * samples.length;
@@ -58,18 +58,18 @@ export function writeVideoFragment(sequence: number, samples: readonly FragmentS
   return writer.finish();
 }
 
-/** As `writeVideoFragment`, for audio frames. Where all last equally long, as AAC's do, their duration is said once. */
+/** Like `writeVideoFragment`, for audio frames. If all have the same duration, as AAC frames do, it is written once, in `tfhd`. */
 export function writeAudioFragment(sequence: number, samples: readonly FragmentSample[]): Uint8Array[] {
   const duration = samples[0]?.duration ?? 0;
-  const isEven = samples.every((sample) => sample.duration === duration);
-  const writer = new FragmentWriter(24, TRUN_HEADER + (isEven ? 4 : 8) * samples.length, samples);
+  const isConstant = samples.every((sample) => sample.duration === duration);
+  const writer = new FragmentWriter(24, TRUN_HEADER + (isConstant ? 4 : 8) * samples.length, samples);
   writer.begin(sequence, AUDIO_TRACK_ID, TFHD_BASE_IS_MOOF | TFHD_DURATION | TFHD_FLAGS);
   writer.uint32(duration);
   writer.uint32(INDEPENDENT_FLAGS);
   writer.decodeTime(samples[0]?.decodeTime ?? 0);
-  writer.run(TRUN_DATA_OFFSET | TRUN_SIZE | (isEven ? 0 : TRUN_DURATION));
+  writer.run(TRUN_DATA_OFFSET | TRUN_SIZE | (isConstant ? 0 : TRUN_DURATION));
   for (const sample of samples) {
-    if (!isEven) writer.uint32(sample.duration);
+    if (!isConstant) writer.uint32(sample.duration);
     writer.uint32(sample.data.byteLength);
   }
   return writer.finish();

@@ -2,12 +2,15 @@ import { avcParameterSets, hevcParameterSets } from "../codecs/index.ts";
 import { ascii, concat, uint32 } from "./box.ts";
 
 const HEADER = 8;
-/** Of a sample entry of pictures, whose first box is the decoder configuration (ISO/IEC 14496-12 12.1.3). */
+/** Offset of the first box in a visual sample entry: the decoder configuration (ISO/IEC 14496-12 12.1.3). */
 const CONFIG_AT = 86;
-/** The type of a sample entry when parameter sets may stand in its samples too (ISO/IEC 14496-15 5.4.2.1, 8.4.1). */
+/** Sample entry types that allow parameter sets in the samples too (ISO/IEC 14496-15 5.4.2.1, 8.4.1). */
 const IN_BAND = { avc1: "avc3", hvc1: "hev1" } as const;
 
-/** The sample entry for a track whose samples carry parameter sets. One of AV1, whose keyframes always do, stays as it is. */
+/**
+ * The sample entry of a track whose samples carry parameter sets. An AV1 entry is returned unchanged: AV1 keyframes always carry their sequence
+ * header.
+ */
 export function inBandEntry(sampleEntry: Uint8Array): Uint8Array {
   const type = entryType(sampleEntry);
   if (!isOutOfBand(type)) return sampleEntry;
@@ -16,7 +19,7 @@ export function inBandEntry(sampleEntry: Uint8Array): Uint8Array {
   return entry;
 }
 
-/** The parameter sets of a sample entry as NAL units behind 4-byte lengths, to stand before a sample; none for AV1 and sound. */
+/** The parameter sets of a sample entry as NAL units with 4-byte lengths, to be put before a sample. Empty for AV1 and audio. */
 export function parameterSetsOf(sampleEntry: Uint8Array): Uint8Array {
   const type = entryType(sampleEntry);
   if (!isOutOfBand(type)) return new Uint8Array();
@@ -25,7 +28,7 @@ export function parameterSetsOf(sampleEntry: Uint8Array): Uint8Array {
   return concat(units.flatMap((unit) => [uint32(unit.byteLength), unit]));
 }
 
-/** The body of `avcC`, `hvcC` or `av1C` in a sample entry of pictures. */
+/** The body of `avcC`, `hvcC` or `av1C` in a visual sample entry. */
 export function decoderConfigOf(sampleEntry: Uint8Array): Uint8Array {
   const view = new DataView(sampleEntry.buffer, sampleEntry.byteOffset, sampleEntry.byteLength);
   return sampleEntry.subarray(CONFIG_AT + HEADER, CONFIG_AT + view.getUint32(CONFIG_AT));

@@ -1,4 +1,4 @@
-export { FragmentEditor, type FragmentPlace } from "./edit-fragments.ts";
+export { type FragmentEdit, FragmentEditor } from "./edit-fragments.ts";
 export { firstSampleOf } from "./first-sample.ts";
 export {
   AUDIO_TRACK_ID,

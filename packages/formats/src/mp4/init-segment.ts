@@ -2,28 +2,31 @@ import { ascii, box, concat, fullBox, uint16, uint32, uint64, zeros } from "./bo
 import { AUDIO_TRACK_ID, VIDEO_TRACK_ID } from "./fragment.ts";
 import { type InitTrack, sampleAspect, sampleEntry } from "./sample-entry.ts";
 
-// Of mvhd and mehd alone; every track counts in its own.
+// The timescale of `mvhd` and `mehd` only. Each track has its own.
 const MOVIE_TIMESCALE = 1000;
 
-/** The CMAF header of one track: `ftyp` and `moov` without samples and without an edit list. Track id 1 is video, 2 audio. Throws `FormatError` for an unreadable AVC configuration. */
+/**
+ * Writes the CMAF header of one track: `ftyp` and `moov` without samples and edit lists. Track id 1 is video, 2 audio. Throws `FormatError` for an
+ * unreadable AVC configuration.
+ */
 export function initSegment(track: InitTrack): Uint8Array {
   return concat([fileType("iso6", "cmfc"), movie([{ track }])]);
 }
 
-/** A track of a file that is made of fragments which an init segment of their own describes. */
+/** A track of a joint file, whose fragments come from files with their own init segments. */
 export interface JointTrack {
   readonly track: InitTrack;
-  /** The whole sample entry, in the place of the one that `track` describes. */
+  /** A complete sample entry that replaces the one built from `track`. */
   readonly sampleEntry?: Uint8Array;
 }
 
-/** `ftyp` and `moov` of a progressive file in which the fragments of all `tracks` follow; it says how long they last together. */
+/** Writes `ftyp` and `moov` of a progressive file that the fragments of all `tracks` follow. It declares the total duration. */
 export function jointInit(tracks: readonly JointTrack[], durationSeconds: number): Uint8Array {
   const duration = fullBox("mehd", 1, 0, uint64(Math.round(durationSeconds * MOVIE_TIMESCALE)));
   return concat([fileType("iso6", "mp41"), movie(tracks, duration)]);
 }
 
-/** The first brand is also the major one. `iso6` covers `tfdt` and `sidx`. */
+/** The first brand is also the major brand. `iso6` covers `tfdt` and `sidx`. */
 function fileType(...brands: readonly [string, ...string[]]): Uint8Array {
   return box("ftyp", ascii(brands[0]), uint32(0), ...brands.map(ascii));
 }
@@ -47,7 +50,7 @@ function movieHeader(): Uint8Array {
     "mvhd",
     0,
     0,
-    uint32(0, 0, MOVIE_TIMESCALE, 0, 0x1_0000), // times, timescale, duration (of the moov's own samples: none), rate
+    uint32(0, 0, MOVIE_TIMESCALE, 0, 0x1_0000), // times, timescale, duration (0: the moov has no samples), rate
     uint16(FULL_VOLUME),
     zeros(10),
     IDENTITY_MATRIX,

@@ -1,7 +1,6 @@
 const HEADER = 8;
 const MOOF = 0x6d6f6f66;
 const MDAT = 0x6d646174;
-/** Of a fragment that `writeVideoFragment` or `writeAudioFragment` wrote: `moof` has `mfhd`, then `traf` with `tfhd`, `tfdt` and `trun`. */
 const TRAF_AT = 24;
 const TFHD_AT = 32;
 const TFHD_DURATION_AT = 16;
@@ -10,23 +9,23 @@ const TFDT_TIME_AT = 12;
 const TRUN_HEADER = 20;
 const TRUN_DURATION = 0x100;
 
-/** A part that was taken apart. */
+/** A parsed part. */
 interface Fragment {
-  /** `moof` without its samples' rows. */
+  /** The `moof` without the sample rows of its `trun`. */
   readonly head: Uint8Array;
   readonly rows: Uint8Array;
   readonly samples: number;
   readonly decodeTime: bigint;
-  /** Of all samples together. */
+  /** Total duration of the samples, in ticks. */
   readonly duration: bigint;
-  /** Views of the media. */
+  /** Views of the sample data. */
   readonly media: readonly Uint8Array[];
 }
 
 /**
- * The parts of a segment as one fragment (ISO/IEC 14496-12 8.8.4 to 8.8.8): one `moof`, then the media, not copied. Readers that seek by a `sidx`
- * need that: libavformat takes each of its references for one fragment and passes over the others. Null where the parts are no
- * such fragments, do not go on from one another, or differ in what they say of all their samples; then they stay as they are.
+ * Joins the parts of a segment into one fragment (ISO/IEC 14496-12 8.8.4 to 8.8.8): one `moof`, then the media, uncopied. Players that seek with a
+ * `sidx` need one fragment per reference: libavformat ignores any further ones. Returns null if the parts are not fragments of this package, are not
+ * contiguous, or differ in their sample defaults; the caller then keeps them as they are.
  */
 export function joinFragments(parts: readonly (readonly Uint8Array[])[]): Uint8Array[] | null {
   if (!parts.every(isFragment)) return null;
@@ -94,7 +93,7 @@ function durationOf(moof: DataView, trunAt: number, rowsAt: number, samples: num
   return BigInt(ticks);
 }
 
-/** Whether both say the same of all samples: the `tfhd` and the flags of the `trun`. */
+/** Whether two fragments have the same `tfhd` and the same `trun` flags. */
 function isAlike(head: Uint8Array, other: Uint8Array): boolean {
   if (head.byteLength !== other.byteLength) return false;
   const tfhdEnd = head.byteLength - TRUN_HEADER - TFDT_SIZE;
@@ -106,7 +105,7 @@ function isAlike(head: Uint8Array, other: Uint8Array): boolean {
   return isSame(TFHD_AT, tfhdEnd) && isSame(flagsAt, flagsAt + 4);
 }
 
-/** The first bytes, together even where a page ends among them. */
+/** The first `size` bytes in one piece, copied if they span several views. */
 function beginning(views: readonly Uint8Array[], size: number): Uint8Array {
   const [first] = views;
   if (first && first.byteLength >= size) return first.subarray(0, size);

@@ -4,34 +4,33 @@ import { ascii, concat, uint32 } from "./box.ts";
 const HEADER = 8;
 const MOOF = 0x6d6f6f66;
 const MDAT = 0x6d646174;
-/** Of a fragment that `writeVideoFragment` or `writeAudioFragment` wrote: `moof` has `mfhd`, then one `traf` with `tfhd`, `tfdt` and `trun`. */
 const TRAF_AT = 24;
 const TFHD_AT = 32;
 const TFDT_SIZE = 20;
 const DATA_OFFSET_AT = 16;
 
-/** Bytes that are one whole fragment. */
+/** One complete fragment. */
 interface Fragment {
   readonly moof: Uint8Array;
   readonly media: Uint8Array;
 }
 
 /**
- * A segment of two tracks as one fragment, a `traf` for each (ISO/IEC 14496-12 8.8.6), where each track has one fragment in it: the first track's bytes
- * pass through in pieces of any size, the second's are given whole and come behind them. Players that look a time up in a `sidx` read no further than the
- * `moof` that it leads to. Where the first track has several fragments, both tracks pass as they are. A `free` box fills what is left of the size that
- * was announced.
+ * Joins the fragments of two tracks in one segment into a single fragment with two `traf` (ISO/IEC 14496-12 8.8.6). Players that seek with a `sidx`
+ * read only the `moof` that the reference points to, so both tracks must be in it. The first track streams through in chunks of any size; the second
+ * is given whole and follows it. If the first track has several fragments in the segment, both tracks pass unchanged. A `free` box pads the output
+ * to the announced size.
  */
 export class TrackJoiner {
   readonly #firstBytes: number;
   readonly #second: Uint8Array;
   readonly #size: number;
-  /** Of the first track, until its `moof` and the header of its media are whole. */
+  /** Bytes of the first track until its `moof` and the header of its `mdat` are complete; null afterwards. */
   #pending: Uint8Array | null = new Uint8Array();
   #behind: Uint8Array;
   #sent = 0;
 
-  /** `size`: as much as both, or at least 8 bytes more. */
+  /** `size` is the announced size of the output: the sum of both tracks, or at least 8 bytes more. */
   constructor(firstBytes: number, second: Uint8Array, size: number) {
     this.#firstBytes = firstBytes;
     this.#second = second;
@@ -44,7 +43,7 @@ export class TrackJoiner {
     const head = this.#pending.byteLength > 0 ? concat([this.#pending, bytes]) : bytes;
     const moofBytes = head.byteLength < HEADER ? Number.POSITIVE_INFINITY : viewOf(head).getUint32(0);
     if (head.byteLength < moofBytes + HEADER) {
-      // A copy, as the bytes are their owner's again.
+      // A copy, because the caller reuses the bytes.
       this.#pending = new Uint8Array(head);
       return [];
     }
@@ -56,7 +55,7 @@ export class TrackJoiner {
     return this.#counted([joined, head.subarray(moofBytes + HEADER)]);
   }
 
-  /** The bytes behind the first track. Throws where the size that was announced cannot be kept. */
+  /** Returns the bytes after the first track. Throws when the output exceeds the announced size. */
   end(): readonly Uint8Array[] {
     const rest = this.#counted(this.#pending ? [this.#pending, this.#behind] : [this.#behind]);
     const free = this.#size - this.#sent;
@@ -93,7 +92,7 @@ function fragmentOf(bytes: Uint8Array): Fragment | null {
   return { moof: bytes.subarray(0, moofBytes), media: bytes.subarray(moofBytes + HEADER) };
 }
 
-/** Whether `size` bytes that begin so are one `moof` and one `mdat`. */
+/** Whether the first `size` bytes are exactly one `moof` and one `mdat`, judged by their beginning. */
 function isFragment(beginning: Uint8Array, size: number): boolean {
   const view = viewOf(beginning);
   if (view.byteLength < HEADER || view.getUint32(4) !== MOOF) return false;

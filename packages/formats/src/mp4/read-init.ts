@@ -1,24 +1,24 @@
 import { FormatError } from "../bits/index.ts";
 
 export interface InitDescription {
-  /** The one sample entry of its track, as a whole box: the decoder configuration with it. */
+  /** The complete box of the only sample entry, including the decoder configuration. */
   readonly sampleEntry: Uint8Array;
   readonly timescale: number;
-  /** Null for sound. */
+  /** Null for audio. */
   readonly picture: { readonly width: number; readonly height: number } | null;
 }
 
 const HEADER = 8;
-/** Version and flags, then creation and modification time. */
+/** In `mdhd`: after version, flags, creation time and modification time. */
 const TIMESCALE_AT = 12;
-/** Version, flags and the number of entries. */
+/** In `stsd`: after version, flags and entry count. */
 const ENTRIES_AT = 8;
-/** Version, flags and a field of zeros. */
+/** In `hdlr`: after version, flags and a reserved field. */
 const HANDLER_AT = 8;
-/** In a sample entry of pictures. */
+/** In a visual sample entry. */
 const WIDTH_AT = 32;
 
-/** The track of an init segment that `initSegment` wrote. Throws `FormatError` for any other. */
+/** Reads the track of an init segment written by `initSegment`. Throws `FormatError` for any other input. */
 export function readInit(init: Uint8Array): InitDescription {
   const media = find(find(find(init, "moov"), "trak"), "mdia");
   const header = find(media, "mdhd");
@@ -35,7 +35,7 @@ export function readInit(init: Uint8Array): InitDescription {
   };
 }
 
-/** The content of the first box of a type. */
+/** The body of the first box of this type. */
 function find(boxes: Uint8Array, type: string): Uint8Array {
   let at = 0;
   for (const size of sizes(boxes)) {

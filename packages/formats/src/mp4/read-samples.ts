@@ -4,7 +4,6 @@ import type { FragmentSample } from "./fragment.ts";
 const MOOF = 0x6d6f6f66;
 const TRUN = 0x7472756e;
 const HEADER = 8;
-/** Of a fragment that `writeVideoFragment` or `writeAudioFragment` wrote: `moof` has `mfhd`, then `traf` with `tfhd`, `tfdt` and `trun`. */
 const TFHD_AT = 32;
 const DURATION_AT = 16;
 const TIME_AT = 12;
@@ -16,22 +15,22 @@ const TRUN_COMPOSITION = 0x800;
 /** ISO/IEC 14496-12 8.8.3.1: sample_is_non_sync_sample. */
 const DEPENDENT = 0x10000;
 
-/** The samples of fragments of ours, one fragment behind the other. Throws `FormatError` for any other. */
+/** Reads the samples of concatenated fragments written by this package. Throws `FormatError` for any other input. */
 export function readSamples(fragments: Uint8Array): FragmentSample[] {
   const view = new DataView(fragments.buffer, fragments.byteOffset, fragments.byteLength);
   const samples: FragmentSample[] = [];
   let at = 0;
   while (at < view.byteLength) {
     if (at + TFHD_AT + HEADER > view.byteLength || view.getUint32(at + 4) !== MOOF)
-      throw new FormatError("a fragment of ours", at);
+      throw new FormatError("a fragment written by Weir", at);
     const tfhdAt = at + TFHD_AT;
     const tfdtAt = tfhdAt + view.getUint32(tfhdAt);
     const trunAt = tfdtAt + TFDT_SIZE;
     const mediaAt = at + view.getUint32(at) + HEADER;
     if (mediaAt > view.byteLength || trunAt + TRUN_HEADER > mediaAt || view.getUint32(trunAt + 4) !== TRUN)
-      throw new FormatError("a fragment of ours", tfhdAt);
+      throw new FormatError("a fragment written by Weir", tfhdAt);
     const flags = view.getUint32(trunAt + HEADER);
-    // Of a fragment that says it once; else each row says its own.
+    // The default duration, used when the rows have none.
     let duration = view.getUint32(tfhdAt + DURATION_AT);
     let decodeTime = Number(view.getBigUint64(tfdtAt + TIME_AT));
     let row = trunAt + TRUN_HEADER;

@@ -1,7 +1,7 @@
 import { describeAvc } from "../codecs/index.ts";
 import { box, descriptor, fullBox, uint16, uint32, zeros } from "./box.ts";
 
-/** A video track as its init segment describes it; `config` is the body of `avcC`, `hvcC` or `av1C`, sizes in pixels. */
+/** A video track as its init segment describes it. `config` is the body of `avcC`, `hvcC` or `av1C`; sizes are in pixels. */
 export interface VideoInitTrack {
   readonly kind: "video";
   readonly codec: "avc" | "hevc" | "av1";
@@ -12,30 +12,30 @@ export interface VideoInitTrack {
   readonly timescale: number;
 }
 
-/** An audio track as its init segment describes it; `config` is the AudioSpecificConfig, or the body of `dOps`. */
+/** An audio track as its init segment describes it. `config` is the AudioSpecificConfig, or the body of `dOps`. */
 export interface AudioInitTrack {
   readonly kind: "audio";
   readonly codec: "aac" | "opus";
   readonly config: Uint8Array;
   readonly sampleRate: number;
   readonly channels: number;
-  /** Ticks per second of the fragments: the sample rate. */
+  /** Ticks per second of the fragments; equal to the sample rate. */
   readonly timescale: number;
 }
 
 export type InitTrack = VideoInitTrack | AudioInitTrack;
 
-/** Width to height of a sample where the parameter sets say that it is not square; null otherwise. */
+/** Sample aspect ratio, width to height, if the parameter sets declare one that is not square; null otherwise. */
 export function sampleAspect(track: VideoInitTrack): readonly [number, number] | null {
   return track.codec === "avc" ? describeAvc(track.config).sampleAspect : null;
 }
 
-/** The one entry of the track's `stsd`. Colour is left to the parameter sets, which every decoder reads. */
+/** The only entry of the track's `stsd`. It has no colour box: decoders read colour from the parameter sets. */
 export function sampleEntry(track: InitTrack): Uint8Array {
   return track.kind === "video" ? videoSampleEntry(track) : audioSampleEntry(track);
 }
 
-// ISO/IEC 14496-15 5.4.2.1 and 8.4.1, AV1 in ISOBMFF 2.2: parameter sets in the entry alone, hence hvc1 and not hev1.
+// hvc1 rather than hev1: parameter sets are in the entry only (ISO/IEC 14496-15 5.4.2.1 and 8.4.1, AV1 in ISOBMFF 2.2).
 const VIDEO_BOXES = { avc: ["avc1", "avcC"], hevc: ["hvc1", "hvcC"], av1: ["av01", "av1C"] } as const;
 
 /** ISO/IEC 14496-12 8.5.2.2: reserved bytes, then data_reference_index. */
@@ -59,10 +59,10 @@ function videoSampleEntry(track: VideoInitTrack): Uint8Array {
   );
 }
 
-/** ISO/IEC 14496-12 12.2.3, with the configuration of AAC (14496-14 5.6) or Opus (Encapsulation of Opus in ISO BMFF 4.3). */
+/** ISO/IEC 14496-12 12.2.3, with the decoder configuration of AAC (14496-14 5.6) or Opus (Encapsulation of Opus in ISO BMFF 4.3). */
 function audioSampleEntry(track: AudioInitTrack): Uint8Array {
   const isOpus = track.codec === "opus";
-  // 16.16 fixed point; what does not fit is 0, and players ask the AudioSpecificConfig. Opus is 48 kHz.
+  // 16.16 fixed point. Rates over 16 bits are written as 0; players take them from the AudioSpecificConfig. Opus is always 48 kHz.
   const rate = track.sampleRate < 0x1_0000 ? track.sampleRate : 0;
   return box(
     isOpus ? "Opus" : "mp4a",
@@ -77,7 +77,7 @@ function audioSampleEntry(track: AudioInitTrack): Uint8Array {
 const OBJECT_MPEG4_AUDIO = 0x40;
 const STREAM_AUDIO = 0x15;
 
-/** `esds`: ES_Descriptor of DecoderConfigDescriptor of DecoderSpecificInfo, and SLConfigDescriptor 2. */
+/** `esds`: an ES_Descriptor with DecoderConfigDescriptor, DecoderSpecificInfo and SLConfigDescriptor 2. */
 function elementaryStream(config: Uint8Array): Uint8Array {
   const decoder = descriptor(4, Uint8Array.of(OBJECT_MPEG4_AUDIO, STREAM_AUDIO), zeros(11), descriptor(5, config));
   return fullBox("esds", 0, 0, descriptor(3, zeros(3), decoder, descriptor(6, Uint8Array.of(2))));

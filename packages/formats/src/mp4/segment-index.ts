@@ -1,32 +1,32 @@
 import { concat, fullBox, uint16, uint32, uint64 } from "./box.ts";
 
-/** One track of a progressive file whose segments hold the fragments of all tracks next to each other. */
+/** One track of a progressive file in which each segment has fragments of all tracks. */
 export interface IndexedTrack {
   readonly trackId: number;
   readonly timescale: number;
-  /** In the track's timescale: where it begins in each segment, and where the last one ends. */
+  /** Start time of the track in each segment, in ticks of its timescale. */
   readonly starts: readonly number[];
   readonly endTicks: number;
-  /** Every segment begins with a random access point of this track. */
+  /** True if every segment starts with a random access point of this track. */
   readonly isIndependent: boolean;
 }
 
-/** A `sidx` counts them in 16 bits. */
+/** `sidx` has a 16-bit reference count. */
 const MAX_REFERENCES = 0xffff;
 const REFERENCE = 12;
 // starts_with_SAP, SAP_type 1 (a closed GOP), SAP_delta_time 0.
 const STARTS_WITH_IDR = 0x9000_0000;
 
 /**
- * One `sidx` for each track (ISO/IEC 14496-12 8.16.3), to stand between a joint init and the segments: with them a player knows duration and
- * seek points of the whole file from its first range request. Players that read one track's alone look for the other tracks in every fragment.
- * Of more than 65,535 segments, each reference is to several.
+ * Writes one `sidx` per track (ISO/IEC 14496-12 8.16.3), to be put between a joint init segment and the media. A player then learns the duration and
+ * all seek points with its first range request. Every track has its own index because some players read only the index of the track they look for.
+ * Above 65,535 segments each reference covers several.
  */
 export function segmentIndexes(tracks: readonly IndexedTrack[], segmentBytes: readonly number[]): Uint8Array {
   const perReference = Math.max(1, Math.ceil(segmentBytes.length / MAX_REFERENCES));
   let firstOffset = 0;
   const boxes: Uint8Array[] = [];
-  // The last stands next to the segments; those before it have the others in between.
+  // The last index is next to the media. The offset of each earlier one skips the later ones.
   for (const track of tracks.toReversed()) {
     const box = segmentIndex(track, segmentBytes, perReference, firstOffset);
     boxes.unshift(box);

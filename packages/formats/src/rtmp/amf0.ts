@@ -1,13 +1,13 @@
 import { FormatError } from "../bits/index.ts";
 
-/** The values that AMF0 can express. Dates come as milliseconds; typed objects as plain ones. Objects have no prototype. */
+/** The values that AMF0 can express. Dates are read as milliseconds, typed objects as plain objects. Objects have no prototype. */
 export type AmfValue = number | boolean | string | null | undefined | AmfObject | AmfValue[];
 
 export interface AmfObject {
   [key: string]: AmfValue;
 }
 
-// Declared here because this package is compiled without the types of any runtime.
+// Declared here because this package compiles without the types of any runtime.
 declare class TextDecoder {
   decode(bytes: Uint8Array): string;
 }
@@ -32,7 +32,7 @@ const TYPED_OBJECT = 0x10;
 const MAX_DEPTH = 16;
 const MAX_VALUES = 2000;
 
-/** Read all AMF0 values of a message (Action Message Format 0, 2). Throws `FormatError`; depth and count are bounded. */
+/** Reads all AMF0 values of a message (Action Message Format 0, 2). Throws `FormatError`. Nesting depth and value count are bounded. */
 export function readAmf0(bytes: Uint8Array): AmfValue[] {
   const reader = new Amf0Reader(bytes);
   const values: AmfValue[] = [];
@@ -77,7 +77,7 @@ class Amf0Reader {
         this.#text(this.#uint16());
         return this.#object(depth);
       case ECMA_ARRAY:
-        this.#uint32(); // a hint only: the end marker decides
+        this.#uint32(); // only a hint: the end marker decides
         return this.#object(depth);
       case OBJECT:
         return this.#object(depth);
@@ -140,7 +140,7 @@ class Amf0Reader {
   }
 }
 
-/** Write AMF0 values one after the other. Strings above 65 535 bytes become long strings, arrays strict arrays. */
+/** Writes AMF0 values. Strings over 65,535 bytes become long strings, arrays become strict arrays. */
 export function writeAmf0(...values: readonly AmfValue[]): Uint8Array {
   const out: number[] = [];
   for (const value of values) write(out, value);

@@ -1,6 +1,6 @@
 import { FormatError } from "../bits/index.ts";
 
-/** Takes whole messages. The payload is the receiver's own: the reader never touches it again. */
+/** Receives each complete message. The receiver owns the payload. */
 export type MessageHandler = (typeId: number, timestamp: number, streamId: number, payload: Uint8Array) => void;
 
 export type Allocate = (bytes: number) => Uint8Array;
@@ -9,22 +9,22 @@ const MAX_MESSAGE_BYTES = 12 * 1024 * 1024;
 const MAX_CHUNK_SIZE = 0xffffff;
 const MAX_CHUNK_STREAMS = 64;
 const START_BYTES = 64 * 1024;
-/** Basic header 3, message header 11, extended timestamp 4. */
+/** Basic header 3, message header 11, extended timestamp 4 bytes. */
 const MAX_HEADER = 18;
 const EXTENDED = 0xffffff;
 const MESSAGE_HEADER_BYTES = [11, 7, 3, 0] as const;
-/** Below this many bytes a loop beats the view that `set` copies from. */
+/** For fewer bytes, a loop is faster than `set` with a subarray. */
 const SHORT_COPY = 32;
 const EMPTY = new Uint8Array(0);
 
-/** The state of a chunk stream from its last header (RTMP 1.0, 5.3.1.2), and the message it is in the middle of. */
+/** State of a chunk stream: its last header (RTMP 1.0, 5.3.1.2) and its unfinished message. */
 interface ChunkStream {
   timestamp: number;
   delta: number;
   length: number;
   typeId: number;
   streamId: number;
-  /** The timestamp field as sent, where it needed the extended form; -1 where it did not. */
+  /** The extended timestamp as sent; -1 without one. */
   extended: number;
   payload: Uint8Array;
   filled: number;
@@ -32,13 +32,13 @@ interface ChunkStream {
 }
 
 /**
- * Reads RTMP chunks (RTMP 1.0, 5.3) from a socket's buffers as they come. Headers are read in place, every payload byte is copied once, into
- * a buffer of exactly its message's length; nothing of the socket's buffers is kept. Throws `FormatError` for what no honest peer sends.
+ * Reads RTMP chunks (RTMP 1.0, 5.3) from socket buffers. It parses headers in place and copies each payload byte once, into a buffer of the
+ * message's size; it keeps no reference to a socket buffer. Throws `FormatError` for input that violates the protocol or its limits.
  */
 export class ChunkReader {
-  /** A longer message is refused; unfinished ones may have twice as much between them, by the bytes that really came. */
+  /** Longer messages are refused. Unfinished messages together may hold twice as much, counted by the bytes received. */
   maxMessageBytes = MAX_MESSAGE_BYTES;
-  /** A message up to here is allocated when its header is read; a longer one grows with what comes. */
+  /** Messages up to this size are allocated when their header is read; buffers of longer ones grow with the data received. */
   startBytes = START_BYTES;
   readonly #onMessage: MessageHandler;
   readonly #allocate: Allocate;
@@ -47,7 +47,7 @@ export class ChunkReader {
   #tailLength = 0;
   #chunkSize = 128;
   #current: ChunkStream | null = null;
-  /** Payload bytes still to come in the current chunk. */
+  /** Payload bytes left in the current chunk. */
   #chunkLeft = 0;
   #pendingBytes = 0;
   #bytesRead = 0;
@@ -59,27 +59,27 @@ export class ChunkReader {
     this.#allocate = allocate;
   }
 
-  /** The peer's Set Chunk Size. Throws `FormatError` for 0, for a set top bit and above 16 MiB. */
+  /** Applies the peer's Set Chunk Size. Throws `FormatError` for 0, a set top bit, and 16 MiB or more. */
   setChunkSize(size: number): void {
     if (size < 1 || size > MAX_CHUNK_SIZE)
       throw new FormatError(`a chunk size from 1 to ${MAX_CHUNK_SIZE}`, this.#bytesRead);
     this.#chunkSize = size;
   }
 
-  /** Drop what has come of the message on this chunk stream (Abort Message). */
+  /** Applies the peer's Abort Message: drops the unfinished message of this chunk stream. */
   abort(chunkStreamId: number): void {
     const stream = this.#streams.get(chunkStreamId);
     if (stream) this.#close(stream);
   }
 
-  /** Payload bytes that are left of the message in hand: 0 between two messages, and 1 where it is not known, as within a header. */
+  /** Payload bytes that the current message still needs: 0 between messages, 1 when unknown, for example within a header. */
   get missing(): number {
     if (this.#isPaused) return 1;
     if (this.#current) return this.#current.length - this.#current.filled;
     return this.#pendingBytes > 0 || this.#tailLength > 0 ? 1 : 0;
   }
 
-  /** Hand out nothing more before `resume`. Bytes that are pushed until then are kept, so their sender has to be stopped too. */
+  /** Delivers no messages until `resume`. Bytes pushed meanwhile are buffered, so the caller must stop the sender too. */
   pause(): void {
     this.#isPaused = true;
   }
@@ -98,7 +98,7 @@ export class ChunkReader {
     let at = 0;
     while (at < bytes.byteLength) {
       if (this.#isPaused) {
-        this.#held.push(new Uint8Array(bytes.subarray(at))); // not `slice`: that of a Buffer copies nothing
+        this.#held.push(new Uint8Array(bytes.subarray(at))); // not `slice`, which on a Buffer does not copy
         return;
       }
       if (this.#current) {
@@ -120,7 +120,7 @@ export class ChunkReader {
     for (let i = 0; i < this.#tailLength; i++) this.#tail[i] = bytes[from + i] ?? 0;
   }
 
-  /** A header whose beginning came with an earlier buffer. Returns where its chunk's payload begins in `bytes`, or -1. */
+  /** Reads a header that started in an earlier buffer. Returns the offset of its chunk's payload in `bytes`, or -1 if still incomplete. */
   #readSplitHeader(bytes: Uint8Array, from: number): number {
     const known = this.#tailLength;
     const taken = Math.min(MAX_HEADER - known, bytes.byteLength - from);
@@ -132,12 +132,12 @@ export class ChunkReader {
     }
     this.#tailLength = 0;
     if (end >= known) return from + end - known;
-    // Kept to see whether an extended timestamp is repeated, and it was not: these bytes are payload, or the next header.
+    // The tail was kept to check for a repeated extended timestamp, and there was none: these bytes are payload or the next header.
     this.#read(this.#tail.slice(end, known));
     return from;
   }
 
-  /** Read a header between `from` and `end` and open its chunk. Returns where it ends, or -1 while it is incomplete. */
+  /** Reads a header between `from` and `end` and starts its chunk. Returns the offset after it, or -1 if incomplete. */
   #readHeader(bytes: Uint8Array, from: number, end: number): number {
     const first = bytes[from] ?? 0;
     const format = first >> 6;
@@ -161,7 +161,7 @@ export class ChunkReader {
     if (isExtended) {
       if (after + 4 > end) return -1;
       extended = uint32(bytes, after);
-      // Some senders leave it out in continuation chunks: then these four bytes are payload.
+      // Some senders omit it in continuation chunks; the four bytes are then payload.
       if (format < 3 || extended === known?.extended) after += 4;
       else extended = known?.extended ?? -1;
     }

@@ -6,7 +6,6 @@ export interface MessageHeader {
   readonly streamId: number;
 }
 
-/** A message to send. */
 export interface OutgoingMessage extends MessageHeader {
   readonly payload: Uint8Array;
 }
@@ -14,7 +13,7 @@ export interface OutgoingMessage extends MessageHeader {
 const EXTENDED = 0xffffff;
 const NOTHING = new Uint8Array(0);
 
-/** How many bytes `putMessage` writes for a payload of this size. */
+/** Number of bytes that `putMessage` writes for a payload of this size. */
 export function chunkedBytes(timestamp: number, payloadBytes: number, chunkSize: number): number {
   const extra = timestamp >>> 0 >= EXTENDED ? 4 : 0;
   const chunks = Math.max(1, Math.ceil(payloadBytes / chunkSize));
@@ -22,8 +21,8 @@ export function chunkedBytes(timestamp: number, payloadBytes: number, chunkSize:
 }
 
 /**
- * Write a message as chunks of at most `chunkSize` bytes (RTMP 1.0, 5.3.1) into `out` from `at` on, a full header first. Its payload is
- * `head`, which must fit into one chunk, and `body` behind it. Chunk stream ids from 2 to 63. Returns where the message ends.
+ * Writes a message into `out` from `at` on, as chunks of at most `chunkSize` bytes (RTMP 1.0, 5.3.1), the first with a full header. The payload is
+ * `head`, which must fit into one chunk, followed by `body`. Chunk stream ids are 2 to 63. Returns the end offset.
  */
 export function putMessage(
   out: Uint8Array,
@@ -45,7 +44,7 @@ export function putMessage(
   out[at + 5] = payloadBytes >> 8;
   out[at + 6] = payloadBytes;
   out[at + 7] = typeId;
-  // The one field of RTMP with its low byte first.
+  // The only little-endian field of RTMP.
   out[at + 8] = streamId;
   out[at + 9] = streamId >> 8;
   out[at + 10] = streamId >> 16;
@@ -76,7 +75,7 @@ function putUint32(out: Uint8Array, at: number, value: number): number {
   return at + 4;
 }
 
-/** The chunks of a message, in memory of their own. */
+/** Returns a message as chunks in a new buffer. */
 export function writeMessage({ payload, ...header }: OutgoingMessage, chunkSize: number): Uint8Array {
   const out = new Uint8Array(chunkedBytes(header.timestamp, payload.byteLength, chunkSize));
   putMessage(out, 0, header, NOTHING, payload, chunkSize);

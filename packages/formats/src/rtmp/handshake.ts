@@ -1,6 +1,6 @@
 import { FormatError } from "../bits/index.ts";
 
-/** HMAC-SHA256 of `data` under `key`, and random bytes: the only things a handshake needs from the runtime. */
+/** The two functions that the handshake needs from the runtime. */
 export interface HandshakeCrypto {
   hmacSha256(key: Uint8Array, data: Uint8Array): Uint8Array;
   random(bytes: number): Uint8Array;
@@ -12,9 +12,9 @@ export const CLIENT_HELLO_BYTES = 1 + HANDSHAKE_BYTES;
 
 const VERSION = 3;
 const DIGEST_BYTES = 32;
-/** Where the two schemes keep the four bytes that tell where the digest is. */
+/** Offsets of the four bytes from which the two schemes compute the digest's offset. */
 const SCHEME_BASES = [8, 772];
-/** The keys that flash-era peers and servers sign with: their name in ASCII, then the same 32 bytes. */
+/** Flash-era clients and servers sign with their ASCII name followed by these 32 bytes. */
 const COMMON_KEY = [
   0xf0, 0xee, 0xc2, 0x4a, 0x80, 0x68, 0xbe, 0xe8, 0x2e, 0x00, 0xd0, 0xd1, 0x02, 0x9e, 0x7e, 0x57, 0x6e, 0xec, 0x5d,
   0x2d, 0x29, 0x80, 0x6f, 0xab, 0x93, 0xb8, 0xe6, 0x36, 0xcf, 0xeb, 0x31, 0xae,
@@ -24,8 +24,8 @@ const SERVER_NAME = ascii("Genuine Adobe Flash Media Server 001");
 const SERVER_KEY = Uint8Array.from([...SERVER_NAME, ...COMMON_KEY]);
 
 /**
- * Answer C0 and C1 with S0, S1 and S2: the digest handshake where C1 carries a valid digest, else the simple one (RTMP 1.0, 5.2).
- * Throws `FormatError` where C0 is not version 3.
+ * Answers C0 and C1 with S0, S1 and S2: the digest handshake if C1 has a valid digest, otherwise the simple one (RTMP 1.0, 5.2). Throws
+ * `FormatError` if C0 is not version 3.
  */
 export function answerHandshake(hello: Uint8Array, crypto: HandshakeCrypto): Uint8Array {
   if (hello[0] !== VERSION) throw new FormatError(`RTMP version ${VERSION}, not ${hello[0]}`, 0);
@@ -36,7 +36,7 @@ export function answerHandshake(hello: Uint8Array, crypto: HandshakeCrypto): Uin
   const out = new Uint8Array(1 + 2 * HANDSHAKE_BYTES);
   out[0] = VERSION;
   if (signed) {
-    s1.set([5, 0, 3, 1], 4); // a server version that signs
+    s1.set([5, 0, 3, 1], 4); // any version other than 0 announces a digest
     const at = digestOffset(s1, signed.base);
     s1.set(digestOf(s1, at, SERVER_NAME, crypto), at);
     const s2 = crypto.random(HANDSHAKE_BYTES);
@@ -50,7 +50,7 @@ export function answerHandshake(hello: Uint8Array, crypto: HandshakeCrypto): Uin
   return out;
 }
 
-/** The digest of C1 and the scheme it follows; null where there is none that is valid. */
+/** The digest of C1 and the scheme that it follows; null without a valid digest. */
 export function findDigest(c1: Uint8Array, crypto: HandshakeCrypto): { base: number; digest: Uint8Array } | null {
   for (const base of SCHEME_BASES) {
     const at = digestOffset(c1, base);
@@ -61,7 +61,7 @@ export function findDigest(c1: Uint8Array, crypto: HandshakeCrypto): { base: num
   return null;
 }
 
-/** C0 and C1 of a client that signs, for tests of our own server and for sending to others. */
+/** C0 and C1 of a client, with or without a digest. */
 export function clientHello(crypto: HandshakeCrypto, isSigned: boolean): Uint8Array {
   const hello = new Uint8Array(CLIENT_HELLO_BYTES);
   hello[0] = VERSION;
@@ -81,7 +81,7 @@ function digestOffset(block: Uint8Array, base: number): number {
   return (sum % 728) + base + 4;
 }
 
-/** HMAC of the block without the 32 bytes of the digest itself. */
+/** HMAC of the block without the 32 bytes of the digest. */
 function digestOf(block: Uint8Array, at: number, key: Uint8Array, crypto: HandshakeCrypto): Uint8Array {
   const rest = new Uint8Array(HANDSHAKE_BYTES - DIGEST_BYTES);
   rest.set(block.subarray(0, at));

@@ -20,7 +20,7 @@ export const MESSAGE = {
 
 export const USER_CONTROL = { streamBegin: 0, pingRequest: 6, pingResponse: 7 } as const;
 
-/** A call: `connect`, `publish` and so on. */
+/** A command message, for example `connect` or `publish`. */
 export interface Command {
   readonly name: string;
   readonly transactionId: number;
@@ -28,42 +28,43 @@ export interface Command {
   readonly args: readonly AmfValue[];
 }
 
-/** Read a command message's payload. Throws `FormatError`. */
+/** Reads the payload of a command message. Throws `FormatError`. */
 export function readCommand(payload: Uint8Array, typeId: number): Command {
-  // An AMF3 command is AMF0 behind one byte 0, as every encoder in the field sends it.
+  // Encoders send AMF3 commands as AMF0 after one zero byte.
   const bytes = typeId === MESSAGE.commandAmf3 && payload[0] === 0 ? payload.subarray(1) : payload;
   const [name, transactionId, object, ...args] = readAmf0(bytes);
   if (typeof name !== "string") throw new FormatError("a command name", 0);
   return { name, transactionId: typeof transactionId === "number" ? transactionId : 0, object, args };
 }
 
-/** The content of a data message of `onMetaData` (FLV 1.0, annex E.5); null for any other. Throws `FormatError`. */
+/** Reads the metadata of an `onMetaData` data message (FLV 1.0, annex E.5). Null for other data messages. Throws `FormatError`. */
 export function readMetadata(payload: Uint8Array): AmfObject | null {
   const values = readAmf0(payload);
   const at = values[0] === "@setDataFrame" ? 1 : 0;
-  const said = values[at + 1];
-  if (values[at] !== "onMetaData" || typeof said !== "object" || said === null || Array.isArray(said)) return null;
-  return said;
+  const metadata = values[at + 1];
+  if (values[at] !== "onMetaData" || typeof metadata !== "object" || metadata === null || Array.isArray(metadata))
+    return null;
+  return metadata;
 }
 
 export function writeCommand(name: string, transactionId: number, ...values: readonly AmfValue[]): Uint8Array {
   return writeAmf0(name, transactionId, ...values);
 }
 
-/** Payload of the control messages that carry one number. */
+/** Payload of a control message with a single number. */
 export function uint32Payload(value: number): Uint8Array {
   const payload = new Uint8Array(4);
   new DataView(payload.buffer).setUint32(0, value);
   return payload;
 }
 
-/** The number of such a message. Throws `FormatError` where it is too short. */
+/** Reads the payload of a control message with a single number. Throws `FormatError` if it is too short. */
 export function readUint32(payload: Uint8Array): number {
   if (payload.byteLength < 4) throw new FormatError("4 bytes", payload.byteLength);
   return new DataView(payload.buffer, payload.byteOffset).getUint32(0);
 }
 
-/** Set Peer Bandwidth with a dynamic limit (RTMP 1.0, 5.4.5). */
+/** Set Peer Bandwidth with the dynamic limit type (RTMP 1.0, 5.4.5). */
 export function peerBandwidthPayload(bytes: number): Uint8Array {
   return Uint8Array.from([...uint32Payload(bytes), 2]);
 }

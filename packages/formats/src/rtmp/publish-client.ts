@@ -13,46 +13,46 @@ import {
   writeCommand,
 } from "./message.ts";
 
-/** The size of the chunks that a publishing client sends, from `publish` on. */
+/** Chunk size of a publishing client after `connect` succeeded. */
 export const CLIENT_CHUNK_SIZE = 4096;
 const FIRST_CHUNK_SIZE = 128;
 /** S0, S1 and S2. */
 const ANSWER_BYTES = 1 + 2 * HANDSHAKE_BYTES;
-/** No server has more to say to a publisher. */
+/** Larger than any message that a server sends to a publisher. */
 const MAX_MESSAGE_BYTES = 64 * 1024;
 const WINDOW_BYTES = 2_500_000;
-/** The marker of the kind of object that servers expect metadata to be. */
+/** AMF0 marker of the object type that servers expect for metadata. */
 const ECMA_ARRAY = 0x08;
 const CONTROL_CHUNKS = 2;
 const COMMAND_CHUNKS = 3;
 const [CONNECT, RELEASE, FC_PUBLISH, CREATE_STREAM, PUBLISH] = [1, 2, 3, 4, 5];
 
-/** Where to publish, as an RTMP server is told. */
+/** The addressing parts of an RTMP publish URL. */
 export interface PublishAddress {
   readonly app: string;
-  /** The address without the name of the stream. */
+  /** The URL without the stream name. */
   readonly tcUrl: string;
-  /** The name of the stream: its key. */
+  /** The stream name, which is usually the stream key. */
   readonly streamName: string;
 }
 
 export interface PublishClientHandler {
   write(bytes: Uint8Array): void;
-  /** The server takes media, in messages of this stream. */
+  /** The server accepts media, in messages with this stream id. */
   publishing(streamId: number): void;
-  /** The server refuses, or ends what it took, in its own words. Nothing is to be sent any more. */
-  refused(words: string): void;
+  /** The server refused or ended the broadcast for `reason`, in its own words. Send nothing more. */
+  refused(reason: string): void;
 }
 
 /**
- * The client's side of publishing over RTMP, bytes in and bytes out: handshake, `connect`, `createStream`, `publish`. What media is sent
- * behind `publishing` is the owner's. Throws `FormatError` where the server does not speak RTMP.
+ * The client side of RTMP publishing, without I/O: handshake, `connect`, `createStream`, `publish`. After `publishing` the owner sends the media.
+ * Throws `FormatError` if the server does not speak RTMP.
  */
 export class RtmpPublishClient {
   readonly #handler: PublishClientHandler;
   readonly #address: PublishAddress;
   readonly #reader: ChunkReader;
-  /** S0, S1 and S2 as they come; null behind the handshake. */
+  /** S0, S1 and S2 as received; null after the handshake. */
   #answer: Uint8Array | null = new Uint8Array(ANSWER_BYTES);
   #answered = 0;
   #chunkSize = FIRST_CHUNK_SIZE;
@@ -69,7 +69,7 @@ export class RtmpPublishClient {
     this.#reader.maxMessageBytes = MAX_MESSAGE_BYTES;
   }
 
-  /** C0 and C1. */
+  /** Sends C0 and C1. */
   start(crypto: HandshakeCrypto): void {
     this.#handler.write(clientHello(crypto, false));
   }
@@ -84,7 +84,7 @@ export class RtmpPublishClient {
     this.#control(MESSAGE.acknowledgement, uint32Payload(this.#received >>> 0));
   }
 
-  /** End the broadcast on purpose, so that the server does not wait for more. */
+  /** Ends the broadcast explicitly, so that the server does not wait for a reconnect. */
   stop(): void {
     const { streamName } = this.#address;
     if (this.#isOver || this.#streamId === 0) return;
@@ -93,7 +93,7 @@ export class RtmpPublishClient {
     this.#command("deleteStream", PUBLISH + 2, null, this.#streamId);
   }
 
-  /** Returns what came behind the handshake. */
+  /** Returns the bytes after the handshake. */
   #shakeHands(answer: Uint8Array, bytes: Uint8Array): Uint8Array {
     const taken = Math.min(ANSWER_BYTES - this.#answered, bytes.byteLength);
     answer.set(bytes.subarray(0, taken), this.#answered);
@@ -129,7 +129,7 @@ export class RtmpPublishClient {
       case MESSAGE.commandAmf0:
       case MESSAGE.commandAmf3:
         return this.#commanded(readCommand(payload, typeId));
-      default: // acknowledgements, and what is of no consequence to a publisher
+      default: // a publisher needs no other message
     }
   }
 
@@ -137,7 +137,7 @@ export class RtmpPublishClient {
     if (name === "_result" && transactionId === CONNECT) this.#connected();
     else if (name === "_result" && transactionId === CREATE_STREAM) this.#created(args[0]);
     else if (name === "_error" && (transactionId === CONNECT || transactionId === CREATE_STREAM))
-      this.#refuse(wordsOf(args[0]));
+      this.#refuse(reasonOf(args[0]));
     else if (name === "onStatus") this.#status(args[0]);
     else if (name === "close") this.#refuse("it closed the connection");
   }
@@ -159,7 +159,7 @@ export class RtmpPublishClient {
 
   #status(info: AmfValue): void {
     const { level, code } = objectOf(info);
-    if (level === "error") return void this.#refuse(wordsOf(info));
+    if (level === "error") return void this.#refuse(reasonOf(info));
     if (code === "NetStream.Publish.Start" && this.#streamId !== 0) this.#handler.publishing(this.#streamId);
   }
 
@@ -169,10 +169,10 @@ export class RtmpPublishClient {
     this.#control(MESSAGE.userControl, answer);
   }
 
-  /** Returns no bytes: nothing is read behind a refusal. */
-  #refuse(words: string): Uint8Array {
+  /** Returns no bytes, because nothing after a refusal is read. */
+  #refuse(reason: string): Uint8Array {
     this.#isOver = true;
-    this.#handler.refused(words);
+    this.#handler.refused(reason);
     return new Uint8Array(0);
   }
 
@@ -191,7 +191,7 @@ export class RtmpPublishClient {
   }
 }
 
-/** Payload of the data message that tells a server what the media is (FLV 1.0, annex E.5). */
+/** Payload of the data message that describes the media to a server (FLV 1.0, annex E.5). */
 export function metadataPayload(metadata: AmfObject): Uint8Array {
   const [, ...properties] = writeAmf0(metadata);
   const count = Object.keys(metadata).length;
@@ -202,8 +202,8 @@ function objectOf(value: AmfValue): AmfObject {
   return value && typeof value === "object" && !Array.isArray(value) ? value : {};
 }
 
-/** The words of a server's refusal. A redirect is one: the address that a broadcast goes to is its owner's to change. */
-function wordsOf(info: AmfValue): string {
+/** The server's reason for a refusal. A redirect counts as a refusal: only the owner of the broadcast may change its destination. */
+function reasonOf(info: AmfValue): string {
   const { description, code, ex } = objectOf(info);
   if (typeof objectOf(ex).redirect === "string") return "it redirects to another address, which is not followed";
   if (typeof description === "string" && description !== "") return description;

@@ -1,28 +1,28 @@
 import type { RtpPacket } from "./rtp-packet.ts";
 
-/** Larger pictures are no pictures: 100 Mbit/s at one frame a second is 12 MB. */
+/** Larger pictures are invalid: 100 Mbit/s at one frame per second is 12 MB. */
 const MAX_PICTURE_BYTES = 12 * 1024 * 1024;
 const MAX_UNITS = 4096;
 
 const STAP_A = 24;
 const FU_A = 28;
 
-/** One picture: its NAL units behind 4-byte lengths. */
+/** One picture: its NAL units with 4-byte lengths. */
 export interface RtpPicture {
-  /** Of 32 bits, as its packets had it. */
+  /** 32 bits, as in its packets. */
   readonly timestamp: number;
   readonly data: Uint8Array;
-  /** Units before or within it are lost: it may not be decodable. */
+  /** NAL units before or within it were lost, so it may not decode. */
   readonly isDamaged: boolean;
 }
 
-/** Puts H.264 pictures together from RTP packets in order (RFC 6184, packetization modes 0 and 1: single units, STAP-A, FU-A). */
+/** Assembles H.264 pictures from RTP packets in sequence order (RFC 6184, packetization modes 0 and 1: single NAL units, STAP-A, FU-A). */
 export class H264Depacketizer {
   readonly #onPicture: (picture: RtpPicture) => void;
   #timestamp: number | null = null;
   #units: Uint8Array[] = [];
   #bytes = 0;
-  /** Pieces of a fragmented unit, its header first. */
+  /** Fragments of the current FU-A unit, the reconstructed NAL header first. */
   #fragments: Uint8Array[] = [];
   #isDamaged = false;
 
@@ -30,7 +30,7 @@ export class H264Depacketizer {
     this.#onPicture = onPicture;
   }
 
-  /** `isAfterGap`: packets before this one are lost. */
+  /** `isAfterGap`: packets before this one were lost. */
   push({ timestamp, marker, payload }: RtpPacket, isAfterGap: boolean): void {
     if (this.#timestamp !== null && timestamp !== this.#timestamp) this.#finish(isAfterGap);
     this.#timestamp = timestamp;
@@ -94,10 +94,10 @@ export class H264Depacketizer {
     this.#isDamaged = true;
   }
 
-  /** `endIsLost`: packets between the last one of this picture and the next picture are lost, and may have been its end. */
-  #finish(endIsLost: boolean): void {
+  /** `isEndLost`: packets between this picture's last packet and the next picture were lost, and may have belonged to it. */
+  #finish(isEndLost: boolean): void {
     const units = this.#units;
-    const isDamaged = this.#isDamaged || endIsLost || this.#fragments.length > 0;
+    const isDamaged = this.#isDamaged || isEndLost || this.#fragments.length > 0;
     const timestamp = this.#timestamp ?? 0;
     this.#units = [];
     this.#fragments = [];
@@ -118,7 +118,6 @@ function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** NAL units, each behind its length in 4 bytes. */
 export function lengthPrefixed(units: readonly Uint8Array[]): Uint8Array {
   const bytes = new Uint8Array(units.reduce((total, { length }) => total + 4 + length, 0));
   const view = new DataView(bytes.buffer);

@@ -1,12 +1,12 @@
 import type { RtpPacket } from "./rtp-packet.ts";
 import { WrappedCounter } from "./wrapped-counter.ts";
 
-/** A packet that is missing for so long is given up. A retransmission takes a round trip. */
+/** How long to wait for a missing packet before giving it up. A retransmission takes one round trip. */
 const MAX_WAIT_MS = 250;
 const MAX_PACKETS = 1024;
-/** Further apart than that, the sender began its numbers anew. */
+/** Beyond this distance the sender has restarted its sequence numbers. */
 const MAX_JUMP = 3000;
-/** Asked for again, once, after so long. */
+/** Interval between requests for the same packet. */
 const ASK_AGAIN_MS = 60;
 const MAX_ASKED = 3;
 
@@ -17,16 +17,16 @@ interface Missing {
 }
 
 export interface ReorderStatistics {
-  /** Packets that were expected until now. */
+  /** Packets expected so far. */
   readonly expected: number;
-  /** Of those, packets that never came. */
+  /** Expected packets that never arrived. */
   readonly lost: number;
   readonly highestSequence: number;
 }
 
 /**
- * Puts the packets of one RTP stream in order. A gap holds back what follows for a quarter of a second at most, while the missing packets are
- * asked for; then the gap is told.
+ * Puts the packets of one RTP stream in sequence order. A gap delays later packets by at most a quarter of a second while the missing packets are
+ * requested again; then the gap is reported.
  */
 export class ReorderBuffer {
   readonly #counter = new WrappedCounter(16);
@@ -39,7 +39,7 @@ export class ReorderBuffer {
   #received = 0;
   #isAfterGap = false;
 
-  /** `isAfterGap`: packets before this one are lost. */
+  /** `isAfterGap`: packets before this one were lost. */
   constructor(onPacket: (packet: RtpPacket, isAfterGap: boolean) => void) {
     this.#onPacket = onPacket;
   }
@@ -64,7 +64,7 @@ export class ReorderBuffer {
     this.#release();
   }
 
-  /** Give up what is missing for too long. To be called every few milliseconds. */
+  /** Gives up packets that are missing for too long. Call every few milliseconds. */
   tick(nowMs: number): void {
     for (const [, { since }] of this.#missing) {
       if (nowMs - since < MAX_WAIT_MS) return;
@@ -73,7 +73,7 @@ export class ReorderBuffer {
     }
   }
 
-  /** Sequence numbers, of 16 bits, to ask the sender for now. */
+  /** Sequence numbers (16 bits) to request from the sender now. */
   wanted(nowMs: number): number[] {
     const wanted: number[] = [];
     for (const [number, missing] of this.#missing) {
@@ -95,7 +95,7 @@ export class ReorderBuffer {
     this.#received = 0;
   }
 
-  /** Go on with the oldest packet that is there. */
+  /** Continues with the oldest buffered packet. */
   #giveUpOldestGap(): void {
     if (this.#waiting.size === 0) return;
     const next = Math.min(...this.#waiting.keys());

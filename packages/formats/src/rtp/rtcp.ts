@@ -1,4 +1,4 @@
-/** RTCP (RFC 3550 6, RFC 4585 6, and the draft of REMB), as far as a media server reads and writes it. */
+/** RTCP (RFC 3550 6, RFC 4585 6, the REMB draft), limited to the reports that a media server reads and writes. */
 
 const SENDER_REPORT = 200;
 const RECEIVER_REPORT = 201;
@@ -9,41 +9,41 @@ const NACK = 1;
 const PLI = 1;
 const FIR = 4;
 const APPLICATION_LAYER = 15;
-/** "REMB" */
+/** The characters `REMB`. */
 const REMB = 0x52454d42;
 
-/** RFC 3611: a receiver's clock, and a sender's answer to it. */
+/** RFC 3611 4.4 and 4.5: receiver reference time, and delay since last receiver report. */
 const REFERENCE_TIME = 4;
 const DELAY_SINCE_REFERENCE = 5;
 const DELAY_BYTES = 12;
 
 const REPORT_BLOCK_BYTES = 24;
-/** Of one NACK: more is not mended by asking. */
+/** Per NACK. With more losses, retransmission no longer helps. */
 const MAX_NACK_ITEMS = 64;
-/** Seconds from 1900, where NTP begins, to 1970. */
+/** Seconds from the NTP epoch (1900) to the Unix epoch. */
 const NTP_UNIX_SECONDS = 2_208_988_800;
 
-/** The reading of the sender's clock at this RTP timestamp. */
+/** Maps an RTP timestamp to the sender's clock. */
 export interface SenderReport {
   readonly type: "sender-report";
   readonly ssrc: number;
   /** Milliseconds since the Unix epoch, by the sender's clock. */
   readonly sentAtMs: number;
   readonly timestamp: number;
-  /** The middle 32 bits of the NTP time, to be given back in a receiver report. */
+  /** The middle 32 bits of the NTP time, to be echoed in a receiver report. */
   readonly ntpMiddle: number;
 }
 
-/** How a receiver got one stream. */
+/** A receiver's statistics for one stream. */
 export interface ReceptionReport {
   readonly type: "reception";
-  /** Of the stream that the report is about. */
+  /** The stream that the report is about. */
   readonly ssrc: number;
-  /** Of the packets since the last report, from 0 to 1. */
+  /** Fraction of packets lost since the previous report, 0 to 1. */
   readonly fractionLost: number;
-  /** The middle of the NTP time of the last sender report; 0 for none. */
+  /** Middle 32 bits of the NTP time of the last sender report received; 0 for none. */
   readonly lastReport: number;
-  /** From then until this report, in seconds. */
+  /** Seconds between receiving that report and sending this one. */
   readonly delaySeconds: number;
 }
 
@@ -57,18 +57,18 @@ export interface KeyframeRequest {
   readonly type: "keyframe-request";
 }
 
-/** Receiver estimated maximum bitrate: the rate that the receiver thinks its network carries. */
+/** REMB, receiver estimated maximum bitrate: the bitrate that the receiver expects its network to carry. */
 export interface BandwidthReport {
   readonly type: "bandwidth";
   readonly bitsPerSecond: number;
 }
 
-/** The answer of a sender to our `writeReferenceTime`. */
+/** A sender's reply to `writeReferenceTime`. */
 export interface ReferenceReport {
   readonly type: "reference";
-  /** The middle of the NTP time of our reference. */
+  /** Middle 32 bits of the NTP time of our reference time. */
   readonly lastReport: number;
-  /** From then until this answer, in seconds. */
+  /** Seconds between receiving it and sending this reply. */
   readonly delaySeconds: number;
 }
 
@@ -80,7 +80,7 @@ export type RtcpReport =
   | BandwidthReport
   | ReferenceReport;
 
-/** The useful reports of a compound packet. An unreadable one ends the list. */
+/** Reads the known reports of a compound packet. Stops at the first unreadable one. */
 export function readRtcp(bytes: Uint8Array): RtcpReport[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const reports: RtcpReport[] = [];
@@ -128,7 +128,7 @@ function readDelays(view: DataView, start: number, end: number, reports: RtcpRep
 const isRemb = (view: DataView, offset: number, end: number): boolean =>
   end - offset >= 20 && view.getUint32(offset + 12) === REMB;
 
-/** 6 bits of exponent and 18 of mantissa, behind the number of streams. */
+/** 6 bits of exponent, 18 of mantissa; the upper 8 bits count the streams. */
 const rembRate = (field: number): number => (field & 0x3ffff) * 2 ** ((field >>> 18) & 0x3f);
 
 function readBlocks(view: DataView, start: number, end: number, count: number, reports: RtcpReport[]): void {
@@ -156,7 +156,7 @@ export function ntpMiddle(unixMs: number): number {
   return Math.round((unixMs / 1000 + NTP_UNIX_SECONDS) * 65_536) % 2 ** 32;
 }
 
-/** Round trip by a report that came at `nowMs`; null where its sender had not heard our clock yet. */
+/** Round-trip time from a report received at `nowMs`. Null if its sender had not yet received our clock. */
 export function roundTripMs(
   { lastReport, delaySeconds }: Pick<ReceptionReport, "lastReport" | "delaySeconds">,
   nowMs: number,
@@ -169,7 +169,7 @@ export function roundTripMs(
 
 export interface OwnReception {
   readonly ssrc: number;
-  /** Of the packets since the last report, from 0 to 1. */
+  /** Fraction of packets lost since the previous report, 0 to 1. */
   readonly fractionLost: number;
   readonly lost: number;
   readonly highestSequence: number;
@@ -177,7 +177,7 @@ export interface OwnReception {
   readonly delaySeconds: number;
 }
 
-/** A receiver report; with no blocks it is what compound packets have to begin with. */
+/** Writes a receiver report. Without blocks it is the header that compound packets must start with. */
 export function writeReceiverReport(sender: number, blocks: readonly OwnReception[] = []): Uint8Array {
   const view = packet(RECEIVER_REPORT, blocks.length, 4 + blocks.length * REPORT_BLOCK_BYTES, sender);
   for (const [index, block] of blocks.entries()) {
@@ -192,7 +192,7 @@ export function writeReceiverReport(sender: number, blocks: readonly OwnReceptio
   return bytesOf(view);
 }
 
-/** Our clock, which a sender repeats with how long it had it (RFC 3611 4.4): so a receiver learns the round trip. */
+/** Sends our clock (RFC 3611 4.4). The sender echoes it with the delay since then, from which a receiver computes the round-trip time. */
 export function writeReferenceTime(sender: number, unixMs: number): Uint8Array {
   const view = packet(EXTENDED_REPORT, 0, 16, sender);
   view.setUint8(8, REFERENCE_TIME);
@@ -203,14 +203,14 @@ export function writeReferenceTime(sender: number, unixMs: number): Uint8Array {
   return bytesOf(view);
 }
 
-/** Picture loss indication: send a keyframe. */
+/** Writes a picture loss indication: a request for a keyframe. */
 export function writePli(sender: number, media: number): Uint8Array {
   const view = packet(PAYLOAD_FEEDBACK, PLI, 8, sender);
   view.setUint32(8, media);
   return bytesOf(view);
 }
 
-/** Send these again. `sequences` has 16 bits each and ascends. */
+/** Requests retransmission. `sequences` are 16-bit numbers in ascending order. */
 export function writeNack(sender: number, media: number, sequences: readonly number[]): Uint8Array {
   const items: { first: number; mask: number }[] = [];
   for (const sequence of sequences) {
@@ -228,7 +228,7 @@ export function writeNack(sender: number, media: number, sequences: readonly num
   return bytesOf(view);
 }
 
-/** Receiver estimated maximum bitrate: send no more than this. */
+/** REMB: limits the sender's bitrate. */
 export function writeRemb(sender: number, media: readonly number[], bitsPerSecond: number): Uint8Array {
   const view = packet(PAYLOAD_FEEDBACK, APPLICATION_LAYER, 16 + media.length * 4, sender);
   view.setUint32(12, REMB);

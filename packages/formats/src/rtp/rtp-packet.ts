@@ -1,6 +1,6 @@
-/** One RTP packet (RFC 3550 5.1), without its header extensions. `payload` is a view. */
+/** One RTP packet (RFC 3550 5.1) without its header extensions. `payload` is a view. */
 export interface RtpPacket {
-  /** For video: the last packet of a picture. */
+  /** In video: the last packet of a picture. */
   readonly marker: boolean;
   readonly payloadType: number;
   /** 16 bits. */
@@ -13,7 +13,7 @@ export interface RtpPacket {
 
 const HEADER_BYTES = 12;
 
-/** Null for what is no RTP packet. */
+/** Returns null for bytes that are not an RTP packet. */
 export function readRtpPacket(bytes: Uint8Array): RtpPacket | null {
   const [first = 0, second = 0] = bytes;
   if (bytes.length < HEADER_BYTES || first >> 6 !== 2 || isRtcp(bytes)) return null;
@@ -36,7 +36,7 @@ export function readRtpPacket(bytes: Uint8Array): RtpPacket | null {
   };
 }
 
-/** Whether bytes of a shared port are RTCP: its packet types do not occur as an RTP marker and payload type (RFC 5761 4). */
+/** Distinguishes RTCP from RTP on a shared port: RTCP packet types never occur as an RTP marker bit and payload type (RFC 5761 4). */
 export function isRtcp(bytes: Uint8Array): boolean {
   const type = bytes[1] ?? 0;
   return type >= 192 && type <= 223;

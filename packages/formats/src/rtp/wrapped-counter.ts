@@ -1,4 +1,4 @@
-/** Continues a counter of 16 or 32 bits beyond its range: each value is taken as the one nearest to the value before. */
+/** Extends a counter of 16 or 32 bits beyond its range: each value is taken as the nearest to the previous one. */
 export class WrappedCounter {
   readonly #range: number;
   #last: number | null = null;

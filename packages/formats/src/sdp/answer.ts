@@ -1,8 +1,8 @@
-/** The same description, reachable at these addresses and this UDP port alone. */
+/** Replaces the candidates of an SDP with these addresses and this UDP port. */
 export function withCandidates(sdp: string, addresses: readonly string[], port: number): string {
   const lines = sdp.split(/\r?\n/).filter((line) => !/^a=(?:candidate:|end-of-candidates|ice-options:)/.test(line));
   while (lines.at(-1) === "") lines.pop();
-  // Priorities by RFC 8445 5.1.2.1: host candidates, the first address first.
+  // Priorities by RFC 8445 5.1.2.1: host candidates, the first address preferred.
   const candidates = addresses.map((address, index) => {
     const priority = 126 * 2 ** 24 + (65_535 - index) * 2 ** 8 + 255;
     return `a=candidate:${index + 1} 1 UDP ${priority} ${address} ${port} typ host`;
@@ -10,6 +10,6 @@ export function withCandidates(sdp: string, addresses: readonly string[], port: 
   const firstMedia = lines.findIndex((line) => line.startsWith("m="));
   const nextMedia = lines.findIndex((line, index) => index > firstMedia && line.startsWith("m="));
   const at = nextMedia < 0 ? lines.length : nextMedia;
-  // All media share the transport of the first.
+  // All media share the transport of the first section.
   return `${[...lines.slice(0, at), ...candidates, "a=end-of-candidates", ...lines.slice(at)].join("\r\n")}\r\n`;
 }

@@ -8,17 +8,17 @@ describe("an offer", () => {
     expect(readOffer(offer(), "64")).toEqual({
       purpose: "watch",
       video: {
-        ...{ mid: "1", payloadType: 112, takesNack: false },
+        ...{ mid: "1", payloadType: 112, supportsNack: false },
         parameters: "profile-level-id=64001f;packetization-mode=1;level-asymmetry-allowed=1",
       },
       audio: {
-        ...{ mid: "0", payloadType: 111, takesNack: false },
+        ...{ mid: "0", payloadType: 111, supportsNack: false },
         parameters: "minptime=10;useinbandfec=1;stereo=1;sprop-stereo=1",
       },
       unused: [],
       candidateTypes: ["host"],
     });
-    expect(readOffer(offer(), "7a").video).toMatchObject({ payloadType: 107, takesNack: true });
+    expect(readOffer(offer(), "7a").video).toMatchObject({ payloadType: 107, supportsNack: true });
   });
 
   it("to send is one to publish, in the profile that all encode; what else it has gets nothing", () => {

@@ -1,31 +1,31 @@
 import { parseSessionDescription, type SdpMedia, type SdpPayload } from "./session-description.ts";
 
-/** The content of an offer: to send media, or to get it. */
+/** Whether the client wants to send or receive media. */
 export type OfferPurpose = "publish" | "watch";
 
-/** A media section that is answered with one codec. */
+/** A media section that the answer accepts, with one codec. */
 export interface ChosenMedia {
   readonly mid: string;
   readonly payloadType: number;
-  /** For `a=fmtp` of the answer; empty for none. */
+  /** The `a=fmtp` parameters of the answer; empty for none. */
   readonly parameters: string;
-  readonly takesNack: boolean;
+  readonly supportsNack: boolean;
 }
 
 export interface Offer {
   readonly purpose: OfferPurpose;
   readonly video: ChosenMedia | null;
   readonly audio: ChosenMedia | null;
-  /** Sections that get no media, in the offer's order. */
+  /** Sections that the answer rejects, in the offer's order. */
   readonly unused: readonly { readonly kind: "video" | "audio"; readonly mid: string; readonly payloadType: number }[];
-  /** How the other side can be reached: `host`, `srflx`, `relay`; empty where it does not say. */
+  /** Types of the client's UDP candidates: `host`, `srflx`, `relay`. Empty if the offer lists none. */
   readonly candidateTypes: readonly string[];
 }
 
-/** An offer that cannot be answered; the message is for the person who made it. */
+/** An offer that the server cannot accept. The message is meant for the person who sent it. */
 export class OfferRefused extends Error {
   readonly code = "offer-refused";
-  /** `malformed`: no client could mean this. `unsupported`: it is right, and this server cannot serve it. */
+  /** `malformed`: the offer is invalid. `unsupported`: it is valid, but this server does not support it. */
   readonly kind: "malformed" | "unsupported";
 
   constructor(kind: "malformed" | "unsupported", message: string) {
@@ -35,8 +35,8 @@ export class OfferRefused extends Error {
 }
 
 /**
- * Reads an offer to publish or to watch, and chooses what to answer: H.264 (packetization mode 1) and Opus. `profile` is what will be sent: two
- * hexadecimal digits of its `profile_idc`, where that is known. Throws `OfferRefused`, and `FormatError` for what is no SDP.
+ * Reads an offer to publish or to watch, and selects codecs for the answer: H.264 (packetization mode 1) and Opus. `profile` is the `profile_idc` of
+ * the video to be sent, in two hexadecimal digits, if known. Throws `OfferRefused`, and `FormatError` if the text is not an SDP.
  */
 export function readOffer(text: string, profile = "42"): Offer {
   const { media, isBundled, hasIce, hasFingerprint } = parseSessionDescription(text);
@@ -66,7 +66,7 @@ export function readOffer(text: string, profile = "42"): Offer {
   const audio = of("audio");
   const chosenVideo = video ? chooseVideo(video, purpose, profile) : null;
   const chosenAudio = audio ? chooseAudio(audio) : null;
-  if (!chosenVideo && !chosenAudio) throw malformed("The offer has no media to send or to get.");
+  if (!chosenVideo && !chosenAudio) throw malformed("The offer has no audio or video to send or receive.");
   return {
     purpose,
     video: chosenVideo,
@@ -93,7 +93,8 @@ function chooseVideo(section: SdpMedia, purpose: OfferPurpose, profile: string):
     );
   const profileOf = ({ parameters }: SdpPayload) => (parameters.get("profile-level-id") ?? "42e01f").toLowerCase();
   const constrained = h264.find((payload) => profileOf(payload).startsWith("42e0"));
-  // What a sender encodes best; for viewers the profile that is sent, else the one that all of them decode.
+  // A publisher gets Constrained Baseline, which all browsers encode. A viewer gets the profile that will be sent, else Constrained Baseline, which
+  // all decode.
   const best = h264.find((payload) => profileOf(payload).startsWith(purpose === "publish" ? "42e0" : profile));
   const chosen = best ?? constrained ?? h264[0];
   if (!chosen) throw new OfferRefused("unsupported", "The offer has no H.264.");
@@ -101,7 +102,7 @@ function chooseVideo(section: SdpMedia, purpose: OfferPurpose, profile: string):
     mid: section.mid,
     payloadType: chosen.type,
     parameters: `profile-level-id=${profileOf(chosen)};packetization-mode=1;level-asymmetry-allowed=1`,
-    takesNack: chosen.feedback.includes("nack"),
+    supportsNack: chosen.feedback.includes("nack"),
   };
 }
 
@@ -112,6 +113,6 @@ function chooseAudio(section: SdpMedia): ChosenMedia | null {
     mid: section.mid,
     payloadType: opus.type,
     parameters: "minptime=10;useinbandfec=1;stereo=1;sprop-stereo=1",
-    takesNack: opus.feedback.includes("nack"),
+    supportsNack: opus.feedback.includes("nack"),
   };
 }

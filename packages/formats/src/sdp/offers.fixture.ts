@@ -1,4 +1,4 @@
-/** Offers as clients make them, shortened to what matters. */
+/** Offers of real clients, shortened to the relevant lines. */
 
 export const VIDEO_CODECS = [
   "a=rtpmap:96 VP8/90000",

@@ -1,8 +1,8 @@
 import { FormatError } from "../bits/index.ts";
 
-/** Of a browser's offer there are two or three. */
+/** A browser's offer has two or three. */
 const MAX_MEDIA = 16;
-/** Chromium lists some sixty. */
+/** Chromium lists about sixty. */
 const MAX_PAYLOADS = 200;
 const MAX_CANDIDATES = 100;
 
@@ -10,12 +10,12 @@ export type Direction = "sendonly" | "recvonly" | "sendrecv" | "inactive";
 
 export interface SdpPayload {
   readonly type: number;
-  /** In lower case: `h264`, `opus`. */
+  /** Lower case, for example `h264` or `opus`. */
   readonly codec: string;
   readonly clockRate: number;
-  /** Of `a=fmtp`, by name in lower case. */
+  /** From `a=fmtp`, by name in lower case. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** Of `a=rtcp-fb`: `nack`, `nack pli`, `goog-remb`. */
+  /** From `a=rtcp-fb`, for example `nack`, `nack pli`, `goog-remb`. */
   readonly feedback: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export interface SdpMedia {
   readonly direction: Direction;
   readonly payloads: readonly SdpPayload[];
   readonly candidates: readonly SdpCandidate[];
-  /** `a=simulcast`, or more than one layer by `a=rid`. */
+  /** `a=simulcast`, or more than one `a=rid` layer. */
   readonly hasSimulcast: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface SessionDescription {
 
 type Line = readonly [name: string, value: string];
 
-/** Reads an offer (RFC 8866, RFC 8829) as far as a media server looks at one. Throws `FormatError` for what is none. */
+/** Parses the parts of an offer (RFC 8866, RFC 8829) that a media server needs. Throws `FormatError` if the text is not an SDP. */
 export function parseSessionDescription(text: string): SessionDescription {
   if (!/^v=0\r?\n/.test(text)) throw new FormatError("an SDP that begins with v=0", 0);
   const sections: string[][] = [[]];

@@ -1,14 +1,17 @@
 import { FormatError } from "../bits/index.ts";
 import { avcParameterSets, hevcParameterSets } from "../codecs/index.ts";
 
-/** Of a start code, and of the length that stands in its place before. */
+/** Size of a start code, and of the length that it replaces. */
 const PREFIX_BYTES = 4;
-/** An access unit begins with a delimiter (ISO/IEC 13818-1 2.14.1, 2.17.1). These allow any kind of picture behind them. */
+/** Access unit delimiters that allow any picture type. Each access unit starts with one (ISO/IEC 13818-1 2.14.1, 2.17.1). */
 const DELIMITERS = { avc: Uint8Array.of(0x09, 0xf0), hevc: Uint8Array.of(0x46, 0x01, 0x50) };
 const AVC_DELIMITER = 9;
 const HEVC_DELIMITER = 35;
 
-/** Pictures as a transport stream has them: NAL units behind start codes, a delimiter first, and the parameter sets before each picture that can be begun with. */
+/**
+ * Converts pictures for a transport stream: NAL units with start codes, a delimiter first, and parameter sets before each picture at which decoding
+ * can start.
+ */
 export class AccessUnits {
   readonly #codec: "avc" | "hevc";
   readonly #sets: readonly Uint8Array[];
@@ -22,12 +25,15 @@ export class AccessUnits {
     this.#setBytes = this.#sets.reduce((bytes, set) => bytes + PREFIX_BYTES + set.length, 0);
   }
 
-  /** The most that `put` writes for this picture. */
+  /** Upper bound of the bytes that `put` writes for this picture. */
   maxBytes(data: Uint8Array): number {
     return PREFIX_BYTES + DELIMITERS[this.#codec].length + this.#setBytes + data.length;
   }
 
-  /** Put a picture, whose NAL units stand behind 4-byte lengths, into `out`. Returns where it ends. Throws `FormatError` when a length lies. */
+  /**
+   * Writes a picture, given as NAL units with 4-byte lengths, into `out`. Returns the end offset. Throws `FormatError` for a length that exceeds the
+   * data.
+   */
   put(out: Uint8Array, at: number, data: Uint8Array, isIndependent: boolean): number {
     let end = putUnit(out, at, DELIMITERS[this.#codec]);
     if (isIndependent) for (const set of this.#sets) end = putUnit(out, end, set);

@@ -11,21 +11,24 @@ const SAMPLE_RATES = [
 const LC_PROFILE = 1;
 const BUFFER_FULLNESS_UNKNOWN = 0x7ff;
 
-/** Writes the header before each AAC frame (ISO/IEC 14496-3 1.A.2.2), which says what the AudioSpecificConfig said. */
+/** Writes the header of each AAC frame (ISO/IEC 14496-3 1.A.2.2) from the AudioSpecificConfig. */
 export class AdtsHeads {
   readonly #rateIndex: number;
   readonly #channels: number;
 
-  /** Throws `FormatError` for frames that no such header describes. */
+  /** Throws `FormatError` for a configuration that ADTS cannot express. */
   constructor(config: Uint8Array) {
     const { sampleRate, channels, frameSamples } = describeAac(config);
     this.#rateIndex = SAMPLE_RATES.indexOf(sampleRate);
     this.#channels = channels === 8 ? 7 : channels;
     if (this.#rateIndex < 0 || channels === 7 || channels > 8 || frameSamples !== 1024)
-      throw new FormatError("AAC of 1024 samples a frame, at a rate and with channels that ADTS has numbers for", 0);
+      throw new FormatError(
+        "AAC with 1024 samples per frame and a sample rate and channel count that ADTS can express",
+        0,
+      );
   }
 
-  /** Put the header of a frame of `bytes` bytes into `out`. */
+  /** Writes the header of a frame of `bytes` bytes into `out`. */
   put(out: Uint8Array, at: number, bytes: number): void {
     const length = ADTS_HEAD_BYTES + bytes;
     if (length > MAX_FRAME_BYTES) throw new FormatError("an AAC frame of less than 8 kB", 0);

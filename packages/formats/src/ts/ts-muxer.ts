@@ -12,7 +12,7 @@ export interface TsTracks {
   readonly audio: { readonly config: Uint8Array } | null;
 }
 
-/** A picture, whose NAL units stand behind 4-byte lengths, or one AAC frame. Times are 90 kHz ticks from 0 on. */
+/** A picture as NAL units with 4-byte lengths, or one AAC frame. Times are 90 kHz ticks, starting at 0. */
 export interface TsUnit {
   readonly kind: "video" | "audio";
   readonly decodeTicks: number;
@@ -21,15 +21,15 @@ export interface TsUnit {
   readonly data: Uint8Array;
 }
 
-/** All times are so far ahead of the program's clock: sound may be sent so much later than its picture. */
+/** Added to all timestamps, so that the program clock runs this far behind: audio may be sent this much later than its picture. */
 const LEAD_TICKS = 45_000;
-/** The clock is told at least this often: 100 ms are allowed (ISO/IEC 13818-1 2.7.2). */
+/** Maximum interval between clock references. The standard allows 100 ms (ISO/IEC 13818-1 2.7.2). */
 const CLOCK_TICKS = 90 * 90;
-/** Tables stand before each keyframe, and between them this often. */
+/** Tables are sent before each keyframe, and at least this often. */
 const TABLES_TICKS = 45_000;
 const FIRST_SCRATCH_BYTES = 64 * 1024;
 
-/** Writes an MPEG transport stream (ISO/IEC 13818-1) of one program: H.264 or H.265 and AAC, each unit in a PES packet of its own. */
+/** Writes an MPEG transport stream (ISO/IEC 13818-1) of one program with H.264 or H.265 and AAC. Each unit gets its own PES packet. */
 export class TsMuxer {
   readonly #pat = new TsPid(PAT_PID);
   readonly #pmt = new TsPid(PMT_PID);
@@ -40,12 +40,12 @@ export class TsMuxer {
   #map: Uint8Array | null = null;
   #codecs = "";
   #version = 0;
-  /** A unit before it is cut into packets. */
+  /** The current PES packet before it is split into transport packets. */
   #pes = new Uint8Array(FIRST_SCRATCH_BYTES);
   #clockTicks = Number.NEGATIVE_INFINITY;
   #tablesTicks = Number.NEGATIVE_INFINITY;
 
-  /** These tracks follow. Throws `FormatError` for those that a transport stream cannot describe. */
+  /** Sets the tracks of the units that follow. Throws `FormatError` for tracks that a transport stream cannot describe. */
   begin({ video, audio }: TsTracks): void {
     this.#pictures = video && new AccessUnits(video.codec, video.config);
     this.#frames = audio && new AdtsHeads(audio.config);
@@ -59,10 +59,10 @@ export class TsMuxer {
     this.#tablesTicks = Number.NEGATIVE_INFINITY;
   }
 
-  /** `room` is called for memory of exactly the size that the packets take. Throws `FormatError` for a unit that is none. */
-  write(unit: TsUnit, room: (bytes: number) => Uint8Array): void {
+  /** `allocate` must return a buffer of exactly the given size; the packets are written into it. Throws `FormatError` for a malformed unit. */
+  write(unit: TsUnit, allocate: (bytes: number) => Uint8Array): void {
     const map = this.#map;
-    if (!map) throw new Error("a transport stream was written before its tracks were told");
+    if (!map) throw new Error("write() needs begin() first");
     const { kind } = unit;
     const decodeTicks = Math.round(unit.decodeTicks);
     const times = { decode: decodeTicks + LEAD_TICKS, presentation: Math.round(unit.presentationTicks) + LEAD_TICKS };
@@ -75,7 +75,7 @@ export class TsMuxer {
       clockTicks: isClock && isClockDue ? decodeTicks : null,
     };
     const extraPackets = (hasTables ? 2 : 0) + (isClockDue && !isClock ? 1 : 0);
-    const out = room(extraPackets * TS_PACKET_BYTES + packetsBytes(bytes, adaptation));
+    const out = allocate(extraPackets * TS_PACKET_BYTES + packetsBytes(bytes, adaptation));
     let at = 0;
     if (hasTables) {
       at = this.#pat.put(out, at, PAT, PAT.length);
@@ -92,7 +92,7 @@ export class TsMuxer {
   }
 
   #gatherPicture({ data, isIndependent }: TsUnit, times: PesTimes): number {
-    if (!this.#pictures) throw new Error("a picture came for a transport stream without pictures");
+    if (!this.#pictures) throw new Error("a picture for a transport stream without a video track");
     const head = pesHeadBytes(times);
     this.#reserve(head + this.#pictures.maxBytes(data));
     const end = this.#pictures.put(this.#pes, head, data, isIndependent);
@@ -101,7 +101,7 @@ export class TsMuxer {
   }
 
   #gatherFrame({ data }: TsUnit, times: PesTimes): number {
-    if (!this.#frames) throw new Error("sound came for a transport stream without sound");
+    if (!this.#frames) throw new Error("audio for a transport stream without an audio track");
     const head = pesHeadBytes(times);
     const bytes = ADTS_HEAD_BYTES + data.length;
     this.#reserve(head + bytes);

@@ -1,26 +1,26 @@
 export const TS_PACKET_BYTES = 188;
 const SYNC = 0x47;
 const HEAD_BYTES = 4;
-/** What follows the header of a packet: payload, an adaptation field, or one behind the other. */
-export const PACKET_ROOM = TS_PACKET_BYTES - HEAD_BYTES;
-/** An adaptation field up to its flags, and with a clock behind them. */
+/** Bytes after the packet header: payload, an adaptation field, or both. */
+export const PACKET_BODY_BYTES = TS_PACKET_BYTES - HEAD_BYTES;
+/** Size of an adaptation field with flags only, and with a clock reference. */
 const FLAGS_BYTES = 2;
 const CLOCK_BYTES = 8;
 const RANDOM_ACCESS = 0x40;
 const HAS_CLOCK = 0x10;
 const STUFFING = 0xff;
 
-/** The things that may stand beside a payload. */
+/** The content of an adaptation field. */
 export interface Adaptation {
-  /** A decoder can begin here. */
+  /** Decoding can start here. */
   readonly isRandomAccess: boolean;
-  /** The program's clock, in 90 kHz ticks; null for none. */
+  /** The program clock in 90 kHz ticks; null for none. */
   readonly clockTicks: number | null;
 }
 
 export const NO_ADAPTATION: Adaptation = { isRandomAccess: false, clockTicks: null };
 
-/** The packets of one PID, which are counted (ISO/IEC 13818-1 2.4.3). */
+/** Writes the packets of one PID with their continuity counter (ISO/IEC 13818-1 2.4.3). */
 export class TsPid {
   readonly #pid: number;
   #next = 0;
@@ -29,13 +29,13 @@ export class TsPid {
     this.#pid = pid;
   }
 
-  /** Put the first `bytes` bytes of `payload` into `out` as packets. Returns where they end. */
+  /** Writes the first `bytes` bytes of `payload` into `out` as packets. Returns the end offset. */
   put(out: Uint8Array, from: number, payload: Uint8Array, bytes: number, adaptation = NO_ADAPTATION): number {
     let at = from;
     for (let done = 0; done < bytes; at += TS_PACKET_BYTES) {
       const asked = done === 0 ? adaptationBytes(adaptation) : 0;
-      const taken = Math.min(PACKET_ROOM - asked, bytes - done);
-      const field = PACKET_ROOM - taken;
+      const taken = Math.min(PACKET_BODY_BYTES - asked, bytes - done);
+      const field = PACKET_BODY_BYTES - taken;
       this.#putHead(out, at, done === 0, field > 0 ? 3 : 1);
       this.#next = (this.#next + 1) & 15;
       if (field > 0) putAdaptation(out, at + HEAD_BYTES, field, done === 0 ? adaptation : NO_ADAPTATION);
@@ -45,13 +45,13 @@ export class TsPid {
     return at;
   }
 
-  /** Put a packet that tells the clock and nothing else. */
+  /** Writes a packet with only a clock reference. */
   putClock(out: Uint8Array, at: number, clockTicks: number): number {
-    // A packet without payload has the number of the one before.
+    // A packet without payload repeats the previous continuity counter.
     this.#next = (this.#next + 15) & 15;
     this.#putHead(out, at, false, 2);
     this.#next = (this.#next + 1) & 15;
-    putAdaptation(out, at + HEAD_BYTES, PACKET_ROOM, { isRandomAccess: false, clockTicks });
+    putAdaptation(out, at + HEAD_BYTES, PACKET_BODY_BYTES, { isRandomAccess: false, clockTicks });
     return at + TS_PACKET_BYTES;
   }
 
@@ -63,16 +63,16 @@ export class TsPid {
   }
 }
 
-/** How many bytes `put` writes. */
+/** Number of bytes that `put` writes. */
 export const packetsBytes = (bytes: number, adaptation: Adaptation): number =>
-  Math.ceil((bytes + adaptationBytes(adaptation)) / PACKET_ROOM) * TS_PACKET_BYTES;
+  Math.ceil((bytes + adaptationBytes(adaptation)) / PACKET_BODY_BYTES) * TS_PACKET_BYTES;
 
 function adaptationBytes({ isRandomAccess, clockTicks }: Adaptation): number {
   if (clockTicks !== null) return CLOCK_BYTES;
   return isRandomAccess ? FLAGS_BYTES : 0;
 }
 
-/** `bytes`: of the whole field, which is filled up. */
+/** `bytes` is the size of the whole field, including stuffing. */
 function putAdaptation(out: Uint8Array, at: number, bytes: number, { isRandomAccess, clockTicks }: Adaptation): void {
   out[at] = bytes - 1;
   if (bytes === 1) return;
@@ -81,7 +81,7 @@ function putAdaptation(out: Uint8Array, at: number, bytes: number, { isRandomAcc
   out.fill(STUFFING, at + (clockTicks === null ? FLAGS_BYTES : CLOCK_BYTES), at + bytes);
 }
 
-/** program_clock_reference: 33 bits of 90 kHz, and an extension to 27 MHz, which is 0 (2.4.3.5). */
+/** program_clock_reference: 33 bits at 90 kHz, and an extension at 27 MHz that is always 0 (2.4.3.5). */
 function putClockReference(out: Uint8Array, at: number, ticks: number): void {
   const high = Math.floor(ticks / 2) % 2 ** 32;
   out[at] = high >>> 24;

@@ -11,8 +11,8 @@ const plan = { video: null, audio: null, unused: [] };
 
 const OFFER = browserOffer("recvonly").replace("sha-256 00", `sha-256 ${new Array(32).fill("AB").join(":")}`);
 const WATCH = {
-  video: { mid: "1", payloadType: 107, parameters: "packetization-mode=1", takesNack: true },
-  audio: { mid: "0", payloadType: 111, parameters: "minptime=10", takesNack: false },
+  video: { mid: "1", payloadType: 107, parameters: "packetization-mode=1", supportsNack: true },
+  audio: { mid: "0", payloadType: 111, parameters: "minptime=10", supportsNack: false },
   unused: [],
 };
 

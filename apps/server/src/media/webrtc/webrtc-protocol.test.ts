@@ -9,7 +9,7 @@ import {
 } from "./webrtc-protocol.ts";
 
 const plan = {
-  video: { mid: "0", payloadType: 96, parameters: "packetization-mode=1", takesNack: true },
+  video: { mid: "0", payloadType: 96, parameters: "packetization-mode=1", supportsNack: true },
   audio: null,
   unused: [{ kind: "audio", mid: "1", payloadType: 0 }],
 } as const;

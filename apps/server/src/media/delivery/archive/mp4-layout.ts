@@ -1,9 +1,9 @@
-import { type FragmentPlace, jointInit, segmentIndexes } from "@weir/formats/mp4";
+import { type FragmentEdit, jointInit, segmentIndexes } from "@weir/formats/mp4";
 import type { StoredSegment } from "../../../ports/index.ts";
 import type { Mp4Track } from "./mp4-track.ts";
 
 /** The fragments of one segment of one track. */
-export interface Placed extends FragmentPlace {
+export interface Placed extends FragmentEdit {
   readonly rendition: string;
   readonly segment: StoredSegment;
 }
