@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BitReader, BitWriter, FormatError } from "./index.ts";
 
-test("fields come back as they were written, across byte borders", () => {
+test("fields round-trip across byte boundaries", () => {
   const field = fc
     .integer({ min: 0, max: 32 })
     .chain((width) => fc.tuple(fc.constant(width), fc.bigInt(0n, 2n ** BigInt(width) - 1n)));
@@ -17,7 +17,7 @@ test("fields come back as they were written, across byte borders", () => {
   );
 });
 
-test("Exp-Golomb codes come back as they were written", () => {
+test("Exp-Golomb codes round-trip", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 2 ** 31 - 2 })), (values) => {
       const writer = new BitWriter();
@@ -35,13 +35,13 @@ test("signed Exp-Golomb codes alternate around zero", () => {
   expect([0, 1, 2, 3, 4].map(() => reader.signedExpGolomb())).toEqual([0, 1, -1, 2, -2]);
 });
 
-test("reading past the end says what was missing and where", () => {
+test("reading past the end reports how many bits are missing and where", () => {
   const reader = new BitReader(Uint8Array.of(0xff, 0xff));
   reader.skip(10);
   expect(() => reader.bits(7)).toThrow(new FormatError("7 more bits", 1));
   expect(() => reader.skip(7)).toThrow(FormatError);
 });
 
-test("an endless Exp-Golomb prefix is refused", () => {
+test("an endless Exp-Golomb prefix is rejected", () => {
   expect(() => new BitReader(new Uint8Array(100)).unsignedExpGolomb()).toThrow(FormatError);
 });

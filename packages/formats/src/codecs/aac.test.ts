@@ -5,7 +5,7 @@ import { describeAac, silentAacFrame } from "./index.ts";
 
 const lc = { codecString: "mp4a.40.2", frameSamples: 1024 };
 
-/** Fields of value and width, as one configuration. */
+/** Packs fields, given as value and width, into one configuration. */
 const config = (...fields: [number, number][]): Uint8Array => {
   const bits = new BitWriter();
   for (const [value, width] of fields) bits.bits(value, width);
@@ -73,12 +73,12 @@ test.each<[string, Uint8Array, string]>([
   ["a reserved rate", config([2, 5], [13, 4], [2, 4], [0, 3]), "sampling frequency"],
   ["a codec that is not AAC", config([31, 5], [4, 6], [3, 4], [2, 4], [0, 3]), "AAC object type, not 36"],
   ["a reserved channel configuration", config([2, 5], [3, 4], [15, 4], [0, 3]), "channel configuration"],
-])("%s is refused", (_, bytes, reason) => {
+])("%s is rejected", (_, bytes, reason) => {
   expect(() => describeAac(bytes)).toThrow(FormatError);
   expect(() => describeAac(bytes)).toThrow(reason);
 });
 
-test("any bytes are described or refused by FormatError", () => {
+test("arbitrary bytes are either described or rejected with FormatError", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
       try {
@@ -91,7 +91,7 @@ test("any bytes are described or refused by FormatError", () => {
   );
 });
 
-test("silence takes a few bytes, and is not made for layouts that AAC does not have", () => {
+test("a silent frame takes a few bytes; unknown channel layouts are rejected", () => {
   expect(silentAacFrame(1).length).toBeLessThan(8);
   expect(silentAacFrame(2).length).toBeLessThan(8);
   expect(() => silentAacFrame(0)).toThrow(RangeError);

@@ -11,10 +11,11 @@ export interface AacDescription {
   readonly frameSamples: number;
 }
 
-// ISO/IEC 14496-3 tables 1.18 and 1.19, by index.
-const SAMPLE_RATES = [
+/** ISO/IEC 14496-3 table 1.18, by samplingFrequencyIndex. */
+export const AAC_SAMPLE_RATES = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
 ];
+/** Table 1.19, by channelConfiguration; 0 for reserved ones. */
 const CHANNELS: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 8, 0, 0, 0, 7, 8, 0, 8];
 
 const TYPE_LTP = 4;
@@ -55,7 +56,7 @@ function readObjectType(bits: BitReader): number {
 
 function readSampleRate(bits: BitReader): number {
   const index = bits.bits(4);
-  const rate = index === 15 ? bits.bits(24) : (SAMPLE_RATES[index] ?? 0);
+  const rate = index === 15 ? bits.bits(24) : (AAC_SAMPLE_RATES[index] ?? 0);
   if (rate < 1000 || rate > 192_000) throw new FormatError("a sampling frequency of 1 to 192 kHz", bits.byteOffset);
   return rate;
 }

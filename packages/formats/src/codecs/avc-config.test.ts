@@ -5,8 +5,8 @@ import { avcConfig, avcParameterSets, avcReorderFrames, describeAvc, splitParame
 const units = (...list: readonly (readonly number[])[]): Uint8Array =>
   Uint8Array.from(list.flatMap((unit) => [0, 0, 0, unit.length, ...unit]));
 
-describe("parameter sets in an access unit", () => {
-  it("are taken out of it, with delimiters", () => {
+describe("splitting parameter sets from an access unit", () => {
+  it("removes parameter sets and delimiters", () => {
     const split = splitParameterSets(units([9, 0xf0], [0x67, 1], [0x68, 2], [6, 5], [0x65, 3], [0x67, 4]));
     expect(split).toEqual({
       sps: Uint8Array.of(0x67, 4),
@@ -15,13 +15,13 @@ describe("parameter sets in an access unit", () => {
     });
   });
 
-  it("end where a length lies", () => {
+  it("stops at a length that exceeds the data", () => {
     expect(splitParameterSets(Uint8Array.of(...units([0x65, 3]), 0, 0, 1, 0, 1)).picture).toEqual(units([0x65, 3]));
     expect(splitParameterSets(new Uint8Array())).toEqual({ sps: null, pps: null, picture: new Uint8Array() });
   });
 
   it.each(["baseline360p", "high1080p"] as const)(
-    "make the decoder configuration that an encoder writes: %s",
+    "yields the decoder configuration that an encoder writes: %s",
     (name) => {
       const { sps, pps } = avcParameterSets(AVC[name]);
       const config = avcConfig(sps[0] ?? new Uint8Array(), pps[0] ?? new Uint8Array());
@@ -36,6 +36,6 @@ it.each([
   ["high without B-frames", AVC.high1080p, 0],
   ["B-frames", AVC_WITH_B_FRAMES, 2],
   ["a VUI that is cut short", Uint8Array.from(AVC_WITH_B_FRAMES).fill(0, 26, 31), null],
-])("a decoder of %s holds back as many pictures as its configuration says", (_, config, frames) => {
+])("the reorder depth of %s is read from its configuration", (_, config, frames) => {
   expect(avcReorderFrames(config)).toBe(frames);
 });

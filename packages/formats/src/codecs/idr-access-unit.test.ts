@@ -14,7 +14,7 @@ const SHOWN_INTER_FRAME = 0b0011_0000;
 test.each<[string, "avc" | "hevc" | "av1", number[], boolean]>([
   ["AVC IDR", "avc", nal(0x65, 0x88), true],
   [
-    "AVC IDR behind delimiter, SPS, PPS and SEI",
+    "AVC IDR after delimiter, SPS, PPS and SEI",
     "avc",
     [...nal(9, 0xf0), ...nal(0x67, 1), ...nal(0x68, 1), ...nal(6, 5), ...nal(0x65, 1)],
     true,
@@ -36,7 +36,7 @@ test.each<[string, "avc" | "hevc" | "av1", number[], boolean]>([
   expect(isIdrAccessUnit(codec, Uint8Array.from(bytes))).toBe(expected);
 });
 
-test("any bytes get an answer", () => {
+test("arbitrary bytes never throw", () => {
   fc.assert(
     fc.property(
       fc.constantFrom("avc" as const, "hevc" as const, "av1" as const),

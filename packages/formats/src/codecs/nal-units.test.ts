@@ -4,25 +4,25 @@ import { FormatError } from "../bits/index.ts";
 import { annexBToLengthPrefixed, lengthPrefixedToAnnexB } from "./index.ts";
 import { withoutEmulationPrevention } from "./nal-units.ts";
 
-test("start codes of three and four bytes, trailing zeros and leading junk are understood", () => {
+test("start codes of three and four bytes are split; trailing zeros and leading junk are dropped", () => {
   const bytes = Uint8Array.of(7, 0, 0, 0, 1, 0x67, 1, 0, 0, 1, 0x68, 2, 0, 0, 0, 0, 0, 1, 0x65);
   expect([...annexBToLengthPrefixed(bytes)]).toEqual([0, 0, 0, 2, 0x67, 1, 0, 0, 0, 2, 0x68, 2, 0, 0, 0, 1, 0x65]);
 });
 
-test("lengths of two bytes are understood, and empty units left out", () => {
+test("lengths of two bytes are read, and empty units omitted", () => {
   expect([...lengthPrefixedToAnnexB(Uint8Array.of(0, 1, 0x65, 0, 0, 0, 1, 0x61), 2)]).toEqual([
     0, 0, 0, 1, 0x65, 0, 0, 0, 1, 0x61,
   ]);
 });
 
-test("a length beyond the access unit is refused where it stands", () => {
+test("a length beyond the access unit is rejected with its offset", () => {
   expect(() => lengthPrefixedToAnnexB(Uint8Array.of(0, 0, 0, 1, 0x65, 0, 0, 0, 9, 1))).toThrow(
     new FormatError("a NAL unit length that fits the access unit", 5),
   );
 });
 
-test("units survive the way to start codes and back", () => {
-  // A NAL unit has no three zeros in a row and does not end in one.
+test("units round-trip through start codes", () => {
+  // A NAL unit never contains three zeros in a row and never ends in one.
   const unit = fc.array(fc.integer({ min: 2, max: 255 }), { minLength: 1, maxLength: 20 });
   fc.assert(
     fc.property(fc.array(unit, { maxLength: 5 }), (units) => {
@@ -32,13 +32,13 @@ test("units survive the way to start codes and back", () => {
   );
 });
 
-test("emulation prevention bytes go, other threes stay", () => {
+test("emulation prevention bytes are removed, other threes kept", () => {
   expect([...withoutEmulationPrevention(Uint8Array.of(3, 0, 0, 3, 1, 0, 3, 0, 0, 3, 0, 0, 3))]).toEqual([
     3, 0, 0, 1, 0, 3, 0, 0, 0, 0,
   ]);
 });
 
-test("any bytes convert in bounded time or are refused", () => {
+test("arbitrary bytes convert in bounded time or are rejected", () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom(0, 0, 1, 3, 255), { maxLength: 300 }),

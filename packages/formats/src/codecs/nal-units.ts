@@ -27,6 +27,11 @@ export function annexBToLengthPrefixed(bytes: Uint8Array): Uint8Array {
     if (end > start) units.push(bytes.subarray(start, end));
     start = next + 3;
   }
+  return lengthPrefixed(units);
+}
+
+/** Joins NAL units, each with its length in 4 bytes. */
+export function lengthPrefixed(units: readonly Uint8Array[]): Uint8Array {
   return join(units, (view, offset, length) => view.setUint32(offset, length));
 }
 
@@ -55,7 +60,10 @@ function nextStartCode(bytes: Uint8Array, from: number): number {
   return bytes.length;
 }
 
-function join(units: Uint8Array[], writePrefix: (view: DataView, offset: number, length: number) => void): Uint8Array {
+function join(
+  units: readonly Uint8Array[],
+  writePrefix: (view: DataView, offset: number, length: number) => void,
+): Uint8Array {
   const bytes = new Uint8Array(units.reduce((total, unit) => total + 4 + unit.length, 0));
   const view = new DataView(bytes.buffer);
   let offset = 0;

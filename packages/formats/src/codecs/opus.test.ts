@@ -25,7 +25,7 @@ test("silence lasts 20 ms", () => {
   expect(opusPacketSamples(SILENT_OPUS_PACKET)).toBe(960);
 });
 
-test("no bytes last longer than a packet may", () => {
+test("arbitrary bytes never last longer than the maximum packet duration", () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
       const samples = opusPacketSamples(bytes);

@@ -56,24 +56,24 @@ test.each<[string, VideoDescription, Partial<VideoDescription>]>([
   expect(described).toMatchObject(expected);
 });
 
-test("a frame rate over 1001 stays exact", () => {
+test("a frame rate with denominator 1001 is exact", () => {
   expect(describeAvc(AVC.high1080p).frameRate).toBeCloseTo(30_000 / 1001, 10);
 });
 
-test("parameter sets are found where avcC has them", () => {
+test("the parameter sets of avcC are found", () => {
   const { sps, pps } = avcParameterSets(AVC.baseline360p);
   expect(sps.map((set) => [set[0], set.length])).toEqual([[0x67, 24]]);
   expect(pps.map((set) => [set[0], set.length])).toEqual([[0x68, 4]]);
 });
 
-test("a VUI that breaks off leaves the picture described", () => {
+test("a truncated VUI leaves the picture described", () => {
   const avcC = AVC.baseline360p;
-  // avcC says that its SPS, from byte 8 on, is 12 bytes long, which is inside the VUI, and that no PPS follows.
+  // avcC declares a 12-byte SPS at byte 8, which ends inside the VUI, and no PPS.
   const cut = Uint8Array.of(...avcC.subarray(0, 6), 0, 12, ...avcC.subarray(8, 20), 0);
   expect(describeAvc(cut)).toMatchObject({ width: 640, height: 360, frameRate: null });
 });
 
-test("a configuration without parameter sets is refused with a place", () => {
+test("a configuration without parameter sets is rejected with an offset", () => {
   expect(() => describeAvc(Uint8Array.of(1, 0x64, 0, 0x28, 0xff, 0xe0, 0))).toThrow(
     "expected a sequence parameter set in avcC at byte 6",
   );
@@ -86,29 +86,32 @@ const describers: readonly [string, (config: Uint8Array) => VideoDescription, re
   ["av1C", describeAv1, Object.values(AV1)],
 ];
 
-test.each(describers)("%s of any bytes is described within bounds, or refused by FormatError", (_, describe, seeds) => {
-  const damaged = fc
-    .tuple(
-      fc.constantFrom(...seeds),
-      fc.array(fc.tuple(fc.nat(300), fc.nat(255)), { minLength: 1, maxLength: 8 }),
-      fc.nat(300),
-    )
-    .map(([seed, changes, length]) => {
-      const config = seed.slice(0, Math.max(1, length));
-      for (const [index, value] of changes) config[index % config.length] = value;
-      return config;
-    });
-  fc.assert(
-    fc.property(fc.oneof(fc.uint8Array({ maxLength: 300 }), damaged), (config) => {
-      try {
-        const { width, height, frameRate } = describe(config);
-        expect(Math.min(width, height)).toBeGreaterThan(0);
-        expect(Math.max(width, height)).toBeLessThanOrEqual(16_384);
-        if (frameRate !== null) expect(frameRate).toBeGreaterThan(0);
-      } catch (error) {
-        expect(error).toBeInstanceOf(FormatError);
-      }
-    }),
-    { numRuns: 2000 },
-  );
-});
+test.each(describers)(
+  "%s of arbitrary bytes is described within bounds or rejected with FormatError",
+  (_, describe, seeds) => {
+    const damaged = fc
+      .tuple(
+        fc.constantFrom(...seeds),
+        fc.array(fc.tuple(fc.nat(300), fc.nat(255)), { minLength: 1, maxLength: 8 }),
+        fc.nat(300),
+      )
+      .map(([seed, changes, length]) => {
+        const config = seed.slice(0, Math.max(1, length));
+        for (const [index, value] of changes) config[index % config.length] = value;
+        return config;
+      });
+    fc.assert(
+      fc.property(fc.oneof(fc.uint8Array({ maxLength: 300 }), damaged), (config) => {
+        try {
+          const { width, height, frameRate } = describe(config);
+          expect(Math.min(width, height)).toBeGreaterThan(0);
+          expect(Math.max(width, height)).toBeLessThanOrEqual(16_384);
+          if (frameRate !== null) expect(frameRate).toBeGreaterThan(0);
+        } catch (error) {
+          expect(error).toBeInstanceOf(FormatError);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  },
+);

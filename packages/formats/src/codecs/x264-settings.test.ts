@@ -20,12 +20,12 @@ test.each([
   ["keyint=250 keyint_min=25", 250],
   ["keyint=infinite keyint_min=1073741824", Number.POSITIVE_INFINITY],
   ["no settings", null],
-])("of an encoder with %s it is %s", (text, frames) => {
+])("with %s the keyframe interval is %s", (text, frames) => {
   const sei = settings(`x264 - core 164 - H.264/MPEG-4 AVC codec - options: cabac=1 ${text} scenecut=0`);
   expect(x264KeyframeInterval(Buffer.concat([sei, IDR]))).toBe(frames);
 });
 
-test("is unknown where the message is not from x264, is cut short or is not there", () => {
+test("the keyframe interval is unknown if the SEI is not from x264, truncated or missing", () => {
   expect(x264KeyframeInterval(Buffer.concat([settings("x265 keyint=60 "), IDR]))).toBe(null);
   expect(x264KeyframeInterval(IDR)).toBe(null);
   expect(x264KeyframeInterval(settings("x264 - core 164 options: keyint=60 ").subarray(0, 30))).toBe(null);

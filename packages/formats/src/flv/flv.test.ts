@@ -56,7 +56,7 @@ test.each<[string, number[], object]>([
   ["Speex", [0xb6, 1], { codec: "Speex" }],
   ["mp4a configuration", [0x90, ...cc("mp4a"), ...BODY], { codec: "mp4a", content: "config", dataOffset: 5 }],
   ["mp4a frame", [0x91, ...cc("mp4a"), ...BODY], { codec: "mp4a", content: "frame", dataOffset: 5 }],
-  ["mp4a frame behind ModEx", [0x97, 0, 7, 0x01, ...cc("mp4a"), ...BODY], { content: "frame", dataOffset: 8 }],
+  ["mp4a frame after ModEx", [0x97, 0, 7, 0x01, ...cc("mp4a"), ...BODY], { content: "frame", dataOffset: 8 }],
   ["Opus", [0x91, ...cc("Opus"), ...BODY], { codec: "Opus", content: "frame" }],
   ["channel layout", [0x94, ...cc("mp4a"), 0], { content: "other" }],
   ["end of sequence", [0x92, ...cc("mp4a")], { content: "other" }],
@@ -71,11 +71,11 @@ test.each([
   ["a FourCC cut short", [0x90, 0x68, 0x76]],
   ["an endless ModEx", [0x97, 200, 1]],
   ["a track longer than its message", [0x96, 0x10, ...cc("avc1"), 3, 0xff, 0xff, 0xff]],
-])("a video tag of %s is refused", (_, bytes) => {
+])("a video tag of %s is rejected", (_, bytes) => {
   expect(() => readVideoTag(Uint8Array.from(bytes))).toThrow(FormatError);
 });
 
-test("random bytes are a tag inside the message, or FormatError", () => {
+test("random bytes give a tag within the message or FormatError", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       try {
@@ -90,7 +90,7 @@ test("random bytes are a tag inside the message, or FormatError", () => {
   );
 });
 
-test("random bytes are an audio tag or FormatError", () => {
+test("random bytes give an audio tag or FormatError", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
       try {

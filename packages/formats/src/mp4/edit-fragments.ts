@@ -1,18 +1,21 @@
 import { FormatError } from "../bits/index.ts";
 import { concat, uint32 } from "./box.ts";
+import {
+  HEADER,
+  MDAT,
+  MOOF,
+  SEQUENCE_AT,
+  TFDT,
+  TFDT_SIZE,
+  TFDT_TIME_AT,
+  TFHD,
+  TFHD_AT,
+  TRUN,
+  TRUN_DURATION,
+  TRUN_HEADER,
+  viewOf,
+} from "./fragment-layout.ts";
 
-const MOOF = 0x6d6f6f66;
-const TFHD = 0x74666864;
-const TFDT = 0x74666474;
-const TRUN = 0x7472756e;
-const MDAT = 0x6d646174;
-const HEADER = 8;
-const SEQUENCE_AT = 20;
-const TFHD_AT = 32;
-const TIME_AT = 12;
-const TFDT_SIZE = 20;
-const FIRST_SAMPLE_AT = 20;
-const TRUN_DURATION = 0x100;
 /** A part has at most 1,000 samples of 16 bytes each. */
 const MAX_MOOF_BYTES = 1 << 20;
 
@@ -28,15 +31,15 @@ export interface FragmentEdit {
 
 /** Edits a `moof` of this package in place (ISO/IEC 14496-12 8.8.5, 8.8.8, 8.8.12). Throws `FormatError` for any other layout. */
 function editMoof(moof: Uint8Array, { sequence, earlierTicks, prefix }: FragmentEdit): void {
-  const view = new DataView(moof.buffer, moof.byteOffset, moof.byteLength);
+  const view = viewOf(moof);
   const tfdtAt = isBox(view, TFHD_AT, TFHD) ? TFHD_AT + view.getUint32(TFHD_AT) : view.byteLength;
   if (!isBox(view, tfdtAt, TFDT)) throw new FormatError("a fragment written by Weir", TFHD_AT);
   view.setUint32(SEQUENCE_AT, sequence);
-  view.setBigUint64(tfdtAt + TIME_AT, view.getBigUint64(tfdtAt + TIME_AT) - BigInt(earlierTicks));
+  view.setBigUint64(tfdtAt + TFDT_TIME_AT, view.getBigUint64(tfdtAt + TFDT_TIME_AT) - BigInt(earlierTicks));
   if (prefix.byteLength === 0) return;
   const trunAt = tfdtAt + TFDT_SIZE;
   if (!isBox(view, trunAt, TRUN)) throw new FormatError("a fragment written by Weir", trunAt);
-  const sizeAt = trunAt + FIRST_SAMPLE_AT + (view.getUint32(trunAt + HEADER) & TRUN_DURATION ? 4 : 0);
+  const sizeAt = trunAt + TRUN_HEADER + (view.getUint32(trunAt + HEADER) & TRUN_DURATION ? 4 : 0);
   view.setUint32(sizeAt, view.getUint32(sizeAt) + prefix.byteLength);
 }
 
@@ -60,7 +63,7 @@ export class FragmentEditor {
   /** Returns the bytes that are ready. Throws `FormatError` for input that is not a fragment. */
   push(bytes: Uint8Array): Uint8Array[] {
     const all = this.#pending.byteLength > 0 ? concat([this.#pending, bytes]) : bytes;
-    const view = new DataView(all.buffer, all.byteOffset, all.byteLength);
+    const view = viewOf(all);
     const out: Uint8Array[] = [];
     let at = 0;
     while (at < all.byteLength) {

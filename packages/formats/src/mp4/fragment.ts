@@ -1,3 +1,21 @@
+import {
+  HEADER,
+  MDAT,
+  MFHD,
+  MFHD_SIZE,
+  MOOF,
+  TFDT,
+  TFDT_SIZE,
+  TFHD,
+  TRAF,
+  TRUN,
+  TRUN_COMPOSITION,
+  TRUN_DURATION,
+  TRUN_FLAGS,
+  TRUN_HEADER,
+  TRUN_SIZE,
+} from "./fragment-layout.ts";
+
 /** One coded sample on its rendition's timeline. Times and duration are in ticks of the track's timescale. */
 export interface FragmentSample {
   /** Presentation time, at or after `decodeTime`. */
@@ -19,25 +37,8 @@ const DEPENDENT_FLAGS = 0x01010000;
 const TFHD_BASE_IS_MOOF = 0x020000;
 const TFHD_DURATION = 0x08;
 const TFHD_FLAGS = 0x20;
-// 8.8.8.1 trun: data-offset, then duration, size, flags and composition offset of each sample.
+// 8.8.8.1 trun: data-offset-present.
 const TRUN_DATA_OFFSET = 0x01;
-const TRUN_DURATION = 0x100;
-const TRUN_SIZE = 0x200;
-const TRUN_FLAGS = 0x400;
-const TRUN_COMPOSITION = 0x800;
-
-const MOOF = 0x6d6f6f66;
-const MFHD = 0x6d666864;
-const TRAF = 0x74726166;
-const TFHD = 0x74666864;
-const TFDT = 0x74666474;
-const TRUN = 0x7472756e;
-const MDAT = 0x6d646174;
-
-const HEADER = 8;
-const MFHD_SIZE = 16;
-const TFDT_SIZE = 20;
-const TRUN_HEADER = 20;
 
 /**
  * Writes `moof` and `mdat` of one CMAF chunk (ISO/IEC 23000-19 7.3.2.3) as views: first everything before the media, then the data of each sample,

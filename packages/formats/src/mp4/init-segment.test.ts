@@ -3,10 +3,10 @@ import { AVC, HEVC } from "../codecs/decoder-configs.fixture.ts";
 import { initSegment, jointInit, readInit, segmentIndexes, type VideoInitTrack } from "./index.ts";
 
 const CONTAINERS = new Set(["moov", "trak", "mdia", "minf", "dinf", "stbl", "mvex"]);
-// Bytes before the first child, for boxes that have fields and children.
+// Bytes before the first child of boxes that have both fields and children.
 const FIELDS_BEFORE_CHILDREN: Record<string, number> = { dref: 8, stsd: 8, avc1: 78, hvc1: 78, mp4a: 28 };
 
-/** Every box of `bytes` as `type size`, children indented; fails when sizes do not add up. */
+/** Lists the boxes of `bytes` as `type size`, children indented. Fails if the sizes do not add up. */
 function outline(bytes: Uint8Array, indent = ""): string[] {
   const lines: string[] = [];
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -23,7 +23,7 @@ function outline(bytes: Uint8Array, indent = ""): string[] {
   return lines;
 }
 
-/** The body of the first box on the way `path`. */
+/** The body of the first box at `path`. */
 function find(bytes: Uint8Array, ...path: string[]): Uint8Array {
   const [type, ...rest] = path;
   if (type === undefined) return bytes;
@@ -87,7 +87,7 @@ test("an init segment of video has one track without samples and no edit list", 
   ]);
 });
 
-test("the decoder configuration stands unchanged in the sample entry of its codec", () => {
+test("the sample entry of each codec contains the decoder configuration unchanged", () => {
   expect(hex(find(initSegment(video), ...ENTRY, "avc1", "avcC"))).toBe(hex(AVC.baseline360p));
   const hevc = initSegment({ ...video, codec: "hevc", config: HEVC.main1080p });
   expect(hex(find(hevc, ...ENTRY, "hvc1", "hvcC"))).toBe(hex(HEVC.main1080p));
@@ -112,18 +112,18 @@ test("audio is track 2 at its own timescale, described by an esds", () => {
   );
 });
 
-test("a sampling rate beyond 16 bits is left to the AudioSpecificConfig", () => {
+test("a sample rate beyond 16 bits is written as 0", () => {
   const entry = find(initSegment({ ...audio, sampleRate: 96_000, timescale: 96_000 }), ...ENTRY, "mp4a");
   expect(hex(entry).slice(32, 56)).toBe("00020010" + "00000000" + "00000000");
 });
 
-test("wide samples are told, and widen the track", () => {
+test("a sample aspect ratio gets a pasp box and widens the track", () => {
   const init = initSegment({ ...video, config: AVC.anamorphicPal, width: 720, height: 576 });
   expect(hex(find(init, ...ENTRY, "avc1", "pasp"))).toBe("000000400000002d");
   expect(hex(find(init, "moov", "trak", "tkhd")).slice(-16)).toBe("04000000" + "02400000");
 });
 
-test("a joint init has both tracks and the duration", () => {
+test("a joint init segment has both tracks and the duration", () => {
   const init = jointInit([{ track: video }, { track: audio }], 3601.5);
   expect(outline(init).filter((line) => /trak|trex|mehd/.test(line))).toEqual([
     "  trak 467",
@@ -135,7 +135,7 @@ test("a joint init has both tracks and the duration", () => {
   expect(hex(find(init, "moov", "mvex", "mehd"))).toBe("01000000" + "000000000036f45c");
 });
 
-test("a segment index lists bytes, duration and seek points of each track, and each says where the media begins", () => {
+test("a segment index lists size, duration and seek points per track, and the offset of the media", () => {
   const tracks = [
     {
       trackId: 1,
@@ -178,7 +178,7 @@ test("a segment index lists bytes, duration and seek points of each track, and e
   );
 });
 
-test("of more segments than an index can count, each reference is to several, and none is left out", () => {
+test("with more segments than an index can count, each reference covers several and none is missing", () => {
   const count = 140_000;
   const starts = Array.from({ length: count }, (_, n) => n * 180_000);
   const track = { trackId: 1, timescale: 90_000, starts, endTicks: count * 180_000, isIndependent: true };
@@ -193,7 +193,7 @@ test("of more segments than an index can count, each reference is to several, an
   expect([references, bytes, ticks]).toEqual([Math.ceil(count / 3), count * 10, count * 180_000]);
 });
 
-test("a joint init takes over the sample entry of an init segment", () => {
+test("a joint init segment copies the sample entry of an init segment", () => {
   const other = initSegment({ ...video, width: 320, height: 180 });
   const { sampleEntry, timescale, picture } = readInit(other);
   expect([timescale, picture]).toEqual([90_000, { width: 320, height: 180 }]);

@@ -1,13 +1,18 @@
-const HEADER = 8;
-const MOOF = 0x6d6f6f66;
-const MDAT = 0x6d646174;
-const TRAF_AT = 24;
-const TFHD_AT = 32;
-const TFHD_DURATION_AT = 16;
-const TFDT_SIZE = 20;
-const TFDT_TIME_AT = 12;
-const TRUN_HEADER = 20;
-const TRUN_DURATION = 0x100;
+import {
+  DATA_OFFSET_AT,
+  HEADER,
+  MDAT,
+  MOOF,
+  SAMPLE_COUNT_AT,
+  TFDT_SIZE,
+  TFDT_TIME_AT,
+  TFHD_AT,
+  TFHD_DURATION_AT,
+  TRAF_AT,
+  TRUN_DURATION,
+  TRUN_HEADER,
+  viewOf,
+} from "./fragment-layout.ts";
 
 /** A parsed part. */
 interface Fragment {
@@ -49,8 +54,8 @@ export function joinFragments(parts: readonly (readonly Uint8Array[])[]): Uint8A
   view.setUint32(0, moofSize);
   view.setUint32(TRAF_AT, moofSize - TRAF_AT);
   view.setUint32(trunAt, TRUN_HEADER + rows);
-  view.setUint32(trunAt + 12, samples);
-  view.setUint32(trunAt + 16, moofSize + HEADER);
+  view.setUint32(trunAt + SAMPLE_COUNT_AT, samples);
+  view.setUint32(trunAt + DATA_OFFSET_AT, moofSize + HEADER);
   let at = first.head.byteLength;
   for (const fragment of fragments) {
     out.set(fragment.rows, at);
@@ -72,7 +77,7 @@ function takeApart(views: readonly Uint8Array[]): Fragment {
   const tfdtAt = TFHD_AT + view.getUint32(TFHD_AT);
   const trunAt = tfdtAt + TFDT_SIZE;
   const headSize = trunAt + TRUN_HEADER;
-  const samples = view.getUint32(trunAt + 12);
+  const samples = view.getUint32(trunAt + SAMPLE_COUNT_AT);
   const rows = moof.subarray(headSize);
   return {
     head: moof.subarray(0, headSize),
@@ -131,8 +136,4 @@ function after(views: readonly Uint8Array[], size: number): Uint8Array[] {
 
 function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0);
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
 }

@@ -17,7 +17,7 @@ function join(video: Uint8Array, audio: Uint8Array, step: number, room = 0): Buf
   return Buffer.concat([...out, ...joiner.end()]);
 }
 
-/** Type, place and size of the boxes that stand between two places. */
+/** Type, offset and size of the boxes between two offsets. */
 function boxes(bytes: Buffer, from: number, to: number) {
   const found: { type: string; at: number; size: number }[] = [];
   for (let at = from; at < to; at += bytes.readUInt32BE(at))
@@ -26,7 +26,7 @@ function boxes(bytes: Buffer, from: number, to: number) {
 }
 
 test.each([1, 7, 100, 4096])(
-  "a segment of two tracks is one fragment of the size that was announced, in pieces of %i bytes",
+  "two tracks become one fragment of the announced size, for input in chunks of %i bytes",
   (step) => {
     const [pictures, sound] = [samples(5, 0), samples(9, 100)];
     const video = Buffer.concat(writeVideoFragment(7, pictures));
@@ -53,7 +53,7 @@ test.each([1, 7, 100, 4096])(
   },
 );
 
-test("a track with several fragments in a segment stays beside the other", () => {
+test("two tracks are not joined if the first has several fragments in the segment", () => {
   const video = Buffer.concat(writeVideoFragment(1, samples(2, 0)));
   const audio = Buffer.concat(writeAudioFragment(2, samples(2, 50)));
   const twice = (bytes: Buffer) => Buffer.concat([bytes, bytes]);

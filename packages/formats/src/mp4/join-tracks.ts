@@ -1,13 +1,6 @@
 import { FormatError } from "../bits/index.ts";
 import { ascii, concat, uint32 } from "./box.ts";
-
-const HEADER = 8;
-const MOOF = 0x6d6f6f66;
-const MDAT = 0x6d646174;
-const TRAF_AT = 24;
-const TFHD_AT = 32;
-const TFDT_SIZE = 20;
-const DATA_OFFSET_AT = 16;
+import { DATA_OFFSET_AT, HEADER, MDAT, MOOF, TFDT_SIZE, TFHD_AT, TRAF_AT, viewOf } from "./fragment-layout.ts";
 
 /** One complete fragment. */
 interface Fragment {
@@ -99,8 +92,4 @@ function isFragment(beginning: Uint8Array, size: number): boolean {
   const moofBytes = view.getUint32(0);
   if (moofBytes + HEADER > view.byteLength) return false;
   return view.getUint32(moofBytes + 4) === MDAT && moofBytes + view.getUint32(moofBytes) === size;
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
 }

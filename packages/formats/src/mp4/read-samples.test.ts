@@ -10,16 +10,16 @@ const frame = (time: number, duration = 1024): FragmentSample => ({
 });
 
 test.each([
-  ["alike", [frame(2 ** 40), frame(2 ** 40 + 1024)]],
-  ["of different lengths", [frame(0, 1024), frame(1024, 960)]],
-])("frames that last %s are read back from their fragments", (_lengths, frames) => {
+  ["of equal duration", [frame(2 ** 40), frame(2 ** 40 + 1024)]],
+  ["of different durations", [frame(0, 1024), frame(1024, 960)]],
+])("audio frames %s round-trip", (_lengths, frames) => {
   const later = [frame(2 ** 41), frame(2 ** 41 + 1024)];
   const fragments = Buffer.concat([...writeAudioFragment(1, frames), ...writeAudioFragment(2, later)]);
   const read = readSamples(fragments).map((sample) => ({ ...sample, data: new Uint8Array(sample.data) }));
   expect(read).toEqual([...frames, ...later]);
 });
 
-test("pictures are read back in the order in which they are decoded, with the time at which each is shown", () => {
+test("pictures are read in decoding order with their presentation times", () => {
   const picture = (decodeTime: number, time: number, isIndependent = false) => ({
     ...{ ...frame(decodeTime, 3000), time, isIndependent },
   });
@@ -28,9 +28,9 @@ test("pictures are read back in the order in which they are decoded, with the ti
   expect(read.map((sample) => ({ ...sample, data: new Uint8Array(sample.data) }))).toEqual(pictures);
 });
 
-test("what is no fragment of ours, or ends within one, is an error", () => {
+test("input that is not a fragment written by Weir, or is truncated, throws", () => {
   const fragment = Buffer.concat(writeAudioFragment(1, [frame(0)]));
-  expect(() => readSamples(Buffer.alloc(100))).toThrow("a fragment of ours");
+  expect(() => readSamples(Buffer.alloc(100))).toThrow("a fragment written by Weir");
   for (const bytes of [4, 40, 70, fragment.byteLength - 12])
-    expect(() => readSamples(fragment.subarray(0, bytes))).toThrow("a fragment of ours");
+    expect(() => readSamples(fragment.subarray(0, bytes))).toThrow("a fragment written by Weir");
 });

@@ -1,23 +1,26 @@
 import { FormatError } from "../bits/index.ts";
 import type { FragmentSample } from "./fragment.ts";
+import {
+  HEADER,
+  MOOF,
+  TFDT_SIZE,
+  TFDT_TIME_AT,
+  TFHD_AT,
+  TFHD_DURATION_AT,
+  TRUN,
+  TRUN_COMPOSITION,
+  TRUN_DURATION,
+  TRUN_FLAGS,
+  TRUN_HEADER,
+  viewOf,
+} from "./fragment-layout.ts";
 
-const MOOF = 0x6d6f6f66;
-const TRUN = 0x7472756e;
-const HEADER = 8;
-const TFHD_AT = 32;
-const DURATION_AT = 16;
-const TIME_AT = 12;
-const TFDT_SIZE = 20;
-const TRUN_HEADER = 20;
-const TRUN_DURATION = 0x100;
-const TRUN_FLAGS = 0x400;
-const TRUN_COMPOSITION = 0x800;
 /** ISO/IEC 14496-12 8.8.3.1: sample_is_non_sync_sample. */
 const DEPENDENT = 0x10000;
 
 /** Reads the samples of concatenated fragments written by this package. Throws `FormatError` for any other input. */
 export function readSamples(fragments: Uint8Array): FragmentSample[] {
-  const view = new DataView(fragments.buffer, fragments.byteOffset, fragments.byteLength);
+  const view = viewOf(fragments);
   const samples: FragmentSample[] = [];
   let at = 0;
   while (at < view.byteLength) {
@@ -31,8 +34,8 @@ export function readSamples(fragments: Uint8Array): FragmentSample[] {
       throw new FormatError("a fragment written by Weir", tfhdAt);
     const flags = view.getUint32(trunAt + HEADER);
     // The default duration, used when the rows have none.
-    let duration = view.getUint32(tfhdAt + DURATION_AT);
-    let decodeTime = Number(view.getBigUint64(tfdtAt + TIME_AT));
+    let duration = view.getUint32(tfhdAt + TFHD_DURATION_AT);
+    let decodeTime = Number(view.getBigUint64(tfdtAt + TFDT_TIME_AT));
     let row = trunAt + TRUN_HEADER;
     const next = (): number => {
       row += 4;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { FormatError } from "../bits/index.ts";
 import { type AmfObject, type AmfValue, readAmf0, writeAmf0 } from "./index.ts";
 
-/** As the reader makes them: without a prototype. */
+/** Objects as the reader creates them, without a prototype. */
 function object(entries: readonly (readonly [string, AmfValue])[]): AmfObject {
   const empty: AmfObject = Object.create(null);
   for (const [key, item] of entries) empty[key] = item;
@@ -22,7 +22,7 @@ const { value } = fc.letrec<{ value: AmfValue }>((tie) => ({
   ),
 }));
 
-test("values come back as they were written", () => {
+test("values round-trip", () => {
   fc.assert(
     fc.property(fc.array(value, { maxLength: 6 }), (values) => {
       expect(readAmf0(writeAmf0(...values))).toEqual(values);
@@ -30,7 +30,7 @@ test("values come back as they were written", () => {
   );
 });
 
-test("text is UTF-8, as the platform's own encoder has it", () => {
+test("text is UTF-8", () => {
   fc.assert(
     fc.property(
       fc.string({ unit: "binary" }).filter((text) => !text.startsWith("\ufeff")),
@@ -43,13 +43,13 @@ test("text is UTF-8, as the platform's own encoder has it", () => {
   );
 });
 
-test("bytes that are no UTF-8 read as replacement characters", () => {
+test("invalid UTF-8 is read as replacement characters", () => {
   const bytes = [0x61, 0xff, 0xc0, 0x80, 0xed, 0xa0, 0x80, 0xe2, 0x82, 0xf4, 0x90, 0x80, 0x80, 0x62];
   const [text] = readAmf0(Uint8Array.of(2, 0, bytes.length, ...bytes));
   expect(text).toMatch(/^a\ufffd+b$/);
 });
 
-test("a string over 64 KiB is written long", () => {
+test("a string over 64 KiB is written as a long string", () => {
   const long = "x".repeat(70_000);
   expect(writeAmf0(long)[0]).toBe(12);
   expect(readAmf0(writeAmf0(long))).toEqual([long]);
@@ -60,7 +60,7 @@ test.each([
   ["unsupported", [13], null],
   ["a date", [11, 0x40, 0x59, 0, 0, 0, 0, 0, 0, 0, 0], 100],
   ["a typed object", [16, 0, 1, 0x54, 0, 1, 0x61, 5, 0, 0, 9], object([["a", null]])],
-  ["an ECMA array whose count lies", [8, 0xff, 0xff, 0xff, 0xff, 0, 1, 0x61, 1, 1, 0, 0, 9], object([["a", true]])],
+  ["an ECMA array with a wrong count", [8, 0xff, 0xff, 0xff, 0xff, 0, 1, 0x61, 1, 1, 0, 0, 9], object([["a", true]])],
   ["a key __proto__", [3, 0, 9, ...Buffer.from("__proto__"), 5, 0, 0, 9], object([["__proto__", null]])],
 ])("reads %s", (_, bytes, expected) => {
   expect(readAmf0(Uint8Array.from(bytes))).toEqual([expected]);
@@ -77,11 +77,11 @@ test.each([
   ["a reference", [7, 0, 0]],
   ["an unknown marker", [0x7f]],
   ["5,000 values", new Array(5000).fill(5)],
-])("%s is refused", (_, bytes) => {
+])("%s is rejected", (_, bytes) => {
   expect(() => readAmf0(Uint8Array.from(bytes))).toThrow(FormatError);
 });
 
-test("random bytes are values or FormatError", () => {
+test("random bytes give values or FormatError", () => {
   const marker = fc.constantFrom(0, 1, 2, 3, 5, 8, 9, 10, 12, 16);
   const bytes = fc.array(fc.oneof(marker, fc.integer({ min: 0, max: 255 })), { maxLength: 500, size: "max" });
   fc.assert(

@@ -14,7 +14,7 @@ interface SentMessage extends Message {
   readonly chunkStreamId: number;
 }
 
-/** A reader that follows Set Chunk Size and Abort as a session does, and what came out of it. */
+/** A reader that obeys Set Chunk Size and Abort as a session does, and the messages it delivered. */
 function collector(allocate?: (bytes: number) => Uint8Array) {
   const messages: Message[] = [];
   const after = { message: () => {} };
@@ -31,7 +31,7 @@ function control(typeId: number, value: number): Uint8Array {
   return write({ chunkStreamId: 2, typeId, timestamp: 0, streamId: 0, payload: uint32Payload(value) }, 128);
 }
 
-/** Like `writeMessage`, for chunk stream ids of two and three bytes too (RTMP 1.0, 5.3.1.1). */
+/** Like `writeMessage`, but also for chunk stream ids of two and three bytes (RTMP 1.0, 5.3.1.1). */
 function write(message: SentMessage, chunkSize: number): Uint8Array {
   const id = message.chunkStreamId - 64;
   if (id < 0) return writeMessage(message, chunkSize);
@@ -62,10 +62,10 @@ function joinAll(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** Gives `bytes` to the reader in pieces of the sizes in `cuts`, over and over, each piece in memory that is overwritten afterwards. */
+/** Pushes `bytes` into the reader in pieces of the sizes in `cuts`, repeatedly. Each piece is in memory that is overwritten afterwards. */
 function feed(reader: ChunkReader, bytes: Uint8Array, cuts: readonly number[]): void {
   for (let at = 0, i = 0; at < bytes.length; i++) {
-    // A Buffer, as sockets give: its `slice` is a view, not a copy.
+    // A Buffer, as sockets deliver: its `slice` is a view, not a copy.
     const piece = Buffer.from(bytes.subarray(at, at + (cuts[i % cuts.length] ?? bytes.length)));
     at += piece.length;
     reader.push(piece);
@@ -73,7 +73,7 @@ function feed(reader: ChunkReader, bytes: Uint8Array, cuts: readonly number[]): 
   }
 }
 
-/** Bytes as a text, which `toEqual` compares as a whole: of an array it looks at each element. */
+/** Bytes as text, which `toEqual` compares at once; it compares an array element by element. */
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
 const withText = <Message extends { payload: Uint8Array }>(message: Message) => ({
   ...message,
@@ -101,12 +101,12 @@ const cuts = fc.array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min
   maxLength: 20,
 });
 
-/** More chunks of one message take time and show nothing. */
+/** Limits the chunks per message: more take time and test nothing new. */
 const MAX_CHUNKS = 500;
 const inFewChunks = (messages: readonly SentMessage[], size: number): SentMessage[] =>
   messages.map((one) => ({ ...one, payload: one.payload.subarray(0, MAX_CHUNKS * size) }));
 
-test("what was written comes back, at any chunk size and however the bytes are split", () => {
+test("messages round-trip at any chunk size and however the bytes are split", () => {
   fc.assert(
     fc.property(fc.array(message, { minLength: 1, maxLength: 6 }), chunkSize, cuts, (drawn, size, pieces) => {
       const sent = inFewChunks(drawn, size);
@@ -119,7 +119,7 @@ test("what was written comes back, at any chunk size and however the bytes are s
   );
 });
 
-/** The same message from an encoder that leaves the extended timestamp out of its chunks of type 3. */
+/** The same message from an encoder that omits the extended timestamp in chunks of type 3. */
 function withoutRepeatedTimestamp(wire: Uint8Array, size: number, payloadBytes: number): Uint8Array {
   const parts = [wire.subarray(0, 16 + Math.min(size, payloadBytes))];
   for (let at = 16 + size, left = payloadBytes - size; left > 0; left -= size) {
@@ -129,21 +129,21 @@ function withoutRepeatedTimestamp(wire: Uint8Array, size: number, payloadBytes: 
   return joinAll(parts);
 }
 
-test("an extended timestamp that continuations do not repeat is no part of the payload", () => {
+test("a continuation without the extended timestamp loses no payload", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 4, max: 200 }), cuts, (length, size, pieces) => {
       const header = { chunkStreamId: 6, typeId: MESSAGE.video, timestamp: 0x12345678, streamId: 1 };
       const payload = Uint8Array.from({ length }, (_, i) => 255 - (i & 127));
       const bare = withoutRepeatedTimestamp(writeMessage({ ...header, payload }, size), size, length);
       const { reader, messages } = collector();
-      // What follows a message gives the bytes that the reader looks at before it decides.
+      // Another message follows and provides the bytes that the reader checks before it decides.
       feed(reader, join(control(MESSAGE.setChunkSize, size), bare, bare, bare.subarray(0, 12)), pieces);
       expect(messages.map((m) => m.payload)).toEqual([payload, payload]);
     }),
   );
 });
 
-test("messages interleaved on two chunk streams come out as each completes", () => {
+test("messages interleaved on two chunk streams are delivered as each completes", () => {
   const video = write(
     { chunkStreamId: 6, typeId: 9, timestamp: 40, streamId: 1, payload: new Uint8Array(200).fill(9) },
     128,
@@ -201,7 +201,7 @@ test.each([
   expect(messages.map((m) => [m.timestamp, m.payload.length])).toEqual(expected);
 });
 
-test("a delta carries the timestamp over 2^32", () => {
+test("a timestamp delta wraps at 2^32", () => {
   const { reader, messages } = collector();
   const first = write(
     { chunkStreamId: 4, typeId: 8, timestamp: 0xfffffff0, streamId: 1, payload: Uint8Array.of(1) },
@@ -211,7 +211,7 @@ test("a delta carries the timestamp over 2^32", () => {
   expect(messages.map((m) => m.timestamp)).toEqual([0xfffffff0, 0x10]);
 });
 
-test("abort drops the message begun on that chunk stream and frees its memory", () => {
+test("abort drops the unfinished message of its chunk stream and frees its memory", () => {
   const { reader, messages } = collector();
   reader.maxMessageBytes = 1000;
   const cut = write({ chunkStreamId: 6, typeId: 9, timestamp: 0, streamId: 1, payload: new Uint8Array(1000) }, 128);
@@ -220,7 +220,7 @@ test("abort drops the message begun on that chunk stream and frees its memory", 
   expect(messages.map((m) => m.payload.length)).toEqual([1000]);
 });
 
-test("a paused reader hands out nothing more, and goes on where it stopped", () => {
+test("a paused reader delivers nothing, and resumes where it stopped", () => {
   fc.assert(
     fc.property(fc.array(message, { minLength: 2, maxLength: 5 }), cuts, (drawn, pieces) => {
       const sent = inFewChunks(drawn, 64);
@@ -237,7 +237,7 @@ test("a paused reader hands out nothing more, and goes on where it stopped", () 
   );
 });
 
-test("a 12 MB message that is only announced takes no more than 64 KiB", () => {
+test("announcing a 12 MB message allocates no more than 64 KiB", () => {
   const allocated: number[] = [];
   const { reader } = collector((size) => {
     allocated.push(size);
@@ -247,13 +247,13 @@ test("a 12 MB message that is only announced takes no more than 64 KiB", () => {
   expect(allocated).toEqual([65_536]);
 });
 
-test("a message of 16 MB is refused at its header", () => {
+test("a message of 16 MB is rejected at its header", () => {
   expect(() => collector().reader.push(Uint8Array.of(0x06, 0, 0, 0, 0xff, 0xff, 0xff, 9, 1, 0, 0, 0))).toThrow(
     "a message of at most",
   );
 });
 
-test("a message over the cap set is refused at its header", () => {
+test("a message over the configured limit is rejected at its header", () => {
   const { reader } = collector();
   reader.maxMessageBytes = 1000;
   expect(() => reader.push(Uint8Array.of(0x06, 0, 0, 0, 0, 0x03, 0xe9, 9, 1, 0, 0, 0))).toThrow(
@@ -261,11 +261,11 @@ test("a message over the cap set is refused at its header", () => {
   );
 });
 
-test.each([0, 0x1000000, 0x7fffffff, 0x80000000, 0x80000080, 0xffffffff])("a chunk size of %i is refused", (size) => {
+test.each([0, 0x1000000, 0x7fffffff, 0x80000000, 0x80000080, 0xffffffff])("a chunk size of %i is rejected", (size) => {
   expect(() => collector().reader.push(control(MESSAGE.setChunkSize, size))).toThrow(FormatError);
 });
 
-test("65,000 chunk streams with a partial message each are refused at the 65th", () => {
+test("65,000 chunk streams with a partial message each are rejected at the 65th", () => {
   const { reader } = collector();
   const open = (id: number) =>
     reader.push(
@@ -279,7 +279,7 @@ test("65,000 chunk streams with a partial message each are refused at the 65th",
   }).toThrow(FormatError);
 });
 
-test("memory of partial messages is bounded over all chunk streams", () => {
+test("the memory of partial messages is bounded across all chunk streams", () => {
   const { reader } = collector();
   reader.maxMessageBytes = 65_536;
   const begin = (id: number) =>
@@ -296,7 +296,7 @@ test.each([
   ["type 2 with no message before it", [0x84, 0, 0, 0]],
   ["type 3 with no message before it", [0xc4]],
   ["Set Chunk Size without a body", [0x02, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]],
-])("%s is refused", (_, bytes) => {
+])("%s is rejected", (_, bytes) => {
   expect(() => collector().reader.push(Uint8Array.from(bytes))).toThrow(FormatError);
 });
 
@@ -307,7 +307,7 @@ test("a full header inside a message begins a new one", () => {
   expect(messages.map((m) => m.payload.length)).toEqual([200]);
 });
 
-test("random bytes end in messages, in waiting, or in FormatError", () => {
+test("random bytes give messages, an incomplete message, or FormatError", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 2000, size: "max" }), cuts, (bytes, pieces) => {
       const { reader } = collector();
@@ -331,7 +331,7 @@ test("chunks of one byte cost less than a twentieth of a second per megabit", ()
   expect(process.cpuUsage(start).user / 10 / 1e6).toBeLessThan(0.05);
 });
 
-test("the bytes that are left of a message are known once its header is read", () => {
+test("the missing bytes of a message are known once its header is read", () => {
   const { reader } = collector();
   const sent = writeMessage(
     { chunkStreamId: 4, typeId: MESSAGE.video, timestamp: 0, streamId: 1, payload: new Uint8Array(300) },

@@ -11,7 +11,7 @@ const crypto = {
 const s1Of = (answer: Uint8Array) => answer.subarray(1, 1 + HANDSHAKE_BYTES);
 const s2Of = (answer: Uint8Array) => answer.subarray(1 + HANDSHAKE_BYTES);
 
-/** The digest of a block by the scheme whose pointer is at `pointer`, and what it is a hash of. */
+/** The digest of a block, by the scheme whose pointer is at `pointer`, and the bytes it covers. */
 function digestAt(block: Uint8Array, pointer: number) {
   const sum = block.subarray(pointer, pointer + 4).reduce((total, byte) => total + byte, 0);
   const at = pointer + 4 + (sum % 728);
@@ -55,7 +55,7 @@ test("a hello with a version but no digest is echoed", () => {
   expect(s2Of(answerHandshake(hello, crypto))).toEqual(hello.subarray(1));
 });
 
-test.each([6, 0x16, 0x47])("version %i is refused", (version) => {
+test.each([6, 0x16, 0x47])("version %i is rejected", (version) => {
   const hello = clientHello(crypto, false);
   hello[0] = version;
   expect(() => answerHandshake(hello, crypto)).toThrow(FormatError);

@@ -10,7 +10,7 @@ import {
   writeCommand,
 } from "./index.ts";
 
-test("a command comes back as it was written", () => {
+test("a command round-trips", () => {
   expect(readCommand(writeCommand("publish", 5, null, "key", "live"), MESSAGE.commandAmf0)).toEqual({
     name: "publish",
     transactionId: 5,
@@ -19,19 +19,19 @@ test("a command comes back as it was written", () => {
   });
 });
 
-test("an AMF3 command is AMF0 behind one byte", () => {
+test("an AMF3 command is AMF0 after one byte", () => {
   const payload = Uint8Array.of(0, ...writeCommand("createStream", 4, null));
   expect(readCommand(payload, MESSAGE.commandAmf3)).toMatchObject({ name: "createStream", transactionId: 4 });
 });
 
-test("a command without a transaction has transaction 0", () => {
+test("a command without a transaction id has transaction id 0", () => {
   expect(readCommand(writeAmf0("_checkbw"), MESSAGE.commandAmf0)).toMatchObject({ transactionId: 0, args: [] });
 });
 
 test.each([
   ["nothing", new Uint8Array()],
   ["a number for a name", writeAmf0(1, 2)],
-])("a command of %s is refused", (_, payload) => {
+])("a command of %s is rejected", (_, payload) => {
   expect(() => readCommand(payload, MESSAGE.commandAmf0)).toThrow(FormatError);
 });
 

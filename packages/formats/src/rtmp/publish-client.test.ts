@@ -23,7 +23,7 @@ const CRYPTO = { hmacSha256: () => new Uint8Array(32), random: (bytes: number) =
 const ADDRESS = { app: "app", tcUrl: "rtmp://target.example/app", streamName: "key" };
 
 let client: RtmpPublishClient;
-/** The client's messages: the names of its commands, and the types of other messages. */
+/** The client's messages: command names, and the types of other messages. */
 let said: unknown[];
 let ended: string[];
 let handshake: Uint8Array;
@@ -61,7 +61,7 @@ const message = (typeId: number, payload: Uint8Array) =>
 const shakeHands = () => client.push(answerHandshake(handshake, CRYPTO));
 const status = (info: Record<string, AmfValue>) => answer("onStatus", 0, null, { level: "error", ...info });
 
-test("publishes by handshake, connect, createStream and publish, and ends on purpose", () => {
+test("publishes with handshake, connect, createStream and publish, and ends the broadcast explicitly", () => {
   shakeHands();
   expect(handshake.byteLength).toBe(CLIENT_HELLO_BYTES + HANDSHAKE_BYTES);
   expect(said).toEqual([["connect", expect.objectContaining({ app: "app", tcUrl: ADDRESS.tcUrl })]]);
@@ -84,7 +84,7 @@ test("publishes by handshake, connect, createStream and publish, and ends on pur
   expect(ended).toEqual([]);
 });
 
-test("an answer that comes byte by byte is the same answer", () => {
+test("an answer may arrive byte by byte", () => {
   for (const byte of answerHandshake(handshake, CRYPTO)) client.push(Uint8Array.of(byte));
   expect(said).toHaveLength(1);
 });
@@ -110,7 +110,7 @@ test.each<[string, () => void, string]>([
   expect(ended).toEqual([words]);
 });
 
-test("a server of another protocol is refused at its first byte", () => {
+test("a server of another protocol is rejected at its first byte", () => {
   client.push(new TextEncoder().encode("HTTP/1.1 400 Bad Request\r\n"));
   expect(ended).toEqual(["it does not speak RTMP"]);
 });
@@ -123,14 +123,14 @@ test("answers pings and acknowledges what it reads", () => {
   expect(said.slice(1)).toEqual([MESSAGE.userControl, MESSAGE.acknowledgement]);
 });
 
-test("a longer message than any server sends is refused before it is kept", () => {
+test("an oversized message is rejected before it is buffered", () => {
   shakeHands();
   const payload = new Uint8Array(64 * 1024 + 1);
   const bytes = writeMessage({ chunkStreamId: 3, typeId: 9, timestamp: 0, streamId: 0, payload }, 128);
   expect(() => client.push(bytes.subarray(0, 20))).toThrow(FormatError);
 });
 
-test("random bytes behind the handshake are read, refused, or a FormatError", () => {
+test("random bytes after the handshake are read, rejected, or a FormatError", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => {
       const target = new RtmpPublishClient({ write() {}, publishing() {}, refused() {} }, ADDRESS);
@@ -146,6 +146,6 @@ test("random bytes behind the handshake are read, refused, or a FormatError", ()
   );
 });
 
-test("metadata comes back as it was written", () => {
+test("metadata round-trips", () => {
   expect(readMetadata(metadataPayload({ width: 640, encoder: "Weir" }))).toEqual({ width: 640, encoder: "Weir" });
 });

@@ -6,7 +6,7 @@ const SPS = [0x67, 1, 2];
 const PPS = [0x68, 3];
 const STAP = [0x78, 0, SPS.length, ...SPS, 0, PPS.length, ...PPS];
 
-/** A unit in fragments of two bytes. */
+/** Splits a NAL unit into fragments of two bytes. */
 function fragments(unit: readonly number[]): number[][] {
   const [header = 0, ...body] = unit;
   const pieces: number[][] = [];
@@ -30,8 +30,8 @@ const units = ({ data }: RtpPicture): number[][] => {
   return found;
 };
 
-describe("a depacketizer of H.264", () => {
-  it("joins single units, aggregates and fragments to pictures", () => {
+describe("H264Depacketizer", () => {
+  it("assembles single units, aggregates and fragments into pictures", () => {
     const { pictures, depacketizer } = collect();
     const idr = [0x65, 1, 2, 3, 4, 5];
     const payloads = [STAP, ...fragments(idr)];
@@ -47,14 +47,14 @@ describe("a depacketizer of H.264", () => {
     expect(pictures.map(units)).toEqual([[SPS, PPS, idr], [[0x41, 9]]]);
   });
 
-  it("begins a picture at a new timestamp, where the marker is missing", () => {
+  it("starts a new picture at a new timestamp if the marker is missing", () => {
     const { pictures, depacketizer } = collect();
     depacketizer.push(rtpPacket([0x41, 1], { sequence: 1, timestamp: 0 }), false);
     depacketizer.push(rtpPacket([0x41, 2], { sequence: 2, timestamp: 3000, marker: true }), false);
     expect(pictures.map(units)).toEqual([[[0x41, 1]], [[0x41, 2]]]);
   });
 
-  it("calls pictures damaged that a gap may have taken something of", () => {
+  it("marks pictures as damaged if a gap may have cost them packets", () => {
     const { pictures, depacketizer } = collect();
     const [first = [], , last = []] = fragments([0x65, 1, 2, 3, 4, 5, 6]);
     depacketizer.push(rtpPacket(first, { sequence: 1, timestamp: 0 }), false);
@@ -69,7 +69,7 @@ describe("a depacketizer of H.264", () => {
     ]);
   });
 
-  it("takes any bytes", () => {
+  it("accepts arbitrary bytes", () => {
     const { depacketizer } = collect();
     let seed = 1;
     const random = () => (seed = (seed * 16_807) % 2_147_483_647);

@@ -1,3 +1,4 @@
+import { lengthPrefixed } from "../codecs/index.ts";
 import type { RtpPacket } from "./rtp-packet.ts";
 
 /** Larger pictures are invalid: 100 Mbit/s at one frame per second is 12 MB. */
@@ -114,18 +115,6 @@ function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
   for (const piece of pieces) {
     bytes.set(piece, offset);
     offset += piece.length;
-  }
-  return bytes;
-}
-
-export function lengthPrefixed(units: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(units.reduce((total, { length }) => total + 4 + length, 0));
-  const view = new DataView(bytes.buffer);
-  let offset = 0;
-  for (const unit of units) {
-    view.setUint32(offset, unit.length);
-    bytes.set(unit, offset + 4);
-    offset += 4 + unit.length;
   }
   return bytes;
 }

@@ -1,4 +1,4 @@
-export { H264Depacketizer, lengthPrefixed, type RtpPicture } from "./h264-depacketizer.ts";
+export { H264Depacketizer, type RtpPicture } from "./h264-depacketizer.ts";
 export { ReorderBuffer, type ReorderStatistics } from "./reorder-buffer.ts";
 export {
   type OwnReception,

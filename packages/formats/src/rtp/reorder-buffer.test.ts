@@ -11,14 +11,14 @@ function collect() {
   return { released, buffer, push };
 }
 
-describe("a reorder buffer", () => {
-  it("puts packets in order, across the end of their numbers, and leaves repeated ones out", () => {
+describe("ReorderBuffer", () => {
+  it("orders packets across a sequence number wrap and drops duplicates", () => {
     const { released, push } = collect();
     for (const sequence of [65_534, 0, 65_535, 65_535, 2, 1, 0]) push(sequence);
     expect(released).toEqual([65_534, 65_535, 0, 1, 2]);
   });
 
-  it("asks for what is missing, three times at most, and gives it up after a quarter of a second", () => {
+  it("requests missing packets at most three times and gives them up after 250 ms", () => {
     const { released, buffer, push } = collect();
     for (const sequence of [10, 13, 14]) push(sequence, 0);
     expect(buffer.wanted(0)).toEqual([11, 12]);
@@ -34,7 +34,7 @@ describe("a reorder buffer", () => {
     expect(buffer.statistics).toEqual({ expected: 5, lost: 1, highestSequence: 14 });
   });
 
-  it("gives a gap up early where too much waits behind it, and begins anew where the numbers do", () => {
+  it("gives up a gap early if too many packets wait, and restarts when the sequence numbers jump", () => {
     const { released, buffer, push } = collect();
     push(0);
     for (let sequence = 2; sequence < 2000; sequence++) push(sequence);

@@ -16,20 +16,20 @@ import { rtpBytes } from "./rtp-packets.fixture.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
 
-/** At 1 s after the Unix epoch, RTP time 90. */
+/** One second after the Unix epoch, at RTP timestamp 90. */
 const SENDER_REPORT = Buffer.from(
   "80c80006 00000007 83aa7e81 80000000 0000005a 00000001 00000002".replaceAll(" ", ""),
   "hex",
 );
 
 describe("RTCP", () => {
-  it("reads what a sender's clock said", () => {
+  it("reads the clock of a sender report", () => {
     expect(readRtcp(SENDER_REPORT)).toEqual([
       { type: "sender-report", ssrc: 7, sentAtMs: 1500, timestamp: 90, ntpMiddle: 0x7e81_8000 },
     ]);
   });
 
-  it("tells losses and the round trip from the report of a receiver", () => {
+  it("reads losses and the round-trip time from a receiver report", () => {
     const sentAt = Date.UTC(2030, 0, 1);
     const block = { ssrc: 9, fractionLost: 0.25, lost: 3, highestSequence: 70_000, delaySeconds: 0.5 };
     const written = writeReceiverReport(1, [{ ...block, lastReport: ntpMiddle(sentAt) }]);
@@ -39,11 +39,11 @@ describe("RTCP", () => {
     expect(report && roundTripMs({ ...report, lastReport: 0 }, sentAt)).toBeNull();
   });
 
-  it("tells the round trip from a sender's answer to our clock", () => {
+  it("reads the round-trip time from a sender's reply to our reference time", () => {
     const sentAt = Date.UTC(2030, 0, 1);
     const asked = Buffer.from(writeReferenceTime(1, sentAt));
     expect(asked.toString("hex", 0, 12)).toBe("80cf0004000000010400" + "0002");
-    // The middle of our NTP time, and half a second; behind a block of another type.
+    // The middle of our NTP time and a delay of half a second, after a block of another type.
     const delays = Buffer.concat([
       Buffer.from("00000001", "hex"),
       asked.subarray(14, 18),
@@ -57,9 +57,9 @@ describe("RTCP", () => {
     expect(readRtcp(answer.subarray(0, answer.length - 1))).toEqual([]);
   });
 
-  it("asks for keyframes, for packets again, and for less", () => {
+  it("writes PLI, NACK and REMB", () => {
     expect(hex(writePli(1, 2))).toBe("81ce00020000000100000002");
-    // 5 with 6 and 21 in its mask, 22 by itself, across the end of the numbers.
+    // 5 with 6 and 21 in its mask, then 22 by itself, across a sequence number wrap.
     expect(hex(writeNack(1, 2, [5, 6, 21, 22]))).toBe("81cd000400000001000000020005800100160000");
     expect(hex(writeNack(1, 2, [65_535, 0]))).toBe("81cd00030000000100000002ffff0001");
     // 250,000 times 2 to the 3rd.
@@ -69,7 +69,7 @@ describe("RTCP", () => {
     expect(readRtcp(writeRemb(1, [2], 2_000_000))).toEqual([{ type: "bandwidth", bitsPerSecond: 2_000_000 }]);
   });
 
-  it("takes any bytes, and is told from RTP", () => {
+  it("accepts arbitrary bytes, and distinguishes RTCP from RTP", () => {
     let seed = 7;
     const random = () => (seed = (seed * 16_807) % 2_147_483_647);
     for (let round = 0; round < 5000; round++) {

@@ -3,8 +3,8 @@ import { FormatError } from "../bits/index.ts";
 import { OfferRefused, readOffer, withCandidates } from "./index.ts";
 import { offer, TCP, UDP, VIDEO_CODECS } from "./offers.fixture.ts";
 
-describe("an offer", () => {
-  it("to watch is answered with the profile that is sent, else with the one that all decode", () => {
+describe("readOffer", () => {
+  it("selects the sent profile for a viewer, else the one that all browsers decode", () => {
     expect(readOffer(offer(), "64")).toEqual({
       purpose: "watch",
       video: {
@@ -21,14 +21,14 @@ describe("an offer", () => {
     expect(readOffer(offer(), "7a").video).toMatchObject({ payloadType: 107, supportsNack: true });
   });
 
-  it("to send is one to publish, in the profile that all encode; what else it has gets nothing", () => {
+  it("selects the profile that all browsers encode for a publisher, and rejects other sections", () => {
     const second = ["m=video 9 UDP/TLS/RTP/SAVPF 96", "a=mid:2", "a=sendonly", "a=rtpmap:96 VP8/90000"];
     const read = readOffer(offer({ direction: "sendonly", more: second }));
     expect(read).toMatchObject({ purpose: "publish", video: { payloadType: 107 } });
     expect(read.unused).toEqual([{ kind: "video", mid: "2", payloadType: 96 }]);
   });
 
-  it("without candidates is answered: the other side is seen when it comes", () => {
+  it("accepts an offer without candidates: the client's address is learned when it connects", () => {
     expect(readOffer(offer({ candidates: [] })).candidateTypes).toEqual([]);
   });
 
@@ -55,7 +55,7 @@ describe("an offer", () => {
     ["no bundle", offer().replace("a=group:BUNDLE 0 1", "a=x:y"), "malformed", /a=group:BUNDLE/],
     ["no media", offer().split("m=")[0] ?? "", "malformed", /no media section/],
     ["no mids", offer().replace("a=mid:1", "a=mid:../x"), "malformed", /a=mid/],
-  ] as const)("with %s is refused in words", (_, text, kind, words) => {
+  ] as const)("rejects an offer with %s", (_, text, kind, words) => {
     try {
       readOffer(text);
       expect.unreachable();
@@ -75,7 +75,7 @@ describe("an offer", () => {
   });
 });
 
-it("an answer names our addresses alone, in its first media section", () => {
+it("an answer lists only our addresses, in its first media section", () => {
   const answer = withCandidates(
     offer({ candidates: [UDP, "a=end-of-candidates"] }),
     ["203.0.113.5", "2001:db8::5"],

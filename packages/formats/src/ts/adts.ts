@@ -1,13 +1,9 @@
 import { FormatError } from "../bits/index.ts";
-import { describeAac } from "../codecs/index.ts";
+import { AAC_SAMPLE_RATES, describeAac } from "../codecs/index.ts";
 
 export const ADTS_HEAD_BYTES = 7;
 /** aac_frame_length has 13 bits. */
 const MAX_FRAME_BYTES = 0x1fff;
-// ISO/IEC 14496-3 table 1.18, by index.
-const SAMPLE_RATES = [
-  96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
-];
 const LC_PROFILE = 1;
 const BUFFER_FULLNESS_UNKNOWN = 0x7ff;
 
@@ -19,7 +15,7 @@ export class AdtsHeads {
   /** Throws `FormatError` for a configuration that ADTS cannot express. */
   constructor(config: Uint8Array) {
     const { sampleRate, channels, frameSamples } = describeAac(config);
-    this.#rateIndex = SAMPLE_RATES.indexOf(sampleRate);
+    this.#rateIndex = AAC_SAMPLE_RATES.indexOf(sampleRate);
     this.#channels = channels === 8 ? 7 : channels;
     if (this.#rateIndex < 0 || channels === 7 || channels > 8 || frameSamples !== 1024)
       throw new FormatError(

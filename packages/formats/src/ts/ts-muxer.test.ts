@@ -9,7 +9,7 @@ const tracks: TsTracks = {
   audio: { config: Uint8Array.of(0x11, 0x90) },
 };
 
-/** A picture of one NAL unit. */
+/** A picture with one NAL unit. */
 function picture(ticks: number, bytes = 1000, isIndependent = true): TsUnit {
   const data = new Uint8Array(4 + bytes).fill(0xab);
   new DataView(data.buffer).setUint32(0, bytes);
@@ -42,7 +42,7 @@ const muxerOf = (of: TsTracks): TsMuxer => {
 
 const pidOf = ([, high = 0, low = 0]: Uint8Array) => ((high & 0x1f) << 8) | low;
 const hasPayload = ([, , , control = 0]: Uint8Array) => (control & 0x10) !== 0;
-/** In 90 kHz ticks; null for a packet that does not tell the clock. */
+/** The clock reference in 90 kHz ticks; null for a packet without one. */
 function clockOf(packet: Uint8Array): number | null {
   const [, , , control = 0, length = 0, flags = 0] = packet;
   if ((control & 0x20) === 0 || length < 7 || (flags & 0x10) === 0) return null;
@@ -50,7 +50,7 @@ function clockOf(packet: Uint8Array): number | null {
   return view.getUint32(6) * 2 + ((packet[10] ?? 0) >> 7);
 }
 
-test("the packets of each PID are counted without a gap, also when the tracks change", () => {
+test("continuity counters have no gaps, even when the tracks change", () => {
   const muxer = muxerOf(tracks);
   const units = Array.from({ length: 40 }, (_, n) =>
     n % 3 === 0 ? picture(n * FRAME_TICKS, n * 50) : sound(n * 1920),
@@ -69,7 +69,7 @@ test("the packets of each PID are counted without a gap, also when the tracks ch
   expect([...counts.keys()].sort((a, b) => a - b)).toEqual([0, 0x100, 0x101, 0x1000]);
 });
 
-test("the clock is told every 100 ms, also while no picture comes, and never runs backwards", () => {
+test("the clock reference is sent every 100 ms, even without pictures, and never runs backwards", () => {
   const units = [picture(0), ...Array.from({ length: 100 }, (_, n) => sound(n * FRAME_TICKS)), picture(100_000)];
   const clocks = packetsOf(muxerOf(tracks), units).flatMap((packet) => {
     const clock = clockOf(packet);
@@ -86,12 +86,12 @@ test("the clock is told every 100 ms, also while no picture comes, and never run
   expect(withoutPicture.map(clockOf)).toEqual([null, null, 0, null, FRAME_TICKS, null]);
 });
 
-test("times beyond 33 bits begin again at 0", () => {
+test("times wrap at 33 bits", () => {
   const [, , first] = packetsOf(muxerOf(tracks), [picture(2 ** 33 + 90_001)]);
   expect(first && clockOf(first)).toBe(90_001);
 });
 
-test("a keyframe stands behind tables and parameter sets, and a picture of any size fills its packets", () => {
+test("tables and parameter sets precede a keyframe, and pictures of any size fill their packets", () => {
   for (const bytes of [1, 100, 130, 150, 151, 152, 153, 154, 155, 183, 184, 185, 5_000, 100_000]) {
     const packets = packetsOf(muxerOf(tracks), [picture(0, bytes)]);
     expect(packets.slice(0, 3).map(pidOf)).toEqual([0, 0x1000, 0x100]);
@@ -104,9 +104,9 @@ test("a keyframe stands behind tables and parameter sets, and a picture of any s
   }
 });
 
-test("tracks that a transport stream cannot describe, and damaged pictures, are refused", () => {
+test("unsupported tracks and malformed pictures are rejected", () => {
   const [muxer, nothing] = [muxerOf(tracks), () => new Uint8Array()];
-  // 37.8 kHz has no number; ADTS frames have 1024 samples.
+  // ADTS has no index for 37.8 kHz, and its frames have 1024 samples.
   for (const config of [Uint8Array.of(0x17, 0x80, 0x49, 0xd4, 0x10), Uint8Array.of(0x11, 0x94)])
     expect(() => muxerOf({ ...tracks, audio: { config } })).toThrow(FormatError);
   expect(() => muxer.write({ ...picture(0), data: Uint8Array.of(0, 0, 1, 0, 0x65) }, nothing)).toThrow(FormatError);

@@ -1,5 +1,4 @@
-import { avcParameterSets } from "@weir/formats/codecs";
-import { lengthPrefixed } from "@weir/formats/rtp";
+import { avcParameterSets, lengthPrefixed } from "@weir/formats/codecs";
 
 /** The parameter sets of a track's configuration as WebRTC wants them in front of each IDR. */
 export function parameterSetsOf(config: Uint8Array): Uint8Array {

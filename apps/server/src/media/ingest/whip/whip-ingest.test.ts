@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
-import { lengthPrefixed } from "@weir/formats/rtp";
+import { lengthPrefixed } from "@weir/formats/codecs";
 import { readOffer } from "@weir/formats/sdp";
 import { describe, expect, it } from "vitest";
 import { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
