@@ -171,14 +171,20 @@ export async function sendStored(
   const range = startBytes(req, res, type, cache, size, etag);
   if (!range) return;
   // A store that does not give the next bytes holds up nobody who has left.
-  await Promise.race([copy(read(range), res), new Promise((resolve) => res.once("close", resolve))]);
+  const copied = copy(read(range), range.end - range.start + 1, res);
+  await Promise.race([copied, new Promise((resolve) => res.once("close", resolve))]);
 }
 
-async function copy(source: AsyncIterable<Uint8Array>, res: ServerResponse): Promise<void> {
+/** Throws where the source has more or fewer bytes than the head says: the client would take the next answer for a part of this one. */
+async function copy(source: AsyncIterable<Uint8Array>, length: number, res: ServerResponse): Promise<void> {
+  let left = length;
   for await (const bytes of source) {
+    left -= bytes.byteLength;
+    if (left < 0) throw new Error(`the store gave more than the ${length} bytes it was asked for`);
     if (!res.write(bytes)) await drained(res);
     if (res.destroyed) return;
   }
+  if (left > 0) throw new Error(`the store gave ${length - left} of ${length} bytes: the object is damaged`);
   res.end();
 }
 

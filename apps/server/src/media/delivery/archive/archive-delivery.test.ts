@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { Readable } from "node:stream";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
@@ -79,23 +80,29 @@ function start(store = {} as ObjectStore) {
   return { clock, play, reading, delivery };
 }
 
-test("spans are redirected to the store where it has addresses; playlists, init segments and HEAD are not", async () => {
-  const store = {
-    urlOf: async (key: string, ttlMs: number, type?: string) => `https://s3.test/${key}?for=${ttlMs}&as=${type}`,
-    size: async () => 4,
-    read: async () => Readable.from([Buffer.from("init")]),
-  } as unknown as ObjectStore;
+/** Files of the recording over HTTP. */
+async function serveFiles(store: ObjectStore): Promise<number> {
   const { delivery } = start(store);
   const asked = { playbackId: "recording1", timeline: "short", rendition: "source" } as const;
   const server = createServer((req, res) => {
     const file = req.url?.slice(1) ?? "";
     const address = { kind: "file", ...asked, token: "-", file } as unknown as MediaAddress;
     const begin = () => ({ token: "-", playerId: null, stillAllowed: async () => true });
-    void delivery.serve(CONTENT, { req, res, address, caching: SHARED, begin });
+    delivery.serve(CONTENT, { req, res, address, caching: SHARED, begin }).catch(() => res.destroy());
   });
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  return (server.address() as AddressInfo).port;
+}
+
+test("spans are redirected to the store where it has addresses; playlists, init segments and HEAD are not", async () => {
+  const store = {
+    urlOf: async (key: string, ttlMs: number, type?: string) => `https://s3.test/${key}?for=${ttlMs}&as=${type}`,
+    size: async () => 4,
+    read: async (_: string, { start, end } = { start: 0, end: 3 }) =>
+      Readable.from([Buffer.from("init").subarray(start, end + 1)]),
+  } as unknown as ObjectStore;
+  const port = await serveFiles(store);
   const ask = async (file: string, method = "GET") => {
     const headers = { range: "bytes=0-1" };
     const answer = await fetch(`http://127.0.0.1:${port}/${file}`, { method, headers, redirect: "manual" });
@@ -111,6 +118,20 @@ test("spans are redirected to the store where it has addresses; playlists, init 
   expect((await ask("index.m3u8"))[0]).toBe(200);
   expect((await ask("another"))[0]).toBe(404);
 });
+
+test.each(["", "ini", "init."])(
+  "an object of 4 bytes of which the store gives %j: the connection is cut, so that no other answer is taken for its rest",
+  async (given) => {
+    const store = { size: async () => 4, read: async () => Readable.from([Buffer.from(given)]) };
+    const socket = connect(await serveFiles(store as unknown as ObjectStore), "127.0.0.1");
+    let received = "";
+    socket.on("data", (bytes) => (received += bytes));
+    socket.on("error", () => {});
+    socket.write("GET /init HTTP/1.1\r\nhost: a\r\n\r\nGET /another HTTP/1.1\r\nhost: a\r\n\r\n");
+    await once(socket, "close");
+    expect(received).not.toMatch(/ 404 |init\./);
+  },
+);
 
 test("indexes are kept for a minute, and asked for again after it", async () => {
   const { clock, play } = start();
