@@ -52,3 +52,12 @@ test("a closed socket is left alone", async () => {
   await once(near, "close");
   expect(() => setReceiveMark?.(near, 1000)).not.toThrow();
 });
+
+test("without a build of the library, or where the C library cannot be called, readers are woken for every byte", async () => {
+  const fail = (): never => {
+    throw new Error("not on this machine");
+  };
+  expect(await loadReceiveMark(async () => fail())).toBeNull();
+  const koffi = { load: fail } as unknown as typeof import("koffi");
+  expect(await loadReceiveMark(async () => koffi)).toBeNull();
+});

@@ -13,12 +13,13 @@ export type SetReceiveMark = (socket: Socket, bytes: number) => void;
  * The low-water mark of a receive buffer (`SO_RCVLOWAT`, socket(7)), which Node has no call for. Null where the system has none that wakes
  * a reader (Linux has since 4.18), or where it cannot be called: then readers are woken for every byte.
  */
-export async function loadReceiveMark(): Promise<SetReceiveMark | null> {
+export async function loadReceiveMark(importKoffi = () => import("koffi")): Promise<SetReceiveMark | null> {
   if (process.platform !== "linux" || !MACHINES.includes(process.arch)) return null;
-  const koffi = await import("koffi").catch(() => null);
-  if (!koffi) return null;
   const prototype = "int setsockopt(int socket, int level, int name, const void *value, uint32_t length)";
-  const setsockopt = koffi.load(null).func(prototype);
+  const setsockopt = await importKoffi()
+    .then((koffi) => koffi.load(null).func(prototype))
+    .catch(() => null);
+  if (!setsockopt) return null;
   const value = new Int32Array(1);
   return (socket, bytes) => {
     const descriptor = descriptorOf(socket);
