@@ -16,6 +16,9 @@ export type Fetch = (
 /** Longer than any wait of the clients that use it, which have limits of their own. */
 const MAX_HEAD_MS = 300_000;
 
+/** Statuses whose answers have no body, whatever was sent: `Response` takes none with them. */
+const WITHOUT_BODY = new Set([204, 205, 304]);
+
 /** The address leads somewhere we do not go. */
 export class CallRefused extends Error {}
 
@@ -34,8 +37,8 @@ export function outboundFetch(outbound: Pick<Outbound, "send">): Fetch {
     const answered = new Headers();
     for (const [name, value] of Object.entries(response.headers))
       if (typeof value === "string") answered.set(name, value);
-    const hasBody = method !== "HEAD" && status !== 204 && status !== 304;
-    if (!hasBody) response.resume();
+    const hasBody = method !== "HEAD" && !WITHOUT_BODY.has(status);
+    if (!hasBody) response.destroy();
     return new Response(hasBody ? (Readable.toWeb(response) as ReadableStream<Uint8Array>) : null, {
       status: status >= 200 && status <= 599 ? status : 502,
       headers: answered,
