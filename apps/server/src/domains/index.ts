@@ -59,7 +59,7 @@ import type { Schema, Trx } from "./schema.ts";
 import { serverSecret } from "./server-secret.ts";
 import { readSession, sessionRoutes } from "./sessions/index.ts";
 import { readStream, streamRoutes } from "./streams/index.ts";
-import { TranscodeService, transcodeJob, transcodeRoutes } from "./transcodes/index.ts";
+import { type QueueTranscode, TranscodeService, transcodeJob, transcodeRoutes } from "./transcodes/index.ts";
 import { usageRoutes } from "./usage/index.ts";
 import { countViewersOfStreams, ViewCounter, ViewerLimit, viewRoutes } from "./views/index.ts";
 import {
@@ -244,16 +244,18 @@ export function createDomains(options: DomainOptions): Domains {
   const assets = {
     ...deps,
     uploadSecret: () => serverSecret(deps, "upload-tokens"),
-    queueProcessing: async (assetId: string) => void (await jobs.add(clipping, { assetId }, { key: assetId })),
-    queueAsset: async ({ id, source_key, source }: Parameters<QueueAsset>[0]) => {
+    queueProcessing: async ({ id, project_id: owner }: { id: string; project_id: string }) =>
+      void (await jobs.add(clipping, { assetId: id }, { key: id, owner })),
+    queueAsset: async ({ id, project_id: owner, source_key, source }: Parameters<QueueAsset>[0]) => {
       const isFetched = source_key === null && source.type === "url";
       const kind = source.type === "clip" ? clipping : isFetched ? importing : processing;
-      await jobs.add(kind, { assetId: id }, { key: id });
+      await jobs.add(kind, { assetId: id }, { key: id, owner });
     },
   };
   const transcodes = {
     ...deps,
-    queueTranscode: async (taskId: string) => void (await jobs.add(transcoding, { taskId }, { key: taskId })),
+    queueTranscode: async ({ id, project_id: owner }: Parameters<QueueTranscode>[0]) =>
+      void (await jobs.add(transcoding, { taskId: id }, { key: id, owner })),
   };
   const retryTranscode = (taskId: string) => new TranscodeService(transcodes).retry(taskId);
   const housekeeping = new Housekeeping({ ...assets, ...transcodes }, node);

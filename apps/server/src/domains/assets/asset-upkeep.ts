@@ -3,7 +3,6 @@ import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { assetPrefix } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
-import type { AssetRow } from "../schema.ts";
 import { lockAsset, moveAsset } from "./asset-change.ts";
 import type { QueueAsset } from "./upload-desk.ts";
 
@@ -36,8 +35,8 @@ export async function expireUploads({ db, clock, events }: AssetUpkeepDeps): Pro
 
 /** Queue what waits for a worker: where a kill came between a row and its job, there is none. One that is queued or runs stays as it is. */
 export async function queueQuietAssets({ db, clock, queueAsset }: AssetUpkeepDeps): Promise<void> {
-  const { rows } = await sql<Pick<AssetRow, "id" | "source_key" | "source">>`
-    select id, source_key, source from asset where phase in ('waiting', 'processing') and deleted_at is null
+  const { rows } = await sql<Parameters<QueueAsset>[0]>`
+    select id, project_id, source_key, source from asset where phase in ('waiting', 'processing') and deleted_at is null
       and (source_key is not null or source->>'type' in ('url', 'clip')) and updated_at <= ${clock.now() - QUIET_MS}::bigint
     order by random() limit ${BATCH}`.execute(db);
   for (const row of rows) await queueAsset(row);

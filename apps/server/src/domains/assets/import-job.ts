@@ -8,7 +8,9 @@ import { assetEvent, lockAsset, moveAsset, writeAsset } from "./asset-change.ts"
 import { projectRoom } from "./project-room.ts";
 
 const MAX_SECONDS = 12 * 3_600;
-const AT_ONCE = 4;
+const AT_ONCE = 6;
+/** Each may have to wait for hours on a slow host. */
+const MAX_PER_PROJECT = 4;
 /** Each run tries several times by itself. */
 const MAX_BROKEN_RUNS = 3;
 const TELL_EVERY_MS = 2_000;
@@ -28,6 +30,7 @@ export function importJob(deps: ImportJobDeps): JobKind {
   return {
     name: "import-asset",
     maxAtOnce: AT_ONCE,
+    maxPerOwner: MAX_PER_PROJECT,
     maxSeconds: MAX_SECONDS,
     maxRetries: 50,
     firstRetrySeconds: 30,

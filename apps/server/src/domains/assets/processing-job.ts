@@ -8,8 +8,11 @@ const MAX_SECONDS = 12 * 3_600;
 const MAX_BROKEN_RUNS = 3;
 /** Each is scanned, and plays, soon; the media floor bounds what they do at a time. */
 const AT_ONCE = 6;
+/** Those of other projects do not wait for a thousand files of one. */
+const MAX_PER_PROJECT = 4;
 /** Places of their own: somebody waits for a clip, and all others may be taken by long files. */
-const CLIPS_AT_ONCE = 2;
+const CLIPS_AT_ONCE = 3;
+const MAX_CLIPS_PER_PROJECT = 2;
 
 export interface ProcessingJobDeps extends AssetHashDeps {
   readonly ledger: AssetLedger;
@@ -21,6 +24,7 @@ export function processingJob(deps: ProcessingJobDeps): JobKind {
   return {
     name: "process-asset",
     maxAtOnce: AT_ONCE,
+    maxPerOwner: MAX_PER_PROJECT,
     maxSeconds: MAX_SECONDS,
     maxRetries: 50,
     firstRetrySeconds: 5,
@@ -31,7 +35,7 @@ export function processingJob(deps: ProcessingJobDeps): JobKind {
 
 /** As `processingJob`, for assets that are clips. */
 export function clipJob(deps: ProcessingJobDeps): JobKind {
-  return { ...processingJob(deps), name: "make-clip", maxAtOnce: CLIPS_AT_ONCE };
+  return { ...processingJob(deps), name: "make-clip", maxAtOnce: CLIPS_AT_ONCE, maxPerOwner: MAX_CLIPS_PER_PROJECT };
 }
 
 async function processAsset(deps: ProcessingJobDeps, job: Job): Promise<void> {

@@ -24,7 +24,7 @@ export interface UploadDeskDeps extends Deps {
 }
 
 /** Queue what a worker has next to do for an asset: fetch its file, or process it. */
-export type QueueAsset = (asset: Pick<AssetRow, "id" | "source_key" | "source">) => Promise<void>;
+export type QueueAsset = (asset: Pick<AssetRow, "id" | "project_id" | "source_key" | "source">) => Promise<void>;
 
 /** The key under which the file of an asset lies as it came. */
 export const sourceKeyOf = ({ project_id, id }: Pick<AssetRow, "project_id" | "id">): string =>

@@ -27,7 +27,7 @@ export interface ClipServiceDeps extends Deps {
   /** Bytes that one project may store; 0 for any number. */
   readonly assetBytesPerProject: number;
   readonly mediaControl: Pick<MediaControl, "keepWindow">;
-  queueProcessing(assetId: string): Promise<void>;
+  queueProcessing(asset: { readonly id: string; readonly project_id: string }): Promise<void>;
 }
 
 /** Each of its bytes is copied. */
@@ -100,7 +100,7 @@ export class ClipService {
         ...{ sessionId: parent.id, projectId: principal.projectId, assetId: id, fromMs: startTime, toMs },
       });
     }
-    await queueProcessing(id);
+    await queueProcessing(row);
     return { asset: assetRecord(row, { publicUrl, details: true }), task: { id: row.task_id } };
   }
 

@@ -2,4 +2,5 @@
 export { transcodeJob } from "./transcode-job.ts";
 export { transcodeRoutes } from "./transcode-routes.ts";
 export { TranscodeService } from "./transcode-service.ts";
+export type { QueueTranscode } from "./transcode-store.ts";
 export { queueQuietTranscodes, type TranscodeUpkeepDeps } from "./transcode-upkeep.ts";

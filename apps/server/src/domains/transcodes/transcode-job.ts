@@ -18,7 +18,9 @@ import { isInWork } from "./transcode-status.ts";
 import { type LockedTranscode, lockTranscode } from "./transcode-store.ts";
 
 const MAX_SECONDS = 12 * 3_600;
-const AT_ONCE = 2;
+const AT_ONCE = 4;
+/** Each may have to wait for hours on a slow store of its owner's. */
+const MAX_PER_PROJECT = 2;
 /** Of one attempt. A killed process counts for none. */
 const MAX_BROKEN_RUNS = 5;
 /** Steps of progress that are told as events. */
@@ -38,6 +40,7 @@ export function transcodeJob(deps: TranscodeJobDeps): JobKind {
   return {
     name: "transcode-file",
     maxAtOnce: AT_ONCE,
+    maxPerOwner: MAX_PER_PROJECT,
     maxSeconds: MAX_SECONDS,
     maxRetries: 50,
     firstRetrySeconds: 10,

@@ -7,12 +7,12 @@ import type { EventLog } from "../events/index.ts";
 import { newId } from "../ids.ts";
 import { eventOf, moveTranscode } from "./transcode-change.ts";
 import { checkTranscode, shownRequest } from "./transcode-request.ts";
-import { countInWork, lockTranscode } from "./transcode-store.ts";
+import { countInWork, lockTranscode, type QueueTranscode } from "./transcode-store.ts";
 
 export interface TranscodeServiceDeps extends Deps {
   readonly events: EventLog;
   readonly outbound: Pick<Outbound, "refusalOf">;
-  queueTranscode(taskId: string): Promise<void>;
+  readonly queueTranscode: QueueTranscode;
 }
 
 /** Of one project, waiting and running. */
@@ -56,14 +56,14 @@ export class TranscodeService {
       await events.append(trx, [eventOf(task, "task.spawned", at)]);
       return task;
     });
-    await queueTranscode(row.id);
+    await queueTranscode(row);
     return taskRecord(row);
   }
 
   /** Do a failed task once more, with the request as it came. */
   async retry(taskId: string): Promise<void> {
     const { db, clock, events, queueTranscode } = this.#deps;
-    await db.transaction().execute(async (trx) => {
+    const task = await db.transaction().execute(async (trx) => {
       const found = await lockTranscode(trx, taskId);
       if (found?.task.phase !== "failed") throw new NothingToRetry("only failed tasks can be retried");
       if (!found.transcode)
@@ -76,7 +76,8 @@ export class TranscodeService {
         .execute();
       const at = clock.now();
       await events.append(trx, await moveTranscode(trx, found.task, "retry", { at, set: { retries: attempt } }));
+      return found.task;
     });
-    await queueTranscode(taskId);
+    await queueTranscode(task);
   }
 }

@@ -1,6 +1,9 @@
 import { sql } from "kysely";
 import type { Db, Owner, TaskRow, TranscodeRow, Trx } from "../schema.ts";
 
+/** Queue the work of a task. */
+export type QueueTranscode = (task: Pick<TaskRow, "id" | "project_id">) => Promise<void>;
+
 /** A task with what it is to do; the latter is null where it is no longer kept. */
 export interface LockedTranscode {
   readonly task: TaskRow;
@@ -31,13 +34,13 @@ export async function countInWork(trx: Trx, { projectId }: Owner): Promise<numbe
 }
 
 /** Tasks that wait or run and were not moved on since. */
-export async function findQuiet(db: Db, since: number, limit: number): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select c.id from transcode c join task t on t.id = c.id
+export async function findQuiet(db: Db, since: number, limit: number): Promise<Parameters<QueueTranscode>[0][]> {
+  const { rows } = await sql<Parameters<QueueTranscode>[0]>`
+    select c.id, c.project_id from transcode c join task t on t.id = c.id
     where t.phase in ('waiting', 'running') and t.updated_at <= ${since}::bigint order by random() limit ${limit}`.execute(
     db,
   );
-  return rows.map(({ id }) => id);
+  return rows;
 }
 
 /** Forget what failed tasks were to do, with its credentials. */

@@ -1,5 +1,5 @@
 import type { Deps } from "../deps.ts";
-import { findQuiet, forgetFailed } from "./transcode-store.ts";
+import { findQuiet, forgetFailed, type QueueTranscode } from "./transcode-store.ts";
 
 const BATCH = 100;
 /** A worker that works on a task moves it on more often than this. */
@@ -8,12 +8,12 @@ const QUIET_MS = 60_000;
 export const RETRYABLE_MS = 7 * 86_400_000;
 
 export interface TranscodeUpkeepDeps extends Deps {
-  queueTranscode(taskId: string): Promise<void>;
+  readonly queueTranscode: QueueTranscode;
 }
 
 /** Queue what waits for a worker: where a kill came between a row and its job, there is none. One that is queued or runs stays as it is. */
 export async function queueQuietTranscodes({ db, clock, queueTranscode }: TranscodeUpkeepDeps): Promise<void> {
   const now = clock.now();
-  for (const id of await findQuiet(db, now - QUIET_MS, BATCH)) await queueTranscode(id);
+  for (const task of await findQuiet(db, now - QUIET_MS, BATCH)) await queueTranscode(task);
   await forgetFailed(db, now - RETRYABLE_MS);
 }

@@ -116,6 +116,19 @@ test("no more jobs of a kind run at a time than may, on each process", async () 
   expect(other.load.most).toBeLessThanOrEqual(2);
 });
 
+test("an owner with many jobs leaves places to others, who do not wait behind them", async () => {
+  const { jobs, run, end } = held();
+  const kind = kindOf(run, { name: "shared", maxAtOnce: 3, maxPerOwner: 2 });
+  const queue = queueOf(kind);
+  for (let n = 0; n < 5; n++) await queue.add(kind, { of: "a" }, { owner: "a" });
+  await queue.add(kind, { of: "b" }, { owner: "b" });
+  queue.start();
+  const running = () => jobs.map(({ data }) => (data as { of: string }).of).sort();
+  await vi.waitFor(() => expect(running()).toEqual(["a", "a", "b"]), PATIENCE);
+  end();
+  await vi.waitFor(() => expect(running()).toEqual(["a", "a", "a", "a", "a", "b"]), PATIENCE);
+});
+
 test("a job whose process died is done by another", async () => {
   const dead = held();
   const kind = kindOf(dead.run);

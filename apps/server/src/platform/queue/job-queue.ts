@@ -53,12 +53,12 @@ export class JobQueue {
   async add(
     kind: JobKind,
     data: object = {},
-    { onceInSeconds, key }: { onceInSeconds?: number; key?: string } = {},
+    { onceInSeconds, key, owner }: { onceInSeconds?: number; key?: string; owner?: string } = {},
   ): Promise<string | null> {
     const boss = await this.#open();
     const once = onceInSeconds === undefined ? {} : { singletonSeconds: onceInSeconds };
     const keyed = key === undefined ? {} : { singletonKey: key };
-    const id = await boss.send(kind.name, data, { group: { id: kind.name }, ...once, ...keyed });
+    const id = await boss.send(kind.name, data, { group: { id: owner ?? kind.name }, ...once, ...keyed });
     // Other processes find the job at their next poll.
     const worker = this.#workers.get(kind.name);
     if (id !== null && worker !== undefined) boss.notifyWorker(worker);
@@ -123,7 +123,7 @@ export class JobQueue {
     const options = {
       pollingIntervalSeconds: pollSeconds,
       localConcurrency: kind.maxAtOnce,
-      groupConcurrency: kind.maxAtOnce,
+      groupConcurrency: kind.maxPerOwner ?? kind.maxAtOnce,
     };
     const worker = await boss.work<object>(kind.name, options, async ([fetched]) => {
       if (!fetched) return;
