@@ -36,8 +36,11 @@ export const isUnrestricted = (access: Access | null): boolean =>
 export const maySignIn = (access: Access | null): boolean =>
   access === null || (access.rules === undefined && !standsInPage(access));
 
-/** Whether this key may read the secrets for publishing the stream: it may change the stream and is not a browser key. */
-export function seesStreamKey(access: Access | null, streamId: string): boolean {
+/**
+ * Whether this key may read the secrets of a stream or an asset, such as a stream key or a signed address: it may change the thing and is not a
+ * browser key.
+ */
+export function seesSecretsOf(access: Access | null, noun: "stream" | "asset", id: string): boolean {
   if (access === null) return true;
   if (standsInPage(access)) return false;
   return (
@@ -45,15 +48,15 @@ export function seesStreamKey(access: Access | null, streamId: string): boolean 
     access.rules.some(
       ({ methods, resources }) =>
         methods.some((method) => method !== "get") &&
-        resources.some((resource) => reachesStream(partsOf(resource), streamId)),
+        resources.some((resource) => reaches(partsOf(resource), noun, id)),
     )
   );
 }
 
-/** Paths at or below `stream/{id}`, and `stream`, where streams are created. */
-function reachesStream([noun = "", id = "*"]: readonly string[], streamId: string): boolean {
-  if (noun === "*") return true;
-  return (noun === "stream" || noun.startsWith(":")) && (id === "*" || id.startsWith(":") || id === streamId);
+/** Paths at or below `stream/{id}`, and `stream`, where streams are created; likewise of assets. */
+function reaches([first = "", second = "*"]: readonly string[], noun: string, id: string): boolean {
+  if (first === "*") return true;
+  return (first === noun || first.startsWith(":")) && (second === "*" || second.startsWith(":") || second === id);
 }
 
 /** The reason why this operation is refused; null if it is allowed. Existing clients know the texts. */

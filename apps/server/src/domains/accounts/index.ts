@@ -1,5 +1,5 @@
 /** Public interface of accounts: identifies callers, and says what belongs to whom. */
-export { seesStreamKey } from "./access.ts";
+export { seesSecretsOf } from "./access.ts";
 export { deleteExpiredDashboardSessions, ensureAccount } from "./account-store.ts";
 export { newApiKey } from "./api-key.ts";
 export { type AuthenticateDeps, authenticate } from "./authenticate.ts";

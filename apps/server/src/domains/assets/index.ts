@@ -12,5 +12,6 @@ export { type AssetUpkeepDeps, expireUploads, purgeDeletedAssets, queueQuietAsse
 export { importJob } from "./import-job.ts";
 export { clipJob, processingJob } from "./processing-job.ts";
 export { projectRoom } from "./project-room.ts";
+export { withoutQuery } from "./signed-address.ts";
 export { StoredAssetLedger } from "./stored-asset-ledger.ts";
 export { type QueueAsset, UploadDesk } from "./upload-desk.ts";

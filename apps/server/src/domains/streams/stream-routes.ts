@@ -1,6 +1,6 @@
 import { routes, type Stream } from "@weir/contract";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { seesStreamKey } from "../accounts/index.ts";
+import { seesSecretsOf } from "../accounts/index.ts";
 import {
   ApiRoutes,
   answerPage,
@@ -89,7 +89,7 @@ export function streamRoutes(app: FastifyInstance, deps: StreamRoutesDeps): void
 
 /** The stream as this caller may see it. */
 const shown = (principal: Principal, stream: Stream) =>
-  seesStreamKey(principal.access, stream.id) ? stream : withoutSecrets(stream);
+  seesSecretsOf(principal.access, "stream", stream.id) ? stream : withoutSecrets(stream);
 
 /** Deletes their recordings too, but only if the request says so explicitly, because it cannot be undone. */
 const hasRecordings = ({ recordings }: RawQuery): boolean => recordings === "true";

@@ -1,6 +1,7 @@
 import type { NewTranscode, TranscodeInput, TranscodeStorage } from "@weir/contract";
 import type { CustomerBucket } from "../../ports/index.ts";
 import { BadRequest } from "../api/index.ts";
+import { withoutQuery } from "../assets/index.ts";
 
 type S3 = Extract<TranscodeStorage, { type: "s3" }>;
 
@@ -90,10 +91,4 @@ function maskedAddress({
 }: Pick<Extract<TranscodeInput, { type: "s3" }>, "endpoint" | "bucket">): string {
   const { protocol, host, pathname } = new URL(endpoint);
   return `s3+${protocol}//***:***@${host}${pathname.replace(/\/$/, "")}/${bucket}`;
-}
-
-/** The query of a signed address is a credential. */
-function withoutQuery(url: string): string {
-  const query = url.search(/[?#]/);
-  return query === -1 ? url : `${url.slice(0, query)}?***`;
 }
