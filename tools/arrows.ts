@@ -1,34 +1,34 @@
 import { readSource } from "./source-files.ts";
 
-/** A part of the repository, and what it may import beside itself. */
+/** One area of the repository and what it may import besides itself. */
 export interface Area {
   readonly name: string;
-  /** A folder or one file, from the repository's root. */
+  /** A folder or a file, relative to the repository's root. */
   readonly path: string;
-  /** Names of areas and of npm packages; `node` is everything that Node brings, `npm` every package. */
+  /** Names of areas and npm packages. `node` stands for all Node modules, `npm` for all packages. */
   readonly allows: ReadonlySet<string>;
-  /** Imports that its tests may have in addition. */
+  /** Additional imports that the area's tests may use. */
   readonly testsAllow: ReadonlySet<string>;
 }
 
 const BLOCK = /```arrows\n([\s\S]*?)```/;
 const LINE = /^(\S+)\s+(\S+)\s+->([^|]*)(?:\|(.*))?$/;
 
-/** The arrows of ARCHITECTURE.md: `name path -> imports | what its tests import as well`. Throws where a line cannot be read. */
+/** Parses the arrows block of ARCHITECTURE.md: `name path -> imports | additional imports of tests`. Throws for an unreadable line. */
 export function readArrows(): Area[] {
   const block = BLOCK.exec(readSource("ARCHITECTURE.md"))?.[1];
-  if (block === undefined) throw new Error("ARCHITECTURE.md has no block of arrows");
+  if (block === undefined) throw new Error("ARCHITECTURE.md has no ```arrows block");
   return block
     .split("\n")
     .filter((line) => line.trim() !== "" && !line.startsWith("#"))
     .map((line) => {
       const [, name, path, allows = "", testsAllow = ""] = LINE.exec(line.trim()) ?? [];
-      if (!name || !path) throw new Error(`ARCHITECTURE.md: this is no arrow: ${line}`);
+      if (!name || !path) throw new Error(`ARCHITECTURE.md: invalid arrow: ${line}`);
       return { name, path, allows: words(allows), testsAllow: words(testsAllow) };
     });
 }
 
-/** The area that a file belongs to: the one with the longest path. */
+/** The area of a file: the one with the longest matching path. */
 export function areaOf(areas: readonly Area[], file: string): Area | undefined {
   return areas
     .filter(({ path }) => file === path || file.startsWith(`${path}/`))

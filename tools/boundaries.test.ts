@@ -7,13 +7,13 @@ const areas = readArrows();
 const modules = sourceFiles(".ts", ".tsx");
 const imports = new Map(modules.map((module) => [module, importsOf(module)]));
 
-/** Tests, and what only tests import. */
+/** Tests, and modules that only tests import. */
 const isTest = (path: string) =>
   /(\.(test|loopback|alone|crash|hostile|peers)|-rig|-test-[a-z]+|\.fixture)\.tsx?$|\/testing\//.test(path);
 const isOurs = (name: string) => /^(packages|apps|tools)\//.test(name);
 const isProduct = ({ path }: Area) => path.startsWith("apps/server/src/") || path.startsWith("packages/");
 const PORTS = "apps/server/src/ports/";
-/** `@scope/name` or `name` of an import from npm. */
+/** `@scope/name` or `name` of an npm import. */
 const packageOf = (name: string) => /^(@[^/]+\/)?[^/]+/.exec(name)?.[0] ?? name;
 const edges = modules.flatMap((from) => (imports.get(from) ?? []).map((to) => ({ from, to })));
 
@@ -31,7 +31,7 @@ test("imports follow the arrows of ARCHITECTURE.md", () => {
   expect(wrong.map(show)).toEqual([]);
 });
 
-test("every arrow is in use, so that none stands there for what was once planned", () => {
+test("every arrow is in use", () => {
   const unused = areas.filter(isProduct).flatMap((area) => {
     const targets = new Set(edges.filter(({ from }) => areaOf(areas, from) === area).map(({ to }) => nameOf(to)));
     return [...area.allows].filter((name) => !targets.has(name)).map((name) => `${area.name} -> ${name}`);
@@ -39,7 +39,7 @@ test("every arrow is in use, so that none stands there for what was once planned
   expect(unused).toEqual([]);
 });
 
-test("a floor is entered, and another domain or a port reached, by an index.ts alone", () => {
+test("a floor, another domain and a port are imported through their index.ts only", () => {
   const wrong = edges.filter(({ from, to }) => {
     if (!isOurs(to) || to.endsWith("/index.ts") || isTest(from)) return false;
     if (to.startsWith(PORTS)) return !from.startsWith(PORTS);
@@ -50,7 +50,7 @@ test("a floor is entered, and another domain or a port reached, by an index.ts a
   expect(wrong.map(show)).toEqual([]);
 });
 
-test("no area reaches itself by the arrows", () => {
+test("the arrows have no cycle", () => {
   const reach = (name: string, way: readonly string[]): string[] => {
     if (way.includes(name)) return [[...way, name].join(" -> ")];
     const area = areas.find((candidate) => candidate.name === name);
@@ -59,11 +59,11 @@ test("no area reaches itself by the arrows", () => {
   expect(areas.flatMap(({ name }) => reach(name, []))).toEqual([]);
 });
 
-test("no module imports itself, however long the way round", () => {
+test("module imports have no cycle", () => {
   expect(findCycle()).toBe(null);
 });
 
-test("no path leads out of the repository, and none says where it lies", () => {
+test("no path leads out of the repository or contains its location", () => {
   const relative = /(?<=["'(`])\.\.?\/[^\s"'`)#?]*/g;
   const wrong = sourceFiles(".ts", ".tsx", ".md", ".json", ".yml", ".css").flatMap((file) => {
     const text = readSource(file);
@@ -82,7 +82,7 @@ function isAllowed(area: Area, byTest: boolean, to: string): boolean {
   return byTest && (area.testsAllow.has(name) || (tests?.testsAllow.has(name) ?? false));
 }
 
-/** The area, `node` or the package that an import leads to. */
+/** The area, `node` or the npm package that an import belongs to. */
 function nameOf(to: string): string {
   if (isOurs(to)) return areaOf(areas, to)?.name ?? to;
   return to.startsWith("node:") ? "node" : packageOf(to);

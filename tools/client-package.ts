@@ -14,8 +14,8 @@ interface Manifest {
 }
 
 /**
- * Writes `release/weir-client-{version}.tgz`: `@weir/client` as JavaScript modules with their types, for `npm install` anywhere. The types of the
- * contract are inside, since no registry has that package; its code is not, since the client uses none of it.
+ * Writes `release/weir-client-{version}.tgz`: `@weir/client` as JavaScript modules with types, for `npm install`. It bundles the contract's types
+ * because the contract is in no registry; it needs none of the contract's code.
  */
 function writeClientPackage(): string {
   const staging = mkdtempSync(join(tmpdir(), "weir-client-"));
@@ -44,7 +44,7 @@ function writeClientPackage(): string {
 function pointAtContract(path: string): void {
   const text = readFileSync(path, "utf8");
   if (path.endsWith(".js") && text.includes(CONTRACT))
-    throw new Error(`${path} needs code of the contract, not its types alone`);
+    throw new Error(`${path} imports code of the contract; the package includes only its types`);
   writeFileSync(path, text.replaceAll(CONTRACT, `"./contract/index.js"`));
 }
 

@@ -19,7 +19,7 @@ const BEFORE = new Date("2026-01-01T00:00:00Z");
 
 let root: string;
 
-/** Sources that are older than what was built of them. */
+/** Creates sources that are older than the build. */
 beforeEach(() => {
   root = makeTestFolder("dashboard");
   for (const file of [...FILES, BUILT]) {
@@ -35,7 +35,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true }));
 
-test("a dashboard that is newer than its sources is not stale, which takes milliseconds to find out", () => {
+test("a dashboard that is newer than its sources is not stale, and checking takes milliseconds", () => {
   expect(isDashboardStale(root)).toBe(false);
   isDashboardStale(ROOT);
   const from = performance.now();
@@ -48,13 +48,13 @@ test("a dashboard that was never built is stale", () => {
   expect(isDashboardStale(root)).toBe(true);
 });
 
-test.each(FILES)("a dashboard is stale after a change to %s", (file) => {
+test.each(FILES)("a dashboard is stale after a change of %s", (file) => {
   const later = new Date(Date.now() + 1000);
   utimesSync(join(root, file), later, later);
   expect(isDashboardStale(root)).toBe(true);
 });
 
-test("a dashboard is stale after a file was removed", () => {
+test("a dashboard is stale after a file is removed", () => {
   rmSync(join(root, "apps/dashboard/src/app/main.tsx"));
   const later = new Date(Date.now() + 1000);
   utimesSync(join(root, "apps/dashboard/src/app"), later, later);

@@ -1,7 +1,7 @@
 import { readdirSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** Everything that the dashboard is built from, the packages of npm aside: those come with an `npm ci`, which builds it. */
+/** Everything that the dashboard is built from except npm packages: they change with `npm ci`, which also builds the dashboard. */
 const SOURCES = [
   "apps/dashboard/src",
   "apps/dashboard/public",
@@ -13,13 +13,13 @@ const SOURCES = [
 ];
 const BUILT = "apps/dashboard/dist/index.html";
 
-/** Whether the dashboard under `root` was never built, or something that it is built from was written, added or removed since. */
+/** Whether the dashboard under `root` was never built, or one of its sources was changed, added or removed since. */
 export function isDashboardStale(root: string): boolean {
   const built = statSync(join(root, BUILT), { throwIfNoEntry: false });
   return built === undefined || SOURCES.some((path) => isNewer(join(root, path), built));
 }
 
-/** A folder is written when a file is added to it or removed. */
+/** Adding or removing a file also updates the modification time of its folder. */
 function isNewer(path: string, than: Stats): boolean {
   const stats = statSync(path);
   if (stats.mtimeMs > than.mtimeMs) return true;

@@ -3,12 +3,12 @@ import { commandBlocks, EXAMPLE_VARIABLES } from "../apps/server/test/support/co
 
 const blocks = commandBlocks();
 
-test("a block of commands that no test runs says why", () => {
+test("a command block that no test runs gives the reason", () => {
   expect(blocks.length).toBeGreaterThan(10);
   expect(blocks.filter(({ notRun }) => notRun === "").map(({ place }) => place)).toEqual([]);
 });
 
-test("examples that tests run use variables that a reader knows", () => {
+test("tested examples use only variables that the documentation defines", () => {
   const unknown = blocks
     .filter(({ notRun }) => notRun === null)
     .flatMap(({ place, script }) => {

@@ -17,7 +17,7 @@ interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-test("every link inside the documents leads somewhere", () => {
+test("every relative link in the documents has a target", () => {
   const broken = pages.flatMap((page) =>
     [...readSource(page).matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, target = ""]) => target)
@@ -27,11 +27,11 @@ test("every link inside the documents leads somewhere", () => {
   expect(broken).toEqual([]);
 });
 
-test("the page of settings is what the server says of itself", () => {
+test("the settings page matches the server's description of its settings", () => {
   expect(readSource("docs/4-operate/settings.md")).toBe(describeSettings());
 });
 
-test("every direct dependency has its row, and every row a dependency", () => {
+test("docs/dependencies.md lists exactly the direct dependencies", () => {
   const rows = readSource("docs/dependencies.md")
     .split("\n")
     .filter((line) => line.startsWith("| `"))
@@ -77,7 +77,7 @@ test("every export of the client is documented", () => {
   expect(bare).toEqual([]);
 });
 
-test("refusals are quoted in the words that the server uses", () => {
+test("refusals quoted in the documentation match the server's messages", () => {
   const server = sourceFiles(".ts")
     .filter((path) => path.startsWith("apps/server/src/media/") && !path.endsWith(".test.ts"))
     .map(readSource)
@@ -94,7 +94,7 @@ function isThere(page: string, link: string): boolean {
   return anchor === undefined || headings(target).has(anchor);
 }
 
-/** Anchors of a page's headings, as GitHub makes them. */
+/** Anchors of a page's headings, by GitHub's rules. */
 function headings(page: string): Set<string> {
   const lines = readSource(page)
     .split("\n")
@@ -119,7 +119,7 @@ test("no sentence begins with a bare who, whoever, whom, whose, what or that", (
   expect(found).toEqual([]);
 });
 
-/** A page without its code blocks. */
+/** The page without its code blocks. */
 function prose(page: string): string {
   return readSource(page).replace(/^ *```[\s\S]*?^ *```/gm, "");
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "./test-step.ts";
 
-/** The server's state after an attack: one row of the table at the end of `npm run test:hostile`. */
+/** The outcome of one attack: one row of the table at the end of `npm run test:hostile`. */
 interface Attack {
   readonly title: string;
   readonly status: string;
@@ -33,14 +33,14 @@ const vitest = spawnSync(
 const files = (JSON.parse(readFileSync(report, "utf8")) as VitestReport).testResults;
 rmSync(folder, { recursive: true });
 
-// A file that could not be loaded, or whose server did not start, is an attack that nobody tried.
+// A file that could not be loaded, or whose server did not start, counts as a failed attack.
 const attacks = files.flatMap(({ name, message, assertionResults }): readonly Attack[] =>
   assertionResults.length > 0 ? assertionResults : [{ title: `${name}: ${message}`, status: "failed" }],
 );
 const held = attacks.filter(({ status }) => status === "passed").length;
 process.stdout.write("\n| Attack | Outcome | Measured | Seconds |\n| --- | --- | --- | --- |\n");
 for (const { title, status, duration, meta } of attacks) {
-  const outcome = status === "passed" ? "held" : status === "failed" ? "**did not hold**" : status;
+  const outcome = status === "passed" ? "held" : status === "failed" ? "**failed**" : status;
   const seconds = duration === undefined ? "" : (duration / 1000).toFixed(0);
   process.stdout.write(`| ${title} | ${outcome} | ${meta?.measured?.join("; ") ?? ""} | ${seconds} |\n`);
 }

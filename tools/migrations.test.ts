@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sourceFiles } from "./source-files.ts";
 
-test("migrations are numbered without a gap and without a number given twice", () => {
+test("migration numbers have no gaps and no duplicates", () => {
   const numbers = sourceFiles(".sql")
     .filter((path) => path.startsWith("apps/server/migrations/"))
     .map((path) => Number(/\/(\d{4})-[a-z-]+\.sql$/.exec(path)?.[1]));

@@ -1,11 +1,11 @@
-// Runs after `npm ci`, by whatever Node npm found: plain JavaScript that old versions can read.
+// Runs after `npm ci`, with whatever Node npm found: plain JavaScript that old versions can parse.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
-/** The Node that runs npm. npm chooses the platform's packages by it; Weir itself runs on the Node that is installed here. */
+/** The Node that runs npm, which selects platform-specific packages. Weir itself runs on the Node in node_modules. */
 function nodeOfNpm() {
   const [, major = "0", minor = "0"] = /\bnode\/v(\d+)\.(\d+)/.exec(process.env.npm_config_user_agent ?? "") ?? [];
   return { major: Number(major), minor: Number(minor) };
@@ -24,7 +24,7 @@ if (tooOld) {
   process.exit(1);
 }
 
-// The installed Node brings the headers for compiling add-ons (67 MB). Nothing here compiles any.
+// The installed Node includes headers for compiling add-ons (67 MB), which Weir does not need.
 const installedNode = "node_modules/node/node_modules";
 for (const name of existsSync(installedNode) ? readdirSync(installedNode) : []) {
   rmSync(`${installedNode}/${name}/include`, { recursive: true, force: true });
@@ -34,6 +34,6 @@ if (hasBuilder && hasSource) {
   process.exitCode = spawnSync("npm", ["run", "build"], { stdio: "inherit" }).status ?? 1;
 } else if (!isBuilt) {
   console.warn(
-    "The dashboard is not built, because the packages that build it were left out: run npm ci, then npm prune --omit=dev.",
+    "The dashboard is not built, because its build packages are not installed. Run npm ci, then npm prune --omit=dev.",
   );
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ROOT, readSource } from "./source-files.ts";
 
-/** The files of the repository that a server needs, beside the built dashboard. Paths from the root, as `git ls-files` takes them. */
+/** The files of the repository that a server needs besides the built dashboard, as pathspecs of `git ls-files`. */
 const CONTENT = [
   "package.json",
   "package-lock.json",
@@ -29,12 +29,12 @@ const CONTENT = [
 const DASHBOARD = "apps/dashboard/dist";
 
 /**
- * Writes `release/weir-{version}.tar.gz`: the committed files that a server needs and the dashboard that is built here.
- * On the server: unpack, `npm ci --omit=dev`, `npm start`.
+ * Writes `release/weir-{version}.tar.gz`: the committed files that a server needs, and the dashboard built here.
+ * To install it: unpack, `npm ci --omit=dev`, `npm start`.
  */
 function writeRelease(): string {
   if (!existsSync(join(ROOT, DASHBOARD, "index.html"))) {
-    throw new Error("the dashboard is not built: run npm ci first");
+    throw new Error("the dashboard is not built; run npm ci first");
   }
   const { version } = JSON.parse(readSource("package.json")) as { version: string };
   const name = `weir-${version}`;

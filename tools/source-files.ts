@@ -2,14 +2,14 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Where the repository is, without a slash at its end. */
+/** The repository's root, without a trailing slash. */
 export const ROOT = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 
 const GENERATED = new Set(["node_modules", "dist", "release", "data", ".git"]);
-/** Statements alone: texts in templates have `from "…"` in them too. */
+/** Matches statements only: template strings may contain `from "…"` too. */
 const IMPORT = /^(?:import|export)\s(?:[^"';]*?from\s)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
 
-/** Files of the repository with one of these endings, as paths from its root, sorted. Installed and generated files are left out. */
+/** Files of the repository with one of these endings, as sorted paths relative to its root. Installed and generated files are excluded. */
 export function sourceFiles(...endings: readonly string[]): string[] {
   const found = globSync(`**/*{${endings.join(",")},}`, {
     cwd: ROOT,
@@ -22,7 +22,7 @@ export function readSource(path: string): string {
   return readFileSync(`${ROOT}/${path}`, "utf8");
 }
 
-/** The imports of a module: paths from the repository's root for files of ours, else the names as they stand there. */
+/** The imports of a module: paths relative to the repository's root for its own files, otherwise the specifiers. */
 export function importsOf(path: string): string[] {
   return [...readSource(path).matchAll(IMPORT)].map(([, plain, dynamic]) => {
     const name = plain ?? dynamic ?? "";
@@ -32,7 +32,7 @@ export function importsOf(path: string): string[] {
   });
 }
 
-/** `@weir/formats/mp4` as the file that it means. */
+/** The file behind a specifier such as `@weir/formats/mp4`. */
 function workspaceFile(name: string): string | null {
   const [, workspace, rest = ""] = /^@weir\/([a-z]+)(?:\/(.+))?$/.exec(name) ?? [];
   if (!workspace) return null;

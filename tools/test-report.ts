@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 
-/** The facts of a Vitest run that `npm test` needs. */
+/** The results of a Vitest run that `npm test` uses. */
 export interface TestReport {
   readonly passed: number;
   readonly failed: number;
-  /** Tests that failed at first and passed when they were tried again, each with the error of its failure. */
+  /** Tests that failed and passed on retry, each with the error of its failure. */
   readonly flaky: readonly string[];
   readonly files: readonly { readonly name: string; readonly seconds: number }[];
 }
 
-/** Where the reporter writes; without it, it writes nothing. */
+/** Path of the report file. Without it the reporter writes nothing. */
 export const REPORT_VARIABLE = "WEIR_TEST_REPORT";
 
 export default class TestReporter implements Reporter {
@@ -20,7 +20,7 @@ export default class TestReporter implements Reporter {
   }
 }
 
-/** Null for a run that was ended before its report. */
+/** Null if the run ended before it wrote its report. */
 export function readReport(path: string): TestReport | null {
   try {
     return JSON.parse(readFileSync(path, "utf8")) as TestReport;

@@ -11,15 +11,15 @@ const ONE_FAILED: TestReport = { passed: 0, failed: 1, flaky: [], files: [] };
 /** One program of the test run. */
 export interface Step {
   readonly name: string;
-  /** A program of `node_modules/.bin`, and its arguments. */
+  /** A program in `node_modules/.bin` and its arguments. */
   readonly command: readonly [string, ...string[]];
-  /** It is ended, with everything that it started, when it takes longer. */
+  /** Time limit; afterwards the program and all its descendants are killed. */
   readonly withinSeconds: number;
-  /** Where the program, Vitest, leaves its report; without one the step counts as one test. */
+  /** Where Vitest writes its report. A step without one counts as one test. */
   readonly report?: string;
 }
 
-/** The program's own output comes as it is written, or `beside` others in one piece at its end. */
+/** Prints the program's output as it is written, or (`beside`) in one piece at the end, for steps that run in parallel. */
 export async function runStep(step: Step, output: "as-written" | "beside" = "as-written"): Promise<TestReport> {
   const heading = `\n── ${step.name}: ${step.command.join(" ")}\n`;
   if (output === "as-written") process.stdout.write(heading);
@@ -27,27 +27,27 @@ export async function runStep(step: Step, output: "as-written" | "beside" = "as-
   if (output === "beside") process.stdout.write(heading + text);
   if (step.report === undefined) return code === 0 ? ONE_PASSED : ONE_FAILED;
   const report = readReport(step.report) ?? ONE_FAILED;
-  // A run that fails without a failed test had an error outside of tests.
+  // A run that fails without a failed test had an error outside the tests.
   return report.failed === 0 && code !== 0 ? { ...report, failed: 1 } : report;
 }
 
 const running = new Set<ChildProcess>();
 
-/** Ends what runs now, with everything that it started. */
+/** Kills the running steps and all their descendants. */
 export function endRunning(): void {
   for (const child of running) killGroup(child);
 }
 
 interface Outcome {
-  /** Null where the program was ended, or never started. */
+  /** Null if the program was killed or could not be started. */
   readonly code: number | null;
-  /** Its output, where that was held back. */
+  /** The output, if it was buffered. */
   readonly text: string;
 }
 
 function run({ name, command: [program, ...args], withinSeconds, report }: Step, isHeld: boolean): Promise<Outcome> {
   const output = isHeld ? "pipe" : "inherit";
-  // A group of its own, so that nothing of it is left behind.
+  // A process group, so that no descendant survives.
   const child = spawn(program, args, {
     cwd: ROOT,
     stdio: ["ignore", output, output],
@@ -62,7 +62,7 @@ function run({ name, command: [program, ...args], withinSeconds, report }: Step,
   for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => held.push(chunk));
   running.add(child);
   const deadline = setTimeout(() => {
-    process.stdout.write(`${name} took longer than ${withinSeconds} s and was ended\n`);
+    process.stdout.write(`${name} exceeded ${withinSeconds} s and was killed\n`);
     killGroup(child);
   }, withinSeconds * 1000);
   return new Promise((resolve) => {
@@ -75,7 +75,7 @@ function run({ name, command: [program, ...args], withinSeconds, report }: Step,
       process.stdout.write(`${name} could not be started: ${error.message}\n`);
       settle(null);
     });
-    // A program that it left running could hold its output open.
+    // A process that it left running could hold its output open.
     child.once("exit", () => killGroup(child));
     child.once("close", settle);
   });
@@ -86,6 +86,6 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody of the group is left.
+    // The whole group has exited.
   }
 }

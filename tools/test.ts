@@ -7,12 +7,12 @@ import { endRunning, ROOT, runStep, type Step } from "./test-step.ts";
 
 const SLOWEST_SHOWN = 10;
 
-/** Tests that take long, or need programs that npm does not bring. */
+/** Tests that take long or need programs that npm does not install. */
 const LEFT_OUT = [
-  "test:hostile: attacks on the server while somebody broadcasts, watches and uses the API, about 10 minutes",
-  "test:crash: kill -9 of the server twenty times while three streams are recorded, about 9 minutes",
-  "test:long: files of gigabytes are uploaded through kills, about 5 minutes",
-  "test:peers: an nginx of the distribution (/usr/sbin/nginx) in front of the server, about a minute",
+  "test:hostile: attacks on the server during normal use, about 10 minutes",
+  "test:crash: kills the server twenty times while it records three streams, about 9 minutes",
+  "test:long: uploads of several gigabytes across server kills, about 5 minutes",
+  "test:peers: interoperation with nginx, ffmpeg, Swift and other players, about a minute",
 ];
 
 const reports = mkdtempSync(join(tmpdir(), "weir-test-run-"));
@@ -29,7 +29,7 @@ const typecheck = (project: string): Step => ({
   withinSeconds: 120,
 });
 
-/** They run beside each other, most of them on one core. */
+/** These run in parallel; most use one core. */
 const CHECKS: readonly Step[] = [
   typecheck("tsconfig.json"),
   typecheck("packages/formats/tsconfig.json"),
@@ -66,11 +66,11 @@ const lines = [
   "",
   "slowest files:",
   ...slowest.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${name}`),
-  ...LEFT_OUT.map((what) => `left out: ${what}`),
+  ...LEFT_OUT.map((what) => `not run: ${what}`),
   ...results
     .filter(({ report }) => report.failed > 0)
     .map(({ step, report }) => `failed in ${step.name}: ${report.failed}`),
-  `flaky, passed when tried again: ${flaky.length}`,
+  `flaky (passed on retry): ${flaky.length}`,
   ...flaky.map((name) => `  ${name}`),
   `${total("passed")} passed, ${total("failed")} failed`,
 ];

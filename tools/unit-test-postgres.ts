@@ -15,7 +15,7 @@ import { startTemporaryPostgres } from "../apps/server/src/platform/postgres/tem
 
 const MIGRATIONS = fileURLToPath(new URL("../apps/server/migrations/", import.meta.url));
 
-/** One PostgreSQL for all unit tests of a run. It starts when the first test asks for its address, since most single files need none. */
+/** One PostgreSQL server for all unit tests of a run. It starts on the first request for its address, since most test files need none. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), "weir-unit-"));
   let starting: Promise<{ readonly address: PostgresAddress; close(): Promise<void> }> | undefined;
@@ -25,7 +25,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     starting.then(
       ({ address }) => socket.end(JSON.stringify(address)),
       (error: Error) => {
-        console.error(`the database of the unit tests did not start: ${error.message}`);
+        console.error(`the unit test database did not start: ${error.message}`);
         socket.destroy();
       },
     );
@@ -34,7 +34,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   await new Promise<void>((resolve) => answers.listen(path, resolve));
   project.provide("postgresSocket", path);
   return async () => {
-    // The server is stopped by timers that keep no process alive: without this one the run would end before the folders are removed.
+    // The server stops with timers that do not keep the process alive. Without this interval the run would end before the folders are removed.
     const stopping = setInterval(() => {}, 1_000);
     answers.close();
     await starting?.then(
@@ -59,7 +59,7 @@ async function startWithTemplate() {
 
 async function makeTemplate(address: PostgresAddress): Promise<void> {
   const outer = await openDatabase(address, silentLog, systemClock);
-  // Nothing of it outlives the run.
+  // The data does not outlive the run, so it need not be durable.
   await sql`alter system set fsync = off`.execute(outer.db);
   await sql`alter system set synchronous_commit = off`.execute(outer.db);
   await sql`select pg_reload_conf()`.execute(outer.db);

@@ -8,24 +8,18 @@ import { silentLog } from "../../apps/server/src/platform/log.ts";
 import { LocalObjectStore } from "../../apps/server/src/platform/storage/local-object-store.ts";
 import { withDataFolder } from "./bench-server.ts";
 import { ffmpeg, hasFfmpeg, runFfmpegLadder } from "./ffmpeg-ladder.ts";
-import { makeLadderSource } from "./ladder-source.ts";
+import { LADDER_PRESET, LADDER_PROFILES, makeLadderSource } from "./ladder-source.ts";
 import { ownCpuSeconds } from "./process-cost.ts";
 import { median, type Row } from "./report.ts";
 
-const PRESET = "veryfast";
-const PROFILES = [
-  { name: "720p", width: 1280, height: 720, bitrate: 3_000_000, fps: 0 },
-  { name: "480p", width: 854, height: 480, bitrate: 1_600_000, fps: 0 },
-  { name: "360p", width: 640, height: 360, bitrate: 800_000, fps: 0 },
-];
-/** Of the clip of 12 seconds. */
+/** The source file repeats the 12-second clip this often. */
 const COPIES = 5;
 const SOURCE = "v1/bench/asset/clip/source";
 
-/** A minute of 1080p30 as a file, to everything that plays, and by one ffmpeg process to the same rungs, in turns. */
+/** One minute of 1080p30, processed as an uploaded asset by Weir and to the same rungs by one ffmpeg process, in alternating order. */
 export async function measureAssets(rounds: number): Promise<Row[]> {
   if (!(await hasFfmpeg())) {
-    process.stdout.write("assets was left out: install ffmpeg (apt-get install ffmpeg)\n");
+    process.stdout.write("skipping assets: install ffmpeg (apt-get install ffmpeg)\n");
     return [];
   }
   return withDataFolder(async (folder) => {
@@ -38,13 +32,19 @@ export async function measureAssets(rounds: number): Promise<Row[]> {
     const rate = String(source.frameRate);
     const times = ["-bsf:v", `setts=ts=N/${rate}/TB`];
     await ffmpeg("-f", "h264", "-framerate", rate, "-i", source.path, "-c", "copy", ...times, file);
-    const rungs = planLadder(PROFILES, false, { id: 0, kind: "video", codec: "avc", codecString: "", ...source });
+    const rungs = planLadder(LADDER_PROFILES, false, {
+      id: 0,
+      kind: "video",
+      codec: "avc",
+      codecString: "",
+      ...source,
+    });
     const weir: AssetRun[] = [];
     const peer: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const runs = [
         async () => weir.push(await runWeir(folder, file)),
-        async () => peer.push((await runFfmpegLadder(source, rungs, PRESET, folder)).cpuSeconds),
+        async () => peer.push((await runFfmpegLadder(source, rungs, LADDER_PRESET, folder)).cpuSeconds),
       ];
       for (const run of round % 2 === 0 ? runs : runs.toReversed()) await run();
     }
@@ -86,7 +86,7 @@ async function runWeir(dataFolder: string, file: string): Promise<AssetRun> {
       beginProcessing: async (assetId) => ({
         ...{ assetId, projectId: "bench", sourceKey: SOURCE, sourceBytes: 0 },
         ...{ attempt: 1, outPrefix: "v1/bench/asset/clip/out/1/" },
-        ...{ profiles: PROFILES, staticMp4: false, targetSegmentSeconds: null, progress: 0 },
+        ...{ profiles: LADDER_PROFILES, staticMp4: false, targetSegmentSeconds: null, progress: 0 },
       }),
       progressed: ignored,
       probed: ignored,
@@ -103,6 +103,6 @@ async function runWeir(dataFolder: string, file: string): Promise<AssetRun> {
     new AbortController().signal,
   );
   if (failure) throw new Error(failure);
-  if (Number.isNaN(playableMs)) throw new Error("the source was coded anew, in a quality that ffmpeg does not make");
+  if (Number.isNaN(playableMs)) throw new Error("Weir re-encoded the source rendition, which the ffmpeg run does not");
   return { cpuSeconds: ownCpuSeconds() - cpuBefore, playableMs };
 }

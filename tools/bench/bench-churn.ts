@@ -11,7 +11,7 @@ const STREAM_SECONDS = 14;
 const REST_SECONDS = 100;
 const STAGGER_MS = 50;
 
-/** What a server keeps of streams that ended long ago: many short ones, then nothing. */
+/** Memory that a server keeps after many short streams have ended. */
 export async function measureChurn(server: BenchServer, clip: Clip): Promise<Row[]> {
   const before = residentBytes(server.pid);
   let most = before;

@@ -6,12 +6,12 @@ import { RtmpSender } from "./rtmp-sender.ts";
 
 const CLIPS = 5;
 const CLIP_MS = 6_000;
-/** The live window must have what the clips show. */
+/** The live window must contain the clipped time. */
 const SETTLE_MS = 14_000;
 const GIVE_UP_MS = 30_000;
 const POLL_MS = 50;
 
-/** How long it takes from asking for the last seconds of a running stream until they play, recorded and not. `clip` has B-frames. */
+/** Time from requesting a clip of a running stream's last seconds until it plays, with and without recording. `clip` has B-frames. */
 export async function measureClips(server: BenchServer, clip: Clip): Promise<Row[]> {
   const rows: Row[] = [];
   for (const record of [true, false]) {

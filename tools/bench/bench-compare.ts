@@ -18,11 +18,11 @@ const WARM_SECONDS = 3;
 interface Comparison {
   readonly against: string;
   readonly rounds: number;
-  /** Of `delivery` and `ingest`. */
+  /** Which comparisons to run: `delivery`, `ingest`. */
   readonly parts: ReadonlySet<string>;
 }
 
-/** This checkout and the one in `against`, in turns on one machine, so that what else the machine does falls on both. */
+/** Compares this checkout with the one in `against`, measured alternately on one machine, so that background load affects both equally. */
 export async function compareVersions(clip: Clip, { against, rounds, parts }: Comparison): Promise<Row[]> {
   const other = resolve(against);
   return [
@@ -31,7 +31,7 @@ export async function compareVersions(clip: Clip, { against, rounds, parts }: Co
   ];
 }
 
-/** Both run at once, each with one live stream; one of them is asked at a time. */
+/** Both servers run at the same time, each with one live stream. Only one of them receives requests at a time. */
 async function compareDelivery(clip: Clip, other: string, rounds: number): Promise<Row[]> {
   return onServer(undefined, clip, (here) =>
     onServer(other, clip, async (there) => [
@@ -41,7 +41,7 @@ async function compareDelivery(clip: Clip, other: string, rounds: number): Promi
   );
 }
 
-/** A new server each time: memory of an earlier measurement would count as there already. */
+/** Each measurement starts a new server: memory allocated by an earlier one would count as baseline. */
 function compareIngest(clip: Clip, other: string, rounds: number): Promise<Row[]> {
   const measure = (root?: string) => async () =>
     withDataFolder((folder) =>
@@ -82,7 +82,7 @@ interface Live {
   readonly segment: Measure;
 }
 
-/** `work` with a server of that checkout whose code for playlists and segments is warm. */
+/** Runs `work` against a server of that checkout after warming up its playlist and segment code. */
 function onServer(root: string | undefined, clip: Clip, work: (live: Live) => Promise<Row[]>): Promise<Row[]> {
   return withDataFolder((folder) => withServer(folder, (server) => whileLive(server, clip, work), root));
 }

@@ -15,12 +15,12 @@ const CONNECTIONS = 16;
 const SECONDS = 2;
 const ROUNDS = 5;
 
-/** What viewers cost the server: beside a bare Node server, and those of gated content beside those of public content. */
+/** CPU cost of viewers, compared with a bare Node server; and of gated content, compared with public content. */
 export async function measureDelivery(server: BenchServer, clip: Clip): Promise<Row[]> {
   return [...(await measureBytes(server, clip)), ...(await measureGate(server, clip))];
 }
 
-/** What a playlist and a segment cost the server, and what the same bytes cost a bare Node server in the same run. */
+/** CPU cost of a playlist and of a segment, compared with a bare Node server that sends the same bytes. */
 async function measureBytes(server: BenchServer, clip: Clip): Promise<Row[]> {
   const { publishUrl, hlsUrl } = await server.createStream("delivery");
   const sender = await RtmpSender.start(publishUrl, clip);
@@ -40,7 +40,7 @@ async function measureBytes(server: BenchServer, clip: Clip): Promise<Row[]> {
     for (let round = 0; round < ROUNDS; round++) {
       const fresh = (await fetchBytes(playlistUrl)).body.toString();
       const segmentUrl = new URL(newestSegment(fresh), playlistUrl).href;
-      // What packaging costs in the meantime is none of delivery's; it is the same before and after.
+      // CPU that packaging takes in the meantime is measured separately and subtracted.
       const background = (await cpuDuring([server.pid], () => wait(1000))) * SECONDS;
       perRequest.weir.push((await cost(server.pid, playlistUrl, background)).perRequestUs);
       perRequest.floor.push((await cost(floorPid, `http://127.0.0.1:${port}/playlist`, 0)).perRequestUs);
@@ -66,7 +66,7 @@ async function measureBytes(server: BenchServer, clip: Clip): Promise<Row[]> {
   }
 }
 
-/** `backgroundSeconds` of CPU are what the process would have taken anyway. */
+/** `backgroundSeconds` is the CPU that the process would have used without the requests. */
 async function cost(pid: number, url: string, backgroundSeconds: number) {
   let done = { requests: 0, bytes: 0 };
   const cpu = await cpuDuring([pid], async () => {
@@ -76,12 +76,12 @@ async function cost(pid: number, url: string, backgroundSeconds: number) {
   return { perRequestUs: (own / done.requests) * 1e6, perGigabyteSeconds: own / (done.bytes / 1e9) };
 }
 
-/** Microseconds of the server's CPU, without those that one live stream takes anyway. */
+/** Microseconds of server CPU per request, without the cost of the live stream itself. */
 export async function costPerRequest(pid: number, url: string): Promise<number> {
   return (await cost(pid, url, await background(pid))).perRequestUs;
 }
 
-/** Seconds of the server's CPU, without those that one live stream takes anyway. */
+/** Seconds of server CPU per gigabyte, without the cost of the live stream itself. */
 export async function costPerGigabyte(pid: number, url: string): Promise<number> {
   return (await cost(pid, url, await background(pid))).perGigabyteSeconds;
 }

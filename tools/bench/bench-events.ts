@@ -12,7 +12,7 @@ import type { BenchServer } from "./bench-server.ts";
 import type { Clip } from "./clip.ts";
 import type { ReadersJob, ReadersReport } from "./event-readers.ts";
 import { cpuDuring } from "./process-cost.ts";
-import type { Row } from "./report.ts";
+import { median, percentile, type Row } from "./report.ts";
 import { RtmpSender } from "./rtmp-sender.ts";
 
 type Schema = Parameters<EventLog["since"]>[0] extends Kysely<infer Tables> ? Tables : never;
@@ -25,8 +25,8 @@ const BATCH = 500;
 const FLOOD_MS = 5000;
 
 /**
- * The event feed: how long an event of one stream takes to a thousand readers while ten streams are live, and how many events a second
- * go through log and feed. They are appended here, as another process on the same database does.
+ * The event feed: delay from an event of one stream to a thousand readers while ten streams are live, and throughput of log and feed in events per
+ * second. The bench appends the events directly to the database, as another process would.
  */
 export async function measureEvents(server: BenchServer, clip: Clip): Promise<Row[]> {
   await using opened = new AsyncDisposableStack();
@@ -56,9 +56,17 @@ export async function measureEvents(server: BenchServer, clip: Clip): Promise<Ro
   });
   report = await fanOut.until(READERS * EVENTS);
   const rows = [
-    { what: `event to client, ${READERS} readers of one stream, median`, value: share(report, 0.5), unit: "ms" },
-    { what: `event to client, ${READERS} readers of one stream, p99`, value: share(report, 0.99), unit: "ms" },
-    { what: `event to client, ${READERS} readers of one stream, longest`, value: share(report, 1), unit: "ms" },
+    { what: `event to client, ${READERS} readers of one stream, median`, value: median(report.delaysMs), unit: "ms" },
+    {
+      what: `event to client, ${READERS} readers of one stream, p99`,
+      value: percentile(report.delaysMs, 0.99),
+      unit: "ms",
+    },
+    {
+      what: `event to client, ${READERS} readers of one stream, longest`,
+      value: percentile(report.delaysMs, 1),
+      unit: "ms",
+    },
     {
       what: `CPU of the server for an event to ${READERS} readers, ${STREAMS} live streams included`,
       value: (cpu / EVENTS) * 1000,
@@ -107,12 +115,7 @@ function eventOf({ id, projectId = "", userId = "" }: Stream, n: number): NewEve
   };
 }
 
-function share({ delaysMs }: ReadersReport, part: number): number {
-  const sorted = delaysMs.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
-}
-
-/** `count` readers of each of the streams. */
+/** `count` readers per stream, in a child process. */
 class Readers {
   readonly #child: ChildProcess;
 
@@ -138,7 +141,7 @@ class Readers {
     return (await answer)[0];
   }
 
-  /** Resolves when so many events have come since the last report. Throws when they do not. */
+  /** Resolves after `count` events have arrived since the last report. Throws after 30 s. */
   async until(count: number): Promise<ReadersReport> {
     let events = 0;
     let delaysMs: readonly number[] = [];
@@ -149,7 +152,7 @@ class Readers {
       if (events >= count) return { ...report, events, delaysMs };
       await wait(100);
     }
-    throw new Error(`${events} of ${count} events came`);
+    throw new Error(`only ${events} of ${count} events arrived`);
   }
 
   async stop(): Promise<void> {

@@ -11,11 +11,11 @@ const READERS = 10;
 const ROUNDS = 5;
 const SECONDS = 5;
 const STAGGER_MS = 50;
-/** Until slow readers are behind by all that they may be, and the live windows are full. */
+/** Until the slow readers have fallen behind by the maximum and the live windows are full. */
 const SETTLE_SECONDS = 40;
 const UNIT = "thousandths of a core";
 
-/** What ten slow readers of its packets add to the cost of a stream: two processes with the same streams, measured in turns. */
+/** CPU that ten slow packet readers add to a stream, from two processes with the same streams, measured alternately. */
 export async function measureFeed(clip: Clip): Promise<Row[]> {
   const alone = startHost(0);
   const read = startHost(READERS);
@@ -31,7 +31,7 @@ export async function measureFeed(clip: Clip): Promise<Row[]> {
     for (let round = 0; round < ROUNDS; round++)
       rounds.push({ alone: await costOfStream(alone), read: await costOfStream(read) });
     read.send("dropped");
-    if ((await nextNumber(read)) === 0) throw new Error("the readers were not slow: none dropped a packet");
+    if ((await nextNumber(read)) === 0) throw new Error("the readers were not slow enough: none dropped a packet");
     return [
       { what: "CPU of a stream without readers", value: median(rounds.map((round) => round.alone)), unit: UNIT },
       {

@@ -12,7 +12,7 @@ const CONNECTIONS = 16;
 const SECONDS = 2;
 const ROUNDS = 7;
 
-/** What a request for gated content costs more than one for public content: two streams alike, asked in turn. */
+/** Additional CPU of a request for gated content, from two identical streams, one public and one gated, measured alternately. */
 export async function measureGate(server: BenchServer, clip: Clip): Promise<Row[]> {
   const open = await server.createStream("public");
   const { streamKey = "", playbackId } = await server.client.streams.create({
@@ -33,7 +33,7 @@ export async function measureGate(server: BenchServer, clip: Clip): Promise<Row[
     for (const what of ["playlist", "part"] as const) {
       const costs = { open: [] as number[], gated: [] as number[] };
       for (let round = 0; round < ROUNDS; round++) {
-        // Who is first changes, so that whatever drifts drifts for both.
+        // The order alternates, so that drift affects both equally.
         const order = round % 2 === 0 ? (["open", "gated"] as const) : (["gated", "open"] as const);
         for (const which of order) costs[which].push(await costOfOne(server.pid, playlists[which], what));
       }
@@ -50,7 +50,7 @@ export async function measureGate(server: BenchServer, clip: Clip): Promise<Row[
   }
 }
 
-/** Microseconds of CPU, less what packaging takes in the meantime. */
+/** Microseconds of CPU per request, without what packaging takes in the meantime. */
 async function costOfOne(pid: number, playlistUrl: string, what: "playlist" | "part"): Promise<number> {
   const playlist = (await fetchBytes(playlistUrl)).body.toString();
   const url = what === "playlist" ? playlistUrl : new URL(newestPart(playlist).uri, playlistUrl).href;

@@ -5,11 +5,11 @@ import { costOf, cpuDuring, processTree } from "./process-cost.ts";
 import type { Row } from "./report.ts";
 import { RtmpSender } from "./rtmp-sender.ts";
 
-/** The window must be filled, with what fell out of the list, before memory says anything. */
+/** Memory is meaningful once the live window is full, including the segments that already left the playlist. */
 const SETTLE_SECONDS = 32;
 const STAGGER_MS = 50;
 
-/** Who is measured: where to publish stream `n`, and whose processes to look at. */
+/** A server to measure: its process, and the URL to publish stream `n` to. */
 export interface IngestTarget {
   readonly name: string;
   readonly pid: number;
@@ -24,7 +24,7 @@ export function weirTarget(server: BenchServer): IngestTarget {
   };
 }
 
-/** `NAME=rtmp-url,pid`, `{n}` in the address standing for the number of the stream. Throws for another host than loopback. */
+/** Parses `NAME=rtmp-url,pid`; `{n}` in the URL stands for the stream's number. Throws for any host other than loopback. */
 export function peerTarget(text: string): IngestTarget {
   const [, name, url, pid] = /^([\w-]+)=(rtmp:[^,]+),(\d+)$/.exec(text) ?? [];
   if (!name || !url || !pid) throw new Error(`--peer ${text}: give NAME=rtmp://127.0.0.1:port/app/{n},pid`);
@@ -33,7 +33,7 @@ export function peerTarget(text: string): IngestTarget {
   return { name, pid: Number(pid), publishUrl: async (n) => url.replace("{n}", `bench${process.pid}n${n}`) };
 }
 
-/** CPU and memory per stream with `count` publishers, packaging on, nobody watching, nothing recorded. */
+/** CPU and memory per stream with `count` publishers, with packaging, without viewers and recording. */
 export async function measureIngest(target: IngestTarget, clip: Clip, count: number, seconds: number): Promise<Row[]> {
   const pids = processTree(target.pid);
   const idle = costOf(pids).pssBytes;

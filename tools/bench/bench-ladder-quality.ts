@@ -2,34 +2,37 @@ import { stat } from "node:fs/promises";
 import { planLadder, type Rung } from "../../apps/server/src/media/ladder/ladder-plan.ts";
 import { withDataFolder } from "./bench-server.ts";
 import { hasFfmpeg, psnrOf, runFfmpegLadder } from "./ffmpeg-ladder.ts";
-import { type LadderSource, makeLadderSource } from "./ladder-source.ts";
+import { LADDER_PRESET, LADDER_PROFILES, type LadderSource, makeLadderSource } from "./ladder-source.ts";
 import { median, type Row } from "./report.ts";
 import { type LadderRun, runWeirLadder } from "./weir-ladder.ts";
 
-const PRESET = "veryfast";
-const PROFILES = [
-  { name: "720p", width: 1280, height: 720, bitrate: 3_000_000, fps: 0 },
-  { name: "480p", width: 854, height: 480, bitrate: 1_600_000, fps: 0 },
-  { name: "360p", width: 640, height: 360, bitrate: 800_000, fps: 0 },
-];
 const ENCODERS = [
   { by: "weir", run: runWeirLadder },
   { by: "ffmpeg", run: runFfmpegLadder },
 ];
 
-/** A 1080p30 source to three rungs, by Weir's transcoding child and by one ffmpeg process in turns: CPU of each round, then quality and bitrate of each rung. */
+/**
+ * Transcodes a 1080p30 source to three rungs with Weir's transcoding child and with one ffmpeg process, alternately. Reports CPU per round, then
+ * quality and bitrate per rung.
+ */
 export async function measureLadderQuality(rounds: number): Promise<Row[]> {
   if (!(await hasFfmpeg())) {
-    process.stdout.write("ladder-quality was left out: install ffmpeg (apt-get install ffmpeg)\n");
+    process.stdout.write("skipping ladder-quality: install ffmpeg (apt-get install ffmpeg)\n");
     return [];
   }
   return withDataFolder(async (folder) => {
     const source = await makeLadderSource(`${folder}/source.h264`);
-    const rungs = planLadder(PROFILES, false, { id: 0, kind: "video", codec: "avc", codecString: "", ...source });
+    const rungs = planLadder(LADDER_PROFILES, false, {
+      id: 0,
+      kind: "video",
+      codec: "avc",
+      codecString: "",
+      ...source,
+    });
     const runs = new Map<string, LadderRun[]>(ENCODERS.map(({ by }) => [by, []]));
     for (let round = 0; round < rounds; round++) {
       for (const { by, run } of round % 2 === 0 ? ENCODERS : ENCODERS.toReversed())
-        runs.get(by)?.push(await run(source, rungs, PRESET, folder));
+        runs.get(by)?.push(await run(source, rungs, LADDER_PRESET, folder));
     }
     const costs = ENCODERS.map(({ by }) => runs.get(by)?.map(({ cpuSeconds }) => cpuSeconds / source.seconds) ?? []);
     const quality: Row[] = [];

@@ -14,10 +14,10 @@ const PROFILES: Profiles = [
 ];
 const RUNGS = ["v0", "v1"];
 const SETTLED_MS = 3000;
-/** More than any machine at hand carries. */
+/** More than any test machine can run. */
 const MAX_LADDERS = 40;
 
-/** A ladder of two rungs, watched for `seconds`: how far the rungs are behind the source, gaps, what a viewer sees, what it costs. */
+/** Watches a ladder of two rungs for `seconds`: delay of the rungs behind the source, gaps, playback, CPU. */
 export async function measureLadder(server: BenchServer, clip: Clip, seconds: number): Promise<Row[]> {
   const { publishUrl, hlsUrl } = await server.createStream("ladder", PROFILES);
   const sender = await RtmpSender.start(publishUrl, clip);
@@ -36,7 +36,7 @@ export async function measureLadder(server: BenchServer, clip: Clip, seconds: nu
     return [
       { what: "ladder, part of a rung listed after the source's, median", value: median(lags), unit: "ms" },
       {
-        what: "ladder, part of a rung listed after the source's, 99 of 100",
+        what: "ladder, part of a rung listed after the source's, p99",
         value: percentile(lags, 0.99),
         unit: "ms",
       },
@@ -51,7 +51,7 @@ export async function measureLadder(server: BenchServer, clip: Clip, seconds: nu
   }
 }
 
-/** As many ladders as fit, and one more: it plays as source alone, and those that run do not suffer. */
+/** Starts ladders until one is refused. The refused stream plays its source only, and the running ladders must not degrade. */
 export async function measureFullMachine(server: BenchServer, clip: Clip, seconds: number): Promise<Row[]> {
   const senders: RtmpSender[] = [];
   try {
@@ -78,7 +78,7 @@ export async function measureFullMachine(server: BenchServer, clip: Clip, second
       { what: "full machine, ladders that run", value: running.length, unit: "" },
       { what: "full machine, ladders refused", value: senders.length - running.length, unit: "" },
       { what: "full machine, part of a rung listed after the source's, median", value: median(lags), unit: "ms" },
-      { what: "full machine, the same, 99 of 100", value: percentile(lags, 0.99), unit: "ms" },
+      { what: "full machine, the same, p99", value: percentile(lags, 0.99), unit: "ms" },
       { what: "full machine, gaps in those that run", value: gaps, unit: "" },
     ];
   } finally {
@@ -86,13 +86,13 @@ export async function measureFullMachine(server: BenchServer, clip: Clip, second
   }
 }
 
-/** The source's video playlist and those of the rungs. */
+/** URLs of the video playlists of the source and the rungs. */
 async function playlistsOf(hlsUrl: string): Promise<string[]> {
   const source = await videoPlaylistUrl(hlsUrl);
   return ["source", ...RUNGS].map((name) => source.replace("/source/", `/${name}/`));
 }
 
-/** How long after the source's each part of the rungs was listed. The first and the last may be known of one rendition alone. */
+/** Delay of each rung's part after the same part of the source. Parts that only one rendition listed, at the start and end, are skipped. */
 function lagsOf(ofSource: Followed | undefined, ofRungs: readonly Followed[]): number[] {
   return ofRungs
     .flatMap(({ parts }) => Array.from(parts, ([name, at]) => at - (ofSource?.parts.get(name) ?? Number.NaN)))
@@ -104,7 +104,7 @@ interface Followed {
   readonly gaps: number;
 }
 
-/** When each part of a rendition was first listed, asked for in requests that wait; and how many gaps there were. */
+/** When each part of a rendition was first listed, from blocking playlist requests, and the number of gaps. */
 async function followParts(url: string, until: number): Promise<Followed> {
   const parts = new Map<string, number>();
   const gaps = new Set<string>();

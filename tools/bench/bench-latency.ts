@@ -8,7 +8,7 @@ import { RtmpSender } from "./rtmp-sender.ts";
 const FIRST_PARTS = 10;
 const PARTS = 30;
 
-/** From the publisher's connect until its first part was listed and fetched; median of ten streams. */
+/** Time from a publisher's connect until its first part is listed and fetched, for ten streams. */
 export async function measureFirstPart(server: BenchServer, clip: Clip): Promise<Row[]> {
   const times: number[] = [];
   for (let n = 0; n < FIRST_PARTS; n++) {
@@ -29,7 +29,7 @@ export async function measureFirstPart(server: BenchServer, clip: Clip): Promise
   ];
 }
 
-/** Age of a part's oldest frame when it was fetched: from when the frame was sent, by blocked playlists. */
+/** Age of a part's oldest frame when fetched, counted from when the frame was sent, with blocking playlist requests. */
 export async function measurePartAge(server: BenchServer, clip: Clip): Promise<Row[]> {
   const { publishUrl, hlsUrl } = await server.createStream("part age");
   const sender = await RtmpSender.start(publishUrl, clip);
@@ -42,7 +42,7 @@ export async function measurePartAge(server: BenchServer, clip: Clip): Promise<R
       const { body } = await fetchBytes(`${playlistUrl}?_HLS_msn=${next.msn}&_HLS_part=${next.nextPart}`);
       next = newestPart(body.toString());
       const part = await fetchBytes(new URL(next.uri, playlistUrl).href);
-      // The timeline's zero is the clip's first keyframe, which was sent when the clip began.
+      // The timeline starts at the clip's first keyframe, which was sent when the clip began.
       ages.push(part.at - sender.startedAt - fragmentStartMs(part.body));
     }
   } finally {

@@ -33,12 +33,12 @@ interface PlayerState {
 
 interface Watched {
   readonly firstPictureMs: number;
-  /** Milliseconds from the wall clock to what was shown, one for each sample of the settled time. */
+  /** Milliseconds from wall clock time to the picture shown, one value per sample after settling. */
   readonly behind: readonly number[];
   readonly stalls: number;
 }
 
-/** hls.js in a real Chromium on a running stream: first picture, then how far the picture is behind after 20 s. */
+/** Plays a running stream with hls.js in Chromium: time to first picture, then latency after 20 s. */
 export async function measurePlayer(server: BenchServer, clip: Clip): Promise<Row[]> {
   const { publishUrl, hlsUrl } = await server.createStream("player");
   const sender = await RtmpSender.start(publishUrl, clip);
@@ -55,7 +55,7 @@ export async function measurePlayer(server: BenchServer, clip: Clip): Promise<Ro
   }
 }
 
-/** Plays a live stream for `seconds`, which are more than it takes to settle. */
+/** Plays a live stream for `seconds`, which must exceed the settling time. */
 export async function watch(hlsUrl: string, seconds: number): Promise<Watched> {
   const { executablePath, env } = await unpackChromium();
   const browser = await chromium.launch({ executablePath, args: FLAGS, env: { ...process.env, ...env } });

@@ -8,18 +8,16 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { WeirClient } from "@weir/client";
 
-/** This checkout. */
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const API_KEY = "the-key-of-a-bench-run";
 const READY_WITHIN_MS = 30_000;
 
-/** The rungs of a stream. */
 export type Profiles = NonNullable<Parameters<WeirClient["streams"]["create"]>[0]["profiles"]>;
 
-/** The server as `npm start` runs it, on loopback and a folder of its own. */
+/** The server as `npm start` runs it, on loopback and in its own data folder. */
 export class BenchServer {
   readonly pid: number;
-  /** From the start of the process to its banner, in milliseconds. */
+  /** Milliseconds from process start to the banner. */
   readonly startMs: number;
   readonly url: string;
   readonly client: WeirClient;
@@ -38,7 +36,7 @@ export class BenchServer {
     this.client = new WeirClient({ baseUrl: this.url, apiKey: API_KEY });
   }
 
-  /** `root` is the checkout that it runs from; this one where it is not given. */
+  /** `root` is the checkout to run; by default this one. */
   static async start(folder: string, root = ROOT): Promise<BenchServer> {
     const startedAt = performance.now();
     const child = spawn(process.execPath, startArguments(root), {
@@ -75,7 +73,7 @@ export class BenchServer {
     return new BenchServer(child, startMs, banner, folder);
   }
 
-  /** A new stream, without a ladder and not recorded unless told. */
+  /** Creates a stream, by default without a ladder and without recording. */
   async createStream(
     name: string,
     profiles: Profiles = [],
@@ -97,7 +95,7 @@ export class BenchServer {
   }
 }
 
-/** A folder for the server's data that goes with the run. */
+/** Runs `work` with a temporary data folder. */
 export async function withDataFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), "weir-bench-"));
   try {
@@ -107,7 +105,7 @@ export async function withDataFolder<Result>(work: (folder: string) => Promise<R
   }
 }
 
-/** A server on `folder` for as long as `work` takes. */
+/** Runs `work` with a server on `folder`. */
 export async function withServer<Result>(
   folder: string,
   work: (server: BenchServer) => Promise<Result>,
@@ -121,7 +119,7 @@ export async function withServer<Result>(
   }
 }
 
-/** What `npm start` gives to Node. */
+/** The arguments that `npm start` passes to Node. */
 function startArguments(root: string): string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: { start: string } };
   return scripts.start.split(" ").slice(1);

@@ -12,25 +12,25 @@ import { RtmpSender } from "./rtmp-sender.ts";
 import { RtmpSink } from "./rtmp-sink.ts";
 
 const FLOOR = fileURLToPath(new URL("./relay-floor.ts", import.meta.url));
-/** One alone is lost in what else a server does. */
+/** The cost for one stream is smaller than the noise of the server's other work. */
 const STREAMS = 5;
 const TARGETS = 10;
 const ROUNDS = 4;
 const WATCHED_MS = 5_000;
 const SETTLE_MS = 1_500;
-/** A new process compiles what it runs. */
+/** A new process first compiles its code. */
 const WARM_UP_MS = 15_000;
 const ONLINE_WITHIN_MS = 30_000;
 
-/** A process that forwards, or does not. */
+/** A process whose forwarding can be switched on and off. */
 interface Forwarder extends AsyncDisposable {
   readonly pid: number;
   turn(isOn: boolean): Promise<void>;
 }
 
 /**
- * What forwarding each stream to ten RTMP targets costs, beside a bare Node process that forwards the same bytes to ten sockets. Both are
- * measured in turn, so that what else the machine does falls on both.
+ * CPU of forwarding each stream to ten RTMP targets, compared with a bare Node process that forwards the same bytes to ten sockets. They are
+ * measured alternately, so that background load affects both equally.
  */
 export async function measureTargets(server: BenchServer, clip: Clip): Promise<Row[]> {
   await using weir = await forwardingServer(server, clip);
@@ -117,7 +117,7 @@ async function relayProcess(clip: Clip): Promise<Forwarder> {
   };
 }
 
-/** Cores that a process takes more while it forwards than right behind. */
+/** Additional cores that a process uses while it forwards, compared with right after. */
 async function costOfForwarding({ pid, turn }: Forwarder): Promise<number> {
   await turn(true);
   const on = await cores(pid);
@@ -126,7 +126,7 @@ async function costOfForwarding({ pid, turn }: Forwarder): Promise<number> {
 }
 
 async function cores(pid: number): Promise<number> {
-  // The database has changes of targets to write, which is not what is asked.
+  // Excludes the database writes for the changed targets.
   await wait(SETTLE_MS);
   const startedAt = performance.now();
   const cpu = await cpuDuring([pid], () => wait(WATCHED_MS));
@@ -136,7 +136,7 @@ async function cores(pid: number): Promise<number> {
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + ONLINE_WITHIN_MS;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error("the targets did not come online, or not go");
+    if (performance.now() > deadline) throw new Error("the targets did not come online or go offline in time");
     await wait(200);
   }
 }

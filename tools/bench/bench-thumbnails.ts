@@ -8,12 +8,12 @@ import { RtmpSender } from "./rtmp-sender.ts";
 const STREAMS = 50;
 const STAGGER_MS = 50;
 const SETTLE_MS = 6_000;
-/** A little more than the time for which one picture stands, so that each is made anew. */
+/** Slightly more than a thumbnail's lifetime, so that each request needs a new picture. */
 const EVERY_MS = 5_050;
 const TURN_MS = 2 * EVERY_MS;
 const TURNS = 4;
 
-/** What thumbnails of 50 live streams without a ladder take, each asked for every 5 s: with and without them in turns. */
+/** CPU of thumbnails of 50 live streams without a ladder, each requested every 5 s, in turns with and without requests. */
 export async function measureThumbnails(server: BenchServer, clip: Clip): Promise<Row[]> {
   const senders: RtmpSender[] = [];
   const pictures: string[] = [];
@@ -25,12 +25,12 @@ export async function measureThumbnails(server: BenchServer, clip: Clip): Promis
       await wait(STAGGER_MS);
     }
     await wait(SETTLE_MS);
-    // The child is started by the first picture.
+    // The first thumbnail starts the child process.
     await get(pictures[0] ?? "");
     const times: number[] = [];
     const cores = { on: [] as number[], off: [] as number[] };
     for (let turn = 0; turn < TURNS * 2; turn++) {
-      // on off, off on, on off …: what drifts meanwhile falls out.
+      // On, off, off, on and so on: linear drift cancels out.
       const isOn = turn % 4 === 0 || turn % 4 === 3;
       const turnCores = await coresDuring(server.pid, () => (isOn ? askAll(pictures, times) : wait(TURN_MS)));
       cores[isOn ? "on" : "off"].push(turnCores);
@@ -59,7 +59,7 @@ async function coresDuring(pid: number, work: () => Promise<unknown>): Promise<n
   return (cpu * 1000) / (performance.now() - startedAt);
 }
 
-/** Each picture twice, evenly over the turn. */
+/** Requests each thumbnail twice, spread evenly over the turn. */
 async function askAll(pictures: readonly string[], times: number[]): Promise<void> {
   const startedAt = performance.now();
   const asked = Array.from({ length: 2 * pictures.length }, async (_, nth) => {
@@ -72,7 +72,7 @@ async function askAll(pictures: readonly string[], times: number[]): Promise<voi
 
 const until = (time: number): Promise<void> => wait(Math.max(0, time - performance.now()));
 
-/** How long it took, in milliseconds. */
+/** Returns the duration of the request in milliseconds. */
 async function get(url: string): Promise<number> {
   const startedAt = performance.now();
   const answer = await fetch(url);

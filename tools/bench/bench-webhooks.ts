@@ -21,8 +21,8 @@ const EVERY_MS = 25;
 const FLOOD = 2_000;
 
 /**
- * Webhooks: from the commit of an event to the first call of the receiver, while ten streams are live, and how many go out in a second
- * when many come at once. The events are appended here, as another process on the same database does.
+ * Webhooks: delay from the commit of an event to the receiver's first call while ten streams are live, and throughput in calls per second for many
+ * events at once. The bench appends the events directly to the database, as another process would.
  */
 export async function measureWebhooks(server: BenchServer, clip: Clip): Promise<Row[]> {
   await using opened = new AsyncDisposableStack();

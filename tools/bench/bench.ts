@@ -24,15 +24,15 @@ const EVERYTHING =
 const HELP = `npm run bench -- [options]
 
   --only ${EVERYTHING}
-                                                    what to measure; all by default
-  --streams 1,10,50                                 how many publishers at once
-  --seconds 8                                       how long ingest is watched
-  --ladder-seconds 60                               how long a ladder is watched, more than 20
-  --against FOLDER                                  another checkout of Weir, installed: both take turns at delivery and ingest
-  --rounds 5                                        how many turns each takes; of ladder-quality and assets, Weir and ffmpeg
-  --peer NAME=rtmp://127.0.0.1:port/app/{n},pid     another server that runs already, beside ours in the ingest rows
+                                                    measurements to run (default: all)
+  --streams 1,10,50                                 numbers of simultaneous publishers
+  --seconds 8                                       duration of an ingest measurement
+  --ladder-seconds 60                               duration of a ladder measurement, more than 20
+  --against FOLDER                                  another installed checkout of Weir, to compare delivery and ingest with
+  --rounds 5                                        rounds per comparison, also of ladder-quality and assets
+  --peer NAME=rtmp://127.0.0.1:port/app/{n},pid     a running server to include in the ingest measurements
 
-Prints Markdown rows as they come, and all of them as JSON on the last line. Loopback only; Linux only.
+Prints each result as a Markdown row, and all results as JSON on the last line. Loopback only; Linux only.
 `;
 
 const MEASUREMENTS = {
@@ -47,7 +47,7 @@ const MEASUREMENTS = {
   churn: measureChurn,
 };
 
-/** Whatever hangs, a run ends. */
+/** Ends the run if a measurement hangs. */
 const LONGEST_RUN_MS = 30 * 60_000;
 
 const { values: options } = parseArgs({
@@ -69,7 +69,7 @@ else await run();
 
 async function run(): Promise<void> {
   setTimeout(() => {
-    process.stderr.write("the bench took too long\n");
+    process.stderr.write("the bench exceeded 30 minutes\n");
     process.exit(1);
   }, LONGEST_RUN_MS).unref();
   if (options.against) return comparison(options.against);
@@ -109,7 +109,7 @@ async function run(): Promise<void> {
     for (const count of options.streams.split(",").map(Number)) {
       const ingest = async (target: IngestTarget) =>
         tell(...(await measureIngest(target, clip, count, Number(options.seconds))));
-      // A new process each time: memory of an earlier measurement would count as there already.
+      // A new server for each count: memory allocated for an earlier one would count as baseline.
       await withServer(folder, (server) => ingest(weirTarget(server)));
       for (const peer of peers) await ingest(peer);
     }

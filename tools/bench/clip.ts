@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPublisher } from "../../apps/server/test/support/publisher.ts";
 
-/** 375 AAC frames of 48 kHz are exactly 8 s, so that both tracks begin again together. */
+/** 375 AAC frames at 48 kHz are exactly 8 s, so both tracks can repeat together. */
 const SECONDS = 8;
 const TAG_HEADER = 11;
 const FILE_HEADER = 9;
 const TAG_SIZE = 4;
 const DATA_TAG = 18;
 
-/** One RTMP message of the clip. `isSetup` messages, which describe the tracks, are sent once. */
+/** One RTMP message of the clip. `isSetup` messages describe the tracks and are sent once. */
 interface ClipMessage {
   readonly typeId: number;
   readonly timeMs: number;
@@ -24,7 +24,7 @@ export interface Clip {
   readonly bitrateBps: number;
 }
 
-/** A moving picture of 1280x720 at 30 frames a second, a keyframe every 2 s, and a tone; encoded once for a run. Takes its own length. */
+/** Encodes the clip: moving 1280x720 pictures at 30 frames per second, a keyframe every 2 s, and a tone. Takes 8 s. */
 export async function makeClip(bFrames = 0): Promise<Clip> {
   const folder = await mkdtemp(join(tmpdir(), "weir-bench-clip-"));
   try {
@@ -32,7 +32,7 @@ export async function makeClip(bFrames = 0): Promise<Clip> {
     const size = { width: 1280, height: 720, bitrateBps: 2_000_000 };
     const encoder = await startPublisher({ url, seconds: SECONDS, bFrames, ...size });
     const failure = await encoder.ended;
-    if (failure) throw new Error(`the clip could not be made: ${failure}`);
+    if (failure) throw new Error(`encoding the clip failed: ${failure}`);
     const messages = readTags(await readFile(url)).filter(({ timeMs }) => timeMs < SECONDS * 1000);
     const bytes = messages.reduce((sum, { payload }) => sum + payload.byteLength, 0);
     return { messages, durationMs: SECONDS * 1000, bitrateBps: Math.round((bytes * 8) / SECONDS) };
@@ -41,7 +41,7 @@ export async function makeClip(bFrames = 0): Promise<Clip> {
   }
 }
 
-/** Tags of an FLV file (Adobe Flash Video File Format 10.1, annex E.4), whose bodies are RTMP messages. */
+/** Reads the tags of an FLV file (Adobe Flash Video File Format 10.1, annex E.4). Their bodies are RTMP messages. */
 function readTags(file: Buffer): ClipMessage[] {
   const messages: ClipMessage[] = [];
   for (let at = FILE_HEADER + TAG_SIZE; at + TAG_HEADER <= file.byteLength; ) {

@@ -1,26 +1,26 @@
-/** Many readers of one event feed, in a process of its own. Gets its job over the channel, tells of them when asked, ends with its parent. */
+/** Many readers of one event feed, in a separate process. Receives its job over the IPC channel, reports on request, exits with its parent. */
 import { connect } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 
 export interface ReadersJob {
   readonly port: number;
-  /** Of the feed, with its query. */
+  /** Path of the feed with its query. */
   readonly path: string;
   readonly apiKey: string;
   readonly count: number;
 }
 
 export interface ReadersReport {
-  /** Readers that are connected. */
+  /** Number of connected readers. */
   readonly open: number;
   readonly events: number;
-  /** From an event's time to its arrival, in milliseconds; a hundred thousand of them at most. */
+  /** Milliseconds from an event's timestamp to its arrival; at most 100,000 values. */
   readonly delaysMs: readonly number[];
   readonly lastAt: number;
 }
 
 const MAX_DELAYS = 100_000;
-/** Below the requests a second that a key may make. */
+/** Stays below the API's rate limit per key. */
 const AT_A_TIME = 40;
 const PAUSE_MS = 500;
 
@@ -46,7 +46,7 @@ async function connectAll({ port, path, apiKey, count }: ReadersJob): Promise<vo
   }
 }
 
-/** Resolves when the feed has begun. */
+/** Resolves when the response has started. */
 function read(port: number, head: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(head));
@@ -54,7 +54,7 @@ function read(port: number, head: string): Promise<void> {
     socket.setEncoding("latin1");
     socket.on("error", () => {});
     socket.once("data", (text: string) => {
-      if (!text.startsWith("HTTP/1.1 200 ")) throw new Error(`a reader was answered ${text.split("\r\n", 1)[0]}`);
+      if (!text.startsWith("HTTP/1.1 200 ")) throw new Error(`a reader got the response ${text.split("\r\n", 1)[0]}`);
       open += 1;
       resolve();
     });

@@ -8,7 +8,7 @@ import type { LadderRun } from "./weir-ladder.ts";
 const LONGEST_RUN_MS = 5 * 60_000;
 const execute = promisify(execFile);
 
-/** Whether the program ffmpeg is installed here. */
+/** Whether ffmpeg is installed. */
 export async function hasFfmpeg(): Promise<boolean> {
   return ffmpeg("-version").then(
     () => true,
@@ -16,7 +16,9 @@ export async function hasFfmpeg(): Promise<boolean> {
   );
 }
 
-/** The source through one ffmpeg process, with Weir's x264 settings and rates, and each rung scaled from the next larger one, as Weir's are. */
+/**
+ * Transcodes the source with one ffmpeg process, using Weir's x264 settings and bitrates. As in Weir, each rung is scaled from the next larger one.
+ */
 export async function runFfmpegLadder(
   source: LadderSource,
   rungs: readonly Rung[],
@@ -35,14 +37,14 @@ export async function runFfmpegLadder(
   return { cpuSeconds: Number(user) + Number(system), paths };
 }
 
-/** In decibels. */
+/** In dB. */
 export interface Psnr {
   readonly luma: number;
-  /** Luma and chroma together, which tells colours that have moved. */
+  /** Over luma and chroma, which detects shifted colours. */
   readonly average: number;
 }
 
-/** PSNR of a rung against a bicubic scale of the source by zimg, which keeps colours where they are: chroma samples stand at the left. */
+/** PSNR of a rung against the source scaled by zimg (bicubic), which keeps left-sited chroma samples in position. */
 export async function psnrOf(path: string, { width, height }: Rung, source: LadderSource): Promise<Psnr> {
   const compare = `[1:v]zscale=${width}:${height}:filter=bicubic:chromalin=left:chromal=left[reference];[0:v][reference]psnr`;
   const inputs = [...read(path, source), ...read(source.path, source)];
@@ -65,7 +67,7 @@ function read(path: string, { frameRate }: LadderSource): string[] {
   return ["-f", "h264", "-framerate", String(frameRate), "-i", path];
 }
 
-/** What it logs. Throws with its last words when it fails. */
+/** Returns the log. Throws if ffmpeg fails. */
 export async function ffmpeg(...options: string[]): Promise<string> {
   const { stderr } = await execute("ffmpeg", ["-hide_banner", "-nostdin", "-nostats", "-y", ...options], {
     timeout: LONGEST_RUN_MS,

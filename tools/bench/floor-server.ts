@@ -1,4 +1,7 @@
-/** The least that Node can do for a request: bodies from memory on a bare server. Gets them over the channel, tells its port, ends with its parent. */
+/**
+ * Baseline for delivery: a bare Node server that sends bodies from memory. Receives them over the IPC channel, reports its port, exits with its
+ * parent.
+ */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

@@ -6,7 +6,7 @@ const agent = new Agent({ keepAlive: true });
 export interface HttpAnswer {
   readonly status: number;
   readonly body: Buffer;
-  /** `performance.now()` when the last byte was there. */
+  /** `performance.now()` after the last byte. */
   readonly at: number;
 }
 
@@ -25,7 +25,7 @@ export function fetchBytes(url: string): Promise<HttpAnswer> {
   });
 }
 
-/** The playlist of a live stream's video, asked for again and again until there is one. */
+/** URL of a live stream's video playlist, polled until it exists. */
 export async function videoPlaylistUrl(hlsUrl: string): Promise<string> {
   const until = performance.now() + ANSWER_WITHIN_MS;
   while (performance.now() < until) {
@@ -37,7 +37,7 @@ export async function videoPlaylistUrl(hlsUrl: string): Promise<string> {
   throw new Error(`no video at ${hlsUrl}`);
 }
 
-/** Address of a playlist's newest part, and what to ask for to be told of the one after it. */
+/** URI of a playlist's newest part, and the position of the part after it. */
 export function newestPart(playlist: string): {
   readonly uri: string;
   readonly msn: number;
@@ -49,10 +49,10 @@ export function newestPart(playlist: string): {
   return { uri: name, msn: Number(msn), nextPart: Number(part) + 1 };
 }
 
-/** Decoding time of a fragment's first sample, in milliseconds of a 90 kHz track (`tfdt`, ISO/IEC 14496-12 8.8.12). */
+/** Decode time of a fragment's first sample in milliseconds, for a 90 kHz track (`tfdt`, ISO/IEC 14496-12 8.8.12). */
 export function fragmentStartMs(fragment: Buffer): number {
   const at = fragment.indexOf("tfdt");
-  if (at < 0) throw new Error("this is no fragment");
+  if (at < 0) throw new Error("not a fragment");
   const isLong = fragment.readUInt8(at + 4) === 1;
   const ticks = isLong ? Number(fragment.readBigUInt64BE(at + 8)) : fragment.readUInt32BE(at + 8);
   return ticks / 90;

@@ -3,11 +3,19 @@ import { avcParameterSets, lengthPrefixedToAnnexB } from "@weir/formats/codecs";
 import { readVideoTag } from "@weir/formats/flv";
 import { encodeFlv } from "../../apps/server/test/support/flv-file.ts";
 
+/** The x264 preset and the rungs, the same for Weir and ffmpeg. */
+export const LADDER_PRESET = "veryfast";
+export const LADDER_PROFILES = [
+  { name: "720p", width: 1280, height: 720, bitrate: 3_000_000, fps: 0 },
+  { name: "480p", width: 854, height: 480, bitrate: 1_600_000, fps: 0 },
+  { name: "360p", width: 640, height: 360, bitrate: 800_000, fps: 0 },
+];
+
 const SECONDS = 12;
 const TICKS_PER_MS = 90;
 const VIDEO_TAG = 9;
 
-/** The pictures of a clip as a broadcaster sends them, and the same in a file for ffmpeg. */
+/** The pictures of a clip, as a broadcaster sends them and as a file for ffmpeg. */
 export interface LadderSource {
   readonly width: number;
   readonly height: number;
@@ -17,18 +25,18 @@ export interface LadderSource {
   /** The body of `avcC`. */
   readonly config: Uint8Array;
   readonly pictures: readonly SourcePicture[];
-  /** H.264 as a byte stream, which carries no times. */
+  /** H.264 byte stream without timestamps. */
   readonly path: string;
 }
 
 interface SourcePicture {
   readonly isIndependent: boolean;
-  /** PTS and DTS: there are no B-frames. */
+  /** PTS and DTS are equal: there are no B-frames. */
   readonly ticks: number;
   readonly data: Uint8Array;
 }
 
-/** 12 seconds of a moving picture, 1920x1080 at 30 frames a second and 8 Mbit/s, with a keyframe every 2 s. */
+/** Encodes 12 seconds of moving pictures, 1920x1080 at 30 frames per second and 8 Mbit/s, with a keyframe every 2 s. */
 export async function makeLadderSource(path: string): Promise<LadderSource> {
   const shape = { width: 1920, height: 1080, frameRate: 30, gopSeconds: 2, seconds: SECONDS };
   const tags = await encodeFlv({ ...shape, bitrateBps: 8_000_000, audio: false, inRealTime: false });
@@ -50,7 +58,7 @@ export async function makeLadderSource(path: string): Promise<LadderSource> {
   return { ...shape, config, pictures, path };
 }
 
-/** Pictures with 4-byte lengths, to a file that ffmpeg reads as `h264`. */
+/** Writes pictures with 4-byte lengths to a file that ffmpeg reads as `h264`. */
 export async function writeByteStream(
   path: string,
   config: Uint8Array,

@@ -2,19 +2,19 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const NANOSECONDS = 1e9;
 
-/** What a process and its descendants have used so far (CPU), and hold (PSS: shared pages count in parts). Linux only. */
+/** CPU used so far and memory held (PSS: shared pages are divided among their users). Linux only. */
 export interface ProcessCost {
   readonly cpuSeconds: number;
   readonly pssBytes: number;
 }
 
-/** Every process below `pid`, itself included. */
+/** `pid` and all its descendants. */
 export function processTree(pid: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
     const id = Number(name);
     const stat = Number.isInteger(id) ? read(`/proc/${id}/stat`) : null;
-    // The name in parentheses may hold anything; the parent is the second word behind it.
+    // The name in parentheses may contain anything. The parent's pid is the second field after it.
     if (stat) parents.set(id, Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]));
   }
   const tree = [pid];
@@ -36,7 +36,7 @@ export function costOf(pids: readonly number[]): ProcessCost {
 
 const TICKS_PER_SECOND = 100;
 
-/** Of this process and of the children that have ended. */
+/** CPU of this process and its exited children. */
 export function ownCpuSeconds(): number {
   const stat = read("/proc/self/stat") ?? "";
   const [user, system, childUser, childSystem] = stat
@@ -52,14 +52,14 @@ export function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${pid}/status`) ?? "")?.[1] ?? 0) * 1024;
 }
 
-/** Seconds of CPU that the processes take while `work` runs. */
+/** CPU seconds that the processes use while `work` runs. */
 export async function cpuDuring(pids: readonly number[], work: () => Promise<unknown>): Promise<number> {
   const before = costOf(pids).cpuSeconds;
   await work();
   return costOf(pids).cpuSeconds - before;
 }
 
-/** Null where the process is gone, or not ours to look into. */
+/** Null if the process has exited or is not readable. */
 function read(path: string): string | null {
   try {
     return readFileSync(path, "utf8");

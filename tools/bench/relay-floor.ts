@@ -1,6 +1,6 @@
 /**
- * The least that Node can do to forward broadcasts: what comes from a sender goes as it is to its readers, once every 100 ms. Readers belong
- * to the senders in turn. Tells its two ports over the channel, ends with its parent.
+ * Baseline for forwarding: a bare Node process that relays each sender's bytes to its readers every 100 ms. Readers are assigned to the senders in
+ * turn. Reports its two ports over the IPC channel, exits with its parent.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 

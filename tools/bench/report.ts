@@ -13,20 +13,19 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** `share` of 0 to 1: the value that so many are not above. */
+/** The smallest value that at least this share (0 to 1) of the values do not exceed. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
-/** What a figure is worth nothing without. */
+/** The machine that the figures were measured on. */
 export function machine(): string {
   const [first] = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);
   return `${cpus().length} × ${first?.model.trim() ?? "unknown"}, ${memory} GiB, Linux ${release()}, Node ${process.version}`;
 }
 
-/** A Markdown row. */
 export function formatRow({ what, value, unit }: Row): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return `| ${what} | ${value.toFixed(digits)}${unit && ` ${unit}`} |`;

@@ -1,4 +1,3 @@
-import { createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import {
@@ -13,18 +12,14 @@ import {
   writeMessage,
 } from "@weir/formats/rtmp";
 import type { Clip } from "./clip.ts";
+import { CRYPTO } from "./handshake-crypto.ts";
 
 const CHUNK_SIZE = 4096;
 const ANSWER_BYTES = 1 + 2 * HANDSHAKE_BYTES;
 const ACCEPTED_WITHIN_MS = 10_000;
-const CRYPTO = {
-  hmacSha256: (key: Uint8Array, data: Uint8Array): Uint8Array => createHmac("sha256", key).update(data).digest(),
-  random: (bytes: number): Uint8Array => new Uint8Array(randomBytes(bytes)),
-};
-
-/** A publisher without an encoder: sends a clip over and over, each message when it is due. Many fit into one process. */
+/** A publisher without an encoder: sends a clip repeatedly, each message when due. Many senders fit into one process. */
 export class RtmpSender {
-  /** `performance.now()` when the connection was asked for, and when the first message was due. */
+  /** `performance.now()` when the connection was opened, and when the first message was due. */
   readonly connectedAt = performance.now();
   startedAt = 0;
   readonly #socket: Socket;
@@ -38,7 +33,7 @@ export class RtmpSender {
     this.#clip = clip;
   }
 
-  /** Resolves when the server has accepted and the clip runs. `url` is `rtmp://host:port/app/key`. Throws the server's reason. */
+  /** Resolves when the server has accepted the stream and the clip plays. `url` is `rtmp://host:port/app/key`. Throws with the server's reason. */
   static async start(url: string, clip: Clip): Promise<RtmpSender> {
     const { hostname, port, pathname } = new URL(url);
     const [, app = "", ...name] = pathname.split("/");
@@ -52,7 +47,7 @@ export class RtmpSender {
     return sender;
   }
 
-  /** The same bytes to somebody who does not look at them: no handshake, no commands. */
+  /** Sends the same bytes without handshake and commands, to a receiver that does not parse them. */
   static async startRaw(port: number, clip: Clip): Promise<RtmpSender> {
     const socket = connect(port, "127.0.0.1").setNoDelay(true);
     const sender = new RtmpSender(socket, clip);
@@ -68,7 +63,7 @@ export class RtmpSender {
     return !this.#socket.destroyed;
   }
 
-  /** As a person who presses stop. */
+  /** Ends the broadcast as an encoder's stop button does. */
   async stop(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     if (this.#socket.destroyed) return;
@@ -104,7 +99,7 @@ export class RtmpSender {
     });
     const hello = clientHello(CRYPTO, false);
     const object = { app, type: "nonprivate", tcUrl: `rtmp://${host}/${app}` };
-    // Servers take C2 as it comes, so nothing has to be waited for.
+    // Servers accept any C2, so there is no need to wait for S1.
     this.#socket.write(Buffer.concat([hello, hello.subarray(1)]));
     this.#write(MESSAGE.setChunkSize, 0, 0, uint32Payload(CHUNK_SIZE), 128);
     this.#write(MESSAGE.commandAmf0, 0, 0, writeCommand("connect", 1, object));

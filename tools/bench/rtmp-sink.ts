@@ -1,4 +1,3 @@
-import { createHmac, randomBytes } from "node:crypto";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import {
   answerHandshake,
@@ -11,13 +10,9 @@ import {
   writeCommand,
   writeMessage,
 } from "@weir/formats/rtmp";
+import { CRYPTO } from "./handshake-crypto.ts";
 
-const CRYPTO = {
-  hmacSha256: (key: Uint8Array, data: Uint8Array): Uint8Array => createHmac("sha256", key).update(data).digest(),
-  random: (bytes: number): Uint8Array => new Uint8Array(randomBytes(bytes)),
-};
-
-/** An RTMP server that takes every broadcast and forgets it. */
+/** An RTMP server that accepts every broadcast and discards it. */
 export class RtmpSink {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -36,7 +31,7 @@ export class RtmpSink {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Broadcasts that come now. */
+  /** Number of current broadcasts. */
   get count(): number {
     return this.#sockets.size;
   }

@@ -4,13 +4,16 @@ import { silentLog } from "../../apps/server/src/platform/log.ts";
 import { type LadderSource, writeByteStream } from "./ladder-source.ts";
 import { costOf } from "./process-cost.ts";
 
-/** What one encoder made of the source: a file for each rung, in their order. */
+/** The output of one encoder: one file per rung, in order. */
 export interface LadderRun {
   readonly cpuSeconds: number;
   readonly paths: readonly string[];
 }
 
-/** The source through a transcoding child of the server's own pool. CPU counts from when its encoders are open: the pool starts children ahead. */
+/**
+ * Transcodes the source with a child of the server's transcode pool. CPU is counted from when the encoders are open, since the pool starts children
+ * in advance.
+ */
 export async function runWeirLadder(
   source: LadderSource,
   rungs: readonly Rung[],
@@ -37,7 +40,7 @@ export async function runWeirLadder(
 }
 
 interface Made {
-  /** By rung. */
+  /** By rung index. */
   readonly configs: ReadonlyMap<number, Uint8Array>;
   readonly pictures: ReadonlyMap<number, readonly Uint8Array[]>;
   readonly cpuSeconds: number;
@@ -65,7 +68,7 @@ function transcode(pool: TranscodePool, source: LadderSource, rungs: readonly Ru
   return promise;
 }
 
-/** A segment begins at each keyframe. */
+/** Starts a segment at each keyframe. */
 function* framesOf({ pictures }: LadderSource): Generator<Uint8Array> {
   let msn = 0;
   for (const { isIndependent, ticks, data } of pictures) {
