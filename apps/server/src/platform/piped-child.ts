@@ -37,7 +37,7 @@ export function startPipedChild<Message>({ program, read, take, unreadable, ende
       child.kill("SIGKILL");
     }
   });
-  child.once("error", (error) => ended(`cannot start: ${error.message}`));
+  child.on("error", (error) => ended(`cannot start: ${error.message}`));
   child.once("close", (code, signal) => ended(`ended with ${signal ?? `code ${code}`}`));
   return { child, input };
 }

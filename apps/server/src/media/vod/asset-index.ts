@@ -1,7 +1,7 @@
 import type { MediaIndex, StoredRendition, StoredSegment, StoredTrack } from "../../ports/index.ts";
 import type { MadeSpan } from "./vod-protocol.ts";
 
-/** One rendition of the spans that were made of it, in any order; where one is missing, its segments are gaps. */
+/** Assembles one rendition from its spans, in any order. Segments without a span become gaps. */
 export function renditionOf(
   rendition: string,
   spans: readonly MadeSpan[],

@@ -2,7 +2,7 @@ import type { AssetProfile, LadderProfile } from "../../ports/index.ts";
 import { planLadder, type Rung } from "../ladder/ladder-plan.ts";
 import type { NamedRung, ScannedPicture } from "./vod-protocol.ts";
 
-/** A rung of an asset, with the name that its MP4 has. */
+/** A rung of an asset, with the name of its MP4. */
 export interface AssetRung extends NamedRung {
   readonly name: string;
 }
@@ -12,20 +12,20 @@ const DEFAULT_LADDER = [
   { name: "720p0", width: 1280, height: 720, bitrate: 4_000_000 },
 ];
 const DEFAULT_QUALITY = 24;
-/** A rung of a small part of the source's pixels needs a little more than that part of its bits. */
+/** A smaller picture needs slightly more bits per pixel, so a rung gets its share of the source's bitrate times this. */
 const AREA_MARGIN = 1.2;
 const MIN_BITRATE = 100_000;
-/** Of pictures that are coded anew in their own size: the ceiling, not the aim. */
+/** Maximum bitrate of a source rendition that is re-encoded at its own size; quality decides the actual rate. */
 const BITS_PER_PIXEL = 0.12;
 const MIN_SOURCE_BITRATE = 300_000;
-/** Above it pictures are left out: no screen that is common shows more. */
+/** Above this rate, frames are dropped: common screens show no more. */
 const MAX_FRAME_RATE = 60;
 const RATE_TOLERANCE = 1.02;
-/** H.264 has no level for more. */
+/** The largest H.264 level allows no more. */
 const MAX_ENCODED = { long: 4096, short: 2304 };
 const NAME = /^[\w-]{1,64}$/;
 
-/** The rungs to encode: those of the default ladder or the profiles, and one in the source's size where the source cannot be played as it is. */
+/** The rungs to encode: from the default ladder or the profiles, plus one at the source's size if the source itself cannot be played. */
 export function planAsset(picture: ScannedPicture, profiles: readonly AssetProfile[] | null): AssetRung[] {
   const { width, height, isCopied } = picture;
   const source = {
@@ -73,7 +73,7 @@ function within(width: number, height: number): { width: number; height: number 
   return { width: width * scale, height: height * scale };
 }
 
-/** Only what is smaller than the source in pixels and in bits. */
+/** Keeps only rungs smaller than the source, in pixels and in bitrate. */
 function defaultLadder({ width, height, bitrateBps, isCopied }: ScannedPicture): LadderProfile[] {
   return DEFAULT_LADDER.flatMap(({ name, width: w, height: h, bitrate }) => {
     const share = (w * h) / (width * height);

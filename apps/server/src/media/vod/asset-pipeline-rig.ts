@@ -1,4 +1,4 @@
-/** For tests: a pipeline with a store and a folder of its own, and what it tells. */
+/** For tests: a pipeline with its own store and folder, and a ledger that records its reports. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -21,7 +21,7 @@ import { SourceFiles } from "./source-files.ts";
 import { VodChildren } from "./vod-children.ts";
 import { VodTurns } from "./vod-turns.ts";
 
-/** Keeps what is told. */
+/** Records the reports. */
 export class KeptLedger implements AssetLedger {
   readonly told: string[] = [];
   playableMedia: MediaIndex | null = null;
@@ -36,7 +36,7 @@ export class KeptLedger implements AssetLedger {
   }
 
   get media(): MediaIndex {
-    return this.#media ?? expect.fail(this.sentence || "nothing was made");
+    return this.#media ?? expect.fail(this.sentence || "the pipeline made nothing");
   }
 
   async beginProcessing(): Promise<AssetWork | null> {
@@ -90,7 +90,7 @@ export class AssetPipelineRig implements AsyncDisposable {
     return new AssetPipelineRig(folder, store, new AssetPipeline(settings));
   }
 
-  /** The bytes of the MP4 of a rendition. */
+  /** The bytes of a rendition's MP4. */
   async mp4(media: MediaIndex, rendition: string): Promise<Buffer> {
     const { store } = this;
     const readInit = async (of: string, init: string) => buffer(await store.read(`${media.keyPrefix}${of}/${init}`));

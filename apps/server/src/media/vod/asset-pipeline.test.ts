@@ -43,7 +43,7 @@ class ChildrenOfTest extends VodChildren {
 }
 
 async function startRig(bytes: Uint8Array | null = null) {
-  // Each start of a child leaves a line.
+  // Each start of a child adds a line.
   const starts = join(clip.path, `../starts-${randomUUID()}`);
   const children = new ChildrenOfTest(systemClock, {
     prefix: ["/bin/sh", "-c", `echo started >> "$0"; exec "$@"`, starts],
@@ -70,7 +70,7 @@ async function startRig(bytes: Uint8Array | null = null) {
   };
 }
 
-test("a source that players take plays before its rungs are made, and is bit for bit the same pictures", async () => {
+test("a playable source can be watched before its rungs are encoded, with bit-exact pictures", async () => {
   await using rig = await startRig();
   await rig.process();
   const { ledger, children } = rig;
@@ -97,7 +97,7 @@ test("a source that players take plays before its rungs are made, and is bit for
   }
 });
 
-test("a run that follows a killed one goes on at its chunk, and makes nothing twice", async () => {
+test("a run after a kill continues at the interrupted chunk and repeats no work", async () => {
   await using rig = await startRig();
   rig.children.failsAt = "chunk 9";
   await expect(rig.process()).rejects.toThrow(ChildFailed);
@@ -108,7 +108,7 @@ test("a run that follows a killed one goes on at its chunk, and makes nothing tw
   expect(rig.ledger.media.renditions[1]?.segments).toHaveLength(15);
 });
 
-test("a deleted asset is given up, and its owner's wish let through", async () => {
+test("processing of a deleted asset stops with AssetNotWanted", async () => {
   await using rig = await startRig();
   rig.ledger.isWanted = false;
   await expect(rig.process()).rejects.toThrow(AssetNotWanted);
@@ -121,10 +121,10 @@ test("an aborted run ends its child", async () => {
   await expect(running).rejects.toThrow("closing");
 });
 
-test("a file that is none fails with a sentence, and leaves nothing behind", async () => {
+test("an invalid file fails with a message and leaves no objects", async () => {
   await using rig = await startRig(Buffer.from("#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"));
   await rig.process();
   expect(rig.ledger.told).toEqual(["failed"]);
-  expect(rig.ledger.sentence).toMatch(/^This file holds no video or audio that can be read/);
+  expect(rig.ledger.sentence).toMatch(/^This file contains no readable video or audio/);
   expect(await rig.store.size(`${OUT}notes/scan.json`)).toBeNull();
 });

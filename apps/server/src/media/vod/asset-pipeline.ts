@@ -14,12 +14,12 @@ import type { FileChildren, VodChildren } from "./vod-children.ts";
 import type { EncodeJob, FramedMessage, MadeSpan, ScanJob, ScannedFile, ScannedPicture } from "./vod-protocol.ts";
 import type { VodTurns } from "./vod-turns.ts";
 
-/** Players load a segment before they show its first picture. */
+/** Players load a whole segment before they show its first frame. */
 const SEGMENT_SECONDS = 4;
 const MAX_SEGMENT_SECONDS = 10;
-/** Longer videos have an MP4 of their source quality alone, unless asked otherwise. */
+/** For longer videos only the source rendition has an MP4, unless the customer asked for more. */
 const SHORT_SECONDS = 120;
-/** How much of the work is reading the file through. */
+/** Share of the progress that reading the file accounts for. */
 const SCAN_SHARE = 0.1;
 const TELL_MS = 1_000;
 
@@ -29,23 +29,23 @@ export interface AssetPipelineSettings {
   readonly store: ObjectStore;
   readonly sources: SourceFiles;
   readonly children: VodChildren;
-  /** A scan is short, and an asset that waits for its own cannot be watched: scans do not wait for chunks. */
+  /** Scans have their own slots: they are short, and an asset cannot be watched before its scan. */
   readonly scans: VodTurns;
   readonly chunks: VodTurns;
-  /** x264's. */
+  /** The x264 preset. */
   readonly preset: string;
 }
 
-/** A scan as it is noted: the file, and the spans of source and sound. */
+/** The stored result of a scan: the file, and the spans of the source rendition and the audio. */
 interface Scanned {
   readonly file: ScannedFile;
   readonly spans: readonly MadeSpan[];
 }
 
 /**
- * From a customer's file to everything that plays: one child reads the file through and makes the source's own rendition and the sound; from then
- * on it can be watched. Then children make the rungs, chunk by chunk. Finished work is noted in the store, so a run that follows a killed one
- * goes on behind it.
+ * Turns a customer's file into everything that plays. One child reads the file and makes the source rendition and the audio; from then on the asset
+ * can be watched. Then children encode the rungs, chunk by chunk. Finished work is recorded in the store, so that a run after a crash continues
+ * behind it.
  */
 export class AssetPipeline implements AssetProcessor {
   readonly #settings: AssetPipelineSettings;
@@ -88,7 +88,7 @@ export class AssetPipeline implements AssetProcessor {
     const index = indexOf(work, [...spans, ...encoded], picture, rungs);
     if (picture && !index.renditions.some(({ track }) => track.kind === "video"))
       throw new FileRefused(
-        "None of the pictures of this file can be decoded: it is damaged. Export it again, or upload it again.",
+        "No picture of this file can be decoded: the file is damaged. Export it again, or upload it again.",
       );
     await ledger.finished(assetId, { ...index, mp4s: await this.#mp4sOf(index, rungs, work, made) });
   }
@@ -106,7 +106,7 @@ export class AssetPipeline implements AssetProcessor {
     const job: ScanJob = { type: "scan", epoch: work.attempt, segmentSeconds, mayCopyVideo: true };
     const scanned = await this.#scanAs(job, children, made, progress, signal).catch(async (error: unknown) => {
       if (!(error instanceof CannotCopy)) throw error;
-      this.#settings.log.info({ assetId: work.assetId, reason: error.message }, "the asset's pictures are coded anew");
+      this.#settings.log.info({ assetId: work.assetId, reason: error.message }, "re-encoding the asset's video");
       await made.dropAll();
       return this.#scanAs({ ...job, mayCopyVideo: false }, children, made, progress, signal);
     });
@@ -132,7 +132,7 @@ export class AssetPipeline implements AssetProcessor {
       if (message.type === "progress") await progress.tell(message.done * SCAN_SHARE);
     };
     await scans.run(() => children.run(job, onMessage, signal));
-    if (!file) throw new Error("a scan ended without telling what it found");
+    if (!file) throw new Error("a scan ended without a result");
     return { file, spans };
   }
 
@@ -154,13 +154,13 @@ export class AssetPipeline implements AssetProcessor {
       const sum = [...parts.values()].reduce((total, part) => total + part, 0);
       return progress.tell(SCAN_SHARE + (sum / picture.segments.length) * (1 - SCAN_SHARE));
     };
-    // The first that fails ends the others, and none is left running behind it.
+    // The first failure aborts the other lanes, and `allSettled` waits for them.
     const failing = new AbortController();
     const stop = AbortSignal.any([signal, failing.signal]);
     const made: MadeSpan[] = [];
     const left = chunks.values();
-    // No more lanes than there are places: the chunks of other assets come in between.
-    const lanes = Array.from({ length: Math.min(turns.places, chunks.length) }, async () => {
+    // No more lanes than slots, so that chunks of other assets are encoded in between.
+    const lanes = Array.from({ length: Math.min(turns.slots, chunks.length) }, async () => {
       for (const chunk of left) {
         const spans = await turns.run(async () => {
           stop.throwIfAborted();
@@ -210,7 +210,7 @@ export class AssetPipeline implements AssetProcessor {
     return spans;
   }
 
-  /** Children take memory, and no more are held than work. */
+  /** Idle children hold memory, so they end while other work waits for a slot. */
   async #restWhereOthersWait(children: FileChildren): Promise<void> {
     if (!this.#settings.chunks.isFree) await children.rest();
   }
@@ -243,7 +243,7 @@ export class AssetPipeline implements AssetProcessor {
   }
 }
 
-/** Everything that is made, the best picture first. */
+/** The index of everything made so far, best video first. */
 function indexOf(
   work: AssetWork,
   spans: readonly MadeSpan[],
@@ -262,10 +262,10 @@ function indexOf(
 }
 
 function lostSource({ key }: ObjectNotFound): Error {
-  return new Error(`the stored file of the asset is not in the object store (${key})`);
+  return new Error(`the asset's source file is missing from the object store (${key})`);
 }
 
-/** Tells how much is done, now and then. */
+/** Reports progress at most once per second. */
 class Progress {
   readonly #clock: Clock;
   readonly #tell: (done: number) => Promise<void>;

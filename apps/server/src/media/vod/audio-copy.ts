@@ -4,10 +4,10 @@ import type { SourceTrack } from "./source-file.ts";
 
 const ADTS_HEADER = 7;
 const ADTS_WITH_CHECKSUM = 9;
-/** More channels are mixed down. */
+/** More channels are downmixed. */
 const MAX_CHANNELS = 2;
 
-/** Sound that players take as it is: AAC of one or two channels. */
+/** Audio that players can play unchanged: AAC with one or two channels. */
 export class AudioCopy {
   readonly track: AacTrack;
   readonly #hasHeaders: boolean;
@@ -17,7 +17,7 @@ export class AudioCopy {
     this.#hasHeaders = hasHeaders;
   }
 
-  /** `first` is the track's first packet. Null where the sound must be coded anew. */
+  /** `first` is the track's first packet. Null if the audio must be re-encoded. */
   static of({ stream, codec }: SourceTrack, first: Uint8Array): AudioCopy | null {
     if (codec !== "aac") return null;
     const { extradata } = stream.codecpar;
@@ -33,7 +33,7 @@ export class AudioCopy {
     }
   }
 
-  /** The raw frame. */
+  /** The AAC frame without its ADTS header. */
   frameOf(packet: Uint8Array): Uint8Array {
     if (!this.#hasHeaders) return Uint8Array.from(packet);
     const hasChecksum = ((packet[1] ?? 0) & 1) === 0;
@@ -41,7 +41,7 @@ export class AudioCopy {
   }
 }
 
-/** The AudioSpecificConfig that a frame's ADTS header stands for (ISO/IEC 14496-3 1.A.3.2). */
+/** The AudioSpecificConfig equivalent to a frame's ADTS header (ISO/IEC 14496-3 1.A.3.2). */
 function configOfHeader(frame: Uint8Array): Buffer | null {
   const [sync = 0, marker = 0, shape = 0, channels = 0] = frame;
   if (frame.byteLength < ADTS_HEADER || sync !== 0xff || (marker & 0xf6) !== 0xf0) return null;

@@ -10,14 +10,14 @@ import { FileRefused } from "./refusal.ts";
 import type { SourceTrack } from "./source-file.ts";
 
 const BITRATE_PER_CHANNEL = 64_000;
-/** Rates that every player takes; others become the last one. */
+/** Sample rates that every player supports; others are resampled to the last one. */
 const RATES = [32_000, 44_100, 48_000];
-/** A hole in the sound that is longer than the longest video is a wrong time. */
+/** Timestamps beyond the longest accepted file are wrong and ignored. */
 const MAX_SECONDS = 24 * 3600;
-/** Broken packets in a row without any sound. */
+/** Consecutive undecodable packets before any audio was produced. */
 const HOPELESS_PACKETS = 200;
 
-/** Decodes any sound and codes it as AAC of one or two channels; holes are filled with silence. */
+/** Decodes audio and re-encodes it as AAC with one or two channels. Gaps are filled with silence. */
 export class AudioEncoder {
   readonly track: AacTrack;
   readonly #decoder: CodecContext;
@@ -32,7 +32,7 @@ export class AudioEncoder {
   private constructor(decoder: CodecContext, encoder: CodecContext) {
     this.#decoder = decoder;
     this.#encoder = encoder;
-    // Fills holes, and leaves out what is before the beginning.
+    // Fills gaps, and drops samples before the start.
     const resample = (): string => `async=1:first_pts=${this.#samplesOut}`;
     this.#reshaper = new AudioReshaper({ encoder, unitsPerSecond: ({ sampleRate }) => sampleRate, resample });
     for (const each of [this.#frame, this.#filtered, this.#packet]) each.alloc();
@@ -44,18 +44,18 @@ export class AudioEncoder {
     const { codecpar } = stream;
     const codec = Codec.findDecoder(codecpar.codecId);
     if (!codec)
-      throw new FileRefused(`This build of FFmpeg has no decoder for the file's sound (${name}). Export it with AAC.`);
+      throw new FileRefused(`This build of FFmpeg has no decoder for the file's audio (${name}). Export it with AAC.`);
     const decoder = new CodecContext();
     decoder.allocContext3(codec);
-    check(codecpar.toContext(decoder), "cannot describe the sound");
+    check(codecpar.toContext(decoder), "cannot configure the audio decoder");
     decoder.pktTimebase = stream.timeBase;
     decoder.threadCount = 1;
     if ((await decoder.open2(codec)) < 0 || codecpar.sampleRate <= 0 || codecpar.channels <= 0)
-      throw new FileRefused(`The sound of this file (${name}) cannot be decoded. Export it again with AAC.`);
+      throw new FileRefused(`The audio of this file (${name}) cannot be decoded. Export it again with AAC.`);
     return new AudioEncoder(decoder, await openEncoder(codecpar.sampleRate, Math.min(2, codecpar.channels)));
   }
 
-  /** Decode one packet whose first sample stands at `ticks`; null for one without a time. */
+  /** Decodes one packet whose first sample is at `ticks`, or null if it has no timestamp. */
   take(packet: Packet, ticks: number | null): AudioFrame[] {
     if (this.#decoder.sendPacketSync(packet) < 0) return this.#isBroken();
     return this.#receive(ticks);
@@ -66,14 +66,14 @@ export class AudioEncoder {
     if (!this.#hasBegun) return frames;
     this.#reshaper.finish();
     frames.push(...this.#encodeFiltered());
-    check(this.#encoder.sendFrameSync(null), "cannot end the sound");
+    check(this.#encoder.sendFrameSync(null), "cannot flush the audio encoder");
     frames.push(...this.#drain());
     return frames;
   }
 
   #isBroken(): AudioFrame[] {
     if (++this.#broken >= HOPELESS_PACKETS && this.#samplesOut === 0)
-      throw new FileRefused("The sound of this file cannot be decoded: it is damaged. Export it again with AAC.");
+      throw new FileRefused("The audio of this file cannot be decoded: it is damaged. Export it again with AAC.");
     return [];
   }
 
@@ -105,12 +105,12 @@ export class AudioEncoder {
   #encodeFiltered(): AudioFrame[] {
     const frames: AudioFrame[] = [];
     while (this.#reshaper.pull(this.#filtered)) {
-      // The filter fills every hole, so samples can be counted.
+      // The filter fills every gap, so counting samples gives the time.
       this.#filtered.pts = BigInt(this.#samplesOut);
       this.#samplesOut += this.#filtered.nbSamples;
       const sent = this.#encoder.sendFrameSync(this.#filtered);
       this.#filtered.unref();
-      check(sent, "cannot code the sound");
+      check(sent, "cannot encode audio");
       frames.push(...this.#drain());
     }
     return frames;
@@ -121,9 +121,9 @@ export class AudioEncoder {
     for (;;) {
       const received = this.#encoder.receivePacketSync(this.#packet);
       if (received === AVERROR_EAGAIN || received === AVERROR_EOF) return frames;
-      check(received, "cannot code the sound");
+      check(received, "cannot encode audio");
       const time = Number(this.#packet.pts);
-      // The first one is what the coder needs to swing in.
+      // Frames before 0 are the encoder's priming samples.
       if (time >= 0) frames.push({ time, data: Uint8Array.from(this.#packet.data ?? []) });
       this.#packet.unref();
     }

@@ -3,15 +3,15 @@ import type { AacTrack } from "../packet.ts";
 import { TICKS_PER_SECOND } from "../packet.ts";
 
 export interface AudioFrame {
-  /** In samples. */
+  /** Presentation time in samples. */
   readonly time: number;
   readonly data: Uint8Array;
 }
 
-/** No file is filled up with more silence than that. */
+/** Limits the silence generated for a file with wrong timestamps. */
 const MAX_SILENCE_SECONDS = 24 * 3600;
 
-/** Frames of sound one after the other, counted in samples: holes are filled with silence, and what overlaps is left out. */
+/** Places audio frames on a continuous timeline counted in samples: gaps are filled with silent frames, overlapping frames are dropped. */
 export class AudioLine {
   readonly #rate: number;
   readonly #frameSamples: number;
@@ -24,7 +24,7 @@ export class AudioLine {
     this.#silence = silentAacFrame(channels);
   }
 
-  /** The encoded frames of the frame at `ticks`, in order. Without a time it follows the one before. */
+  /** The frames to write for the frame at `ticks`, in order. Without a timestamp it follows the previous frame. */
   *place(ticks: number | null, data: Uint8Array): Generator<AudioFrame, void> {
     const size = this.#frameSamples;
     const at = ticks === null ? (this.#next ?? 0) : Math.round((ticks * this.#rate) / TICKS_PER_SECOND);

@@ -11,13 +11,13 @@ import { SegmentWriter, type Send } from "./segment-writer.ts";
 import { SourceFile } from "./source-file.ts";
 import type { EncodeJob, NamedRung, SegmentStart } from "./vod-protocol.ts";
 
-/** Of FFmpeg's AVFieldOrder. */
+/** Values of FFmpeg's AVFieldOrder that are not interlaced: unknown and progressive. */
 const PROGRESSIVE = new Set([0, 1]);
-/** The first picture behind a seek may lie so far behind the place that was asked for: files round times. */
+/** How far the first picture after a seek may be behind the requested time: containers round timestamps. */
 const SEEK_TOLERANCE_TICKS = TICKS_PER_SECOND / 20;
 const PROGRESS_PICTURES = 15;
 
-/** Make the segments of a job in all its rungs; each picture is decoded once. Throws `FileRefused`. */
+/** Encodes the segments of a job in all its rungs, decoding each picture once. Throws `FileRefused`. */
 export async function encodeChunk(sources: readonly [number, number], job: EncodeJob, send: Send): Promise<void> {
   const rungs: VodRung[] = [];
   for (const rung of job.rungs) rungs.push(await VodRung.open(rung, job, send));
@@ -26,10 +26,12 @@ export async function encodeChunk(sources: readonly [number, number], job: Encod
   for (const rung of rungs) await rung.end(job.endTicks);
 }
 
-/** A file that is found by its times alone is looked for a little earlier: what is decoded first is shown later. */
+/**
+ * Seeking by timestamp may land too late in files without an index, whose order is the decoding order. The second attempt seeks one second earlier.
+ */
 const EARLIER_TICKS = [0, TICKS_PER_SECOND];
 
-/** Decode what the job asks for. Where a file's index leads elsewhere, everything before is decoded too. */
+/** Decodes the job's part of the file. If seeking does not work, it decodes everything before it too. */
 async function decodeChunk(
   [first, second]: readonly [number, number],
   job: EncodeJob,
@@ -49,11 +51,11 @@ async function decodeChunk(
   await whole.close();
 }
 
-/** False when the pictures begin later than they should, and none was encoded. */
+/** False if decoding started after the requested time; nothing was encoded then. */
 async function decodeFrom(file: SourceFile, { picture }: EncodeJob, chunk: Chunk): Promise<boolean> {
   const { video } = file;
   if (video?.index !== picture.stream)
-    throw new FileRefused("The tracks of this file are not always the same. Export it again.");
+    throw new FileRefused("The tracks of this file differ each time it is read. Export it again.");
   const { codecpar } = video.stream;
   const { fieldOrder } = codecpar.toJSON() as { fieldOrder?: number };
   const filter = new PictureFilter(orientationOf(video.stream), !PROGRESSIVE.has(fieldOrder ?? 0));
@@ -76,12 +78,12 @@ async function decodeFrom(file: SourceFile, { picture }: EncodeJob, chunk: Chunk
   return !chunk.isMissed;
 }
 
-/** The choice of the pictures to encode, and the segment of each. */
+/** Selects the pictures to encode, and assigns each to its segment. */
 class Chunk {
   readonly #job: EncodeJob;
   readonly #rungs: readonly VodRung[];
   readonly #send: Send;
-  /** After a seek, which may lead behind the place. */
+  /** True until a picture proves that the seek did not land after the requested time. */
   #isUnsure: boolean;
   #segment = -1;
   #lastTicks = Number.NEGATIVE_INFINITY;
@@ -95,7 +97,7 @@ class Chunk {
     this.#send = send;
   }
 
-  /** Nothing was decoded from where it should have been. */
+  /** True if no picture at the requested start was decoded. */
   get isMissed(): boolean {
     return this.#isUnsure;
   }
@@ -109,7 +111,7 @@ class Chunk {
   }
 
   readonly take = async (picture: Frame, ticks: number): Promise<void> => {
-    // Damaged files repeat times, and encoders take none twice.
+    // Damaged files repeat timestamps, which encoders reject.
     if (ticks <= this.#lastTicks) return;
     this.#lastTicks = ticks;
     const segment = this.#segmentAt(ticks);
@@ -134,7 +136,7 @@ class Chunk {
   }
 }
 
-/** One rung: its encoder, and its segments. */
+/** One rung: its encoder and its segments. */
 class VodRung {
   readonly live: LiveRung;
   readonly #writer: SegmentWriter;
@@ -148,7 +150,7 @@ class VodRung {
   }
 
   static async open(rung: NamedRung, { epoch, preset, picture, delayTicks }: EncodeJob, send: Send): Promise<VodRung> {
-    // Pixels are square by now, so the source's own shape is no matter.
+    // Pixels are square at this point, so the source's aspect ratio is irrelevant.
     const video = { codec: "av1", config: "", width: picture.width, height: picture.height } as const;
     const start: TranscodeStart = { video, rungs: [], preset, encoder: "libx264" };
     let made: VodRung | null = null;
@@ -180,7 +182,7 @@ class VodRung {
   async end(ticks: number): Promise<void> {
     await this.live.idle();
     this.#writer.end(ticks - this.#delayTicks);
-    // The process goes on with the next chunk; garbage collection knows nothing of an encoder's memory.
+    // The process continues with the next chunk, and garbage collection does not see the encoder's memory.
     this.live.free();
   }
 }

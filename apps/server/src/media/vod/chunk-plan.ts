@@ -1,16 +1,16 @@
 import { TICKS_PER_SECOND } from "../packet.ts";
 import type { ScannedPicture, SegmentStart } from "./vod-protocol.ts";
 
-/** Short enough that little is lost with a worker, long enough that starting a child does not count. */
+/** Short enough to lose little work with a crashed worker, long enough that starting a child hardly counts. */
 const CHUNK_SECONDS = 30;
 
-/** Segments that are encoded in one go. */
+/** Segments that are encoded in one job. */
 export interface Chunk {
   readonly segments: readonly SegmentStart[];
   readonly endTicks: number;
 }
 
-/** A file's segments in chunks. Each chunk begins with a keyframe of the source: what lies between two keyframes is one chunk, however long it is. */
+/** Groups a file's segments into chunks. Each chunk starts with a keyframe of the source, so a long GOP is one chunk. */
 export function planChunks(
   { segments, endTicks }: Pick<ScannedPicture, "segments" | "endTicks">,
   seconds = CHUNK_SECONDS,

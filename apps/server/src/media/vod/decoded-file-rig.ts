@@ -1,4 +1,4 @@
-/** For tests: the pictures and the sound of a file that was made. */
+/** For tests: decodes the pictures and audio of a made file. */
 import { AV_NOPTS_VALUE } from "node-av/constants";
 import { Codec, CodecContext, FormatContext, Frame, Packet } from "node-av/lib";
 import { check } from "../transcode/generated-track.ts";
@@ -11,7 +11,7 @@ export interface DecodedPicture extends ReadPicture {
   readonly height: number;
 }
 
-/** Decode the pictures of an MP4, of 8 bits and 4:2:0. */
+/** Decodes the pictures of an MP4 (8 bits, 4:2:0). */
 export async function decodePictures(bytes: Uint8Array): Promise<DecodedPicture[]> {
   const pictures: DecodedPicture[] = [];
   await decode(bytes, (frame, seconds) => {
@@ -20,7 +20,7 @@ export async function decodePictures(bytes: Uint8Array): Promise<DecodedPicture[
   return pictures;
 }
 
-/** Seconds of sound, its channels, and its loudness (mean of squares) where it begins and ends. */
+/** Duration, channels, sample rate and loudness (root mean square) of the audio. */
 export async function decodeSound(
   bytes: Uint8Array,
 ): Promise<{ seconds: number; channels: number; rate: number; loudness: number }> {

@@ -1,15 +1,15 @@
 import type { Frame } from "node-av/lib";
 
-/** For tests: pictures that tell their number, and which way up they are. */
+/** For tests: pictures that encode their number and orientation. */
 
-/** Four flat quarters that differ, and a block in the middle that tells the number of the picture. */
+/** The shades of the four quarters. A block in the middle encodes the picture's number. */
 const QUARTERS = [40, 90, 140, 190] as const;
 export const [TOP_LEFT, TOP_RIGHT, BOTTOM_LEFT, BOTTOM_RIGHT] = QUARTERS;
 const FIRST_SHADE = 20;
 const SHADE_STEP = 4;
 const SHADES = 50;
 
-/** Quarters, and the block that tells `n`. Of interlaced pictures the second field is bright where the first is dark. */
+/** Draws the quarters and the block with number `n`. In interlaced pictures, the left half is bright in one field and dark in the other. */
 export function drawPicture(width: number, height: number, n: number, isInterlaced: boolean): Buffer {
   const [half, halfUp] = [Math.ceil(width / 2), Math.ceil(height / 2)];
   const picture = Buffer.alloc(width * height + 2 * half * halfUp, 128);
@@ -24,13 +24,13 @@ export function drawPicture(width: number, height: number, n: number, isInterlac
   return picture;
 }
 
-/** The content of a decoded picture, of 8 bits and 4:2:0. */
+/** The content of a decoded picture (8 bits, 4:2:0). */
 export interface ReadPicture {
   /** Mean brightness of the corners. */
   readonly corners: readonly [number, number, number, number];
-  /** The number of the drawn picture. */
+  /** The number encoded in the picture. */
   readonly number: number;
-  /** How much neighbouring lines differ on the left. */
+  /** Difference between neighbouring lines in the left half. */
   readonly combing: number;
 }
 

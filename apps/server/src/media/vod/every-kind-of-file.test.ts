@@ -10,7 +10,7 @@ import { FileRefused } from "./refusal.ts";
 const X264 = { encoder: "libx264", options: { preset: "ultrafast" } } as const;
 const AAC = { encoder: "aac" } as const;
 const UPRIGHT = [TOP_LEFT, TOP_RIGHT, BOTTOM_LEFT, BOTTOM_RIGHT];
-/** Brightness that coding may change. */
+/** Brightness difference that encoding may cause. */
 const NEAR = 6;
 
 async function process(options: FileOptions) {
@@ -94,7 +94,7 @@ const KINDS: readonly (readonly [string, FileOptions, { isCopied: boolean }])[] 
   ],
 ];
 
-test.each(KINDS)("%s plays in every rung, picture for picture", async (_kind, options, { isCopied }) => {
+test.each(KINDS)("every picture of %s is in every rung", async (_kind, options, { isCopied }) => {
   const made = await process(options);
   expect(made.isCopied).toBe(isCopied);
   for (const rendition of ["source", "v0"]) {
@@ -103,7 +103,7 @@ test.each(KINDS)("%s plays in every rung, picture for picture", async (_kind, op
     const last = pictures.at(-1)?.seconds ?? 0;
     for (const [n, { number, seconds, corners }] of pictures.entries()) {
       expect([n, Math.abs(number - n) <= 1]).toEqual([n, true]);
-      // Files of AVI have a hole behind their first picture.
+      // AVI files have a gap after their first picture.
       if (n > 0) expect(last - seconds).toBeCloseTo((49 - n) / 25, 2);
       expect([corners, near(corners, UPRIGHT)]).toEqual([corners, true]);
     }
@@ -115,13 +115,13 @@ test.each(KINDS)("%s plays in every rung, picture for picture", async (_kind, op
   expect(loudness).toBeGreaterThan(0.05);
 });
 
-test("an MP4 with a zero behind a parameter set in its head is copied", async () => {
+test("an MP4 with a zero after a parameter set in its header is copied", async () => {
   const options = { preset: "ultrafast", "x264-params": "repeat-headers=1" };
   await using file = await makeFile({ format: "mp4", video: { encoder: "libx264", options } });
   const bytes = await readFile(file.path);
   const at = (type: string) => bytes.lastIndexOf(type, undefined, "latin1");
   const end = at("avcC") - 4 + bytes.readUInt32BE(at("avcC") - 4);
-  // One picture parameter set is the last thing in it, behind its length.
+  // Its last element is one picture parameter set, after its length.
   for (const type of ["moov", "trak", "mdia", "minf", "stbl", "stsd", "avc1", "avcC"])
     bytes.writeUInt32BE(bytes.readUInt32BE(at(type) - 4) + 1, at(type) - 4);
   const length = end - bytes.lastIndexOf(0x68, end) + 1;
@@ -143,7 +143,7 @@ test.each([
   expect([first?.corners, near(first?.corners ?? [], wanted)]).toEqual([first?.corners, true]);
 });
 
-test("a variable frame rate keeps the time of each picture", async () => {
+test("with a variable frame rate each picture keeps its time", async () => {
   const times = [0, 0.04, 0.2, 0.24, 0.5, 1, 1.01, 1.1, 1.5, 1.9];
   const { pictures } = await process({ format: "mp4", video: { ...X264, times, gopFrames: 4 } });
   for (const rendition of ["source", "v0"]) {
@@ -153,7 +153,7 @@ test("a variable frame rate keeps the time of each picture", async () => {
   }
 });
 
-test("interlaced pictures come out whole, without combs", async () => {
+test("interlaced video is deinterlaced without combing", async () => {
   const options = { preset: "ultrafast", "x264-params": "tff=1" };
   const { isCopied, pictures } = await process({
     format: "mp4",
@@ -167,10 +167,10 @@ test("interlaced pictures come out whole, without combs", async () => {
 });
 
 test.each([
-  // A value of 140 is some 150 nits by PQ: bright on a common screen, and was 140 before. By HLG it is meant to look alike on both.
+  // By PQ, code value 140 is about 150 nits, bright on a common screen, and was 140 before. HLG is designed to look the same on both.
   ["PQ", "smpte2084", 166, 40],
   ["HLG", "arib-std-b67", 130, 45],
-])("high dynamic range by %s becomes what a common screen shows", async (_curve, transfer, bright, black) => {
+])("HDR video (%s) is tone-mapped to SDR", async (_curve, transfer, bright, black) => {
   const options = {
     preset: "ultrafast",
     "x264-params": `colorprim=bt2020:transfer=${transfer}:colormatrix=bt2020nc`,
@@ -181,13 +181,13 @@ test.each([
   expect([dark, mid, mid >= bright && dark < black]).toEqual([dark, mid, true]);
 });
 
-test("odd sides come out even, in the same shape", async () => {
+test("odd dimensions become even, with the same aspect ratio", async () => {
   const { pictures } = await process({ format: "mp4", video: { ...X264, width: 161, height: 91, pixels: "yuv444p" } });
   const [first] = await pictures("source");
   expect([first?.width, first?.height]).toEqual([162, 92]);
 });
 
-test("pixels that are not square come out square, the pictures in the shape that they are shown in", async () => {
+test("non-square pixels become square, with the same display aspect ratio", async () => {
   const wide = { encoder: "libx265", options: { preset: "ultrafast", "x265-params": "log-level=none:pools=none" } };
   const { pictures } = await process({ format: "mp4", video: { ...wide, pixelShape: [4, 3] } });
   const [first] = await pictures("source");
@@ -195,7 +195,7 @@ test("pixels that are not square come out square, the pictures in the shape that
 });
 
 test.each([
-  ["5.1 is mixed down", { format: "mp4", audio: { encoder: "aac", channels: 6 } }, 2, 48_000],
+  ["5.1 is downmixed", { format: "mp4", audio: { encoder: "aac", channels: 6 } }, 2, 48_000],
   [
     "mono at 8 kHz",
     { format: "wav", audio: { encoder: "pcm_s16le", samples: "s16", channels: 1, rate: 8_000 } },
@@ -203,10 +203,10 @@ test.each([
     48_000,
   ],
   ["an MP3", { format: "mp3", audio: { encoder: "libmp3lame", rate: 44_100 } }, 2, 44_100],
-  ["an Ogg of Vorbis", { format: "ogg", audio: { encoder: "libvorbis", rate: 44_100 } }, 2, 44_100],
+  ["Ogg with Vorbis", { format: "ogg", audio: { encoder: "libvorbis", rate: 44_100 } }, 2, 44_100],
   ["FLAC", { format: "flac", audio: { encoder: "flac", samples: "s16" } }, 2, 48_000],
-  ["AAC with headers of its own", { format: "adts", audio: { encoder: "aac" } }, 2, 48_000],
-] as const)("sound alone: %s", async (_kind, options, channels, rate) => {
+  ["AAC with ADTS headers", { format: "adts", audio: { encoder: "aac" } }, 2, 48_000],
+] as const)("audio only: %s", async (_kind, options, channels, rate) => {
   const { file, sound, spans } = await process(options);
   expect(file.picture).toBeNull();
   const heard = await sound();
@@ -230,9 +230,9 @@ test.each([
   ["a session description", "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=a\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 96\n"],
   ["an SVG", '<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg>'],
   ["an HTML page", "<html><script>alert(1)</script></html>"],
-  ["a playlist of addresses of FFmpeg", "subfile,,start,0,end,99,,:/etc/passwd\ndata:video/mp4;base64,AAAA\n"],
+  ["a playlist of FFmpeg URLs", "subfile,,start,0,end,99,,:/etc/passwd\ndata:video/mp4;base64,AAAA\n"],
   [
-    "an HTML page with an MP4 behind it",
+    "an HTML page followed by an MP4",
     `<html><script>alert(1)</script></html>${"\0\0\0\x1cftypisom\0\0\x02\0isomiso2avc1"}`,
   ],
   ["a picture", Buffer.from("89504e470d0a1a0a0000000d494844520000000100000001080600000000", "hex")],
@@ -243,21 +243,21 @@ test.each([
     Buffer.from("0000001c6674797069736f6d0000020069736f6d69736f32617663310000000c6d64617400000000", "hex"),
   ],
   [
-    "an MP4 whose box is of no size",
+    "an MP4 whose box has no size",
     Buffer.from(
       "0000001c6674797069736f6d0000020069736f6d69736f326176633100000001 6d6f6f76ffffffffffffffff".replace(" ", ""),
       "hex",
     ),
   ],
-])("%s is refused, with a sentence", async (_what, bytes) => {
+])("%s is refused with a message", async (_what, bytes) => {
   await using file = await fileOf(bytes);
   await expect(processHere(file.path)).rejects.toThrow(FileRefused);
   await expect(processHere(file.path)).rejects.toThrow(/Upload|Export/);
 });
 
-test("a file that is cut short is refused", async () => {
+test("a truncated file is refused", async () => {
   await using whole = await makeFile({ format: "matroska", video: { ...X264, times: everyFrame(25, 8) } });
   const bytes = await readFile(whole.path);
   await using part = await fileOf(bytes.subarray(0, bytes.length / 2));
-  await expect(processHere(part.path)).rejects.toThrow(/cut short: it says that it lasts 8 seconds/);
+  await expect(processHere(part.path)).rejects.toThrow(/truncated: it declares 8 seconds/);
 });

@@ -12,21 +12,23 @@ import { SourceFile, type SourceTrack, ticksOf } from "./source-file.ts";
 import { VideoCopy } from "./video-copy.ts";
 import type { ScanJob, ScannedFile, ScannedPicture } from "./vod-protocol.ts";
 
-/** The longest reordering taken for true. */
+/** A longer reordering delay is considered wrong. */
 const MAX_REORDER_TICKS = 2 * TICKS_PER_SECOND;
 const ASSUMED_FRAME_RATE = 30;
-/** Less is put right: such pictures follow the one before at once. */
+/** Smaller backward steps are corrected: the picture directly follows the previous one. */
 const MAX_STEP_BACK_TICKS = TICKS_PER_SECOND;
-/** A file whose sound and pictures are further apart cannot be played as it is read. */
+/** A file whose audio and video are interleaved further apart cannot be processed in one pass. */
 const MAX_HELD_BYTES = 128 * 1024 * 1024;
 const MAX_SEGMENT_BYTES = 32 * 1024 * 1024;
 const PROGRESS_PACKETS = 256;
-/** Of these the head says how long the file is; what ends so much earlier is cut short. */
+/** Formats whose header declares the duration. A file that ends much earlier is truncated. */
 const SAYS_DURATION = /^(mov|mp4|matroska|avi|wav)$/;
 const MISSING_SECONDS = 3;
 const MISSING_PART = 0.1;
 
-/** Read the file once: tell what it holds, make the source's own rendition where players take it, and the sound. Throws `FileRefused` and `CannotCopy`. */
+/**
+ * Reads the file once: reports its content, makes the source rendition if players can play it, and the audio. Throws `FileRefused` and `CannotCopy`.
+ */
 export async function scanFile(
   [look, read]: readonly [number, number],
   job: ScanJob,
@@ -45,16 +47,16 @@ export async function scanFile(
   const seconds = scan.seconds;
   if (seconds < claimed * (1 - MISSING_PART) - MISSING_SECONDS)
     throw new FileRefused(
-      `This file is cut short: it says that it lasts ${Math.round(claimed)} seconds, and ends after ${Math.round(seconds)}. Upload it again, or export it again.`,
+      `This file is truncated: it declares ${Math.round(claimed)} seconds and ends after ${Math.round(seconds)}. Upload it again, or export it again.`,
     );
-  if (seconds <= 0) throw new FileRefused("This file holds no picture and no sound that lasts. Export it again.");
+  if (seconds <= 0) throw new FileRefused("The video and audio of this file have no duration. Export it again.");
   await file.close();
-  // Others estimate it.
+  // For formats without a declared duration, FFmpeg only estimates it.
   const duration = claimed > 0 ? spec.duration : Math.round(seconds * 1000) / 1000;
   return { spec: { ...spec, duration }, picture };
 }
 
-/** Of the tracks that are played: others may be longer. Some files say it of the whole alone. */
+/** Duration of the tracks that are played, since others may be longer. Some files declare only a total duration. */
 function claimedSeconds({ video, audio }: SourceFile, wholeSeconds: number): number {
   const own = [video, audio].flatMap((track) => {
     const seconds = track && Number(track.stream.duration) * (track.stream.timeBase.num / track.stream.timeBase.den);
@@ -64,11 +66,11 @@ function claimedSeconds({ video, audio }: SourceFile, wholeSeconds: number): num
 }
 
 interface Beginning {
-  /** The offset that is added to a time of the file. */
+  /** Added to the file's timestamps. */
   readonly offsetTicks: number;
 }
 
-/** The timeline begins with the first keyframe's decoding, so that no decoding time is negative; without pictures, with the first sound. */
+/** The timeline starts at the decode time of the first keyframe, so that no decode time is negative; without video, at the first audio frame. */
 function findBeginning(file: SourceFile): Beginning {
   const packet = new Packet();
   packet.alloc();
@@ -88,8 +90,8 @@ function findBeginning(file: SourceFile): Beginning {
   }
   throw new FileRefused(
     file.video
-      ? "This file has a video track without a picture that can be shown by itself. It is damaged or cut short; export it again."
-      : "This file has a track of sound without any sound in it. Export it again.",
+      ? "The video track of this file has no keyframe. The file is damaged or truncated; export it again."
+      : "The audio track of this file is empty. Export it again.",
   );
 }
 
@@ -145,8 +147,7 @@ class FileScan {
       checkLength(sides, this.#frames, this.seconds);
       this.#packet.unref();
     }
-    if (video && this.#frames === 0)
-      throw new FileRefused("This file has a video track without pictures. Export it again.");
+    if (video && this.#frames === 0) throw new FileRefused("The video track of this file is empty. Export it again.");
     this.#video?.end(this.#lastDecode + this.#lastFrameTicks);
     this.#sound?.finish();
     return video && this.#picture(video);
@@ -158,7 +159,7 @@ class FileScan {
     const fileDts = ticksOf(packet.dts, stream);
     const filePts = ticksOf(packet.pts, stream);
     if (filePts === null && this.#copy && stream.codecpar.videoDelay > 0)
-      throw new CannotCopy("the file does not say when its pictures are shown");
+      throw new CannotCopy("the file has no presentation timestamps");
     const pts = filePts ?? fileDts;
     if (pts === null) return;
     const time = pts + this.#offset;
@@ -168,9 +169,9 @@ class FileScan {
     const size = packet.size;
     if (fileDts !== null && fileDts + this.#offset < this.#lastDecode - MAX_STEP_BACK_TICKS)
       throw new FileRefused(
-        `The clock of this file jumps back after ${Math.round(this.#lastDecode / TICKS_PER_SECOND)} seconds, as where several files were joined. Export it again as one.`,
+        `The timestamps of this file jump back after ${Math.round(this.#lastDecode / TICKS_PER_SECOND)} seconds, as if several files were joined. Export it again as one file.`,
       );
-    // Matroska does not say it of the first pictures, which are decoded one after the other before the first is shown.
+    // Matroska gives no decode time to the first pictures, which are decoded in sequence before the first is shown.
     const unsaid = this.#lastDecode < 0 ? 0 : Math.min(time, this.#lastDecode + this.#lastFrameTicks);
     const decodeTime = Math.max(fileDts === null ? unsaid : fileDts + this.#offset, this.#lastDecode + 1);
     if (this.#starts.take(time, isKeyframe, this.#segmentBytes)) {
@@ -178,7 +179,8 @@ class FileScan {
       this.#segmentBytes = 0;
     }
     this.#segmentBytes += size;
-    if (this.#copy && this.#segmentBytes > MAX_SEGMENT_BYTES) throw new CannotCopy("its segments are too large");
+    if (this.#copy && this.#segmentBytes > MAX_SEGMENT_BYTES)
+      throw new CannotCopy("its GOPs are too large for a segment");
     if (unit)
       this.#video?.add({
         time: Math.max(time, decodeTime),
@@ -228,7 +230,7 @@ class FileScan {
   }
 }
 
-/** The sound of a file, cut where the pictures are. */
+/** The audio of a file, segmented at the same times as the video. */
 class SoundScan {
   readonly #copy: AudioCopy | null;
   readonly #encoder: AudioEncoder | null;
@@ -250,7 +252,7 @@ class SoundScan {
     send: Send,
   ) {
     const track = (copy ?? encoder)?.track;
-    if (!track) throw new Error("no sound to scan");
+    if (!track) throw new Error("no audio to scan");
     this.#copy = copy;
     this.#encoder = encoder;
     this.#starts = starts;
@@ -275,7 +277,7 @@ class SoundScan {
     if (data) this.#hold(this.#line.place(ticks, data));
   }
 
-  /** Write what is before a time at which no new segment can begin any more. */
+  /** Writes the frames before `untilTicks`, the time before which no segment will start any more. */
   write(untilTicks: number): void {
     let written = 0;
     for (const frame of this.#held) {
@@ -312,6 +314,6 @@ class SoundScan {
       this.#heldBytes += frame.data.byteLength;
     }
     if (this.#heldBytes > MAX_HELD_BYTES)
-      throw new FileRefused("The sound and the pictures of this file lie too far apart in it. Export it again as MP4.");
+      throw new FileRefused("The audio and video of this file are interleaved too far apart. Export it again as MP4.");
   }
 }

@@ -10,13 +10,13 @@ import { FileRefused } from "./refusal.ts";
 import { MAX_PIXELS, type SourceFile } from "./source-file.ts";
 
 const MICROSECONDS = 1_000_000;
-/** More are read by nobody. */
+/** Limits the API's response. */
 const MAX_LISTED_TRACKS = 16;
 const MAX_SIDE = 8192;
 const MIN_SIDE = 2;
 const MAX_DURATION_HOURS = 24;
 const MAX_FRAME_RATE = 1_000;
-/** Of all pictures together: nine hours of 1080p or half an hour of 8K, at 30 a second. */
+/** Limit for all pictures together: nine hours of 1080p, or half an hour of 8K, at 30 frames per second. */
 const MAX_TOTAL_PIXELS = 2e12;
 
 interface Sides {
@@ -26,7 +26,7 @@ interface Sides {
 
 export const NO_PICTURE: Sides = { width: 0, height: 0 };
 
-/** Kinds of files as the API names them, by the names of FFmpeg's readers. */
+/** The API's name of a file format, from the name of FFmpeg's demuxer. */
 function formatOf({ format }: SourceFile): string {
   const name = format.iformat?.name ?? "";
   if (name.startsWith("mov")) return format.metadata?.get("major_brand")?.startsWith("qt") ? "mov" : "mp4";
@@ -34,7 +34,7 @@ function formatOf({ format }: SourceFile): string {
   return name.split(",", 1)[0] ?? "";
 }
 
-/** The content of a file, as the API tells it. Throws `FileRefused` for a file beyond the limits. */
+/** Describes a file for the API. Throws `FileRefused` for a file beyond the limits. */
 export function specOf(file: SourceFile, bytes: number): VideoSpec {
   const duration = Number(file.format.duration) / MICROSECONDS;
   const seconds = duration > 0 && Number.isFinite(duration) ? duration : 0;
@@ -49,24 +49,24 @@ function checkPicture({ codecpar, avgFrameRate }: Stream, seconds: number): void
   const { width, height } = codecpar;
   const size = `${width}x${height}`;
   if (width < MIN_SIDE || height < MIN_SIDE)
-    throw new FileRefused(`The pictures of this file have no size that can be played (${size}). Export it again.`);
+    throw new FileRefused(`The video of this file has an invalid size (${size}). Export it again.`);
   if (Math.max(width, height) > MAX_SIDE || width * height > MAX_PIXELS)
-    throw new FileRefused(
-      `The pictures of this file are ${size}; at most 8192x4320 are taken. Export it in 4K or less.`,
-    );
+    throw new FileRefused(`The video of this file is ${size}; the maximum is 8192x4320. Export it in 4K or less.`);
   const rate = avgFrameRate.num > 0 && avgFrameRate.den > 0 ? avgFrameRate.num / avgFrameRate.den : 0;
   if (rate > MAX_FRAME_RATE)
     throw new FileRefused(
-      `This file says that it has ${Math.round(rate)} frames a second; at most ${MAX_FRAME_RATE} are taken. Export it again.`,
+      `This file declares ${Math.round(rate)} frames per second; the maximum is ${MAX_FRAME_RATE}. Export it again.`,
     );
   checkLength(codecpar, rate * seconds, seconds);
 }
 
-/** Checked with what the head of a file says, and as the file is read: heads say less than a file holds, or nothing. Throws `FileRefused`. */
+/**
+ * Checked against the header, and again while reading, because a header may declare less than the file contains, or nothing. Throws `FileRefused`.
+ */
 export function checkLength({ width, height }: Sides, pictures: number, seconds: number): void {
   if (seconds > MAX_DURATION_HOURS * 3600)
     throw new FileRefused(
-      `This file lasts ${Math.round(seconds / 3600)} hours; at most ${MAX_DURATION_HOURS} are taken. Split it.`,
+      `This file lasts ${Math.round(seconds / 3600)} hours; the maximum is ${MAX_DURATION_HOURS}. Split it.`,
     );
   if (width * height * pictures > MAX_TOTAL_PIXELS)
     throw new FileRefused(
@@ -110,7 +110,7 @@ function trackOf(stream: Stream, seconds: number): VideoTrackSpec | AudioTrackSp
 
 const rounded = (value: number): number => Math.round(value * 1000) / 1000;
 
-/** How far a picture must be turned clockwise to be upright, and whether it is mirrored, by the display matrix (ISO/IEC 14496-12 6.2.2). */
+/** The clockwise rotation and mirroring that make a picture upright, from the display matrix (ISO/IEC 14496-12 6.2.2). */
 export interface Orientation {
   readonly turn: 0 | 90 | 180 | 270;
   readonly isMirrored: boolean;
@@ -119,19 +119,19 @@ export interface Orientation {
 export function orientationOf({ codecpar }: Stream): Orientation {
   const matrix = codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX);
   if (!matrix || matrix.byteLength < 36) return { turn: 0, isMirrored: false };
-  // Native byte order: little-endian on all machines that we run on. 16.16 fixed point.
+  // 16.16 fixed point in native byte order, which is little-endian on all supported machines.
   const [a, b, c, d] = [0, 4, 12, 16].map((at) => matrix.readInt32LE(at) / 65_536) as [number, number, number, number];
   const isMirrored = a * d - b * c < 0;
   const degrees = Math.round(Math.atan2(b, isMirrored ? -a : a) / (Math.PI / 2)) * 90;
   return { turn: ((degrees + 360) % 360) as Orientation["turn"], isMirrored };
 }
 
-/** Sides as a viewer sees them: with square pixels, turned upright. */
+/** The size as displayed: square pixels, upright. */
 export function displaySize(stream: Stream): { width: number; height: number } {
   const { width, height, sampleAspectRatio } = stream.codecpar;
   const { num, den } = stream.sampleAspectRatio.num > 0 ? stream.sampleAspectRatio : sampleAspectRatio;
   const aspect = num > 0 && den > 0 && num / den < 16 && num / den > 1 / 16 ? num / den : 1;
-  // The longer side is kept, so that nothing is made larger.
+  // Scales up the shorter side's pixels, never down, so no detail is lost.
   const [shownWidth, shownHeight] = aspect >= 1 ? [width * aspect, height] : [width, height / aspect];
   const { turn } = orientationOf(stream);
   const upright = turn % 180 === 0 ? [shownWidth, shownHeight] : [shownHeight, shownWidth];

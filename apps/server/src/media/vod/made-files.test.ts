@@ -5,7 +5,7 @@ import type { FramedMessage } from "./vod-protocol.ts";
 
 const MIB = 1024 * 1024;
 
-test("what is made of a file leaves the last 256 MiB of the disk to recordings and the database", async () => {
+test("processing leaves the last 256 MiB of the disk to recordings and the database", async () => {
   const kept: string[] = [];
   let free = 300 * MIB;
   const store = { freeBytes: () => free, put: async (key: string) => void kept.push(key) } as unknown as ObjectStore;

@@ -3,7 +3,7 @@ import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-
 import { requireRoom } from "../../platform/storage/store-room.ts";
 import type { FramedMessage, MadeSpan } from "./vod-protocol.ts";
 
-/** The files that are made of one asset, and the notes by which a later run finds what an earlier one has finished. */
+/** The files made from one asset, and notes with which a later run finds the work that an earlier run finished. */
 export class MadeFiles {
   readonly prefix: string;
   readonly #store: ObjectStore;
@@ -13,7 +13,7 @@ export class MadeFiles {
     this.prefix = prefix;
   }
 
-  /** Put the file that a child made into the store; the span, where it is one. */
+  /** Stores the file that a child made. Returns the span if it is one. */
   async keep({ message, bytes }: FramedMessage): Promise<MadeSpan | null> {
     if (message.type === "init") await this.#store.put(`${this.prefix}${message.rendition}/${message.file}`, bytes);
     if (message.type !== "span") return null;
@@ -22,7 +22,7 @@ export class MadeFiles {
     return message;
   }
 
-  /** All files that the note is about are there: what it says needs not be done again. */
+  /** Call after all files that the note describes are stored. A later run then skips the work. */
   async note(name: string, value: object): Promise<void> {
     await this.#store.put(this.#key(name), Buffer.from(JSON.stringify(value)));
   }
@@ -45,7 +45,7 @@ export class MadeFiles {
     }
   }
 
-  /** Nothing half-made is left. */
+  /** Removes everything, including unfinished work. */
   async dropAll(): Promise<void> {
     await this.#store.deletePrefix(this.prefix);
   }

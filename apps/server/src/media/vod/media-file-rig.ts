@@ -1,4 +1,4 @@
-/** For tests: files of every kind, made here. */
+/** For tests: generates media files of every kind. */
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AV_PKT_DATA_DISPLAYMATRIX, AVMEDIA_TYPE_VIDEO } from "node-av/constants";
@@ -16,17 +16,17 @@ import {
 } from "./media-track-rig.ts";
 
 export interface FileOptions {
-  /** FFmpeg's name of the writer. */
+  /** FFmpeg's name of the muxer. */
   readonly format: string;
   readonly video?: MadeVideo;
   readonly audio?: MadeAudio;
-  /** Empty tracks beside it. */
+  /** Number of additional empty tracks. */
   readonly emptyTracks?: number;
   readonly muxer?: Record<string, string>;
   readonly metadata?: Record<string, string>;
 }
 
-/** A file in a folder of its own. */
+/** Writes the file to a folder of its own. */
 export async function makeFile(options: FileOptions): Promise<{ path: string } & AsyncDisposable> {
   const folder = makeTestFolder("vod");
   const path = join(folder, "file");
@@ -91,7 +91,7 @@ function addStream(format: FormatContext, encoder: CodecContext): Stream {
   return stream;
 }
 
-/** Of ISO/IEC 14496-12 6.2.2, in the machine's byte order. */
+/** ISO/IEC 14496-12 6.2.2, in native byte order. */
 function displayMatrix(turn: 90 | 180 | 270): Buffer {
   const [a, b, c, d] = { 90: [0, 1, -1, 0], 180: [-1, 0, 0, -1], 270: [0, -1, 1, 0] }[turn] as [
     number,

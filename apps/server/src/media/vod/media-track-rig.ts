@@ -29,14 +29,14 @@ export interface MadeVideo {
   readonly width?: number;
   readonly height?: number;
   readonly pixels?: string;
-  /** Seconds at which the pictures are shown; 25 a second for 2 s if unset. */
+  /** Presentation times in seconds; 25 per second for 2 s by default. */
   readonly times?: readonly number[];
   readonly gopFrames?: number;
-  /** Width to height of a pixel. */
+  /** Pixel aspect ratio, width to height. */
   readonly pixelShape?: readonly [number, number];
   readonly options?: Record<string, string>;
   readonly isInterlaced?: boolean;
-  /** Degrees clockwise that a player turns the pictures. */
+  /** Clockwise rotation that a player applies, in degrees. */
   readonly turn?: 90 | 180 | 270;
   readonly timeBase?: readonly [number, number];
 }

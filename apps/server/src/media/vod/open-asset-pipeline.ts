@@ -9,9 +9,9 @@ import type { AssetProcessor } from "../../ports/index.ts";
 import { AssetPipeline } from "./asset-pipeline.ts";
 import { SourceFiles } from "./source-files.ts";
 import { VodChildren } from "./vod-children.ts";
-import { encodingPlaces, VodTurns } from "./vod-turns.ts";
+import { encodingSlots, VodTurns } from "./vod-turns.ts";
 
-/** Nobody waits for the picture that is encoded, so more is spent on it than on a live one. */
+/** Encoding is not in real time, so it can afford a slower preset than live transcoding. */
 const PRESET = "veryfast";
 const SCANS_AT_ONCE = 2;
 
@@ -21,11 +21,11 @@ export interface AssetPipelineNeeds {
   readonly store: ObjectStore;
   readonly dataFolder: string;
   readonly confinement: Confinement;
-  /** Cores that live transcoding counts with on this machine. */
+  /** Number of cores that live transcoding reserves on this machine. */
   readonly liveCores: () => number;
 }
 
-/** The pipeline of this node that makes customers' files playable. */
+/** Opens this node's pipeline that makes customers' files playable. */
 export async function openAssetPipeline(needs: AssetPipelineNeeds): Promise<AssetProcessor> {
   const { clock, log, store, dataFolder, confinement, liveCores } = needs;
   const folder = join(dataFolder, "sources");
@@ -34,6 +34,6 @@ export async function openAssetPipeline(needs: AssetPipelineNeeds): Promise<Asse
   const children = new VodChildren(clock, confinement);
   const scans = new VodTurns(() => SCANS_AT_ONCE);
   const cores = availableCores();
-  const chunks = new VodTurns(() => encodingPlaces(cores, liveCores()));
+  const chunks = new VodTurns(() => encodingSlots(cores, liveCores()));
   return new AssetPipeline({ clock, log, store, sources, children, scans, chunks, preset: PRESET });
 }

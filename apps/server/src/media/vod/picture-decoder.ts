@@ -4,12 +4,12 @@ import { check } from "../transcode/generated-track.ts";
 import { FileRefused } from "./refusal.ts";
 import { MAX_PIXELS, type SourceTrack, ticksOf } from "./source-file.ts";
 
-/** Called for each decoded picture in the order in which they are shown, with its time in the file; lent until the promise resolves. */
+/** Called for each decoded picture in presentation order, with its time in the file. The picture is valid until the promise resolves. */
 export type OnPicture = (picture: Frame, fileTicks: number) => Promise<void>;
 
 const THREADS = 2;
 
-/** Decodes the pictures of a file. Damaged pictures are left out. */
+/** Decodes the video of a file. Undecodable pictures are skipped. */
 export class PictureDecoder {
   readonly #context: CodecContext;
   readonly #track: SourceTrack;
@@ -24,16 +24,16 @@ export class PictureDecoder {
   /** Throws `FileRefused`. */
   static async open(track: SourceTrack): Promise<PictureDecoder> {
     const { stream, codec: name } = track;
-    // FFmpeg's own decoder of AV1 needs hardware.
+    // FFmpeg's built-in AV1 decoder requires hardware.
     const codec =
       (name === "av1" && Codec.findDecoderByName(FF_DECODER_LIBDAV1D)) || Codec.findDecoder(stream.codecpar.codecId);
     if (!codec)
       throw new FileRefused(
-        `This build of FFmpeg has no decoder for the video of this file (${name}). Export it with H.264.`,
+        `This build of FFmpeg has no decoder for the file's video (${name}). Export it with H.264.`,
       );
     const context = new CodecContext();
     context.allocContext3(codec);
-    check(stream.codecpar.toContext(context), "cannot describe the video");
+    check(stream.codecpar.toContext(context), "cannot configure the video decoder");
     context.pktTimebase = stream.timeBase;
     context.threadCount = THREADS;
     if ((await context.open2(codec, Dictionary.fromObject({ max_pixels: String(MAX_PIXELS) }))) < 0)
@@ -42,7 +42,7 @@ export class PictureDecoder {
   }
 
   async decode(packet: Packet, onPicture: OnPicture): Promise<void> {
-    // FFmpeg decodes in threads of its own, and the encoders run on meanwhile.
+    // FFmpeg decodes in its own threads while the encoders run.
     if (this.#context.sendPacketSync(packet) >= 0) await this.#receive(onPicture);
   }
 

@@ -13,7 +13,7 @@ import { refusePixelFormat } from "../transcode/picture-scaler.ts";
 import type { Orientation } from "./file-spec.ts";
 
 const TURNS = { 0: [], 90: ["transpose=clock"], 180: ["hflip", "vflip"], 270: ["transpose=cclock"] } as const;
-/** To linear light, down to what a common screen shows, and back; from BT.2020 to BT.709. */
+/** Converts HDR to SDR: to linear light, tone-mapped to the range of common screens, from BT.2020 to BT.709. */
 const TO_SDR = [
   "zscale=t=linear:npl=100",
   "format=gbrpf32le",
@@ -22,7 +22,10 @@ const TO_SDR = [
   "zscale=t=bt709:m=bt709:r=tv",
 ];
 
-/** Brings decoded pictures to what the rungs are made of: upright, progressive, of standard range, in a format that the scaler takes. Most pictures pass as they are. */
+/**
+ * Converts decoded pictures to what the encoders expect: upright, progressive, SDR, in a pixel format that the scaler supports. Most pictures pass
+ * unchanged.
+ */
 export class PictureFilter {
   readonly #orientation: Orientation;
   readonly #isInterlaced: boolean;
@@ -39,7 +42,7 @@ export class PictureFilter {
     this.#filtered.alloc();
   }
 
-  /** `onPicture` gets what comes of `picture` at `ticks`: now, or with the next one. */
+  /** `onPicture` gets the filtered picture, immediately or with the next call. */
   async take(
     picture: Frame,
     ticks: number,
@@ -84,8 +87,11 @@ export class PictureFilter {
     this.#graph?.free();
     const graph = new FilterGraph();
     graph.alloc();
-    check(graph.parse2([`buffer@in=${shape}`, ...filters, "buffersink@out"].join(",")), "cannot convert the pictures");
-    check(graph.configSync(), "cannot convert the pictures");
+    check(
+      graph.parse2([`buffer@in=${shape}`, ...filters, "buffersink@out"].join(",")),
+      "cannot configure the picture filter",
+    );
+    check(graph.configSync(), "cannot configure the picture filter");
     this.#source = graph.getFilter("buffer@in");
     this.#sink = graph.getFilter("buffersink@out");
     if (this.#sink) this.#timeBase = this.#sink.buffersinkGetTimeBase();
@@ -99,7 +105,7 @@ export class PictureFilter {
       if (received === AVERROR_EAGAIN || received === AVERROR_EOF) return;
       check(received, "cannot convert a picture");
       this.#filtered.clearFlags(AV_FRAME_FLAG_INTERLACED);
-      // A filter may count finer: the deinterlacer does, in fields.
+      // A filter may use a finer time base: the deinterlacer counts in fields.
       const { num, den } = this.#timeBase;
       await onPicture(this.#filtered, Math.round((Number(this.#filtered.pts) * num * TICKS_PER_SECOND) / den));
       this.#filtered.unref();

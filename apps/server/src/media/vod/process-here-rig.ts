@@ -1,4 +1,4 @@
-/** For tests: what the pipeline makes of a file. */
+/** For tests: runs the pipeline's steps on a file. */
 import { openSync } from "node:fs";
 import { planAsset } from "./asset-ladder.ts";
 import { encodeChunk } from "./chunk-encoder.ts";
@@ -7,7 +7,7 @@ import { scanFile } from "./file-scan.ts";
 import { CannotCopy } from "./refusal.ts";
 import type { MadeSpan, ScannedFile, VodMessage } from "./vod-protocol.ts";
 
-/** The renditions of a file, each as one fragmented MP4. */
+/** The renditions of a file, each as a fragmented MP4. */
 export interface Processed {
   readonly file: ScannedFile;
   readonly isCopied: boolean;
@@ -15,7 +15,7 @@ export interface Processed {
   readonly renditions: ReadonlyMap<string, Buffer>;
 }
 
-/** Scan and encode in this process: starting children takes longer than tiny files do. */
+/** Scans and encodes in this process: starting children takes longer than processing tiny files. */
 export async function processHere(path: string): Promise<Processed> {
   const job = { type: "scan", epoch: 1, segmentSeconds: 1, mayCopyVideo: true } as const;
   const copied = collect();
@@ -39,7 +39,7 @@ export async function processHere(path: string): Promise<Processed> {
   return { file, isCopied: picture?.isCopied ?? false, spans: anew.spans, renditions };
 }
 
-/** Two places in the same file. They are closed with the process. */
+/** Two independent descriptors of the same file. They are closed with the process. */
 function twice(path: string): readonly [number, number] {
   return [openSync(path, "r"), openSync(path, "r")];
 }
@@ -53,7 +53,7 @@ function collect() {
     send: (message: VodMessage, bytes: readonly Uint8Array[] = []) => {
       if (message.type === "span") spans.push(message);
       if (message.type !== "span" && message.type !== "init") return;
-      // Of each chunk the init segment is the same.
+      // The init segment is the same in every chunk.
       const known = files.get(message.rendition);
       if (message.type === "init" && known) return;
       files.set(message.rendition, [...(known ?? []), ...bytes.map((piece) => Uint8Array.from(piece))]);

@@ -1,9 +1,9 @@
-/** The file is at fault, and no retry helps. The sentence is for its owner: what is wrong, and what to do. */
+/** The file cannot be processed, and a retry will not help. The message tells its owner what is wrong and what to do. */
 export class FileRefused extends Error {
   override readonly name = "FileRefused";
 }
 
-/** The pictures are sound, but players want others. */
+/** The video is valid, but must be re-encoded to be playable. */
 export class CannotCopy extends Error {
   override readonly name = "CannotCopy";
 }

@@ -2,12 +2,12 @@ import { TICKS_PER_SECOND } from "../packet.ts";
 import { CannotCopy } from "./refusal.ts";
 import type { SegmentStart } from "./vod-protocol.ts";
 
-/** Beyond it players load too much at a time, and seek too far. */
+/** Longer segments make players load too much at once and seek too far. */
 const MAX_COPIED_SECONDS = 12;
-/** A segment of so many bytes ends with its next keyframe, however short it is. */
+/** A segment that has reached this size ends at the next keyframe, even if it is short. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 
-/** Decides where segments begin, as the pictures of a file are read through in order of decoding. */
+/** Decides where segments start, given the pictures of a file in decoding order. */
 export class SegmentStarts {
   readonly all: SegmentStart[] = [];
   readonly #ticks: number;
@@ -24,8 +24,8 @@ export class SegmentStarts {
   }
 
   /**
-   * A picture at `ticks`; true when a segment begins with it, as soon as the one before is long or large enough. Copied segments begin with keyframes alone, others also between two that are far
-   * apart. Throws `CannotCopy`.
+   * Adds a picture at `ticks`. Returns true if it starts a segment, which requires a keyframe and a previous segment that is long or large enough.
+   * Copied segments start at keyframes only; re-encoded segments may also start between keyframes that are far apart. Throws `CannotCopy`.
    */
   take(ticks: number, isKeyframe: boolean, bytesBefore = 0): boolean {
     const last = this.all.at(-1);
@@ -40,12 +40,12 @@ export class SegmentStarts {
         throw new CannotCopy(`its keyframes are more than ${MAX_COPIED_SECONDS} seconds apart`);
       return false;
     }
-    // A keyframe may still come within the length of one more segment.
+    // A keyframe may still arrive within one more segment length.
     for (let at = last.ticks + this.#ticks; ticks >= at + this.#ticks; at += this.#ticks) this.#add(at, false);
     return false;
   }
 
-  /** Sound goes on behind the last picture, or there is none. */
+  /** Adds segments for audio that continues after the last picture, or has no video. */
   fill(ticks: number): void {
     const last = this.all.at(-1);
     if (!last) this.#add(0, false);

@@ -7,12 +7,12 @@ import { placeName } from "../recording/recording-keys.ts";
 import { storedTrackOf } from "../recording/stored-track.ts";
 import type { VodMessage } from "./vod-protocol.ts";
 
-/** One object of this size suits an object store. */
+/** A suitable object size for object stores. */
 const FULL_BYTES = 8 * 1024 * 1024;
 
 export type Send = (message: VodMessage, bytes?: readonly Uint8Array[]) => void;
 
-/** A sample that does not know yet how long it lasts. */
+/** A sample whose duration is not known yet. */
 export type PlacedSample = Omit<FragmentSample, "duration">;
 
 export interface SegmentWriterSettings {
@@ -23,8 +23,8 @@ export interface SegmentWriterSettings {
 }
 
 /**
- * Makes segments of one rendition, each of one fragment, and sends them in spans of some 8 MiB. A sample waits for the next one, which tells
- * how long it lasts.
+ * Writes the segments of one rendition, each as one fragment, and sends them in spans of about 8 MiB. A sample is held until the next one gives its
+ * duration.
  */
 export class SegmentWriter {
   readonly #settings: SegmentWriterSettings;
@@ -48,14 +48,14 @@ export class SegmentWriter {
     send({ type: "init", rendition, file: this.#init.name }, [this.#init.bytes]);
   }
 
-  /** The samples that follow are of segment `msn`; the first of them ends the last of the segment before. */
+  /** Starts segment `msn` with the next sample, which also gives the last sample of the previous segment its duration. */
   begin(msn: number): void {
     if (this.#held) this.#nextMsn = msn;
     else this.#open(msn);
   }
   #nextMsn: number | null = null;
 
-  /** In order of decoding. `duration` where it is known. */
+  /** Adds a sample, in decoding order. `duration` is optional. */
   add(sample: PlacedSample, duration?: number): void {
     this.#release(sample.decodeTime);
     if (this.#nextMsn !== null) this.#open(this.#nextMsn);
@@ -64,7 +64,7 @@ export class SegmentWriter {
     else this.#samples.push({ ...sample, duration });
   }
 
-  /** Send what is left. `endTicks` is where the last sample ends, in ticks of the rendition. */
+  /** Sends the remaining samples. `endTicks` is the end of the last one, in ticks of the rendition. */
   end(endTicks: number): void {
     this.#release(endTicks);
     this.#closeSegment();

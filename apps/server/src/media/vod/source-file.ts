@@ -13,7 +13,7 @@ import { avGetCodecName, Dictionary, FFmpegError, FormatContext, type Packet, ty
 import { TICKS_PER_SECOND } from "../packet.ts";
 import { FileRefused } from "./refusal.ts";
 
-/** FFmpeg's readers of files that hold their own media. None that follows addresses or names of other files: HLS, DASH, concat, images by pattern. */
+/** FFmpeg demuxers of self-contained files. Excluded are all that open URLs or other files: HLS, DASH, concat, image sequences. */
 const FORMATS = [
   ...["mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "mpegts", "mpeg", "avi", "flv"],
   ...["mp3", "aac", "wav", "w64", "ogg", "flac", "aiff"],
@@ -30,15 +30,15 @@ const AUDIO_CODECS = new Set([
   ...["pcm_mulaw", "pcm_alaw", "adpcm_ms", "adpcm_ima_wav", "adpcm_ima_qt", "amrnb", "amr_nb", "amr_wb", "wmav2"],
 ]);
 
-/** More streams than any camera or editor writes; of more the reader gives up. */
+/** More streams than any camera or editor writes; FFmpeg rejects files with more. */
 const MAX_STREAMS = 1_000;
-/** How far the reader looks for tracks that the head of the file does not name. */
+/** How much of the file FFmpeg probes for tracks that the header does not declare. */
 const PROBE_BYTES = 16 * 1024 * 1024;
 const PROBE_MICROSECONDS = 10_000_000;
-/** Above it FFmpeg allocates no picture: 8K. */
+/** The largest picture that FFmpeg may allocate: 8K. */
 export const MAX_PIXELS = 8192 * 4320;
 
-/** One video or audio track that is read. */
+/** The video or audio track that is read. */
 export interface SourceTrack {
   readonly stream: Stream;
   readonly index: number;
@@ -46,8 +46,8 @@ export interface SourceTrack {
 }
 
 /**
- * A file that is open as a descriptor, read by FFmpeg. It can reach nothing else: the one protocol that is allowed reads from descriptors, and this process
- * has no other of a file.
+ * A file opened by FFmpeg from a descriptor. FFmpeg can reach no other file: the only allowed protocol reads descriptors, and this process has no
+ * other file open.
  */
 export class SourceFile {
   readonly format: FormatContext;
@@ -73,7 +73,7 @@ export class SourceFile {
     });
     if ((await format.openInput("fd:", null, options)) < 0)
       throw new FileRefused(
-        `This file holds no video or audio that can be read: it is damaged, cut short or of another kind. Upload ${FORMAT_NAMES}, or export it again.`,
+        `This file contains no readable video or audio: it is damaged, truncated or of an unsupported format. Upload ${FORMAT_NAMES}, or export it again.`,
       );
     const found = await format.findStreamInfo(null);
     if (found < 0)
@@ -83,15 +83,13 @@ export class SourceFile {
     const video = pick(format, AVMEDIA_TYPE_VIDEO, VIDEO_CODECS);
     const audio = pick(format, AVMEDIA_TYPE_AUDIO, AUDIO_CODECS);
     if (!video && !audio)
-      throw new FileRefused(
-        "This file holds neither pictures nor sound. Upload a file with a video or an audio track.",
-      );
+      throw new FileRefused("This file has neither a video nor an audio track. Upload a file with one.");
     for (const stream of format.streams)
       if (stream.index !== video?.index && stream.index !== audio?.index) stream.discard = AVDISCARD_ALL;
     return new SourceFile(format, video, audio);
   }
 
-  /** The next packet's track; null at the end of the file, and where it cannot be read any further. The packet is the caller's to unref. */
+  /** Returns the track of the next packet. Null at the end of the file, or if it is unreadable from here. The caller must unref the packet. */
   read(packet: Packet): SourceTrack | "other" | null {
     const result = this.format.readFrameSync(packet);
     if (result === AVERROR_EOF || result === AVERROR_INVALIDDATA) return null;
@@ -101,7 +99,7 @@ export class SourceFile {
     return "other";
   }
 
-  /** Go to the last keyframe of the pictures at or before a time of the file, in ticks. */
+  /** Seeks to the last video keyframe at or before a time in the file, in ticks. */
   seek(ticks: number): void {
     if (!this.video) return;
     const { num, den } = this.video.stream.timeBase;
@@ -114,7 +112,7 @@ export class SourceFile {
   }
 }
 
-/** In ticks of the file's own clock; null where there is none. */
+/** Converts to 90 kHz ticks of the file's own clock; null for a missing timestamp. */
 export function ticksOf(time: bigint, { timeBase: { num, den } }: Stream): number | null {
   return time === AV_NOPTS_VALUE ? null : Math.round((Number(time) * num * TICKS_PER_SECOND) / den);
 }
@@ -122,12 +120,12 @@ export function ticksOf(time: bigint, { timeBase: { num, den } }: Stream): numbe
 function pick(format: FormatContext, kind: AVMediaType, codecs: ReadonlySet<string>): SourceTrack | null {
   const index = format.findBestStream(kind);
   const stream = index < 0 ? undefined : format.streams[index];
-  // The cover of a song is a picture, but no video.
+  // An audio file's cover art is a picture stream, but not video.
   if (!stream || stream.hasDisposition(AV_DISPOSITION_ATTACHED_PIC)) return null;
   const codec = avGetCodecName(stream.codecpar.codecId) ?? "unknown";
   if (codecs.has(codec)) return { stream, index, codec };
-  const [what, wanted] = kind === AVMEDIA_TYPE_VIDEO ? ["video", "H.264"] : ["sound", "AAC"];
+  const [what, wanted] = kind === AVMEDIA_TYPE_VIDEO ? ["video", "H.264"] : ["audio", "AAC"];
   throw new FileRefused(
-    `The ${what} of this file is coded as ${codec}, which Weir does not read. Export it as MP4 with ${wanted}.`,
+    `The ${what} of this file uses the codec ${codec}, which Weir does not support. Export it as MP4 with ${wanted}.`,
   );
 }

@@ -14,13 +14,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** A store on another machine. */
+/** A store without local paths. */
 function far(read: () => Readable, freeBytes = 1e12): SourceFiles {
   const store = { read: async () => read() } as unknown as ObjectStore;
   return new SourceFiles({ store, folder, freeBytes: () => freeBytes });
 }
 
-test("a file of a store that is elsewhere is copied for as long as it is needed", async () => {
+test("a file of a remote store is copied for as long as it is needed", async () => {
   const sources = far(() => Readable.from([Buffer.from("the "), Buffer.from("file")]));
   await sources.open();
   {
@@ -30,7 +30,7 @@ test("a file of a store that is elsewhere is copied for as long as it is needed"
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("a copy that breaks off leaves nothing, nor does an earlier run", async () => {
+test("an interrupted copy leaves no file, and files of an earlier run are removed", async () => {
   const broken = async function* () {
     yield Buffer.from("the ");
     throw new Error("the store is away");
@@ -41,7 +41,7 @@ test("a copy that breaks off leaves nothing, nor does an earlier run", async () 
   expect(await readdir(folder)).toEqual([]);
 });
 
-test("a copy for which there is no room is not begun", async () => {
+test("no copy is started without enough disk space", async () => {
   const sources = far(() => Readable.from(["never read"]), 600 * 1024 * 1024);
-  await expect(sources.take("v1/key", "asset-1", 1e9, signal)).rejects.toThrow("no room on the disk");
+  await expect(sources.take("v1/key", "asset-1", 1e9, signal)).rejects.toThrow("not enough disk space");
 });

@@ -4,22 +4,22 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 
-/** The room that is left to everything else on the disk. */
+/** Disk space that is kept free for everything else. */
 const RESERVED_BYTES = 512 * 1024 * 1024;
 
 export interface SourceFilesSettings {
   readonly store: ObjectStore;
-  /** For files of stores that are not on this machine. */
+  /** Local copies of files from remote stores. */
   readonly folder: string;
   readonly freeBytes: () => number;
 }
 
-/** A file of the object store with a path on this machine, until it is disposed of. */
+/** A local file with the content of a stored object, until disposed of. */
 export interface LocalSource extends AsyncDisposable {
   readonly path: string;
 }
 
-/** Brings customers' files to where a decoder can read them back and forth. */
+/** Provides customers' files locally, since decoders need random access. */
 export class SourceFiles {
   readonly #settings: SourceFilesSettings;
 
@@ -27,7 +27,7 @@ export class SourceFiles {
     this.#settings = settings;
   }
 
-  /** Drop what an earlier run left. */
+  /** Removes files of an earlier run. */
   async open(): Promise<void> {
     const { folder } = this.#settings;
     await rm(folder, { recursive: true, force: true });
@@ -40,7 +40,9 @@ export class SourceFiles {
     const own = await store.pathOf?.(key);
     if (own) return { path: own, [Symbol.asyncDispose]: async () => {} };
     if (freeBytes() < bytes + RESERVED_BYTES)
-      throw new Error(`no room on the disk for a copy of ${bytes} bytes: free some, or give this node a larger one`);
+      throw new Error(
+        `not enough disk space for a local copy of ${bytes} bytes: free some space, or give this node a larger disk`,
+      );
     const path = join(folder, name);
     const remove = (): Promise<void> => rm(path, { force: true });
     try {

@@ -12,12 +12,12 @@ import { orientationOf } from "./file-spec.ts";
 import { CannotCopy } from "./refusal.ts";
 import type { SourceTrack } from "./source-file.ts";
 
-/** Of FFmpeg's AVFieldOrder: what is not interlaced, or does not say. */
+/** Values of FFmpeg's AVFieldOrder that are not interlaced: unknown and progressive. */
 const PROGRESSIVE = new Set([0, 1]);
 const AVC_SPS = 7;
 const AVC_PPS = 8;
 
-/** Pictures that players take as they are: H.264 of 8 bits and 4:2:0, progressive and upright. The access units come out behind lengths of 4 bytes. */
+/** Video that players can play unchanged: H.264, 8 bits, 4:2:0, progressive and upright. Outputs access units with 4-byte lengths. */
 export class VideoCopy {
   readonly track: VideoTrack;
   readonly #isAnnexB: boolean;
@@ -38,17 +38,16 @@ export class VideoCopy {
     if (codec !== "h264") throw new CannotCopy(`the video is ${codec}`);
     const { codecpar } = stream;
     const { turn, isMirrored } = orientationOf(stream);
-    if (turn !== 0 || isMirrored) throw new CannotCopy("the pictures are turned");
+    if (turn !== 0 || isMirrored) throw new CannotCopy("the video is rotated");
     const { fieldOrder } = codecpar.toJSON() as { fieldOrder?: number };
-    if (!PROGRESSIVE.has(fieldOrder ?? 0)) throw new CannotCopy("the pictures are interlaced");
+    if (!PROGRESSIVE.has(fieldOrder ?? 0)) throw new CannotCopy("the video is interlaced");
     const record = codecpar.getDecoderConfigurationRecord();
-    if (!record) throw new CannotCopy("the file does not say how its pictures are coded");
+    if (!record) throw new CannotCopy("the file has no decoder configuration");
     const isAnnexB = codecpar.extradata?.[0] !== 1;
     const config = Buffer.from(record);
     try {
       const { codecString, width, height, frameRate, chroma, bitDepth, nalLengthSize } = describeAvc(config);
-      if (chroma !== "4:2:0" || bitDepth !== 8)
-        throw new CannotCopy(`the pictures are ${chroma} with ${bitDepth} bits`);
+      if (chroma !== "4:2:0" || bitDepth !== 8) throw new CannotCopy(`the video is ${chroma} with ${bitDepth} bits`);
       config[4] = (config[4] ?? 0) | 3;
       const shape = { width, height, ...(frameRate && { frameRate }) };
       return new VideoCopy(
@@ -58,16 +57,16 @@ export class VideoCopy {
       );
     } catch (error) {
       if (error instanceof CannotCopy) throw error;
-      throw new CannotCopy("the parameter sets cannot be read");
+      throw new CannotCopy("its parameter sets are unreadable");
     }
   }
 
-  /** The access unit, and whether a player can begin with it. Throws `CannotCopy` when the pictures change their parameters. */
+  /** The access unit, and whether decoding can start at it. Throws `CannotCopy` if the parameter sets change. */
   unitOf(packet: Packet): { readonly data: Uint8Array; readonly isIndependent: boolean } {
-    if (packet.getSideData(AV_PKT_DATA_NEW_EXTRADATA)) throw new CannotCopy("the pictures change their parameters");
-    // What an edit list leaves out is needed by a decoder, and players of segments would show it.
+    if (packet.getSideData(AV_PKT_DATA_NEW_EXTRADATA)) throw new CannotCopy("its parameter sets change");
+    // Decoders need the pictures that an edit list hides, but players of segments would show them.
     if (this.#isFirst && packet.hasFlags(AV_PKT_FLAG_DISCARD))
-      throw new CannotCopy("it begins before its first shown picture");
+      throw new CannotCopy("an edit list hides its first pictures");
     this.#isFirst = false;
     const bytes = packet.data ?? Buffer.alloc(0);
     const data = this.#withLengths(bytes);
@@ -90,13 +89,13 @@ export class VideoCopy {
       const type = (unit[0] ?? 0) & 0x1f;
       const isSet = type === AVC_SPS || type === AVC_PPS;
       if (isSet && !this.#sets.some((known) => Buffer.compare(known, unit) === 0))
-        throw new CannotCopy("the pictures change their parameters");
+        throw new CannotCopy("its parameter sets change");
       at += 4 + length;
     }
   }
 }
 
-/** Zeros behind a unit belong to the byte stream that it came from (ITU-T H.264 B.1.1); FFmpeg writes one into `avcC`. */
+/** Trailing zeros belong to the byte stream that a NAL unit came from (ITU-T H.264 B.1.1); FFmpeg writes one into `avcC`. */
 function withoutZerosAtEnd(unit: Uint8Array): Uint8Array {
   return unit.subarray(0, unit.findLastIndex((byte) => byte !== 0) + 1);
 }

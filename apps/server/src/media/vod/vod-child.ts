@@ -7,16 +7,18 @@ import { scanFile } from "./file-scan.ts";
 import { CannotCopy, FileRefused } from "./refusal.ts";
 import { frameMessage, SOURCES_PER_JOB, type VodJob, type VodMessage } from "./vod-protocol.ts";
 
-/** The process that works on one file: does the jobs that it is given, and ends with their pipe. It blocks where its parent is slower than it is. */
+/** The process that works on one file. It executes jobs until their pipe ends. Its writes block while the parent is slower. */
 
 const JOBS = 3;
 const OUTPUT = 4;
 const FIRST_SOURCE = 5;
-/** After ingest, delivery and live transcoding. A scan is short, and somebody waits for it; a process may only become nicer. */
+/**
+ * After ingest, delivery and live transcoding. A scan has priority over encoding, since a user waits for it; a process can only raise its niceness.
+ */
 const NICENESS = { scan: 10, encode: 15 };
 const FULL_PIPE_WAIT_MS = 2;
 
-// What FFmpeg says of a hostile file has no end.
+// A hostile file could make FFmpeg log without limit.
 Log.setLevel(AV_LOG_QUIET);
 workAll().then(
   () => process.exit(0),
@@ -61,7 +63,7 @@ function send(message: VodMessage, bytes: readonly Uint8Array[] = []): void {
   }
 }
 
-/** How much of it the pipe took. */
+/** Returns the number of bytes that the pipe accepted. */
 function writeSome(piece: Uint8Array, at: number): number {
   try {
     return writeSync(OUTPUT, piece, at);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => file[Symbol.asyncDispose]());
 
-/** A child that runs this instead of its program. */
+/** Starts a child that runs this script instead of its program. */
 const runs = (script: string) => ({ prefix: ["/bin/sh", "-c", script, "sh"], bounds: [] });
 
 class WatchedClock extends ManualClock {
@@ -29,7 +29,7 @@ class WatchedClock extends ManualClock {
   }
 }
 
-test("a child that hangs, and takes no notice of signals, is killed after three minutes without a word", async () => {
+test("a hanging child that ignores signals is killed after three silent minutes", async () => {
   const clock = new WatchedClock();
   await using children = new VodChildren(clock, runs("trap '' TERM INT HUP; exec sleep 1000")).of(file.path);
   const running = children.run(SCAN, () => {}, signal);
@@ -38,7 +38,7 @@ test("a child that hangs, and takes no notice of signals, is killed after three 
   await expect(running).rejects.toThrow(new ChildFailed("the media child ended with SIGKILL"));
 });
 
-test("a job that never ends is ended after three hours, however much it tells", async () => {
+test("an endless job is killed after three hours, even if it reports progress", async () => {
   const clock = new ManualClock();
   const message = JSON.stringify({ type: "progress", done: 0 });
   const script = `while printf '\\0\\0\\0\\034\\0\\0\\0\\0${message}' >&4; do :; done`;
@@ -54,7 +54,7 @@ test("a job that never ends is ended after three hours, however much it tells", 
   expect(seconds).toBeGreaterThanOrEqual(3 * 3600);
 });
 
-test("a child that breaks down fails the file; one that is killed may do better another time", async () => {
+test("a crashed child fails the file; a killed child can be retried", async () => {
   const end = async (name: string) => {
     await using children = new VodChildren(new ManualClock(), runs(`kill -${name} $$`)).of(file.path);
     return children.run(SCAN, () => {}, signal);
@@ -63,14 +63,14 @@ test("a child that breaks down fails the file; one that is killed may do better 
   await expect(end("KILL")).rejects.toThrow(ChildFailed);
 });
 
-test("what a child prints goes nowhere, and what it says without sense ends it", async () => {
+test("a child's console output is discarded, and a malformed message ends it", async () => {
   const script =
     "head -c 10000000 /dev/zero; head -c 10000000 /dev/zero >&2; head -c 100000 /dev/zero | tr '\\0' x >&4";
   await using children = new VodChildren(new ManualClock(), runs(script)).of(file.path);
   await expect(children.run(SCAN, () => {}, signal)).rejects.toThrow(/a message of \d+ bytes from a media child/);
 });
 
-test.runIf(process.platform === "linux")("one child scans and encodes, behind everything else", async () => {
+test.runIf(process.platform === "linux")("one child scans and encodes, at low priority", async () => {
   const pids = new Set<number>();
   let picture: ScannedPicture | null = null;
   await using children = new VodChildren(new ManualClock()).of(file.path);

@@ -9,22 +9,22 @@ import { CannotCopy, FileRefused } from "./refusal.ts";
 import { type FramedMessage, MAX_JOBS, readMessages, SOURCES_PER_JOB, type VodJob } from "./vod-protocol.ts";
 
 const CHILD = fileURLToPath(new URL("./vod-child.ts", import.meta.url));
-/** A child tells its progress every second or so, on a machine that has time for it. */
+/** A working child reports progress about once a second, more rarely under load. */
 const MAX_SILENCE_MS = 180_000;
-/** Of one job: a scan of the largest file, or a chunk of the slowest one. */
+/** Time limit of one job: a scan of the largest file, or the slowest chunk. */
 const MAX_JOB_MS = 3 * 3_600_000;
 
-/** A child that ends by one of these met something in the file that its libraries do not survive, and will again. */
+/** A child killed by one of these signals crashed on the file's content, and would crash again. */
 const BREAKDOWNS: ReadonlySet<NodeJS.Signals | null> = new Set(["SIGSEGV", "SIGFPE", "SIGILL", "SIGBUS", "SIGABRT"]);
 
-/** The child ended without an answer, or was killed. It may go well another time. */
+/** The child ended without a result or was killed. A retry may succeed. */
 export class ChildFailed extends Error {
   override readonly name = "ChildFailed";
 }
 
 export type OnVodMessage = (framed: FramedMessage) => Promise<void> | void;
 
-/** Starts children that are confined as decoders of live streams are, and have one file alone. */
+/** Starts media children with the confinement of live transcoders. Each has access to one file only. */
 export class VodChildren {
   readonly #clock: Clock;
   readonly #confinement: Confinement;
@@ -34,13 +34,13 @@ export class VodChildren {
     this.#confinement = confinement;
   }
 
-  /** Children for the file at `path`, of which they get no more than open descriptors. */
+  /** Children for the file at `path`. They get open descriptors of it and nothing else. */
   of(path: string): FileChildren {
     return new FileChildren(() => VodChild.start(path, this.#clock, this.#confinement));
   }
 }
 
-/** Runs jobs on one file. A child that is done is kept for the next job: starting another takes 0.3 s of CPU. */
+/** Runs jobs on one file. An idle child is kept for the next job, since starting one takes 0.3 s of CPU. */
 export class FileChildren implements AsyncDisposable {
   readonly #start: () => Promise<VodChild>;
   readonly #idle: VodChild[] = [];
@@ -49,7 +49,7 @@ export class FileChildren implements AsyncDisposable {
     this.#start = start;
   }
 
-  /** Resolves when the job is done. A child waits while `onMessage` does. Throws `FileRefused`, `CannotCopy` and `ChildFailed`. */
+  /** Resolves when the job is done. The child is paused while `onMessage` runs. Throws `FileRefused`, `CannotCopy` and `ChildFailed`. */
   async run(job: VodJob, onMessage: OnVodMessage, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const child = this.#idle.pop() ?? (await this.#start());
@@ -63,7 +63,7 @@ export class FileChildren implements AsyncDisposable {
     else await child.end();
   }
 
-  /** End the children that have no job. */
+  /** Ends the idle children. */
   async rest(): Promise<void> {
     await Promise.all(this.#idle.splice(0).map((child) => child.end()));
   }
@@ -73,7 +73,7 @@ export class FileChildren implements AsyncDisposable {
   }
 }
 
-/** A process that does one job after another on its file. */
+/** A process that executes jobs on its file one after the other. */
 class VodChild {
   readonly #process: ChildProcess;
   readonly #clock: Clock;
@@ -85,14 +85,12 @@ class VodChild {
     this.#process = child;
     this.#clock = clock;
     this.#ended = new Promise((resolve) => {
-      child.once("error", ({ message }) =>
-        resolve({ reason: `cannot start a media child: ${message}`, killedBy: null }),
-      );
+      child.on("error", ({ message }) => resolve({ reason: `cannot start a media child: ${message}`, killedBy: null }));
       child.once("close", (code, killedBy) =>
         resolve({ reason: `the media child ended with ${killedBy ?? `code ${code}`}`, killedBy }),
       );
     });
-    for (const pipe of [this.#input, this.#output]) pipe.on("error", () => {}); // its end tells
+    for (const pipe of [this.#input, this.#output]) pipe.on("error", () => {}); // "close" follows
     this.#messages = readMessages(this.#output);
   }
 
@@ -146,10 +144,10 @@ class VodChild {
     }
   }
 
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited. */
   async end(): Promise<void> {
     this.#process.kill("SIGKILL");
-    // It counts as ended when its pipes are: what nobody reads any more must not keep one open.
+    // "close" is emitted only after all pipes are closed, and an unread pipe would stay open.
     this.#output.destroy();
     await this.#ended;
   }
@@ -167,7 +165,7 @@ class VodChild {
     if (signal.aborted) return signal.reason;
     if (!BREAKDOWNS.has(killedBy)) return new ChildFailed(reason);
     return new FileRefused(
-      `The decoder broke down over this file (${killedBy}): it is damaged. Export it again with H.264 and AAC.`,
+      `The decoder crashed on this file (${killedBy}): the file is damaged. Export it again with H.264 and AAC.`,
     );
   }
 }

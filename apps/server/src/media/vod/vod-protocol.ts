@@ -2,38 +2,38 @@ import type { StoredSegment, StoredTrack, VideoSpec } from "../../ports/index.ts
 import type { TranscodeRung } from "../transcode/transcode-protocol.ts";
 
 /**
- * The messages between a child that works on a file and its parent. The child gets its jobs as lines of JSON on file descriptor 3; its messages
- * leave by descriptor 4. From descriptor 5 on it has the file, opened twice for each job.
+ * The messages between a media child and its parent. The child reads jobs as lines of JSON from file descriptor 3 and writes messages to descriptor
+ * 4. The descriptors from 5 on are the file, opened twice for each job.
  *
- * A message is a uint32, the length of its JSON; a uint32, the length of the bytes behind that; the JSON and the bytes. Big-endian.
- * Ticks are of 90 kHz and count on the asset's timeline, which begins with the first picture that is decoded.
+ * A message is a uint32 with the length of its JSON, a uint32 with the length of the bytes that follow, the JSON, and the bytes. Numbers are
+ * big-endian. Ticks are 90 kHz on the asset's timeline, which starts with the first decoded picture.
  */
 
-/** A child that is asked for more is replaced. */
+/** After this many jobs a child is replaced. */
 export const MAX_JOBS = 8;
-/** A reader that is opened on a descriptor begins where the last one left it, so each has its own. A job reads the file twice at most. */
+/** A demuxer starts at the descriptor's current offset, so each needs its own. A job reads the file at most twice. */
 export const SOURCES_PER_JOB = 2;
 
-/** Look into the file, and read it through once: the source's own rendition, the sound, and where segments begin. */
+/** Read the file once: make the source rendition and the audio, and decide where segments start. */
 export interface ScanJob {
   readonly type: "scan";
   readonly epoch: number;
   readonly segmentSeconds: number;
-  /** False after a scan that found that the pictures cannot be played as they are. */
+  /** False after a scan that found the video unplayable as it is. */
   readonly mayCopyVideo: boolean;
 }
 
-/** Make some segments of all rungs. */
+/** Encode some segments of all rungs. */
 export interface EncodeJob {
   readonly type: "encode";
   readonly epoch: number;
   readonly picture: ScannedPicture;
   readonly rungs: readonly NamedRung[];
   readonly preset: string;
-  /** How long before it is shown a picture is decoded, as are the pictures beside which these are put; 0 where they are alone. */
+  /** Subtracted from each decode time, to match renditions with B-frames that are played alongside; 0 if there are none. */
   readonly delayTicks: number;
   readonly segments: readonly SegmentStart[];
-  /** Where the segment behind the last one begins. */
+  /** Start of the segment after the last one. */
   readonly endTicks: number;
 }
 
@@ -46,17 +46,17 @@ export interface NamedRung extends TranscodeRung {
 export interface SegmentStart {
   readonly msn: number;
   readonly ticks: number;
-  /** A decoder can begin here. */
+  /** True if decoding can start here. */
   readonly isKeyframe: boolean;
 }
 
-/** The pictures of a file. */
+/** The video of a file. */
 export interface ScannedPicture {
-  /** Number of the track in the file. */
+  /** Index of the track in the file. */
   readonly stream: number;
-  /** The offset between the file's times and the timeline. */
+  /** Added to the file's timestamps to get timeline ticks. */
   readonly offsetTicks: number;
-  /** As a viewer sees them: upright, with square pixels. */
+  /** As displayed: upright, with square pixels. */
   readonly width: number;
   readonly height: number;
   readonly frameRate: number;
@@ -68,34 +68,32 @@ export interface ScannedPicture {
 
 export interface ScannedFile {
   readonly spec: VideoSpec;
-  /** Null for sound alone. */
+  /** Null for audio only. */
   readonly picture: ScannedPicture | null;
 }
 
-export type StoredRow = StoredSegment;
-
-/** A file of one rendition that is complete. */
+/** A finished file with segments of one rendition. */
 export interface MadeSpan {
   readonly type: "span";
   readonly rendition: string;
   readonly span: string;
   readonly track: StoredTrack;
-  readonly segments: readonly StoredRow[];
+  readonly segments: readonly StoredSegment[];
 }
 
 export type VodMessage =
   | { readonly type: "spec"; readonly spec: VideoSpec }
-  /** With the bytes of an init segment. */
+  /** Followed by the bytes of an init segment. */
   | { readonly type: "init"; readonly rendition: string; readonly file: string }
-  /** With the bytes of the span. */
+  /** Followed by the bytes of the span. */
   | MadeSpan
-  /** From 0 to 1; told at least every second while there is work. */
+  /** From 0 to 1; sent at least every second while the child works. */
   | { readonly type: "progress"; readonly done: number }
   | { readonly type: "scanned"; readonly file: ScannedFile }
   | { readonly type: "encoded" }
-  /** The pictures cannot be played as they are: scan again without. */
+  /** The video cannot be copied: scan again with `mayCopyVideo: false`. */
   | { readonly type: "cannot-copy"; readonly reason: string }
-  /** The file is at fault, however often it is tried. For its owner. */
+  /** The file cannot be processed, and a retry will not help. The sentence is for its owner. */
   | { readonly type: "refused"; readonly sentence: string };
 
 export interface FramedMessage {
@@ -104,7 +102,7 @@ export interface FramedMessage {
 }
 
 const HEAD = 8;
-/** A span is cut at 8 MiB, and a segment is refused above twice that. */
+/** A span is closed once it exceeds 8 MiB, and a segment has at most 32 MiB. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 export function frameMessage(message: VodMessage, bytes: readonly Uint8Array[] = []): Uint8Array[] {
@@ -118,7 +116,7 @@ export function frameMessage(message: VodMessage, bytes: readonly Uint8Array[] =
   return [head, json, ...bytes];
 }
 
-/** The messages that a child's pipe brings. Throws on bytes that are none. */
+/** Reads the messages from a child's pipe. Throws for malformed bytes. */
 export async function* readMessages(pipe: AsyncIterable<Uint8Array>): AsyncGenerator<FramedMessage, void> {
   let waiting: Uint8Array[] = [];
   let length = 0;

@@ -1,6 +1,6 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { encodingPlaces, VodTurns } from "./vod-turns.ts";
+import { encodingSlots, VodTurns } from "./vod-turns.ts";
 
 test.each([
   [2, 0, 1],
@@ -8,13 +8,13 @@ test.each([
   [8, 0, 4],
   [8, 4.8, 1],
   [8, 3.9, 2],
-])("of %d cores, with %d for live transcoding, there is room for %d children", (cores, live, places) => {
-  expect(encodingPlaces(cores, live)).toBe(places);
+])("with %d cores, %d of them for live transcoding, %d children may run", (cores, live, slots) => {
+  expect(encodingSlots(cores, live)).toBe(slots);
 });
 
-test("places that live transcoding takes are not given again, and those it leaves are", async () => {
-  let places = 2;
-  const turns = new VodTurns(() => places);
+test("slots that live transcoding takes are not reused, and those it releases are", async () => {
+  let slots = 2;
+  const turns = new VodTurns(() => slots);
   const ends: (() => void)[] = [];
   let begun = 0;
   const work = () => {
@@ -23,17 +23,17 @@ test("places that live transcoding takes are not given again, and those it leave
   };
   for (let n = 0; n < 6; n++) void turns.run(work);
   expect(begun).toBe(2);
-  places = 1;
+  slots = 1;
   ends.shift()?.();
   await turnOfTheLoop();
   expect(begun).toBe(2);
-  places = 3;
+  slots = 3;
   ends.shift()?.();
   await turnOfTheLoop();
   expect(begun).toBe(5);
 });
 
-test("work that fails gives its place back", async () => {
+test("failed work releases its slot", async () => {
   const turns = new VodTurns(() => 1);
   await expect(turns.run(() => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   expect(await turns.run(async () => "made")).toBe("made");
