@@ -94,7 +94,7 @@ describe("a publisher", () => {
     expect(session()).toBeUndefined();
     open();
     await settled();
-    expect(session()?.pipeline.renditions[0]?.partCount).toBe(2);
+    expect(session()?.pipeline.renditions[0]?.open?.parts).toHaveLength(2);
   });
 
   test("that stops on purpose ends the session at once, with the end of the list", async () => {

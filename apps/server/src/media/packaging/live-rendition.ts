@@ -82,11 +82,6 @@ export class LiveRendition {
     return this.#discontinuitySequence;
   }
 
-  /** Parts listed so far, in complete segments and the open one. */
-  get partCount(): number {
-    return this.#listed.reduce((count, segment) => count + segment.parts.length, this.#open?.parts.length ?? 0);
-  }
-
   /** MSN and index of the newest part; null before the first. */
   get newestPart(): { readonly msn: number; readonly part: number } | null {
     const open = this.#open;

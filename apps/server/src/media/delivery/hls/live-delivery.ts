@@ -14,10 +14,8 @@ import {
 } from "../answers/media-response.ts";
 import type { LiveFiles, LiveList, LiveSource } from "./live-source.ts";
 import type { FileAddress } from "./media-address.ts";
-import { furthestMsn, hasMedia, JOIN_WAIT_MS, type PlaylistWait, PlaylistWaits } from "./playlist-waits.ts";
+import { furthestMsn, hasMedia, JOIN_MARGIN_MS, type PlaylistWait, PlaylistWaits } from "./playlist-waits.ts";
 
-/** A player that joins gets a playlist with at least this many parts, a second in all. */
-const JOIN_PARTS = { video: 3, audio: 2 };
 /** A session that has just begun knows its tracks a moment later: the second one is waited for. */
 const TRACKS_WITHIN_MS = 1000;
 const TRACKS_LOOK_MS = 50;
@@ -68,8 +66,10 @@ export class LiveDelivery {
     const query = address.blocking;
     if (query === "invalid") return sendText(res, 400, "application/json", BAD_DIRECTIVE, PERSONAL.error);
     if (query === null) {
-      const isReady = () => rendition.listed.length > 0 || rendition.partCount >= JOIN_PARTS[kindOf(rendition)];
-      return this.#waitForList(asked, playlist, { isMet: isReady, met: caching.fresh, withinMs: JOIN_WAIT_MS });
+      // Of a list of parts alone hls.js takes the gap before them, tries every rendition in turn and shows nothing for seconds.
+      const isReady = () => rendition.listed.length > 0;
+      const withinMs = rendition.targetDuration * 1000 + JOIN_MARGIN_MS;
+      return this.#waitForList(asked, playlist, { isMet: isReady, met: caching.fresh, withinMs });
     }
     if (query.msn > furthestMsn(rendition)) return sendText(res, 400, "application/json", TOO_FAR);
     const isMet = () => hasMedia(rendition, query.msn, query.part);

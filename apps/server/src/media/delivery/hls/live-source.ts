@@ -42,7 +42,6 @@ export type LiveFiles = Pick<
   | "open"
   | "hasEnded"
   | "targetDuration"
-  | "partCount"
   | "newestPart"
   | "nextPart"
   | "segment"

@@ -5,8 +5,8 @@ import type { LiveFiles } from "./live-source.ts";
 import { type WaitPlace, WaitPlaces } from "./wait-places.ts";
 
 const WAIT_TARGET_DURATIONS = 3;
-/** A player that joins gets the list as it is after this long: a rung may have nothing yet. */
-export const JOIN_WAIT_MS = 3000;
+/** A player that joins gets the list as it is so much later than a first segment should be there: a rung may have nothing yet. */
+export const JOIN_MARGIN_MS = 1000;
 
 /** How late the end of a wait may be noticed. */
 const LOOK_MS = 250;
