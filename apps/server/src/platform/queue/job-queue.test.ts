@@ -29,10 +29,10 @@ function kindOf(run: JobKind["run"], change: Partial<JobKind> = {}): JobKind {
 }
 
 /** A process that works on jobs of this kind. */
-function queueOf(kind: JobKind, pollSeconds = 0.5): JobQueue {
+function queueOf(kind: JobKind, lookSeconds = 0.5): JobQueue {
   const { jobs: db } = database;
-  const rhythm = { pollSeconds, superviseSeconds: 1 };
-  const queue = new JobQueue({ db, clock: systemClock, log: silentLog, kinds: [kind], ...rhythm });
+  const rhythm = { lookSeconds, superviseSeconds: 1 };
+  const queue = new JobQueue({ db, channels: database, clock: systemClock, log: silentLog, kinds: [kind], ...rhythm });
   queues.push(queue);
   return queue;
 }
@@ -216,15 +216,26 @@ test("a process that closes gives its job back, and another does it", async () =
   );
 });
 
-test("a job begins at once in the process that added it, however seldom that polls", async () => {
+test("a job begins at once, whichever process added it, however seldom its process looks", async () => {
   const seen: object[] = [];
   const kind = kindOf(async ({ data }) => void seen.push(data));
   const queue = queueOf(kind, 60);
   queue.start();
-  await queue.add(kind, { of: "the first poll" });
+  await queue.add(kind, { of: "the first look" });
   await vi.waitFor(() => expect(seen).toHaveLength(1), PATIENCE);
-  await queue.add(kind, { of: "a" });
+  await queue.add(kind, { of: "this process" });
   await vi.waitFor(() => expect(seen).toHaveLength(2), PATIENCE);
+  await queueOf(kind, 60).add(kind, { of: "another process" });
+  await vi.waitFor(() => expect(seen).toHaveLength(3), PATIENCE);
+});
+
+test("waiting jobs run one after another, however seldom their process looks", async () => {
+  const seen: object[] = [];
+  const kind = kindOf(async ({ data }) => void seen.push(data));
+  const queue = queueOf(kind, 60);
+  for (const of of ["a", "b", "c"]) await queue.add(kind, { of });
+  queue.start();
+  await vi.waitFor(() => expect(seen).toHaveLength(3), PATIENCE);
 });
 
 test("of a kind with one job per key, a second one is not queued while the first waits or runs", async () => {

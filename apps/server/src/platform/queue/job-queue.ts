@@ -1,6 +1,7 @@
-import type { QueryExecutorProvider } from "kysely";
+import { type QueryExecutorProvider, sql } from "kysely";
 import type { KyselyTransactionLike, PgBoss } from "pg-boss";
 import type { Clock, Timer } from "../clock.ts";
+import type { Database } from "../database.ts";
 import { DatabaseAway } from "../database-away.ts";
 import type { Log } from "../log.ts";
 import { BackOff, sleep } from "../retry.ts";
@@ -10,8 +11,13 @@ import { JobProgress } from "./job-progress.ts";
 const SCHEMA = "weir_jobs";
 /** Without a heartbeat for this long, a job's process counts as dead. */
 const HEARTBEAT_SECONDS = 20;
-const POLL_SECONDS = 5;
+/** How often to look for jobs that have become due, such as retries. One query for all kinds; new jobs are announced by NOTIFY. */
+const LOOK_SECONDS = 5;
+/** The library's own polling, once for each job that may run at a time. Its workers are woken, so this hardly matters. */
+const WORKER_POLL_SECONDS = 600;
 const SUPERVISE_SECONDS = 10;
+/** No job waits for another one to finish. The library looks for such jobs all the same. */
+const FLOW_SECONDS = 3_600;
 const FIRST_RETRY_SECONDS = 10;
 const MAX_RETRY_SECONDS = 600;
 const KEEP_FINISHED_SECONDS = 86_400;
@@ -20,11 +26,12 @@ const MAX_CLOSE_MS = 2_000;
 export interface JobQueueSettings {
   /** The pool `jobs`: other pools would get connections back in the middle of a failed transaction. */
   readonly db: QueryExecutorProvider & KyselyTransactionLike;
+  readonly channels: Pick<Database<unknown>, "listen">;
   readonly clock: Clock;
   readonly log: Log;
   readonly kinds: readonly JobKind[];
-  /** How often a process looks for jobs of each kind, and for jobs whose process died. */
-  readonly pollSeconds?: number;
+  /** How often a process looks for jobs that are due, and for jobs whose process died. */
+  readonly lookSeconds?: number;
   readonly superviseSeconds?: number;
 }
 
@@ -35,8 +42,8 @@ export interface JobQueueSettings {
 export class JobQueue {
   readonly #settings: JobQueueSettings;
   readonly #timers: Timer[] = [];
-  /** The handlers of this process, by kind of job. */
-  readonly #workers = new Map<string, string>();
+  /** The workers of this process by kind of job, one for each job that may run at a time. */
+  readonly #workers = new Map<string, string[]>();
   #opening: Promise<PgBoss> | null = null;
   #isClosed = false;
 
@@ -59,9 +66,8 @@ export class JobQueue {
     const once = onceInSeconds === undefined ? {} : { singletonSeconds: onceInSeconds };
     const keyed = key === undefined ? {} : { singletonKey: key };
     const id = await boss.send(kind.name, data, { group: { id: owner ?? kind.name }, ...once, ...keyed });
-    // Other processes find the job at their next poll.
-    const worker = this.#workers.get(kind.name);
-    if (id !== null && worker !== undefined) boss.notifyWorker(worker);
+    // Other processes are notified. This one also starts at once if it cannot listen.
+    if (id !== null) this.#wake(boss, kind.name);
     return id;
   }
 
@@ -98,12 +104,13 @@ export class JobQueue {
   }
 
   async #startWorking(): Promise<void> {
-    const { clock, log, kinds } = this.#settings;
+    const { clock, log, kinds, lookSeconds = LOOK_SECONDS } = this.#settings;
     const backOff = new BackOff(1_000, 60_000);
     while (!this.#isClosed) {
       try {
         const boss = await this.#open();
         for (const kind of kinds) await this.#work(boss, kind);
+        this.#timers.push(clock.every(lookSeconds * 1_000, () => void this.#lookForDue(boss)));
         return;
       } catch (error) {
         if (!this.#isClosed && !(error instanceof DatabaseAway))
@@ -119,10 +126,26 @@ export class JobQueue {
   }
 
   async #work(boss: PgBoss, kind: JobKind): Promise<void> {
-    const { clock, log, pollSeconds = POLL_SECONDS } = this.#settings;
+    const { clock, log } = this.#settings;
+    const workers: string[] = [];
+    this.#workers.set(kind.name, workers);
+    while (workers.length < kind.maxAtOnce) workers.push(await this.#startWorker(boss, kind));
+    const { everySeconds } = kind;
+    if (everySeconds === undefined || this.#isClosed) return;
+    const request = () => {
+      this.add(kind, {}, { onceInSeconds: everySeconds }).catch((error: unknown) => {
+        if (!this.#isClosed) log.error({ err: error, job: kind.name }, "a periodic job could not be queued");
+      });
+    };
+    // More often than necessary, because the database may have been unavailable the last time.
+    this.#timers.push(clock.every((everySeconds * 1_000) / 4, request));
+    request();
+  }
+
+  async #startWorker(boss: PgBoss, kind: JobKind): Promise<string> {
+    const { log } = this.#settings;
     const options = {
-      pollingIntervalSeconds: pollSeconds,
-      localConcurrency: kind.maxAtOnce,
+      pollingIntervalSeconds: WORKER_POLL_SECONDS,
       groupConcurrency: kind.maxPerOwner ?? kind.maxAtOnce,
     };
     const worker = await boss.work<object>(kind.name, options, async ([fetched]) => {
@@ -143,19 +166,31 @@ export class JobQueue {
             "a job failed; unless it has failed too often, it is retried",
           );
         throw error;
+      } finally {
+        // Another job may be waiting for this worker.
+        boss.notifyWorker(worker);
       }
     });
-    this.#workers.set(kind.name, worker);
-    const { everySeconds } = kind;
-    if (everySeconds === undefined || this.#isClosed) return;
-    const request = () => {
-      this.add(kind, {}, { onceInSeconds: everySeconds }).catch((error: unknown) => {
-        if (!this.#isClosed) log.error({ err: error, job: kind.name }, "a periodic job could not be queued");
-      });
-    };
-    // More often than necessary, because the database may have been unavailable the last time.
-    this.#timers.push(clock.every((everySeconds * 1_000) / 4, request));
-    request();
+    return worker;
+  }
+
+  #wake(boss: PgBoss, kind: string): void {
+    for (const worker of this.#workers.get(kind) ?? []) boss.notifyWorker(worker);
+  }
+
+  /** Wake the workers for retries whose time has come, and for jobs whose notification was lost. */
+  async #lookForDue(boss: PgBoss): Promise<void> {
+    const { db, log } = this.#settings;
+    try {
+      const { rows } = await sql<{ name: string }>`
+        select kind.name from unnest(${[...this.#workers.keys()]}::text[]) kind (name) where exists (
+          select from ${sql.table(`${SCHEMA}.job`)} job
+          where job.name = kind.name and job.state < 'active' and not job.blocked and job.start_after <= now()
+        )`.execute(db);
+      for (const { name } of rows) this.#wake(boss, name);
+    } catch (error) {
+      if (!(error instanceof DatabaseAway) && !this.#isClosed) log.warn({ err: error }, "could not look for due jobs");
+    }
   }
 
   async #open(): Promise<PgBoss> {
@@ -168,13 +203,18 @@ export class JobQueue {
   }
 
   async #openQueue(): Promise<PgBoss> {
-    const { db, log, kinds, superviseSeconds = SUPERVISE_SECONDS } = this.#settings;
+    const { db, channels, log, kinds, superviseSeconds = SUPERVISE_SECONDS } = this.#settings;
     // Loaded here, so that a process without jobs saves its 5 MB.
     const { PgBoss, fromKysely } = await import("pg-boss");
     const boss = new PgBoss({
-      db: fromKysely(db),
+      db: {
+        ...fromKysely(db),
+        listen: (channel, message, reconnected) => channels.listen(channel, { message, reconnected }),
+      },
       schema: SCHEMA,
       schedule: false,
+      useListenNotify: true,
+      flowIntervalSeconds: FLOW_SECONDS,
       superviseIntervalSeconds: superviseSeconds,
       monitorIntervalSeconds: superviseSeconds,
       reindex: false,
@@ -203,6 +243,7 @@ export class JobQueue {
       retryBackoff: true,
       retryDelayMax: MAX_RETRY_SECONDS,
       deleteAfterSeconds: KEEP_FINISHED_SECONDS,
+      notify: true,
     };
     // The isolation between queues is fixed when a queue is created.
     await boss.createQueue(kind.name, kind.isOnePerKey ? { ...options, policy: "exclusive" } : options);
