@@ -21,9 +21,9 @@ const compressed: Plugin = {
   },
 };
 
-/** Dialogs, forms and tabs: the first page shows none. */
+/** Dialogs, forms and tabs: the first page and the lists show none. */
 const DIALOGS =
-  /\/src\/components\/(confirm|dialog|rename)|@mantine\/core\/esm\/components\/(Modal|Tabs|Checkbox|Switch|Textarea|PasswordInput|InlineInput|Overlay)|react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|get-nonce/;
+  /\/src\/components\/(confirm|dialog(?!-button)|rename)|@mantine\/core\/esm\/components\/(Modal|Tabs|Checkbox|Switch|Textarea|PasswordInput|InlineInput|Overlay)|react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|get-nonce/;
 
 /** Packages that the first page needs; hls.js and the like are large, and come with the page that needs them. */
 const isEverywhere = (id: string): boolean =>
@@ -53,7 +53,7 @@ export default defineConfig({
             { name: "everywhere", test: /player-strings|lib\/quantities|vite\/preload-helper/, priority: 2 },
             {
               name: "shared",
-              test: /\/src\/(strings|(components|lib)\/(?!time-chart-drawing|confirm|dialog|rename))/,
+              test: /\/src\/(strings|(components|lib)\/(?!time-chart-drawing|confirm|dialog(?!-button)|rename))/,
               minShareCount: 4,
               priority: 2,
             },

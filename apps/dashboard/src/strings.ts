@@ -87,8 +87,10 @@ export const strings = {
     never: "Never",
     on: "On",
     off: "Off",
+    clearFilters: "Clear filters",
     none: "—",
   },
+  ticks: { one: (name: string) => `Select ${name}`, all: "Select all on this page" },
   chart: {
     empty: "No data yet",
     summary: (what: string, now: string, least: string, most: string) =>

@@ -10,7 +10,7 @@ import {
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouter } from "@tanstack/react-router";
-import { type ReactNode, Suspense, useEffect } from "react";
+import { type ReactNode, Suspense, useDeferredValue, useEffect } from "react";
 import { Loading } from "../components/loading.tsx";
 import { Note } from "../components/note.tsx";
 import { Toasts } from "../components/toasts.tsx";
@@ -42,17 +42,19 @@ const pages = [
 
 /** The frame of every page: a rail on wide screens, a bar at the bottom on phones. Redirects to the sign-in page where nobody is signed in. */
 export function Shell({ children = <Outlet /> }: { readonly children?: ReactNode }) {
-  const session = useQuery(sessionQuery);
+  const { data, error } = useQuery(sessionQuery);
+  // The first render of the frame and its page is long; in small steps the browser answers meanwhile.
+  const session = useDeferredValue(data);
   const silentSince = useSilentSince();
-  const isSignedIn = session.data != null;
+  const isSignedIn = session != null;
   useEffect(() => {
     if (!isSignedIn) return;
     const timer = setTimeout(() => void preloadPages(), PRELOAD_MS);
     return () => clearTimeout(timer);
   }, [isSignedIn]);
 
-  if (session.data === undefined) return <ServerAwayPage error={session.error} />;
-  if (session.data === null) return <ToSignIn />;
+  if (session === undefined) return <ServerAwayPage error={error} />;
+  if (session === null) return <ToSignIn />;
   return (
     <div className={classes.shell}>
       <a className={classes.skip} href="#content">
@@ -75,7 +77,7 @@ export function Shell({ children = <Outlet /> }: { readonly children?: ReactNode
             {label}
           </Link>
         ))}
-        <AccountMenu session={session.data} />
+        <AccountMenu session={session} />
       </nav>
       <main id="content" className={classes.content}>
         {silentSince !== null && <Note tone="warning">{text.silent(absoluteMoment(silentSince))}</Note>}

@@ -1,5 +1,5 @@
 import { Button, type ButtonProps } from "@mantine/core";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, Suspense, useRef, useState } from "react";
 
 interface Props extends ButtonProps {
   readonly label: string;
@@ -8,7 +8,7 @@ interface Props extends ButtonProps {
   readonly dialog: (close: () => void) => ReactNode;
 }
 
-/** A button that opens a dialog, and has the focus again when the dialog closes. */
+/** A button that opens a dialog, and has the focus again when the dialog closes. The dialog's code may be loaded by then. */
 export function DialogButton({ label, onOpen, dialog, ...button }: Props) {
   const [isOpen, setOpen] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
@@ -25,7 +25,7 @@ export function DialogButton({ label, onOpen, dialog, ...button }: Props) {
       <Button {...button} ref={opener} onClick={open}>
         {label}
       </Button>
-      {isOpen && dialog(close)}
+      <Suspense>{isOpen && dialog(close)}</Suspense>
     </>
   );
 }

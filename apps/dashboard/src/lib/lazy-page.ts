@@ -15,9 +15,22 @@ export const lazyPage: typeof lazyRouteComponent = (load, name) => {
   }) as never;
 };
 
-/** Loads every page in the background, one after the other, so that pages open while the server is away. */
+/** Loads every page in the background, so that pages open while the server is away: one after the other, each when the browser is idle. */
 export async function preloadPages(): Promise<void> {
-  for (const load of loads) await load().catch(() => {});
+  for (const load of loads) {
+    await idle();
+    await load().catch(() => {});
+  }
+}
+
+const MAX_IDLE_WAIT_MS = 5000;
+
+/** Safari tells nobody when it is idle. */
+function idle(): Promise<void> {
+  return new Promise((resolve) => {
+    if ("requestIdleCallback" in window) requestIdleCallback(() => resolve(), { timeout: MAX_IDLE_WAIT_MS });
+    else setTimeout(resolve, 200);
+  });
 }
 
 const RETRY_MS = 3000;

@@ -63,8 +63,6 @@ export const streamStrings = {
   },
   selection: {
     label: "Selected streams",
-    pick: (name: string) => `Select ${name}`,
-    pickAll: "Select all on this page",
     several: (count: number) => `${count} streams`,
     count: (count: number) => `${count} selected`,
     clear: "Clear",

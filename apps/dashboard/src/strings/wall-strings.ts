@@ -4,5 +4,4 @@ export const wallStrings = {
   unhealthyOnly: "Unhealthy only",
   none: { title: "No stream is live", body: "Every stream appears here with its picture while it is live." },
   noMatch: "No live streams match.",
-  clear: "Show all live streams",
 } as const;

@@ -1,6 +1,7 @@
 import { Switch, TextInput } from "@mantine/core";
 import type { EffectiveSetting } from "@weir/contract";
 import { type ReactNode, useState } from "react";
+import page from "../../components/page.module.css";
 import { strings } from "../../strings.ts";
 import classes from "./settings-list.module.css";
 
@@ -16,7 +17,7 @@ export function SettingsList({ settings }: { readonly settings: readonly Effecti
   const unchanged = isChangedOnly ? [] : found.filter(({ isDefault }) => isDefault);
   return (
     <>
-      <search className={classes.filters}>
+      <search className={page.filters}>
         <TextInput
           type="search"
           className={classes.find ?? ""}

@@ -2,15 +2,13 @@ import { Button } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { WeirError } from "@weir/client";
 import type { Asset } from "@weir/contract";
 import { useState } from "react";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
-import { Loading } from "../../components/loading.tsx";
 import { Note } from "../../components/note.tsx";
 import page from "../../components/page.module.css";
+import { PageOfOne } from "../../components/page-of-one.tsx";
 import { PanelBoundary } from "../../components/panel-boundary.tsx";
-import { QueryProblem } from "../../components/query-problem.tsx";
 import { RenameButton } from "../../components/rename-button.tsx";
 import { toast } from "../../components/toasts.tsx";
 import { strings } from "../../strings.ts";
@@ -29,19 +27,14 @@ const route = getRouteApi("/app/assets/$assetId");
 export function AssetPage() {
   const { assetId } = route.useParams();
   const asset = useQuery(assetQuery(assetId));
-  // Somebody may delete the asset while the page shows it.
-  if (asset.error instanceof WeirError && asset.error.status === 404) {
-    return (
-      <Note tone="warning" title={text.gone.title}>
-        {text.gone.body} <Link to="/assets">{text.all}</Link>
-      </Note>
-    );
-  }
-  if (asset.data) return <AssetBody asset={asset.data} error={asset.error} />;
-  return asset.error ? <QueryProblem error={asset.error} /> : <Loading lines={6} />;
+  return (
+    <PageOfOne query={asset} gone={text.gone} all={<Link to="/assets">{text.all}</Link>}>
+      {(found) => <AssetBody asset={found} />}
+    </PageOfOne>
+  );
 }
 
-function AssetBody({ asset, error }: { readonly asset: Asset; readonly error: Error | null }) {
+function AssetBody({ asset }: { readonly asset: Asset }) {
   const { name, playbackUrl, status } = asset;
   const hasVideo = status.isPlayable && playbackUrl !== undefined;
   const [video, setVideo] = useState<HTMLVideoElement | null>(null);
@@ -58,7 +51,6 @@ function AssetBody({ asset, error }: { readonly asset: Asset; readonly error: Er
         </div>
         <AssetActions asset={asset} />
       </header>
-      <QueryProblem error={error} />
       {status.phase === "failed" && (
         <Note tone="failure" title={text.wrong}>
           {status.errorMessage}

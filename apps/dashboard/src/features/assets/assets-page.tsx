@@ -6,6 +6,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { NoMatch } from "../../components/no-match.tsx";
 import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
@@ -15,7 +16,6 @@ import { allUploads } from "./all-uploads.ts";
 import { assetsQuery } from "./asset-queries.ts";
 import { assetSearch, PHASES } from "./asset-search.ts";
 import { AssetTable } from "./asset-table.tsx";
-import classes from "./assets-page.module.css";
 import { DropZone } from "./drop-zone.tsx";
 import { UploadButton } from "./upload-button.tsx";
 import { UploadList } from "./upload-list.tsx";
@@ -43,7 +43,7 @@ export function AssetsPage() {
     <div className={page.page}>
       <header className={page.header}>
         <h1>{text.title}</h1>
-        <div className={classes.upload}>
+        <div className={page.actions}>
           <NativeSelect
             aria-label={text.uploads.access}
             title={text.uploads.accessHint}
@@ -57,7 +57,7 @@ export function AssetsPage() {
       <DropZone onFiles={upload} />
       <UploadList uploads={allUploads} />
       {(!isEmpty || isNarrowed) && (
-        <search className={classes.filters}>
+        <search className={page.filters}>
           <SearchBox label={text.search} words={search.name} onWords={(name) => filter({ name })} />
           <NativeSelect
             aria-label={text.filters.phase}
@@ -72,7 +72,7 @@ export function AssetsPage() {
       )}
       <QueryProblem error={assets.error} />
       {!found && !assets.error && <Loading />}
-      {isEmpty && isNarrowed && <p className={classes.nothing}>{text.noMatch}</p>}
+      {isEmpty && isNarrowed && <NoMatch onClear={() => void navigate({ search: {} })}>{text.noMatch}</NoMatch>}
       {isEmpty && !isNarrowed && (
         <EmptyState icon={<IconMovie size={24} />} title={text.empty.title} body={text.empty.body} />
       )}

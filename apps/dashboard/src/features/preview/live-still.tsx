@@ -15,6 +15,15 @@ document.addEventListener("visibilitychange", () => rounds.pause(document.hidden
 
 /** The newest picture of a live stream, renewed every few seconds while it is in sight. A sign takes its place while there is none. */
 export function LiveStill({ stream }: { readonly stream: Stream }) {
+  if (stream.isActive) return <Still stream={stream} />;
+  return (
+    <span className={classes.thumbnail} aria-hidden>
+      <IconBroadcast size={18} />
+    </span>
+  );
+}
+
+function Still({ stream }: { readonly stream: Stream }) {
   const { ref, inViewport } = useInViewport();
   const path = useStillPath(stream, inViewport);
   const [shown, setShown] = useState<string | null>(null);
@@ -25,18 +34,17 @@ export function LiveStill({ stream }: { readonly stream: Stream }) {
     return rounds.add({ address, show: setShown });
   }, [path]);
   return (
-    <span ref={ref} className={classes.thumbnail} data-live={stream.isActive} aria-hidden>
-      {stream.isActive && shown !== null ? <img src={shown} alt="" /> : <IconBroadcast size={18} />}
+    <span ref={ref} className={classes.thumbnail} data-live aria-hidden>
+      {shown === null ? <IconBroadcast size={18} /> : <img src={shown} alt="" />}
     </span>
   );
 }
 
-/** The path of a stream's picture; null for a stream that is not live or not in sight, and until the owner's token for it is there. */
-function useStillPath({ isActive, playbackId, playbackPolicy }: Stream, isInSight: boolean): string | null {
-  const isWanted = isActive && isInSight;
+/** The path of a stream's picture; null while it is not in sight, and until the owner's token for it is there. */
+function useStillPath({ playbackId, playbackPolicy }: Stream, isInSight: boolean): string | null {
   const isGated = (playbackPolicy?.type ?? "public") !== "public";
-  const { data } = useQuery({ ...ownerTokenQuery(playbackId), enabled: isWanted && isGated });
-  if (!isWanted || (isGated && !data)) return null;
+  const { data } = useQuery({ ...ownerTokenQuery(playbackId), enabled: isInSight && isGated });
+  if (!isInSight || (isGated && !data)) return null;
   return `/hls/${playbackId}/source/latest.jpg?width=320${isGated && data ? `&jwt=${data.token}` : ""}`;
 }
 

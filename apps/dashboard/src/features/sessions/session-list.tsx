@@ -4,8 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { NoMatch } from "../../components/no-match.tsx";
+import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
+import type { Ticked } from "../../components/ticks.tsx";
 import { strings } from "../../strings.ts";
 import { streamChoicesQuery } from "../webhooks/webhook-queries.ts";
 import { RecordingSelection } from "./recording-selection.tsx";
@@ -26,17 +29,17 @@ interface Props {
 /** One page of sessions. Those with a recording can be selected. */
 export function SessionList({ search, ofStream, onSearch }: Props) {
   const sessions = useQuery(sessionsQuery({ ...search, ...(ofStream && { streamId: ofStream }) }));
-  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const [ticked, setTicked] = useState<Ticked>(new Set());
   const { cursor, ...filters } = search;
   if (sessions.error && !sessions.data) return <QueryProblem error={sessions.error} />;
   if (!sessions.data) return <Loading />;
   const { items, nextCursor } = sessions.data;
-  const selected = items.filter((session) => picked.has(session.id) && hasRecording(session));
+  const selected = items.filter((session) => ticked.has(session.id) && hasRecording(session));
   const isNarrowed = Object.keys(filters).length > 0;
   return (
     <div className={classes.list}>
       {(items.length > 0 || isNarrowed) && <Filters search={search} withStreams={!ofStream} onSearch={onSearch} />}
-      {items.length === 0 && isNarrowed && <p className={classes.nothing}>{text.noMatch}</p>}
+      {items.length === 0 && isNarrowed && <NoMatch onClear={() => onSearch({})}>{text.noMatch}</NoMatch>}
       {items.length === 0 && !isNarrowed && (
         <EmptyState
           icon={<IconHistory size={24} />}
@@ -44,13 +47,13 @@ export function SessionList({ search, ofStream, onSearch }: Props) {
           body={ofStream ? text.emptyStream : text.empty.body}
         />
       )}
-      {items.length > 0 && <SessionTable sessions={items} withStream={!ofStream} picked={picked} onPick={setPicked} />}
+      {items.length > 0 && <SessionTable sessions={items} withStream={!ofStream} ticked={ticked} onTick={setTicked} />}
       <PageLinks
         cursor={cursor}
         nextCursor={nextCursor}
         onCursor={(next) => onSearch(next === undefined ? filters : { ...filters, cursor: next })}
       />
-      {selected.length > 0 && <RecordingSelection selected={selected} onClear={() => setPicked(new Set())} />}
+      {selected.length > 0 && <RecordingSelection selected={selected} onClear={() => setTicked(new Set())} />}
     </div>
   );
 }
@@ -70,7 +73,7 @@ function Filters({ search, withStreams, onSearch }: FilterProps) {
     onSearch({ ...(wanted.streamId && { streamId: wanted.streamId }), ...(date && { created: date }) });
   };
   return (
-    <search className={classes.filters}>
+    <search className={page.filters}>
       {withStreams && (
         <NativeSelect
           aria-label={text.columns.stream}

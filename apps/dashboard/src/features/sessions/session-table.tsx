@@ -1,10 +1,11 @@
-import { Button, Checkbox } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Session } from "@weir/contract";
 import { Moment } from "../../components/moment.tsx";
 import classes from "../../components/table.module.css";
 import { TableOrCards } from "../../components/table-or-cards.tsx";
+import { type OnTick, Tick, TickAll, type Ticked } from "../../components/ticks.tsx";
 import { reachableAddress } from "../../lib/local-addresses.ts";
 import { absoluteMoment } from "../../lib/moments.ts";
 import { bytesText, durationText } from "../../lib/quantities.ts";
@@ -18,9 +19,8 @@ const text = strings.sessions;
 interface Props {
   readonly sessions: readonly Session[];
   readonly withStream: boolean;
-  /** Ids of the sessions that are ticked. */
-  readonly picked: ReadonlySet<string>;
-  readonly onPick: (picked: ReadonlySet<string>) => void;
+  readonly ticked: Ticked;
+  readonly onTick: OnTick;
 }
 
 /** Only the recording of a session that has ended can be deleted. */
@@ -28,26 +28,24 @@ export function hasRecording({ isActive, recordingStatus }: Session): boolean {
   return !isActive && (recordingStatus === "ready" || recordingStatus === "failed");
 }
 
-export function SessionTable({ sessions, withStream, picked, onPick }: Props) {
-  const pickable = sessions.filter(hasRecording);
-  const count = pickable.filter(({ id }) => picked.has(id)).length;
-  const tick = (session: Session) => <Tick session={session} picked={picked} onPick={onPick} />;
+export function SessionTable({ sessions, withStream, ticked, onTick }: Props) {
+  const tick = (session: Session) => (
+    <Tick
+      id={session.id}
+      name={`${session.name}, ${absoluteMoment(session.createdAt)}`}
+      ticked={hasRecording(session) && ticked.has(session.id)}
+      disabled={!hasRecording(session)}
+      onTick={onTick}
+    />
+  );
   const stream = { name: text.columns.stream, cell: (session: Session) => <StreamLink session={session} /> };
   return (
     <TableOrCards
       items={sessions}
       columns={[
         {
-          name: strings.streams.selection.pickAll,
-          heading: (
-            <Checkbox
-              aria-label={strings.streams.selection.pickAll}
-              disabled={pickable.length === 0}
-              checked={count > 0 && count === pickable.length}
-              indeterminate={count > 0 && count < pickable.length}
-              onChange={(event) => onPick(new Set(event.currentTarget.checked ? pickable.map(({ id }) => id) : []))}
-            />
-          ),
+          name: strings.ticks.all,
+          heading: <TickAll rows={sessions.filter(hasRecording)} ticked={ticked} onTick={onTick} />,
           className: classes.tick,
           cell: tick,
         },
@@ -102,23 +100,6 @@ function StreamLink({ session }: RowProps) {
     <Link to="/streams/$streamId" params={{ streamId: session.parentId }} className={list.stream}>
       {session.name}
     </Link>
-  );
-}
-
-function Tick({ session, picked, onPick }: RowProps & Pick<Props, "picked" | "onPick">) {
-  const onChange = (ticked: boolean): void => {
-    const next = new Set(picked);
-    if (ticked) next.add(session.id);
-    else next.delete(session.id);
-    onPick(next);
-  };
-  return (
-    <Checkbox
-      aria-label={strings.streams.selection.pick(`${session.name}, ${absoluteMoment(session.createdAt)}`)}
-      disabled={!hasRecording(session)}
-      checked={hasRecording(session) && picked.has(session.id)}
-      onChange={(event) => onChange(event.currentTarget.checked)}
-    />
   );
 }
 

@@ -1,4 +1,5 @@
 import { NativeSelect } from "@mantine/core";
+import page from "../../components/page.module.css";
 import { SearchBox } from "../../components/search-box.tsx";
 import { strings } from "../../strings.ts";
 import classes from "./stream-filters.module.css";
@@ -15,7 +16,7 @@ interface Props {
 /** Search by name, and three filters; each is part of the address. */
 export function StreamFilters({ search, onFilter }: Props) {
   return (
-    <search className={classes.filters}>
+    <search className={page.filters}>
       <SearchBox label={strings.streams.search} words={search.name} onWords={(name) => onFilter("name", name)} />
       <Filter texts={text.state} choices={STATES} chosen={search.state} onChoose={(it) => onFilter("state", it)} />
       <Filter texts={text.record} choices={RECORDS} chosen={search.record} onChoose={(it) => onFilter("record", it)} />

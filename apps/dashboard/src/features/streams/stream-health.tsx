@@ -1,10 +1,17 @@
+import { Link } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
+import { memo } from "react";
 import { strings } from "../../strings.ts";
 import { standingOf } from "../health/health-standing.ts";
 import { HealthWord } from "../health/health-word.tsx";
+import classes from "./stream-health.module.css";
+
+interface Props {
+  readonly stream: Stream;
+}
 
 /** The health of a stream in one word, with the reason on hover. A list knows open issues alone: a stream without one counts as healthy. */
-export function StreamHealthWord({ stream }: { readonly stream: Stream }) {
+export function StreamHealthWord({ stream }: Props) {
   const { status, reason } = standingOf(stream, undefined);
   if (status === "idle") return <span className="quiet">{strings.actions.none}</span>;
   const state = status === "unknown" ? "healthy" : status;
@@ -14,3 +21,23 @@ export function StreamHealthWord({ stream }: { readonly stream: Stream }) {
     </span>
   );
 }
+
+/** The word, and for an unhealthy stream the reason, which leads to the page that says what to do. */
+export const StreamHealth = memo(({ stream }: Props) => {
+  const { status, reason } = standingOf(stream, undefined);
+  return (
+    <div className={classes.health} data-health={status}>
+      <StreamHealthWord stream={stream} />
+      {status === "unhealthy" && (
+        <Link
+          to="/streams/$streamId"
+          params={{ streamId: stream.id }}
+          search={{ tab: "health" }}
+          className={classes.reason}
+        >
+          {reason}
+        </Link>
+      )}
+    </div>
+  );
+});

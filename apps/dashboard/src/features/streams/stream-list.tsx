@@ -1,59 +1,47 @@
-import { Checkbox } from "@mantine/core";
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
-import { useDeferredValue } from "react";
+import { memo } from "react";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { LastMoment, Moment } from "../../components/moment.tsx";
 import classes from "../../components/table.module.css";
 import { TableOrCards } from "../../components/table-or-cards.tsx";
+import { type OnTick, Tick, TickAll, type Ticked } from "../../components/ticks.tsx";
 import { bitrateText, countText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { LiveStill } from "../preview/live-still.tsx";
 import { viewersByIdQuery } from "../views/view-queries.ts";
-import { StreamHealthWord } from "./stream-health.tsx";
+import { StreamHealth } from "./stream-health.tsx";
 import list from "./stream-list.module.css";
 import type { SortField, StreamSort } from "./stream-search.ts";
 import { StreamState } from "./stream-state.tsx";
 
 const text = strings.streams.columns;
 
-const NO_ROWS: readonly Stream[] = [];
-
 interface Props {
   readonly streams: readonly Stream[];
-  /** Ids of the rows that are ticked. */
-  readonly picked: ReadonlySet<string>;
-  readonly onPick: (picked: ReadonlySet<string>) => void;
+  readonly ticked: Ticked;
+  readonly onTick: OnTick;
   readonly sort: StreamSort | undefined;
   readonly onSort: (sort: StreamSort) => void;
 }
 
-export function StreamList({ streams, picked, onPick, sort, onSort }: Props) {
+/** Its cells are remembered: of twenty streams, one or two are other than five seconds ago. */
+export const StreamList = memo(({ streams, ticked, onTick, sort, onSort }: Props) => {
   const { data: viewers } = useQuery({ ...viewersByIdQuery, enabled: streams.some(({ isActive }) => isActive) });
-  // Rendered in small steps, so that the page answers meanwhile.
-  const rows = useDeferredValue(streams, NO_ROWS);
-  const count = streams.filter(({ id }) => picked.has(id)).length;
-  const tick = (stream: Stream) => <Tick stream={stream} picked={picked} onPick={onPick} />;
+  const tick = ({ id, name }: Stream) => <Tick id={id} name={name} ticked={ticked.has(id)} onTick={onTick} />;
   const heading = (field: SortField, name: string) => <SortHeading {...{ field, name, sort, onSort }} />;
   const viewersOf = ({ isActive, playbackId }: Stream): string =>
     isActive && viewers ? countText(viewers.get(playbackId) ?? 0) : strings.actions.none;
   return (
     <TableOrCards
-      items={rows}
+      items={streams}
       narrow="64em"
       columns={[
         {
-          name: strings.streams.selection.pickAll,
-          heading: (
-            <Checkbox
-              aria-label={strings.streams.selection.pickAll}
-              checked={count === streams.length}
-              indeterminate={count > 0 && count < streams.length}
-              onChange={(event) => onPick(new Set(event.currentTarget.checked ? streams.map(({ id }) => id) : []))}
-            />
-          ),
+          name: strings.ticks.all,
+          heading: <TickAll rows={streams} ticked={ticked} onTick={onTick} />,
           className: classes.tick,
           cell: tick,
         },
@@ -64,7 +52,7 @@ export function StreamList({ streams, picked, onPick, sort, onSort }: Props) {
           cell: (stream) => <StreamName stream={stream} />,
         },
         { name: text.state, cell: (stream) => <StreamState stream={stream} /> },
-        { name: text.health, cell: (stream) => <StreamHealthWord stream={stream} /> },
+        { name: text.health, className: list.health, cell: (stream) => <StreamHealth stream={stream} /> },
         { name: text.viewers, className: classes.number, cell: viewersOf },
         { name: text.ingest, className: classes.number, cell: ingestOf },
         {
@@ -90,7 +78,7 @@ export function StreamList({ streams, picked, onPick, sort, onSort }: Props) {
             <StreamState stream={stream} />
             {stream.isActive ? (
               <>
-                <StreamHealthWord stream={stream} />
+                <StreamHealth stream={stream} />
                 <span className="quiet">
                   {viewersOf(stream)} {text.viewers.toLowerCase()} · {ingestOf(stream)}
                 </span>
@@ -105,7 +93,7 @@ export function StreamList({ streams, picked, onPick, sort, onSort }: Props) {
       )}
     />
   );
-}
+});
 
 function sortedBy(field: SortField, sort: StreamSort | undefined): "ascending" | "descending" | undefined {
   if (sort === field) return "ascending";
@@ -133,30 +121,14 @@ function SortHeading({ field, name, sort, onSort }: HeadingProps) {
   );
 }
 
-function Tick({ stream, picked, onPick }: Pick<Props, "picked" | "onPick"> & { readonly stream: Stream }) {
-  const onChange = (ticked: boolean): void => {
-    const next = new Set(picked);
-    if (ticked) next.add(stream.id);
-    else next.delete(stream.id);
-    onPick(next);
-  };
-  return (
-    <Checkbox
-      aria-label={strings.streams.selection.pick(stream.name)}
-      checked={picked.has(stream.id)}
-      onChange={(event) => onChange(event.currentTarget.checked)}
-    />
-  );
-}
-
 /** A picture of what is live, the name and the playback ID. */
-function StreamName({ stream }: { readonly stream: Stream }) {
+const StreamName = memo(({ stream }: { readonly stream: Stream }) => {
   const { id, name, playbackId } = stream;
   return (
     <div className={list.stream}>
       <LiveStill stream={stream} />
       <div className={list.words}>
-        <Link to="/streams/$streamId" params={{ streamId: id }} className={classes.name}>
+        <Link to="/streams/$streamId" params={{ streamId: id }} className={`${classes.name} ${list.name}`} title={name}>
           {name}
         </Link>
         <span className={list.id}>
@@ -166,7 +138,7 @@ function StreamName({ stream }: { readonly stream: Stream }) {
       </div>
     </div>
   );
-}
+});
 
 function ingestOf(stream: Stream): string {
   if (stream.status.state !== "live") return strings.actions.none;

@@ -1,12 +1,10 @@
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { WeirError } from "@weir/client";
 import type { Stream } from "@weir/contract";
-import { Loading } from "../../components/loading.tsx";
 import { Note } from "../../components/note.tsx";
 import page from "../../components/page.module.css";
-import { QueryProblem } from "../../components/query-problem.tsx";
+import { PageOfOne } from "../../components/page-of-one.tsx";
 import { strings } from "../../strings.ts";
 import { SuspendButton, TerminateButton } from "./stream-actions.tsx";
 import { StreamFacts } from "./stream-facts.tsx";
@@ -21,24 +19,18 @@ const route = getRouteApi("/app/streams/$streamId");
 export function StreamPage() {
   const { streamId } = route.useParams();
   const stream = useQuery(streamQuery(streamId));
-  if (stream.data) {
-    return (
-      <StreamLive stream={stream.data}>
-        <StreamBody stream={stream.data} error={stream.error} />
-      </StreamLive>
-    );
-  }
-  if (stream.error instanceof WeirError && stream.error.status === 404) {
-    return (
-      <Note tone="warning" title={text.gone.title}>
-        {text.gone.body} <Link to="/streams">{text.clear}</Link>
-      </Note>
-    );
-  }
-  return stream.error ? <QueryProblem error={stream.error} /> : <Loading lines={6} />;
+  return (
+    <PageOfOne query={stream} gone={text.gone} all={<Link to="/streams">{text.clear}</Link>}>
+      {(found) => (
+        <StreamLive stream={found}>
+          <StreamBody stream={found} />
+        </StreamLive>
+      )}
+    </PageOfOne>
+  );
 }
 
-function StreamBody({ stream, error }: { readonly stream: Stream; readonly error: Error | null }) {
+function StreamBody({ stream }: { readonly stream: Stream }) {
   const testBroadcast = useTestBroadcastOf(stream.id);
   useDocumentTitle(`${stream.name} · ${text.state[stream.status.state]} · ${strings.app.name}`);
   return (
@@ -53,7 +45,6 @@ function StreamBody({ stream, error }: { readonly stream: Stream; readonly error
         </div>
         {stream.isActive && <TerminateButton stream={stream} />}
       </header>
-      <QueryProblem error={error} />
       {stream.suspended && (
         <div className={classes.suspended}>
           <Note tone="warning" title={text.page.suspended.title}>

@@ -6,7 +6,7 @@ const tones = { live: "live", reconnecting: "warning", idle: "quiet" } as const;
 
 /** The stream's state in one word. */
 export function StreamState({ stream }: { readonly stream: Stream }) {
-  if (stream.suspended) return <StateLabel tone="failure">{strings.streams.state.suspended}</StateLabel>;
+  if (stream.suspended) return <StateLabel tone="held">{strings.streams.state.suspended}</StateLabel>;
   const { state } = stream.status;
   return <StateLabel tone={tones[state]}>{strings.streams.state[state]}</StateLabel>;
 }

@@ -3,23 +3,25 @@ import { useDocumentTitle } from "@mantine/hooks";
 import { IconLayoutGrid, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { Suspense, useCallback, useDeferredValue, useState } from "react";
 import { DialogButton } from "../../components/dialog-button.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { NoMatch } from "../../components/no-match.tsx";
 import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
+import type { Ticked } from "../../components/ticks.tsx";
 import { lazyPage } from "../../lib/lazy-page.ts";
 import { strings } from "../../strings.ts";
-import { CreateStreamDialog } from "./create-stream-dialog.tsx";
 import { StreamFilters } from "./stream-filters.tsx";
 import { StreamList } from "./stream-list.tsx";
 import { streamsQuery } from "./stream-queries.ts";
-import { isNarrowed, streamSearch } from "./stream-search.ts";
-import { StreamSelection } from "./stream-selection.tsx";
-import classes from "./streams-page.module.css";
+import { isNarrowed, type StreamSort, streamSearch } from "./stream-search.ts";
 
+// Dialogs and forms are large, and the list shows none at first.
 const FirstStream = lazyPage(() => import("./first-stream.tsx"), "FirstStream");
+const CreateStreamDialog = lazyPage(() => import("./create-stream-dialog.tsx"), "CreateStreamDialog");
+const StreamSelection = lazyPage(() => import("./stream-selection.tsx"), "StreamSelection");
 
 const text = strings.streams;
 const route = getRouteApi("/app/streams");
@@ -28,16 +30,22 @@ export function StreamsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const streams = useQuery(streamsQuery(search));
-  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const [ticked, setTicked] = useState<Ticked>(new Set());
   useDocumentTitle(`${text.title} · ${strings.app.name}`);
+  const sortBy = useCallback(
+    (sort: StreamSort) =>
+      void navigate({ search: ({ cursor: _, ...rest }) => streamSearch({ ...rest, sort }), replace: true }),
+    [navigate],
+  );
 
-  const found = streams.data;
+  // Rendered in small steps, so that the page answers meanwhile.
+  const found = useDeferredValue(streams.data);
   // Only what is in sight can be selected: a row that leaves the page leaves the selection.
-  const selected = found?.items.filter(({ id }) => picked.has(id)) ?? [];
+  const selected = found?.items.filter(({ id }) => ticked.has(id)) ?? [];
   const isWholeList = !isNarrowed(search) && search.cursor === undefined;
   // A project without streams sees another page, so the list waits for the server's answer.
-  if (isWholeList && found === undefined && streams.error === null) return <Loading />;
-  if (isWholeList && found?.items.length === 0 && !streams.isPlaceholderData) return <FirstStream />;
+  if (isWholeList && found === undefined && streams.error === null) return <Loading lines={6} />;
+  if (isWholeList && streams.data?.items.length === 0 && !streams.isPlaceholderData) return <FirstStream />;
   return (
     <div className={page.page}>
       <header className={page.header}>
@@ -66,17 +74,9 @@ export function StreamsPage() {
       <QueryProblem error={streams.error} />
       {!found && <Loading />}
       {found && found.items.length > 0 && (
-        <StreamList
-          streams={found.items}
-          picked={picked}
-          onPick={setPicked}
-          sort={search.sort}
-          onSort={(sort) =>
-            navigate({ search: ({ cursor: _, ...rest }) => streamSearch({ ...rest, sort }), replace: true })
-          }
-        />
+        <StreamList streams={found.items} ticked={ticked} onTick={setTicked} sort={search.sort} onSort={sortBy} />
       )}
-      {found && found.items.length === 0 && <NothingFound />}
+      {found?.items.length === 0 && <NoMatch onClear={() => navigate({ search: {} })}>{text.noMatch}</NoMatch>}
       <PageLinks
         cursor={search.cursor}
         nextCursor={found?.nextCursor}
@@ -84,15 +84,11 @@ export function StreamsPage() {
           navigate({ search: ({ cursor: _, ...rest }) => ({ ...rest, ...(cursor && { cursor }) }) })
         }
       />
-      {selected.length > 0 && <StreamSelection selected={selected} onClear={() => setPicked(new Set())} />}
+      {selected.length > 0 && (
+        <Suspense>
+          <StreamSelection selected={selected} onClear={() => setTicked(new Set())} />
+        </Suspense>
+      )}
     </div>
-  );
-}
-
-function NothingFound() {
-  return (
-    <p className={classes.nothing}>
-      {text.noMatch} <Link to="/streams">{text.clear}</Link>
-    </p>
   );
 }

@@ -7,6 +7,7 @@ import type { Stream } from "@weir/contract";
 import { useDeferredValue } from "react";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { NoMatch } from "../../components/no-match.tsx";
 import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
@@ -47,7 +48,7 @@ export function WallPage() {
         </Link>
         <h1>{text.title}</h1>
       </header>
-      <search className={classes.filters}>
+      <search className={page.filters}>
         <SearchBox label={strings.streams.search} words={search.name} onWords={(name) => narrow({ name })} />
         <Switch
           label={text.unhealthyOnly}
@@ -57,7 +58,7 @@ export function WallPage() {
       </search>
       <QueryProblem error={error} />
       {!streams && !error && <Loading lines={6} />}
-      {streams?.items.length === 0 && <NothingLive search={search} />}
+      {streams?.items.length === 0 && <NothingLive search={search} onClear={() => navigate({ search: {} })} />}
       <ul className={classes.wall} aria-label={text.title}>
         {tiles.map((stream) => (
           <WallTile key={stream.id} stream={stream} viewers={viewers?.get(stream.playbackId) ?? 0} />
@@ -72,7 +73,12 @@ export function WallPage() {
   );
 }
 
-function NothingLive({ search: { name, state } }: { readonly search: WallSearch }) {
+interface NothingProps {
+  readonly search: WallSearch;
+  readonly onClear: () => void;
+}
+
+function NothingLive({ search: { name, state }, onClear }: NothingProps) {
   if (name === undefined && state === undefined)
     return (
       <EmptyState
@@ -81,9 +87,5 @@ function NothingLive({ search: { name, state } }: { readonly search: WallSearch 
         action={<Link to="/streams">{strings.streams.clear}</Link>}
       />
     );
-  return (
-    <p className={classes.nothing}>
-      {text.noMatch} <Link to="/streams/wall">{text.clear}</Link>
-    </p>
-  );
+  return <NoMatch onClear={onClear}>{text.noMatch}</NoMatch>;
 }

@@ -2,6 +2,7 @@ import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Webhook } from "@weir/contract";
 import { Loading } from "../../components/loading.tsx";
+import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
@@ -24,7 +25,7 @@ export function DeliveryList({ webhook, search, onSearch }: Props) {
   const { data, error } = useQuery(deliveriesQuery(webhook.id, search));
   return (
     <Panel title={text.title} hint={text.hint}>
-      <div className={classes.filters}>
+      <div className={page.filters}>
         <NativeSelect
           aria-label={text.event}
           value={search.event ?? ""}
