@@ -15,11 +15,11 @@ export interface BucketWriterSettings {
   readonly bucket: CustomerStore;
   readonly slices: Slices;
   readonly signal: AbortSignal;
-  /** Told the bytes of each piece that is written. */
+  /** Called with the size of each chunk written. */
   readonly onBytes: (bytes: number) => Promise<void>;
 }
 
-/** Writes media out of the object store into a bucket of the customer's, as files that play from there. */
+/** Copies media from the object store to a customer's bucket, as files that play from there. */
 export class BucketWriter {
   readonly #settings: BucketWriterSettings;
   readonly #media: OpenMedia;
@@ -34,18 +34,18 @@ export class BucketWriter {
     return new BucketWriter(settings, await OpenMedia.open(index, readFile, settings.slices));
   }
 
-  /** Of HLS in one folder. */
+  /** Bytes of one HLS output. */
   get hlsBytes(): number {
     const sizes = this.#media.index.renditions.flatMap(({ spanBytes }) => [...spanBytes.values()]);
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  /** Of MP4s in one folder. */
+  /** Bytes of one MP4 output. */
   get mp4Bytes(): number {
     return (this.#media.index.mp4s ?? []).reduce((sum, { bytes = 0 }) => sum + bytes, 0);
   }
 
-  /** Playlists follow what they lead to, so a player that finds one finds all. */
+  /** Writes playlists after the files that they reference, so that a player never finds a missing file. */
   async hls(folder: string): Promise<void> {
     const { bucket } = this.#settings;
     for (const [name, { stored, files, playlist }] of this.#media.renditions) {

@@ -6,10 +6,10 @@ import { S3Bucket } from "../../platform/storage/s3-bucket.ts";
 import type { CustomerBucket } from "../../ports/index.ts";
 import { inWords } from "./store-words.ts";
 
-/** Longer than a job may take. */
+/** Lifetime of a signed URL; longer than a job may take. */
 const ADDRESS_MS = 24 * 3_600_000;
 
-/** A bucket of a customer's. What goes wrong there is a `TranscodeFailed` in words; errors of what is written to it stay what they are. */
+/** A customer's bucket. Its errors become a `TranscodeFailed` with a message for the owner; errors of the data source pass unchanged. */
 export class CustomerStore {
   readonly #account: CustomerBucket;
   readonly #bucket: S3Bucket;
@@ -22,7 +22,7 @@ export class CustomerStore {
     this.#bucket = new S3Bucket(settings, clock, outboundFetch(outbound));
   }
 
-  /** Whether it can be written to. */
+  /** Checks that the bucket is writable. */
   async probe(key: string): Promise<void> {
     await this.#bucket.probeWrite(key).catch((error: unknown) => this.#explain(error, "write"));
   }
@@ -47,7 +47,7 @@ export class CustomerStore {
     });
   }
 
-  /** Where a file can be fetched. Its first byte is asked for, since only the answer to a signed request says what is wrong. */
+  /** A signed URL of a file. First reads one byte with a signed request, because only its response explains an error. */
   async addressOf(key: string): Promise<string> {
     const { client } = this.#bucket;
     const first = { what: "read", method: "GET", key, range: "bytes=0-0" } as const;

@@ -3,11 +3,11 @@ import { DownloadFailed, type Downloads } from "../../platform/outbound/outbound
 import { BackOff, sleep } from "../../platform/retry.ts";
 import { TranscodeFailed } from "../../ports/index.ts";
 
-/** In a row, without a byte in between. */
+/** Consecutive failures without a byte in between. */
 const MAX_FAILURES = 4;
-/** How much comes before the disk is looked at again. */
+/** Interval between checks of the free disk space. */
 const LOOK_EVERY_BYTES = 16 * 1024 * 1024;
-/** Left to everything else on the disk. */
+/** Disk space that is kept free for everything else. */
 const RESERVED_BYTES = 512 * 1024 * 1024;
 
 export interface InputFileDeps {
@@ -20,11 +20,11 @@ export interface InputFile {
   readonly url: string;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** Told how much is here, from 0 to 1, where the whole is known. */
+  /** Called with the share received, 0 to 1, if the total size is known. */
   readonly onProgress: (fraction: number) => Promise<void>;
 }
 
-/** The bytes of a customer's file, from its begin to its end: a connection that is lost is resumed where its host allows. Throws `TranscodeFailed`. */
+/** Downloads a customer's file. A lost connection is resumed if the host supports it. Throws `TranscodeFailed`. */
 export async function* inputBytes(
   { downloads, clock, freeBytes }: InputFileDeps,
   { url, maxBytes, signal, onProgress }: InputFile,
@@ -35,15 +35,16 @@ export async function* inputBytes(
   for (;;) {
     try {
       const download = await downloads.begin({ url, offset, validator, signal });
-      if (download.offset !== offset) throw final("it changed while it was fetched, or its host cannot resume");
+      if (download.offset !== offset)
+        throw final("the file changed during the download, or its host does not support resuming");
       validator = download.validator;
       const { bytes } = download;
-      if (bytes !== null && bytes > maxBytes) throw final(`it is larger than ${maxBytes} bytes`);
+      if (bytes !== null && bytes > maxBytes) throw final(`the file is larger than ${maxBytes} bytes`);
       requireRoom(freeBytes, (bytes ?? offset) - offset);
       for await (const chunk of download.chunks) {
         failures = 0;
         offset += chunk.byteLength;
-        if (offset > maxBytes) throw final(`it is larger than ${maxBytes} bytes`);
+        if (offset > maxBytes) throw final(`the file is larger than ${maxBytes} bytes`);
         if (offset >= lookAt) {
           requireRoom(freeBytes, 0);
           lookAt = offset + LOOK_EVERY_BYTES;
@@ -52,7 +53,7 @@ export async function* inputBytes(
         if (bytes !== null && bytes > 0) await onProgress(offset / bytes);
       }
       if (bytes !== null && offset !== bytes)
-        throw new DownloadFailed("the host sent less than it said", { isFinal: false });
+        throw new DownloadFailed("the host sent less than it announced", { isFinal: false });
       return;
     } catch (error) {
       signal.throwIfAborted();
@@ -64,13 +65,13 @@ export async function* inputBytes(
 }
 
 const failed = (why: string, isFinal: boolean): TranscodeFailed =>
-  new TranscodeFailed(`The input file could not be fetched: ${why}.`, { isFinal });
+  new TranscodeFailed(`Downloading the input file failed: ${why}.`, { isFinal });
 
 const final = (why: string): TranscodeFailed => failed(why, true);
 
 function requireRoom(freeBytes: () => number, bytes: number): void {
   if (freeBytes() - bytes >= RESERVED_BYTES) return;
-  throw new TranscodeFailed("The server has no room for the input file at the moment: retry the task later.", {
+  throw new TranscodeFailed("The server has too little disk space for the input file. Retry the task later.", {
     isFinal: true,
   });
 }

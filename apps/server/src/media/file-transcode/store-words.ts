@@ -7,7 +7,7 @@ const WRONG_CREDENTIALS = /^(InvalidAccessKeyId|SignatureDoesNotMatch|InvalidTok
 const OTHER_REGION = /^(AuthorizationHeaderMalformed|PermanentRedirect|IllegalLocationConstraintException)$/;
 const NO_ROOM = /Quota|InsufficientStorage|StorageFull|EntityTooLarge/i;
 
-/** What a customer's bucket answered, as a sentence for its owner. Other errors stay what they are. */
+/** Turns a response of a customer's bucket into a message for its owner. Other errors are returned unchanged. */
 export function inWords(error: unknown, { bucket, endpoint }: CustomerBucket, does: "read" | "write"): unknown {
   const host = URL.parse(endpoint)?.host ?? "the endpoint";
   const where = `bucket ${bucket} at ${host}`;
@@ -16,25 +16,26 @@ export function inWords(error: unknown, { bucket, endpoint }: CustomerBucket, do
     return final(
       does === "read"
         ? `There is no file ${error.key} in the ${where}: check the path.`
-        : `There is no ${where}: create it, or name another one.`,
+        : `There is no ${where}: create it, or use another one.`,
     );
   if (!(error instanceof StoreFailed)) return error;
   const { status, code, cause } = error;
-  if (cause instanceof CallRefused) return final(`The ${where} cannot be called: ${cause.message}.`);
-  if (status === 404 && code === "NoSuchBucket") return final(`There is no ${where}: create it, or name another one.`);
+  if (cause instanceof CallRefused) return final(`The ${where} cannot be accessed: ${cause.message}.`);
+  if (status === 404 && code === "NoSuchBucket") return final(`There is no ${where}: create it, or use another one.`);
   if (WRONG_CREDENTIALS.test(code))
     return final(`The ${where} rejects the credentials (${code}): check accessKeyId and secretAccessKey.`);
   if (code === "InvalidRange") return final(`The file in the ${where} is empty.`);
   if (OTHER_REGION.test(code) || status === 301 || status === 307)
-    return final(`The ${where} is in another region: use the endpoint of its region, or name the region.`);
-  if (status === 507 || NO_ROOM.test(code)) return final(`The ${where} has no room for the files (${code || status}).`);
+    return final(`The ${where} is in another region: use the endpoint of its region, or set the region.`);
+  if (status === 507 || NO_ROOM.test(code))
+    return final(`The ${where} has not enough space for the files (${code || status}).`);
   if (status === 401 || status === 403)
     return final(
-      `The credentials may not ${does === "read" ? "read from" : "write to"} the ${where} (${code || status}).`,
+      `The credentials have no permission to ${does === "read" ? "read from" : "write to"} the ${where} (${code || status}).`,
     );
   if (error.isTemporary)
-    return new TranscodeFailed(`The ${where} does not answer as a store does (${status ?? "no answer"}).`, {
+    return new TranscodeFailed(`The ${where} does not respond like an S3 store (${status ?? "no response"}).`, {
       ...{ isFinal: false, cause: error },
     });
-  return final(`The ${where} answered ${status} ${code}`.trimEnd().concat("."));
+  return final(`The ${where} responded with ${status} ${code}`.trimEnd().concat("."));
 }

@@ -63,7 +63,7 @@ const workOf = (changes: Partial<TranscodeWork> = {}): TranscodeWork => ({
   ...changes,
 });
 
-/** A store that answers everything in the same way. */
+/** A store with the same response to every request. */
 async function answering(status: number, code: string) {
   const server = createServer((_, response) => {
     response.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);
@@ -100,7 +100,7 @@ const how = {
   progressed: async (fraction: number) => void told.push(fraction),
 };
 
-/** The error that the task ends with, or goes on after. */
+/** The error that ends or delays the task. */
 async function failureOf(work: Partial<TranscodeWork>, options: Parameters<typeof transcoder>[0] = {}) {
   const error = await transcoder(options)
     .transcode(workOf(work), how)
@@ -111,7 +111,7 @@ async function failureOf(work: Partial<TranscodeWork>, options: Parameters<typeo
   return error;
 }
 
-test("a file of a bucket becomes HLS and MP4 in another folder, which play", async () => {
+test("a file in a bucket becomes playable HLS and MP4 in another folder", async () => {
   const sources = new SourceFiles({ store, folder: join(folder, "sources"), freeBytes: () => GB });
   await sources.open();
   const turns = new VodTurns(() => 1);
@@ -140,8 +140,8 @@ test("a file of a bucket becomes HLS and MP4 in another folder, which play", asy
   expect(told.at(-1)).toBeGreaterThan(0);
 });
 
-test("wrong credentials, a bucket or a file that is not there are told in words, before anything is fetched", async () => {
-  // The small S3 server of these tests takes any secret.
+test("wrong credentials, a missing bucket and a missing file are reported before the download", async () => {
+  // The S3 test server accepts any secret.
   await using wrongSecret = await answering(403, "SignatureDoesNotMatch");
   await using elsewhere = await answering(301, "PermanentRedirect");
   await using readOnly = await answering(403, "AccessDenied");
@@ -149,7 +149,7 @@ test("wrong credentials, a bucket or a file that is not there are told in words,
   const nowhere = { ...account(), bucket: "nowhere" };
   const cases: readonly [Partial<TranscodeWork>, RegExp][] = [
     [{ storage: wrongSecret.account }, /rejects the credentials \(SignatureDoesNotMatch\)/],
-    [{ storage: readOnly.account }, /may not write to the bucket weir-test at 127.* \(AccessDenied\)/],
+    [{ storage: readOnly.account }, /have no permission to write to the bucket weir-test at 127.* \(AccessDenied\)/],
     [{ storage: elsewhere.account }, /is in another region/],
     [{ input: { bucket: empty.account, key: "a" } }, /is empty/],
     [{ storage: { ...account(), accessKeyId: "nobody" } }, /rejects the credentials \(InvalidAccessKeyId\)/],
@@ -166,22 +166,24 @@ test("wrong credentials, a bucket or a file that is not there are told in words,
   }
 });
 
-test("no room here, no room there and a file that is too large are told in words", async () => {
-  expect((await failureOf({}, { freeBytes: 1000 })).message).toMatch(/The server has no room for the input file/);
-  expect((await failureOf({ maxBytes: 100 })).message).toMatch(/it is larger than 100 bytes/);
+test("a full server, a full bucket and an oversized file are reported", async () => {
+  expect((await failureOf({}, { freeBytes: 1000 })).message).toMatch(
+    /The server has too little disk space for the input file/,
+  );
+  expect((await failureOf({ maxBytes: 100 })).message).toMatch(/the file is larger than 100 bytes/);
   await using full = await answering(507, "InsufficientStorage");
   const error = await failureOf({ storage: full.account });
-  expect(error.message).toMatch(/has no room for the files \(InsufficientStorage\)/);
+  expect(error.message).toMatch(/has not enough space for the files \(InsufficientStorage\)/);
 });
 
-test("an endpoint inside our network is not called, whatever credentials come with it", async () => {
+test("an endpoint in our network is not called, whatever the credentials", async () => {
   const error = await failureOf({}, { allowPrivate: false });
-  expect(error).toMatchObject({ isFinal: true, message: expect.stringMatching(/cannot be called: .*private/) });
+  expect(error).toMatchObject({ isFinal: true, message: expect.stringMatching(/cannot be accessed: .*private/) });
   const input = await failureOf({ input: { url: `${account().endpoint}/x` } });
   expect(input.message).toMatch(/the host answered 40[34]/);
 });
 
-test("a store that is away for a moment ends nothing for good, and the file that is here is not fetched again", async () => {
+test("a temporarily unavailable store does not fail the task, and a downloaded file is not downloaded again", async () => {
   const gone = createServer();
   await new Promise<void>((resolve) => gone.listen(0, "127.0.0.1", resolve));
   const away = { ...account(), endpoint: `http://127.0.0.1:${(gone.address() as AddressInfo).port}` };
@@ -191,7 +193,7 @@ test("a store that is away for a moment ends nothing for good, and the file that
   expect(await store.size("v1/project-1/transcode/task-1/source/original")).toBe(clip.length);
   expect(await failureOf({ storage: away })).toMatchObject({
     isFinal: false,
-    message: expect.stringMatching(/bucket weir-test at 127.* does not answer/),
+    message: expect.stringMatching(/bucket weir-test at 127.* does not respond/),
   });
   const refused = { process: async (id: string, ledger) => ledger.failed(id, "This is no video.") } as AssetProcessor;
   const input = { bucket: account(), key: "films/two.mov" };

@@ -17,7 +17,7 @@ import { BucketWriter } from "./bucket-writer.ts";
 import { CustomerStore } from "./customer-store.ts";
 import { inputBytes } from "./input-file.ts";
 
-/** How much of the work is fetching, and how much is done when all is encoded. */
+/** Progress after downloading, and after encoding. */
 const FETCHED = 0.1;
 const ENCODED = 0.8;
 const TELL_EVERY_MS = 1_000;
@@ -26,7 +26,7 @@ export interface FileTranscoderSettings {
   readonly clock: Clock;
   readonly store: ObjectStore;
   readonly processor: AssetProcessor;
-  /** The way to customers' addresses. */
+  /** Sends requests to customers' hosts. */
   readonly outbound: Pick<Outbound, "send">;
   readonly freeBytes: () => number;
 }
@@ -34,8 +34,8 @@ export interface FileTranscoderSettings {
 type How = Parameters<FileTranscoder["transcode"]>[1];
 
 /**
- * A customer's file comes into the object store, is processed like an uploaded one, and what was made is written to a bucket of theirs. What is
- * there already of an earlier run is not done again.
+ * Downloads a customer's file into the object store, processes it like an uploaded one, and writes the output to the customer's bucket. Work that an
+ * earlier run finished is skipped.
  */
 export class StoredFileTranscoder implements FileTranscoder {
   readonly #settings: FileTranscoderSettings;
@@ -53,7 +53,7 @@ export class StoredFileTranscoder implements FileTranscoder {
     const how = { signal, progressed: this.#nowAndThen(progressed) };
     const { outbound, clock } = this.#settings;
     const bucket = new CustomerStore(work.storage, outbound, clock);
-    // Told before hours of work, not behind them.
+    // Reports an unwritable bucket before hours of work.
     for (const folder of [...work.outputs.hls, ...work.outputs.mp4]) await bucket.probe(`${folder}index.m3u8`);
     const { key, bytes } = await this.#fetch(work, prefix, how);
     const { index, spec } = await this.#process(work, { prefix, key, bytes }, how);
@@ -100,7 +100,7 @@ export class StoredFileTranscoder implements FileTranscoder {
       },
     };
     await this.#settings.processor.process(taskId, ledger, signal);
-    if (!spec || !index) throw new Error("the processing of a file ended without a result");
+    if (!spec || !index) throw new Error("processing ended without a result");
     return { index, spec };
   }
 

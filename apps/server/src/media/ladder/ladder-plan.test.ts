@@ -15,22 +15,22 @@ const profile = (height: number, more: Partial<LadderProfile> = {}): LadderProfi
 const sizes = (profiles: LadderProfile[], isDefault: boolean, width: number, height: number) =>
   planLadder(profiles, isDefault, { ...VIDEO, width, height }).map((rung) => `${rung.id} ${rung.width}x${rung.height}`);
 
-test("of the default ladder only rungs smaller than the source are made, the largest first", () => {
+test("a default ladder has only rungs smaller than the source, largest first", () => {
   expect(sizes([profile(240), profile(360), profile(480), profile(720)], true, 854, 480)).toEqual([
     "v0 640x360",
     "v1 428x240",
   ]);
 });
 
-test("what was asked for is made as asked, larger than the source too", () => {
+test("requested rungs are encoded as requested, even if larger than the source", () => {
   expect(sizes([profile(720)], false, 640, 360)).toEqual(["v0 1280x720"]);
 });
 
-test("a portrait source keeps its shape, with the profile as its short side", () => {
+test("a portrait source keeps its aspect ratio, with the profile's height as its short side", () => {
   expect(sizes([profile(360)], false, 1080, 1920)).toEqual(["v0 360x640"]);
 });
 
-test("odd sources come out even", () => {
+test("odd dimensions become even", () => {
   expect(sizes([profile(240)], false, 853, 479)).toEqual(["v0 428x240"]);
 });
 
@@ -41,7 +41,7 @@ test.each([
   expect(sizes([profile(720), profile(360)], true, width, height)).toEqual(rungs);
 });
 
-test("twelve profiles are twelve rungs, the smallest among them", () => {
+test("twelve profiles give twelve rungs, including the smallest", () => {
   const profiles = Array.from({ length: 12 }, (_, index) => profile(144 + index * 32));
   const rungs = planLadder(profiles, false, { ...VIDEO, width: 1920, height: 1080 });
   expect(rungs.map(({ name }) => name)).toEqual(profiles.map(({ name }) => name).toReversed());
@@ -51,7 +51,7 @@ test.each([
   ["2.5", 2.5],
   ["intra", 0],
   [undefined, null],
-])("a gop of %s is kept as %s seconds between keyframes", (gop, seconds) => {
+])("a gop of %s means %s seconds between keyframes", (gop, seconds) => {
   const [rung] = planLadder([profile(360, gop === undefined ? {} : { gop })], false, VIDEO);
   expect(rung?.keyframeSeconds).toBe(seconds);
 });

@@ -18,7 +18,7 @@ const PROFILES: LadderProfile[] = [
 let clock: ManualClock;
 let children: FakeChildren;
 let segments: TranscodedSegment[];
-/** The segments that a recorder of rungs is given. */
+/** Records the segments that a recorder of rungs receives. */
 let recorded: string[];
 let admission: TranscodeAdmission;
 let pipeline: LivePipeline;
@@ -82,7 +82,7 @@ const listed = (name: string) =>
   );
 const names = () => pipeline.listed.map(({ rendition: { name } }) => name);
 
-test("each segment is given to the recorder once it is closed in every rung, the last one behind the end", async () => {
+test("the recorder gets each segment once it is closed in every rung, the last one after the end", async () => {
   send({ seconds: 6 });
   pipeline.end();
   await pipeline.rungsEnded();
@@ -90,16 +90,16 @@ test("each segment is given to the recorder once it is closed in every rung, the
   expect(recorded.toSorted()).toEqual(["v0", "v1"].flatMap((name) => msns.map((msn) => `${name}/${msn}`)));
 });
 
-test("the recorder is given the rungs that the recording keeps, and no others", async () => {
+test("the recorder gets only the rungs that the recording keeps", async () => {
   open(PROFILES, PROFILES.slice(1));
   send({ seconds: 6 });
   pipeline.end();
   await pipeline.rungsEnded();
-  // Rungs are numbered from the largest on.
+  // Rungs are numbered from the largest.
   expect(new Set(recorded.map((file) => file.split("/")[0]))).toEqual(new Set(["v1"]));
 });
 
-test("a machine that is behind for ten segments goes on without the largest rung, and says so", () => {
+test("a machine that is late for ten segments drops the largest rung, with a reason", () => {
   children.mode = "stuck";
   send({ seconds: 40 }, undefined, [
     [15, () => expect(children.taken).toHaveLength(1)],
@@ -116,7 +116,7 @@ test("a machine that is behind for ten segments goes on without the largest rung
   expect(segments.at(-1)).toMatchObject({
     isWhole: false,
     missed: "late",
-    attempts: [{ error: expect.stringContaining("240p0 is left out") }],
+    attempts: [{ error: expect.stringContaining("240p0 is dropped") }],
   });
   expect(pipeline.transcoding?.renditions.map(({ name, state }) => [name, state])).toEqual([
     ["240p0", "off"],
@@ -125,7 +125,7 @@ test("a machine that is behind for ten segments goes on without the largest rung
 });
 
 describe("rungs", () => {
-  test("have the source's segments to the tick, and are listed from the first picture on", () => {
+  test("have exactly the source's segments, and are listed from the first picture on", () => {
     send({ seconds: 0.1 });
     expect(names()).toEqual(["source", "audio", "v0", "v1"]);
     open();
@@ -143,14 +143,14 @@ describe("rungs", () => {
     expect(segments[0]?.attempts).toMatchObject([{ error: null }]);
   });
 
-  test("of a source without profiles are none", () => {
+  test("do not exist without profiles", () => {
     open([]);
     send({ seconds: 3 });
     expect(names()).toEqual(["source", "audio"]);
     expect(children.taken).toEqual([]);
   });
 
-  test("end whole with a clean stop", () => {
+  test("are complete after a clean stop", () => {
     send({ seconds: 3 });
     pipeline.end();
     expect(listed("v0")).toEqual(listed("source"));
@@ -158,7 +158,7 @@ describe("rungs", () => {
     expect(children.current.isKilled).toBe(true);
   });
 
-  test("go on in the same child through a jump of the source's clock", () => {
+  test("continue in the same child after a jump of the source's clock", () => {
     send({ seconds: 9 }, (arrivals) =>
       arrivals.map(({ at, packet }) => {
         const ticks = at >= 4000 ? 500 * 90_000 : 0;
@@ -172,7 +172,7 @@ describe("rungs", () => {
 });
 
 describe("a child that dies", () => {
-  test("is followed by one that goes on with the first picture that was not made", () => {
+  test("is replaced by one that continues with the first missing picture", () => {
     send({ seconds: 7 }, undefined, [[4.5, () => children.current.die()]]);
     expect(children.taken.length).toBe(2);
     expect(children.current.skippedUntil).toBeGreaterThan(4.3 * 90_000);
@@ -181,7 +181,7 @@ describe("a child that dies", () => {
     expect(segments.at(2)).toMatchObject({ msn: 3, isWhole: true, missed: null, attempts });
   });
 
-  test("three times at one segment leaves the source alone, says why, and is asked again after 10 s", () => {
+  test("three times at one segment leaves only the source, with a reason, and is retried after 10 s", () => {
     const die = () => children.current.die("out of memory");
     send({ seconds: 8 }, undefined, [
       [4.2, die],
@@ -198,7 +198,7 @@ describe("a child that dies", () => {
     expect(names()).toContain("v0");
   });
 
-  test("that refuses its input is not asked again while the source stays the same", () => {
+  test("that rejects its input is not retried while the source stays the same", () => {
     send({ seconds: 5 }, undefined, [[0.5, () => children.current.fail("4:4:4 10 bit cannot be transcoded")]]);
     clock.advance(60_000);
     expect(children.taken.length).toBe(1);
@@ -209,8 +209,8 @@ describe("a child that dies", () => {
   });
 });
 
-describe("a child that does not answer", () => {
-  test("costs gaps in the rungs and nothing in the source", () => {
+describe("a child that does not respond", () => {
+  test("causes gaps in the rungs and none in the source", () => {
     children.mode = "stuck";
     send({ seconds: 13 });
     expect(listed("source")?.length).toBe(6);
@@ -218,7 +218,7 @@ describe("a child that does not answer", () => {
     expect(segments[0]).toMatchObject({ isWhole: false, missed: "late" });
   });
 
-  test("in time is sent no more than two seconds ahead, and whole pictures groups are left out", () => {
+  test("in time gets at most two seconds of input, and whole GOPs are skipped", () => {
     send({ seconds: 12 }, undefined, [
       [2.5, () => children.current.tell(90_000)],
       [5.5, () => children.current.sayAlive()],
@@ -230,7 +230,7 @@ describe("a child that does not answer", () => {
     expect(segments.find(({ msn }) => msn === 3)?.isWhole).toBe(false);
   });
 
-  test("does not keep a session from ending", () => {
+  test("does not prevent a session from ending", () => {
     children.mode = "stuck";
     send({ seconds: 3 });
     pipeline.end();
@@ -251,7 +251,7 @@ describe("a child that hangs", () => {
   test.each([
     ["one rung", PROFILES.slice(1)],
     ["two rungs", PROFILES],
-  ])("is replaced after 4 s, with a reason, and %s goes on", (_, profiles) => {
+  ])("is replaced after 4 s, with a reason, and %s continues", (_, profiles) => {
     open(profiles);
     send({ seconds: 20 }, undefined, [hangAt(4.5), [8.4, () => expect(children.taken).toHaveLength(1)]]);
     expect(children.taken.map(({ isKilled }) => isKilled)).toEqual([true, false]);
@@ -261,11 +261,11 @@ describe("a child that hangs", () => {
     expect(whole.length).toBeGreaterThan(5);
     const errors = segments.flatMap(({ attempts }) => attempts.map(({ error }) => error)).filter((e) => e !== null);
     expect(errors).toContain("the transcoder gave no sign of life for 4 s");
-    expect(errors.join()).not.toMatch(/left out/);
+    expect(errors.join()).not.toMatch(/dropped until/);
     expect(pipeline.transcoding?.renditions.map(({ state }) => state)).toEqual(profiles.map(() => "running"));
   });
 
-  test("as do all that follow: they are given longer and longer, then the source plays alone and they are asked for more rarely", () => {
+  test("like all its successors: timeouts double, then only the source plays and retries become rarer", () => {
     children.mode = "hung";
     send({ seconds: 600 }, undefined, [
       [5, () => expect(children.taken).toHaveLength(2)],
@@ -275,13 +275,15 @@ describe("a child that hangs", () => {
     ]);
     expect(children.taken.length).toBeLessThan(12);
     expect(children.taken.filter(({ isKilled }) => !isKilled).length).toBeLessThanOrEqual(1);
-    expect(segments.flatMap(({ attempts }) => attempts).some(({ error }) => error?.includes("left out"))).toBe(false);
+    expect(segments.flatMap(({ attempts }) => attempts).some(({ error }) => error?.includes("dropped until"))).toBe(
+      false,
+    );
     children.mode = "working";
     send({ seconds: 310, clockAt: 600 });
     expect(names()).toContain("v0");
   });
 
-  test("is not one that has nothing to do, or that says something every three seconds", () => {
+  test("is not a child that is idle or reports every three seconds", () => {
     open(PROFILES.slice(1));
     send({ seconds: 4 });
     clock.advance(60_000);
@@ -298,7 +300,7 @@ describe("a child that hangs", () => {
 });
 
 describe("a full machine", () => {
-  test("plays as source only, with a reason, and lets the ladder in when there is room", () => {
+  test("plays source only, with a reason, and admits the ladder when capacity is free", () => {
     admission = new TranscodeAdmission({ cores: 0.2, freeBytes: () => 1e12 });
     const busy = admission.admit(VIDEO, []);
     if (typeof busy === "string") throw new Error(busy);
@@ -309,7 +311,7 @@ describe("a full machine", () => {
     expect(names()).toEqual(["source", "audio", "v0", "v1"]);
   });
 
-  test("is filled by what a source really sends, not by what it declares", () => {
+  test("is filled by the frame rate that a source really sends, not by the declared one", () => {
     admission = new TranscodeAdmission({ cores: 0.13, freeBytes: () => 1e12 });
     open();
     send({ seconds: 3, frameRate: 60 });
@@ -317,7 +319,7 @@ describe("a full machine", () => {
     expect(admission.admit(VIDEO, [])).toMatch(/and 0\.0 of 0\.1 are free/);
   });
 
-  test("is told when its memory is short", () => {
+  test("is reported when memory is short", () => {
     admission = new TranscodeAdmission({ cores: 2, freeBytes: () => 1000 });
     open();
     send({ seconds: 5 });

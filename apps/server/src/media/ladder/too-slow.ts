@@ -22,7 +22,7 @@ export class TooSlow {
   get reason(): string | null {
     const names = this.#largestFirst.filter(({ index }) => this.#leftOut.has(index)).map(({ name }) => name);
     if (names.length === 0) return null;
-    return `${names.join(", ")} ${names.length === 1 ? "is" : "are"} left out until the session ends, because this machine does not keep up: use fewer or smaller profiles, or add a machine`;
+    return `${names.join(", ")} ${names.length === 1 ? "is" : "are"} dropped until the session ends, because this machine cannot keep up: use fewer or smaller profiles, or add a machine`;
   }
 
   /** A segment was encoded, in time or not. Returns the rung that is dropped from now on. */

@@ -32,6 +32,6 @@ test.each<[TranscodingStatus, TranscodingInput]>([
   [off, { type: "segment-done" }],
   [running, { type: "admitted" }],
   [sourceOnly, gaveUp],
-])("%o with %o cannot be, and both are named", (from, input) => {
+])("%o with %o is impossible, and the error names both", (from, input) => {
   expect(() => nextTranscodingStatus(from, input)).toThrow(new RegExp(`${input.type}.*${from.state}`));
 });

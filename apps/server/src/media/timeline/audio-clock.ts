@@ -4,14 +4,14 @@ import { rescale } from "./ticks.ts";
 import type { Sample } from "./timeline-sink.ts";
 
 const DRIFT_MS = 40;
-/** A longer hole is a new stretch long before it comes here. */
+/** A longer gap starts a new stretch before it reaches this class. */
 const MAX_SILENCE_SECONDS = 10;
 
 /**
  * Places audio frames on the timeline by counting samples, and keeps the count within 40 ms of the source's clock.
  *
- * A step between two frames (frames lost, or a clock set back) is made good at once, with silence or by dropping what comes twice.
- * Slow drift is made good by one frame per segment, so that nobody hears it.
+ * A step between two frames (lost frames, or a clock set back) is corrected at once, with silence or by dropping duplicates. Slow drift is corrected
+ * by one frame per segment, which is inaudible.
  */
 export class AudioClock {
   readonly track: AudioTrack;
@@ -23,9 +23,9 @@ export class AudioClock {
   /** Position of the next frame, in samples. */
   #next: number | null = null;
   #earliest = 0;
-  /** No frame of the stretch at hand has come. */
+  /** True until the current stretch has a frame. */
   #awaitsFirst = true;
-  /** Where the next frame would begin by the last one's source time. */
+  /** Expected source time of the next frame, in samples, from the last frame's time and duration. */
   #sourceEnd: number | null = null;
   #mayCorrect = true;
   inserted = 0;
@@ -39,8 +39,8 @@ export class AudioClock {
   }
 
   /**
-   * Begin a stretch: T = source time + offset, both in 90 kHz ticks; the first frame may not lie before `ticks`. Behind a stretch before it the
-   * count goes on without a hole, half a frame off the source's clock at most.
+   * Starts a stretch: T = source time + offset, both in 90 kHz ticks. Frames before `ticks` are dropped. After an earlier stretch the count
+   * continues without a gap, at most half a frame off the source's clock.
    */
   start(offset: number, ticks: number): void {
     this.#offset = offset;
@@ -49,12 +49,12 @@ export class AudioClock {
     this.#earliest = this.#toSamples(ticks);
   }
 
-  /** End of what was placed, in 90 kHz ticks. */
+  /** End of the emitted samples, in 90 kHz ticks. */
   get endTicks(): number {
     return rescale(this.#next ?? this.#earliest, this.track.sampleRate, TICKS_PER_SECOND);
   }
 
-  /** A segment began: one more frame of slow drift may be corrected. */
+  /** A segment has started: one more frame of slow drift may be corrected. */
   segmentBegan(): void {
     this.#mayCorrect = true;
   }
@@ -77,19 +77,19 @@ export class AudioClock {
       if (stepped || drift > 4 * this.#driftSamples) this.#insert(Math.floor(drift / this.#frames.silenceSamples));
       else if (this.#mayCorrect) this.#correct(() => this.#insert(1));
     } else if (drift < -this.#driftSamples) {
-      // Behind by more than a correction a segment could hide: what comes was already filled with silence, or comes twice.
+      // Late by more than the correction of one segment: the frame was already replaced by silence, or is a duplicate.
       if (stepped || drift < -4 * this.#driftSamples) return this.#drop(packet);
       if (this.#mayCorrect) return this.#correct(() => this.#drop(packet));
     }
     this.#place(packet.data, samples);
   }
 
-  /** Silence up to `ticks`, for a track that stopped while the other goes on. */
+  /** Adds silence up to `ticks`, for a track that stopped while the other continues. */
   fillTo(ticks: number): void {
     this.#insert(Math.floor(this.#missingFrames(ticks)));
   }
 
-  /** Silence up to `ticks` or a part of a frame further. */
+  /** Adds silence up to `ticks`, or up to one frame beyond. */
   fillPast(ticks: number): void {
     this.#insert(Math.ceil(this.#missingFrames(ticks)));
   }

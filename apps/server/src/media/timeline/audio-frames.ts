@@ -1,9 +1,9 @@
 import { opusPacketSamples, SILENT_OPUS_PACKET, silentAacFrame } from "@weir/formats/codecs";
 import type { AudioTrack } from "../packet.ts";
 
-/** How long the frames of a track last, and a silent one of them; durations in samples. */
+/** Durations of a track's frames, in samples, and its silent frame. */
 export interface AudioFrames {
-  /** 0 for what is no frame. */
+  /** 0 for invalid data. */
   samplesOf(bytes: Uint8Array): number;
   readonly silenceSamples: number;
   silence(): Uint8Array;

@@ -3,11 +3,11 @@ import { AudioClock } from "./audio-clock.ts";
 import { rescale } from "./ticks.ts";
 import type { Sample } from "./timeline-sink.ts";
 
-/** Audio that waits for the track that cuts: far more than any source is uneven by. */
+/** Limits of the audio that waits for the cutting track; far more than any source is uneven. */
 const MAX_HELD_FRAMES = 2000;
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
-/** One audio track of a stretch: its clock, and its samples that wait until the track that cuts has come as far. */
+/** One audio track of a stretch: its clock, and the samples that wait until the cutting track has reached their time. */
 export class AudioLine {
   readonly clock: AudioClock;
   readonly #held: Sample[] = [];
@@ -25,12 +25,12 @@ export class AudioLine {
     return this.#held.length > MAX_HELD_FRAMES || this.#heldBytes > MAX_HELD_BYTES;
   }
 
-  /** Where the newest sample begins that was let go, in 90 kHz ticks. */
+  /** Start of the newest released sample, in 90 kHz ticks. */
   get releasedTicks(): number {
     return this.#releasedTicks;
   }
 
-  /** Let the samples go that begin at or before `limit` (90 kHz ticks). */
+  /** Releases the samples that start at or before `limit` (90 kHz ticks). */
   release(limit: number, emit: (sample: Sample, ticks: number) => void): void {
     const held = this.#held;
     if (held.length === 0) return;

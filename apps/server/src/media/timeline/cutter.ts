@@ -2,19 +2,22 @@ import { TICKS_PER_SECOND } from "../packet.ts";
 import type { TargetDuration } from "./target-duration.ts";
 
 const SEGMENT_TICKS = 2 * TICKS_PER_SECOND;
-/** A segment that ends so much early is not worth the next keyframe: keyframes of 2 s may come 40 ms early or late. */
+/** How much too early an IDR may be and still end a segment: keyframes every 2 s may arrive 40 ms early or late. */
 const EARLY_TICKS = TICKS_PER_SECOND / 4;
-/** A duration rounds to the target up to half a second more; a little of that is for frames that last longer than the one before. */
+/**
+ * How much longer than the target a segment may be: durations round down below half a second. The remainder is for frames longer than the previous
+ * one.
+ */
 const LATE_TICKS = 0.48 * TICKS_PER_SECOND;
-/** A segment that holds so much ends early, at any frame. 32 MiB in 4 s are 67 Mbit/s. */
+/** At this size a segment ends at any frame. 32 MiB in 4 s are 67 Mbit/s. */
 const MAX_SEGMENT_BYTES = 32 * 1024 * 1024;
-/** For a clock that hardly moves while small packets come. */
+/** For a source whose clock hardly advances while small packets arrive. */
 const MAX_SEGMENT_SAMPLES = 4000;
 
 /**
- * Decides where segments begin: at the first IDR about 2 s after the last cut, or at an earlier one where the next would come too late; at any
- * frame where a longer segment would not round to the target duration; and every 2 s of audio where there is no video. A segment that is full
- * is cut at any frame, whatever the source's clock says.
+ * Decides where segments start: at the first IDR about 2 s after the last cut; at an earlier IDR if the next one would be too late; at any frame if
+ * the segment would otherwise not round to the target duration; and every 2 s of audio if there is no video. A segment that reaches its maximum size
+ * is cut at any frame, regardless of the source's clock.
  */
 export class Cutter {
   #last: number;
@@ -32,7 +35,7 @@ export class Cutter {
     this.#target = target;
   }
 
-  /** Media sequence number that the next cut will have. */
+  /** Media sequence number of the next cut. */
   get nextMsn(): number {
     return this.#msn;
   }
@@ -41,18 +44,18 @@ export class Cutter {
     return this.#last;
   }
 
-  /** The longest way from one IDR to the next so far. */
+  /** The longest distance between two IDR pictures so far. */
   get longestGopSeconds(): number {
     return this.#longestGopTicks / TICKS_PER_SECOND;
   }
 
-  /** A stretch begins: how far its first IDR is from the one before says nothing of the encoder. */
+  /** A stretch starts. The distance of its first IDR to the previous one says nothing about the encoder. */
   restart(): void {
     this.#lastIdr = null;
     this.#gopTicks = 0;
   }
 
-  /** A picture at `ticks`, of which the next is expected `frameTicks` later. */
+  /** Whether to cut before a picture at `ticks`; the next picture is expected `frameTicks` later. */
   wantsVideoCut(ticks: number, frameTicks: number, isIndependent: boolean): boolean {
     const since = ticks - this.#last;
     const sinceIdr = ticks - (this.#lastIdr ?? ticks);
@@ -70,13 +73,13 @@ export class Cutter {
     return ticks - this.#last >= SEGMENT_TICKS || this.#isFull;
   }
 
-  /** A sample of any track went into the segment. */
+  /** Counts a sample of any track in the current segment. */
   count(bytes: number): void {
     this.#bytes += bytes;
     this.#samples++;
   }
 
-  /** Cut here; returns the MSN of the segment that begins. */
+  /** Cuts at `ticks`. Returns the MSN of the segment that starts. */
   cut(ticks: number): number {
     this.#last = ticks;
     this.#bytes = 0;

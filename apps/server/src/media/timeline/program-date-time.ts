@@ -4,8 +4,8 @@ import { ticksToMs } from "./ticks.ts";
 const SLEW_MS = 5;
 
 /**
- * Wall-clock time of positions in one stretch: anchored at the arrival of its first packet, then moved by at most 5 ms a segment towards
- * the server's monotonic clock. A step of the wall clock never moves it.
+ * Wall-clock time of positions in one stretch: anchored at the arrival of its first packet, then adjusted by at most 5 ms per segment towards the
+ * server's monotonic clock. Wall clock steps do not affect it.
  */
 export class ProgramDateTime {
   readonly #clock: Clock;
@@ -14,7 +14,7 @@ export class ProgramDateTime {
   readonly #anchorMonotonic: number;
   #slew = 0;
 
-  /** `ageMs`: how long ago the stretch's first packet arrived. */
+  /** `ageMs`: time since the arrival of the stretch's first packet. */
   constructor(clock: Clock, anchorTicks: number, ageMs: number) {
     this.#clock = clock;
     this.#anchorTicks = anchorTicks;
@@ -22,7 +22,7 @@ export class ProgramDateTime {
     this.#anchorMonotonic = clock.monotonic() - ageMs;
   }
 
-  /** Time of a cut that arrives now, whole milliseconds; called once per segment. */
+  /** Time of a cut that arrives now, in whole milliseconds. Call once per segment. */
   at(ticks: number): number {
     const media = ticksToMs(ticks - this.#anchorTicks, 90_000);
     const elapsed = this.#clock.monotonic() - this.#anchorMonotonic;

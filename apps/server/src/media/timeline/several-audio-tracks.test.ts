@@ -27,7 +27,7 @@ function expectNoHoles(samples: readonly Sample[]): void {
   }
 }
 
-test("a second audio track is placed beside the first, and a stretch names its tracks in the order of their ids", () => {
+test("a second audio track runs parallel to the first, and a stretch lists its tracks ordered by id", () => {
   const rig = new TimelineRig();
   send(rig, { seconds: 6 });
   expect(rig.stretches).toEqual([[VIDEO, AUDIO, SECOND_AUDIO]]);
@@ -35,7 +35,7 @@ test("a second audio track is placed beside the first, and a stretch names its t
   expect(times(of(rig, SECOND_AUDIO.id))).toEqual(times(of(rig, AUDIO.id)));
 });
 
-test("silence goes into the audio track that has a hole, and into no other", () => {
+test("silence fills the gap of one audio track and no other", () => {
   const rig = new TimelineRig();
   const isLost = (at: number) => at >= 2000 && at < 8000;
   send(rig, { seconds: 10 }, (arrivals) =>
@@ -48,10 +48,10 @@ test("silence goes into the audio track that has a hole, and into no other", () 
   expectNoHoles(of(rig, SECOND_AUDIO.id));
 });
 
-test("when the source's clock jumps, all three tracks go on in one new stretch", () => {
+test("when the source's clock jumps, all three tracks continue in one new stretch", () => {
   const rig = new TimelineRig();
   send(rig, { seconds: 4 });
-  // The second audio track jumps last, 200 ms behind the others: its packets of that time are kept.
+  // The second audio track jumps last, 200 ms after the others; its packets of that time are kept.
   send(rig, { seconds: 4, clockAt: 500 }, (arrivals) =>
     withSecondAudio(arrivals)
       .map(({ at, packet }) => ({ at: packet.trackId === SECOND_AUDIO.id ? at + 200 : at, packet }))
@@ -66,9 +66,9 @@ test("when the source's clock jumps, all three tracks go on in one new stretch",
   }
 });
 
-test("without video the first audio track cuts, and the second never overtakes it", () => {
+test("without video the first audio track cuts, and the second is never emitted ahead of it", () => {
   const rig = new TimelineRig();
-  // The second one is 200 ms ahead of the first in its arrival.
+  // The second track arrives 200 ms ahead of the first.
   const early = ({ at, packet }: Arrival) => ({ at: packet.trackId === AUDIO.id ? at + 200 : at, packet });
   send(rig, { seconds: 10, video: false }, (arrivals) =>
     withSecondAudio(arrivals)
@@ -84,7 +84,7 @@ test("without video the first audio track cuts, and the second never overtakes i
   expect(times(of(rig, SECOND_AUDIO.id))).toEqual(times(of(rig, AUDIO.id)));
 });
 
-test("a sound that comes in two codecs begins in one stretch, though the pictures are there before it", () => {
+test("audio in two codecs starts in one stretch, even if video arrives before it", () => {
   const rig = new TimelineRig();
   const opus: AudioTrack = { ...SECOND_AUDIO, codec: "opus", codecString: "opus", sameAs: AUDIO.id };
   rig.timeline.track(VIDEO);

@@ -6,23 +6,23 @@ const MAX_HELD = 1000;
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 /**
- * Finds jumps of the source's clock. A packet within a second of where any track stands belongs to the stretch at hand. One further
- * away begins a new stretch: it is held until the other tracks have jumped as well, 500 ms at most, so that the track that jumps last keeps
- * its packets and all get one offset.
+ * Detects jumps of the source's clock. A packet within one second of any track's newest packet belongs to the current stretch. A packet further away
+ * starts a new stretch: it is held until the other tracks have jumped too, at most 500 ms, so that the last track to jump keeps its packets and all
+ * tracks get the same offset.
  */
 export class SourceClock {
-  /** Source time of the newest packet of each track, by track id; undefined where there is no such track. */
+  /** Source time of each track's newest packet, by track id; undefined for ids without a track. */
   #last: (number | undefined)[] = [];
   #jump: { readonly at: number; readonly held: SourcePacket[]; bytes: number; last: number } | null = null;
 
-  /** Begin a stretch whose tracks stand at these source times. */
+  /** Starts a stretch with the tracks at these source times. */
   start(positions: ReadonlyMap<Track["id"], number>): void {
     this.#last = [];
     for (const [trackId, position] of positions) this.#last[trackId] = position;
     this.#jump = null;
   }
 
-  /** True when the packet belongs to the stretch at hand; otherwise it is held. */
+  /** True if the packet belongs to the current stretch. Otherwise the packet is held. */
   accepts(packet: SourcePacket, now: number): boolean {
     const distance = this.#distance(packet);
     const jump = this.#jump;
@@ -39,11 +39,11 @@ export class SourceClock {
     return false;
   }
 
-  /** The packets after a jump, once every track has jumped or the wait is over; null otherwise. */
+  /** The packets after a jump, once every track has jumped or 500 ms have passed; null until then. */
   jumped(now: number): SourcePacket[] | null {
     const jump = this.#jump;
     if (!jump) return null;
-    // `every` skips the ids without a track.
+    // `every` skips ids without a track.
     const isWhole = this.#last.every((_, trackId) => jump.held.some((packet) => packet.trackId === trackId));
     return isWhole || now - jump.at >= LAST_TRACK_MS ? jump.held : null;
   }

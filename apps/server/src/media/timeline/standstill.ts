@@ -1,23 +1,23 @@
 const MAX_STANDSTILL_MS = 5000;
-/** Fewer prove nothing. */
+/** With fewer packets the check is not reliable. */
 const MIN_PACKETS = 50;
-/** No source sends a thousand frames a second; a slow network delays frames, but leaves their times as they are. */
+/** No source sends a thousand frames per second. A slow network delays frames but does not change their timestamps. */
 const MIN_TICKS_A_PACKET = 90;
 
-/** Notices a source whose clock stands still: packets come for 5 s, and their times move by less than a millisecond a packet. */
+/** Detects a source whose clock stands still: for 5 s, packets arrive whose timestamps advance by less than a millisecond per packet. */
 export class Standstill {
   #sinceMs = 0;
   #fromTicks = 0;
   #packets = 0;
 
-  /** The clock stands at `ticks` and may be trusted so far. */
+  /** Restarts the check at `ticks`. */
   start(ticks: number, now: number): void {
     this.#fromTicks = ticks;
     this.#sinceMs = now;
     this.#packets = 0;
   }
 
-  /** A packet came and the clock stands at `ticks`; true when it has stood still for too long. */
+  /** A packet arrived, and the clock is at `ticks`. Returns true if the clock has stood still for too long. */
   packet(ticks: number, now: number): boolean {
     this.#packets++;
     const isMoving = ticks - this.#fromTicks >= this.#packets * MIN_TICKS_A_PACKET;

@@ -4,24 +4,24 @@ import { reorderTicks } from "./video-clock.ts";
 
 const SECOND_TRACK_MS = 300;
 const KEYFRAME_WAIT_MS = 4000;
-/** Packets and bytes kept while waiting; the oldest go first. */
+/** Limits of the packets that are buffered; the oldest are dropped first. */
 const MAX_PACKETS = 2000;
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Clocks of two tracks further apart than this are taken as unrelated, and each is placed by its own first packet. */
+/** Tracks whose clocks differ by more are considered unrelated; each is then placed by its own first packet. */
 const UNRELATED_TICKS = 5 * TICKS_PER_SECOND;
 
-/** Where a stretch begins in the source's clock, and what is already there. */
+/** Start of a stretch in the source's clock, and its packets received so far. */
 export interface Opening {
-  /** In the order of their ids. */
+  /** Ordered by id. */
   readonly tracks: readonly Track[];
-  /** Source time of T = start, for each of `tracks` by its id; the same for all unless their clocks have nothing to do with each other. */
+  /** Source time of the stretch's start, for each of `tracks` by id. The same for all, unless their clocks are unrelated. */
   readonly bases: ReadonlyMap<Track["id"], number>;
-  /** How long the first picture is shown after it is decoded. */
+  /** Delay from decoding to presentation of the first picture. */
   readonly reorderTicks: number;
-  /** The longest way between two keyframes, as the encoder wrote it into its first picture; null where it did not. */
+  /** The maximum keyframe interval that the encoder declares in its first picture; null if it declares none. */
   readonly encoderGopSeconds: number | null;
   readonly packets: readonly SourcePacket[];
-  /** Monotonic arrival of the first packet kept. */
+  /** Monotonic arrival time of the first packet. */
   readonly arrivedAt: number;
 }
 
@@ -31,8 +31,8 @@ interface Arrival {
 }
 
 /**
- * Collects the first packets of a stretch until it is clear where it begins: at the first IDR, once the second track is there or 300 ms
- * have passed; at the first audio frame where there is no video, or none with a keyframe within 4 s.
+ * Buffers the first packets of a stretch until its start is decided: at the first IDR, once the audio track is announced or 300 ms have passed; at
+ * the first audio frame, if there is no video or no keyframe within 4 s.
  */
 export class StretchOpening {
   readonly #arrivals: Arrival[] = [];
@@ -51,7 +51,7 @@ export class StretchOpening {
     if (this.#arrivals.length > MAX_PACKETS || this.#bytes > MAX_BYTES) this.#forgetOldest();
   }
 
-  /** The opening, once it is decided; null while it is not. */
+  /** The opening once decided; null until then. */
   ready(announced: ReadonlyMap<Track["id"], Track>, now: number): Opening | null {
     const tracks = [...announced.values()].filter((track) => !isAhead(track, announced)).sort((a, b) => a.id - b.id);
     const video = tracks.find((track) => track.kind === "video") ?? null;
@@ -106,7 +106,7 @@ export class StretchOpening {
     const dropped = this.#arrivals.shift();
     if (!dropped) return;
     this.#bytes -= dropped.packet.data.byteLength;
-    // The keyframe itself does not fit: wait for the next one.
+    // The keyframe itself exceeds the limits: wait for the next one.
     if (dropped === this.#firstIdr)
       this.#firstIdr = this.#arrivals.find((a) => a.packet.kind === "video" && a.packet.isIndependent) ?? null;
     const { trackId } = dropped.packet;
@@ -117,7 +117,7 @@ export class StretchOpening {
   }
 }
 
-/** A sound in a second codec is announced in front of the first one, so that both begin in one stretch. */
+/** A second encoding of an audio track is announced before the first one; waiting for both lets them start in one stretch. */
 function isAhead(track: Track, announced: ReadonlyMap<Track["id"], Track>): boolean {
   return track.codec === "opus" && track.sameAs !== undefined && !announced.has(track.sameAs);
 }

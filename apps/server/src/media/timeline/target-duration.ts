@@ -1,19 +1,19 @@
-/** For keyframes every 2 s, and for those that come further apart. */
+/** For keyframes every 2 s, and for longer intervals. */
 const SHORT_SECONDS = 2;
 const LONG_SECONDS = 4;
 /** Segments of this length still round to the shorter target. */
 const LONGEST_SHORT_GOP_SECONDS = 2.4;
 
 /**
- * EXT-X-TARGETDURATION of one timeline: seconds that no segment's duration rounds above. Players that are not of low latency keep three of
- * them behind the live edge. It may not change while a playlist lives, so it is decided before the first: by where the session stood
- * already, by what the stream's last session would have needed, and by the encoder's own settings; 2 s where nothing is known.
+ * EXT-X-TARGETDURATION of one timeline: no segment's duration rounds to more seconds. Players without low latency stay three target durations behind
+ * the live edge. It must not change during a playlist's lifetime, so it is decided before the first playlist: from the session's earlier playlists,
+ * from what the stream's last session would have required, or from the encoder's settings; 2 s if none is known.
  */
 export class TargetDuration {
   #seconds: number | null;
   readonly #lastSession: number | null;
 
-  /** `fixed` is what the session's playlists said before; `lastSession` what the stream's last session would have needed. */
+  /** `fixed` is the value in the session's earlier playlists; `lastSession` is what the stream's last session would have required. */
   constructor({ fixed, lastSession }: { readonly fixed: number | null; readonly lastSession: number | null }) {
     this.#seconds = fixed;
     this.#lastSession = lastSession;
@@ -23,7 +23,7 @@ export class TargetDuration {
     return this.#seconds ?? SHORT_SECONDS;
   }
 
-  /** The first picture is there. `encoderGopSeconds` is the longest way between keyframes by the encoder's settings; null where it does not tell. */
+  /** Decides the value, at the first picture. `encoderGopSeconds` is the encoder's maximum keyframe interval; null if unknown. */
   decide(encoderGopSeconds: number | null): void {
     if (this.#seconds !== null) return;
     const byEncoder = encoderGopSeconds === null ? LONG_SECONDS : TargetDuration.neededFor(encoderGopSeconds);

@@ -1,6 +1,6 @@
 /**
- * Convert ticks between timescales, rounding to the nearest. Whole seconds are split off first: after 24 days the plain product of
- * 90 kHz ticks and a sample rate would leave the integers that a double holds exactly.
+ * Converts ticks between timescales, rounding to the nearest. Whole seconds are converted separately: after 24 days the product of 90 kHz ticks and
+ * a sample rate would exceed the integers that a double represents exactly.
  */
 export function rescale(ticks: number, from: number, to: number): number {
   const seconds = Math.floor(ticks / from);

@@ -1,39 +1,39 @@
 import type { Payload, Track } from "../packet.ts";
 
-/** A packet at its place on the timeline: times and duration in ticks of its own timescale (90 kHz video, sample rate audio). */
+/** A packet with its final timeline position. Times and duration are in ticks of its own timescale (90 kHz video, sample rate audio). */
 export interface Sample {
   readonly trackId: Track["id"];
   readonly kind: "video" | "audio";
   /** Presentation time T. */
   time: number;
-  /** Never after `time`: composition offsets are not negative, which libavformat would take for a delay of the whole track. */
+  /** Never after `time`. libavformat would interpret negative composition offsets as a delay of the whole track. */
   decodeTime: number;
   duration: number;
   readonly isIndependent: boolean;
   readonly data: Payload;
 }
 
-/** A segment boundary, in presentation time. It belongs to the timeline: every rendition obeys it with its first sample at or after `ticks`. */
+/**
+ * A segment boundary, in presentation time. It belongs to the timeline: every rendition starts the segment with its first sample at or after
+ * `ticks`.
+ */
 export interface Cut {
   readonly msn: number;
   /** Position in 90 kHz ticks. */
   readonly ticks: number;
   readonly programDateTimeMs: number;
-  /** Tracks, decoder configurations or positions behind it do not continue those before. */
+  /** Tracks, decoder configurations or positions after it do not continue those before. */
   readonly discontinuity: boolean;
-  /** A picture stands at it. Where video has stopped, sound cuts, and no picture may ever come. */
+  /** True if a picture starts here. While video is stopped, audio cuts instead, and no picture may ever follow. */
   readonly byVideo: boolean;
 }
 
-/**
- * What a timeline tells its readers. Calls come in the order of the timeline, per track. A reader that keeps a sample beyond the call
- * retains its `data`.
- */
+/** The output of a timeline. Calls are in timeline order per track. A sink that keeps a sample after the call must retain its `data`. */
 export interface TimelineSink {
-  /** A stretch begins with these tracks; a cut follows at once. */
+  /** A stretch with these tracks starts; a cut follows immediately. */
   stretch(tracks: readonly Track[]): void;
   cut(cut: Cut): void;
   sample(sample: Sample): void;
-  /** No more samples before the next stretch: close the open segment of every rendition; the timeline stands at `ticks`. */
+  /** No samples until the next stretch: close the open segment of every rendition at `ticks`. */
   pause(ticks: number): void;
 }

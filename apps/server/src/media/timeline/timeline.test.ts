@@ -7,7 +7,7 @@ import type { Sample } from "./timeline-sink.ts";
 const SECOND = 90_000;
 const FOUR_SECONDS = { targetDuration: 4, neededTargetDuration: 4 };
 
-/** Move every packet from `second` on by `by` seconds of the source's clock. */
+/** Shifts every packet from `second` on by `by` seconds of the source's clock. */
 const jump = (second: number, by: number, kind?: "video" | "audio") => (arrivals: Arrival[]) =>
   arrivals.map(({ at, packet }) => {
     const moves = at >= second * 1000 && (kind === undefined || packet.kind === kind);
@@ -20,7 +20,7 @@ const without = (from: number, to: number, kind?: "video" | "audio") => (arrival
     ({ at, packet }) => at < from * 1000 || at >= to * 1000 || (kind !== undefined && packet.kind !== kind),
   );
 
-/** A NAL unit with settings as x264 writes them. */
+/** A NAL unit with encoder settings as x264 writes it. */
 function x264Settings(keyint: string): Uint8Array {
   const unit = Buffer.from(`\x06\x05\xff x264 - core 164 - options: keyint=${keyint} `, "latin1");
   return Uint8Array.from([0, 0, 0, unit.length, ...unit]);
@@ -40,7 +40,7 @@ describe("zero and T", () => {
     rig.send({ seconds: 3, clockAt: 1000 }, (arrivals) =>
       arrivals.filter(({ at, packet }) => packet.kind === "audio" || at >= 500),
     );
-    // The first IDR after half a second is the one at second 2 of the source.
+    // The first IDR after half a second is at second 2 of the source.
     expect(rig.of("video")[0]).toMatchObject({ time: 0, decodeTime: 0, isIndependent: true });
     expect(rig.of("audio")[0]?.time).toBeLessThan(1024);
     expect(rig.of("audio")[0]?.time).toBeGreaterThanOrEqual(0);
@@ -53,7 +53,7 @@ describe("zero and T", () => {
     expect(rig.stretches).toEqual([[AUDIO]]);
   });
 
-  test("T never comes back to a used place in 50 days of 30 fps and 48 kHz", () => {
+  test("T never repeats a position in 50 days of 30 fps and 48 kHz", () => {
     const rig = new TimelineRig({
       nextMsn: 2_000_000,
       discontinuitySequence: 3,
@@ -68,7 +68,7 @@ describe("zero and T", () => {
     );
   });
 
-  test("a B-frame source is decoded from zero, shown later and never before it is decoded, with its sound beside the pictures", () => {
+  test("a source with B-frames is decoded from zero, never presented before it is decoded, with audio in sync", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 5, bFrames: 2, clockAt: 1000 });
     const video = rig.of("video");
@@ -76,12 +76,12 @@ describe("zero and T", () => {
     expect(video.every(({ time, decodeTime }) => time >= decodeTime)).toBe(true);
     expect(holes(video)).toEqual([]);
     expect(rig.cuts.map(({ ticks }) => ticks - SECOND / 30)).toEqual([0, 2 * SECOND, 4 * SECOND]);
-    // In the source both are at second 1000 and the way to the first picture, so the first sound is at most a frame behind it.
+    // In the source, audio and video start at second 1000, the video plus its reorder delay. The first audio frame is at most one frame after that.
     expect((rig.of("audio")[0]?.time ?? 0) / 48_000).toBeGreaterThanOrEqual(1 / 30);
     expect((rig.of("audio")[0]?.time ?? 0) / 48_000).toBeLessThan(1 / 30 + 1024 / 48_000);
   });
 
-  test("DTS that stands still is made to move by a tick, and PTS below DTS is raised, and both are counted", () => {
+  test("repeated DTS advances by one tick, PTS below DTS is raised, and both are counted", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 1, audio: false }, (arrivals) =>
       arrivals.map(({ at, packet }, index) =>
@@ -103,7 +103,7 @@ describe("cuts", () => {
     [1.5, 4, [0, 3, 6, 9]],
     [2.4, 2, [0, 2.4, 4.8, 7.2, 9.6]],
     [4, 4, [0, 4, 8]],
-  ])("come at IDRs of every %f s, in a playlist with a target duration of %i s at %j", (gopSeconds, target, cuts) => {
+  ])("are at IDRs: with one every %f s and a target duration of %i s, at %j", (gopSeconds, target, cuts) => {
     const rig = new TimelineRig(null, target);
     rig.send({ seconds: 10, gopSeconds });
     expect(rig.cutSeconds).toEqual(cuts);
@@ -111,21 +111,18 @@ describe("cuts", () => {
     expect(rig.timeline.position.targetDuration).toBe(target);
   });
 
-  test.each([10, 40])(
-    "keyframes of every 2 s that come up to %i ms early or late do not double a segment",
-    (jitterMs) => {
-      const rig = new TimelineRig();
-      const jitter = [0, -1, 1, -1, 0.3, -0.7, 1, 0.2].map((factor) => Math.round(factor * jitterMs));
-      rig.send({ seconds: 30, milliseconds: true }, (arrivals) =>
-        arrivals.map(({ at, packet }) => {
-          const moved =
-            packet.kind === "video" ? (jitter[Math.round(packet.dts / (2 * SECOND)) % jitter.length] ?? 0) : 0;
-          return { at, packet: { ...packet, dts: packet.dts + moved * 90, pts: packet.pts + moved * 90 } };
-        }),
-      );
-      expect(rig.cuts).toHaveLength(15);
-    },
-  );
+  test.each([10, 40])("keyframes every 2 s that are up to %i ms early or late do not double a segment", (jitterMs) => {
+    const rig = new TimelineRig();
+    const jitter = [0, -1, 1, -1, 0.3, -0.7, 1, 0.2].map((factor) => Math.round(factor * jitterMs));
+    rig.send({ seconds: 30, milliseconds: true }, (arrivals) =>
+      arrivals.map(({ at, packet }) => {
+        const moved =
+          packet.kind === "video" ? (jitter[Math.round(packet.dts / (2 * SECOND)) % jitter.length] ?? 0) : 0;
+        return { at, packet: { ...packet, dts: packet.dts + moved * 90, pts: packet.pts + moved * 90 } };
+      }),
+    );
+    expect(rig.cuts).toHaveLength(15);
+  });
 
   test.each([
     [2, null, 2],
@@ -137,7 +134,7 @@ describe("cuts", () => {
     [4, "30", 2],
     [2, "250", 2],
   ])(
-    "the target duration where the last session needed %j s and the encoder says %j frames, 15 a second, is %i s from the first cut on",
+    "if the last session needed %j s and the encoder declares %j frames at 15 fps, the target duration is %i s from the first cut on",
     (lastSession, keyint, target) => {
       const rig = new TimelineRig(null, lastSession);
       rig.timeline.track({ ...VIDEO, frameRate: 15 });
@@ -152,13 +149,13 @@ describe("cuts", () => {
     },
   );
 
-  test("a GOP of two seconds in whole milliseconds is not taken for shorter", () => {
+  test("a two-second GOP with millisecond timestamps is not considered shorter", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 20, frameRate: 30000 / 1001, gopSeconds: 2, milliseconds: true, clockAt: 0.0173 });
     expect(rig.cuts.length).toBe(10);
   });
 
-  test.each([2, 4])("without an IDR come at any frame before a segment rounds to more than %i s", (target) => {
+  test.each([2, 4])("without an IDR are at any frame before a segment rounds to more than %i s", (target) => {
     const rig = new TimelineRig(null, target);
     rig.send({ seconds: 21, gopSeconds: 60 });
     const lengths = rig.cutSeconds.slice(1).map((second, index) => second - (rig.cutSeconds[index] ?? 0));
@@ -170,13 +167,13 @@ describe("cuts", () => {
     expect(rig.timeline.position.neededTargetDuration).toBe(4);
   });
 
-  test("are known before the audio behind them", () => {
+  test("are emitted before the audio after them", () => {
     const rig = new TimelineRig();
     const order: string[] = [];
     rig.cuts.push = (cut) => order.push(`cut ${cut.ticks / SECOND}`);
     rig.samples.push = (sample) =>
       sample.kind === "audio" ? order.push(`${sample.time / 48_000 >= 2 ? "late" : "early"} audio`) : 0;
-    // Audio comes 300 ms ahead of the video it belongs to.
+    // Audio arrives 300 ms ahead of the corresponding video.
     rig.send({ seconds: 4 }, (arrivals) =>
       arrivals
         .map(({ at, packet }) => ({ at: packet.kind === "video" ? at + 300 : at, packet }))
@@ -193,7 +190,7 @@ describe("cuts", () => {
     for (const [index, second] of rig.cutSeconds.entries()) expect(second).toBeCloseTo(index * 2, 1);
   });
 
-  test("video that stops for four seconds leaves the cuts to the audio, and comes back at an IDR with a cut", () => {
+  test("audio cuts after video has stopped for four seconds; video resumes at an IDR with a cut", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 20 }, without(4.5, 13, "video"));
     const back = rig.of("video").find(({ time }) => time > 5 * SECOND);
@@ -205,14 +202,14 @@ describe("cuts", () => {
 });
 
 describe("audio", () => {
-  test("is counted in samples, without a hole", () => {
+  test("is counted in samples, without gaps", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 30, milliseconds: true });
     expect(holes(rig.of("audio"))).toEqual([]);
     expect(rig.timeline.corrections).toMatchObject({ silentFrames: 0, droppedFrames: 0 });
   });
 
-  test("that drifts from the video's clock is corrected by one frame a segment", () => {
+  test("that drifts from the video's clock is corrected by one frame per segment", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 60, audioSpeed: 1.002 });
     const { silentFrames, droppedFrames } = rig.timeline.corrections;
@@ -222,7 +219,7 @@ describe("audio", () => {
     expect(holes(rig.of("audio"))).toEqual([]);
   });
 
-  test("that is lost for 300 ms is made good with silence at once", () => {
+  test("that is lost for 300 ms is replaced by silence immediately", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 6 }, without(3, 3.3, "audio"));
     expect(holes(rig.of("audio"))).toEqual([]);
@@ -230,7 +227,7 @@ describe("audio", () => {
     expect(rig.timeline.corrections.silentFrames).toBeLessThanOrEqual(15);
   });
 
-  test("that stops is silence until it is back", () => {
+  test("that stops is silent until it returns", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 16 }, without(5, 11, "audio"));
     expect(holes(rig.of("audio"))).toEqual([]);
@@ -238,7 +235,7 @@ describe("audio", () => {
     expect(rig.of("audio").length).toBeGreaterThan((15.5 * 48_000) / 1024);
   });
 
-  test("that comes twice is dropped, and its memory goes back at once", () => {
+  test("that arrives twice is dropped, and its memory released", () => {
     const rig = new TimelineRig();
     let released = 0;
     const pooled = ({ at, packet }: Arrival): Arrival => {
@@ -250,7 +247,7 @@ describe("audio", () => {
     expect(released).toBe(rig.timeline.corrections.droppedFrames);
   });
 
-  test("that first appears later begins a stretch at the next IDR", () => {
+  test("that first appears later starts a stretch at the next IDR", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 3, audio: false });
     rig.timeline.track(AUDIO);
@@ -284,7 +281,7 @@ describe("audio", () => {
   });
 });
 
-describe("audio frames of uneven length", () => {
+describe("audio frames of different durations", () => {
   const OPUS: OpusTrack = {
     id: 1,
     kind: "audio",
@@ -294,7 +291,7 @@ describe("audio frames of uneven length", () => {
     sampleRate: 48_000,
     channels: 2,
   };
-  /** A packet of 20 ms, then one of 60 ms, and so on. */
+  /** Packets of 20 ms and 60 ms in turn. */
   const opusSource = (seconds: number): Arrival[] => {
     const arrivals: Arrival[] = [];
     for (let ms = 0, isLong = false; ms < seconds * 1000; ms += isLong ? 20 : 60) {
@@ -308,7 +305,7 @@ describe("audio frames of uneven length", () => {
     return arrivals;
   };
 
-  test("each lasts as long as it says, and none is corrected", () => {
+  test("each has its own duration, and none is corrected", () => {
     const rig = new TimelineRig();
     rig.timeline.track(OPUS);
     rig.play(opusSource(5));
@@ -318,7 +315,7 @@ describe("audio frames of uneven length", () => {
     expect(rig.timeline.corrections).toEqual({ timestamps: 0, silentFrames: 0, droppedFrames: 0 });
   });
 
-  test("what was lost is filled with silence of the codec, and what is no packet is dropped", () => {
+  test("lost packets are replaced by silent ones of the codec, and invalid packets are dropped", () => {
     const rig = new TimelineRig();
     rig.timeline.track(OPUS);
     const broken: Arrival["packet"] = {
@@ -342,12 +339,12 @@ describe("audio frames of uneven length", () => {
 });
 
 describe("stretches", () => {
-  test("a jump of five hours begins one: T goes on, both tracks share the new offset", () => {
+  test("start at a jump of five hours: T continues, and both tracks share the new offset", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 12 }, jump(5, 5 * 3600));
     expect(rig.stretches.length).toBe(2);
     const cut = rig.cuts.find(({ ticks }) => ticks === rig.pauses[0]);
-    // The next IDR after the jump is at second 6. The tracks are the same, and T goes on.
+    // The next IDR after the jump is at second 6. The tracks are the same, and T continues.
     expect(cut?.discontinuity).toBe(false);
     expect((cut?.ticks ?? 0) / SECOND).toBeCloseTo(5, 1);
     const video = rig.of("video").find(({ time }) => time >= (cut?.ticks ?? 0));
@@ -356,7 +353,7 @@ describe("stretches", () => {
     expect(Math.abs((audio?.time ?? 0) / 48_000 - (cut?.ticks ?? 0) / SECOND)).toBeLessThan(0.022);
   });
 
-  test("a clock set back begins one, and no time is used twice", () => {
+  test("start when the clock is set back, and no time is used twice", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 12, clockAt: 100 }, jump(5, -90));
     expect(rig.stretches.length).toBe(2);
@@ -364,7 +361,7 @@ describe("stretches", () => {
     expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
   });
 
-  test("the track that jumps last keeps its packets", () => {
+  test("keep the packets of the track that jumps last", () => {
     const rig = new TimelineRig();
     const late = (arrivals: Arrival[]) => jump(5.2, 1000, "audio")(jump(5, 1000, "video")(arrivals));
     rig.send({ seconds: 5.19 }, late);
@@ -373,14 +370,14 @@ describe("stretches", () => {
     expect(rig.stretches.length).toBe(1);
   });
 
-  test("a step within a second is kept as a gap", () => {
+  test("do not start at a step within a second, which stays a gap", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 8 }, without(3, 3.8));
     expect(rig.stretches.length).toBe(1);
     expect(holes(rig.of("video"))).toEqual([0.8 * SECOND]);
   });
 
-  test("the same parameter sets again are no change, others begin a stretch", () => {
+  test("start with changed parameter sets, but not with repeated ones", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 2.5 });
     rig.timeline.track({ ...VIDEO, config: VIDEO.config.slice() });
@@ -409,9 +406,9 @@ describe("stretches", () => {
     expect(rig.cuts.at(-1)).toMatchObject({ discontinuity: true, ticks: rig.pauses[0] });
   });
 
-  test("audio that ends before the video is silent until the next stretch, which goes on with its count", () => {
+  test("fill audio that ends before the video with silence, and continue its sample count", () => {
     const rig = new TimelineRig();
-    // Its last 300 ms were lost with the connection; what was sent of the video came at once.
+    // Its last 300 ms were lost with the connection, while all of the video arrived.
     rig.send({ seconds: 3 }, (arrivals) =>
       arrivals
         .filter(({ at, packet }) => packet.kind !== "audio" || at < 2700)
@@ -425,14 +422,14 @@ describe("stretches", () => {
     expect(Math.abs(offset)).toBeLessThan(0.05);
   });
 
-  test("a successor goes on from a saved position with a discontinuity", () => {
+  test("continue from a saved position with a discontinuity", () => {
     const rig = new TimelineRig({ nextMsn: 40, discontinuitySequence: 2, endTicks: 100 * SECOND, ...FOUR_SECONDS });
     rig.send({ seconds: 3 });
     expect(rig.cuts[0]).toMatchObject({ msn: 40, ticks: 100 * SECOND, discontinuity: true });
     expect(rig.timeline.position).toMatchObject({ nextMsn: 42, discontinuitySequence: 3 });
   });
 
-  test("an eleventh within a minute is refused with a sentence", () => {
+  test("are refused with a message at the eleventh within a minute", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 40 }, (arrivals) =>
       arrivals.map(({ at, packet }) => jump(0, Math.floor(at / 2000) * 7)([{ at, packet }])[0] as Arrival),
@@ -440,7 +437,7 @@ describe("stretches", () => {
     expect(rig.unstable[0]).toMatch(/more than 10 times in a minute/);
   });
 
-  test("fifteen reconnects within a minute are no change of the source, however they are told", () => {
+  test("do not count fifteen reconnects within a minute as changes of the source", () => {
     const rig = new TimelineRig();
     for (let times = 0; times < 15; times++) {
       if (times % 2 === 0) rig.timeline.publisher();
@@ -454,14 +451,14 @@ describe("stretches", () => {
 });
 
 describe("program date time", () => {
-  test("is the arrival of the first packet plus media time, in all renditions the same", () => {
+  test("is the arrival of the first packet plus media time, the same in all renditions", () => {
     const rig = new TimelineRig();
     const begin = rig.clock.now();
     rig.send({ seconds: 9 });
     expect(rig.cuts.map(({ programDateTimeMs }) => programDateTimeMs - begin)).toEqual([0, 2000, 4000, 6000, 8000]);
   });
 
-  test("is not moved by a step of the wall clock", () => {
+  test("ignores a step of the wall clock", () => {
     const rig = new TimelineRig();
     const begin = rig.clock.now();
     rig.send({ seconds: 3 });
@@ -487,7 +484,7 @@ describe("program date time", () => {
     expect((rig.cuts.at(-1)?.programDateTimeMs ?? 0) - begin).toBeLessThan(10_000);
   });
 
-  test("follows a source that runs slow by at most 5 ms a segment", () => {
+  test("follows a slow source by at most 5 ms per segment", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 20 }, (arrivals) => arrivals.map(({ at, packet }) => ({ at: at * 1.01, packet })));
     const steps = rig.cuts
@@ -499,7 +496,7 @@ describe("program date time", () => {
 });
 
 describe("stalls", () => {
-  test("the last frame waits two frame intervals for the next, then goes with the duration before it", () => {
+  test("the last frame waits two frame intervals for the next, then gets the previous frame's duration", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 1, audio: false });
     expect(rig.of("video").length).toBe(29);
@@ -510,7 +507,7 @@ describe("stalls", () => {
 });
 
 describe("a clock that stands still", () => {
-  /** From `second` on, packets of this kind keep coming and their times do not move. */
+  /** From `second` on, packets of this kind keep arriving with constant timestamps. */
   const stuck = (second: number, kind?: "video" | "audio") => (arrivals: Arrival[]) =>
     arrivals.map(({ at, packet }) => {
       const isStuck = at >= second * 1000 && (kind === undefined || packet.kind === kind);
@@ -522,7 +519,7 @@ describe("a clock that stands still", () => {
     ["in video, with audio going on", {}, "video"],
     ["where there is no audio", { audio: false }, undefined],
     ["where there is no video", { video: false }, undefined],
-  ] as const)("%s is refused after 5 s with a sentence", (_, shape, kind) => {
+  ] as const)("%s is refused after 5 s with a message", (_, shape, kind) => {
     const after = (seconds: number): string[] => {
       const rig = new TimelineRig();
       rig.send({ seconds, ...shape }, stuck(2, kind));
@@ -532,7 +529,7 @@ describe("a clock that stands still", () => {
     expect(after(7.3)).toEqual([expect.stringMatching(/timestamps stand still/)]);
   });
 
-  test("in audio alone is no reason to refuse: silence goes with the video", () => {
+  test("in audio only is not refused: silence accompanies the video", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 20 }, stuck(2, "audio"));
     expect(rig.unstable).toEqual([]);
@@ -542,7 +539,7 @@ describe("a clock that stands still", () => {
   test.each([
     ["a network that lets a frame through every second", { frameRate: 30, every: 30 }],
     ["one frame a second", { frameRate: 1, every: 1 }],
-  ])("is not what %s looks like", (_, { frameRate, every }) => {
+  ])("is not detected in %s", (_, { frameRate, every }) => {
     const rig = new TimelineRig();
     rig.send({ seconds: 20, frameRate, gopSeconds: 1 / frameRate, audio: false }, (arrivals) =>
       arrivals.map(({ at, packet }) => ({ at: at * every, packet })),
@@ -550,7 +547,7 @@ describe("a clock that stands still", () => {
     expect(rig.unstable).toEqual([]);
   });
 
-  test("for three seconds only is forgiven", () => {
+  test("for three seconds only is accepted", () => {
     const rig = new TimelineRig();
     rig.send({ seconds: 20 }, (arrivals) =>
       arrivals.map(({ at, packet }) => {
@@ -562,9 +559,9 @@ describe("a clock that stands still", () => {
   });
 });
 
-test("audio that runs far ahead of the video is refused, and what waits for the video is bounded", () => {
+test("audio far ahead of the video is refused, and the audio that waits for video is bounded", () => {
   const rig = new TimelineRig();
-  // Video counts a fifth of the time that passes; the audio's clock is right.
+  // Video advances at a fifth of real time; the audio's clock is correct.
   rig.send({ seconds: 90 }, (arrivals) =>
     arrivals.map(({ at, packet }) => ({
       at,

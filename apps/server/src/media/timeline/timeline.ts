@@ -15,28 +15,28 @@ const VIDEO_LOST_MS = 4000;
 const AUDIO_LOST_TICKS = TICKS_PER_SECOND;
 const AUDIO_LEAD_IN_TICKS = TICKS_PER_SECOND / 2;
 const SHORTEST_STALL_MS = 20;
-/** The first frame of all waits this long for the second, which tells the frame rate. */
+/** The very first frame waits this long for the second one, which reveals the frame rate. */
 const FIRST_FRAME_STALL_MS = 1100;
 const MAX_STRETCHES_A_MINUTE = 10;
 
 export interface TimelineSettings {
   readonly clock: Clock;
   readonly sink: TimelineSink;
-  /** Where an earlier owner of the session stopped; null for a new session. */
+  /** The position at which an earlier process left the session; null for a new session. */
   readonly resume: TimelinePosition | null;
-  /** Decided when the first picture is there. */
+  /** Decided at the first picture. */
   readonly target: TargetDuration;
-  /** The source cannot be placed in time: nothing more is taken from it. `reason` is a sentence for the person at the encoder. */
+  /** Called when the source cannot be placed on the timeline; its packets are ignored from then on. `reason` is a sentence for the broadcaster. */
   readonly onUnstable: (reason: string) => void;
 }
 
 /**
- * One session's timeline: source packets in, samples at their final place and segment cuts out.
+ * The timeline of one session: takes source packets, emits samples with final positions and segment cuts.
  *
- * It is a row of stretches. Inside one, T = source time + offset. A new one begins at a reconnect, a takeover, a changed track or a jump
- * of the source's clock: the open segments are closed, T goes on at the latest end of all tracks, and a cut follows, with a discontinuity
- * where the tracks are not the same as before. Audio never overtakes video, so that a cut is always known before the audio behind it; where
- * no video cuts, the first audio track does, and further ones never overtake that one.
+ * It is a sequence of stretches. Within a stretch, T = source time + offset. A new stretch starts at a reconnect, a takeover, a changed track or a
+ * jump of the source's clock: open segments are closed, T continues at the latest end of all tracks, and a cut follows, with a discontinuity if the
+ * tracks differ from before. Audio is never emitted ahead of video, so that a cut is known before the audio after it. While no video cuts, the first
+ * audio track does, and other audio tracks are never emitted ahead of it.
  */
 export class Timeline {
   readonly #clock: Clock;
@@ -47,19 +47,19 @@ export class Timeline {
   readonly #video = new VideoClock();
   readonly #source = new SourceClock();
   readonly #standstill = new Standstill();
-  /** The audio tracks of the newest stretch, in the order of their ids. */
+  /** The audio tracks of the newest stretch, ordered by id. */
   #audio: readonly AudioLine[] = [];
-  /** Tracks of the newest stretch; null before the first that began here. */
+  /** Tracks of the newest stretch; null before this process's first stretch. */
   #tracks: readonly Track[] | null = null;
   readonly #announced = new Map<Track["id"], Track>();
-  /** Collecting the start of a stretch; null inside one. */
+  /** Buffers the start of a stretch; null within one. */
   #opening: StretchOpening | null = new StretchOpening();
   #programDateTime: ProgramDateTime | null = null;
   #hasVideo = false;
   #videoLost = false;
-  /** How long the newest IDR is shown after it is decoded. */
+  /** Delay from decoding to presentation of the newest IDR. */
   #reorderTicks = 0;
-  /** The audio track changed: a stretch begins at the next IDR. */
+  /** The audio track changed: the next IDR starts a stretch. */
   #restartAtIdr = false;
   #lastPacketAt = 0;
   #lastVideoAt = 0;
@@ -67,7 +67,7 @@ export class Timeline {
   #startTicks: number;
   #discontinuities: number;
   #hasBegun: boolean;
-  /** The next stretch begins because a publisher came, not because a source changed. */
+  /** The next stretch starts because of a new publisher, not because the source changed. */
   #isReconnect = true;
   #recentStretches: number[] = [];
   #clockJumps = 0;
@@ -84,7 +84,7 @@ export class Timeline {
     this.#cutter = new Cutter(resume?.nextMsn ?? 1, this.#startTicks, target);
   }
 
-  /** Where a successor could go on. */
+  /** The position from which another process can continue. */
   get position(): TimelinePosition {
     return {
       nextMsn: this.#cutter.nextMsn,
@@ -100,7 +100,7 @@ export class Timeline {
     return this.#lastPacketAt;
   }
 
-  /** How often the source's clock jumped, since the session began here. */
+  /** Number of jumps of the source's clock in this process. */
   get clockJumps(): number {
     return this.#clockJumps;
   }
@@ -114,7 +114,7 @@ export class Timeline {
     return corrections;
   }
 
-  /** Another publisher, or the same one again: its tracks and its clock are unknown. */
+  /** A publisher connects, new or again: its tracks and clock are unknown. */
   publisher(): void {
     this.#announced.clear();
     this.#isReconnect = true;
@@ -147,7 +147,7 @@ export class Timeline {
     }
   }
 
-  /** To be called every 50 ms or so: what does not come has to be noticed by time. */
+  /** Call about every 50 ms: missing packets are only noticed by time. */
   tick(): void {
     const now = this.#clock.monotonic();
     if (this.#opening) return this.#tryOpen();
@@ -163,7 +163,7 @@ export class Timeline {
     }
   }
 
-  /** The source is away: everything that is there is closed, and the next packets begin a stretch. */
+  /** The source is gone: everything received is closed, and the next packets start a stretch. */
   pause(): void {
     this.#isReconnect = true;
     this.#restart([]);
@@ -180,7 +180,7 @@ export class Timeline {
     this.#restartAtIdr = false;
     if (!this.#opening) {
       this.#emitVideo(this.#video.release());
-      // Where one track ends before the other, no playlist would tell of the hole: silence follows, and packagers let the last picture stand.
+      // If one track ends before the other, no playlist would show the gap. Audio is filled with silence, and packagers extend the last picture.
       const end = this.#leadingAudio?.clock.endTicks ?? this.#videoEnd;
       for (const line of this.#audio) if (line !== this.#leadingAudio) line.clock.fillPast(end);
       this.#flushAudio();
@@ -282,7 +282,7 @@ export class Timeline {
     return this.#hasVideo && !this.#videoLost;
   }
 
-  /** The audio track that cuts; null where the video does. */
+  /** The audio track that cuts; null while video does. */
   get #leadingAudio(): AudioLine | null {
     return this.#cutsByVideo ? null : (this.#audio[0] ?? null);
   }
@@ -304,7 +304,9 @@ export class Timeline {
     this.#sink.sample(sample);
   }
 
-  /** Let audio go up to `limit` (90 kHz ticks). Where no video cuts, the first audio track does, and the others go no further than it. */
+  /**
+   * Emits audio up to `limit` (90 kHz ticks). While no video cuts, the first audio track does, and the others are emitted only up to its position.
+   */
   #releaseAudio(limit: number): void {
     const leading = this.#leadingAudio;
     leading?.release(limit, this.#emitLeading);
@@ -315,7 +317,7 @@ export class Timeline {
     for (const line of this.#audio) if (line !== leading) line.release(limit, this.#emitAudio);
   }
 
-  /** Let all audio go: no cut follows that could concern it. */
+  /** Emits all audio: no cut can follow that would affect it. */
   #flushAudio(): void {
     this.#releaseAudio(Number.POSITIVE_INFINITY);
     this.#releaseFollowing(null, Number.POSITIVE_INFINITY);

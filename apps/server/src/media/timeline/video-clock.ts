@@ -1,19 +1,19 @@
 import type { SourcePacket } from "../packet.ts";
 import type { Sample } from "./timeline-sink.ts";
 
-/** The longest reordering taken for true; FLV could claim hours. */
+/** Longer reordering delays are considered wrong; FLV can express hours. */
 const MAX_REORDER_TICKS = 2 * 90_000;
-/** For a lone first frame after which nothing comes. */
+/** For a single frame that no other follows. */
 const DEFAULT_FRAME_TICKS = 3000;
 
-/** How long a picture is shown after it is decoded; 0 where the source says what cannot be. */
+/** Delay from decoding to presentation of a picture; 0 if the source's value is invalid. */
 export function reorderTicks({ pts, dts }: SourcePacket): number {
   return pts < dts || pts - dts > MAX_REORDER_TICKS ? 0 : pts - dts;
 }
 
 /**
- * Places video packets on the timeline. Holds one sample back, because only the next one tells its duration.
- * DTS is made strictly increasing and PTS never lies before DTS; what had to be moved is counted.
+ * Places video packets on the timeline. One sample is held back, because only the next one determines its duration. DTS is made strictly increasing,
+ * and PTS is never before DTS; corrections are counted.
  */
 export class VideoClock {
   #offset = 0;
@@ -22,23 +22,23 @@ export class VideoClock {
   #frameTicks: number | null = null;
   corrections = 0;
 
-  /** Begin a stretch: T = source PTS + offset. */
+  /** Starts a stretch: T = source PTS + offset. */
   start(offset: number): void {
     this.#offset = offset;
     this.#held = null;
   }
 
-  /** Duration of the frame before the held one, in ticks; null while there was none. */
+  /** Duration of the frame before the held one, in ticks; null if there was none. */
   get frameTicks(): number | null {
     return this.#frameTicks;
   }
 
-  /** Decoding time of the newest sample: nothing later on decodes before it. */
+  /** Decode time of the newest sample. No later sample has an earlier one. */
   get decodeTime(): number {
     return this.#lastDecode;
   }
 
-  /** The packet's sample, not yet held. Its duration is unknown (0) until the next one is held. */
+  /** Converts a packet to a sample, without holding it. Its duration is 0 until the next sample is held. */
   place(packet: SourcePacket): Sample {
     let decodeTime = packet.dts + this.#offset;
     let time = decodeTime + reorderTicks(packet);
@@ -54,7 +54,7 @@ export class VideoClock {
     return { trackId, kind: "video", time, decodeTime, duration: 0, isIndependent, data };
   }
 
-  /** Hold this sample; the one held before comes back with its duration. */
+  /** Holds this sample. Returns the previously held one with its duration. */
   hold(sample: Sample): Sample | null {
     const done = this.#held;
     if (done) {
@@ -66,7 +66,7 @@ export class VideoClock {
     return done;
   }
 
-  /** Let the held sample go with the duration of the one before it: the next is too late to wait for. */
+  /** Releases the held sample with the previous frame's duration, because the next frame is late. */
   release(): Sample | null {
     const done = this.#held;
     this.#held = null;
