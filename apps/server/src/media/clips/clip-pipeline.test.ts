@@ -17,14 +17,14 @@ let rig: AssetPipelineRig;
 const children = new VodChildren(systemClock);
 let parent: MediaIndex;
 
-/** Fifty pictures in two seconds, each with its number in it, with B-frames, in segments of ten; and sound. */
+/** Fifty numbered pictures in two seconds with B-frames, in segments of ten, and audio. */
 beforeAll(async () => {
   rig = await AssetPipelineRig.open(children);
   parent = atNoon(await process("parent", { bf: "2" }));
 });
 afterAll(() => rig[Symbol.asyncDispose]());
 
-/** The asset that becomes of such a file. */
+/** The asset made from such a file. */
 async function process(assetId: string, options: Record<string, string>): Promise<MediaIndex> {
   await using file = await makeFile({
     format: "mp4",
@@ -47,7 +47,7 @@ async function process(assetId: string, options: Record<string, string>): Promis
   return ledger.media;
 }
 
-/** As a recording says when its pictures were: the first at noon. */
+/** Adds program date-times as in a recording; the first picture is at noon. */
 function atNoon(index: MediaIndex): MediaIndex {
   const [video] = index.renditions;
   const firstMs = ((video?.segments[0]?.startTicks ?? 0) * 1000) / (video?.track.timescale ?? 1);
@@ -64,8 +64,8 @@ function atNoon(index: MediaIndex): MediaIndex {
 }
 
 /**
- * The parent as a session that its broadcaster left for five seconds: the timeline has no hole, the time of day has. What comes behind is
- * that of another encoder, and lies in a span of its own.
+ * The parent as a session whose broadcaster was gone for five seconds: the timeline is continuous, the time of day is not. The second part comes
+ * from another encoder and has its own span.
  */
 async function acrossReconnect(): Promise<MediaIndex> {
   const { keyPrefix, renditions } = await process("again", { bf: "0" });
@@ -110,7 +110,7 @@ async function clip(fromSeconds: number, toSeconds: number, of = parent) {
   return ledger;
 }
 
-/** As an HLS player shows it: each decoder configuration in a decoder of its own. */
+/** Decodes as an HLS player does: with a new decoder for each decoder configuration. */
 async function picturesOf({ keyPrefix, renditions: [video] }: MediaIndex) {
   const runs: { init: string; bytes: Buffer[] }[] = [];
   for (const { init, span, offset, length } of video?.segments ?? []) {
@@ -139,11 +139,11 @@ test.each([
   ["inside one segment", 0.92, 1.08, upTo(23, 27)],
   ["along the edges of segments", 0.4, 1.2, upTo(10, 30)],
   ["to the end and beyond", 1.7, 9, upTo(43, 50)],
-])("a clip that is cut %s begins and ends with the right picture", async (_situation, from, to, numbers) => {
+])("a clip %s starts and ends with the right picture", async (_situation, from, to, numbers) => {
   const { spec, media } = await clip(from, to);
   const pictures = await picturesOf(media);
   expect(pictures.map(({ number }) => number)).toEqual(numbers);
-  // Decoded two pictures before it is shown, as all of the parent are.
+  // Like all pictures of the parent, it is decoded two pictures before it is shown.
   expect(pictures[0]?.seconds).toBeLessThan(0.12);
   const steps = pictures.slice(1).map(({ seconds }, n) => Math.round((seconds - (pictures[n]?.seconds ?? 0)) * 1000));
   expect(new Set(steps)).toEqual(new Set([40]));
@@ -159,7 +159,7 @@ test.each([
   expect(spec?.duration).toBeCloseTo(Math.min(to, 2) - from, 3);
 });
 
-test("a clip across a reconnect begins and ends with the right picture, and the time away takes none of it", async () => {
+test("a clip across a reconnect starts and ends with the right picture, without the time away", async () => {
   const { spec, media } = await clip(1.3, 7.7, await acrossReconnect());
   const pictures = await picturesOf(media);
   expect(pictures.map(({ number }) => number)).toEqual([...upTo(33, 50), ...upTo(0, 18)]);
@@ -175,14 +175,14 @@ test("a clip across a reconnect begins and ends with the right picture, and the 
   expect(jumps.filter((ms) => ms !== 0)).toEqual([5_000]);
 });
 
-test("the sound of a clip is as long as its pictures, and the middle is the parent's bytes", async () => {
+test("the audio of a clip is as long as its video, and its middle has the parent's bytes", async () => {
   const [video, audio] = (await clip(0.5, 1.5)).media.renditions;
   const seconds = (rendition: typeof video) =>
     (rendition?.segments.reduce((sum, { durationTicks }) => sum + durationTicks, 0) ?? 0) /
     (rendition?.track.timescale ?? 1);
   expect(seconds(video)).toBeCloseTo(1, 1);
   expect(seconds(audio)).toBeCloseTo(1, 1);
-  // Times continue, so nothing is discontinuous although the edges have a decoder configuration of their own.
+  // Times are continuous, so there is no discontinuity, although the edges have their own decoder configuration.
   expect(video?.segments.map(({ msn, discontinuity }) => ({ msn, discontinuity }))).toEqual(
     [1, 2, 3].map((msn) => ({ msn, discontinuity: false })),
   );
@@ -190,6 +190,6 @@ test("the sound of a clip is as long as its pictures, and the middle is the pare
   expect(inits?.[1]).toBe(parent.renditions[0]?.segments[0]?.init);
 });
 
-test("a clip of a time that was not recorded fails with a sentence", async () => {
-  expect((await clip(-10, -5)).sentence).toMatch(/^There is nothing between the start and the end of the clip/);
+test("a clip of an unrecorded time fails with a message", async () => {
+  expect((await clip(-10, -5)).sentence).toMatch(/^There is no media between the start and the end of the clip/);
 });

@@ -28,19 +28,18 @@ export interface ClipPipelineSettings {
   readonly clock: Clock;
   readonly store: ObjectStore;
   readonly children: VodChildren;
-  /** For the segments whose pictures are encoded again, while they are. */
+  /** For the segments that are being re-encoded. */
   readonly folder: string;
-  /** x264's. */
+  /** The x264 preset. */
   readonly preset: string;
 }
 
 const NOTHING_THERE =
-  "There is nothing between the start and the end of the clip: nothing was recorded then, or it is not there any more. Choose another time.";
+  "There is no media between the start and the end of the clip: nothing was recorded then, or it was deleted. Choose another time.";
 
 /**
- * Cuts clips out of stored media. Segments that lie whole inside the clip are copied, with times from the clip's begin on; of those at its
- * edges the pictures are encoded again, so that the clip begins and ends with the picture that was asked for. Pictures that are not H.264
- * are cut at the edges of their segments.
+ * Makes clips of stored media. Segments that are entirely inside the clip are copied with shifted timestamps. The video of the two edge segments is
+ * re-encoded, so that the clip starts and ends at exactly the requested picture. Video other than H.264 is cut at segment boundaries instead.
  */
 export class ClipPipeline implements ClipMaker {
   readonly #settings: ClipPipelineSettings;
@@ -108,7 +107,7 @@ export class ClipPipeline implements ClipMaker {
     return spans.end(rendition);
   }
 
-  /** The pictures of a piece, encoded as they are shown. */
+  /** Re-encodes the pictures of a piece. */
   async #encode(
     { parent }: ClipWork,
     beginSeconds: number,
@@ -135,7 +134,10 @@ export class ClipPipeline implements ClipMaker {
     return rows;
   }
 
-  /** In seconds, of the first pictures. The clip's timeline begins so much before them, so that no decoding time is negative. */
+  /**
+   * The longest reorder delay of the first pictures, in seconds. The clip's timeline starts this much before them, so that no decode time is
+   * negative.
+   */
   async #longestDelay(parent: MediaIndex, { tracks }: ClipPlan): Promise<number> {
     let longest = 0;
     for (const { rendition, pieces } of tracks) {
@@ -177,7 +179,7 @@ export class ClipPipeline implements ClipMaker {
   }
 }
 
-/** How long before it is shown the first picture of a segment is decoded: others that are shown later may come before them. */
+/** Reorder delay of a segment's first picture: pictures that are shown later may be decoded before it. */
 function delayOf(segment: Uint8Array): number {
   const [first] = readSamples(segment);
   return first ? first.time - first.decodeTime : 0;

@@ -41,7 +41,7 @@ const pieces = (plan: ReturnType<typeof planClip>) =>
     ]),
   ]);
 
-test("the segments at the edges are cut, those between them are taken whole", () => {
+test("edge segments are cut, segments between them are whole", () => {
   const parts = [
     [1, 2, 3.5, 4, false],
     [2, 3, 4, 6, true],
@@ -53,12 +53,12 @@ test("the segments at the edges are cut, those between them are taken whole", ()
   ]);
 });
 
-test("a clip inside one segment is one piece, and one along its edges takes it whole", () => {
+test("a clip inside one segment is one piece, and a clip of exactly one segment takes it whole", () => {
   expect(pieces(planClip(both, at(2.5), at(3)))?.[0]).toEqual(["source", [[1, 2, 2.5, 3, false]]]);
   expect(pieces(planClip(both, at(2), at(4)))?.[0]).toEqual(["source", [[1, 2, 2, 4, true]]]);
 });
 
-test("a clip that begins before the media or ends behind it has what there is", () => {
+test("a clip that starts before the media or ends after it has the existing media", () => {
   const plan = planClip(both, at(-100), at(100));
   expect([plan?.fromSeconds, plan?.toSeconds, plan?.tracks[0]?.pieces.every(({ isWhole }) => isWhole)]).toEqual([
     ...[0, 20, true],
@@ -67,19 +67,19 @@ test("a clip that begins before the media or ends behind it has what there is", 
 
 test.each([
   ["before the media", -10, -5],
-  ["behind the media", 20, 30],
+  ["after the media", 20, 30],
   ["of no length", 5, 5],
-])("nothing lies in a stretch %s", (_situation, from, to) => {
+])("there is no media in a clip %s", (_situation, from, to) => {
   expect(planClip(both, at(from), at(to))).toBeNull();
 });
 
-test("a clip that begins in a hole begins behind it", () => {
+test("a clip that starts in a gap starts after it", () => {
   const video = rendition("source", "video", 90_000);
   const holed = { ...video, segments: video.segments.filter(({ msn }) => msn !== 3 && msn !== 4) };
   expect(pieces(planClip(index(holed), at(5), at(9)))).toEqual([["source", [[1, 5, 8, 9, false]]]]);
 });
 
-test("where the clock was set back, the later stretch wins", () => {
+test("if the clock was set back, the later stretch is used", () => {
   const video = rendition("source", "video", 90_000);
   const setBack = video.segments.map((segment) =>
     segment.msn > 5 ? { ...segment, programDateTimeMs: segment.programDateTimeMs - 6_000 } : segment,

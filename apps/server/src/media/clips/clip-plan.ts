@@ -1,8 +1,8 @@
 import type { MediaIndex, StoredRendition, StoredSegment } from "../../ports/index.ts";
 
-/** The part of one segment that a clip takes, in ticks of the rendition's timeline. */
+/** The part of one segment that is in the clip, in ticks of the rendition's timeline. */
 export interface ClipPiece {
-  /** Its number in the clip, from 1. */
+  /** Its MSN in the clip, from 1. */
   readonly msn: number;
   readonly segment: StoredSegment;
   readonly fromTicks: number;
@@ -16,18 +16,18 @@ export interface ClipTrack {
 }
 
 export interface ClipPlan {
-  /** Where the clip begins and ends on the parent's timeline, in seconds. */
+  /** Start and end of the clip on the parent's timeline, in seconds. */
   readonly fromSeconds: number;
   readonly toSeconds: number;
   readonly tracks: readonly ClipTrack[];
 }
 
-/** A cut so near to a segment's edge is at its edge. */
+/** A cut this close to a segment boundary is moved to it. */
 const TOLERANCE_SECONDS = 0.001;
 
 /**
- * Find what lies between two moments of program date-time. Where the clock was set back and moments come twice, the later stretch wins. Null
- * where there is nothing between them.
+ * Finds the media between two program date-times. If the clock was set back and times repeat, the later stretch is used. Null if there is no media
+ * between them.
  */
 export function planClip({ renditions }: MediaIndex, fromMs: number, toMs: number): ClipPlan | null {
   const lead = renditions.find(({ track }) => track.kind === "video") ?? renditions[0];

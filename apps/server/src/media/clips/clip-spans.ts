@@ -5,21 +5,21 @@ import type { StoredRendition, StoredSegment } from "../../ports/index.ts";
 import { placeName } from "../recording/recording-keys.ts";
 import type { ClipPiece } from "./clip-plan.ts";
 
-/** One object of this size suits an object store. */
+/** A suitable object size for object stores. */
 const FULL_BYTES = 8 * 1024 * 1024;
 const EPOCH = 1;
 const NOTHING = new Uint8Array();
-/** A segment holds fewer fragments. */
+/** More than any segment contains. */
 const MAX_FRAGMENTS = 4096;
 
-/** The segments of one rendition of a clip, put into the store in objects of some 8 MiB. */
+/** Writes the segments of one rendition of a clip to the store, in objects of about 8 MiB. */
 export class ClipSpans {
   readonly #store: ObjectStore;
   readonly #prefix: string;
   readonly #timescale: number;
   readonly #rows: StoredSegment[] = [];
   readonly #spanBytes = new Map<string, number>();
-  /** The span that is being filled. */
+  /** Name of the span being filled. */
   #span = "";
   #pieces: Uint8Array[] = [];
   #bytes = 0;
@@ -34,7 +34,7 @@ export class ClipSpans {
     await this.#store.put(`${this.#prefix}${name}`, bytes);
   }
 
-  /** A segment as it is, but earlier. */
+  /** Copies a segment with timestamps shifted by `earlierTicks`. */
   async copy(piece: ClipPiece, earlierTicks: number, source: AsyncIterable<Uint8Array>): Promise<void> {
     let fragment = 0;
     const editor = new FragmentEditor(() => {
@@ -46,7 +46,7 @@ export class ClipSpans {
     await this.add(piece, earlierTicks, pieces);
   }
 
-  /** Add the bytes that were made of a segment, with the times of the clip in them. */
+  /** Adds the bytes made from a segment, which already have the clip's timestamps. */
   async add(piece: ClipPiece, earlierTicks: number, bytes: readonly Uint8Array[]): Promise<void> {
     const length = bytes.reduce((sum, { byteLength }) => sum + byteLength, 0);
     if (length === 0) return;
@@ -57,13 +57,13 @@ export class ClipSpans {
       ...{ msn, epoch: EPOCH, startTicks: fromTicks - earlierTicks, durationTicks: toTicks - fromTicks },
       ...{ programDateTimeMs: this.#programDateTimeOf(piece), span: this.#span, offset: this.#bytes, length },
     });
-    // The store's reader may use its memory again.
+    // A copy, because the reader may reuse its memory.
     this.#pieces.push(...bytes.map((each) => new Uint8Array(each)));
     this.#bytes += length;
     if (this.#bytes >= FULL_BYTES) await this.#put();
   }
 
-  /** Segments that are in the store already, by themselves. */
+  /** Adds segments that are in the store already, as separate objects. */
   async addMade(piece: ClipPiece, rows: readonly StoredSegment[]): Promise<void> {
     await this.#put();
     for (const row of rows) {
@@ -94,8 +94,9 @@ export class ClipSpans {
 }
 
 /**
- * A clip begins without a discontinuity. Its edges have decoder configurations of their own and times that continue, which RFC 8216bis 4.4.4.3 allows without
- * one. hls.js would align the decode times behind each one with the end of the pictures before it, and move the pictures away from the audio.
+ * A clip starts without a discontinuity. Its edges have their own decoder configurations but continuous times, for which RFC 8216bis 4.4.4.3
+ * requires no discontinuity. At one, hls.js would align the decode times after it with the end of the previous pictures, and so put the video out of
+ * sync with the audio.
  */
 function withDiscontinuity(row: StoredSegment, nth: number): StoredSegment {
   return { ...row, discontinuity: nth > 0 && row.discontinuity };

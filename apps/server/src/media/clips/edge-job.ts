@@ -5,19 +5,19 @@ import type { EncodeJob } from "../vod/vod-protocol.ts";
 import type { ClipPiece } from "./clip-plan.ts";
 
 const EPOCH = 1;
-/** Close to the source; the edges of a clip are short. */
+/** x264 CRF: close to the source, since the edges are short. */
 const QUALITY = 18;
-/** For the encoder's ceiling of bits; every picture is kept, whatever rate its encoder declared. */
+/** Used for the encoder's maximum bitrate only; no picture is dropped. */
 const FRAME_RATE = { unknown: 30, most: 60 };
 
 export interface EdgePlace {
-  /** Where the clip's timeline begins on its parent's. */
+  /** Start of the clip's timeline on its parent's. */
   readonly beginSeconds: number;
-  /** How long before they are shown the parent's pictures are decoded. */
+  /** The parent's reorder delay. */
   readonly delaySeconds: number;
 }
 
-/** Encodes the pictures of a piece in their own size, with times from the clip's begin on. */
+/** A job that re-encodes the pictures of a piece at their own size, with timestamps on the clip's timeline. */
 export function edgeJob(
   { rendition, track }: StoredRendition,
   { msn, fromTicks, toTicks }: ClipPiece,

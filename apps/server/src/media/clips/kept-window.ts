@@ -2,7 +2,7 @@ import { buffer } from "node:stream/consumers";
 import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
 import type { MediaIndex } from "../../ports/index.ts";
 
-/** A live window in the object store, until its clip is made: files as those of a recording, and this index, which comes last. */
+/** A live window in the object store, kept until its clip is made: files like those of a recording, and this index, which is written last. */
 const INDEX = "index.json";
 
 export async function putWindow(store: ObjectStore, { renditions, ...index }: MediaIndex): Promise<void> {
@@ -10,11 +10,11 @@ export async function putWindow(store: ObjectStore, { renditions, ...index }: Me
   await store.put(`${index.keyPrefix}${INDEX}`, Buffer.from(JSON.stringify({ ...index, renditions: plain })));
 }
 
-/** Null as long as it is not whole. */
+/** Null until the window is complete. */
 export async function readWindow(store: ObjectStore, prefix: string): Promise<MediaIndex | null> {
   try {
     const text = (await buffer(await store.read(`${prefix}${INDEX}`))).toString();
-    // We wrote it ourselves.
+    // Trusted, since this server wrote it.
     const index = JSON.parse(text) as MediaIndex;
     const renditions = index.renditions.map((rendition) => ({ ...rendition, spanBytes: new Map(rendition.spanBytes) }));
     return { ...index, renditions };

@@ -7,7 +7,7 @@ import type { ClipMaker } from "../../ports/index.ts";
 import { VodChildren } from "../vod/vod-children.ts";
 import { ClipPipeline } from "./clip-pipeline.ts";
 
-/** Somebody waits for the clip, and only its edges are encoded. */
+/** A user waits for the clip, and only its edges are encoded. */
 const PRESET = "veryfast";
 
 export interface ClipMakerNeeds {
@@ -17,7 +17,7 @@ export interface ClipMakerNeeds {
   readonly confinement: Confinement;
 }
 
-/** The clip maker of this node. Drops what an earlier run left. */
+/** Opens this node's clip maker and removes files of an earlier run. */
 export async function openClipMaker({ clock, store, dataFolder, confinement }: ClipMakerNeeds): Promise<ClipMaker> {
   const folder = join(dataFolder, "clips");
   await rm(folder, { recursive: true, force: true });

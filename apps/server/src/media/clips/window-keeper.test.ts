@@ -33,7 +33,7 @@ async function numbersOf(index: Awaited<ReturnType<typeof found>>): Promise<numb
 
 const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
 
-test("the segments of a clip are kept, the one that is still open when it is complete", async () => {
+test("the segments of a clip are stored, the open one once it is complete", async () => {
   const { publication } = rig.publish();
   await rig.send(publication, { seconds: 5 });
   keep(2.5, 4.8);
@@ -50,7 +50,7 @@ test("the segments of a clip are kept, the one that is still open when it is com
   expect(first).toMatchObject({ programDateTimeMs: startedAt + 2_000, startTicks: 180_000, durationTicks: 180_000 });
 });
 
-test("segments that the live window drops meanwhile stay for the clip, and go with it", async () => {
+test("segments that leave the live window are retained for the clip, then released", async () => {
   const { publication } = rig.publish();
   await rig.send(publication, { seconds: 9 });
   const inUse = () => rig.plane.figures.pages.pagesInUse;
@@ -62,7 +62,7 @@ test("segments that the live window drops meanwhile stay for the clip, and go wi
   await until(() => inUse() === 0, "the memory to be given back");
 });
 
-test("an end that never comes is waited for 12 s, and a session that is not here is passed over", async () => {
+test("the keeper waits at most 12 s for the end, and ignores a session that is not on this node", async () => {
   const { publication } = rig.publish();
   await rig.send(publication, { seconds: 5 });
   keep(0, 60);

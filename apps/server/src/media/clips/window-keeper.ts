@@ -10,9 +10,9 @@ import { storedTrackOf } from "../recording/stored-track.ts";
 import { rescale } from "../timeline/ticks.ts";
 import { putWindow } from "./kept-window.ts";
 
-/** The segment that holds the end of the clip is complete by then in every rendition, or it never will be. */
+/** After this, the segment with the clip's end is complete in every rendition, or never will be. */
 const MAX_WAIT_MS = 12_000;
-/** Windows of this node that wait or are written. The segments of a session are in memory once, however many wait for them. */
+/** Windows of this node that are waiting or being written. Clips of the same session share its segments' memory. */
 const MAX_WINDOWS = 16;
 const EPOCH = 1;
 const SOURCE = "source";
@@ -24,8 +24,8 @@ export interface WindowKeeperSettings {
 }
 
 /**
- * Puts what is in memory of a session that is not recorded into the object store, for a clip. The segments are held from the moment at which
- * the clip is asked for, as the live window goes on.
+ * Writes the live window of an unrecorded session to the object store, for a clip. It retains the segments as soon as the clip is requested, because
+ * the live window moves on.
  */
 export class WindowKeeper {
   readonly #settings: WindowKeeperSettings;
@@ -35,15 +35,17 @@ export class WindowKeeper {
     this.#settings = settings;
   }
 
-  /** Returns at once. */
+  /** Runs in the background. */
   keep(renditions: readonly LiveRendition[], window: ClipWindow): void {
     const { log } = this.#settings;
     const { assetId, sessionId } = window;
     if (this.#windows >= MAX_WINDOWS)
-      return log.warn({ assetId, sessionId }, "a clip of a live window is not made: too many at a time");
+      return log.warn({ assetId, sessionId }, "refusing a clip of a live window: too many at once");
     this.#windows++;
     this.#keep(renditions, window)
-      .catch((error: unknown) => log.error({ err: error, assetId, sessionId }, "a live window was not kept for a clip"))
+      .catch((error: unknown) =>
+        log.error({ err: error, assetId, sessionId }, "could not store a live window for a clip"),
+      )
       .finally(() => this.#windows--);
   }
 
@@ -65,7 +67,7 @@ export class WindowKeeper {
     }
   }
 
-  /** Null where the rendition has nothing of that time. */
+  /** Null if the rendition has no segments of that time. */
   async #put(keyPrefix: string, rendition: string, segments: readonly LiveSegment[]): Promise<StoredRendition | null> {
     const { store } = this.#settings;
     const first = segments.find(({ init }) => init)?.init;
@@ -78,7 +80,7 @@ export class WindowKeeper {
       if (!init) continue;
       if (!inits.has(init.name)) await store.put(`${keyPrefix}${rendition}/${init.name}`, init.bytes);
       inits.add(init.name);
-      // One fragment a segment, as in a recording.
+      // One fragment per segment, as in a recording.
       const bytes = Buffer.concat(joinFragments(parts.map((part) => part.views)) ?? views);
       const span = spanName(EPOCH, msn);
       await store.put(`${keyPrefix}${rendition}/${span}`, bytes);
@@ -94,7 +96,7 @@ export class WindowKeeper {
   }
 }
 
-/** The segments of one rendition that a clip needs: those that are complete, and those that become so while it waits. */
+/** The segments of one rendition that a clip needs: the complete ones, and those completed while the clip waits. */
 class HeldSegments {
   readonly #rendition: LiveRendition;
   readonly #window: ClipWindow;
@@ -114,14 +116,14 @@ class HeldSegments {
     return this.#held;
   }
 
-  /** False for a rung that lacks a segment of the source: players choose by bitrate alone, and would stop there. */
+  /** False for a rung that lacks one of the source's segments: players select by bitrate alone and would stop there. */
   isPlayableBeside(source: HeldSegments | undefined): boolean {
     const isRung = this !== source && this.#held.some(({ init }) => init?.track.kind === "video");
     const own = new Set(this.#held.flatMap(({ init, msn }) => (init ? [msn] : [])));
     return !isRung || (source?.segments ?? []).every(({ init, msn }) => !init || own.has(msn));
   }
 
-  /** Resolves when nothing more comes for this clip, or none came in time. */
+  /** Resolves when all segments are complete, or after the maximum wait. */
   async whole(clock: Clock): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const look = (): void => {
@@ -139,7 +141,7 @@ class HeldSegments {
     for (const segment of this.#held) segment.release();
   }
 
-  /** True when the rendition has come to the end of the clip, or to its own. */
+  /** True if the rendition has reached the end of the clip, or has ended. */
   #hold(): boolean {
     const { fromMs, toMs } = this.#window;
     let endMs = 0;

@@ -18,7 +18,7 @@ import type { SessionRecorder } from "../recording/session-recorder.ts";
 import { type RestreamResources, SessionTargets } from "../restream/session-targets.ts";
 import type { TargetEvent, TargetStatus } from "../restream/target-status.ts";
 import { ticksToMs } from "../timeline/ticks.ts";
-import { newsOf, SourceMeter } from "./source-meter.ts";
+import { SourceMeter, urgentStateOf } from "./source-meter.ts";
 import type { WebrtcViewers } from "./webrtc-viewers.ts";
 
 /** An open connection that sends nothing for this long counts as a lost source. */
@@ -87,8 +87,8 @@ export class LiveSession {
   #metricsAt: number | null = null;
   #sentAtMetrics = 0;
   #receivedAtMetrics = 0;
-  #toldLadder: string | null = null;
-  #toldNews = "";
+  #reportedLadder: string | null = null;
+  #reportedState = "";
 
   constructor(settings: LiveSessionSettings) {
     this.#settings = settings;
@@ -240,8 +240,8 @@ export class LiveSession {
     if (now - this.#lastHeardAt >= SILENCE_MS) this.sourceLost(this.#epoch, "no packets for 5 s");
     const isSecond = this.#meter.tick(now, this.pipeline.clockJumps);
     if (this.#metricsAt === null || this.#state !== "live") return;
-    const hasNews = this.#hasLadderChanged() || (isSecond && this.#news() !== this.#toldNews);
-    if (hasNews || now - this.#metricsAt >= METRICS_MS) this.#reportMetrics();
+    const isUrgent = this.#hasLadderChanged() || (isSecond && this.#urgentState() !== this.#reportedState);
+    if (isUrgent || now - this.#metricsAt >= METRICS_MS) this.#reportMetrics();
   }
 
   get #lastHeardAt(): number {
@@ -249,13 +249,13 @@ export class LiveSession {
   }
 
   #hasLadderChanged(): boolean {
-    return this.pipeline.transcodingState !== this.#toldLadder;
+    return this.pipeline.transcodingState !== this.#reportedLadder;
   }
 
   /** The state whose changes are reported at once. */
-  #news(): string {
+  #urgentState(): string {
     const isLadderLate = this.pipeline.transcodingLagMs >= LATE_LADDER_MS;
-    return `${newsOf(this.source)},${isLadderLate},${this.#hasBFrames},${this.targets.news}`;
+    return `${urgentStateOf(this.source)},${isLadderLate},${this.#hasBFrames},${this.targets.urgentState}`;
   }
 
   get #hasBFrames(): boolean {
@@ -383,8 +383,8 @@ export class LiveSession {
       targets: this.targets.reports,
     });
     this.#metricsAt = now;
-    this.#toldLadder = this.pipeline.transcodingState;
-    this.#toldNews = this.#news();
+    this.#reportedLadder = this.pipeline.transcodingState;
+    this.#reportedState = this.#urgentState();
     this.#receivedAtMetrics = this.#bytesReceived;
     this.#sentAtMetrics = this.bytesSent;
   }

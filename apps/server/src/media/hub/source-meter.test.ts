@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
-import { newsOf, SourceMeter } from "./source-meter.ts";
+import { SourceMeter, urgentStateOf } from "./source-meter.ts";
 
 interface Arrivals extends SourceShape {
   /** The samples to leave out. */
@@ -91,12 +91,14 @@ describe("SourceMeter", () => {
 it("news is what a person would call a change, not every number", () => {
   const meter = play({ seconds: 10 });
   const good = meter.measure(10_000);
-  expect(newsOf({ ...good, frameRate: 29, keyframeIntervalMs: 2_040, starvedSeconds: 1 })).toBe(newsOf(good));
+  expect(urgentStateOf({ ...good, frameRate: 29, keyframeIntervalMs: 2_040, starvedSeconds: 1 })).toBe(
+    urgentStateOf(good),
+  );
   const changes = [
     { audio: "stopped" },
     { keyframeIntervalMs: 4_600 },
     { starvedSeconds: 3 },
     { clockJumps: 1 },
   ] as const;
-  for (const change of changes) expect(newsOf({ ...good, ...change })).not.toBe(newsOf(good));
+  for (const change of changes) expect(urgentStateOf({ ...good, ...change })).not.toBe(urgentStateOf(good));
 });

@@ -157,7 +157,7 @@ const NO_KEYFRAME_MS = 20_000;
 const MANY_STARVED = 3;
 
 /** The state whose changes are reported at once. Deliberately coarse: the receiver of the numbers judges them. */
-export function newsOf({ video, audio, keyframeIntervalMs, starvedSeconds, clockJumps }: SourceMeasure): string {
+export function urgentStateOf({ video, audio, keyframeIntervalMs, starvedSeconds, clockJumps }: SourceMeasure): string {
   const interval = keyframeIntervalMs ?? 0;
   const keyframes = interval >= NO_KEYFRAME_MS ? "none" : interval >= LATE_KEYFRAME_MS ? "late" : "timely";
   return [video, audio, keyframes, starvedSeconds >= MANY_STARVED, clockJumps].join();

@@ -313,17 +313,17 @@ export class LadderTranscoder {
     this.#restart = clock.after(ms, () => this.#track && this.#startChild(this.#track));
   }
 
-  /** No more attempts with this source: it plays as source only. `mayHeal` tries again later. */
-  #giveUp(reason: string, mayHeal = false): void {
+  /** No more attempts with this source: it plays as source only. `isTemporary` schedules a retry. */
+  #giveUp(reason: string, isTemporary = false): void {
     const { clock, log } = this.#settings;
     log.warn({ reason }, "no renditions for a stream; it plays as source only");
-    if (!mayHeal) this.#segments.failed(this.#childNumber, reason, clock.monotonic());
+    if (!isTemporary) this.#segments.failed(this.#childNumber, reason, clock.monotonic());
     this.#dropChild();
     this.#slot?.release();
     this.#slot = null;
-    this.#change({ type: "gave-up", reason, cause: mayHeal ? "transcoder-failed" : "unsupported-source" });
+    this.#change({ type: "gave-up", reason, cause: isTemporary ? "transcoder-failed" : "unsupported-source" });
     for (const feed of this.#feeds) feed.lose();
-    if (!mayHeal) return;
+    if (!isTemporary) return;
     const ms = Math.min(ASK_AGAIN_MS * 2 ** this.#givenUp++, MAX_ASK_AGAIN_MS);
     this.#askAgain = clock.after(ms, () => this.#track && this.#admit(this.#track));
   }

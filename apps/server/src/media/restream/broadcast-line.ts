@@ -7,60 +7,60 @@ import { type LineMemory, LinePages } from "./line-pages.ts";
 import { SILENT_TRACK, SilentAudio } from "./silent-audio.ts";
 import { Slate } from "./slate.ts";
 
-/** The bytes since the last keyframe, for a target that joins. With more, it waits for the next one. */
+/** Limit of the bytes kept since the last keyframe, for targets that join. Beyond it, targets wait for the next keyframe. */
 const MAX_KEPT_BYTES = 3 * 1024 * 1024;
-/** They are written at the latest when there are so many. */
+/** Samples are serialized at the latest when this many are pending. */
 const MAX_SAMPLES = 256;
-/** Where every frame is a keyframe, not every one needs a batch of its own. */
+/** Not every keyframe gets its own batch if every frame is one. */
 const MIN_ENTRY_TICKS = TICKS_PER_SECOND / 2;
 
-/** A run of bytes of the line. */
+/** Consecutive bytes of a line. */
 export interface LineBatch {
   readonly run: Payload;
-  /** The messages before it for a target that begins with it; null where none can. */
+  /** The messages to send first to a target that starts with this batch; null if no target can. */
   readonly opening: Uint8Array | null;
-  /** How far the media in it goes, in milliseconds of the timeline. */
+  /** End of its media, in milliseconds of the timeline. */
   readonly mediaTimeMs: number;
 }
 
-/** Takes what a line gives. One that keeps a run beyond the call retains it first. It must neither throw nor wait. */
+/** Receives the output of a line. A reader that keeps a run after the call must retain it. It must neither throw nor block. */
 export interface LineReader {
   batch(batch: LineBatch): void;
-  /** The protocol does not carry this broadcast. */
+  /** The protocol does not support this broadcast. */
   refuse(reason: string): void;
 }
 
 export interface BroadcastLineSettings {
   readonly format: LineFormat;
   readonly isVideoOnly: boolean;
-  /** The targets get a picture and silence while the source is away. */
+  /** Whether targets get a slate while the source is away. */
   readonly hasSlate: boolean;
   readonly memory: LineMemory;
 }
 
 /**
- * One rendition as one protocol sends it: each sample is written once, and what comes within a moment is one run of bytes that all targets
- * of the line share. A slow target harms only itself.
+ * One rendition in the format of one protocol. Each sample is serialized once, and all targets of the line share the bytes. A slow target affects
+ * only itself.
  */
 export class BroadcastLine implements FeedSink {
   readonly #settings: BroadcastLineSettings;
   readonly #readers = new Set<LineReader>();
   readonly #pages: LinePages;
-  /** They wait here to be written together. */
+  /** Samples waiting to be serialized together. */
   readonly #samples: Sample[] = [];
   #tracks: LineTracks | null = null;
-  /** Why the protocol does not carry these tracks. */
+  /** The reason why the protocol does not support these tracks; null if it does. */
   #refusal: string | null = null;
   #audioId = -1;
   #audioRate = TICKS_PER_SECOND;
   #silence: SilentAudio | null = null;
   #silentFrame: Uint8Array = silentAacFrame(SILENT_TRACK.channels);
   readonly #slate: Slate | null;
-  /** How much later everything is sent than it stands on the timeline: as long as there was a slate. */
+  /** Added to all timestamps: the total duration of the slates sent so far. */
   #shiftTicks = 0;
-  /** The tracks are new: what follows has to be opened. */
+  /** The tracks have changed: the opening messages must precede what follows. */
   #isUnopened = false;
-  /** Of the batch that is being gathered. */
+  /** The opening of the batch being collected. */
   #opening: Uint8Array | null = null;
   #enteredTicks = Number.NEGATIVE_INFINITY;
   #mediaTicks = 0;
@@ -79,7 +79,7 @@ export class BroadcastLine implements FeedSink {
     return this.#readers.size;
   }
 
-  /** Give `reader` everything since the last keyframe, then what comes, until the returned function is called. */
+  /** Gives `reader` everything since the last keyframe, then all further output, until the returned function is called. */
   join(reader: LineReader): () => void {
     this.flush();
     if (this.#refusal !== null) reader.refuse(this.#refusal);
@@ -88,7 +88,7 @@ export class BroadcastLine implements FeedSink {
     return () => this.#readers.delete(reader);
   }
 
-  /** Time has passed: give what was gathered, when there is enough. To be called every 50 ms. */
+  /** Sends the collected batch if it is due. Call every 50 ms. */
   tick(nowMs: number): void {
     this.#slate?.tick(nowMs);
     if (nowMs - this.#flushedAtMs < this.#settings.format.batchMs) return;
@@ -96,13 +96,13 @@ export class BroadcastLine implements FeedSink {
     this.flush();
   }
 
-  /** Give what was gathered. */
+  /** Sends the collected batch. */
   flush(): void {
     this.#serialize();
     this.#send();
   }
 
-  /** Nobody reads it any more. */
+  /** Call when the line has no readers left. */
   close(): void {
     for (const { data } of this.#samples.splice(0)) data.release();
     this.#forget();
@@ -140,7 +140,7 @@ export class BroadcastLine implements FeedSink {
     if (this.#samples.length >= MAX_SAMPLES) this.#serialize();
   }
 
-  /** All at once: one by one, as they come, each would find the caches full of something else. */
+  /** Serializes all pending samples at once, which uses the CPU caches better than one by one as they arrive. */
   #serialize(): void {
     for (const sample of this.#samples) {
       this.#writeSample(sample);
@@ -185,7 +185,7 @@ export class BroadcastLine implements FeedSink {
     const isEntry = this.#isEntry(frame);
     if (isEntry || this.#isUnopened) {
       const opening = this.#settings.format.opening(frame.decodeTicks);
-      if (this.#isUnopened) this.#pages.room(opening.byteLength).set(opening);
+      if (this.#isUnopened) this.#pages.allocate(opening.byteLength).set(opening);
       this.#isUnopened = false;
       if (isEntry) this.#enter(opening, frame.decodeTicks);
     }
@@ -198,7 +198,7 @@ export class BroadcastLine implements FeedSink {
     return decodeTicks - this.#enteredTicks >= MIN_ENTRY_TICKS;
   }
 
-  /** The next batch is one with which a target can begin. */
+  /** Starts a batch with which a target can start. */
   #enter(opening: Uint8Array, ticks: number): void {
     this.#send();
     this.#opening = opening;

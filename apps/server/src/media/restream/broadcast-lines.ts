@@ -3,15 +3,15 @@ import { BroadcastLine, type LineReader } from "./broadcast-line.ts";
 import type { LineFormat } from "./line-format.ts";
 import type { LineMemory } from "./line-pages.ts";
 
-/** A rendition's samples, for whoever attaches. */
+/** A rendition's samples, for any number of sinks. */
 export interface RenditionSource {
   attach(sink: FeedSink): () => void;
 }
 
-/** A session's rendition by the name of its profile; a sentence why there is none, null before that is known. */
+/** Finds a session's rendition by profile name. A sentence says why it does not exist; null means not yet known. */
 export type FindRendition = (profile: string) => RenditionSource | string | null;
 
-/** The tracks that a target is sent. */
+/** What a target wants to receive. */
 export interface LineChoice {
   readonly profile: string;
   readonly videoOnly: boolean;
@@ -24,7 +24,7 @@ interface Held {
   readonly detach: () => void;
 }
 
-/** The lines of a session: one for each choice that a target has made, while one has. */
+/** The lines of a session: one per distinct choice, as long as a target uses it. */
 export class BroadcastLines {
   readonly #find: FindRendition;
   readonly #memory: LineMemory;
@@ -35,7 +35,10 @@ export class BroadcastLines {
     this.#memory = memory;
   }
 
-  /** Let `reader` have what it chose, until the returned function is called. A sentence where that is not made, null before it is known. */
+  /**
+   * Gives `reader` its choice until the returned function is called. Returns a sentence if that rendition does not exist, null if this is not yet
+   * known.
+   */
   join(choice: LineChoice, reader: LineReader): (() => void) | string | null {
     const { profile, videoOnly, slate, format } = choice;
     const key = `${format.key} ${videoOnly} ${slate} ${profile}`;
@@ -52,12 +55,12 @@ export class BroadcastLines {
     };
   }
 
-  /** To be called every 50 ms. */
+  /** Call every 50 ms. */
   tick(nowMs: number): void {
     for (const { line } of this.#lines.values()) line.tick(nowMs);
   }
 
-  /** Send what was gathered, at once. */
+  /** Sends the collected batches immediately. */
   flush(): void {
     for (const { line } of this.#lines.values()) line.flush();
   }

@@ -1,4 +1,4 @@
-/** A certificate of `target.example` that nobody signed, and its key. Made for tests; valid for a hundred years. */
+/** A self-signed certificate for `target.example` and its key, for tests; valid for a hundred years. */
 export const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg7gusYNbSCmGehI1z
 lQedaPsirr5l2nPa/s5DffFVR72hRANCAAQzldfjVg91dzw88xb/IkpKpgP36trE

@@ -6,7 +6,7 @@ import { Outbound, type OutboundSettings } from "../../platform/outbound/outboun
 import { Restreaming } from "./restreaming.ts";
 import type { TargetFailure } from "./target-connection.ts";
 
-/** Addresses that customers may give for a target so that this server reaches what they cannot, and servers that want to harm it. */
+/** Target URLs with which customers could reach hosts through this server, and servers that try to harm it. */
 
 const opened: AsyncDisposableStack[] = [];
 afterEach(async () => {
@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const never = new Promise<never>(() => {});
 
-/** How an attempt to send to an address fails, on a clock that `pass` moves. */
+/** Waits for an attempt to connect to fail, on a clock that `pass` advances. */
 function attempt(url: string, settings: Partial<OutboundSettings> = {}) {
   const clock = new ManualClock();
   const resolve = (host: string) => Promise.reject(new Error(`somebody looked ${host} up`));
@@ -43,10 +43,10 @@ test.each(
     ...["127.0.0.1", "[::1]", "0.0.0.0", "169.254.169.254", "10.0.0.1", "172.16.0.1", "192.168.0.1", "100.64.0.1"],
     ...["[fc00::1]", "[fe80::1]", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "localhost", "db.internal", "printer.local"],
   ]),
-)("an address inside is refused: %s", async (url) => {
-  const { reason, mayHeal } = await attempt(url).failed;
+)("an internal address is refused: %s", async (url) => {
+  const { reason, isTemporary } = await attempt(url).failed;
   expect(reason).toMatch(`${CANNOT}its host is `);
-  expect(mayHeal).toBe(false);
+  expect(isTemporary).toBe(false);
 });
 
 test.each(bothProtocols(["2130706433", "0x7f.1", "017700000001", "127.1", "１２７.0.0.1", "live.example.com."]))(
@@ -54,12 +54,15 @@ test.each(bothProtocols(["2130706433", "0x7f.1", "017700000001", "127.1", "１�
   async (url) => expect((await attempt(url).failed).reason).toMatch(`${CANNOT}its host `),
 );
 
-test.each(bothProtocols(["two-faced.example"]))("a name with a record inside is refused: %s", async (url) => {
-  const resolve = async () => ["8.8.8.8", "10.0.0.1"];
-  const { reason, mayHeal } = await attempt(url, { resolve }).failed;
-  expect(reason).toBe(`${CANNOT}its host is a loopback, private or link-local address.`);
-  expect(mayHeal).toBe(false);
-});
+test.each(bothProtocols(["two-faced.example"]))(
+  "a name with an internal address record is refused: %s",
+  async (url) => {
+    const resolve = async () => ["8.8.8.8", "10.0.0.1"];
+    const { reason, isTemporary } = await attempt(url, { resolve }).failed;
+    expect(reason).toBe(`${CANNOT}its host is a loopback, private or link-local address.`);
+    expect(isTemporary).toBe(false);
+  },
+);
 
 test.each([
   ["rtmp://some-user:some-word@10.0.0.1/live/some-key", "its host is a loopback, private or link-local address"],
@@ -72,7 +75,7 @@ test.each([
   ["rtmp://weir.example:8080/live/some-key", "it leads back to this server"],
   ["rtmps://weir.example/live/some-key", "it leads back to this server"],
   ["srt://weir.example:1935", "it leads back to this server"],
-])("%s is refused, and nothing of it but the port is told", async (url, words = "") => {
+])("%s is refused, and the reason reveals only the port", async (url, words = "") => {
   const { reason } = await attempt(url).failed;
   expect(reason).toBe(`${CANNOT}${words}.`);
 });
@@ -83,27 +86,27 @@ test.each([
   ["rtmp://alias.example:1935/live/some-key"],
   ["srt://127.0.0.1:8080"],
   ["srt://alias.example:8080"],
-])("our own listener is refused in a closed network too, by any name: %s", async (url) => {
+])("this server's own listener is refused even if private addresses are allowed, by any name: %s", async (url) => {
   const resolve = async () => ["127.0.0.1"];
-  const { reason, mayHeal } = await attempt(url, { allowPrivate: true, resolve }).failed;
+  const { reason, isTemporary } = await attempt(url, { allowPrivate: true, resolve }).failed;
   expect(reason).toBe(`${CANNOT}it leads back to this server.`);
-  expect(mayHeal).toBe(false);
+  expect(isTemporary).toBe(false);
 });
 
-test.each(bothProtocols(["nowhere.example"]))("a name that nobody knows is tried again: %s", async (url) => {
+test.each(bothProtocols(["nowhere.example"]))("an unknown name is retried: %s", async (url) => {
   const resolve = () => Promise.reject(Object.assign(new Error("x"), { code: "ENOTFOUND" }));
-  const { reason, mayHeal } = await attempt(url, { resolve }).failed;
+  const { reason, isTemporary } = await attempt(url, { resolve }).failed;
   expect(reason).toBe("The target cannot be reached: the host name is not known.");
-  expect(mayHeal).toBe(true);
+  expect(isTemporary).toBe(true);
 });
 
-test.each(bothProtocols(["slow.example"]))("a look-up without an answer ends after 15 s: %s", async (url) => {
+test.each(bothProtocols(["slow.example"]))("a name resolution without an answer ends after 15 s: %s", async (url) => {
   const { clock, failed } = attempt(url, { resolve: () => never });
   clock.advance(15_000);
-  expect(await failed).toEqual({ reason: "The target did not take the stream within 15 s.", mayHeal: true });
+  expect(await failed).toEqual({ reason: "The target did not accept the stream within 15 s.", isTemporary: true });
 });
 
-test("a server that answers a byte at a time has 15 s in all", async () => {
+test("a server that responds byte by byte has 15 s in total", async () => {
   let bytes = 0;
   const server = createServer((socket) => {
     const timer = setInterval(() => socket.write(Buffer.of(bytes++ === 0 ? 3 : 0)), 5);
@@ -117,5 +120,5 @@ test("a server that answers a byte at a time has 15 s in all", async () => {
   const { clock, failed } = attempt(`rtmp://127.0.0.1:${port}/live/some-key`, { allowPrivate: true });
   await expect.poll(() => bytes).toBeGreaterThan(10);
   clock.advance(15_000);
-  expect(await failed).toEqual({ reason: "The target did not take the stream within 15 s.", mayHeal: true });
+  expect(await failed).toEqual({ reason: "The target did not accept the stream within 15 s.", isTemporary: true });
 });

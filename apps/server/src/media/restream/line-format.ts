@@ -1,13 +1,13 @@
 import type { AacTrack, VideoTrack } from "../packet.ts";
 import type { LinePages } from "./line-pages.ts";
 
-/** The tracks that a line sends, at most one of each kind. */
+/** The tracks of a line, at most one per kind. */
 export interface LineTracks {
   readonly video: VideoTrack | null;
   readonly audio: AacTrack | null;
 }
 
-/** A frame at its place on the timeline, in 90 kHz ticks. */
+/** A frame with its timeline position in 90 kHz ticks. */
 export interface LineFrame {
   readonly kind: "video" | "audio";
   readonly decodeTicks: number;
@@ -16,13 +16,13 @@ export interface LineFrame {
   readonly data: Uint8Array;
 }
 
-/** How a protocol writes a broadcast. */
+/** The serialization of a broadcast in one protocol. */
 export interface LineFormat {
-  /** So much media is sent at a time, in milliseconds: each time costs every target a write. */
+  /** Duration of media sent at once, in milliseconds. Each batch costs one write per target. */
   readonly batchMs: number;
-  /** These tracks follow. A sentence where the protocol does not carry them: then nothing is written. */
+  /** Sets the tracks that follow. Returns a sentence if the protocol does not support them; then nothing is written. */
   begin(tracks: LineTracks): string | null;
-  /** The messages that a target needs before it can begin at `ticks`. */
+  /** The messages that a target needs first when it starts at `ticks`. */
   opening(ticks: number): Uint8Array;
   write(pages: LinePages, frame: LineFrame): void;
 }

@@ -1,20 +1,20 @@
 import { Payload, type PayloadMemory } from "../packet.ts";
 
 const PAGE_BYTES = 256 * 1024;
-/** Free pages that are kept. */
+/** Number of free pages kept for reuse. */
 const MAX_FREE_PAGES = 32;
-/** The next run may be so many times as long as the last one. */
-const ROOM = 1.5;
+/** A page is left if its remainder is shorter than the last run times this. */
+const MIN_REMAINDER = 1.5;
 
 /**
- * The memory of all lines of a node, in pages that are used again when the last target has what stands in them. New pages would be less
- * work here and much more elsewhere: each is a reason for V8 to collect, and it goes through the whole server's heap.
+ * The memory of all lines of a node, in pages that are reused once the last target has read them. Allocating new pages would cost less here but more
+ * elsewhere: external memory triggers V8's garbage collector, which then traverses the whole heap.
  */
 export class LineMemory {
   readonly #free: LinePage[] = [];
   #made = 0;
 
-  /** Pages that there ever were. */
+  /** Number of pages ever allocated. */
   get made(): number {
     return this.#made;
   }
@@ -31,7 +31,10 @@ export class LineMemory {
   }
 }
 
-/** A page is free when the line has left it and each of its runs is released. A run that is never released costs memory until it is collected, and no longer. */
+/**
+ * A page is free when the line has left it and all its runs are released. A run that is never released costs memory only until it is
+ * garbage-collected.
+ */
 class LinePage implements PayloadMemory {
   readonly bytes: Uint8Array;
   readonly #onFree: (page: LinePage) => void;
@@ -51,7 +54,7 @@ class LinePage implements PayloadMemory {
   }
 }
 
-/** Memory that a line writes into, one message behind the other, so that what it gathered is one run of bytes for all of its targets. */
+/** Memory that a line writes messages into, one after the other, so that its output is one run of bytes for all targets. */
 export class LinePages {
   readonly #memory: LineMemory;
   readonly #onFull: (run: Payload) => void;
@@ -59,19 +62,19 @@ export class LinePages {
   #from = 0;
   #to = 0;
 
-  /** `onFull` gets what was gathered where the next message does not fit behind it. */
+  /** `onFull` gets the collected run when the next message does not fit into the page. */
   constructor(memory: LineMemory, onFull: (run: Payload) => void) {
     this.#memory = memory;
     this.#onFull = onFull;
   }
 
-  /** Bytes gathered since they were last taken. */
+  /** Bytes collected since the last `take`. */
   get gathered(): number {
     return this.#to - this.#from;
   }
 
-  /** Room for a message of exactly this many bytes, to be written at once. */
-  room(bytes: number): Uint8Array {
+  /** Memory for a message of exactly this size, which the caller must write immediately. */
+  allocate(bytes: number): Uint8Array {
     if (this.#page && this.#to + bytes > this.#page.bytes.byteLength) {
       if (this.gathered > 0) this.#onFull(this.take());
       this.close();
@@ -82,18 +85,21 @@ export class LinePages {
     return page.bytes.subarray(from, this.#to);
   }
 
-  /** The gathered bytes, which the caller releases. Where as much again would hardly fit, a new page is begun, so that what belongs together is seldom parted. */
+  /**
+   * Returns the collected bytes, which the caller must release. If another run of this size would hardly fit, the page is left, so that a batch is
+   * rarely split.
+   */
   take(): Payload {
     const page = this.#page;
     if (!page || this.gathered === 0) throw new Error("a line has gathered nothing");
     page.retain();
     const run = new Payload(page.bytes.subarray(this.#from, this.#to), page);
     this.#from = this.#to;
-    if (page.bytes.byteLength - this.#to < ROOM * run.byteLength) this.close();
+    if (page.bytes.byteLength - this.#to < MIN_REMAINDER * run.byteLength) this.close();
     return run;
   }
 
-  /** Leave the page; what was gathered in it and not taken is lost. */
+  /** Leaves the page. Collected bytes that were not taken are lost. */
   close(): void {
     this.#page?.release();
     this.#page = null;

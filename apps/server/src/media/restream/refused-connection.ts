@@ -2,7 +2,7 @@ import type { Clock, Timer } from "../../platform/clock.ts";
 import { failureOf } from "../../platform/outbound/outbound.ts";
 import type { TargetConnection, TargetConnectionHandler, TargetFailure } from "./target-connection.ts";
 
-/** No connection. Told as a failure is, a moment later. */
+/** A connection that fails without having been opened. It reports the failure asynchronously, as a real one does. */
 export class RefusedConnection implements TargetConnection {
   readonly queuedBytes = 0;
   readonly #telling: Timer;
@@ -22,14 +22,14 @@ export class RefusedConnection implements TargetConnection {
   }
 }
 
-/** The failure of an address that leads to where nothing may be sent; `why` ends a sentence. */
+/** The failure of an address to which nothing may be sent. `why` completes the sentence. */
 export const refusalOf = (why: string): TargetFailure => ({
   reason: `The stream cannot be sent to this address: ${why}.`,
-  mayHeal: false,
+  isTemporary: false,
 });
 
-/** The failure of a connection to a target, as the error of the way there tells it. */
+/** The failure for a connection error. */
 export function failureOfConnection(error: unknown): TargetFailure {
   const { sentence, isRefused } = failureOf(error instanceof Error ? error : new Error(String(error)));
-  return isRefused ? refusalOf(sentence) : { reason: `The target cannot be reached: ${sentence}.`, mayHeal: true };
+  return isRefused ? refusalOf(sentence) : { reason: `The target cannot be reached: ${sentence}.`, isTemporary: true };
 }

@@ -22,14 +22,14 @@ export const TARGET: RestreamTarget = {
   givenUp: null,
 };
 
-/** A target that does what a test says. It takes everything at once unless `isReading` is false. */
+/** A target controlled by a test. It reads everything immediately unless `isReading` is false. */
 export class FakeTarget implements TargetConnection {
   readonly url: string;
   readonly handler: TargetConnectionHandler;
-  /** The memory that it was given, and a copy of what it read there. */
+  /** The memory that it was given. */
   readonly given: Uint8Array[] = [];
   readonly written: Uint8Array[] = [];
-  /** A target that reads late reads what stands there then. */
+  /** Data not yet read. A late target reads the memory's content at that time. */
   readonly #waiting: Uint8Array[] = [];
   isReading = true;
   queuedBytes = 0;
@@ -40,13 +40,13 @@ export class FakeTarget implements TargetConnection {
     this.handler = handler;
   }
 
-  /** It takes the stream. */
+  /** Accepts the stream. */
   accept(): void {
     this.handler.ready({ key: "rtmp 1", create: () => new RtmpFormat(1) });
   }
 
-  fail(reason = "gone", mayHeal = true): void {
-    this.handler.failed({ reason, mayHeal });
+  fail(reason = "gone", isTemporary = true): void {
+    this.handler.failed({ reason, isTemporary });
   }
 
   write(bytes: Uint8Array): void {
@@ -56,7 +56,7 @@ export class FakeTarget implements TargetConnection {
     if (this.isReading) this.take(bytes.byteLength);
   }
 
-  /** It takes this much of what waits. */
+  /** Reads this much of the pending data. */
   take(bytes: number): void {
     for (let left = bytes; left > 0; ) {
       const piece = this.#waiting.shift();
@@ -79,16 +79,16 @@ export class FakeTarget implements TargetConnection {
 }
 
 export interface RestreamRigSettings {
-  /** A ladder whose rungs are made at once; none unless it is there. */
+  /** A ladder whose rungs are encoded instantly; none by default. */
   readonly ladder?: Pick<LadderRequest, "profiles" | "isDefault" | "forTargets" | "admission">;
   readonly connect?: ConnectTarget;
   readonly maxQueued?: number;
 }
 
-/** A session's targets behind a pipeline, on a clock that a test moves. */
+/** The targets of a session with a pipeline and a manual clock. */
 export class RestreamRig {
   readonly clock = new ManualClock();
-  /** Every connection there was, in order. */
+  /** All connections, in order. */
   readonly made: FakeTarget[] = [];
   readonly changes: string[] = [];
   readonly sent = { bytes: 0, skippedMs: 0 };
@@ -139,7 +139,7 @@ export class RestreamRig {
   /** The newest connection. */
   get newest(): FakeTarget {
     const target = this.made.at(-1);
-    if (!target) throw new Error("nobody was connected to");
+    if (!target) throw new Error("no connection was opened");
     return target;
   }
 
@@ -147,7 +147,7 @@ export class RestreamRig {
     return this.targets.reports[0]?.state;
   }
 
-  /** A publisher comes and sends this; time passes as it does. */
+  /** Connects a publisher and plays this source in real time of the manual clock. */
   async send(
     shape: SourceShape,
     tracks: readonly Track[] = tracksOf(shape),
@@ -158,7 +158,7 @@ export class RestreamRig {
     await this.play(syntheticSource(shape), turn);
   }
 
-  /** `turn`: what is waited for behind each 50 ms. */
+  /** `turn` is awaited after each 50 ms. */
   async play(arrivals: readonly Arrival[], turn?: () => Promise<void>): Promise<void> {
     let passed = 0;
     for (const { at, packet } of arrivals) {
@@ -171,7 +171,7 @@ export class RestreamRig {
     this.tick();
   }
 
-  /** Time passes with nothing coming. */
+  /** Advances time without packets. */
   pass(ms: number): void {
     for (let passed = 0; passed < ms; passed += 50) this.tick();
   }

@@ -11,15 +11,18 @@ import { SrtProcess } from "./srt/srt-process.ts";
 import type { ConnectTarget, TargetConnection, TargetConnectionHandler, TargetFailure } from "./target-connection.ts";
 
 const MIB = 1024 * 1024;
-/** The most that may wait for one target: 8 s of 4 Mbit/s. With many connections each may have less, so that all together stay below the second number. */
+/**
+ * Limit of the bytes queued for one target: 8 s at 4 Mbit/s. With many connections the limit of each is lower, so that the total stays below
+ * MAX_QUEUED_IN_ALL.
+ */
 const MAX_QUEUED = 4 * MIB;
 const MAX_QUEUED_IN_ALL = 256 * MIB;
 const MIN_QUEUED = MIB / 2;
-/** Each is an open file, and viewers need those too. */
+/** Each connection uses a file descriptor, which viewers also need. */
 const MAX_CONNECTIONS = { inAll: 500, perHolder: 200 };
 const FULL: TargetFailure = {
-  reason: `This server sends to as many targets as it may, ${MAX_CONNECTIONS.perHolder} for one project. Remove one, or end a broadcast.`,
-  mayHeal: true,
+  reason: `This server has reached its limit of multistream connections (${MAX_CONNECTIONS.perHolder} per project). Remove a target, or end a broadcast.`,
+  isTemporary: true,
 };
 
 export interface RestreamingSettings {
@@ -28,13 +31,13 @@ export interface RestreamingSettings {
   readonly outbound: Pick<Outbound, "dial" | "find" | "refusalOf">;
 }
 
-/** A node's means to forward broadcasts: the ways to targets, and what may wait on them. */
+/** A node's resources for forwarding broadcasts: connections to targets, and their queue limits. */
 export class Restreaming implements RestreamResources {
   readonly #settings: RestreamingSettings;
   readonly #srt: SrtProcess;
   readonly sent = { bytes: 0, skippedMs: 0 };
   readonly memory = new LineMemory();
-  /** By project. */
+  /** Connections per project. */
   readonly #open = new Places(MAX_CONNECTIONS);
 
   constructor(settings: RestreamingSettings) {
@@ -60,14 +63,14 @@ export class Restreaming implements RestreamResources {
     return this.#srt.close();
   }
 
-  /** `onOver` is called once, when the connection is over. */
+  /** `onOver` is called once, when the connection ends. */
   #tryToConnect(url: string, handler: TargetConnectionHandler, onOver: () => void): TargetConnection | string {
     const settings = { ...this.#settings, srt: this.#srt, url, handler, onOver };
     try {
       return /^srt:/i.test(url) ? connectSrt(settings) : connectRtmp(settings);
     } catch (error) {
       this.#settings.log.error({ err: error }, "could not connect to a multistream target");
-      return "it is not an address that can be connected to";
+      return "connecting to it failed";
     }
   }
 }

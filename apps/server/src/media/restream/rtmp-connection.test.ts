@@ -14,14 +14,14 @@ import { Restreaming } from "./restreaming.ts";
 import type { ConnectTarget } from "./target-connection.ts";
 
 const opened: AsyncDisposableStack[] = [];
-/** How often a target took the stream. */
+/** How often a target accepted the stream. */
 let joined = 0;
 afterEach(async () => {
   joined = 0;
   for (const stack of opened.splice(0)) await stack.disposeAsync();
 });
 
-/** A session's targets that are really connected to. */
+/** A session's targets with real connections. */
 function forwarding(outbound: Partial<OutboundSettings> = {}, settings: RestreamRigSettings = {}): RestreamRig {
   const restreaming = new Restreaming({
     clock: { ...systemClock, after: (ms, action) => rig.clock.after(ms, action) },
@@ -47,10 +47,10 @@ function forwarding(outbound: Partial<OutboundSettings> = {}, settings: Restream
   return rig;
 }
 
-/** A turn of the event loop for both ends of a socket. */
+/** Lets both ends of a socket run for one event loop turn. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Looks again at once: what is waited for happens between turns of the event loop. */
+/** Checks without delay, because the awaited event happens between event loop turns. */
 const until = (what: string, holds: () => unknown) =>
   vi.waitFor(() => expect(holds(), `waited in vain for ${what}`).toBeTruthy(), { timeout: 10_000, interval: 1 });
 
@@ -63,7 +63,7 @@ async function weir(port = 0): Promise<RtmpTestServer> {
 
 const urlOf = (port: number, key = "Right-Key") => `rtmp://127.0.0.1:${port}/live/${key}`;
 
-/** A server that does to each connection what the test says. */
+/** A server that treats each connection as the test says. */
 async function behave(how: (socket: Socket) => void): Promise<number> {
   return listen(
     createServer((socket) => {
@@ -90,7 +90,7 @@ async function listen(server: Server): Promise<number> {
 const millisecondsOf = (packets: readonly SourcePacket[], kind: SourcePacket["kind"]) =>
   packets.filter((packet) => packet.kind === kind).map(({ dts, pts }) => [dts / 90, pts / 90] as const);
 
-test("what arrives at a target has the times of the source, with B-frames and behind a reconnect of the source", async () => {
+test("media at a target has the source's timestamps, with B-frames and after a reconnect of the source", async () => {
   const server = await weir();
   const rig = forwarding();
   rig.targets.set([{ ...TARGET, url: urlOf(server.port) }]);
@@ -116,11 +116,11 @@ test("what arrives at a target has the times of the source, with B-frames and be
     expect(Math.abs((video[index]?.[0] ?? 0) - dts - offset)).toBeLessThanOrEqual(1);
     expect(Math.abs((video[index]?.[1] ?? 0) - pts - offset)).toBeLessThanOrEqual(1);
   }
-  // The offset of sound to picture is the source's, before and behind the reconnect.
+  // The offset between audio and video equals the source's, before and after the reconnect.
   const lag = (list: readonly (readonly [number, number])[], from: number) =>
     list.find(([dts]) => dts >= from)?.[1] ?? 0;
   expect(Math.abs(lag(audio, 0) - (video[0]?.[1] ?? 0))).toBeLessThan(40);
-  // Ten seconds were nobody's: the times go on where they stopped.
+  // No media existed for ten seconds, and timestamps continue where they stopped.
   for (const [before, after] of [video, audio].flatMap((list) =>
     list.slice(1).map((time, i) => [list[i], time] as const),
   ))
@@ -128,7 +128,7 @@ test("what arrives at a target has the times of the source, with B-frames and be
   expect(video.every(([dts], index) => index === 0 || dts > (video[index - 1]?.[0] ?? 0))).toBe(true);
 });
 
-test("a source without sound is sent with silence, and one without the sound that nobody wants without", async () => {
+test("a source without audio is sent with silence, and a video-only target gets no audio", async () => {
   const server = await weir();
   const rig = forwarding();
   rig.targets.set([{ ...TARGET, url: urlOf(server.port) }]);
@@ -175,7 +175,7 @@ test("a target that is killed and comes back is online, pending and online again
   ]);
 });
 
-test("a wrong key is refused in the target's own words, in which the key does not stand", async () => {
+test("a wrong key is reported in the target's own words, without the key", async () => {
   const server = await weir();
   const rig = forwarding();
   rig.targets.set([{ ...TARGET, url: urlOf(server.port, "wrong-secret-key") }]);
@@ -185,7 +185,7 @@ test("a wrong key is refused in the target's own words, in which the key does no
   expect(reason).not.toContain("wrong-secret-key");
 });
 
-/** A server's answer to `connect` behind its part of the handshake, sent in any case. */
+/** Sends a server's response to `connect` after its part of the handshake, whatever the client sends. */
 function shakeAndSay(socket: Socket, bytes: Uint8Array): void {
   socket.once("data", () => {
     const answer = new Uint8Array(1 + 2 * 1536);
@@ -231,16 +231,16 @@ test.each<[string, (socket: Socket) => void, string]>([
           ),
         ),
       ),
-    "The target sends more than an RTMP server has to say.",
+    "The target sends more data than an RTMP server should.",
   ],
-])("a target that %s is tried again, and told of in a sentence", async (_what, how, words) => {
+])("a target that %s is retried, with a reason", async (_what, how, words) => {
   const rig = forwarding();
   rig.targets.set([{ ...TARGET, url: urlOf(await behave(how)) }]);
   await until("the failure", () => rig.targets.reports[0]?.reason);
   expect(rig.targets.reports).toMatchObject([{ state: "pending", reason: expect.stringContaining(words) }]);
 });
 
-test("a target that accepts the connection and says nothing is given up after 15 s", async () => {
+test("a connection that is accepted without any response is dropped after 15 s", async () => {
   let connections = 0;
   const rig = forwarding();
   rig.targets.set([{ ...TARGET, url: urlOf(await behave(() => connections++)) }]);
@@ -248,7 +248,7 @@ test("a target that accepts the connection and says nothing is given up after 15
   rig.pass(14_900);
   expect(rig.targets.reports).toMatchObject([{ reason: null }]);
   rig.pass(200);
-  expect(rig.targets.reports).toMatchObject([{ reason: "The target did not take the stream within 15 s." }]);
+  expect(rig.targets.reports).toMatchObject([{ reason: "The target did not accept the stream within 15 s." }]);
 });
 
 test.each([
@@ -266,7 +266,7 @@ test.each([
     "its host is a loopback, private or link-local address",
   ],
   ["rtmp://target.example/live", {}, "it has no application or no stream key: rtmp://host/application/key"],
-] as const)("%s is offline at once: nobody connects there", async (url, settings, words) => {
+] as const)("%s is offline immediately, without a connection", async (url, settings, words) => {
   const own = () => ({ ports: [1935], publicUrl: "http://weir.test" });
   const rig = forwarding({ own, ...settings });
   rig.targets.set([{ ...TARGET, url }]);
@@ -275,7 +275,7 @@ test.each([
   expect(rig.targets.reports).toMatchObject([{ reason: `The stream cannot be sent to this address: ${words}.` }]);
 });
 
-test("a node sends to 200 targets of a project at most, and the next one waits for its turn", async () => {
+test("a node has at most 200 target connections per project, and the next target waits", async () => {
   const connections: number[] = [];
   const port = await behave(() => connections.push(1));
   const rig = forwarding();
@@ -283,14 +283,14 @@ test("a node sends to 200 targets of a project at most, and the next one waits f
   rig.pass(50);
   await until("the connections", () => connections.length === 200);
   expect(rig.targets.reports.at(-1)?.reason).toBe(
-    "This server sends to as many targets as it may, 200 for one project. Remove one, or end a broadcast.",
+    "This server has reached its limit of multistream connections (200 per project). Remove a target, or end a broadcast.",
   );
   rig.targets.set(rig.targets.reports.slice(1).map(({ target }) => ({ ...TARGET, ...target, url: urlOf(port) })));
   rig.pass(1_000);
   await until("the last one", () => connections.length === 201);
 });
 
-test("a host that is not known is tried again", async () => {
+test("an unknown host is retried", async () => {
   const resolve = () => Promise.reject(Object.assign(new Error("x"), { code: "ENOTFOUND" }));
   const rig = forwarding({ resolve });
   rig.targets.set([{ ...TARGET, url: "rtmp://nowhere.example/live/some-key" }]);
@@ -300,7 +300,7 @@ test("a host that is not known is tried again", async () => {
   ]);
 });
 
-test("an RTMPS target is spoken to in TLS, and its certificate is checked", async () => {
+test("an RTMPS target is connected with TLS, and its certificate is verified", async () => {
   let clearText = "";
   const server = createTlsServer({ key: KEY, cert: CERTIFICATE }, (socket) =>
     socket

@@ -10,14 +10,14 @@ import { RtmpFormat } from "./rtmp-format.ts";
 import { cleanWords, type RtmpAddress, rtmpAddressOf } from "./target-address.ts";
 import type { TargetConnection, TargetConnectionHandler, TargetFailure } from "./target-connection.ts";
 
-/** From the look-up of the name to the target's word that it takes the stream. */
+/** From name resolution until the target accepts the stream. */
 const CONNECT_MS = 15_000;
-/** How long a target may take to read the end. */
+/** Time for a target to read the end of the broadcast. */
 const LAST_BYTES_MS = 2_000;
-/** A server says little to a publisher: acknowledgements, pings and a few words. */
+/** Limit per second of the data from a target: RTMP servers send acknowledgements, pings and a few commands. */
 const MAX_BYTES_A_LOOK = 256 * 1024;
 const LOOK_MS = 1_000;
-/** Pings are answered while there is less to read. */
+/** Pings are not answered while more than this is unread. */
 const MAX_UNREAD_ANSWERS = 64 * 1024;
 
 const CRYPTO = {
@@ -31,11 +31,11 @@ export interface RtmpConnectionSettings {
   readonly outbound: Pick<Outbound, "dial">;
   readonly url: string;
   readonly handler: TargetConnectionHandler;
-  /** It is over, whichever way. */
+  /** Called once, when the connection has ended for any reason. */
   readonly onOver: () => void;
 }
 
-/** Connect to an RTMP or RTMPS target, unless nothing may be sent there. */
+/** Connects to an RTMP or RTMPS target. Returns a sentence if the address is not allowed. */
 export function connectRtmp(settings: RtmpConnectionSettings): TargetConnection | string {
   const { outbound, url } = settings;
   const address = rtmpAddressOf(url);
@@ -50,7 +50,7 @@ class RtmpConnection implements TargetConnection {
   readonly #client: RtmpPublishClient;
   readonly #deadline: Timer;
   #received = 0;
-  /** When `#received` began to count. */
+  /** Start of the interval that `#received` counts. */
   #receivingSince = 0;
   #isPublishing = false;
   #isOver = false;
@@ -69,7 +69,7 @@ class RtmpConnection implements TargetConnection {
     this.#socket = socket;
     this.#client = client;
     this.#deadline = clock.after(CONNECT_MS, () =>
-      this.#lose(`The target did not take the stream within ${CONNECT_MS / 1000} s.`),
+      this.#lose(`The target did not accept the stream within ${CONNECT_MS / 1000} s.`),
     );
     socket.once(address.isSecure ? "secureConnect" : "connect", () => client.start(CRYPTO));
     socket.on("data", (bytes) => this.#receive(client, bytes));
@@ -119,17 +119,18 @@ class RtmpConnection implements TargetConnection {
       this.#receivingSince = now;
     }
     this.#received += bytes.byteLength;
-    if (this.#received > MAX_BYTES_A_LOOK) return this.#lose("The target sends more than an RTMP server has to say.");
+    if (this.#received > MAX_BYTES_A_LOOK) return this.#lose("The target sends more data than an RTMP server should.");
     try {
       client.push(bytes);
     } catch (error) {
-      if (!(error instanceof FormatError)) this.#settings.log.error({ err: error }, "could not read a target's answer");
+      if (!(error instanceof FormatError))
+        this.#settings.log.error({ err: error }, "could not parse a target's response");
       this.#lose("The target does not speak RTMP.");
     }
   }
 
   #lose(reason: string): void {
-    this.#fail({ reason, mayHeal: true });
+    this.#fail({ reason, isTemporary: true });
   }
 
   #fail(failure: TargetFailure): void {
@@ -146,5 +147,5 @@ class RtmpConnection implements TargetConnection {
   }
 }
 
-/** With a full stop at its end. */
+/** Adds a full stop unless the text ends with punctuation. */
 const sentenceOf = (words: string): string => (/[.!?…]$/.test(words) ? words : `${words}.`);

@@ -20,11 +20,11 @@ const FLV_CODECS = { avc: 7, hevc: fourCc("hvc1"), av1: fourCc("av01") };
 const FLV_AAC = 10;
 
 /**
- * RTMP messages in chunks. Each has a full header with its time on the session's timeline, so the same bytes serve every target that
- * gave its stream this number, whenever it joined.
+ * RTMP messages in chunks. Each message has a full header with the timeline's timestamp, so the same bytes serve every target with the same message
+ * stream id, whenever it joined.
  */
 export class RtmpFormat implements LineFormat {
-  /** Platforms hold back seconds, so they do not notice. */
+  /** Platforms buffer for seconds, so this delay does not matter. */
   readonly batchMs = 200;
   readonly #streamId: number;
   #tracks: LineTracks = { video: null, audio: null };
@@ -62,8 +62,8 @@ export class RtmpFormat implements LineFormat {
     const head =
       kind === "audio" ? AAC_FRAME_HEAD : videoFrameHead({ codec, isKeyframe: isIndependent, compositionTime });
     const ids = kind === "audio" ? AUDIO : VIDEO;
-    const room = pages.room(sizeOf(timestamp, head, data));
-    putMessage(room, 0, { ...ids, timestamp, streamId: this.#streamId }, head, data, CLIENT_CHUNK_SIZE);
+    const memory = pages.allocate(sizeOf(timestamp, head, data));
+    putMessage(memory, 0, { ...ids, timestamp, streamId: this.#streamId }, head, data, CLIENT_CHUNK_SIZE);
   }
 }
 
@@ -99,7 +99,7 @@ function metadataOf({ video, audio }: LineTracks): AmfObject {
   };
 }
 
-/** As Enhanced RTMP has codecs without a number in metadata. */
+/** The number that Enhanced RTMP uses in metadata for codecs without an FLV id. */
 function fourCc(text: string): number {
   return [...text].reduce((number, character) => number * 256 + character.charCodeAt(0), 0);
 }

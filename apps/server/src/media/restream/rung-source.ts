@@ -3,10 +3,10 @@ import { TICKS_PER_SECOND, type Track } from "../packet.ts";
 import type { Sample } from "../timeline/timeline-sink.ts";
 import type { RenditionSource } from "./broadcast-lines.ts";
 
-/** The sound waits for pictures that are being made: 10 s of it, far more than a ladder may be behind. */
+/** Audio frames that wait for video of the rung: 10 s, far more than a ladder may lag. */
 const MAX_WAITING = 500;
 
-/** A rung as targets get it: its pictures, and the sound of the source, which is there before them. */
+/** A rung as targets receive it: its video with the audio of the source, which arrives earlier. */
 export class RungSource implements RenditionSource {
   readonly #rung: Pick<SessionFeed, "attach">;
   readonly #source: Pick<SessionFeed, "attach">;
@@ -32,7 +32,7 @@ class RungWithSound {
   readonly #sink: FeedSink;
   #video: readonly Track[] = [];
   #audio: readonly Track[] = [];
-  /** Sound that the pictures have not reached. */
+  /** Audio that is ahead of the video. */
   #waiting: Sample[] = [];
   #rates: number[] = [];
 
@@ -78,7 +78,7 @@ class RungWithSound {
     for (const { data } of this.#waiting.splice(0)) data.release();
   }
 
-  /** Without pictures there is nothing to begin. */
+  /** A stretch starts only when there is video. */
   #begin(): void {
     if (this.#video.length > 0) this.#sink.stretch([...this.#video, ...this.#audio]);
   }

@@ -14,7 +14,7 @@ function withLadder(forTargets: readonly string[], isDefault = true) {
   return { admission, rig: new RestreamRig({ ladder }) };
 }
 
-/** The media that came at the newest target, in order: `v` or `a` and the milliseconds. */
+/** The media received by the newest target, in order: `v` or `a` and milliseconds. */
 function arrivedAt(rig: RestreamRig): [kind: "v" | "a", ms: number][] {
   const arrived: [kind: "v" | "a", ms: number][] = [];
   const reader = new ChunkReader((typeId, time, _stream, payload) => {
@@ -26,7 +26,7 @@ function arrivedAt(rig: RestreamRig): [kind: "v" | "a", ms: number][] {
   return arrived;
 }
 
-test("a target gets a rung's pictures with the source's sound, in one order of time, also behind a reconnect", async () => {
+test("a target gets a rung's video with the source's audio, ordered by time, even after a reconnect", async () => {
   const { rig } = withLadder([]);
   rig.targets.set([{ ...TARGET, profile: "180p0" }]);
   await rig.send({ seconds: 1 });
@@ -44,11 +44,11 @@ test("a target gets a rung's pictures with the source's sound, in one order of t
     expect(
       times.every((ms, index) => index === 0 || (ms > (times[index - 1] ?? 0) && ms - (times[index - 1] ?? 0) < 200)),
     ).toBe(true);
-  // A muxer of theirs waits for neither: sound never comes later than a picture of its time.
+  // Audio never arrives after video of a later time, so a receiving muxer need not wait.
   expect(arrived.every(([, ms], index) => index === 0 || ms >= (arrived[index - 1]?.[1] ?? 0) - 45)).toBe(true);
 });
 
-test("a rung that viewers are not given is made for a target, counted, and not listed", async () => {
+test("a rung only for a target is encoded and counted, but not listed for viewers", async () => {
   const without = withLadder([]);
   await without.rig.send({ seconds: 1 });
   const { rig, admission } = withLadder(["720p0"]);
@@ -61,7 +61,7 @@ test("a rung that viewers are not given is made for a target, counted, and not l
   expect(admission.budget.usedCores).toBeGreaterThan(without.admission.budget.usedCores + 0.4);
 });
 
-test("a rung of a refused ladder is no rendition that could be sent", async () => {
+test("a rung of a refused ladder cannot be sent", async () => {
   const admission = new TranscodeAdmission({ cores: 0, freeBytes: () => 1e12 });
   const ladder = { profiles: [SMALL], isDefault: false, forTargets: new Set<string>(), admission };
   const rig = new RestreamRig({ ladder });

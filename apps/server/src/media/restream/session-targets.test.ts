@@ -11,7 +11,7 @@ beforeEach(() => {
 const bytesOf = ({ written }: FakeTarget) => Buffer.concat(written);
 
 describe("a target", () => {
-  test("is online after two seconds in which it takes the stream, and tells what it took", async () => {
+  test("is online after it has read the stream for two seconds, and reports the bytes read", async () => {
     rig.targets.set([TARGET]);
     expect(rig.targets.reports).toEqual([
       {
@@ -33,7 +33,7 @@ describe("a target", () => {
     expect(report?.metrics?.activeSec).toBeGreaterThan(1);
   });
 
-  test("is offline after ten attempts, in its own words, and stays so", () => {
+  test("is offline after ten attempts, with its own reason, and stays offline", () => {
     rig.targets.set([TARGET]);
     for (let attempt = 0; attempt < 10; attempt++) {
       expect(rig.state).toBe("pending");
@@ -51,14 +51,14 @@ describe("a target", () => {
     expect(rig.changes.filter((change) => change.includes("("))).toEqual(["target-1 offline (error)"]);
   });
 
-  test("that an earlier holder of the session gave up is not tried again", () => {
+  test("that an earlier process of the session gave up is not retried", () => {
     rig.targets.set([{ ...TARGET, givenUp: "The key is wrong." }]);
     expect(rig.made).toEqual([]);
     expect(rig.targets.reports).toMatchObject([{ state: "offline", reason: "The key is wrong." }]);
     expect(rig.changes).toEqual([]);
   });
 
-  test("that is lost is tried again a second later, and later after each failure, however often it was online for a moment", async () => {
+  test("that is lost is retried after a second, with growing delays, even if it was briefly online", async () => {
     rig.targets.set([TARGET]);
     const waits: number[] = [];
     for (let time = 0; waits.length < 4; time++) {
@@ -80,7 +80,7 @@ describe("a target", () => {
     ]);
   });
 
-  test("that stops reading is lost after ten seconds", async () => {
+  test("that stops reading is disconnected after ten seconds", async () => {
     rig.targets.set([TARGET]);
     rig.newest.accept();
     await rig.send({ seconds: 4 });
@@ -92,7 +92,7 @@ describe("a target", () => {
     expect(rig.targets.reports).toMatchObject([{ reason: "The target has not read anything for 10 s." }]);
   });
 
-  test("is kept while the source is away, and connected to again only when there is something to send", async () => {
+  test("stays connected while the source is away, and reconnects only when there is media to send", async () => {
     rig.targets.set([TARGET]);
     rig.newest.accept();
     await rig.send({ seconds: 4 });
@@ -107,7 +107,7 @@ describe("a target", () => {
     expect(rig.made).toHaveLength(2);
   });
 
-  test("is told its end when the session ends", async () => {
+  test("is closed cleanly when the session ends", async () => {
     rig.targets.set([TARGET]);
     rig.newest.accept();
     await rig.send({ seconds: 4 });
@@ -121,10 +121,10 @@ describe("a target", () => {
 });
 
 describe("a target with a slate", () => {
-  /** Of a message with the source's sound. Silence is shorter. */
+  /** Matches messages with the source's audio; silent frames are shorter. */
   const SOUND_BYTES = 12;
 
-  /** Times in milliseconds of what a target got, and which pictures are keyframes. */
+  /** Timestamps in milliseconds of what a target received, with keyframes marked. */
   function messagesOf({ written }: FakeTarget) {
     const messages: { kind: "video" | "audio"; ms: number; size: number }[] = [];
     const reader = new ChunkReader((typeId, ms, _stream, payload) => {
@@ -138,7 +138,7 @@ describe("a target with a slate", () => {
   }
 
   test.each([true, false])(
-    "gets a picture a second and silence while the source is away, sound of its own: %s",
+    "gets one picture per second and silence while the source is away; source has audio: %s",
     async (audio) => {
       rig.targets.set([{ ...TARGET, slate: true }]);
       rig.newest.accept();
@@ -163,7 +163,7 @@ describe("a target with a slate", () => {
         expect(Math.min(...steps)).toBeGreaterThan(0);
         expect(Math.max(...steps)).toBeLessThanOrEqual(kind === "video" ? 1_600 : 45);
       }
-      // Sound and picture of the source lie to each other as they did before, 20 s and the margin later.
+      // Audio and video keep their offset, 20 s and the margin later.
       const [first, last] = ["video", "audio"].map(
         (kind) => all.filter((message) => message.kind === kind).at(-1)?.ms ?? 0,
       );
@@ -172,7 +172,7 @@ describe("a target with a slate", () => {
     },
   );
 
-  test("gets nothing of it where one source takes over from another", async () => {
+  test("gets no slate at a takeover", async () => {
     rig.targets.set([{ ...TARGET, slate: true }]);
     rig.newest.accept();
     await rig.send({ seconds: 4, frameBytes: 500 });
@@ -183,7 +183,7 @@ describe("a target with a slate", () => {
     expect(all.at(-1)?.ms).toBeLessThan(8_100);
   });
 
-  test("that joins while the source is away waits for the source, and others get nothing meanwhile", async () => {
+  test("that joins while the source is away waits for it, and targets without a slate get nothing", async () => {
     rig.targets.set([TARGET]);
     rig.newest.accept();
     await rig.send({ seconds: 4 });
@@ -201,7 +201,7 @@ describe("a target with a slate", () => {
 describe("the targets of a session", () => {
   const second: RestreamTarget = { ...TARGET, id: "target-2" };
 
-  test("come, change and go while it is live, each for itself", async () => {
+  test("are added, changed and removed independently while it is live", async () => {
     rig.targets.set([TARGET]);
     rig.newest.accept();
     await rig.send({ seconds: 4 });
@@ -224,7 +224,7 @@ describe("the targets of a session", () => {
     ]);
   });
 
-  test("share the bytes that they are sent", async () => {
+  test("share the serialized bytes", async () => {
     rig.targets.set([TARGET, second]);
     for (const target of rig.made) target.accept();
     await rig.send({ seconds: 2 });
@@ -233,7 +233,7 @@ describe("the targets of a session", () => {
     expect(one?.every((bytes, index) => bytes.buffer === other?.[index]?.buffer)).toBe(true);
   });
 
-  test("begin at the last keyframe, whenever they join", async () => {
+  test("start at the last keyframe, whenever they join", async () => {
     rig.targets.set([TARGET]);
     rig.newest.accept();
     await rig.send({ seconds: 3 });
@@ -244,7 +244,7 @@ describe("the targets of a session", () => {
     expect(first?.subarray(-1_000)).toEqual(late?.subarray(-1_000));
   });
 
-  test("that are slow lose only their own pictures, up to the next keyframe, and are told so", async () => {
+  test("that are slow skip only their own media, up to the next keyframe, with a reason", async () => {
     rig = new RestreamRig({ maxQueued: 20_000 });
     rig.targets.set([TARGET, second]);
     for (const target of rig.made) target.accept();
@@ -261,21 +261,21 @@ describe("the targets of a session", () => {
     expect(rig.targets.reports).toMatchObject([
       {
         state: "online",
-        reason: expect.stringMatching(/^The target reads too slowly: \d+\.\d s of the stream were left out\.$/),
+        reason: expect.stringMatching(/^The target reads too slowly: \d+\.\d s of the stream were skipped\.$/),
       },
       { state: "online", reason: null },
     ]);
     expect(rig.sent.skippedMs).toBeGreaterThan(2_000);
   });
 
-  test("get the bytes as they were written, however late they read them, in memory that is used again", async () => {
+  test("get unchanged bytes from reused memory, however late they read them", async () => {
     rig.targets.set([TARGET, second]);
     for (const target of rig.made) target.accept();
     const [late, steady] = rig.made;
     if (!late || !steady) throw new Error("two were connected to");
     late.isReading = false;
     for (let second = 0; second < 60; second++) {
-      // 4 Mbit/s, of which the late one has two to eight seconds to read.
+      // 4 Mbit/s, so the late target has two to eight seconds to read.
       await rig.send({ seconds: 1, gopSeconds: 1, clockAt: second, frameBytes: 16_000 });
       if (second % 6 === 5) late.take(late.queuedBytes - 1_000_000);
     }
@@ -285,7 +285,7 @@ describe("the targets of a session", () => {
     expect(rig.memory.made).toBeLessThan(24);
   });
 
-  test("are asked for again while nobody can tell, and an older answer is none", async () => {
+  test("are queried again while unavailable, and outdated answers are ignored", async () => {
     const answers: ((targets: readonly RestreamTarget[]) => void)[] = [];
     rig.asked = () => Promise.reject(new Error("the database is away"));
     await rig.targets.refresh();
@@ -298,7 +298,7 @@ describe("the targets of a session", () => {
     expect(rig.changes).toEqual(["target-2 pending 1"]);
   });
 
-  test("that want a rendition that is not made are told so, once that is known", async () => {
+  test("that want a rendition that does not exist get a reason, once this is known", async () => {
     rig.targets.set([{ ...TARGET, profile: "720p0" }]);
     rig.newest.accept();
     rig.pass(1_000);
@@ -309,8 +309,8 @@ describe("the targets of a session", () => {
   });
 });
 
-describe("the source's parts come when they would without targets", () => {
-  /** When each part was there, and how large it is. */
+describe("the source's parts are published on time despite targets", () => {
+  /** When each part was published, and its size. */
   async function partsOf(
     prepare: (rig: RestreamRig) => void,
     misbehave: (rig: RestreamRig) => void,

@@ -8,15 +8,15 @@ import { type SentToTargets, TargetBroadcast } from "./target-broadcast.ts";
 import type { ConnectTarget } from "./target-connection.ts";
 import type { TargetEvent, TargetStatus } from "./target-status.ts";
 
-/** Targets are asked this often how much they took. */
+/** Interval at which targets' progress is checked. */
 const LOOK_MS = 500;
 const ASK_AGAIN_MS = { first: 1_000, most: 30_000 };
 
-/** A node's means to forward broadcasts. */
+/** A node's resources for forwarding broadcasts. */
 export interface RestreamResources {
-  /** The way to the targets of a project, of whose connections there are so many at a time. */
+  /** Connects to targets on behalf of a project, within its connection limit. */
   connectFor(projectId: string): ConnectTarget;
-  /** Bytes that may wait for one target now. */
+  /** Current limit of the bytes queued for one target. */
   readonly maxQueued: () => number;
   readonly sent: SentToTargets;
   readonly memory: LineMemory;
@@ -27,21 +27,21 @@ export interface SessionTargetsSettings extends Omit<RestreamResources, "connect
   readonly clock: Clock;
   readonly log: Log;
   readonly findRendition: FindRendition;
-  /** The targets as the stream names them now. Rejects while nobody can tell. */
+  /** Queries the stream's current targets. Rejects while they are unavailable. */
   readonly ask: () => Promise<readonly RestreamTarget[]>;
   readonly onChange: (target: RestreamTarget, status: TargetStatus, event: TargetEvent) => void;
 }
 
-/** Where one session is forwarded to. The targets come and go while it is live; each has its own broadcast. */
+/** The multistream targets of one session. They may change while it is live; each has its own broadcast. */
 export class SessionTargets {
   readonly #settings: SessionTargetsSettings;
   readonly #lines: BroadcastLines;
   readonly #broadcasts = new Map<string, TargetBroadcast>();
-  /** Why targets were given up, by key: they stay so until the session ends, named or not. */
+  /** Reasons for which targets were given up, by key. They stay given up until the session ends, even if removed and added again. */
   readonly #givenUp = new Map<string, string>();
   readonly #backOff = new BackOff(ASK_AGAIN_MS.first, ASK_AGAIN_MS.most);
   #askAgain: Timer | null = null;
-  /** Counts questions: the answer to an older one is none. */
+  /** Counts queries, so that outdated answers are ignored. */
   #asked = 0;
   #isFlowing = false;
   #isOver = false;
@@ -52,19 +52,19 @@ export class SessionTargets {
     this.#lines = new BroadcastLines(settings.findRendition, settings.memory);
   }
 
-  /** How each of them is doing. */
+  /** Reports of all targets. */
   get reports(): TargetReport[] {
     return [...this.#broadcasts.values()].flatMap(({ report }) => report ?? []);
   }
 
-  /** The states that are told at once when they change. */
-  get news(): string {
-    let news = "";
-    for (const broadcast of this.#broadcasts.values()) news += `${broadcast.news},`;
-    return news;
+  /** Changes of this string are reported immediately. */
+  get urgentState(): string {
+    let urgentState = "";
+    for (const broadcast of this.#broadcasts.values()) urgentState += `${broadcast.urgentState},`;
+    return urgentState;
   }
 
-  /** Forward to these from now on. */
+  /** Sets the targets to forward to. */
   set(targets: readonly RestreamTarget[]): void {
     if (this.#isOver) return;
     const wanted = new Map(targets.map((target) => [keyOf(target), target]));
@@ -76,7 +76,7 @@ export class SessionTargets {
     for (const [key, target] of wanted) this.#start(key, target);
   }
 
-  /** The stream's targets have changed, or may have. */
+  /** Queries the targets again, because they may have changed. */
   async refresh(): Promise<void> {
     this.#askAgain?.cancel();
     const question = ++this.#asked;
@@ -93,13 +93,13 @@ export class SessionTargets {
     }
   }
 
-  /** Whether the source is there. Targets keep their connections while it is away. */
+  /** Whether the source is present. Targets stay connected while it is away. */
   flow(isFlowing: boolean): void {
     this.#isFlowing = isFlowing;
     for (const broadcast of this.#broadcasts.values()) broadcast.connectIfIdle();
   }
 
-  /** To be called every 50 ms. */
+  /** Call every 50 ms. */
   tick(): void {
     if (this.#broadcasts.size === 0) return;
     const now = this.#settings.clock.monotonic();
@@ -109,7 +109,7 @@ export class SessionTargets {
     for (const broadcast of this.#broadcasts.values()) broadcast.look();
   }
 
-  /** The session is over. */
+  /** Ends all broadcasts with the session. */
   end(): void {
     if (this.#isOver) return;
     this.#lines.flush();
@@ -145,7 +145,7 @@ export class SessionTargets {
   }
 }
 
-/** A stream may send several of its renditions to one target. */
+/** A stream may send several renditions to the same target. */
 const keyOf = ({ id, profile }: RestreamTarget): string => `${id} ${profile}`;
 
 const isSame = (a: RestreamTarget, b: RestreamTarget): boolean =>

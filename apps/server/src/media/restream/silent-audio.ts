@@ -3,10 +3,10 @@ import { type AacTrack, FIRST_AUDIO_TRACK, TICKS_PER_SECOND } from "../packet.ts
 
 const FRAME_SAMPLES = 1024;
 const SAMPLE_RATE = 48_000;
-/** More is a jump, not a step. */
+/** A larger distance is a jump of the timeline. */
 const MAX_FRAMES = 100;
 
-/** Most platforms end a broadcast that has no sound: this is what one without gets, AAC in stereo. */
+/** The audio track for broadcasts without audio, since most platforms end a broadcast without it: AAC, stereo. */
 export const SILENT_TRACK: AacTrack = {
   id: FIRST_AUDIO_TRACK,
   kind: "audio",
@@ -21,18 +21,18 @@ export const SILENT_TRACK: AacTrack = {
 
 export const SILENT_FRAME = silentAacFrame(SILENT_TRACK.channels);
 
-/** The times of silent frames beside a picture. They lie on one grid of the timeline, so that they go on where they stopped. */
+/** Times of silent frames alongside video. They are on a fixed grid of the timeline, so that frames continue seamlessly. */
 export class SilentAudio {
   readonly frameTicks: number;
   #next: number | null = null;
 
-  /** `fromTicks`: no frame begins before. */
+  /** `fromTicks`: no frame starts earlier. */
   constructor({ frameSamples, sampleRate }: AacTrack = SILENT_TRACK, fromTicks: number | null = null) {
     this.frameTicks = (frameSamples * TICKS_PER_SECOND) / sampleRate;
     if (fromTicks !== null) this.#next = Math.ceil(fromTicks / this.frameTicks);
   }
 
-  /** Call `emit` with the time of each frame that begins up to `ticks`. */
+  /** Calls `emit` with the start of each frame up to `ticks`. */
   until(ticks: number, emit: (ticks: number) => void): void {
     const last = Math.floor(ticks / this.frameTicks);
     if (this.#next === null || last - this.#next > MAX_FRAMES) this.#next = last;

@@ -1,13 +1,13 @@
 import { type Payload, TICKS_PER_SECOND } from "../packet.ts";
 import type { SilentAudio } from "./silent-audio.ts";
 
-/** The last picture is sent again this often. */
+/** Interval at which the last picture is repeated. */
 const PICTURE_TICKS = TICKS_PER_SECOND;
-/** A source that is back sooner, or from which another one takes over, was never away. */
+/** A source that returns sooner, or is taken over by another, gets no slate. */
 const AWAY_TICKS = TICKS_PER_SECOND;
 /**
- * The source goes on so much behind the slate: its first picture is decoded before it is shown, and must not be decoded before the slate's
- * last one. Silence lies between.
+ * Gap between the slate and the returning source, filled with silence: the source's first picture is decoded before it is shown, but must not be
+ * decoded before the slate's last one.
  */
 const MARGIN_TICKS = TICKS_PER_SECOND / 2;
 
@@ -17,16 +17,16 @@ export interface SlateOutput {
 }
 
 /**
- * What a target gets while the source is away, so that it does not end the broadcast: the source's last keyframe once a second, and silence.
- * That takes no time on the session's timeline, but it does at the target.
+ * What targets get while the source is away, so that they do not end the broadcast: the source's last keyframe once per second, and silence. The
+ * slate takes no time on the session's timeline, but it does at the target.
  */
 export class Slate {
   readonly #output: SlateOutput;
   #keyframe: Payload | null = null;
   #silence: SilentAudio | null = null;
-  /** Null while the source is there. */
+  /** Null while the source is present. */
   #beginTicks: number | null = null;
-  /** When time was first told since then. */
+  /** Monotonic time of the first tick since then. */
   #beganAtMs: number | null = null;
   #elapsedTicks = 0;
   #isShown = false;
@@ -36,20 +36,20 @@ export class Slate {
     this.#output = output;
   }
 
-  /** The newest picture that can be shown by itself. */
+  /** Keeps the newest keyframe. */
   keyframe(data: Payload): void {
     data.retain();
     this.#keyframe?.release();
     this.#keyframe = data;
   }
 
-  /** The tracks are others: earlier pictures do not fit them. */
+  /** The tracks have changed, and earlier pictures do not match them. */
   forget(): void {
     this.#keyframe?.release();
     this.#keyframe = null;
   }
 
-  /** The source is away, and the target has everything up to `ticks`. `silence` is null for a target without sound. */
+  /** The source is away, and the target has everything up to `ticks`. `silence` is null for a target without audio. */
   begin(ticks: number, silence: SilentAudio | null): void {
     this.#beginTicks = ticks;
     this.#beganAtMs = null;
@@ -59,7 +59,7 @@ export class Slate {
     this.#nextPictureTicks = ticks;
   }
 
-  /** Time has passed. */
+  /** Sends the pictures and silence that are due. */
   tick(nowMs: number): void {
     if (this.#beginTicks === null) return;
     this.#beganAtMs ??= nowMs;
@@ -73,7 +73,7 @@ export class Slate {
     this.#silence?.until(ticks, this.#output.silence);
   }
 
-  /** The source is back. Returns by how much later all that follows has to be sent. */
+  /** The source has returned. Returns the ticks by which everything that follows is delayed. */
   end(): number {
     const begin = this.#beginTicks;
     if (begin === null) return 0;

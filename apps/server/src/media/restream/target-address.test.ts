@@ -11,12 +11,12 @@ test.each([
     true,
   ],
   ["RTMP://user:word@live.example.com/app/key", "app", "rtmp://live.example.com/app", "key", false],
-])("%s has an application and a key", (url, app, tcUrl, streamName, isSecure) => {
+])("%s is split into application and key", (url, app, tcUrl, streamName, isSecure) => {
   expect(rtmpAddressOf(url)).toEqual({ app, tcUrl, streamName, isSecure });
 });
 
 test.each(["rtmp://live.example.com", "rtmp://live.example.com/app", "rtmp://live.example.com/app/", "srt://a/b/c"])(
-  "%s is none that a stream can be published to",
+  "%s is not an RTMP publish URL",
   (url) => expect(rtmpAddressOf(url)).toBeNull(),
 );
 
@@ -27,14 +27,14 @@ test.each([
   ["hello word5 at live.example.com", "hello … at live.example.com"],
   ["two\nlines\u0000 and\u202e more", "two lines and more"],
   ["", ""],
-])("%j is passed on as %j", (words, clean) => {
+])("%j is shown as %j", (words, clean) => {
   expect(cleanWords(words, "rtmp://user:word5@live.example.com/app/live_123abc?auth=s3cr%20t")).toBe(clean);
 });
 
-test("a short key is hidden, and a short name of an application is not", () => {
+test("a short key is hidden, a short application name is not", () => {
   expect(cleanWords("live: no such key abc", "rtmp://a.example/live/abc")).toBe("live: no such key …");
 });
 
-test("a long text is cut", () => {
+test("a long message is truncated", () => {
   expect(cleanWords("x".repeat(10_000), "rtmp://a/b/c").length).toBeLessThan(210);
 });

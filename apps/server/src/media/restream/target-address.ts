@@ -1,16 +1,16 @@
 import type { PublishAddress } from "@weir/formats/rtmp";
 
 const MAX_WORDS = 200;
-/** Shorter parts of an address are words that anybody may say: `app`, `live`. The stream key is one sooner. */
+/** Shorter parts of a URL are common words like `app` or `live`. For the stream key the limit is lower. */
 const MIN_SECRET = 5;
 const MIN_KEY = 3;
 
-/** A target's address in its parts. All of it but the host may be secret. */
+/** The parts of an RTMP URL. Everything but the host may be secret. */
 export interface RtmpAddress extends PublishAddress {
   readonly isSecure: boolean;
 }
 
-/** Null for what is no RTMP address, and for one without a stream key. The key is what stands behind the last slash, with its query. */
+/** Null for URLs that are not RTMP or have no stream key. The key is everything after the last slash, including the query. */
 export function rtmpAddressOf(url: string): RtmpAddress | null {
   const [, scheme = "", host = "", app = "", streamName = ""] =
     /^(rtmps?):\/\/([^/]+)\/([^?]*)\/([^/?][^/]*)$/i.exec(splitQuery(url)) ?? [];
@@ -27,14 +27,14 @@ export function rtmpAddressOf(url: string): RtmpAddress | null {
 
 const splitQuery = (url: string): string => url.split("?")[0] ?? "";
 
-/** A target's words, for people to read: one short line in which nothing of its address stands but its host. */
+/** Sanitizes a target's message for display: one short line without any part of its URL except the host. */
 export function cleanWords(words: string, url: string): string {
   let clean = words.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
   for (const secret of secretsOf(url)) clean = clean.replaceAll(new RegExp(escaped(secret), "giu"), "…");
   return clean.length > MAX_WORDS ? `${clean.slice(0, MAX_WORDS)}…` : clean;
 }
 
-/** The parts of an address, as they are and decoded, the longest first. */
+/** The parts of a URL, raw and decoded, longest first. */
 function secretsOf(url: string): string[] {
   const rest = url.replace(/^[a-z]+:\/\//i, "");
   const [hostAndUser = ""] = rest.split(/[/?]/);

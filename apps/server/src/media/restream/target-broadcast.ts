@@ -6,13 +6,13 @@ import type { ConnectTarget, TargetConnection, TargetFailure } from "./target-co
 import { TargetOutlet } from "./target-outlet.ts";
 import { nextTargetStatus, retryMs, type TargetEvent, type TargetInput, type TargetStatus } from "./target-status.ts";
 
-/** A target that took so much of the stream counts as online. */
+/** A target that has read for this long counts as online. */
 const ACCEPTED_MS = 2_000;
-/** A target that takes nothing for this long, while there is something to take, has stopped reading. */
+/** A target that reads nothing for this long while data is pending has stalled. */
 const STALLED_MS = 10_000;
-/** One that was online for less is tried again as late as one that never was. */
+/** After a shorter time online, the retry delay keeps growing. */
 const STEADY_MS = 60_000;
-/** How long it is told that media was left out. */
+/** How long a report mentions skipped media. */
 const SLOW_MS = 60_000;
 
 export interface TargetBroadcastSettings {
@@ -21,35 +21,35 @@ export interface TargetBroadcastSettings {
   readonly target: RestreamTarget;
   readonly connect: ConnectTarget;
   readonly lines: Pick<BroadcastLines, "join">;
-  /** Bytes that may wait for one target. */
+  /** Limit of the bytes queued for one target. */
   readonly maxQueued: () => number;
-  /** Whether there is media to send: without, no attempt is made. */
+  /** Whether there is media to send. Without it no connection is opened. */
   readonly isFlowing: () => boolean;
-  /** Counts what targets take, and what is left out for them. */
+  /** Counts the bytes that targets read and the media skipped. */
   readonly sent: SentToTargets;
   readonly onChange: (status: TargetStatus, event: TargetEvent) => void;
 }
 
-/** Of all targets of a node, since its start. */
+/** Totals of all targets of a node since its start. */
 export interface SentToTargets {
   bytes: number;
   skippedMs: number;
 }
 
-/** A connection, as far as it has come. */
+/** The current connection and its progress. */
 interface Link {
   readonly connection: TargetConnection;
-  /** Null before the target takes the stream. */
+  /** Null until the target accepts the stream. */
   format: LineChoice["format"] | null;
   outlet: TargetOutlet | null;
   leave: (() => void) | null;
-  /** When the target took media for the first time, and lately; on the monotonic clock. */
+  /** When the target first and last read media, on the monotonic clock. */
   firstTakenAt: number | null;
   takenAt: number;
   taken: number;
 }
 
-/** One session's broadcast to one target: connections, one after the other, until it is stopped or given up. */
+/** One session's broadcast to one target: a sequence of connections until it is stopped or given up. */
 export class TargetBroadcast {
   readonly target: RestreamTarget;
   readonly #settings: TargetBroadcastSettings;
@@ -79,12 +79,12 @@ export class TargetBroadcast {
     return { target: { id, name, profile }, state, reason: this.#reason, metrics };
   }
 
-  /** The part of the report that is told at once when it changes. */
-  get news(): string {
+  /** Changes of this string are reported immediately. */
+  get urgentState(): string {
     return `${this.#status.state} ${this.#reason !== null}`;
   }
 
-  /** `givenUp`: why the session has given the target up already; it stays so. */
+  /** `givenUp`: why the session already gave up this target; it is then not retried. */
   start(givenUp: string | null): void {
     if (givenUp !== null) this.#status = { state: "offline", reason: givenUp };
     else {
@@ -93,7 +93,7 @@ export class TargetBroadcast {
     }
   }
 
-  /** There is media to send. */
+  /** Connects if there is media to send and no connection. */
   connectIfIdle(): void {
     const { connect, isFlowing, clock } = this.#settings;
     if (this.#status.state !== "pending" || this.#link || this.#retry || !isFlowing()) return;
@@ -109,14 +109,14 @@ export class TargetBroadcast {
     this.#link = { connection, format: null, outlet: null, leave: null, firstTakenAt: null, takenAt, taken: 0 };
   }
 
-  /** To be called every 500 ms or so: notices what a target takes, and what not. */
+  /** Checks the target's progress. Call about every 500 ms. */
   look(): void {
     const link = this.#link;
     if (!link) return;
     const now = this.#settings.clock.monotonic();
     if (!link.outlet) return this.#join(link);
     const { queuedBytes, takenBytes, skippedMs, refusal } = link.outlet;
-    if (refusal !== null) return this.#lose({ reason: refusal, mayHeal: false });
+    if (refusal !== null) return this.#lose({ reason: refusal, isTemporary: false });
     const { sent } = this.#settings;
     sent.bytes += Math.max(0, takenBytes - link.taken);
     sent.skippedMs += Math.max(0, skippedMs - this.#skippedMs);
@@ -126,7 +126,7 @@ export class TargetBroadcast {
     if (skippedMs !== this.#skippedMs) this.#slowAt = now;
     this.#skippedMs = skippedMs;
     if (now - link.takenAt >= STALLED_MS) {
-      this.#lose({ reason: `The target has not read anything for ${STALLED_MS / 1000} s.`, mayHeal: true });
+      this.#lose({ reason: `The target has not read anything for ${STALLED_MS / 1000} s.`, isTemporary: true });
     } else if (
       this.#status.state === "pending" &&
       link.firstTakenAt !== null &&
@@ -137,7 +137,7 @@ export class TargetBroadcast {
     }
   }
 
-  /** The broadcast to this target is over. */
+  /** Ends the broadcast to this target. */
   stop(): void {
     this.#retry?.cancel();
     this.#drop()?.close();
@@ -152,7 +152,7 @@ export class TargetBroadcast {
     const outlet = new TargetOutlet(link.connection, maxQueued);
     const joined = lines.join({ profile, videoOnly, slate, format }, outlet);
     if (joined === null) return;
-    if (typeof joined === "string") return this.#lose({ reason: joined, mayHeal: true });
+    if (typeof joined === "string") return this.#lose({ reason: joined, isTemporary: true });
     link.outlet = outlet;
     link.leave = () => {
       joined();
@@ -174,7 +174,7 @@ export class TargetBroadcast {
     });
   }
 
-  /** Let go of the connection, which is the caller's to end. */
+  /** Detaches the connection, which the caller must close. */
   #drop(): TargetConnection | null {
     const link = this.#link;
     this.#link = null;
@@ -206,6 +206,6 @@ export class TargetBroadcast {
   get #slowness(): string | null {
     if (this.#settings.clock.monotonic() - this.#slowAt >= SLOW_MS) return null;
     const seconds = (this.#skippedMs / 1000).toFixed(1);
-    return `The target reads too slowly: ${seconds} s of the stream were left out.`;
+    return `The target reads too slowly: ${seconds} s of the stream were skipped.`;
   }
 }

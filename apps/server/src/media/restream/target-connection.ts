@@ -1,31 +1,31 @@
 import type { LineFormat } from "./line-format.ts";
 
-/** Why a target has no connection, or no longer. */
+/** Why a target has no connection. */
 export interface TargetFailure {
-  /** For people to read. Nothing of the target's address stands in it. */
+  /** A sentence for people. It contains no part of the target's URL. */
   readonly reason: string;
-  /** Another attempt may succeed. */
-  readonly mayHeal: boolean;
+  /** True if a retry may succeed. */
+  readonly isTemporary: boolean;
 }
 
 export interface TargetConnectionHandler {
-  /** The target takes the broadcast in this format. Connections whose formats have the same key share their bytes. */
+  /** The target accepts the broadcast in this format. Connections whose formats have the same key share their bytes. */
   ready(format: { readonly key: string; create(): LineFormat }): void;
-  /** The connection is over. Told at most once, and not after `close` or `destroy`. */
+  /** The connection has ended. Called at most once, and not after `close` or `destroy`. */
   failed(failure: TargetFailure): void;
 }
 
-/** A way to a target, whatever its protocol. */
+/** A connection to a target, whatever its protocol. */
 export interface TargetConnection {
-  /** Of what was written, what the target has not taken yet. */
+  /** Bytes written that the target has not read yet. */
   readonly queuedBytes: number;
-  /** Keeps `bytes` until they are taken. */
+  /** References `bytes` until they are read. */
   write(bytes: Uint8Array): void;
-  /** The broadcast is over: what is queued may still be sent, for a moment. */
+  /** Ends the broadcast. Queued data may still be sent for a moment. */
   close(): void;
-  /** At once. */
+  /** Ends the connection immediately. */
   destroy(): void;
 }
 
-/** Opens a connection to an address that a customer gave. Never throws. */
+/** Opens a connection to a customer-supplied URL. Never throws. */
 export type ConnectTarget = (url: string, handler: TargetConnectionHandler) => TargetConnection;

@@ -3,18 +3,18 @@ import type { LineBatch, LineReader } from "./broadcast-line.ts";
 import type { TargetConnection } from "./target-connection.ts";
 
 /**
- * From a line to one target. Bytes that the target has not taken wait in its connection, up to a limit; beyond, media are left out up to
- * the next keyframe that finds room. So a slow target goes on with what is current, and costs the source and other targets nothing.
+ * Connects a line to one target. Unread bytes are queued in the connection up to a limit; beyond it, media is skipped until the next keyframe that
+ * fits. A slow target thus continues with current media and does not affect the source or other targets.
  */
 export class TargetOutlet implements LineReader {
   readonly #connection: TargetConnection;
   readonly #maxQueued: () => number;
-  /** Nothing is sent before the next keyframe. */
+  /** True while waiting for a keyframe. */
   #waits = true;
   #written = 0;
-  /** Runs that the target has not taken, each with how much was written up to its end. */
+  /** Runs not read yet, each with the total bytes written at its end. */
   readonly #untaken: { readonly run: Payload; readonly end: number }[] = [];
-  /** Null while nothing is left out, and before it began. */
+  /** Start of the media being skipped; null while nothing is skipped. */
   #skippedFromMs: number | null = null;
   #skippedMs = 0;
   #mediaTimeMs = 0;
@@ -25,7 +25,7 @@ export class TargetOutlet implements LineReader {
     this.#maxQueued = maxQueued;
   }
 
-  /** Bytes of media that the target took. */
+  /** Bytes of media that the target has read. */
   get takenBytes(): number {
     return Math.max(0, this.#written - this.#connection.queuedBytes);
   }
@@ -34,17 +34,17 @@ export class TargetOutlet implements LineReader {
     return this.#connection.queuedBytes;
   }
 
-  /** Why the target's protocol does not carry the broadcast; null where it does. */
+  /** Why the target's protocol does not support the broadcast; null if it does. */
   get refusal(): string | null {
     return this.#refusal;
   }
 
-  /** How far the media goes that was sent, in milliseconds of the timeline. */
+  /** End of the media sent, in milliseconds of the timeline. */
   get mediaTimeMs(): number {
     return this.#mediaTimeMs;
   }
 
-  /** Media that was left out because the target was too slow. */
+  /** Duration of the media skipped because the target was too slow. */
   get skippedMs(): number {
     return this.#skippedMs;
   }
@@ -68,7 +68,7 @@ export class TargetOutlet implements LineReader {
     this.#mediaTimeMs = mediaTimeMs;
   }
 
-  /** The connection is over. It may still read what it has not taken, so that is left to the garbage collector. */
+  /** The connection has ended. It may still read unread runs, so they are left to the garbage collector. */
   close(): void {
     this.#releaseTaken();
     this.#untaken.length = 0;
@@ -84,7 +84,7 @@ export class TargetOutlet implements LineReader {
     this.#connection.write(bytes);
   }
 
-  /** A target that keeps up takes it at once. */
+  /** A target that keeps up reads the run immediately. */
   #keepUntaken(run: Payload): void {
     if (this.queuedBytes === 0) return;
     run.retain();

@@ -10,8 +10,8 @@ const pending = (attempt: number, reason: string | null = null): TargetStatus =>
   reason,
 });
 const [wanted, accepted, unwanted]: TargetInput[] = [{ type: "wanted" }, { type: "accepted" }, { type: "unwanted" }];
-const lost: TargetInput = { type: "lost", reason: "reset", mayHeal: true };
-const refused: TargetInput = { type: "lost", reason: "refused", mayHeal: false };
+const lost: TargetInput = { type: "lost", reason: "reset", isTemporary: true };
+const refused: TargetInput = { type: "lost", reason: "refused", isTemporary: false };
 
 test.each<[TargetStatus, TargetInput | undefined, TargetStatus, string | null]>([
   [idle, wanted, pending(1), null],
@@ -25,7 +25,7 @@ test.each<[TargetStatus, TargetInput | undefined, TargetStatus, string | null]>(
   [pending(2, "reset"), unwanted, idle, "disconnected"],
   [offline, unwanted, idle, null],
   [idle, unwanted, idle, null],
-])("%j, %j: %j, told as %s", (status, input = lost, next, event) => {
+])("%j with %j becomes %j, event %s", (status, input = lost, next, event) => {
   expect(nextTargetStatus(status, input)).toEqual({ status: next, event });
 });
 
@@ -38,10 +38,10 @@ test.each([
   [offline, wanted],
   [offline, accepted],
   [offline, lost],
-])("%j takes no %j, and the error names both", (status, input = lost) => {
+])("%j with %j is impossible, and the error names both", (status, input = lost) => {
   expect(() => nextTargetStatus(status, input)).toThrow(`cannot take "${input.type}" while ${status.state}`);
 });
 
-test("waits twice as long after each failure, 30 s at most", () => {
+test("the retry delay doubles after each failure, up to 30 s", () => {
   expect([1, 2, 3, 4, 5, 6, 9].map(retryMs)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
 });

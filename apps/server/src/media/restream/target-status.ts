@@ -1,12 +1,13 @@
 /**
- * A multistream target in one session (docs/lifecycles.md). *pending* while a connection is being made, *online* while the target takes
- * the stream, *offline* when it is given up: nothing leaves that within the session.
+ * State of a multistream target in one session (docs/lifecycles.md): *pending* while connecting, *online* while the target accepts the stream,
+ * *offline* after it was given up, which is final for the session.
  */
 export type TargetStatus =
   | { readonly state: "idle" }
   | {
       readonly state: "pending";
-      readonly attempt: number /** Why the attempt before failed. */;
+      readonly attempt: number;
+      /** Why the previous attempt failed. */
       readonly reason: string | null;
     }
   | { readonly state: "online" }
@@ -15,21 +16,21 @@ export type TargetStatus =
 export type TargetInput =
   | { readonly type: "wanted" }
   | { readonly type: "accepted" }
-  /** `mayHeal`: another attempt may succeed. */
-  | { readonly type: "lost"; readonly reason: string; readonly mayHeal: boolean }
+  /** `isTemporary`: a retry may succeed. */
+  | { readonly type: "lost"; readonly reason: string; readonly isTemporary: boolean }
   | { readonly type: "unwanted" };
 
-/** The webhook event of a change; null for nothing. */
+/** The webhook event for a change; null for none. */
 export type TargetEvent = "connected" | "error" | "disconnected" | null;
 
 export const MAX_ATTEMPTS = 10;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
 
-/** How long to wait after so many failures in a row. */
+/** Delay before the next attempt after this many consecutive failures. */
 export const retryMs = (failures: number): number => Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), MAX_RETRY_MS);
 
-/** The next status, and what is told of it. Throws for a pair that cannot be, naming both. */
+/** The next status and its event. Throws for an impossible pair, naming both. */
 export function nextTargetStatus(
   status: TargetStatus,
   input: TargetInput,
@@ -44,9 +45,9 @@ export function nextTargetStatus(
       break;
     case "lost": {
       if (state !== "pending" && state !== "online") break;
-      const { reason, mayHeal } = input;
+      const { reason, isTemporary } = input;
       const attempt = state === "online" ? 1 : status.attempt + 1;
-      if (!mayHeal || attempt > MAX_ATTEMPTS) return { status: { state: "offline", reason }, event: "error" };
+      if (!isTemporary || attempt > MAX_ATTEMPTS) return { status: { state: "offline", reason }, event: "error" };
       return { status: { state: "pending", attempt, reason }, event: state === "online" ? "error" : null };
     }
     case "unwanted":

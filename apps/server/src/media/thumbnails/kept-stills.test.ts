@@ -4,7 +4,7 @@ import { KeptStills } from "./kept-stills.ts";
 
 const IMAGE = Uint8Array.of(1);
 
-test("all who want an image at the same moment share its making; one that is too old is made again", async () => {
+test("concurrent requests share one computation; an image that is too old is made again", async () => {
   const clock = new ManualClock(0);
   const stills = new KeptStills(clock);
   let made = 0;
@@ -22,7 +22,7 @@ test("all who want an image at the same moment share its making; one that is too
   expect(made).toBe(2);
 });
 
-test("one that could not be made is tried again after 2 s, one that failed at once", async () => {
+test("a missing image is retried after 2 s, a rejected one immediately", async () => {
   const clock = new ManualClock(0);
   const stills = new KeptStills(clock);
   let tries = 0;

@@ -1,11 +1,11 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../platform/clock.ts";
 
-/** Of all images together. */
+/** Limit for all images together. */
 const MAX_BYTES = 32 * 1024 * 1024;
-/** Beside its bytes. */
+/** Memory per image besides its bytes. */
 const ENTRY_BYTES = 200;
-/** An image that could not be made is tried again after this time: a stream may have had no picture yet, or its store may have been away. */
+/** After this time a failed image is retried: the stream may have had no picture yet, or the store may have been unavailable. */
 const NONE_MS = 2_000;
 
 interface Kept<Image> {
@@ -13,7 +13,7 @@ interface Kept<Image> {
   readonly madeAt: number;
 }
 
-/** Images that were made, as many as fit. All who want the same one at the same moment share its making. */
+/** A cache of images. Concurrent requests for the same image share one computation. */
 export class KeptStills<Image extends { readonly byteLength: number } = Uint8Array> {
   readonly #clock: Clock;
   readonly #kept = new LRUCache<string, Kept<Image>>({
@@ -26,7 +26,7 @@ export class KeptStills<Image extends { readonly byteLength: number } = Uint8Arr
     this.#clock = clock;
   }
 
-  /** The image under this key, made again when it is older than `maxAgeMs`. */
+  /** The image under this key, made anew if older than `maxAgeMs`. */
   async get(key: string, maxAgeMs: number, make: () => Promise<Image | null>): Promise<Image | null> {
     const kept = this.#kept.get(key);
     const stands = kept?.image ? maxAgeMs : Math.min(maxAgeMs, NONE_MS);

@@ -6,10 +6,10 @@ import type { StillFormat } from "../transcode/index.ts";
 import { KeptStills } from "./kept-stills.ts";
 import type { Keyframe, StillMaker } from "./still-maker.ts";
 
-/** A stream's picture is decoded once in so much time, however many ask. */
+/** Minimum interval between decodes of a stream's picture, however many viewers request it. */
 export const LIVE_STILL_MS = 5_000;
 const SHAPE = { maxWidth: 640, maxHeight: 360 } as const;
-/** A rendition of less is not worth looking at. */
+/** A smaller rendition is only used if there is no larger one. */
 const MIN_WIDTH = 320;
 
 export interface LiveSession {
@@ -17,7 +17,7 @@ export interface LiveSession {
   readonly listed: readonly ListedRendition[];
 }
 
-/** The newest picture of a live stream: of the smallest rendition that is large enough, so that a ladder spares decoding the source. */
+/** The newest picture of a live stream, from the smallest sufficiently large rendition, so that with a ladder the source need not be decoded. */
 export class LiveStills {
   readonly #maker: Pick<StillMaker, "make">;
   readonly #kept: KeptStills;
@@ -27,7 +27,7 @@ export class LiveStills {
     this.#kept = new KeptStills(clock);
   }
 
-  /** Null where there is no picture, or none that can be decoded by itself. */
+  /** Null if there is no independently decodable picture. */
   newest({ sessionId, listed }: LiveSession, format: StillFormat): Promise<Uint8Array | null> {
     return this.#kept.get(`${sessionId} ${format}`, LIVE_STILL_MS, async () => {
       const keyframe = newestKeyframe(listed);
@@ -51,7 +51,7 @@ function newestKeyframe(listed: readonly ListedRendition[]): Keyframe | null {
   return null;
 }
 
-/** A copy: the segment's memory is used again. */
+/** A copy, because the segment's memory is reused. */
 function keyframeOf({ init, parts }: LiveSegment): Keyframe | null {
   const [first] = parts;
   if (init?.track.kind !== "video" || !first?.isIndependent) return null;

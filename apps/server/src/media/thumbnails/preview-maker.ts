@@ -2,7 +2,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { frameToChild, type PreviewStart, type ToChild, type TranscodeChildren } from "../transcode/index.ts";
 
-/** Ten seconds of the largest source take a few. */
+/** Ten seconds of the largest source take a few seconds. */
 const MAX_MS = 30_000;
 
 export type PreviewPacket = Extract<ToChild, { type: "packet" }>;
@@ -13,22 +13,22 @@ export interface PreviewMakerSettings {
   readonly children: TranscodeChildren;
 }
 
-/** Makes animations of stretches of video, each in a child of its own, which is killed when it has answered or takes too long. */
+/** Makes animated previews, each in its own child, which is killed after it responds or times out. */
 export class PreviewMaker {
   readonly #settings: PreviewMakerSettings;
-  /** Give up each that is being made. */
+  /** Aborts the previews being made. */
   readonly #running = new Set<(reason: string) => void>();
 
   constructor(settings: PreviewMakerSettings) {
     this.#settings = settings;
   }
 
-  /** Null where nothing can be decoded, or its child dies of it. Rejects where the packets cannot be read. */
+  /** Null if nothing can be decoded or the child crashes. Rejects if reading `packets` fails. */
   async make(start: PreviewStart, packets: AsyncIterable<PreviewPacket>): Promise<Uint8Array | null> {
     const { clock, log, children } = this.#settings;
     const { promise: made, resolve } = Promise.withResolvers<Uint8Array | null>();
     const giveUp = (reason: string): void => {
-      log.warn({ reason }, "a preview of a video could not be made");
+      log.warn({ reason }, "could not make a preview of a video");
       resolve(null);
     };
     const child = children.start({

@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 const isJpeg = (image: Uint8Array | null) => image?.[0] === 0xff && image[1] === 0xd8;
 
-test("a keyframe that cannot be decoded costs its picture, one whose decoder breaks down its child; others are made", async () => {
+test("an undecodable keyframe fails alone, a decoder crash ends only the child; other images are made", async () => {
   expect(isJpeg(await maker.make(keyframe, SHAPE))).toBe(true);
   expect(await maker.make({ ...keyframe, data: Buffer.alloc(4_000, 0xff) }, SHAPE)).toBeNull();
   expect(isJpeg(await maker.make(keyframe, SHAPE))).toBe(true);

@@ -10,19 +10,19 @@ import {
   type TranscodeChildren,
 } from "../transcode/index.ts";
 
-/** One after the other, each some 10 ms. */
+/** Images are made one after the other, in about 10 ms each. */
 const MAX_WAITING = 64;
-/** A child that is so long at one picture is stuck. */
+/** A child that takes this long for one image hangs. */
 const MAX_JOB_MS = 4_000;
-/** A child costs some 80 MB. */
+/** A child takes about 80 MB, so it ends after this time without work. */
 const IDLE_MS = 60_000;
 
-/** A picture that can be decoded by itself. */
+/** An independently decodable picture. */
 export interface Keyframe {
   readonly codec: StillJob["codec"];
   /** The body of `avcC`, `hvcC` or `av1C`. */
   readonly config: Uint8Array;
-  /** One access unit: NAL units behind 4-byte lengths, or an AV1 temporal unit. */
+  /** One access unit: NAL units with 4-byte lengths, or an AV1 temporal unit. */
   readonly data: Uint8Array;
 }
 
@@ -35,7 +35,7 @@ export interface ImageShape {
 export type StillShape = Pick<StillJob, "maxWidth" | "maxHeight" | "format">;
 export type SheetShape = Omit<SheetJob, "id">;
 
-/** So many pictures wait already: try again in a moment. */
+/** Too many images are waiting; retry shortly. */
 export class TooManyStills extends Error {}
 
 interface Waiting {
@@ -50,8 +50,8 @@ export interface StillMakerSettings {
 }
 
 /**
- * Makes images of keyframes, one at a time, in a child of its own: no picture takes more than one core, and none that crashes its decoder
- * touches anything else. The child is started for the first picture and ends when none was wanted for a minute.
+ * Makes images from keyframes in a child process, one at a time: images use at most one core, and a crashing decoder affects nothing else. The child
+ * starts with the first image and ends after a minute without work.
  */
 export class StillMaker {
   readonly #settings: StillMakerSettings;
@@ -66,13 +66,13 @@ export class StillMaker {
     this.#settings = settings;
   }
 
-  /** Null where the picture cannot be decoded. Rejects with `TooManyStills`. */
+  /** Null if the picture cannot be decoded. Rejects with `TooManyStills`. */
   make({ codec, config, data }: Keyframe, shape: StillShape): Promise<Uint8Array | null> {
     const job = { codec, config: Buffer.from(config).toString("base64"), ...shape };
     return this.#ask((id) => frameToChild({ type: "still", job: { id, ...job }, data }));
   }
 
-  /** One JPEG of tiles that were made before, one behind the other in `tiles`. Null where none can be made. Rejects with `TooManyStills`. */
+  /** Makes one JPEG from previously made tiles, concatenated in `tiles`. Null on failure. Rejects with `TooManyStills`. */
   sheet(shape: SheetShape, tiles: Uint8Array): Promise<Uint8Array | null> {
     return this.#ask((id) => frameToChild({ type: "sheet", job: { id, ...shape }, data: tiles }));
   }
@@ -122,9 +122,9 @@ export class StillMaker {
       this.#finish(message.data.byteLength > 0 ? message.data : null);
   }
 
-  /** Without its child: the picture is not made, and the next one gets a fresh child. */
+  /** Ends the child. The current image fails, and the next one gets a new child. */
   #drop(reason: string): void {
-    if (this.#job) this.#settings.log.warn({ reason }, "a picture of a video could not be made");
+    if (this.#job) this.#settings.log.warn({ reason }, "could not make a thumbnail");
     this.#end();
     this.#finish(null);
   }

@@ -2,11 +2,11 @@ import { TooManyStills } from "./still-maker.ts";
 
 export interface StillTurnsSettings {
   readonly atATime: number;
-  /** More are refused. */
+  /** Beyond this, work is rejected. */
   readonly maxWaiting: number;
 }
 
-/** Lets so much work be done at a time; other work waits in the order in which it came. */
+/** Limits how much work runs at once; the rest waits in order of arrival. */
 export class StillTurns {
   readonly #settings: StillTurnsSettings;
   readonly #waiting: (() => void)[] = [];
@@ -26,7 +26,7 @@ export class StillTurns {
       return await work();
     } finally {
       const begin = this.#waiting.shift();
-      // The place is handed on, so that nobody who comes now gets in between.
+      // Passes the slot on, so that no newcomer takes it first.
       if (begin) begin();
       else this.#running--;
     }

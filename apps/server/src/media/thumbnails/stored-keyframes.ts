@@ -3,31 +3,31 @@ import type { ByteRange } from "../../platform/storage/object-store.ts";
 import type { MediaIndex, StoredRendition, StoredSegment } from "../../ports/index.ts";
 import type { Keyframe } from "./still-maker.ts";
 
-/** A keyframe of 100 Mbit/s is far smaller. */
+/** More than any keyframe, even at 100 Mbit/s. */
 const MAX_KEYFRAME_BYTES = 4 * 1024 * 1024;
 
-/** Where the bytes of stored media are read. */
+/** Reads the bytes of stored media. */
 export interface StoredBytes {
   read(key: string, range: ByteRange): AsyncIterable<Uint8Array>;
-  /** Null for one that is not there. */
+  /** Null for a missing object. */
   readInit(key: string): Promise<Uint8Array | null>;
 }
 
-/** Where a keyframe of stored media is: at the begin of a segment. */
+/** The location of a keyframe in stored media: the start of a segment. */
 export interface StoredKeyframe {
   readonly index: MediaIndex;
   readonly rendition: StoredRendition;
   readonly segment: StoredSegment;
 }
 
-/** The last keyframe at that time or before it, of the rendition for pictures of this width. Null where there is no picture. */
+/** The last keyframe at or before a time, in the rendition for images of this width. Null without video. */
 export function findKeyframe(index: MediaIndex, seconds: number, width: number): StoredKeyframe | null {
   const rendition = renditionFor(index, width);
   const segment = rendition && segmentAt(rendition, seconds);
   return segment && { index, rendition, segment };
 }
 
-/** Null where it cannot be decoded by itself, or is not there any more. */
+/** Null if it cannot be decoded independently or no longer exists. */
 export async function readKeyframe(
   bytes: StoredBytes,
   { index, rendition: { rendition, track }, segment }: StoredKeyframe,
@@ -48,7 +48,7 @@ export async function readKeyframe(
   return null;
 }
 
-/** The smallest that is large enough, else the largest; null where there are no pictures. */
+/** The smallest rendition that is wide enough, else the largest. Null without video. */
 export function renditionFor({ renditions }: MediaIndex, width: number): StoredRendition | null {
   const pictures = renditions
     .filter(({ track, segments }) => track.kind === "video" && segments.length > 0)
@@ -56,14 +56,14 @@ export function renditionFor({ renditions }: MediaIndex, width: number): StoredR
   return pictures.find(({ track }) => (track.width ?? 0) >= width) ?? pictures.at(-1) ?? null;
 }
 
-/** The last segment with a keyframe that begins at that time or before it, else the first behind it. */
+/** The last segment with a keyframe at or before a time, else the first one after it. */
 function segmentAt({ segments, track }: StoredRendition, seconds: number): StoredSegment | null {
   const ticks = seconds * track.timescale;
   let startTicks = 0;
   let found: StoredSegment | null = null;
   for (const segment of segments) {
     if (found && startTicks > ticks) break;
-    // What an earlier version recorded does not say.
+    // Recordings of earlier versions do not have `isIndependent`.
     if (!segment.gap && segment.isIndependent !== false) found = segment;
     startTicks += segment.durationTicks;
   }

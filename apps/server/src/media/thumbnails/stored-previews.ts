@@ -7,27 +7,27 @@ import type { PreviewMaker, PreviewPacket } from "./preview-maker.ts";
 import { StillTurns } from "./still-turns.ts";
 import { findKeyframe, type StoredBytes, type StoredKeyframe } from "./stored-keyframes.ts";
 
-/** Each takes a core for some seconds. */
+/** Each preview uses one core for several seconds. */
 const TURNS = { atATime: 2, maxWaiting: 8 } as const;
-/** Ten seconds of 25 Mbit/s: all of it waits in the child's pipe. A preview of more ends earlier. */
+/** Ten seconds at 25 Mbit/s, all of which waits in the child's pipe. A preview of more data is shortened. */
 const MAX_SOURCE_BYTES = 32 * 1024 * 1024;
 const TICKS_PER_SECOND = 90_000;
 
 export interface PreviewShape {
-  /** Seconds from the begin of the media. */
+  /** Seconds from the start of the media. */
   readonly start: number;
   readonly end: number;
   readonly width: number;
   readonly frameRate: number;
 }
 
-/** A segment and when it begins in what a player shows, in ticks of its rendition. */
+/** A segment and its start on the player's timeline, in ticks of its rendition. */
 interface Piece {
   readonly segment: StoredSegment;
   readonly shownAt: number;
 }
 
-/** Short animations of stored media, made when they are asked for and kept in memory. */
+/** Short animations of stored media, made on request and cached in memory. */
 export class StoredPreviews {
   readonly #maker: Pick<PreviewMaker, "make">;
   readonly #bytes: StoredBytes;
@@ -40,7 +40,7 @@ export class StoredPreviews {
     this.#kept = new KeptStills(clock);
   }
 
-  /** WebP. Null where there is no picture. Rejects with `TooManyStills`. */
+  /** An animated WebP. Null without video. Rejects with `TooManyStills`. */
   async of(index: MediaIndex, shape: PreviewShape): Promise<Uint8Array | null> {
     const first = findKeyframe(index, shape.start, shape.width);
     if (!first) return null;
@@ -75,7 +75,7 @@ export class StoredPreviews {
   }
 }
 
-/** What must be decoded from a keyframe to the end; it stops where another decoder configuration begins. */
+/** The segments to decode, from a keyframe to the end or to a change of the decoder configuration. */
 function piecesOf({ rendition: { segments, track }, segment: first }: StoredKeyframe, endSeconds: number): Piece[] {
   const pieces: Piece[] = [];
   let [shownAt, bytes] = [0, 0];

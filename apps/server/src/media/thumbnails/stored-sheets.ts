@@ -10,15 +10,15 @@ import { StillTurns } from "./still-turns.ts";
 import { findKeyframe, readKeyframe, type StoredBytes } from "./stored-keyframes.ts";
 import { SHEET, type Storyboard, sheetsOf } from "./storyboard.ts";
 
-/** Sheets are made one after the other: each takes some 2 MB and about a second. */
+/** Sheets are made one at a time: each takes about 2 MB and one second. */
 const TURNS = { atATime: 1, maxWaiting: 16 } as const;
-/** After so many pictures that cannot be decoded, the rest of a sheet stays black: each may have cost a child. */
+/** After this many undecodable pictures the rest of a sheet stays black, since each may have crashed a child. */
 const MAX_FAULTS = 3;
 
 export interface Sheet {
   readonly image: Uint8Array;
   readonly byteLength: number;
-  /** No picture is missing that might be there another time. */
+  /** False if a missing picture might be available later. */
   readonly isWhole: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface StoredSheetsSettings {
   readonly store: Pick<ObjectStore, "read" | "put">;
 }
 
-/** The sheets of storyboards. Each is made of keyframes when it is first asked for, and kept beside the media, with which it is deleted. */
+/** The sheets of storyboards. Each is made from keyframes on first request, and stored with the media, with which it is deleted. */
 export class StoredSheets {
   readonly #settings: StoredSheetsSettings;
   readonly #kept: KeptStills<Sheet>;
@@ -41,7 +41,7 @@ export class StoredSheets {
     this.#kept = new KeptStills(settings.clock);
   }
 
-  /** Null where there is no such sheet. Rejects with `TooManyStills`. */
+  /** Null if there is no such sheet. Rejects with `TooManyStills`. */
   async get(index: MediaIndex, board: Storyboard, nth: number): Promise<Sheet | null> {
     if (nth >= sheetsOf(board)) return null;
     const key = keyOf(index, board, nth);
@@ -66,13 +66,15 @@ export class StoredSheets {
     const shape = { columns: SHEET.columns, tileWidth: board.tile.width, tileHeight: board.tile.height };
     const image = await maker.sheet(shape, tiles);
     if (!image) return null;
-    // Not with a fault: the child may have been killed, and what is asked for after a restart may be whole.
+    // A sheet with a missing picture is not stored: its child may have been killed, and after a restart it may be complete.
     if (faults === 0)
-      await store.put(key, image).catch((error: unknown) => log.warn({ err: error, key }, "a sheet was not kept"));
+      await store
+        .put(key, image)
+        .catch((error: unknown) => log.warn({ err: error, key }, "could not store a storyboard sheet"));
     return sheetOf(image, faults === 0);
   }
 
-  /** One behind the other; black for each that cannot be made. */
+  /** The tiles, concatenated; black where none can be made. */
   async #tiles(
     index: MediaIndex,
     { starts, tile }: Storyboard,
@@ -101,7 +103,7 @@ function sheetOf(image: Uint8Array, isWhole: boolean): Sheet {
   return { image, byteLength: image.byteLength, isWhole };
 }
 
-/** The name says how the sheet is laid out: laid out in another way it is another object. */
+/** The key contains the layout, so that a different layout is a different object. */
 function keyOf({ keyPrefix }: MediaIndex, { starts, tile: { width, height } }: Storyboard, nth: number): string {
   return `${keyPrefix}storyboard/${width}x${height}-${starts.length}/${nth}.jpg`;
 }

@@ -4,7 +4,7 @@ import { KeptStills } from "./kept-stills.ts";
 import type { ImageShape, StillMaker } from "./still-maker.ts";
 import { findKeyframe, readKeyframe, type StoredBytes } from "./stored-keyframes.ts";
 
-/** Pictures of stored media: the keyframe that a segment begins with. */
+/** Thumbnails of stored media: the keyframe at the start of a segment. */
 export class StoredStills {
   readonly #maker: Pick<StillMaker, "make">;
   readonly #bytes: StoredBytes;
@@ -16,7 +16,7 @@ export class StoredStills {
     this.#kept = new KeptStills(clock);
   }
 
-  /** The picture at a time, or at the last keyframe before it. Null where there is no picture. */
+  /** The picture at a time, or at the last keyframe before it. Null without video. */
   async at(index: MediaIndex, seconds: number, shape: ImageShape): Promise<Uint8Array | null> {
     const found = findKeyframe(index, seconds, shape.maxWidth);
     if (!found) return null;

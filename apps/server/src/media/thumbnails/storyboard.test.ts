@@ -28,12 +28,12 @@ test.each([
   ["eight minutes", 480, 100, 1],
   ["an hour", 3_600, 720, 8],
   ["twelve hours", 43_200, 1_000, 10],
-])("%s has a picture for every few seconds, in few sheets", (_length, seconds, pictures, sheets) => {
+])("a storyboard of %s has a picture every few seconds, in few sheets", (_length, seconds, pictures, sheets) => {
   const board = boardOf(media(seconds));
   expect([board.starts.length, sheetsOf(board), board.endSeconds]).toEqual([pictures, sheets, seconds]);
 });
 
-test("the picture behind the last of a row is in the next row, and that behind the last of a sheet in the next sheet", () => {
+test("pictures fill rows, then sheets", () => {
   const text = storyboardText(boardOf(media(3_600)), "");
   const places = text.match(/storyboard.*/g) ?? [];
   expect([places[9], places[10], places[99], places[100]]).toEqual([
@@ -48,6 +48,6 @@ test.each([
   ["upright", { width: 720, height: 1280 }, { width: 90, height: 160 }],
   ["square", { width: 500, height: 500 }, { width: 160, height: 160 }],
   ["unknown", {}, { width: 160, height: 90 }],
-])("tiles of pictures that are %s have their shape", (_shape, size, tile) => {
+])("tiles of a video that is %s have its aspect ratio", (_shape, size, tile) => {
   expect(boardOf(media(60, size)).tile).toEqual(tile);
 });

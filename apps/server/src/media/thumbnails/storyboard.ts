@@ -1,13 +1,13 @@
 import type { MediaIndex } from "../../ports/index.ts";
 import { renditionFor } from "./stored-keyframes.ts";
 
-/** Tiles of one sheet. */
+/** Layout of one sheet. */
 export const SHEET = { columns: 10, tiles: 100 } as const;
-/** Of one storyboard, however long the media are. */
+/** Limit per storyboard, however long the media. */
 const MAX_SHEETS = 10;
-/** Apart in long media, and in media so short that one sheet has them all. */
+/** Seconds between pictures: `most` in long media, `least` in media that fit on one sheet. */
 const SECONDS_APART = { most: 5, least: 1 } as const;
-/** A tile fits into a square of so many pixels. */
+/** A tile fits into a square of this many pixels. */
 const TILE_SIDE = 160;
 const ASPECT_UNKNOWN = { width: 16, height: 9 } as const;
 
@@ -16,14 +16,14 @@ export interface TileSize {
   readonly height: number;
 }
 
-/** When each picture of a storyboard begins, and when the last ends, in seconds: each at a segment's begin. */
+/** The start of each picture of a storyboard and the end of the last, in seconds. Each is at a segment's start. */
 export interface Storyboard {
   readonly starts: readonly number[];
   readonly endSeconds: number;
   readonly tile: TileSize;
 }
 
-/** Null where there are no pictures. */
+/** Null without video. */
 export function storyboardOf(index: MediaIndex): Storyboard | null {
   const rendition = renditionFor(index, 0);
   if (!rendition) return null;
@@ -39,12 +39,15 @@ export function storyboardOf(index: MediaIndex): Storyboard | null {
   return { starts, endSeconds: at, tile: tileOf(track.width && track.height ? (track as TileSize) : ASPECT_UNKNOWN) };
 }
 
-/** How many sheets have its pictures. */
+/** Number of sheets. */
 export function sheetsOf({ starts }: Storyboard): number {
   return Math.ceil(starts.length / SHEET.tiles);
 }
 
-/** As WebVTT: a place in a sheet for each span of time, its address relative to the list. `query` goes behind each, with its question mark. */
+/**
+ * The storyboard as WebVTT: a sheet region for each time span, with URLs relative to the list. `query` is appended to each URL, including its
+ * question mark.
+ */
 export function storyboardText({ starts, endSeconds, tile: { width, height } }: Storyboard, query: string): string {
   const cues = starts.map((start, nth) => {
     const end = starts[nth + 1] ?? endSeconds;

@@ -2,7 +2,7 @@ import { isIPv6 } from "node:net";
 import koffi from "koffi";
 import type { SrtCall } from "./srt-protocol.ts";
 
-/** The names of the library in Debian and its relatives, elsewhere on Linux, and on macOS. */
+/** Library names on Debian and its derivatives, other Linux distributions, and macOS. */
 const NAMES = [
   "libsrt-gnutls.so.1.5",
   "libsrt-openssl.so.1.5",
@@ -13,23 +13,23 @@ const NAMES = [
   "/usr/local/lib/libsrt.dylib",
 ];
 
-/** SRT_SOCKOPT of srt.h. */
+/** SRT_SOCKOPT in srt.h. */
 const OPTION = {
   ...{ sendWaits: 1, receiveWaits: 2, passphrase: 26, keyBytes: 27, sendDropDelay: 32, connectMs: 36 },
   ...{ peerLatency: 44, streamId: 46 },
 };
-/** SRT_SOCKSTATUS of srt.h. */
+/** SRT_SOCKSTATUS in srt.h. */
 const STATE = { connecting: 4, connected: 5 };
-/** MJ_AGAIN: what was asked would have to wait. */
+/** SRT_EASYNCSND: the call would block. */
 const WOULD_WAIT = 6_001;
 const CONNECT_MS = 5_000;
-/** AF_INET6 differs between systems. */
+/** AF_INET6 differs between operating systems. */
 const FAMILY = { inet: 2, inet6: process.platform === "darwin" ? 30 : 10 };
 const NEVER_DROP = -1;
 
 export type SrtState = "connecting" | "connected" | "over";
 
-/** The part of libsrt that sends. Sockets are numbers; no call waits. */
+/** Bindings for sending with libsrt. Sockets are numbers; no call blocks. */
 export class Libsrt {
   readonly #call: ReturnType<typeof bind>;
   readonly #blocks = Buffer.alloc(8);
@@ -40,28 +40,28 @@ export class Libsrt {
     call.startup();
   }
 
-  /** Null where the library is not on this machine. */
+  /** Null if the library is not installed. */
   static load(): Libsrt | null {
     for (const name of NAMES) {
       try {
         return new Libsrt(bind(koffi.load(name)));
       } catch {
-        // Not by this name.
+        // Try the next name.
       }
     }
     return null;
   }
 
-  /** Begin to connect. Returns the socket, or the sentence why it cannot even be tried. */
+  /** Starts to connect. Returns the socket, or a sentence if that failed immediately. */
   connect({ address, port, streamId, passphrase, keyBytes, latencyMs }: SrtCall): number | string {
     const socket = this.#call.createSocket();
-    if (socket < 0) return `no SRT socket could be made (${this.#call.lastErrorText()})`;
+    if (socket < 0) return `no SRT socket could be created (${this.#call.lastErrorText()})`;
     const isSet = [
       this.#set(socket, OPTION.receiveWaits, 0),
       this.#set(socket, OPTION.sendWaits, 0),
       this.#set(socket, OPTION.connectMs, CONNECT_MS),
       this.#set(socket, OPTION.peerLatency, latencyMs),
-      // What is late is left out by the one who fills the queue, up to a keyframe. The library would leave out any packet.
+      // The queue's owner drops late media up to the next keyframe. The library would drop arbitrary packets.
       this.#set(socket, OPTION.sendDropDelay, NEVER_DROP),
       streamId === "" || this.#set(socket, OPTION.streamId, streamId),
       keyBytes === 0 || this.#set(socket, OPTION.keyBytes, keyBytes),
@@ -71,7 +71,7 @@ export class Libsrt {
     if (isSet && this.#call.connect(socket, name, name.length) >= 0) return socket;
     const why = this.#call.lastErrorText();
     this.close(socket);
-    return `the connection could not be made (${why})`;
+    return `the connection could not be started (${why})`;
   }
 
   stateOf(socket: number): SrtState {
@@ -80,19 +80,19 @@ export class Libsrt {
     return state <= STATE.connecting ? "connecting" : "over";
   }
 
-  /** `sent`, `full` for what has to be tried again later, or `over`. */
+  /** `full` means: retry later. */
   send(socket: number, message: Uint8Array): "sent" | "full" | "over" {
     if (this.#call.send(socket, message, message.byteLength) >= 0) return "sent";
     return this.#call.lastError(null) === WOULD_WAIT ? "full" : "over";
   }
 
-  /** Bytes that were sent and that the target has not confirmed. */
+  /** Bytes sent but not yet acknowledged by the target. */
   unconfirmed(socket: number): number {
     if (this.#call.getSendBuffer(socket, this.#blocks, this.#bytes) < 0) return 0;
     return Number(this.#bytes.readBigUInt64LE());
   }
 
-  /** SRT_REJECT_REASON of srt.h, from 1000 on given by the target itself. */
+  /** SRT_REJECT_REASON in srt.h; codes from 1000 on come from the target itself. */
   rejectionOf(socket: number): number {
     return this.#call.getRejectReason(socket);
   }
@@ -123,7 +123,7 @@ function bind(library: ReturnType<typeof koffi.load>) {
   };
 }
 
-/** A `sockaddr_in`, or a `sockaddr_in6`. */
+/** A `sockaddr_in` or `sockaddr_in6`. */
 function socketName(address: string, port: number): Buffer {
   const is6 = isIPv6(address);
   const name = Buffer.alloc(is6 ? 28 : 16);
@@ -136,7 +136,7 @@ function socketName(address: string, port: number): Buffer {
   return name;
 }
 
-/** The eight groups of an IPv6 address, however it is written. */
+/** The eight groups of an IPv6 address in any notation. */
 function groupsOf(address: string): number[] {
   const { hostname } = new URL(`http://[${address}]`);
   const [left = [], right = []] = hostname

@@ -1,7 +1,7 @@
 import type { Libsrt } from "./libsrt.ts";
 import { rejectionSentence } from "./srt-rejection.ts";
 
-/** What a message of SRT's live mode takes of a transport stream: seven packets. */
+/** Payload of one SRT live message: seven transport stream packets. */
 const MESSAGE_BYTES = 7 * 188;
 
 export interface SrtCallerEvents {
@@ -9,13 +9,13 @@ export interface SrtCallerEvents {
   failed(reason: string): void;
 }
 
-/** One connection to a target, in the child: what it was given waits here until the library has room for it. */
+/** One connection to a target, in the child. Data waits here until the library can accept it. */
 export class SrtCaller {
   readonly #srt: Libsrt;
   readonly #socket: number;
   readonly #events: SrtCallerEvents;
   readonly #queue: Uint8Array[] = [];
-  /** Of the first piece of the queue, how much is sent. */
+  /** Bytes of the first queued piece already sent. */
   #offset = 0;
   #sent = 0;
   #isConnected = false;
@@ -28,7 +28,7 @@ export class SrtCaller {
     this.#events = events;
   }
 
-  /** Of all that was given, the bytes that the target has confirmed. */
+  /** Bytes that the target has acknowledged. */
   get taken(): number {
     return this.#sent - Math.min(this.#sent, this.#srt.unconfirmed(this.#socket));
   }
@@ -43,7 +43,7 @@ export class SrtCaller {
     if (this.#isConnected) this.#send();
   }
 
-  /** To be called every few milliseconds. */
+  /** Call every few milliseconds. */
   look(): void {
     if (this.#isOver) return;
     const state = this.#srt.stateOf(this.#socket);
@@ -56,7 +56,7 @@ export class SrtCaller {
     if (this.#isClosing && this.#queue.length === 0 && this.#srt.unconfirmed(this.#socket) === 0) this.close();
   }
 
-  /** Close behind what is queued. */
+  /** Closes the connection after the queued data is sent. */
   finish(): void {
     if (this.#isConnected) this.#isClosing = true;
     else this.close();
@@ -85,7 +85,7 @@ export class SrtCaller {
 
   #fail(): void {
     const reason = this.#isConnected
-      ? "The target closed the connection, or no longer answers."
+      ? "The target closed the connection or stopped responding."
       : rejectionSentence(this.#srt.rejectionOf(this.#socket));
     this.close();
     this.#events.failed(reason);

@@ -3,9 +3,12 @@ import { Libsrt } from "./libsrt.ts";
 import { SrtCaller } from "./srt-caller.ts";
 import { type FromSrtChild, frameFromSrtChild, type ToSrtChild, toSrtChildReader } from "./srt-protocol.ts";
 
-/** The process that holds all connections over SRT: libsrt is native code, and reads packets of strangers. It ends with its input pipe. */
+/**
+ * The process with all SRT connections, separate because libsrt is native code that parses packets from strangers. It exits when its input pipe
+ * closes.
+ */
 
-/** libsrt's own threads send; so often they are given more, and asked how it goes. */
+/** libsrt sends in its own threads. At this interval they get more data and their state is checked. */
 const LOOK_MS = 10;
 const TELL_MS = 200;
 

@@ -7,7 +7,7 @@ import { type SrtAddress, srtAddressOf } from "./srt-address.ts";
 import type { SrtLink, SrtProcess } from "./srt-process.ts";
 import { TsFormat } from "./ts-format.ts";
 
-/** From the look-up of the name to the target's answer. The library gives up sooner. */
+/** From name resolution until the target responds. The library's own timeout is shorter. */
 const CONNECT_MS = 15_000;
 
 export interface SrtConnectionSettings {
@@ -17,11 +17,11 @@ export interface SrtConnectionSettings {
   readonly srt: Pick<SrtProcess, "connect">;
   readonly url: string;
   readonly handler: TargetConnectionHandler;
-  /** It is over, whichever way. */
+  /** Called once, when the connection has ended for any reason. */
   readonly onOver: () => void;
 }
 
-/** Connect to an SRT target, unless nothing may be sent there. */
+/** Connects to an SRT target. Returns a sentence if the address is not allowed. */
 export function connectSrt(settings: SrtConnectionSettings): TargetConnection | string {
   const { outbound, url } = settings;
   const refusal = outbound.refusalOf(url, FORWARD);
@@ -41,7 +41,7 @@ class SrtConnection implements TargetConnection {
   constructor(settings: SrtConnectionSettings, address: SrtAddress) {
     this.#settings = settings;
     this.#deadline = settings.clock.after(CONNECT_MS, () =>
-      this.#lose(`The target did not take the stream within ${CONNECT_MS / 1000} s.`),
+      this.#lose(`The target did not accept the stream within ${CONNECT_MS / 1000} s.`),
     );
     void this.#connect(address);
   }
@@ -67,7 +67,7 @@ class SrtConnection implements TargetConnection {
   async #connect(address: SrtAddress): Promise<void> {
     const { outbound, srt, url, handler } = this.#settings;
     try {
-      // Checked once, and connected to as it was checked.
+      // Connects to the very address that was checked, without resolving the name again.
       const place = await outbound.find({ url, purpose: FORWARD });
       if (this.#isOver) return;
       this.#link = srt.connect(
@@ -89,7 +89,7 @@ class SrtConnection implements TargetConnection {
   }
 
   #lose(reason: string): void {
-    this.#fail({ reason, mayHeal: true });
+    this.#fail({ reason, isTemporary: true });
   }
 
   #fail(failure: TargetFailure): void {

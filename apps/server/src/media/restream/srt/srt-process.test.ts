@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A process whose child does with each message what `body` says, in JavaScript. */
+/** A process whose child handles each message with `body`, in JavaScript. */
 async function srtProcess(body: string, clock = systemClock): Promise<SrtProcess> {
   const child = join(folder, "child.mjs");
   await writeFile(
@@ -45,7 +45,7 @@ function handler() {
   const taken: SrtLinkHandler = {
     connected: () => told.push("connected"),
     taken: (bytes) => told.push(`taken ${bytes}`),
-    failed: ({ reason, mayHeal }) => told.push(`failed (${mayHeal}): ${reason}`),
+    failed: ({ reason, isTemporary }) => told.push(`failed (${isTemporary}): ${reason}`),
   };
   return { told, taken };
 }
@@ -54,7 +54,7 @@ const TAKES_ALL = `
   if (message.type === "call") send({ type: "connected", id: message.id });
   if (message.type === "media") send({ type: "taken", taken: [[message.id, message.bytes.length]] });`;
 
-test("a child that is killed fails its connections, and the next one has another child", async () => {
+test("killing the child fails its connections, and the next one starts a new child", async () => {
   const srt = await srtProcess(TAKES_ALL);
   const first = handler();
   const link = srt.connect(CALL, first.taken);
@@ -64,7 +64,7 @@ test("a child that is killed fails its connections, and the next one has another
   process.kill(killed, "SIGKILL");
   await expect
     .poll(() => first.told.at(-1))
-    .toBe("failed (true): The process that sends over SRT ended; a new one is started.");
+    .toBe("failed (true): The process that sends over SRT ended; a new one is starting.");
   expect(srt.pid).toBe(0);
   link.send(new Uint8Array(1));
 
@@ -74,7 +74,7 @@ test("a child that is killed fails its connections, and the next one has another
   expect(srt.pid).not.toBe(killed);
 });
 
-test("a child that says nothing for ten seconds is killed", async () => {
+test("a child that is silent for ten seconds is killed", async () => {
   const clock = new ManualClock();
   const srt = await srtProcess("", clock);
   const { told, taken } = handler();
@@ -85,7 +85,7 @@ test("a child that says nothing for ten seconds is killed", async () => {
   await expect.poll(() => told).toEqual([expect.stringContaining("failed (true)")]);
 });
 
-test("where the library is missing the target is given up, with the way to get it", async () => {
+test("without libsrt the target is given up, with instructions to install it", async () => {
   const srt = await srtProcess(`send({ type: "no-library" });`);
   const { told, taken } = handler();
   srt.connect(CALL, taken);
@@ -96,7 +96,7 @@ test("where the library is missing the target is given up, with the way to get i
     ]);
 });
 
-test("what a target has not confirmed counts as queued, and an address is connected to as it was checked", async () => {
+test("unacknowledged bytes count as queued, and the checked address is the one connected to", async () => {
   const srt = await srtProcess(TAKES_ALL);
   const called: unknown[] = [];
   const outbound = new Outbound({
@@ -131,7 +131,7 @@ test.each([
   ["srt://inside.example:9000", "its host is a loopback, private or link-local address"],
   ["srt://target.example:6379", "port 6379 is not one that calls may go to"],
   ["srt://target.example?streamid=key", "it has no port: srt://host:port?streamid=key"],
-])("%s is not connected to", async (url, words) => {
+])("no connection is made to %s", async (url, words) => {
   const outbound = new Outbound({
     clock: systemClock,
     allowPrivate: false,

@@ -14,39 +14,42 @@ import {
 } from "./srt-protocol.ts";
 
 const CHILD = fileURLToPath(new URL("./srt-child.ts", import.meta.url));
-/** A child says something several times a second. One that says nothing for this long hangs. */
+/** A child sends messages several times per second. After this time without any it hangs. */
 const SILENCE_MS = 10_000;
 const LOOK_MS = 1_000;
 
 export const NO_LIBRARY: TargetFailure = {
   reason:
     "This server cannot send over SRT, because it has no libsrt. Install it (Debian and Ubuntu: apt-get install libsrt1.5-gnutls), then restart the stream.",
-  mayHeal: false,
+  isTemporary: false,
 };
-const DIED: TargetFailure = { reason: "The process that sends over SRT ended; a new one is started.", mayHeal: true };
+const DIED: TargetFailure = {
+  reason: "The process that sends over SRT ended; a new one is starting.",
+  isTemporary: true,
+};
 
-/** The events of a connection. Nothing comes after `failed`. */
+/** Events of a connection. `failed` is the last one. */
 export interface SrtLinkHandler {
   connected(): void;
-  /** Of all that was sent, the target has so many bytes. */
+  /** The total number of bytes that the target has acknowledged. */
   taken(bytes: number): void;
   failed(failure: TargetFailure): void;
 }
 
 export interface SrtLink {
   send(bytes: Uint8Array): void;
-  /** `failed` is not called. What is queued still goes out unless it is to end at once. */
+  /** Queued data is still sent unless `isAtOnce`. `failed` is not called. */
   close(isAtOnce: boolean): void;
 }
 
 export interface SrtProcessSettings {
   readonly clock: Clock;
   readonly log: Log;
-  /** The program; for tests. */
+  /** The child's program; for tests. */
   readonly child?: string;
 }
 
-/** The process that sends over SRT, started when the first target wants it. It may die at any moment: then its connections fail, and the next one starts another. */
+/** The process that sends over SRT. It starts with the first connection. If it dies, its connections fail, and the next one starts a new process. */
 export class SrtProcess {
   readonly #settings: SrtProcessSettings;
   readonly #links = new Map<number, SrtLinkHandler>();
@@ -61,7 +64,7 @@ export class SrtProcess {
     this.#settings = settings;
   }
 
-  /** Of the child; 0 while there is none. */
+  /** Pid of the child; 0 without one. */
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
@@ -114,7 +117,7 @@ export class SrtProcess {
     const handler = this.#links.get(message.id);
     if (message.type === "connected") return handler?.connected();
     this.#links.delete(message.id);
-    handler?.failed({ reason: message.reason, mayHeal: true });
+    handler?.failed({ reason: message.reason, isTemporary: true });
   }
 
   #ended(child: ChildProcess, failure: TargetFailure): void {

@@ -1,7 +1,7 @@
 import { FrameWriter, frameReader, jsonFrame } from "../../../platform/pipe-frames.ts";
 import type { SrtAddress } from "./srt-address.ts";
 
-/** How a connection is to be made: to an address that has been checked. */
+/** A connection to make, to an address that has been checked. */
 export interface SrtCall extends SrtAddress {
   readonly address: string;
   readonly port: number;
@@ -10,16 +10,16 @@ export interface SrtCall extends SrtAddress {
 export type ToSrtChild =
   | { readonly type: "call"; readonly id: number; readonly call: SrtCall }
   | { readonly type: "media"; readonly id: number; readonly bytes: Uint8Array }
-  /** At once, or behind what is queued. */
+  /** Immediately, or after the queued data is sent. */
   | { readonly type: "close"; readonly id: number; readonly isAtOnce: boolean };
 
 export type FromSrtChild =
-  /** The library is not on this machine. The child ends. */
+  /** libsrt is not installed. The child exits. */
   | { readonly type: "no-library" }
   | { readonly type: "connected"; readonly id: number }
-  /** Of all that was given, how many bytes the target has, by connection. Told several times a second, also where there is none. */
+  /** Bytes that each target has acknowledged. Sent several times per second, even without connections. */
   | { readonly type: "taken"; readonly taken: readonly (readonly [id: number, bytes: number])[] }
-  /** The connection is over, or was never made. */
+  /** The connection has ended or could not be made. */
   | { readonly type: "failed"; readonly id: number; readonly reason: string };
 
 const JSON_FRAME = 1;

@@ -1,6 +1,6 @@
-/** Why a target did not take a connection, by SRT_REJECT_REASON of libsrt. */
+/** Reasons why a target rejected a connection, by SRT_REJECT_REASON of libsrt. */
 const REASONS: Readonly<Record<number, string>> = {
-  3: "it has no room for another connection",
+  3: "it accepts no more connections",
   5: "it has too many connections waiting",
   7: "it closed the connection",
   8: "its version of SRT is too old or too new",
@@ -9,7 +9,7 @@ const REASONS: Readonly<Record<number, string>> = {
   16: "nobody answered",
   17: "it does not take this encryption",
 };
-/** From here on a target says what a server of HTTP would: 1401, 1404 and so on. Custom reasons follow from 2000 on. */
+/** Codes from here on are set by the target and correspond to HTTP status codes: 1401, 1404 and so on. Custom reasons start at 2000. */
 const FIRST_OF_TARGET = 1_000;
 const OF_TARGET: Readonly<Record<number, string>> = {
   1400: "it does not understand the streamid",
@@ -20,12 +20,12 @@ const OF_TARGET: Readonly<Record<number, string>> = {
   1503: "it is overloaded",
 };
 
-/** A sentence for the code that libsrt gives for a connection that was not made. */
+/** A sentence for libsrt's code of a failed connection. */
 export function rejectionSentence(code: number): string {
   if (code === 16) return "The target cannot be reached: nobody answered.";
   const known = OF_TARGET[code] ?? REASONS[code];
   if (known !== undefined) return `The target refused the stream: ${known}.`;
   if (code >= FIRST_OF_TARGET) return `The target refused the stream with code ${code}.`;
-  // A target without words for it only says that it refuses: that is what most do with a wrong streamid.
+  // Without a specific code: most targets reject a wrong streamid this way.
   return "The target refused the stream. Check its streamid.";
 }

@@ -5,21 +5,21 @@ import type { LinePages } from "../line-pages.ts";
 
 const NOTHING = new Uint8Array(0);
 
-/** An MPEG transport stream. Its tables stand before each keyframe, so a target that begins there needs nothing before. */
+/** An MPEG transport stream. Its tables precede each keyframe, so a target that starts there needs no opening. */
 export class TsFormat implements LineFormat {
-  /** Receivers set their clocks by what arrives when. */
+  /** Receivers synchronize their clock to the arrival of packets. */
   readonly batchMs = 50;
   readonly #muxer = new TsMuxer();
 
   begin({ video, audio }: LineTracks): string | null {
     if (video?.codec === "av1")
-      return "SRT targets take H.264 and H.265, and this is AV1. Choose another encoder or rendition.";
+      return "SRT targets support H.264 and H.265, but this stream is AV1. Use another encoder or rendition.";
     try {
       this.#muxer.begin({ video: video && { codec: video.codec, config: video.config }, audio });
       return null;
     } catch (error) {
       if (error instanceof FormatError)
-        return "MPEG-TS, which SRT targets take, cannot describe the audio or video of this stream.";
+        return "MPEG-TS, the format of SRT targets, does not support the audio or video of this stream.";
       throw error;
     }
   }
@@ -31,9 +31,9 @@ export class TsFormat implements LineFormat {
   write(pages: LinePages, { kind, decodeTicks, presentationTicks, isIndependent, data }: LineFrame): void {
     const unit = { kind, decodeTicks, presentationTicks, isIndependent, data };
     try {
-      this.#muxer.write(unit, (bytes) => pages.room(bytes));
+      this.#muxer.write(unit, (bytes) => pages.allocate(bytes));
     } catch (error) {
-      // A damaged frame is left out. Other targets have it as it is.
+      // A malformed frame is skipped. Other formats pass it on unchanged.
       if (!(error instanceof FormatError)) throw error;
     }
   }
