@@ -72,6 +72,30 @@ test("a MOV whose samples are in another file is refused and does not read that 
   expect(["refused", "processed the readable part"]).toContain(await made(file.path));
 });
 
+test("a Matroska file that names other files as its parts plays without them", async () => {
+  const element = (id: string, ...content: readonly Buffer[]): Buffer => {
+    const body = Buffer.concat(content);
+    return Buffer.concat([Buffer.from(id, "hex"), Buffer.of(0x80 | body.byteLength), body]);
+  };
+  const other = Buffer.alloc(16, 7);
+  const chapter = element("b6", element("73c4", Buffer.of(1)), element("91", Buffer.of(0)), element("6e67", other));
+  const chapters = element("1043a770", element("45b9", element("45dd", Buffer.of(1)), chapter));
+  const links = element("1549a966", element("3eb923", other), element("3e83bb", Buffer.from("/etc/passwd")));
+  await using plain = await makeFile({ format: "matroska", video: X264 });
+  const bytes = await readFile(plain.path);
+  await using linked = await changed(bytes, (copy) => {
+    // The room that is left between the list of elements and the first.
+    const room = copy.indexOf("ec010000000000", "hex");
+    expect(room).toBeGreaterThan(0);
+    const after = room + 9 + copy.readUIntBE(room + 6, 3);
+    const end = Buffer.concat([chapters, links]).copy(copy, room) + room;
+    copy.writeUIntBE(0xec80 | (after - end - 2), end, 2);
+  });
+  const [own, made] = [await processHere(plain.path), await processHere(linked.path)];
+  expect(made.file.spec).toEqual(own.file.spec);
+  expect(made.renditions).toEqual(own.renditions);
+});
+
 test.each([
   [
     "a box of 2^63 bytes",
