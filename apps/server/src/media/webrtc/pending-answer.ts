@@ -32,14 +32,14 @@ export interface PendingAnswerSettings {
 export function answerOffer(settings: PendingAnswerSettings): Promise<OfferAnswer | OfferRefusal> {
   const { clock, addresses, port, open, onConnected, onClosed } = settings;
   return new Promise((resolve) => {
-    const ended = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<string>();
     let isClosed = false;
     const close = (reason: string, isWanted: boolean): void => {
       if (isClosed) return;
       isClosed = true;
       deadline.cancel();
       onClosed(reason, isWanted);
-      ended.resolve();
+      ended.resolve(reason);
       resolve(UNANSWERED);
     };
     const end = (reason: string, isWanted: boolean): void => {

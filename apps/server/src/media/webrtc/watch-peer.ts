@@ -1,8 +1,16 @@
 import { isRtcp, type RtcpReport, readRtcp, roundTripMs } from "@weir/formats/rtp";
 import nodeDataChannel, { type RtpPacketizationConfig, type Track } from "node-datachannel";
+import { AskedAgain } from "./asked-again.ts";
 import type { FanOut } from "./fan-out.ts";
 import { type PeerEvents, PeerTransport } from "./peer-transport.ts";
-import type { MediaFrame, PeerOffer, PeerReport, ShownHow, WebrtcStart } from "./webrtc-protocol.ts";
+import {
+  ASKS_TOO_MUCH,
+  type MediaFrame,
+  type PeerOffer,
+  type PeerReport,
+  type ShownHow,
+  type WebrtcStart,
+} from "./webrtc-protocol.ts";
 
 const {
   H264RtpPacketizer,
@@ -48,7 +56,7 @@ export class WatchPeer {
   #fractionsLost = 0;
   #availableBps: number | null = null;
   #roundTripMs: number | null = null;
-  #retransmits = 0;
+  readonly #askedAgain = new AskedAgain();
 
   constructor(start: WebrtcStart, { peer, offer, plan }: PeerOffer, source: FanOut, events: PeerEvents) {
     this.#peer = peer;
@@ -109,7 +117,7 @@ export class WatchPeer {
       peer: this.#peer,
       fractionLost: this.#fractionsLost / this.#reports,
       roundTripMs: this.#roundTripMs,
-      retransmits: this.#retransmits,
+      retransmits: this.#askedAgain.total,
       availableBps: this.#availableBps,
     };
     this.#reports = 0;
@@ -180,8 +188,12 @@ export class WatchPeer {
       this.#roundTripMs = roundTripMs(report, Date.now()) ?? this.#roundTripMs;
     } else if (report.type === "bandwidth")
       this.#availableBps = Math.min(this.#availableBps ?? Number.POSITIVE_INFINITY, report.bitsPerSecond);
-    else if (report.type === "nack") this.#retransmits += report.count;
-    else if (
+    else if (report.type === "nack") {
+      if (this.#askedAgain.add(report.count, performance.now())) return;
+      // Until it has sent all that was asked for, the library hears nobody else, and does not close.
+      this.#video?.stop();
+      this.close(ASKS_TOO_MUCH);
+    } else if (
       report.type === "keyframe-request" &&
       !this.#behind &&
       !this.#isStopped &&
@@ -196,7 +208,7 @@ const STREAM = "weir";
 
 const randomSsrc = (): number => 1 + Math.floor(Math.random() * (2 ** 31 - 2));
 
-/** One track of a viewer: RTP, sender reports, and packets again that the viewer asks for, all in the library. */
+/** One track of a viewer: RTP, sender reports, and packets of video again that the viewer asks for, all in the library. */
 class Sender {
   /** Added to all times from now on. */
   shift = 0;
@@ -213,11 +225,17 @@ class Sender {
     this.#track = track;
     this.#config = config;
     this.#ticks = rate / VIDEO_RATE;
-    const packetizer =
-      rate === VIDEO_RATE ? new H264RtpPacketizer("Length", config, MAX_PACKET_BYTES) : new RtpPacketizer(config);
+    const isVideo = rate === VIDEO_RATE;
+    const packetizer = isVideo ? new H264RtpPacketizer("Length", config, MAX_PACKET_BYTES) : new RtpPacketizer(config);
     packetizer.addToChain(new RtcpSrReporter(config));
-    packetizer.addToChain(new RtcpNackResponder(HISTORY_PACKETS));
+    // Answers offer it for video alone.
+    if (isVideo) packetizer.addToChain(new RtcpNackResponder(HISTORY_PACKETS));
     track.setMediaHandler(packetizer);
+  }
+
+  /** Nothing is sent again, or at all, from now on. */
+  stop(): void {
+    this.#track.setMediaHandler(new RtpPacketizer(this.#config));
   }
 
   /** What follows has another source's times: it goes on where what was sent would be by now. */

@@ -6,6 +6,7 @@ import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog } from "../../platform/log.ts";
 import { browserOffer } from "../testing/fake-peers.ts";
 import { type OfferAnswer, type OfferRefusal, type OfferRequest, WebrtcEndpoint } from "./webrtc-endpoint.ts";
+import { ASKS_TOO_MUCH } from "./webrtc-protocol.ts";
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -17,7 +18,7 @@ async function open() {
   const clock = new ManualClock(Date.UTC(2030, 0, 1));
   const asked: [party: string, request: OfferRequest][] = [];
   const closed: boolean[] = [];
-  const ended = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<string>();
   const rig = {
     asked,
     clock,
@@ -34,7 +35,7 @@ async function open() {
       asked.push([party, request]);
       const close = (isWanted: boolean) => {
         closed.push(isWanted);
-        ended.resolve();
+        ended.resolve("closed by its client");
       };
       return rig.refusal ?? { sdp: "v=0\r\n", close, ended: ended.promise };
     },
@@ -146,8 +147,19 @@ describe("the WebRTC endpoint", () => {
     }
     expect(await offers("recvonly")).toBe(503);
     expect(await offers("sendonly")).toBe(201);
-    rig.ended.resolve();
+    rig.ended.resolve("left");
     expect(await offers("recvonly")).toBe(201);
+  });
+
+  it("lets a client whose viewers misuse their connections wait a minute to watch, and publish", async () => {
+    const rig = await open();
+    rig.ended.resolve(ASKS_TOO_MUCH);
+    const watch = async () => (await rig.offer("/webrtc/playback1", browserOffer("recvonly"))).status;
+    for (let misuses = 0; misuses < 5; misuses++) expect(await watch()).toBe(201);
+    expect(await watch()).toBe(429);
+    expect((await rig.offer("/webrtc/Stream-Key", browserOffer("sendonly"))).status).toBe(201);
+    rig.clock.advance(60_000);
+    expect(await watch()).toBe(201);
   });
 
   it("slows down a client that offers too often", async () => {

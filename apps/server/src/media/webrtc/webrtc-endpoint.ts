@@ -7,6 +7,7 @@ import { RateLimit } from "../../platform/http/rate-limit.ts";
 import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { Places } from "../../platform/limits/places.ts";
 import type { Log } from "../../platform/log.ts";
+import { ASKS_TOO_MUCH } from "./webrtc-protocol.ts";
 
 /** Of a browser's offer with every codec and candidate that it has. */
 const MAX_OFFER_BYTES = 64 * 1024;
@@ -14,6 +15,8 @@ const MAX_VIEWERS = 2000;
 const MAX_VIEWERS_PER_CLIENT = 500;
 /** Each costs keys and a handshake. */
 const OFFERS_A_MINUTE = 300;
+/** Connections of a client's viewers that ended by misuse, before it has to wait. */
+const MISUSES_A_MINUTE = 5;
 
 /** `/webrtc/{playback id or stream key}`, and a resource that was made there. */
 const ADDRESS = /^\/webrtc\/([\w-]{0,256})(?:\/([\w-]{22}))?\/?(?:\?[^#]*)?$/;
@@ -40,8 +43,8 @@ export interface OfferAnswer {
   readonly sdp: string;
   /** End it; `isWanted`: its own client asked for that. */
   close(isWanted: boolean): void;
-  /** Resolves when it has ended. */
-  readonly ended: Promise<void>;
+  /** Resolves with the reason when it has ended. */
+  readonly ended: Promise<string>;
 }
 
 /** The handlers of offers: to watch, or to publish. */
@@ -72,10 +75,12 @@ export class WebrtcEndpoint {
   readonly #resources = new Map<string, Resource>();
   readonly #places = new Places<string>({ inAll: MAX_VIEWERS, perHolder: MAX_VIEWERS_PER_CLIENT });
   readonly #offers: RateLimit;
+  readonly #misuses: RateLimit;
 
   constructor(settings: WebrtcEndpointSettings) {
     this.#settings = settings;
     this.#offers = new RateLimit({ clock: settings.clock, quota: OFFERS_A_MINUTE, windowMs: 60_000 });
+    this.#misuses = new RateLimit({ clock: settings.clock, quota: MISUSES_A_MINUTE, windowMs: 60_000 });
   }
 
   handle(req: IncomingMessage, res: ServerResponse): void {
@@ -158,6 +163,7 @@ export class WebrtcEndpoint {
 
   /** Viewers have places of their own: they keep no publisher out, who needs a key and has a place by that. */
   async #place(watch: OfferTaker, request: OfferRequest, client: string): Promise<OfferAnswer | OfferRefusal> {
+    if (this.#misuses.isUsedUp(client)) return TOO_MANY_OFFERS;
     if (!this.#places.take(client)) return FULL;
     const giveBack = () => this.#places.giveBack(client);
     const answer = await watch.offer(request).catch((error: unknown) => {
@@ -165,7 +171,11 @@ export class WebrtcEndpoint {
       throw error;
     });
     if ("status" in answer) giveBack();
-    else void answer.ended.then(giveBack);
+    else
+      void answer.ended.then((reason) => {
+        giveBack();
+        if (reason === ASKS_TOO_MUCH) this.#misuses.take(client);
+      });
     return answer;
   }
 

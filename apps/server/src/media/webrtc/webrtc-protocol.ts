@@ -6,6 +6,9 @@ import { FrameWriter, frameReader, jsonFrame } from "../../platform/pipe-frames.
  * peers and sources. A peer ends with `close` from the parent or `closed` from the child, and its number is not used again.
  */
 
+/** The reason for closing a viewer that makes the server send without end. */
+export const ASKS_TOO_MUCH = "it asked for more packets again than any player needs";
+
 /** How much of the offer the child needs: which sections to answer, with which codec. */
 export type PeerPlan = Pick<Offer, "video" | "audio" | "unused">;
 

@@ -1,0 +1,105 @@
+import { type RtpPacket, readRtpPacket } from "@weir/formats/rtp";
+import { readOffer, withCandidates } from "@weir/formats/sdp";
+import nodeDataChannel, { type Track } from "node-datachannel";
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../platform/clock.ts";
+import { silentLog } from "../../platform/log.ts";
+import { findUdpPort } from "./udp-port.ts";
+import { type PeerSource, WebrtcProcess } from "./webrtc-process.ts";
+import { ASKS_TOO_MUCH } from "./webrtc-protocol.ts";
+
+const { PeerConnection, Video } = nodeDataChannel;
+
+interface Watching {
+  readonly track: Track;
+  readonly told: readonly string[];
+  readonly newest: () => RtpPacket | null;
+}
+
+/** The library's offers fail now and then, when the other side is faster than its own description. */
+const TRIES = 5;
+
+/** A player that is connected, and what the server says of it. */
+async function watch(source: PeerSource, port: number, tries = TRIES): Promise<Watching> {
+  const connection = new PeerConnection("viewer", {
+    iceServers: [],
+    bindAddress: "127.0.0.1",
+    disableAutoNegotiation: true,
+  });
+  const description = new Video("0", "RecvOnly");
+  description.addH264Codec(96, "profile-level-id=42e01f;packetization-mode=1;level-asymmetry-allowed=1");
+  const track = connection.addTrack(description);
+  let newest: RtpPacket | null = null;
+  track.onMessage((message) => {
+    newest = readRtpPacket(message) ?? newest;
+  });
+  const gathered = new Promise<void>((resolve) => {
+    connection.onGatheringStateChange((state) => state === "complete" && resolve());
+  });
+  connection.setLocalDescription("offer");
+  await gathered;
+  const told: string[] = [];
+  const first = Promise.withResolvers<string>();
+  const tell = (news: string): void => {
+    told.push(news);
+    first.resolve(news);
+  };
+  const offer = connection.localDescription()?.sdp ?? "";
+  source.watch(offer, readOffer(offer), {
+    answered: (sdp) => {
+      try {
+        connection.setRemoteDescription(withCandidates(sdp, ["127.0.0.1"], port), "answer");
+      } catch {
+        tell("the library does not take the answer");
+      }
+    },
+    connected: () => tell("connected"),
+    closed: tell,
+    frame: () => {},
+    report: () => {},
+  });
+  onTestFinished(() => connection.close());
+  if ((await first.promise) !== "connected" && tries > 1) return watch(source, port, tries - 1);
+  return { track, told, newest: () => newest };
+}
+
+/** A NACK (RFC 4585 6.2.1) that names the 17 packets before one, 280 times. */
+function askAgainAndAgain({ ssrc, sequence }: RtpPacket): Buffer {
+  const items = 280;
+  const message = Buffer.alloc(12 + items * 4);
+  message.set([0x81, 205]);
+  message.writeUInt16BE(2 + items, 2);
+  message.writeUInt32BE(1, 4);
+  message.writeUInt32BE(ssrc, 8);
+  for (let at = 12; at < message.length; at += 4) {
+    message.writeUInt16BE((sequence - 17) & 0xffff, at);
+    message.writeUInt16BE(0xffff, at + 2);
+  }
+  return message;
+}
+
+test("a viewer that asks for the same packets again and again is closed; others go on", async () => {
+  const port = await findUdpPort("127.0.0.1", 0);
+  const server = new WebrtcProcess({ clock: systemClock, log: silentLog, port, bindAddress: "127.0.0.1" });
+  const source = server.openSource();
+  const [misusing, other] = [await watch(source, port), await watch(source, port)];
+  const picture = Buffer.alloc(10_004, 7);
+  picture.writeUInt32BE(10_000);
+  picture[4] = 0x65;
+  let time = 0;
+  const sending = setInterval(() => {
+    time += 3000;
+    source.frame({ kind: "video", isIndependent: true, time, data: picture });
+  }, 20);
+  const told = (): readonly string[] => {
+    const newest = misusing.newest();
+    if (newest && misusing.told.length === 1) misusing.track.sendMessageBinary(askAgainAndAgain(newest));
+    return misusing.told;
+  };
+  await expect.poll(told, { interval: 20 }).toEqual(["connected", ASKS_TOO_MUCH]);
+  const before = other.newest()?.sequence;
+  await expect.poll(() => other.newest()?.sequence).not.toBe(before);
+  expect(other.told).toEqual(["connected"]);
+  clearInterval(sending);
+  await server.close();
+});
