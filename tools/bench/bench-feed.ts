@@ -7,53 +7,54 @@ import { median, type Row } from "./report.ts";
 import { RtmpSender } from "./rtmp-sender.ts";
 
 const STREAMS = 20;
-const READERS = 10;
+const TARGETS = 10;
 const ROUNDS = 5;
 const SECONDS = 5;
 const STAGGER_MS = 50;
-/** Until the slow readers have fallen behind by the maximum and the live windows are full. */
+/** Until the slow targets have fallen behind by the maximum and the live windows are full. */
 const SETTLE_SECONDS = 40;
 const UNIT = "thousandths of a core";
 
-/** CPU that ten slow packet readers add to a stream, from two processes with the same streams, measured alternately. */
+/** CPU that ten slow targets add to a stream, without their sockets, from two processes with the same streams, measured alternately. */
 export async function measureFeed(clip: Clip): Promise<Row[]> {
   const alone = startHost(0);
-  const read = startHost(READERS);
+  const forwarded = startHost(TARGETS);
   const senders: RtmpSender[] = [];
   try {
-    const ports = [await nextNumber(alone), await nextNumber(read)];
+    const ports = [await nextNumber(alone), await nextNumber(forwarded)];
     for (let n = 0; n < STREAMS; n++) {
       for (const port of ports) senders.push(await RtmpSender.start(`rtmp://127.0.0.1:${port}/live/stream${n}`, clip));
       await wait(STAGGER_MS);
     }
     await wait(SETTLE_SECONDS * 1000);
-    const rounds: { alone: number; read: number }[] = [];
+    const rounds: { alone: number; forwarded: number }[] = [];
     for (let round = 0; round < ROUNDS; round++)
-      rounds.push({ alone: await costOfStream(alone), read: await costOfStream(read) });
-    read.send("dropped");
-    if ((await nextNumber(read)) === 0) throw new Error("the readers were not slow enough: none dropped a packet");
+      rounds.push({ alone: await costOfStream(alone), forwarded: await costOfStream(forwarded) });
+    forwarded.send("dropped");
+    if ((await nextNumber(forwarded)) === 0)
+      throw new Error("the targets were not slow enough: nothing was left out for them");
     return [
-      { what: "CPU of a stream without readers", value: median(rounds.map((round) => round.alone)), unit: UNIT },
+      { what: "CPU of a stream without targets", value: median(rounds.map((round) => round.alone)), unit: UNIT },
       {
-        what: `CPU of a stream with ${READERS} slow readers`,
-        value: median(rounds.map((round) => round.read)),
+        what: `CPU of a stream with ${TARGETS} slow targets`,
+        value: median(rounds.map((round) => round.forwarded)),
         unit: UNIT,
       },
       {
         what: `the same, median of ${ROUNDS} ratios`,
-        value: median(rounds.map((round) => round.read / round.alone)),
+        value: median(rounds.map((round) => round.forwarded / round.alone)),
         unit: "times",
       },
     ];
   } finally {
     await Promise.all(senders.map((sender) => sender.stop()));
-    for (const host of [alone, read]) if (host.connected) host.disconnect();
+    for (const host of [alone, forwarded]) if (host.connected) host.disconnect();
   }
 }
 
-function startHost(readersPerStream: number): ChildProcess {
+function startHost(targetsPerStream: number): ChildProcess {
   const host = new URL("../../apps/server/src/media/testing/slow-readers-child.ts", import.meta.url);
-  return fork(host, [String(readersPerStream)], { stdio: "inherit" });
+  return fork(host, [String(targetsPerStream)], { stdio: "inherit" });
 }
 
 async function nextNumber(host: ChildProcess): Promise<number> {

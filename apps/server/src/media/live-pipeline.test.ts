@@ -460,7 +460,7 @@ describe("a second audio track", () => {
   });
 });
 
-describe("a reader that joins a stream which nobody reads", () => {
+describe("a reader that joins a stream while it is live", () => {
   interface Picture {
     readonly kind: string;
     readonly time: number;
@@ -491,9 +491,19 @@ describe("a reader that joins a stream which nobody reads", () => {
     },
   );
 
-  test("waits for the next IDR where the open segment has none", () => {
+  test("begins there also where segments begin between keyframes", () => {
+    const all = new PipelineRig();
+    const expected = join(all);
+    all.send({ seconds: 9.5, gopSeconds: 20 });
     const rig = new PipelineRig();
-    rig.send({ seconds: 6, gopSeconds: 20 });
+    rig.send({ seconds: 9.5, gopSeconds: 20 });
+    expect(join(rig)).toEqual(expected);
+    expect(expected).toHaveLength(284);
+  });
+
+  test("waits for the next IDR where the live window has none", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 40, gopSeconds: 60 });
     expect(join(rig)).toEqual([]);
   });
 });

@@ -93,7 +93,7 @@ export class LivePipeline {
   readonly #partTarget = new PartTarget();
   readonly #target: TargetDuration;
   readonly #ledger: SegmentLedger;
-  readonly #feed = new SessionFeed({ window: () => this.#picturesSinceIdr() });
+  readonly #feed = new SessionFeed(() => this.#picturesSinceIdr());
   readonly #ladderRequest: LadderRequest | null;
   /** Undefined until the first video track tells what it is made from. */
   #ladder: LiveLadder | null | undefined;
@@ -159,7 +159,7 @@ export class LivePipeline {
   }
 
   /** Where readers of the session's packets attach. */
-  get feed(): Pick<SessionFeed, "attach" | "openReader"> {
+  get feed(): Pick<SessionFeed, "attach"> {
     return this.#feed;
   }
 
@@ -254,7 +254,6 @@ export class LivePipeline {
     if (rungs.length === 0) return null;
     this.#partTarget.hasLadder = true;
     const ladder = new LiveLadder({
-      feed: this.#feed,
       clock: this.#clock,
       log,
       memory: this.#memory,

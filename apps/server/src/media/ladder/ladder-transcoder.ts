@@ -1,7 +1,6 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
-import { isSample } from "../feed/gop-cache.ts";
-import type { SessionFeed } from "../feed/session-feed.ts";
+import { DroppedSamples } from "../feed/dropped-samples.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";
 import { VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
@@ -14,6 +13,7 @@ import {
   type TranscodeChildren,
 } from "../transcode/index.ts";
 import { ChildSilence } from "./child-silence.ts";
+import { GopCache, isSample } from "./gop-cache.ts";
 import type { Rung } from "./ladder-plan.ts";
 import type { RungFeed } from "./rung-feed.ts";
 import { type FinishedSegment, SegmentAttempts } from "./segment-attempts.ts";
@@ -45,7 +45,6 @@ export interface EncodingSettings {
 export interface LadderTranscoderSettings {
   readonly clock: Clock;
   readonly log: Log;
-  readonly feed: Pick<SessionFeed, "gop">;
   readonly encoding: EncodingSettings;
   readonly admission: TranscodeAdmission;
   readonly children: TranscodeChildren;
@@ -64,6 +63,8 @@ export class LadderTranscoder {
   readonly #settings: LadderTranscoderSettings;
   readonly #feeds: readonly RungFeed[];
   readonly #segments = new SegmentAttempts();
+  readonly #gop = new GopCache();
+  readonly #dropped: DroppedSamples;
   readonly #tooSlow: TooSlow;
   #status: TranscodingStatus = { state: "off" };
   #track: VideoTrack | null = null;
@@ -92,6 +93,7 @@ export class LadderTranscoder {
   constructor(settings: LadderTranscoderSettings) {
     this.#settings = settings;
     this.#feeds = settings.feeds;
+    this.#dropped = new DroppedSamples(settings.log, { reader: "ladder" });
     this.#tooSlow = new TooSlow(settings.rungs);
   }
 
@@ -123,6 +125,7 @@ export class LadderTranscoder {
   }
 
   cut(cut: Cut): void {
+    this.#gop.cut(cut);
     this.#segments.begin(cut.msn);
     this.#inOrder(() => {
       for (const feed of this.#feeds) feed.cut(cut);
@@ -132,6 +135,7 @@ export class LadderTranscoder {
 
   sample(sample: Sample): void {
     const { clock } = this.#settings;
+    this.#gop.sample(sample);
     this.#segments.sent(sample.data.byteLength, clock.now(), clock.monotonic());
     this.#countFrames(this.#meter.add(sample.decodeTime));
     this.#sendSample(sample);
@@ -145,6 +149,7 @@ export class LadderTranscoder {
 
   /** Nothing follows for now: the child finishes everything in flight, then the rungs close their open segments at `ticks`. */
   pause(ticks: number): void {
+    this.#gop.clear();
     const close = (): void => {
       for (const feed of this.#feeds) feed.pause(ticks);
     };
@@ -160,6 +165,7 @@ export class LadderTranscoder {
 
   /** The session is over; `done` is called when the rungs have everything they will get. */
   end(done: () => void): void {
+    this.#gop.clear();
     this.#inOrder(() => {
       this.#askAgain?.cancel();
       this.#dropChild();
@@ -243,10 +249,7 @@ export class LadderTranscoder {
     child.send(frameToChild({ type: "start", start: { ...encoding, video, rungs: made } }));
     const published = Math.max(0, ...this.#feeds.map(({ endTicks }) => endTicks));
     if (published > 0) child.send(frameToChild({ type: "skip-until", ticks: published }));
-    for (const entry of this.#settings.feed.gop) {
-      if (!isSample(entry)) child.send(frameOfCut(entry));
-      else if (entry.kind === "video") child.send(frameOfSample(entry));
-    }
+    for (const entry of this.#gop.entries) child.send(isSample(entry) ? frameOfSample(entry) : frameOfCut(entry));
   }
 
   #sendSample(sample: Sample): void {
@@ -259,6 +262,7 @@ export class LadderTranscoder {
       this.#skipsToIdr = false;
       this.#begunAtPts = pts;
     }
+    if (this.#skipsToIdr) this.#dropped.add(1);
     if (this.#skipsToIdr && !isFull) return;
     if (this.#silence.hasWork(this.#settings.clock.monotonic())) return this.#replaceHung(child);
     if (isFull) return;
@@ -333,6 +337,7 @@ export class LadderTranscoder {
     const child = this.#child;
     this.#child = null;
     child?.kill();
+    this.#dropped.report();
     for (const feed of this.#feeds) feed.flush();
     this.#flushed(this.#flushId);
   }

@@ -18,6 +18,8 @@ const PROFILES: LadderProfile[] = [
 let clock: ManualClock;
 let children: FakeChildren;
 let segments: TranscodedSegment[];
+/** The fields of each. */
+let warnings: unknown[];
 /** Records the segments that a recorder of rungs receives. */
 let recorded: string[];
 let admission: TranscodeAdmission;
@@ -32,7 +34,7 @@ function open(profiles: readonly LadderProfile[] = PROFILES, kept = profiles): v
     onSegment: () => {},
     onUnstable: () => {},
     ladder: {
-      log: silentLog,
+      log: { ...silentLog, warn: (fields: unknown) => warnings.push(fields) },
       admission,
       children,
       encoding: { preset: "superfast", encoder: "libx264" },
@@ -51,6 +53,7 @@ beforeEach(() => {
   clock = new ManualClock();
   children = new FakeChildren();
   segments = [];
+  warnings = [];
   recorded = [];
   admission = new TranscodeAdmission({ cores: 2, freeBytes: () => 1e12 });
   open();
@@ -122,6 +125,20 @@ test("a machine that is late for ten segments drops the largest rung, with a rea
     ["240p0", "off"],
     ["180p0", "running"],
   ]);
+});
+
+test("a transcoder that does not take what it is sent gets nothing up to the next keyframe, and one line of the log gives the number of pictures", () => {
+  const setBacklog = (bytes: number) => () => {
+    children.current.backlogBytes = bytes;
+  };
+  send({ seconds: 8 }, undefined, [
+    [2.5, setBacklog(1e9)],
+    [4.5, setBacklog(0)],
+  ]);
+  expect(warnings).toEqual([]);
+  pipeline.end();
+  // Those of 3.5 s, and the one that waited for its duration.
+  expect(warnings).toEqual([{ reader: "ladder", dropped: 106 }]);
 });
 
 describe("rungs", () => {

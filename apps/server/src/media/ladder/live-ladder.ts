@@ -30,8 +30,6 @@ export interface LadderResources {
 }
 
 export interface LiveLadderSettings extends LadderResources {
-  /** The feed that the ladder reads: a new transcoder begins at its last IDR. */
-  readonly feed: Pick<SessionFeed, "gop">;
   readonly clock: Clock;
   readonly log: Log;
   readonly memory: PageMemory;
@@ -79,7 +77,6 @@ export class LiveLadder implements FeedSink {
     const {
       clock,
       log,
-      feed,
       memory,
       partTarget,
       discontinuitySequence,
@@ -124,7 +121,7 @@ export class LiveLadder implements FeedSink {
       return { rung, feed: readers, rendition, playlist };
     });
     const { admission, children, encoding } = settings;
-    this.#transcoder = new LadderTranscoder({ clock, log, feed, admission, children, encoding, rungs, feeds });
+    this.#transcoder = new LadderTranscoder({ clock, log, admission, children, encoding, rungs, feeds });
   }
 
   /** Rungs of a stream with these profiles; none if it plays as source only. */

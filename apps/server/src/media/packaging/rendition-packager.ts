@@ -173,20 +173,26 @@ export class RenditionPackager {
     return cut !== undefined && decodeTime + duration >= this.#ticks(cut.ticks);
   }
 
-  /** The samples of the open segment from its last IDR on, each with a share of its bytes that the caller takes over. Empty where it has no IDR. */
+  /** The live window's samples from the last IDR on, each with a share of its bytes that the caller takes over. Empty where there is none. */
   sinceIdr(): Sample[] {
-    const open = this.#rendition.open;
-    const trackId = open?.init?.track.id;
-    if (!open || trackId === undefined) return [];
-    const published = readSamples(Buffer.concat(open.views)).map(
-      (sample): Sample => ({ ...sample, trackId, kind: "video", data: new Payload(sample.data) }),
-    );
+    const { open, listed } = this.#rendition;
+    const init = open?.init;
+    if (!open || !init) return [];
     for (const { data } of this.#samples) data.retain();
-    const all = [...published, ...this.#samples];
-    const first = all.findLastIndex(({ isIndependent }) => isIndependent);
-    const before = all.splice(0, first < 0 ? all.length : first);
-    for (const { data } of before) data.release();
-    return all;
+    let samples = [...this.#samples];
+    // Where keyframes are far apart, segments begin between them.
+    for (const segment of [open, ...listed.toReversed()]) {
+      if (segment.init?.name !== init.name) break;
+      samples = [...samplesOf(segment, init.track.id), ...samples];
+      const first = samples.findLastIndex(({ isIndependent }) => isIndependent);
+      if (first >= 0) {
+        for (const { data } of samples.splice(0, first)) data.release();
+        return samples;
+      }
+      if (segment.discontinuity) break;
+    }
+    for (const { data } of samples) data.release();
+    return [];
   }
 
   /** The segment after the complete one. */
@@ -244,6 +250,13 @@ export class RenditionPackager {
   #ticks(ticks: number): number {
     return rescale(ticks, TICKS_PER_SECOND, this.#timescale);
   }
+}
+
+/** In memory of their own. */
+function samplesOf({ views }: LiveSegment, trackId: number): Sample[] {
+  return readSamples(Buffer.concat(views)).map(
+    (sample): Sample => ({ ...sample, trackId, kind: "video", data: new Payload(sample.data) }),
+  );
 }
 
 function fragmentSample({ time, decodeTime, duration, isIndependent, data }: Sample): FragmentSample {

@@ -19,6 +19,8 @@ export interface LineBatch {
   readonly run: Payload;
   /** The messages to send first to a target that starts with this batch; null if no target can. */
   readonly opening: Uint8Array | null;
+  /** Number of frames in it. */
+  readonly frames: number;
   /** End of its media, in milliseconds of the timeline. */
   readonly mediaTimeMs: number;
 }
@@ -62,6 +64,7 @@ export class BroadcastLine implements FeedSink {
   #isUnopened = false;
   /** The opening of the batch being collected. */
   #opening: Uint8Array | null = null;
+  #frames = 0;
   #enteredTicks = Number.NEGATIVE_INFINITY;
   #mediaTicks = 0;
   #flushedAtMs = Number.NEGATIVE_INFINITY;
@@ -190,6 +193,7 @@ export class BroadcastLine implements FeedSink {
       if (isEntry) this.#enter(opening, frame.decodeTicks);
     }
     this.#settings.format.write(this.#pages, frame);
+    this.#frames++;
     this.#mediaTicks = Math.max(this.#mediaTicks, frame.decodeTicks);
   }
 
@@ -211,8 +215,9 @@ export class BroadcastLine implements FeedSink {
 
   #give(run: Payload): void {
     const mediaTimeMs = Math.round((this.#mediaTicks * 1000) / TICKS_PER_SECOND);
-    const batch: LineBatch = { run, opening: this.#opening, mediaTimeMs };
+    const batch: LineBatch = { run, opening: this.#opening, frames: this.#frames, mediaTimeMs };
     this.#opening = null;
+    this.#frames = 0;
     for (const reader of this.#readers) reader.batch(batch);
     this.#keep(batch);
   }

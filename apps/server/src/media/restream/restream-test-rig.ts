@@ -92,6 +92,8 @@ export class RestreamRig {
   readonly made: FakeTarget[] = [];
   readonly changes: string[] = [];
   readonly sent = { bytes: 0, skippedMs: 0 };
+  /** The fields of each. */
+  readonly warnings: unknown[] = [];
   readonly memory = new LineMemory();
   readonly pipeline: LivePipeline;
   readonly targets: SessionTargets;
@@ -124,7 +126,7 @@ export class RestreamRig {
     };
     this.targets = new SessionTargets({
       clock: this.clock,
-      log: silentLog,
+      log: { ...silentLog, warn: (fields: unknown) => this.warnings.push(fields) },
       connect: connect ?? fake,
       maxQueued: () => maxQueued,
       sent: this.sent,

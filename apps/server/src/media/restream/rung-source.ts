@@ -18,7 +18,7 @@ export class RungSource implements RenditionSource {
 
   attach(sink: FeedSink): () => void {
     const joined = new RungWithSound(sink);
-    const leaveSource = this.#source.attach(joined.sound, { from: "keyframe" });
+    const leaveSource = this.#source.attach(joined.sound, { from: "now" });
     const leaveRung = this.#rung.attach(joined.pictures, { from: "keyframe" });
     return () => {
       leaveSource();

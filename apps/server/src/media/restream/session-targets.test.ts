@@ -10,6 +10,19 @@ beforeEach(() => {
 
 const bytesOf = ({ written }: FakeTarget) => Buffer.concat(written);
 
+/** The frames that a target received, with their timestamps in milliseconds. */
+function messagesOf({ written }: FakeTarget) {
+  const messages: { kind: "video" | "audio"; ms: number; size: number }[] = [];
+  const reader = new ChunkReader((typeId, ms, _stream, payload) => {
+    const isFrame = payload[1] === 1;
+    if (isFrame && typeId === MESSAGE.video) messages.push({ kind: "video", ms, size: payload.length });
+    if (isFrame && typeId === MESSAGE.audio) messages.push({ kind: "audio", ms, size: payload.length });
+  });
+  reader.setChunkSize(CLIENT_CHUNK_SIZE);
+  for (const bytes of written) reader.push(bytes);
+  return messages;
+}
+
 describe("a target", () => {
   test("is online after it has read the stream for two seconds, and reports the bytes read", async () => {
     rig.targets.set([TARGET]);
@@ -124,19 +137,6 @@ describe("a target with a slate", () => {
   /** Matches messages with the source's audio; silent frames are shorter. */
   const SOUND_BYTES = 12;
 
-  /** Timestamps in milliseconds of what a target received, with keyframes marked. */
-  function messagesOf({ written }: FakeTarget) {
-    const messages: { kind: "video" | "audio"; ms: number; size: number }[] = [];
-    const reader = new ChunkReader((typeId, ms, _stream, payload) => {
-      const isFrame = payload[1] === 1;
-      if (isFrame && typeId === MESSAGE.video) messages.push({ kind: "video", ms, size: payload.length });
-      if (isFrame && typeId === MESSAGE.audio) messages.push({ kind: "audio", ms, size: payload.length });
-    });
-    reader.setChunkSize(CLIENT_CHUNK_SIZE);
-    for (const bytes of written) reader.push(bytes);
-    return messages;
-  }
-
   test.each([true, false])(
     "gets one picture per second and silence while the source is away; source has audio: %s",
     async (audio) => {
@@ -244,7 +244,7 @@ describe("the targets of a session", () => {
     expect(first?.subarray(-1_000)).toEqual(late?.subarray(-1_000));
   });
 
-  test("that are slow skip only their own media, up to the next keyframe, with a reason", async () => {
+  test("that are slow skip only their own frames, up to the next keyframe, with a reason, and one log line counts them", async () => {
     rig = new RestreamRig({ maxQueued: 20_000 });
     rig.targets.set([TARGET, second]);
     for (const target of rig.made) target.accept();
@@ -266,6 +266,13 @@ describe("the targets of a session", () => {
       { state: "online", reason: null },
     ]);
     expect(rig.sent.skippedMs).toBeGreaterThan(2_000);
+    expect(rig.warnings).toEqual([]);
+
+    rig.targets.end();
+    slow.take(Number.POSITIVE_INFINITY);
+    const dropped = messagesOf(steady).length - messagesOf(slow).length;
+    expect(dropped).toBeGreaterThan(200);
+    expect(rig.warnings).toEqual([{ reader: "multistream target", targetId: "target-1", dropped }]);
   });
 
   test("get unchanged bytes from reused memory, however late they read them", async () => {

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { RestreamTarget, TargetReport } from "../../ports/index.ts";
+import { DroppedSamples } from "../feed/dropped-samples.ts";
 import type { BroadcastLines, LineChoice } from "./broadcast-lines.ts";
 import type { ConnectTarget, TargetConnection, TargetFailure } from "./target-connection.ts";
 import { TargetOutlet } from "./target-outlet.ts";
@@ -147,9 +148,10 @@ export class TargetBroadcast {
   #join(link: Link): void {
     const { format } = link;
     if (!format) return;
-    const { lines, maxQueued } = this.#settings;
-    const { profile, videoOnly, slate } = this.target;
-    const outlet = new TargetOutlet(link.connection, maxQueued);
+    const { log, lines, maxQueued } = this.#settings;
+    const { id: targetId, profile, videoOnly, slate } = this.target;
+    const dropped = new DroppedSamples(log, { reader: "multistream target", targetId });
+    const outlet = new TargetOutlet(link.connection, maxQueued, dropped);
     const joined = lines.join({ profile, videoOnly, slate, format }, outlet);
     if (joined === null) return;
     if (typeof joined === "string") return this.#lose({ reason: joined, isTemporary: true });

@@ -1,3 +1,4 @@
+import type { DroppedSamples } from "../feed/dropped-samples.ts";
 import type { Payload } from "../packet.ts";
 import type { LineBatch, LineReader } from "./broadcast-line.ts";
 import type { TargetConnection } from "./target-connection.ts";
@@ -9,6 +10,7 @@ import type { TargetConnection } from "./target-connection.ts";
 export class TargetOutlet implements LineReader {
   readonly #connection: TargetConnection;
   readonly #maxQueued: () => number;
+  readonly #dropped: DroppedSamples;
   /** True while waiting for a keyframe. */
   #waits = true;
   #written = 0;
@@ -20,9 +22,10 @@ export class TargetOutlet implements LineReader {
   #mediaTimeMs = 0;
   #refusal: string | null = null;
 
-  constructor(connection: TargetConnection, maxQueued: () => number) {
+  constructor(connection: TargetConnection, maxQueued: () => number, dropped: DroppedSamples) {
     this.#connection = connection;
     this.#maxQueued = maxQueued;
+    this.#dropped = dropped;
   }
 
   /** Bytes of media that the target has read. */
@@ -49,19 +52,19 @@ export class TargetOutlet implements LineReader {
     return this.#skippedMs;
   }
 
-  batch({ run, opening, mediaTimeMs }: LineBatch): void {
+  batch({ run, opening, frames, mediaTimeMs }: LineBatch): void {
     this.#releaseTaken();
     const most = this.#maxQueued();
     const { queuedBytes } = this.#connection;
     if (this.#waits) {
-      if (!opening || queuedBytes > most / 4) return this.#leaveOut(mediaTimeMs);
+      if (!opening || queuedBytes > most / 4) return this.#leaveOut(frames, mediaTimeMs);
       this.#waits = false;
       this.#skippedFromMs = null;
       this.#send(opening);
     } else if (queuedBytes + run.byteLength > most) {
       this.#waits = true;
       this.#skippedFromMs = this.#mediaTimeMs;
-      return this.#leaveOut(mediaTimeMs);
+      return this.#leaveOut(frames, mediaTimeMs);
     }
     this.#send(run.bytes);
     this.#keepUntaken(run);
@@ -72,6 +75,7 @@ export class TargetOutlet implements LineReader {
   close(): void {
     this.#releaseTaken();
     this.#untaken.length = 0;
+    this.#dropped.report();
   }
 
   refuse(reason: string): void {
@@ -103,8 +107,9 @@ export class TargetOutlet implements LineReader {
     if (count > 0) this.#untaken.splice(0, count);
   }
 
-  #leaveOut(untilMs: number): void {
+  #leaveOut(frames: number, untilMs: number): void {
     if (this.#skippedFromMs === null) return;
+    this.#dropped.add(frames);
     this.#skippedMs += Math.max(0, untilMs - this.#skippedFromMs);
     this.#skippedFromMs = untilMs;
   }

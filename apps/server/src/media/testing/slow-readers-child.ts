@@ -1,36 +1,70 @@
-/** A hub behind RTMP whose streams have slow readers of their packets, for the bench. Says its port, and ends with its parent. */
+/** A hub behind RTMP whose streams have slow multistream targets, for the bench. Says its port, and ends with its parent. */
 import { systemClock as clock } from "../../platform/clock.ts";
 import { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { silentLog as log } from "../../platform/log.ts";
 import type { PublishGate } from "../../ports/index.ts";
-import type { FeedReader } from "../feed/feed-reader.ts";
 import { Hub } from "../hub/hub.ts";
 import { publishSettings, RtmpServer } from "../ingest/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
+import { RtmpFormat } from "../restream/rtmp-format.ts";
+import type { TargetConnection, TargetConnectionHandler } from "../restream/target-connection.ts";
 import { FakePublishGate, NO_LADDER, NO_TARGETS, ORCHESTRATOR } from "./fake-gates.ts";
 
 const MAX_CONNECTIONS = 100;
+const MAX_QUEUED = 1024 * 1024;
 const READ_EVERY_MS = 100;
-/** Thirty a second, where a stream has 77 packets. */
-const READS = 3;
+/** 0.8 Mbit/s, of a stream with 2.1. */
+const READ_BYTES = 10_000;
 
-const readersPerStream = Number(process.argv[2]);
-const readers: FeedReader[] = [];
+const targetsPerStream = Number(process.argv[2]);
+const connections: SlowConnection[] = [];
 
-const begun = new FakePublishGate();
+/** Takes what it is sent little by little. The work of a socket, which a target has whether it is slow or not, is left out. */
+class SlowConnection implements TargetConnection {
+  queuedBytes = 0;
+
+  constructor({ ready }: TargetConnectionHandler) {
+    connections.push(this);
+    setImmediate(() => ready({ key: "rtmp 1", create: () => new RtmpFormat(1) }));
+  }
+
+  write(bytes: Uint8Array): void {
+    this.queuedBytes += bytes.byteLength;
+  }
+
+  read(): void {
+    this.queuedBytes = Math.max(0, this.queuedBytes - READ_BYTES);
+  }
+
+  close(): void {}
+
+  destroy(): void {}
+}
+
+const gates = new FakePublishGate();
+gates.restreamTargets = Array.from({ length: targetsPerStream }, (_, nth) => ({
+  id: `target-${nth}`,
+  name: `Target ${nth}`,
+  profile: "source",
+  videoOnly: false,
+  slate: false,
+  url: `rtmp://127.0.0.1/live/target-${nth}`,
+  givenUp: null,
+}));
 /** Lets every key publish a stream of its own. */
 const gate: PublishGate = {
   refused: () => {},
-  targets: async () => [],
-  authorize: async ({ streamKey }) => ({ ok: true, grant: begun.grant(streamKey) }),
-  begin: async () => {
-    const start = await begun.begin();
-    if (start) setImmediate(() => attachReaders(start.sessionId));
-    return start;
-  },
+  targets: () => gates.targets(),
+  authorize: async ({ streamKey }) => ({ ok: true, grant: gates.grant(streamKey) }),
+  begin: () => gates.begin(),
 };
 
 const memory = openMediaMemory();
+const restream = {
+  ...NO_TARGETS,
+  maxQueued: () => MAX_QUEUED,
+  connectFor: () => (_url: string, handler: TargetConnectionHandler) => new SlowConnection(handler),
+};
 const hub = new Hub({
   clock,
   log,
@@ -39,28 +73,13 @@ const hub = new Hub({
   memory,
   reconnectWindowMs: 1000,
   ladder: NO_LADDER,
-  restream: NO_TARGETS,
+  restream,
   orchestrator: ORCHESTRATOR,
   recordingRoom: () => ({ spoolFreeBytes: 0, storeFreeBytes: 0 }),
   createRecorder() {
     throw new Error("nothing is recorded here");
   },
 });
-
-function attachReaders(sessionId: string): void {
-  const feed = hub.session(sessionId)?.pipeline.feed;
-  if (!feed) throw new Error(`stream ${sessionId} has no session`);
-  for (let nth = 0; nth < readersPerStream; nth++) {
-    readers.push(feed.openReader({ log, name: `reader ${nth}`, onReadable: () => {} }, { from: "keyframe" }));
-  }
-}
-
-function readSlowly(reader: FeedReader): void {
-  for (let nth = 0; nth < READS; nth++) {
-    const item = reader.read();
-    if (item?.type === "sample") item.sample.data.release();
-  }
-}
 
 const server = new RtmpServer({
   publishing: publishSettings({
@@ -76,8 +95,8 @@ const server = new RtmpServer({
   maxConnections: MAX_CONNECTIONS,
 });
 process.once("disconnect", () => process.exit(0));
-process.on("message", () => process.send?.(readers.reduce((sum, { dropped }) => sum + dropped, 0)));
+process.on("message", () => process.send?.(restream.sent.skippedMs));
 setInterval(() => {
-  for (const reader of readers) readSlowly(reader);
+  for (const connection of connections) connection.read();
 }, READ_EVERY_MS);
 process.send?.(await server.listen());

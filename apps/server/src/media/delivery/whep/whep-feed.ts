@@ -1,6 +1,7 @@
 import type { Offer } from "@weir/formats/sdp";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
+import { DroppedSamples } from "../../feed/dropped-samples.ts";
 import type { FeedSink } from "../../feed/session-feed.ts";
 import type { LadderResources } from "../../ladder/live-ladder.ts";
 import { type AudioTrack, TICKS_PER_SECOND, type Track, type VideoTrack } from "../../packet.ts";
@@ -38,6 +39,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
   readonly #levels: WhepLevels;
   readonly #detach: () => void;
   readonly #viewers = new Set<WhepViewer>();
+  readonly #dropped: DroppedSamples;
   /** Who entered and has not left. */
   #count = 0;
   #isDecided = false;
@@ -58,6 +60,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
   constructor(settings: WhepFeedSettings) {
     this.#settings = settings;
     this.#levels = new WhepLevels(settings);
+    this.#dropped = new DroppedSamples(settings.log, { reader: "webrtc", sessionId: settings.session.sessionId });
     settings.session.webrtcViewers = this;
     this.#detach = settings.session.pipeline.feed.attach(this, { from: "window" });
   }
@@ -114,6 +117,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
     this.#isOver = true;
     this.#detach();
     this.#stopMaking();
+    this.#dropped.report();
     for (const viewer of [...this.#viewers]) viewer.end("the stream ended");
     this.#levels.close();
     this.#settings.onOver();
@@ -210,8 +214,10 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
   }
 
   #send(kind: "video" | "audio", isIndependent: boolean, time: number, data: Uint8Array): void {
-    if (this.#isOver || (kind === "video" && this.#waitsForKeyframe && !isIndependent)) return;
-    const isTaken = this.#levels.send({ kind, isIndependent, time, data });
+    if (this.#isOver) return;
+    const isOfUse = kind === "audio" || isIndependent || !this.#waitsForKeyframe;
+    const isTaken = isOfUse && this.#levels.send({ kind, isIndependent, time, data });
+    if (!isTaken) this.#dropped.add(1);
     if (kind === "video") this.#waitsForKeyframe = !isTaken;
   }
 

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
+import { DroppedSamples } from "../../feed/dropped-samples.ts";
 import { planLadder, type Rung } from "../../ladder/ladder-plan.ts";
 import type { LadderResources } from "../../ladder/live-ladder.ts";
 import type { TranscodeSlot } from "../../ladder/transcode-admission.ts";
@@ -41,6 +42,7 @@ export class WhepRendition {
   readonly #settings: WhepRenditionSettings;
   readonly #rung: Rung;
   readonly #slot: TranscodeSlot;
+  readonly #dropped: DroppedSamples;
   #child: TranscodeChild | null = null;
   #restart: Timer | null = null;
   #failures = 0;
@@ -53,6 +55,7 @@ export class WhepRendition {
     this.#settings = settings;
     this.#rung = rung;
     this.#slot = slot;
+    this.#dropped = new DroppedSamples(settings.log, { reader: "webrtc rendition" });
     this.#start();
   }
 
@@ -75,8 +78,8 @@ export class WhepRendition {
     if (!child) return;
     if (child.backlogBytes > MAX_BACKLOG_BYTES) this.#waitsForKeyframe = true;
     else if (isIndependent) this.#waitsForKeyframe = false;
-    if (!this.#waitsForKeyframe)
-      child.send(frameToChild({ type: "packet", isIndependent, dts, pts, data: data.bytes }));
+    if (this.#waitsForKeyframe) this.#dropped.add(1);
+    else child.send(frameToChild({ type: "packet", isIndependent, dts, pts, data: data.bytes }));
   }
 
   close(): void {
@@ -86,6 +89,7 @@ export class WhepRendition {
     this.#child?.kill();
     this.#child = null;
     this.#slot.release();
+    this.#dropped.report();
   }
 
   #start(): void {
