@@ -6,6 +6,8 @@ import type { Log } from "./log.ts";
 /** For every connection. With the system's default of two hours, a connection that died silently would look idle. */
 export const CONNECTION = { keepAlive: true, keepAliveInitialDelayMillis: 10_000, connectionTimeoutMillis: 5_000 };
 const MAX_IDLE_IN_TRANSACTION_MS = 30_000;
+/** Far more than a pool that prepares should need: each takes memory in every connection. */
+const MAX_PREPARED = 200;
 /** The server ends a statement first, if it can still be reached. */
 const ANSWER_MARGIN_MS = 1_000;
 
@@ -148,9 +150,11 @@ class PooledConnection implements PostgresPoolClient {
 
   #send<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
     const names = this.#settings.statementNames;
-    if (!names) return this.#client.query<R>(text, parameters);
-    const name = names.get(text) ?? `weir_${names.size}`;
-    names.set(text, name);
+    // `begin` and the like have nothing to plan.
+    if (!names || parameters.length === 0) return this.#client.query<R>(text, parameters);
+    if (!names.has(text) && names.size < MAX_PREPARED) names.set(text, `weir_${names.size}`);
+    const name = names.get(text);
+    if (name === undefined) return this.#client.query<R>(text, parameters);
     return this.#client.query<R>({ name, text, values: [...parameters] });
   }
 }

@@ -90,13 +90,15 @@ test("however many questions of viewers wait, others do not, and beyond 500 a qu
   await waitFor(() => isOver);
 });
 
-test("questions of viewers are planned once per connection", async () => {
+test("questions of viewers and facts of broadcasts are planned once per connection", async () => {
   const ask = (db: typeof database.db) =>
-    sql<{ statement: string }>`select statement from pg_prepared_statements`.execute(db);
-  await ask(database.viewers);
-  expect((await ask(database.viewers)).rows).toContainEqual({
-    statement: "select statement from pg_prepared_statements",
-  });
+    sql<{ statement: string }>`select statement from pg_prepared_statements where name <> ${""}`.execute(db);
+  for (const db of [database.viewers, database.vital]) {
+    await ask(db);
+    expect((await ask(db)).rows).toContainEqual({
+      statement: "select statement from pg_prepared_statements where name <> $1",
+    });
+  }
   await ask(database.db);
   expect((await ask(database.db)).rows).toEqual([]);
 });

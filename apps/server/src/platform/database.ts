@@ -15,7 +15,8 @@ const MAX_STATEMENT_MS = 15_000;
 const LANES = {
   db: { maxConnections: 10 },
   unhurried: { maxConnections: 1, maxStatementMs: 0 },
-  vital: { maxConnections: 4 },
+  // The facts of live streams are written by the same few statements, twice a second.
+  vital: { maxConnections: 4, prepares: true },
   // Public queries run few at a time, because each costs as much as an API query, and in order of arrival.
   viewers: { maxConnections: 2, maxWaiting: 500, prepares: true },
   jobs: { maxConnections: 2, closesFailed: true },
@@ -42,7 +43,7 @@ export interface Database<Schema> {
   readonly db: Kysely<Schema>;
   /** For migrations, whose statements have no time limit. */
   readonly unhurried: Kysely<Schema>;
-  /** For heartbeats, facts and publishing, which keep broadcasts alive. */
+  /** For heartbeats, facts and publishing, which keep broadcasts alive. Statements are prepared. */
   readonly vital: Kysely<Schema>;
   /** For public queries. Statements are prepared; if 500 are waiting, further ones fail at once. */
   readonly viewers: Kysely<Schema>;
