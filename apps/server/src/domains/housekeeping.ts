@@ -1,25 +1,49 @@
+import { sql } from "kysely";
 import type { Timer } from "../platform/clock.ts";
 import { type AssetUpkeepDeps, expireUploads, purgeDeletedAssets, queueQuietAssets } from "./assets/index.ts";
+import type { Duty } from "./duty.ts";
 import { endOverdueWindows, releaseStreamsOfGoneNodes, type StreamHousekeepingDeps } from "./live/index.ts";
-import type { NodeMembership } from "./nodes/index.ts";
+import { hasExpiredNodes, type NodeMembership } from "./nodes/index.ts";
 import {
   type FinaliserDeps,
   purgeDeletedRecordings,
   type RetentionDeps,
   settleRecordings,
 } from "./recordings/index.ts";
+import type { Db } from "./schema.ts";
 import { queueQuietTranscodes, type TranscodeUpkeepDeps } from "./transcodes/index.ts";
 import { forgetOldCounts } from "./views/index.ts";
 
-type HousekeepingDeps = StreamHousekeepingDeps & FinaliserDeps & RetentionDeps & AssetUpkeepDeps & TranscodeUpkeepDeps;
+interface HousekeepingDeps
+  extends StreamHousekeepingDeps,
+    FinaliserDeps,
+    RetentionDeps,
+    AssetUpkeepDeps,
+    TranscodeUpkeepDeps {
+  /** Prepares its statements. */
+  readonly vital: Db;
+}
 
 const TICK_MS = 1_000;
 const HOURLY_MS = 3_600_000;
 
+/** In this order: the streams of lost nodes are released in the round that finds the nodes lost. */
+const DUTIES: readonly Duty<HousekeepingDeps>[] = [
+  releaseStreamsOfGoneNodes,
+  endOverdueWindows,
+  settleRecordings,
+  purgeDeletedRecordings,
+  expireUploads,
+  queueQuietAssets,
+  queueQuietTranscodes,
+  purgeDeletedAssets,
+  forgetOldCounts,
+];
+
 /**
  * Periodic work without a trigger, once a second, in the worker role: reconnect windows end, leases of nodes expire, recordings settle, deleted
  * bytes are removed; hourly, partitions of the event log are created and dropped. It works from the database and the clock only, and any number
- * of processes may run it.
+ * of processes may run it. One query finds out whether anything is due; mostly nothing is.
  */
 export class Housekeeping {
   readonly #deps: HousekeepingDeps;
@@ -53,20 +77,23 @@ export class Housekeeping {
 
   async #round(): Promise<void> {
     const deps = this.#deps;
-    await this.#try("expire the leases of nodes", () => this.#node.expireOthers());
-    await this.#try("release the streams of lost nodes", () => releaseStreamsOfGoneNodes(deps));
-    await this.#try("end reconnect windows", () => endOverdueWindows(deps));
-    await this.#try("settle recordings", () => settleRecordings(deps));
-    await this.#try("remove deleted recordings", () => purgeDeletedRecordings(deps));
-    await this.#try("expire uploads", () => expireUploads(deps));
-    await this.#try("queue assets", () => queueQuietAssets(deps));
-    await this.#try("queue files to transcode", () => queueQuietTranscodes(deps));
-    await this.#try("remove deleted assets", () => purgeDeletedAssets(deps));
-    await this.#try("forget old counts of viewers", () => forgetOldCounts(deps.db, deps.clock.now()));
+    await this.#try("find out what is due", async () => {
+      if (!(await this.#isAnythingDue())) return;
+      await this.#try("expire the leases of nodes", () => this.#node.expireOthers());
+      for (const duty of DUTIES) await this.#try(duty.what, () => duty.run(deps));
+    });
     const now = deps.clock.monotonic();
     if (now < this.#hourlyAt) return;
     this.#hourlyAt = now + HOURLY_MS;
     await this.#try("maintain the event log", () => deps.events.partitions.maintain(deps.db, deps.clock.now()));
+  }
+
+  async #isAnythingDue(): Promise<boolean> {
+    const { vital, clock } = this.#deps;
+    const now = clock.now();
+    const due = sql.join([hasExpiredNodes, ...DUTIES.map((duty) => duty.isDue(now))], sql` or `);
+    const { rows } = await sql<{ due: boolean }>`select ${due} as due`.execute(vital);
+    return rows[0]?.due === true;
   }
 
   async #try(what: string, action: () => Promise<void>): Promise<void> {

@@ -258,7 +258,7 @@ export function createDomains(options: DomainOptions): Domains {
       void (await jobs.add(transcoding, { taskId: id }, { key: id, owner })),
   };
   const retryTranscode = (taskId: string) => new TranscodeService(transcodes).retry(taskId);
-  const housekeeping = new Housekeeping({ ...assets, ...transcodes }, node);
+  const housekeeping = new Housekeeping({ ...assets, ...transcodes, vital: database.vital }, node);
   return {
     publishGate: new StreamPublishGate({ ...vital, refusals, node, settleFacts: () => facts.flush() }),
     playbackGate,

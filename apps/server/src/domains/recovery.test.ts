@@ -303,6 +303,8 @@ describe("kill -9", () => {
   });
 
   it("another node that is lost loses its streams when its lease is over, not before", async () => {
+    // Earlier tests restarted this node as another process: it would find that out in the middle of this one.
+    await kit.domains.node.join();
     await using other = disposable(kit.another("two"));
     await other.domains.node.join();
     await publish(other.domains);

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { assetPrefix } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
+import type { Duty } from "../duty.ts";
 import type { EventLog } from "../events/index.ts";
 import { lockAsset, moveAsset } from "./asset-change.ts";
 import type { QueueAsset } from "./upload-desk.ts";
@@ -17,12 +18,20 @@ export interface AssetUpkeepDeps extends Deps {
   readonly queueAsset: QueueAsset;
 }
 
+const overdue = (now: number) =>
+  sql`from asset where phase = 'uploading' and upload_expires_at <= ${now}::bigint and deleted_at is null`;
+
 /** Uploads that nobody goes on with fail, so that they count for nothing any more. */
-export async function expireUploads({ db, clock, events }: AssetUpkeepDeps): Promise<void> {
+export const expireUploads: Duty<AssetUpkeepDeps> = {
+  what: "expire uploads",
+  isDue: (now) => sql`exists (select ${overdue(now)})`,
+  run: expire,
+};
+
+async function expire({ db, clock, events }: AssetUpkeepDeps): Promise<void> {
   const now = clock.now();
   const { rows } = await sql<{ id: string }>`
-    select id from asset where phase = 'uploading' and upload_expires_at <= ${now}::bigint and deleted_at is null
-    order by upload_expires_at limit ${BATCH}`.execute(db);
+    select id ${overdue(now)} order by upload_expires_at limit ${BATCH}`.execute(db);
   for (const { id } of rows) {
     await db.transaction().execute(async (trx) => {
       const row = await lockAsset(trx, id);
@@ -33,20 +42,34 @@ export async function expireUploads({ db, clock, events }: AssetUpkeepDeps): Pro
   }
 }
 
+const quiet = (now: number) => sql`
+  from asset where phase in ('waiting', 'processing') and deleted_at is null
+    and (source_key is not null or source->>'type' in ('url', 'clip')) and updated_at <= ${now - QUIET_MS}::bigint`;
+
 /** Queue what waits for a worker: where a kill came between a row and its job, there is none. One that is queued or runs stays as it is. */
-export async function queueQuietAssets({ db, clock, queueAsset }: AssetUpkeepDeps): Promise<void> {
-  const { rows } = await sql<Parameters<QueueAsset>[0]>`
-    select id, project_id, source_key, source from asset where phase in ('waiting', 'processing') and deleted_at is null
-      and (source_key is not null or source->>'type' in ('url', 'clip')) and updated_at <= ${clock.now() - QUIET_MS}::bigint
-    order by random() limit ${BATCH}`.execute(db);
-  for (const row of rows) await queueAsset(row);
-}
+export const queueQuietAssets: Duty<AssetUpkeepDeps> = {
+  what: "queue assets",
+  isDue: (now) => sql`exists (select ${quiet(now)})`,
+  async run({ db, clock, queueAsset }) {
+    const { rows } = await sql<Parameters<QueueAsset>[0]>`
+      select id, project_id, source_key, source ${quiet(clock.now())} order by random() limit ${BATCH}`.execute(db);
+    for (const row of rows) await queueAsset(row);
+  },
+};
+
+const deleted = (now: number) => sql`from asset where purge_at <= ${now}::bigint`;
 
 /** Remove the objects, then the rows, of deleted assets that can no longer be restored. */
-export async function purgeDeletedAssets({ db, clock, log, store }: AssetUpkeepDeps): Promise<void> {
+export const purgeDeletedAssets: Duty<AssetUpkeepDeps> = {
+  what: "remove deleted assets",
+  isDue: (now) => sql`exists (select ${deleted(now)})`,
+  run: purge,
+};
+
+async function purge({ db, clock, log, store }: AssetUpkeepDeps): Promise<void> {
   const now = clock.now();
   const { rows } = await sql<{ id: string; project_id: string }>`
-    select id, project_id from asset where purge_at <= ${now}::bigint order by purge_at, id limit ${BATCH}`.execute(db);
+    select id, project_id ${deleted(now)} order by purge_at, id limit ${BATCH}`.execute(db);
   for (const { id, project_id: projectId } of rows) {
     try {
       await store.deletePrefix(assetPrefix(projectId, id));

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Deps } from "../deps.ts";
+import type { Duty } from "../duty.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import type { Trx } from "../schema.ts";
 import { lockLiveStreams } from "./live-stream.ts";
@@ -12,12 +13,18 @@ export interface StreamHousekeepingDeps extends Deps {
 
 const BATCH = 200;
 
+const overdue = (now: number) => sql`from stream where state = 'reconnecting' and reconnect_until <= ${now}::bigint`;
+
 /** Expired reconnect windows: their sessions end at the last packet. Works from the database only, and needs nothing in memory. */
-export async function endOverdueWindows(deps: StreamHousekeepingDeps): Promise<void> {
+export const endOverdueWindows: Duty<StreamHousekeepingDeps> = {
+  what: "end reconnect windows",
+  isDue: (now) => sql`exists (select ${overdue(now)})`,
+  run: endWindows,
+};
+
+async function endWindows(deps: StreamHousekeepingDeps): Promise<void> {
   const { db, clock, events, reconnectWindowMs } = deps;
-  const { rows } = await sql<{ id: string }>`
-    select id from stream where state = 'reconnecting' and reconnect_until <= ${clock.now()}::bigint
-    order by id limit ${BATCH}`.execute(db);
+  const { rows } = await sql<{ id: string }>`select id ${overdue(clock.now())} order by id limit ${BATCH}`.execute(db);
   for (const { id } of rows) {
     await db.transaction().execute(async (trx) => {
       const at = clock.now();
@@ -28,11 +35,17 @@ export async function endOverdueWindows(deps: StreamHousekeepingDeps): Promise<v
   }
 }
 
+const ofGoneNodes = sql`from stream s join node n on n.id = s.node_id and n.state = 'gone' where s.state = 'live'`;
+
 /** Streams that count as live on a node that is gone. */
-export async function releaseStreamsOfGoneNodes(deps: StreamHousekeepingDeps): Promise<void> {
-  const { rows } = await sql<{ id: string }>`
-    select s.id from stream s join node n on n.id = s.node_id and n.state = 'gone' where s.state = 'live'
-    order by s.id limit ${BATCH}`.execute(deps.db);
+export const releaseStreamsOfGoneNodes: Duty<StreamHousekeepingDeps> = {
+  what: "release the streams of lost nodes",
+  isDue: () => sql`exists (select ${ofGoneNodes})`,
+  run: releaseGone,
+};
+
+async function releaseGone(deps: StreamHousekeepingDeps): Promise<void> {
+  const { rows } = await sql<{ id: string }>`select s.id ${ofGoneNodes} order by s.id limit ${BATCH}`.execute(deps.db);
   if (rows.length === 0) return;
   await deps.db.transaction().execute((trx) =>
     loseStreams(

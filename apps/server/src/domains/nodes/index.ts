@@ -1,3 +1,3 @@
 /** Public interface of nodes. */
 export { NodeMembership, type NodeSettings } from "./node-membership.ts";
-export { findServingMediaNode, listNodes } from "./node-store.ts";
+export { findServingMediaNode, hasExpiredNodes, listNodes } from "./node-store.ts";

@@ -66,11 +66,15 @@ export async function moveNode(trx: Trx, { id, epoch }: NodeRow, input: NodeInpu
   return state;
 }
 
+const isExpired = sql`state <> 'gone' and seen_at < now() - make_interval(secs => ${NODE_LEASE_SECONDS})`;
+
+/** Whether the lease of any node has expired. */
+export const hasExpiredNodes = sql`exists (select from node where ${isExpired})`;
+
 /** Declare every other node with an expired lease gone, and return them. */
 export async function expireNodes(db: Db, self: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
-    update node set state = 'gone' where state <> 'gone' and id <> ${self}
-    and seen_at < now() - make_interval(secs => ${NODE_LEASE_SECONDS}) returning id`.execute(db);
+    update node set state = 'gone' where ${isExpired} and id <> ${self} returning id`.execute(db);
   return rows.map((row) => row.id);
 }
 

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { MediaControl } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
+import type { Duty } from "../duty.ts";
 import type { EventLog } from "../events/index.ts";
 import type { Trx } from "../schema.ts";
 import { recordingEvent } from "./recording-event.ts";
@@ -29,13 +30,21 @@ interface WaitingRow {
   damaged: string;
 }
 
+const waiting = (now: number) =>
+  sql`from session where recording = 'waiting' and ended_at is not null and settle_at <= ${now}::bigint`;
+
 /** Check every ended session whose recording is waiting and due: the recording becomes ready, fails with a reason, or is checked again later. */
-export async function settleRecordings({ db, clock, log, events, mediaControl }: FinaliserDeps): Promise<void> {
+export const settleRecordings: Duty<FinaliserDeps> = {
+  what: "settle recordings",
+  isDue: (now) => sql`exists (select ${waiting(now)})`,
+  run: settle,
+};
+
+async function settle({ db, clock, log, events, mediaControl }: FinaliserDeps): Promise<void> {
   const now = clock.now();
   const { rows } = await sql<WaitingRow>`
     select s.id, s.stream_id, s.project_id, s.user_id, s.recording_playback_id, s.ended_at, s.spooled_at, s.recording_error, g.sealed, g.unsealed, g.damaged
-    from (select * from session where recording = 'waiting' and ended_at is not null and settle_at <= ${now}::bigint
-      order by id limit ${BATCH}) s,
+    from (select * ${waiting(now)} order by id limit ${BATCH}) s,
     lateral (
       select count(*) filter (where r.byte_offset + r.byte_length <= p.bytes) as sealed,
         count(*) filter (where p.span is null) as unsealed,

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { recordingPrefix } from "../../ports/index.ts";
 import type { Deps } from "../deps.ts";
+import type { Duty } from "../duty.ts";
 
 /** Recordings deleted in one round; a day of several renditions has thousands of objects. */
 const BATCH = 5;
@@ -17,16 +18,22 @@ interface DueRow {
   purge_at: string;
 }
 
+const due = (now: number) => sql`from session where purge_at <= ${now}::bigint`;
+
 /**
  * Delete the objects, then the index rows, of deleted recordings after their grace period. Each step can be repeated: `purge_at` is cleared
  * last, so an interrupted deletion is due again. A span that reaches the store after the deletion sets it again.
  */
-export async function purgeDeletedRecordings({ db, clock, log, store }: RetentionDeps): Promise<void> {
+export const purgeDeletedRecordings: Duty<RetentionDeps> = {
+  what: "remove deleted recordings",
+  isDue: (now) => sql`exists (select ${due(now)})`,
+  run: purge,
+};
+
+async function purge({ db, clock, log, store }: RetentionDeps): Promise<void> {
   const now = clock.now();
   const { rows } = await sql<DueRow>`
-    select id, project_id, purge_at from session where purge_at <= ${now}::bigint order by purge_at, id limit ${BATCH}`.execute(
-    db,
-  );
+    select id, project_id, purge_at ${due(now)} order by purge_at, id limit ${BATCH}`.execute(db);
   for (const { id, project_id: projectId, purge_at: purgeAt } of rows) {
     try {
       await store.deletePrefix(recordingPrefix(projectId, id));

@@ -33,20 +33,19 @@ export async function countInWork(trx: Trx, { projectId }: Owner): Promise<numbe
   return Number(rows[0]?.n);
 }
 
+export const quietSince = (since: number) =>
+  sql`(t.phase in ('waiting', 'running') and t.updated_at <= ${since}::bigint)`;
+export const failedBefore = (since: number) => sql`(t.phase = 'failed' and t.updated_at <= ${since}::bigint)`;
+
 /** Tasks that wait or run and were not moved on since. */
 export async function findQuiet(db: Db, since: number, limit: number): Promise<Parameters<QueueTranscode>[0][]> {
   const { rows } = await sql<Parameters<QueueTranscode>[0]>`
     select c.id, c.project_id from transcode c join task t on t.id = c.id
-    where t.phase in ('waiting', 'running') and t.updated_at <= ${since}::bigint order by random() limit ${limit}`.execute(
-    db,
-  );
+    where ${quietSince(since)} order by random() limit ${limit}`.execute(db);
   return rows;
 }
 
 /** Forget what failed tasks were to do, with its credentials. */
 export async function forgetFailed(db: Db, since: number): Promise<void> {
-  await sql`
-    delete from transcode c using task t where t.id = c.id and t.phase = 'failed' and t.updated_at <= ${since}::bigint`.execute(
-    db,
-  );
+  await sql`delete from transcode c using task t where t.id = c.id and ${failedBefore(since)}`.execute(db);
 }

@@ -1,5 +1,7 @@
+import { sql } from "kysely";
 import type { Deps } from "../deps.ts";
-import { findQuiet, forgetFailed, type QueueTranscode } from "./transcode-store.ts";
+import type { Duty } from "../duty.ts";
+import { failedBefore, findQuiet, forgetFailed, type QueueTranscode, quietSince } from "./transcode-store.ts";
 
 const BATCH = 100;
 /** A worker that works on a task moves it on more often than this. */
@@ -12,8 +14,13 @@ export interface TranscodeUpkeepDeps extends Deps {
 }
 
 /** Queue what waits for a worker: where a kill came between a row and its job, there is none. One that is queued or runs stays as it is. */
-export async function queueQuietTranscodes({ db, clock, queueTranscode }: TranscodeUpkeepDeps): Promise<void> {
-  const now = clock.now();
-  for (const task of await findQuiet(db, now - QUIET_MS, BATCH)) await queueTranscode(task);
-  await forgetFailed(db, now - RETRYABLE_MS);
-}
+export const queueQuietTranscodes: Duty<TranscodeUpkeepDeps> = {
+  what: "queue files to transcode",
+  isDue: (now) => sql`exists (select from transcode c join task t on t.id = c.id
+    where ${quietSince(now - QUIET_MS)} or ${failedBefore(now - RETRYABLE_MS)})`,
+  async run({ db, clock, queueTranscode }) {
+    const now = clock.now();
+    for (const task of await findQuiet(db, now - QUIET_MS, BATCH)) await queueTranscode(task);
+    await forgetFailed(db, now - RETRYABLE_MS);
+  },
+};

@@ -3,6 +3,8 @@ import { type RawBuilder, sql } from "kysely";
 import type { Audience } from "../../ports/index.ts";
 import type { Step } from "../api/index.ts";
 import { creator, withCreator } from "../creator-of-subject.ts";
+import type { Deps } from "../deps.ts";
+import type { Duty } from "../duty.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
 import type { Subject } from "../subject.ts";
 import { watchables } from "./watchable.ts";
@@ -103,13 +105,16 @@ export async function writeCounts(
   return rows;
 }
 
+const oldCounts = (now: number) => sql`from viewer_count where told_at < ${now - COUNT_STANDS_MS}::bigint`;
+
 /** Counts left behind by their node. */
-export async function forgetOldCounts(db: Db, now: number): Promise<void> {
-  await db
-    .deleteFrom("viewer_count")
-    .where("told_at", "<", String(now - COUNT_STANDS_MS))
-    .execute();
-}
+export const forgetOldCounts: Duty<Deps> = {
+  what: "forget old counts of viewers",
+  isDue: (now) => sql`exists (select ${oldCounts(now)})`,
+  async run({ db, clock }) {
+    await sql`delete ${oldCounts(clock.now())}`.execute(db);
+  },
+};
 
 /** Viewers of each of these streams that has any, on all nodes. */
 export async function countViewersOfStreams(

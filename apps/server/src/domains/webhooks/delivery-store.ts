@@ -50,13 +50,20 @@ export interface ClaimRequest {
   readonly busy: ReadonlyMap<string, number>;
 }
 
+const isDue = (now: number) => sql`q.due_at <= ${now}::bigint and q.claimed_until <= ${now}::bigint`;
+
+/** Whether there may be a queue to claim. Costs far less than a claim. */
+export async function hasDueQueue(db: Db, now: number): Promise<boolean> {
+  const { rows } = await sql`select from webhook_queue q where ${isDue(now)} limit 1`.execute(db);
+  return rows.length > 0;
+}
+
 /**
  * Claim queues whose first delivery is due: a limited number per webhook, so that a hanging one delays only itself, and per project. Projects
  * take turns. Within a project, webhooks with the fewest claims come first, so that a few busy ones do not take every free slot.
  */
 export async function claimQueues(db: Db, claim: ClaimRequest): Promise<QueueKey[]> {
   const { nodeId, now, limit, limitOfOne, limitOfProject, busy } = claim;
-  const isDue = sql`q.due_at <= ${now}::bigint and q.claimed_until <= ${now}::bigint`;
   const { rows } = await sql<QueueKey>`
     with working as (
       select b.id, b.n, coalesce(w.project_id, b.id) as project_id
@@ -65,7 +72,7 @@ export async function claimQueues(db: Db, claim: ClaimRequest): Promise<QueueKey
       select q.webhook_id, coalesce(w.project_id, q.webhook_id) as project_id, coalesce(b.n, 0) as busy, min(q.due_at) as first,
         least(${limitOfOne}::int - coalesce(b.n, 0), count(*)) as wanted
       from webhook_queue q left join webhook w on w.id = q.webhook_id left join working b on b.id = q.webhook_id
-      where ${isDue} and w.paused_at is null and coalesce(b.n, 0) < ${limitOfOne}::int
+      where ${isDue(now)} and w.paused_at is null and coalesce(b.n, 0) < ${limitOfOne}::int
       group by q.webhook_id, w.project_id, b.n
     ), fair as (
       select d.*, ${limitOfProject}::int - coalesce((select sum(n) from working p where p.project_id = d.project_id), 0)
@@ -75,7 +82,7 @@ export async function claimQueues(db: Db, claim: ClaimRequest): Promise<QueueKey
     ), taken as (
       select t.webhook_id, t.subject_id, t.lane
       from (select * from fair where free > 0 order by free desc, busy, first) d cross join lateral (
-        select q.webhook_id, q.subject_id, q.lane from webhook_queue q where q.webhook_id = d.webhook_id and ${isDue}
+        select q.webhook_id, q.subject_id, q.lane from webhook_queue q where q.webhook_id = d.webhook_id and ${isDue(now)}
         order by q.due_at limit least(d.wanted, d.free) for update skip locked
       ) t limit ${limit}
     )

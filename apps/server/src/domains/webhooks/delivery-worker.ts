@@ -13,6 +13,7 @@ import {
   deleteDelivery,
   dropQueue,
   finishQueue,
+  hasDueQueue,
   keepClaim,
   noteCall,
   putOff,
@@ -118,6 +119,7 @@ export class DeliveryWorker {
     if (limit <= 0 || this.#isClosed) return;
     const { db, clock, node, log } = this.#deps;
     try {
+      if (!(await hasDueQueue(db, clock.now()))) return;
       const limits = { limit, limitOfOne: MAX_OF_ONE_WEBHOOK, limitOfProject: MAX_OF_ONE_PROJECT };
       const claim = { nodeId: node.id, now: clock.now(), ...limits, busy: this.#working };
       for (const key of await claimQueues(db, claim)) this.#begin(key);
