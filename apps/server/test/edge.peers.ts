@@ -140,7 +140,7 @@ test("over HTTP/2 the edge serves what it has to viewers of both, passes offers 
     { ":method": "POST", "content-type": "application/sdp" },
     "x",
   );
-  expect([offered.status, offered.body.toString()]).toEqual([400, expect.stringContaining("no SDP offer")]);
+  expect([offered.status, offered.body.toString()]).toEqual([400, expect.stringContaining("not a valid SDP offer")]);
   const info = JSON.parse((await ask(`/api/playback/${stream.playbackId}`)).body.toString());
   expect(info.meta.source[0].url).toBe(`${edge.httpsUrl}/hls/${stream.playbackId}/index.m3u8`);
   session.close();

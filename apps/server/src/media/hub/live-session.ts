@@ -357,7 +357,7 @@ export class LiveSession {
       reason,
     } as const;
     const lastPacketAt = clock.now() - Math.round(clock.monotonic() - this.#lastHeardAt);
-    await recorder?.told();
+    await recorder?.flushed();
     eventSink.report({ ...fact, lastPacketAt });
   }
 

@@ -20,7 +20,7 @@ async function chapter(): Promise<string> {
   return join(rig.spool, name);
 }
 
-/** The database is told now of facts that it had not been told when the process died. */
+/** Reports the facts that had not reached the database when the process died. */
 function forgetFacts(): void {
   rig.facts.facts.length = 0;
 }
@@ -31,7 +31,7 @@ async function recovered(): Promise<string[]> {
   return rig.whole();
 }
 
-test("after a kill -9 every segment is told again and sealed", async () => {
+test("after a kill -9 every segment is reported again and sealed", async () => {
   await rig.record(5);
   forgetFacts();
   await rig.restart();
@@ -39,7 +39,7 @@ test("after a kill -9 every segment is told again and sealed", async () => {
   expect(reasons()).toEqual([]);
 });
 
-test("rungs lie in chapters of their own, which are told again and sealed beside the source", async () => {
+test("rungs have separate chapters, which are reported again and sealed next to the source", async () => {
   for (let n = 0; n < 3; n++) {
     await rig.record(1);
     await rig.recordRung();
@@ -50,7 +50,7 @@ test("rungs lie in chapters of their own, which are told again and sealed beside
   expect(await recovered()).toEqual([...both(1, 2, 3), "v0/1", "v0/2", "v0/3"]);
 });
 
-test("what a full disk costs a rung is no fault of the recording", async () => {
+test("segments that a rung lost to a full disk do not fail the recording", async () => {
   await rig.record(1);
   await rig.recordRung();
   rig.freeBytes = 0;
@@ -59,8 +59,8 @@ test("what a full disk costs a rung is no fault of the recording", async () => {
   expect(reasons()).toEqual([]);
 });
 
-describe("a damaged spool keeps what is whole", () => {
-  test("zeros in a line of the journal: what stands before it is told; what was told is kept", async () => {
+describe("a damaged spool keeps its intact parts", () => {
+  test("zeros in a line of the journal: facts before it are reported, and facts already reported are kept", async () => {
     await rig.record(4);
     const journal = join(await chapter(), "journal.jsonl");
     const bytes = await readFile(journal);
@@ -72,7 +72,7 @@ describe("a damaged spool keeps what is whole", () => {
     expect(reasons()).toEqual([]);
   });
 
-  test("zeros in a line that nobody was told: the recording ends before it", async () => {
+  test("zeros in an unreported line: the recording ends before it", async () => {
     await rig.record(4);
     const journal = join(await chapter(), "journal.jsonl");
     const bytes = await readFile(journal);
@@ -83,14 +83,14 @@ describe("a damaged spool keeps what is whole", () => {
     expect(await recovered()).toEqual(both(1, 2));
   });
 
-  test("a journal of nothing but zeros: the spans are sealed for the rows that were told", async () => {
+  test("a journal of zeros only: the spans are sealed for the rows already reported", async () => {
     await rig.record(4);
     await writeFile(join(await chapter(), "journal.jsonl"), Buffer.alloc(3_000));
     await rig.restart();
     expect(await recovered()).toEqual(both(1, 2, 3, 4));
   });
 
-  test("a span that is missing: the other rendition is kept, the rows of this one are told to be lost", async () => {
+  test("a missing span: the other rendition is kept, and the lost rows are reported", async () => {
     await rig.record(3);
     await rm(join(await chapter(), "audio", "1-0000000001.m4s"));
     await rig.restart();
@@ -104,7 +104,7 @@ describe("a damaged spool keeps what is whole", () => {
     ]);
   });
 
-  test("a span shorter than the journal says: its rows are cut, and no told row is longer than its span", async () => {
+  test("a span shorter than in the journal: rows beyond its end become gaps", async () => {
     await rig.record(3);
     forgetFacts();
     const span = join(await chapter(), "source", "1-0000000001.m4s");
@@ -117,7 +117,7 @@ describe("a damaged spool keeps what is whole", () => {
     ]);
   });
 
-  test("a chapter that holds nothing is removed, one that cannot be read stays, and neither stops the others", async () => {
+  test("an empty chapter is removed, an unreadable one stays, and neither affects the others", async () => {
     await rig.record(2);
     await mkdir(join(rig.spool, "project-1.session-2.stream-1.1-0000000001"));
     await writeFile(join(rig.spool, "project-1.session-3.stream-1.1-0000000001"), "no folder");
@@ -128,11 +128,11 @@ describe("a damaged spool keeps what is whole", () => {
   });
 });
 
-describe("a power cut, which forgets what was not synced", () => {
-  /** Until no sync is under way. */
+describe("a power cut, which loses unsynced data", () => {
+  /** Waits until no sync is running. */
   const synced = () => until(() => rig.faults.isSynced, "everything synced");
 
-  test("costs nothing that was synced", async () => {
+  test("loses no synced data", async () => {
     await rig.record(5);
     await synced();
     await rig.restart({ powerCut: true });
@@ -140,7 +140,7 @@ describe("a power cut, which forgets what was not synced", () => {
     expect(reasons()).toEqual([]);
   });
 
-  test("costs the segment that was being synced, though the database knows of it", async () => {
+  test("loses the segment that was being synced, although the database knows it", async () => {
     await rig.record(4);
     await synced();
     rig.faults.stallSyncs();
@@ -150,7 +150,7 @@ describe("a power cut, which forgets what was not synced", () => {
     expect(await recovered()).toEqual(both(1, 2, 3, 4));
   });
 
-  test("before the first sync leaves nothing, and nothing that disturbs the next start", async () => {
+  test("before the first sync leaves nothing that disturbs the next start", async () => {
     rig.faults.stallSyncs();
     await rig.record(1);
     await rig.restart({ powerCut: true });
@@ -158,7 +158,7 @@ describe("a power cut, which forgets what was not synced", () => {
   });
 });
 
-test("a long recording is told in batches that are awaited, so that the queue of facts never overflows", async () => {
+test("a long recording is reported in awaited batches, so that the fact queue never overflows", async () => {
   await rig.record(1);
   const folder = await chapter();
   const [track1 = "", track2 = "", line = ""] = (await readFile(join(folder, "journal.jsonl"), "utf8")).split("\n");
@@ -171,7 +171,7 @@ test("a long recording is told in batches that are awaited, so that the queue of
   expect(rig.facts.mostUnsettled).toBeLessThanOrEqual(500);
 });
 
-test("what an earlier version left, one folder a session with the track in each row, is sealed as well", async () => {
+test("the spool of an earlier version (one folder per session, the track in each row) is sealed too", async () => {
   await rig.record(3);
   const folder = await chapter();
   const text = await readFile(join(folder, "journal.jsonl"), "utf8");

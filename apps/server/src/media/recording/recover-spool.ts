@@ -4,9 +4,9 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
 import type { EventSink, MediaFact } from "../../ports/index.ts";
+import { reportInBatches } from "./report-in-batches.ts";
 import type { SpanSealer } from "./span-sealer.ts";
 import { readChapter, type SpoolChapter } from "./spool-chapter.ts";
-import { tellInBatches } from "./tell-in-batches.ts";
 
 export interface SpoolRecoverySettings {
   readonly clock: Clock;
@@ -49,9 +49,9 @@ async function recoverChapter(
     return rm(folder, { recursive: true, force: true });
   }
   const { sessionId, facts, damage } = chapter;
-  const news = [...facts, ...damageFact(chapter, clock.now())];
+  const all = [...facts, ...damageFact(chapter, clock.now())];
   const wait = new BackOff(200, 10_000);
-  while (!(await tellInBatches(eventSink, news))) {
+  while (!(await reportInBatches(eventSink, all))) {
     if (signal.aborted) return;
     await sleep(clock, wait.next());
   }

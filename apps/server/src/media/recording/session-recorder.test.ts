@@ -22,7 +22,7 @@ async function end(): Promise<void> {
   expect(await rig.left()).toEqual([]);
 }
 
-test("a running recording that is sealed goes on in another chapter", async () => {
+test("a running recording continues in a new chapter after sealing", async () => {
   await rig.record(3);
   await rig.finish();
   await rig.sealed();
@@ -32,7 +32,7 @@ test("a running recording that is sealed goes on in another chapter", async () =
   expect(await rig.whole()).toEqual(both(1, 2, 3, 4, 5));
 });
 
-describe("faults that pass cost no segment", () => {
+describe("temporary faults lose no segment", () => {
   test.each([
     ["no file handle was left", "open", "EMFILE"],
     ["no file handle was left on the machine", "open", "ENFILE"],
@@ -49,7 +49,7 @@ describe("faults that pass cost no segment", () => {
     expect(failures()).toEqual([]);
   });
 
-  test("a sync failed: the chapter is closed, and the next segment begins another", async () => {
+  test("a failed sync closes the chapter, and the next segment starts a new one", async () => {
     await rig.record(2);
     rig.faults.faults.datasync = ["EIO"];
     await rig.record(3);
@@ -59,14 +59,14 @@ describe("faults that pass cost no segment", () => {
   });
 });
 
-test("a disk that takes a part of each write gets the rest", async () => {
+test("a partial write is completed", async () => {
   rig.faults.maxWrite = 100;
   await rig.record(3);
   await end();
   expect(await rig.whole()).toEqual(both(1, 2, 3));
 });
 
-test("a disk that takes nothing more is an error, and no row tells of bytes that are not there", async () => {
+test("a disk that accepts no bytes is an error, and no row refers to missing bytes", async () => {
   await rig.record(2);
   rig.faults.maxWrite = 0;
   await rig.record(2);
@@ -85,7 +85,7 @@ test("a disk that takes nothing more is an error, and no row tells of bytes that
   expect(failures()).toEqual(["part of the recording is missing: no space was left on the disk"]);
 });
 
-test("a disk that keeps failing costs the segments of that time, each told once", async () => {
+test("a disk that keeps failing loses the segments of that time, each reported once", async () => {
   await rig.record(1);
   rig.faults.faults.writev = Array(1000).fill("EIO");
   await rig.record(1);
@@ -101,7 +101,7 @@ test("a disk that keeps failing costs the segments of that time, each told once"
   expect(failures()).toEqual(["part of the recording is missing: it could not be written (EIO)"]);
 });
 
-test("recording stops at a reserve, seals what it has, and goes on when there is room", async () => {
+test("recording stops at the disk reserve, seals its chapters, and resumes when there is space", async () => {
   await rig.record(2);
   rig.freeBytes = RESERVED_BYTES - 1;
   await rig.record(1);
@@ -124,7 +124,7 @@ test("recording stops at a reserve, seals what it has, and goes on when there is
   expect(failures()).toEqual(["part of the recording is missing: no space was left on the disk"]);
 });
 
-test("a chapter is closed after 30 s, so that no more than that waits in one piece", async () => {
+test("a chapter is closed after 30 s", async () => {
   await rig.record(40);
   await rig.sealed();
   expect(new Set(rig.facts.of("span-sealed").map(({ span }) => span)).size).toBe(2);
@@ -132,7 +132,7 @@ test("a chapter is closed after 30 s, so that no more than that waits in one pie
   expect(await rig.whole()).toHaveLength(80);
 });
 
-test("syncs run behind the writing, and a slow disk makes them fewer, not the recording slower", async () => {
+test("syncs run in the background; a slow disk reduces their number, not the recording's speed", async () => {
   await rig.record(3);
   const swift = rig.faults.syncs;
   rig.faults.stallSyncs();

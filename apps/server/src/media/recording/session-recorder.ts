@@ -71,7 +71,7 @@ export class SessionRecorder {
   }
 
   /** Resolves when everything recorded so far has been reported. */
-  told(): Promise<void> {
+  flushed(): Promise<void> {
     return this.#queue;
   }
 

@@ -16,7 +16,7 @@ const both = (...msns: number[]) => ["audio", "source"].flatMap((name) => msns.m
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
 const told = () => rig.facts.of("segment-closed");
 
-test("an object store that refuses puts for a minute costs nothing: every segment is kept, and told once", async () => {
+test("an object store that rejects puts for a minute loses nothing: every segment is stored and reported once", async () => {
   await rig.record(10);
   rig.store.isAway = true;
   await rig.record(30);
@@ -31,7 +31,7 @@ test("an object store that refuses puts for a minute costs nothing: every segmen
   expect(await rig.left()).toEqual([]);
 });
 
-test("so does one that is away across a kill -9", async () => {
+test("an object store that is unavailable across a kill -9 loses nothing either", async () => {
   rig.store.isAway = true;
   await rig.record(40);
   await rig.restart();
@@ -45,7 +45,7 @@ test("so does one that is away across a kill -9", async () => {
   expect(await rig.left()).toEqual([]);
 });
 
-test("a kill -9 between the put and the end of a chapter: it is put again, as the same object", async () => {
+test("after a kill -9 between the put and the end of a chapter, the same object is put again", async () => {
   await rig.record(3);
   await rig.finish();
   rig.facts.isAway = true;
@@ -58,13 +58,13 @@ test("a kill -9 between the put and the end of a chapter: it is put again, as th
   expect(await rig.left()).toEqual([]);
 });
 
-test("while puts are refused they are tried less and less often, and the first that works brings them all", async () => {
+test("failing puts are retried with growing delays, and the first success flushes the queue", async () => {
   rig.store.isAway = true;
   await rig.record(4);
   await rig.finish();
   await rig.pass(600_000);
   expect(rig.store.refused).toBeLessThan(60);
-  // Reading a chapter takes time that no clock of a test moves.
+  // Reading a chapter takes real time, which the manual clock does not advance.
   await until(async () => {
     await rig.pass(30_000);
     return rig.store.refused > 5;
@@ -74,7 +74,7 @@ test("while puts are refused they are tried less and less often, and the first t
   expect(await rig.whole()).toEqual(both(1, 2, 3, 4));
 });
 
-test("while the object store is away it is told every minute which recordings wait, also behind a kill -9", async () => {
+test("while the object store is unavailable, waiting recordings are reported every minute, also after a kill -9", async () => {
   rig.store.isAway = true;
   await rig.record(4);
   await rig.finish();
@@ -85,7 +85,7 @@ test("while the object store is away it is told every minute which recordings wa
   await rig.restart();
   await rig.recovered();
   const atRestart = waiting().length;
-  // Reading the spool takes time that no clock of a test moves.
+  // Reading the spool takes real time, which the manual clock does not advance.
   await until(async () => {
     await rig.pass(60_000);
     return waiting().length > atRestart;
@@ -96,14 +96,14 @@ test("while the object store is away it is told every minute which recordings wa
   expect(new Set(waiting())).toEqual(new Set(["session-1"]));
 });
 
-test("a chapter stays in the spool until the database knows of it, and is told again when facts were lost", async () => {
+test("a chapter stays in the spool until the database knows it, and is reported again when facts were lost", async () => {
   rig.facts.isAway = true;
   await rig.record(3);
   await rig.finish();
   await rig.pass(120_000);
   expect(await rig.left()).toHaveLength(1);
   expect(told()).toHaveLength(3);
-  // The queue of facts overflows.
+  // Overflows the fact queue.
   rig.facts.lost += rig.facts.facts.length;
   rig.facts.facts.length = 0;
   rig.facts.isAway = false;
@@ -112,7 +112,7 @@ test("a chapter stays in the spool until the database knows of it, and is told a
   expect(await rig.left()).toEqual([]);
 });
 
-test.each(["store", "facts"] as const)("a shutdown does not wait for a %s that is away", async (part) => {
+test.each(["store", "facts"] as const)("a shutdown does not wait for an unavailable %s", async (part) => {
   rig[part].isAway = true;
   await rig.record(3);
   await rig.finish();
@@ -120,7 +120,7 @@ test.each(["store", "facts"] as const)("a shutdown does not wait for a %s that i
   expect(await rig.left()).toHaveLength(1);
 });
 
-test("init segments and the journal lie beside the spans", async () => {
+test("init segments and the journal are stored next to the spans", async () => {
   await rig.record(2);
   await rig.finish();
   await rig.sealed();

@@ -6,15 +6,15 @@ import { BackOff, sleep } from "../../platform/retry.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import type { EventSink, MediaFact } from "../../ports/index.ts";
 import { recordingIndexKey, recordingKey } from "./recording-keys.ts";
+import { reportInBatches } from "./report-in-batches.ts";
 import { readChapter, type SpoolChapter } from "./spool-chapter.ts";
 import { spooledFacts } from "./spooled-facts.ts";
-import { tellInBatches } from "./tell-in-batches.ts";
 
 /** Chapters stored at a time. */
 const MAX_AT_ONCE = 4;
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
-const TELL_SPOOLED_MS = 60_000;
+const REPORT_SPOOLED_MS = 60_000;
 
 export interface SpanSealerSettings {
   readonly clock: Clock;
@@ -40,19 +40,19 @@ export class SpanSealer {
   #waiting: WaitingChapter[] = [];
   /** Folders of all chapters that are not sealed yet. */
   readonly #folders = new Set<string>();
-  readonly #telling: Timer;
+  readonly #reporting: Timer;
   readonly #running = new Set<Promise<void>>();
   #pause: Timer | null = null;
   #isClosed = false;
   readonly #closing = Promise.withResolvers<void>();
   /** Chapters in the store whose facts the database has not accepted. */
-  #untold = 0;
+  #unreported = 0;
   #whenSettled: (() => void)[] = [];
 
   constructor(settings: SpanSealerSettings) {
     this.#settings = settings;
     const { clock, eventSink } = settings;
-    this.#telling = clock.every(TELL_SPOOLED_MS, () => {
+    this.#reporting = clock.every(REPORT_SPOOLED_MS, () => {
       for (const fact of spooledFacts(this.#folders, clock.now())) eventSink.report(fact);
     });
   }
@@ -82,7 +82,7 @@ export class SpanSealer {
     this.#isClosed = true;
     this.#closing.resolve();
     this.#pause?.cancel();
-    this.#telling.cancel();
+    this.#reporting.cancel();
     await Promise.all(this.#running);
   }
 
@@ -126,13 +126,13 @@ export class SpanSealer {
       const wait = new BackOff(FIRST_RETRY_MS, MAX_RETRY_MS);
       for (;;) {
         const { lost } = eventSink;
-        const news = lost > lostBefore ? [...chapter.facts, ...facts] : facts;
-        if ((await tellInBatches(eventSink, news)) && eventSink.lost === lost) break;
+        const all = lost > lostBefore ? [...chapter.facts, ...facts] : facts;
+        if ((await reportInBatches(eventSink, all)) && eventSink.lost === lost) break;
         if (this.#isClosed) throw new Error("closed before the database knew of the chapter");
-        this.#untold++;
+        this.#unreported++;
         this.#noteSettled();
         await Promise.race([sleep(clock, wait.next()), this.#closing.promise]);
-        this.#untold--;
+        this.#unreported--;
       }
     }
     await rm(folder, { recursive: true, force: true });
@@ -172,7 +172,7 @@ export class SpanSealer {
 
   #noteSettled(): void {
     const isIdle = this.#waiting.length === 0 && this.#running.size === 0;
-    if (!isIdle && !this.#pause && !this.#isClosed && this.#untold === 0) return;
+    if (!isIdle && !this.#pause && !this.#isClosed && this.#unreported === 0) return;
     for (const resolve of this.#whenSettled) resolve();
     this.#whenSettled = [];
   }

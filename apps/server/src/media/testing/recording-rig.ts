@@ -123,7 +123,7 @@ export class RecordingRig implements AsyncDisposable {
   async record(count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
       this.send();
-      await this.#passing(this.recorder.told());
+      await this.#passing(this.recorder.flushed());
       this.clock.advance(SEGMENT_MS);
     }
   }
@@ -152,7 +152,7 @@ export class RecordingRig implements AsyncDisposable {
     const at = this.clock.now();
     const fact = { ...owner, type: "rungs-recorded", epoch: this.#epoch, at, bytes: made.segment.bytes } as const;
     this.rungRecorder.record(fact, [made]);
-    await this.#passing(this.rungRecorder.told());
+    await this.#passing(this.rungRecorder.flushed());
   }
 
   #segment(name: string, init: InitSegment, msn: number) {

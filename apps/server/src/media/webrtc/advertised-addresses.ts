@@ -5,8 +5,8 @@ import { networkInterfaces } from "node:os";
 const MAX_ADDRESSES = 8;
 
 /**
- * The addresses at which a client reaches this server by UDP: those that are set, else the one that its request came to and those of the machine.
- * Loopback counts only for those who came by it.
+ * The addresses at which clients reach this server by UDP: the configured ones, else the address that the request arrived at and those of the
+ * machine. Loopback is included only for requests that arrived on it.
  */
 export function advertisedAddresses(
   set: readonly string[] | null,

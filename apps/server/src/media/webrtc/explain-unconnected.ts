@@ -1,6 +1,6 @@
 import type { Offer } from "@weir/formats/sdp";
 
-/** Why a connection that was answered never came to be, and what the operator can do. */
+/** Explains why an answered connection was never established, and what the operator can do. */
 export function explainUnconnected(
   reason: string,
   { candidateTypes }: Pick<Offer, "candidateTypes">,

@@ -1,21 +1,20 @@
 import type { MediaFrame } from "./webrtc-protocol.ts";
 
-/** Of one source, for viewers that join: 4 s of 16 Mbit/s. Beyond it they wait for the next keyframe. */
+/** Limits of the pictures kept per source for joining viewers: 4 s at 16 Mbit/s. Beyond them viewers wait for the next keyframe. */
 const MAX_GOP_BYTES = 8 * 1024 * 1024;
 const MAX_GOP_PICTURES = 1200;
 
-/** The viewers. */
 export interface FanOutViewer {
   frame(frame: MediaFrame, from: FanOut): void;
 }
 
-/** One source and all who watch it, with its pictures since the last keyframe. */
+/** Distributes one source to its viewers, and keeps the pictures since its last keyframe. */
 export class FanOut {
   readonly #viewers = new Set<FanOutViewer>();
   #gop: MediaFrame[] = [];
   #gopBytes = 0;
 
-  /** Its pictures since the last keyframe, which is the first of them; empty where none is kept. */
+  /** The pictures since the last keyframe, which is the first of them; empty if none are kept. */
   get gop(): readonly MediaFrame[] {
     return this.#gop;
   }

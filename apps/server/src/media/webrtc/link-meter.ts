@@ -1,16 +1,16 @@
 import type { PeerReport } from "./webrtc-protocol.ts";
 
-/** How well a connection carried media for some seconds. */
+/** Quality of a connection over several seconds. */
 export interface LinkFigures {
-  /** Null where the other side does not tell. */
+  /** Null if the peer does not report it. */
   readonly roundTripMs: number | null;
-  /** Of the packets, on average: from 0 to 1. */
+  /** Average fraction of packets lost, 0 to 1. */
   readonly fractionLost: number;
-  /** Packets that were asked for again. */
+  /** Number of packets requested again. */
   readonly retransmits: number;
 }
 
-/** Sums up what is reported of a connection between two looks. */
+/** Aggregates the reports of a connection between two calls of `take`. */
 export class LinkMeter {
   #reports = 0;
   #fractionsLost = 0;
@@ -25,7 +25,7 @@ export class LinkMeter {
     this.#retransmits = retransmits;
   }
 
-  /** Since the last look; null where nothing was reported. */
+  /** Figures since the last call; null without reports. */
   take(): LinkFigures | null {
     if (this.#reports === 0) return null;
     const figures = {

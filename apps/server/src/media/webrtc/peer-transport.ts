@@ -3,17 +3,17 @@ import type { PeerPlan, WebrtcStart } from "./webrtc-protocol.ts";
 
 const { PeerConnection: Connection, Audio, Video } = nodeDataChannel;
 
-/** A connection that is lost may come back, for so long. */
+/** How long a lost connection may take to recover. */
 const LOST_MS = 5_000;
 
 export type MediaKind = "video" | "audio";
 
 export interface PeerEvents {
-  /** Null where the offer could not be answered. */
+  /** The answer SDP. */
   answered(sdp: string): void;
-  /** Media can flow. */
+  /** Media can be sent. */
   connected(): void;
-  /** Nothing comes after it. */
+  /** The last event. */
   closed(reason: string): void;
 }
 
@@ -22,21 +22,21 @@ export interface PeerTracks {
   readonly audio: Track | null;
 }
 
-/** How a track is described in the answer. */
+/** Configures the description of a track in the answer. */
 export type DescribeTrack = (kind: MediaKind, description: InstanceType<typeof Video | typeof Audio>) => void;
 
-/** One WebRTC connection that answers an offer: ICE and DTLS. Runs inside the WebRTC child only. */
+/** One WebRTC connection (ICE and DTLS) that answers an offer. Runs only in the WebRTC child. */
 export class PeerTransport {
   readonly tracks: PeerTracks;
   readonly #connection: PeerConnection;
   readonly #events: PeerEvents;
-  /** Until a connection that was lost counts as gone. */
+  /** Closes a lost connection that does not recover. */
   #deadline: NodeJS.Timeout | undefined;
   #isAnswered = false;
   #isConnected = false;
   #isClosed = false;
 
-  /** Throws where the library does not take the offer. */
+  /** Throws if the library rejects the offer. */
   constructor(
     name: string,
     { port, bindAddress }: WebrtcStart,

@@ -3,10 +3,10 @@ import type { Clock } from "../../platform/clock.ts";
 import type { OfferAnswer, OfferRefusal } from "./webrtc-endpoint.ts";
 import type { Peer, PeerHandler } from "./webrtc-process.ts";
 
-/** The child answers within milliseconds, half a second after its start. */
+/** The child answers within milliseconds, or half a second after it was started. */
 const ANSWER_WITHIN_MS = 10_000;
 
-/** From the answer until media can flow. */
+/** From the answer until media can be sent. */
 const CONNECT_WITHIN_MS = 30_000;
 
 const UNANSWERED: OfferRefusal = {
@@ -16,13 +16,13 @@ const UNANSWERED: OfferRefusal = {
 
 export interface PendingAnswerSettings {
   readonly clock: Clock;
-  /** Where the answer says that this server is reached. */
+  /** This server's addresses for the answer's candidates. */
   readonly addresses: readonly string[];
   readonly port: number;
   /** Opens the peer. */
   readonly open: (handler: PeerHandler) => Peer;
   readonly onConnected: () => void;
-  /** Once, whatever ended it. `isWanted`: its own client asked for that. */
+  /** Called once, for whatever reason the connection ended. `isWanted`: the client closed it. */
   readonly onClosed: (reason: string, isWanted: boolean) => void;
   readonly onFrame?: PeerHandler["frame"];
   readonly onReport?: PeerHandler["report"];

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { PublishClock } from "./publish-clock.ts";
 
-it("audio and video begin where they arrive, across the end of their numbers", () => {
+it("audio and video start at their arrival times, across a timestamp wrap", () => {
   const clock = new PublishClock();
   expect(clock.timeOf("video", 2 ** 32 - 1000, 100)).toBe(9000);
   expect(clock.timeOf("video", 2000, 133)).toBe(12_000);
@@ -9,7 +9,7 @@ it("audio and video begin where they arrive, across the end of their numbers", (
   expect(clock.timeOf("audio", 77 + 960, 999)).toBe(15_300);
 });
 
-it("pictures move to where their sender's clock puts them, a millisecond each; audio stands", () => {
+it("video moves to the position of the sender's clock by one millisecond per picture; audio stays", () => {
   const clock = new PublishClock();
   clock.timeOf("audio", 0, 0);
   // The picture of the same moment arrives 5 ms later.
@@ -21,7 +21,7 @@ it("pictures move to where their sender's clock puts them, a millisecond each; a
   expect(clock.timeOf("audio", 960, 0)).toBe(1800);
 });
 
-it("clocks that have nothing to do with each other are left apart", () => {
+it("unrelated clocks are not aligned", () => {
   const clock = new PublishClock();
   clock.timeOf("audio", 0, 0);
   clock.timeOf("video", 0, 5);

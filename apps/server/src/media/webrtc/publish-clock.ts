@@ -3,27 +3,27 @@ import type { MediaKind } from "./peer-transport.ts";
 
 const TICKS_PER_MS = 90;
 const TICKS_PER_UNIT = { video: 1, audio: 90_000 / 48_000 };
-/** How much the video of one picture may move to come to where its sender's clock says that it belongs: nobody sees a millisecond. */
+/** How far the video's time moves per picture towards the position that the sender's clock implies: one millisecond is invisible. */
 const SLEW_TICKS = TICKS_PER_MS;
-/** Clocks that are further apart have nothing to do with each other. */
+/** Clocks that differ by more are considered unrelated. */
 const MAX_OFFSET_TICKS = 5_000 * TICKS_PER_MS;
 
 interface Line {
   readonly counter: WrappedCounter;
-  /** Arrival of its first packet, less its RTP time, in ticks. Null before it. */
+  /** Arrival of its first packet minus its RTP time, in ticks; null before that. */
   offset: number | null;
-  /** The sender's wall clock in ticks, less its RTP time. Null before the first sender report. */
+  /** The sender's wall clock minus its RTP time, in ticks; null before the first sender report. */
   wall: number | null;
 }
 
 /**
- * One clock for the audio and the video of a publisher, in 90 kHz ticks. Each begins where it arrives; as soon as the sender has said how its two
- * clocks belong together, pictures move there by a millisecond each.
+ * A common clock for a publisher's audio and video, in 90 kHz ticks. Each track starts at its arrival time. Once the sender reports have revealed
+ * how the two RTP clocks relate, video moves there by one millisecond per picture.
  */
 export class PublishClock {
   readonly #lines: Record<MediaKind, Line> = { video: newLine(), audio: newLine() };
 
-  /** The sender's clock was at `wallMs` when its RTP timestamp was `timestamp`. */
+  /** Adds a sender report: the sender's wall clock was `wallMs` at RTP timestamp `timestamp`. */
   report(kind: MediaKind, timestamp: number, wallMs: number): void {
     const line = this.#lines[kind];
     if (line.offset === null) return;

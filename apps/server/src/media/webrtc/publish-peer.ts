@@ -23,12 +23,12 @@ import type { MediaFrame, PeerOffer, PeerReport, WebrtcStart } from "./webrtc-pr
 
 const LOOK_MS = 20;
 const REPORT_MS = 500;
-/** A keyframe at least so often: segments begin with one. */
+/** Interval of keyframe requests: segments start with keyframes. */
 const KEYFRAME_MS = 2000;
-/** After damage, at most so often. */
+/** Minimum interval of keyframe requests after damage. */
 const MEND_MS = 400;
 
-/** One publisher: what it sends, in order and put together; asks for keyframes, for lost packets, and for as much as gets through. Runs inside the WebRTC child only. */
+/** One publisher: reassembles its media, and requests keyframes, lost packets and a suitable bitrate. Runs only in the WebRTC child. */
 export class PublishPeer {
   readonly #peer: number;
   readonly #transport: PeerTransport;
@@ -42,7 +42,7 @@ export class PublishPeer {
   #waitsForIdr = true;
   #pliAt = Number.NEGATIVE_INFINITY;
   #reportedAt = Number.NEGATIVE_INFINITY;
-  /** The worst since the last report; null before anything came. */
+  /** The highest value since the last report; null before the first packet. */
   #fractionLost: number | null = null;
   #roundTripMs: number | null = null;
 
@@ -80,7 +80,7 @@ export class PublishPeer {
     this.#transport.close(reason);
   }
 
-  /** How its media gets through since the last time; null before anything came. */
+  /** Transmission statistics since the last call; null before the first packet. */
   takeReport(): PeerReport | null {
     if (this.#fractionLost === null) return null;
     const report = {
@@ -95,7 +95,7 @@ export class PublishPeer {
   }
 
   #listen(kind: MediaKind, receiver: Receiver | null): void {
-    receiver?.track.onError(() => {}); // its connection tells the end
+    receiver?.track.onError(() => {}); // the connection reports the end
     receiver?.track.onMessage((message) => {
       const now = performance.now();
       if (!isRtcp(message)) return receiver.take(message, now);
@@ -154,7 +154,7 @@ export class PublishPeer {
   }
 }
 
-/** We send no media of our own to publishers. */
+/** Publishers receive no media, so any SSRC is free. */
 const OWN_SSRC = 1;
 
 /** One track of a publisher. */
@@ -162,7 +162,7 @@ class Receiver {
   readonly track: Track;
   /** Null until the first packet. */
   ssrc: number | null = null;
-  /** Packets. */
+  /** Number of packets requested again. */
   askedAgain = 0;
   readonly #payloadType: number;
   readonly #buffer: ReorderBuffer;
@@ -194,7 +194,7 @@ class Receiver {
     this.send(writeNack(OWN_SSRC, this.ssrc, wanted));
   }
 
-  /** Says how much came, and returns the part that was lost since the last time. */
+  /** Sends a receiver report. Returns the fraction of packets lost since the last one. */
   report(now: number): number {
     if (this.ssrc === null) return 0;
     const { expected, lost, highestSequence } = this.#buffer.statistics;
@@ -215,7 +215,7 @@ class Receiver {
     try {
       this.track.sendMessageBinary(Buffer.from(rtcp.buffer));
     } catch {
-      // The peer went away between two looks; its connection tells the end.
+      // The peer has gone; the connection reports the end.
     }
   }
 }

@@ -6,9 +6,9 @@ import { bindingAnswer, StunResponder } from "./stun-responder.ts";
 
 const REQUEST = Buffer.from("000100002112a442000102030405060708090a0b", "hex");
 
-it("tells a client its address, hidden by the cookie and the transaction", () => {
+it("tells a client its address, XORed with the cookie and the transaction id", () => {
   const v4 = Buffer.from(bindingAnswer(REQUEST, "192.0.2.1", 32_853) ?? []).toString("hex");
-  // RFC 5769 2.2 has this address and port.
+  // The address and port of RFC 5769 2.2.
   expect(v4).toBe("0101000c2112a442000102030405060708090a0b002000080001a147e112a643");
   const v6 = Buffer.from(bindingAnswer(REQUEST, "2001:db8::1", 32_853) ?? []).toString("hex");
   expect(v6).toBe(
@@ -24,11 +24,11 @@ it.each([
   ["without the cookie", "0001000000000000000102030405060708090a0b"],
   ["with a length that lies", "000100082112a442000102030405060708090a0b"],
   ["RTP", "80600000000000000000000000000000000000000000"],
-])("what is %s gets no answer", (_, hex) => {
+])("a message that is %s gets no response", (_, hex) => {
   expect(bindingAnswer(Buffer.from(hex, "hex"), "192.0.2.1", 1)).toBeNull();
 });
 
-it("answers a client twenty times a second at most: senders may be forged", async () => {
+it("responds to a client at most twenty times a second, because senders may be forged", async () => {
   const clock = new ManualClock();
   const responder = await StunResponder.listen("127.0.0.1", 0, clock);
   const client = createSocket("udp4");

@@ -8,11 +8,16 @@ const MAGIC_COOKIE = 0x2112a442;
 const BINDING_REQUEST = 0x0001;
 const BINDING_RESPONSE = 0x0101;
 const XOR_MAPPED_ADDRESS = 0x0020;
-/** A browser asks some ten times. More questions are not answered: an answer is larger than a question, and its sender may be forged. */
+/**
+ * A browser sends about ten requests. The limit prevents amplification: a response is larger than a request, and the sender's address may be forged.
+ */
 const MAX_ANSWERS_A_SECOND = 20;
 const MAX_CLIENTS_A_SECOND = 5_000;
 
-/** Tells clients the address that they are seen at (RFC 8489, Binding alone). Public clients expect one on port 3478 of the server that they play from. */
+/**
+ * Tells clients their public address (RFC 8489, Binding only). Public players expect this service on UDP port 3478 of the server that they play
+ * from.
+ */
 export class StunResponder {
   readonly #socket: Socket;
   readonly #answered = new Map<string, number>();
@@ -24,7 +29,7 @@ export class StunResponder {
     socket.on("message", (message, from) => this.#receive(message, from));
   }
 
-  /** Rejects with Node's error where the port is taken. 0 picks a free one. */
+  /** Rejects with Node's error if the port is in use. Port 0 selects a free one. */
   static async listen(host: string, port: number, clock: Clock): Promise<StunResponder> {
     const socket = createSocket({ type: host.includes(":") ? "udp6" : "udp4" });
     await new Promise<void>((resolve, reject) => {
@@ -34,7 +39,7 @@ export class StunResponder {
         resolve();
       });
     });
-    socket.on("error", () => {}); // of single answers, to addresses that cannot be
+    socket.on("error", () => {}); // a response to an invalid address; nothing else is affected
     return new StunResponder(socket, clock);
   }
 
@@ -61,7 +66,7 @@ export class StunResponder {
   }
 }
 
-/** The answer to a Binding request; null for anything else. */
+/** The response to a Binding request; null for other messages. */
 export function bindingAnswer(message: Uint8Array, address: string, port: number): Uint8Array | null {
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
   if (message.length < HEADER_BYTES || view.getUint16(0) !== BINDING_REQUEST || view.getUint32(4) !== MAGIC_COOKIE)
@@ -71,7 +76,7 @@ export function bindingAnswer(message: Uint8Array, address: string, port: number
   const answer = new DataView(new ArrayBuffer(HEADER_BYTES + 8 + bytes.length));
   answer.setUint16(0, BINDING_RESPONSE);
   answer.setUint16(2, 8 + bytes.length);
-  // The cookie and the transaction are repeated, and are what the address is hidden with from address translators.
+  // The response repeats the cookie and the transaction id, which also obfuscate the address, so that NATs do not rewrite it.
   for (let at = 4; at < HEADER_BYTES; at++) answer.setUint8(at, view.getUint8(at));
   answer.setUint16(20, XOR_MAPPED_ADDRESS);
   answer.setUint16(22, 4 + bytes.length);

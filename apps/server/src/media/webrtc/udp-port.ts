@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 
-/** A UDP port that is free now: the one that is wanted, or any for 0. Rejects with Node's error where it is taken. */
+/** Returns a free UDP port: `wanted`, or any for 0. Rejects with Node's error if it is in use. */
 export async function findUdpPort(host: string, wanted: number): Promise<number> {
   const socket = createSocket({ type: host.includes(":") ? "udp6" : "udp4" });
   try {

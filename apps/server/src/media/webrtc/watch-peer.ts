@@ -22,36 +22,36 @@ const {
 
 const VIDEO_RATE = 90_000;
 const AUDIO_RATE = 48_000;
-/** Fits the smallest path of IPv6, with SRTP and UDP around it. */
+/** Fits the minimum IPv6 MTU with SRTP, UDP and IP headers. */
 const MAX_PACKET_BYTES = 1150;
-/** Packets that are kept to be sent again: a second of 6 Mbit/s. */
+/** Packets kept for retransmission: one second at 6 Mbit/s. */
 const HISTORY_PACKETS = 640;
-/** Pictures that a viewer catches up with are sent at 26 Mbit/s: what comes at once is lost in buffers on the way. */
+/** Pictures that a joining viewer catches up with are paced at 26 Mbit/s: larger bursts overflow buffers on the network path. */
 const BURST_BYTES = 16 * 1024;
 const BURST_PAUSE_MS = 5;
-/** Between two pictures that are sent faster than they were made. */
+/** Timestamp distance between pictures sent faster than real time. */
 const CATCH_UP_TICKS = VIDEO_RATE / 1000;
-/** A browser that misses pictures asks again and again until it has a keyframe. */
+/** A browser without a keyframe repeats its request; requests within this time are ignored. */
 const REJOIN_MS = 400;
 
-/** One viewer: gets the pictures of a source from its last keyframe on, and Opus as it comes. Tells how they get through. Runs inside the WebRTC child only. */
+/** One viewer: receives a source's pictures from the last keyframe on, and its Opus packets. Reports its reception. Runs only in the WebRTC child. */
 export class WatchPeer {
   readonly #peer: number;
   #source: FanOut;
-  /** The source that it gets from its next keyframe on; null where it has what it is to get. */
+  /** The source to switch to at its next keyframe; null for none. */
   #next: FanOut | null = null;
   readonly #transport: PeerTransport;
   readonly #video: Sender | null;
   readonly #audio: Sender | null;
-  /** The frames that it has to catch up with; null while it gets each picture as it comes. */
+  /** The frames to catch up with; null once the viewer is in real time. */
   #behind: MediaFrame[] | null = null;
   #burst: NodeJS.Timeout | null = null;
   #waitsForKeyframe = true;
   #joinedAt = 0;
   #isKeyframesOnly = false;
-  /** It gets no pictures until the next source's first. */
+  /** True while no pictures are sent until the next source starts. */
   #isStopped = false;
-  /** Since the last report to the parent. */
+  /** Statistics since the last report to the parent. */
   #reports = 0;
   #fractionsLost = 0;
   #availableBps: number | null = null;
@@ -91,7 +91,7 @@ export class WatchPeer {
     tracks.video?.onMessage((message) => {
       if (isRtcp(message)) for (const report of readRtcp(message)) this.#take(report);
     });
-    for (const track of [tracks.video, tracks.audio]) track?.onError(() => {}); // its connection tells the end
+    for (const track of [tracks.video, tracks.audio]) track?.onError(() => {}); // the connection reports the end
     source.join(this);
   }
 
@@ -99,7 +99,7 @@ export class WatchPeer {
     this.#transport.close(reason);
   }
 
-  /** Get this source from its next keyframe on. */
+  /** Switches to this source at its next keyframe. */
   show(source: FanOut, { isKeyframesOnly, stopsBefore }: ShownHow): void {
     this.#next?.leave(this);
     this.#next = source === this.#source ? null : source;
@@ -110,7 +110,7 @@ export class WatchPeer {
     this.#isStopped = stopsBefore && this.#next !== null;
   }
 
-  /** What the viewer has told since the last time; null for nothing. */
+  /** The viewer's statistics since the last call; null for none. */
   takeReport(): PeerReport | null {
     if (this.#reports === 0) return null;
     const report = {
@@ -151,14 +151,14 @@ export class WatchPeer {
     if (!this.#isStopped) this.#video?.send(frame);
   }
 
-  /** Begin at the last keyframe, or with the next one where none is kept. */
+  /** Starts at the last keyframe, or at the next one if none is kept. */
   #join(): void {
     if (!this.#video) return;
     this.#joinedAt = performance.now();
     const pictures = this.#isKeyframesOnly ? this.#source.gop.slice(0, 1) : [...this.#source.gop];
     if (pictures.length === 0) return;
     const last = pictures.at(-1)?.time ?? 0;
-    // Times never go back: pictures that are sent a second time follow what was sent.
+    // Timestamps must not go back: pictures sent again get later ones.
     this.#video.shift += Math.max(0, this.#video.sentTime - last + pictures.length * CATCH_UP_TICKS);
     this.#behind = pictures.map((picture, index) => ({
       ...picture,
@@ -208,11 +208,11 @@ const STREAM = "weir";
 
 const randomSsrc = (): number => 1 + Math.floor(Math.random() * (2 ** 31 - 2));
 
-/** One track of a viewer: RTP, sender reports, and packets of video again that the viewer asks for, all in the library. */
+/** One track of a viewer. The library does RTP, sender reports and, for video, retransmissions. */
 class Sender {
-  /** Added to all times from now on. */
+  /** Added to all timestamps from now on. */
   shift = 0;
-  /** Of the newest frame. */
+  /** Time of the newest frame. */
   sentTime = Number.NEGATIVE_INFINITY;
   #sentAt = 0;
   #isOtherClock = false;
@@ -233,12 +233,12 @@ class Sender {
     track.setMediaHandler(packetizer);
   }
 
-  /** Nothing is sent again, or at all, from now on. */
+  /** From now on, nothing is sent or retransmitted. */
   stop(): void {
     this.#track.setMediaHandler(new RtpPacketizer(this.#config));
   }
 
-  /** What follows has another source's times: it goes on where what was sent would be by now. */
+  /** The next frame comes from another source. Its timestamp continues the previous ones by the wall-clock time passed. */
   changeClock(): void {
     this.#isOtherClock = this.sentTime !== Number.NEGATIVE_INFINITY;
   }
@@ -253,7 +253,7 @@ class Sender {
     try {
       this.#track.sendMessageBinary(data as Buffer);
     } catch {
-      // The peer went away between two looks; its connection tells the end.
+      // The peer has gone; the connection reports the end.
     }
   }
 }

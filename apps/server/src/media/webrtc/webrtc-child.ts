@@ -13,9 +13,12 @@ import {
   type WebrtcStart,
 } from "./webrtc-protocol.ts";
 
-/** The process that holds all WebRTC connections: it answers offers, sends sources to viewers and gives on what publishers send. It ends with its input pipe. */
+/**
+ * The process with all WebRTC connections: it answers offers, sends sources to viewers and passes on what publishers send. It exits when its input
+ * pipe closes.
+ */
 
-/** The bytes that the parent may leave unread. Beyond them publishers' frames are left out until their next keyframe. */
+/** Limit of the bytes that the parent has not read. Beyond it, publishers' frames are dropped until their next keyframe. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 const REPORTS_MS = 1000;
 
@@ -60,7 +63,7 @@ function take(message: ToWebrtcChild): void {
 }
 
 function open({ peer }: PeerOffer, make: (start: WebrtcStart, events: PeerEvents) => WatchPeer | PublishPeer): void {
-  if (!settings) throw new Error("a peer came before the settings");
+  if (!settings) throw new Error("a peer message arrived before the start message");
   let isClosed = false;
   const events: PeerEvents = {
     answered: (sdp) => send({ type: "answer", peer, sdp }),

@@ -55,7 +55,7 @@ async function open() {
 }
 
 describe("the WebRTC endpoint", () => {
-  it("answers an offer with 201, a resource, where to find STUN, and headers that pages may read", async () => {
+  it("answers an offer with 201, a resource, a STUN link, and exposed headers", async () => {
     const rig = await open();
     const answer = await rig.offer("/webrtc/playback1?jwt=x", browserOffer("recvonly"));
     expect([answer.status, await answer.text()]).toEqual([201, "v=0\r\n"]);
@@ -70,7 +70,7 @@ describe("the WebRTC endpoint", () => {
     expect(rig.asked[1]?.[0]).toBe("publish");
   });
 
-  it("ends a connection for who has its address, once, and for nobody else", async () => {
+  it("ends a connection on DELETE of its resource, once, and of no other", async () => {
     const rig = await open();
     const location = (await rig.offer("/webrtc/playback1", browserOffer("recvonly"))).headers.get("location") ?? "";
     const ends = async (path: string) => (await rig.send(path, { method: "DELETE" })).status;
@@ -82,7 +82,7 @@ describe("the WebRTC endpoint", () => {
     expect(rig.closed).toEqual([true]);
   });
 
-  it("answers HEAD and preflights for any page, and refuses other methods by name", async () => {
+  it("answers HEAD and preflights from any origin, and rejects other methods by name", async () => {
     const rig = await open();
     for (const method of ["HEAD", "OPTIONS"]) {
       const answer = await rig.send("/webrtc/playback1", { method });
@@ -103,7 +103,7 @@ describe("the WebRTC endpoint", () => {
 
   it.each([
     ["10 MB", "a".repeat(10 * 1024 * 1024), 413, /larger than 64 KiB/],
-    ["no SDP", '{"sdp":1}', 400, /no SDP offer/],
+    ["no SDP", '{"sdp":1}', 400, /not a valid SDP offer/],
     [
       "1,000 media sections",
       `${browserOffer("sendonly")}${"m=video 9 UDP/TLS/RTP/SAVPF 96\r\n".repeat(1000)}`,
@@ -118,17 +118,17 @@ describe("the WebRTC endpoint", () => {
       406,
       /TCP candidates only/,
     ],
-  ])("refuses an offer of %s in words", async (_, body, status, words) => {
+  ])("refuses an offer of %s with a reason", async (_, body, status, words) => {
     const rig = await open();
     const answer = await rig.offer("/webrtc/Stream-Key", body).catch(() => null);
-    // A client that still sends may see the connection end first.
+    // A client that is still sending may see the connection close first.
     if (!answer) return expect(status).toBe(413);
     expect([answer.status, await answer.text()]).toEqual([status, expect.stringMatching(words)]);
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
     expect(rig.asked).toEqual([]);
   });
 
-  it("refuses an offer without a name, of another type, and what its party refuses", async () => {
+  it("refuses offers without a name, of another content type, and those that the handler refuses", async () => {
     const rig = await open();
     expect((await rig.offer("/webrtc/", browserOffer("sendonly"))).status).toBe(401);
     expect((await rig.offer("/webrtc/a", browserOffer("sendonly"), "application/json")).status).toBe(415);
@@ -137,7 +137,7 @@ describe("the WebRTC endpoint", () => {
     expect([answer.status, await answer.text(), answer.headers.get("retry-after")]).toEqual([503, "Not now.", "2"]);
   });
 
-  it("keeps publishers in where viewers took all places, and has room again when one leaves", async () => {
+  it("accepts publishers when viewers use all slots, and accepts viewers again when one leaves", async () => {
     const rig = await open();
     const offers = async (direction: "sendonly" | "recvonly") =>
       (await rig.offer("/webrtc/playback1", browserOffer(direction))).status;
@@ -151,7 +151,7 @@ describe("the WebRTC endpoint", () => {
     expect(await offers("recvonly")).toBe(201);
   });
 
-  it("lets a client whose viewers misuse their connections wait a minute to watch, and publish", async () => {
+  it("makes a client whose viewers misuse their connections wait a minute to watch, but not to publish", async () => {
     const rig = await open();
     rig.ended.resolve(ASKS_TOO_MUCH);
     const watch = async () => (await rig.offer("/webrtc/playback1", browserOffer("recvonly"))).status;
@@ -162,7 +162,7 @@ describe("the WebRTC endpoint", () => {
     expect(await watch()).toBe(201);
   });
 
-  it("slows down a client that offers too often", async () => {
+  it("rate-limits a client that sends too many offers", async () => {
     const rig = await open();
     rig.refusal = { status: 404, sentence: "Nothing." };
     for (let offers = 0; offers < 300; offers++) await rig.offer("/webrtc/a", browserOffer("recvonly"));

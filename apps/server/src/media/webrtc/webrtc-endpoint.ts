@@ -9,19 +9,19 @@ import { Places } from "../../platform/limits/places.ts";
 import type { Log } from "../../platform/log.ts";
 import { ASKS_TOO_MUCH } from "./webrtc-protocol.ts";
 
-/** Of a browser's offer with every codec and candidate that it has. */
+/** More than a browser's offer with all its codecs and candidates. */
 const MAX_OFFER_BYTES = 64 * 1024;
 const MAX_VIEWERS = 2000;
 const MAX_VIEWERS_PER_CLIENT = 500;
-/** Each costs keys and a handshake. */
+/** Each offer costs key generation and a handshake. */
 const OFFERS_A_MINUTE = 300;
 /** Connections of a client's viewers that ended by misuse, before it has to wait. */
 const MISUSES_A_MINUTE = 5;
 
-/** `/webrtc/{playback id or stream key}`, and a resource that was made there. */
+/** `/webrtc/{playback id or stream key}`, optionally with the id of a resource created there. */
 const ADDRESS = /^\/webrtc\/([\w-]{0,256})(?:\/([\w-]{22}))?\/?(?:\?[^#]*)?$/;
 
-/** An offer, and who sent it. */
+/** An offer and its sender. */
 export interface OfferRequest {
   readonly req: IncomingMessage;
   readonly url: string;
@@ -37,17 +37,17 @@ export interface OfferRefusal {
   readonly sentence: string;
 }
 
-/** A connection that is being made. */
+/** A connection being established. */
 export interface OfferAnswer {
   /** With candidates. */
   readonly sdp: string;
-  /** End it; `isWanted`: its own client asked for that. */
+  /** Ends the connection. `isWanted`: the client asked for it. */
   close(isWanted: boolean): void;
-  /** Resolves with the reason when it has ended. */
+  /** Resolves with the reason when the connection has ended. */
   readonly ended: Promise<string>;
 }
 
-/** The handlers of offers: to watch, or to publish. */
+/** Handles offers to watch, or to publish. */
 export interface OfferTaker {
   offer(request: OfferRequest): Promise<OfferAnswer | OfferRefusal>;
 }
@@ -56,11 +56,11 @@ export interface WebrtcEndpointSettings {
   readonly clock: Clock;
   readonly log: Log;
   readonly proxies: TrustedProxies;
-  /** Somebody is about to send an offer. */
+  /** Called when a client is about to send an offer. */
   readonly prepare: () => void;
   readonly watch: OfferTaker;
   readonly publish: OfferTaker;
-  /** UDP port of the STUN responder; null where there is none. */
+  /** UDP port of the STUN responder; null without one. */
   readonly stunPort: number | null;
 }
 
@@ -69,7 +69,10 @@ interface Resource {
   readonly answer: OfferAnswer;
 }
 
-/** WHIP and WHEP (RFC 9725 and its draft for viewers) over HTTP: one address for both, as public clients expect. An offer to send is to publish, any other to watch. */
+/**
+ * WHIP and WHEP (RFC 9725, and its draft for viewers) over HTTP. Both use the same URL, as public players expect: an offer with a sendonly section
+ * publishes, any other watches.
+ */
 export class WebrtcEndpoint {
   readonly #settings: WebrtcEndpointSettings;
   readonly #resources = new Map<string, Resource>();
@@ -88,11 +91,11 @@ export class WebrtcEndpoint {
     const [, name, resource] = ADDRESS.exec(req.url ?? "") ?? [];
     const { method = "" } = req;
     if (method === "OPTIONS" || method === "HEAD") return this.#options(req, res, method === "OPTIONS" ? 204 : 200);
-    if (name === undefined) return send(res, 404, "There is nothing at this address.");
+    if (name === undefined) return send(res, 404, "There is no resource at this URL.");
     if (method === "POST" && resource === undefined) return void this.#post(req, res, name);
     if (method === "DELETE" && resource !== undefined) return this.#delete(res, name, resource);
     res.setHeader("allow", resource === undefined ? "POST, HEAD, OPTIONS" : "DELETE, HEAD, OPTIONS");
-    const remedy = method === "PATCH" ? " Answers have all candidates: send yours in the offer." : "";
+    const remedy = method === "PATCH" ? " Trickle ICE is not supported: send all candidates in the offer." : "";
     send(res, 405, `${method} is not allowed here.${remedy}`);
   }
 
@@ -131,10 +134,10 @@ export class WebrtcEndpoint {
       }
       await this.#answer({ req, url: req.url ?? "", name, sdp, offer: readOffer(sdp) }, res, client);
     } catch (error) {
-      // The client went away while it sent.
+      // The client disconnected while sending.
       if (req.socket.destroyed) return;
       const refusal = refusalOf(error);
-      if (!refusal) log.error({ err: error }, "could not answer an offer");
+      if (!refusal) log.error({ err: error }, "could not answer a WebRTC offer");
       sendRefusal(res, refusal ?? FAILED);
     }
   }
@@ -179,7 +182,7 @@ export class WebrtcEndpoint {
     return answer;
   }
 
-  /** Where clients learn their own address. */
+  /** The STUN server with which clients find their own address. */
   #addLink(req: IncomingMessage, res: ServerResponse): void {
     const { stunPort, proxies } = this.#settings;
     const host = /^(\[[^\]]*\]|[^:]*)/.exec(proxies.hostOf(req))?.[0] ?? "";
@@ -191,7 +194,7 @@ export class WebrtcEndpoint {
 const NO_NAME: OfferRefusal = { status: 401, sentence: "Give a stream key to publish, or a playback id to watch." };
 const FULL: OfferRefusal = {
   status: 503,
-  sentence: "This server has no room for another WebRTC connection. Try again later.",
+  sentence: "This server has reached its limit of WebRTC connections. Try again later.",
 };
 const TOO_MANY_OFFERS: OfferRefusal = {
   status: 429,
@@ -202,14 +205,15 @@ const FAILED: OfferRefusal = {
   sentence: "The offer cannot be answered right now. Try again in a moment.",
 };
 
-/** Null for an error that is the server's own. */
+/** Null for an internal error. */
 function refusalOf(error: unknown): OfferRefusal | null {
   if (error instanceof OfferRefused) return { status: error.kind === "malformed" ? 400 : 406, sentence: error.message };
-  if (error instanceof FormatError) return { status: 400, sentence: `This is no SDP offer: ${error.message}.` };
+  if (error instanceof FormatError)
+    return { status: 400, sentence: `The body is not a valid SDP offer: ${error.message}.` };
   return null;
 }
 
-/** Null where there is more than an offer may have. */
+/** Null if the body is too large. */
 async function readBody(req: IncomingMessage): Promise<string | null> {
   if (Number(req.headers["content-length"] ?? 0) > MAX_OFFER_BYTES) return null;
   const chunks: Buffer[] = [];
@@ -232,7 +236,7 @@ function sendRefusal(res: ServerResponse, { status, sentence }: OfferRefusal): v
   send(res, status, sentence);
 }
 
-/** In plain words, which public players show or look for their keywords in. */
+/** Plain text, which public players display or search for keywords. */
 function send(res: ServerResponse, status: number, sentence: string): void {
   if (res.headersSent) return void res.destroy();
   res.writeHead(status, {

@@ -32,7 +32,7 @@ function handler() {
   return { told, taken, answer: () => answer };
 }
 
-/** A STUN Binding request of a connectivity check, whose integrity is wrong. */
+/** A STUN Binding request of a connectivity check with a wrong MESSAGE-INTEGRITY. */
 function forgedCheck(username: string): Buffer {
   const name = Buffer.from(username.padEnd(Math.ceil(username.length / 4) * 4, "\0"));
   const attributes = Buffer.concat([attribute(0x0006, username.length, name), attribute(0x0008, 20, randomBytes(20))]);
@@ -48,11 +48,11 @@ function attribute(type: number, length: number, value: Uint8Array): Buffer {
   return Buffer.concat([header, value]);
 }
 
-/** The beginning of a DTLS handshake. */
+/** The start of a DTLS handshake. */
 const CLIENT_HELLO = Buffer.concat([Buffer.from("16feff0000000000000000", "hex"), Buffer.alloc(200, 1)]);
 CLIENT_HELLO.writeUInt16BE(CLIENT_HELLO.length - 13, 11);
 
-test("an offer that cannot be answered is told; a child that dies closes its peers and is replaced", async () => {
+test("an offer that cannot be answered is reported; a crashed child closes its peers and is replaced", async () => {
   const port = await findUdpPort("127.0.0.1", 0);
   const process_ = new WebrtcProcess({ clock: systemClock, log: silentLog, port, bindAddress: "127.0.0.1" });
   expect(process_.pid).toBe(0);
@@ -71,7 +71,7 @@ test("an offer that cannot be answered is told; a child that dies closes its pee
   await process_.close();
 });
 
-test("floods of forged checks, of DTLS that was sent before and of noise are not answered, and others connect meanwhile", async () => {
+test("floods of forged checks, replayed DTLS and noise get no response, and other clients can connect", async () => {
   const port = await findUdpPort("127.0.0.1", 0);
   const process_ = new WebrtcProcess({ clock: systemClock, log: silentLog, port, bindAddress: "127.0.0.1" });
   const waiting = handler();

@@ -17,21 +17,21 @@ import {
 } from "./webrtc-protocol.ts";
 
 const CHILD = fileURLToPath(new URL("./webrtc-child.ts", import.meta.url));
-/** Before the next one after a child that died. After so many that lived for a short time, the next offer starts one. */
+/** Delays before a restart. After more deaths in quick succession, the next offer starts the child. */
 const RESTART_MS = [0, 250, 1000, 5000];
 const STEADY_MS = 30_000;
-/** 8 s of 16 Mbit/s. A child that is so far behind gets no more frames until it reads again. */
+/** 8 s at 16 Mbit/s. A child this far behind gets no frames until it reads again. */
 const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
 
-/** The events of a peer. Nothing comes after `closed`. */
+/** The events of a peer. `closed` is the last one. */
 export interface PeerHandler {
-  /** The answer, without candidates that could be used: its port is our own. */
+  /** The answer, whose candidates must be replaced: they contain internal addresses. */
   answered(sdp: string): void;
   connected(): void;
   closed(reason: string): void;
-  /** The frames that a publisher sends. */
+  /** A frame from a publisher. */
   frame(frame: MediaFrame): void;
-  /** How well media gets through, about once a second. */
+  /** Statistics, about once a second. */
   report(report: PeerReport): void;
 }
 
@@ -40,24 +40,23 @@ export interface Peer {
   close(): void;
 }
 
-/** A viewer. */
 export interface ViewingPeer extends Peer {
-  /** From the next keyframe of `source` on it gets that. */
+  /** Switches to `source` at its next keyframe. */
   show(source: PeerSource, how: ShownHow): void;
 }
 
-/** The media that viewers of one rendition get. */
+/** The media for the viewers of one rendition. */
 export interface PeerSource {
   readonly id: number;
-  /** False where the child is too far behind to take it. */
+  /** Returns false if the child is too far behind to accept it. */
   frame(frame: MediaFrame): boolean;
   watch(offer: string, plan: PeerPlan, handler: PeerHandler): ViewingPeer;
   close(): void;
 }
 
-/** Where WebRTC connections are made. */
+/** Opens WebRTC connections. */
 export interface WebrtcPeers {
-  /** Somebody is about to connect. */
+  /** Call when a client is about to connect. */
   prepare(): void;
   openSource(): PeerSource;
   publish(offer: string, plan: PeerPlan, handler: PeerHandler): Peer;
@@ -69,8 +68,8 @@ export interface WebrtcProcessSettings extends WebrtcStart {
 }
 
 /**
- * The process that holds all WebRTC connections, started when the first one is wanted. Native code reads packets of strangers there: it may die at any
- * moment. Then its peers are closed, and a fresh one is there for those who connect again.
+ * The process with all WebRTC connections, started for the first one. It is separate because native code parses packets from strangers there, and
+ * may crash at any time. Its peers are then closed, and a new process accepts their reconnects.
  */
 export class WebrtcProcess implements WebrtcPeers {
   readonly #settings: WebrtcProcessSettings;
@@ -87,7 +86,7 @@ export class WebrtcProcess implements WebrtcPeers {
     this.#settings = settings;
   }
 
-  /** Of the child; 0 while there is none. */
+  /** Pid of the child; 0 without one. */
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
@@ -96,7 +95,7 @@ export class WebrtcProcess implements WebrtcPeers {
     return this.#peers.size;
   }
 
-  /** A child needs a moment to start. */
+  /** Starts the child early, because that takes a moment. */
   prepare(): void {
     if (!this.#child) this.#start();
   }
@@ -200,7 +199,7 @@ export class WebrtcProcess implements WebrtcPeers {
   }
 }
 
-/** The child gets no more of an offer than it needs. */
+/** Strips an offer to what the child needs. */
 function bare({ video, audio, unused }: PeerPlan): PeerPlan {
   return { video, audio, unused };
 }

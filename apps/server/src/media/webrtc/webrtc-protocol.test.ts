@@ -38,7 +38,7 @@ const FROM_CHILD: readonly FromWebrtcChild[] = [
   { type: "closed", peer: 1, reason: "gone" },
 ];
 
-it("what parent and child say arrives whole, however the pipe cuts it", () => {
+it("messages arrive complete, however the pipe splits them", () => {
   for (const size of [1, 7, 10_000]) {
     const pieces = (frames: readonly Uint8Array[]) => {
       const bytes = Buffer.concat(frames);
@@ -51,7 +51,7 @@ it("what parent and child say arrives whole, however the pipe cuts it", () => {
   }
 });
 
-it("a frame of unknown type is refused", () => {
+it("a frame of unknown type is rejected", () => {
   expect(() => fromWebrtcChildReader()(Uint8Array.of(0, 0, 0, 2, 1, 2))).toThrow(RangeError);
   expect(() => toWebrtcChildReader()(Uint8Array.of(0, 0, 0, 2, 66, 2))).toThrow(RangeError);
 });

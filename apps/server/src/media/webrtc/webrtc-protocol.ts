@@ -2,18 +2,18 @@ import type { Offer } from "@weir/formats/sdp";
 import { FrameWriter, frameReader, jsonFrame } from "../../platform/pipe-frames.ts";
 
 /**
- * What the WebRTC child and its parent say to each other: frames over two pipes, file descriptor 3 into the child and 4 out of it. The parent numbers
- * peers and sources. A peer ends with `close` from the parent or `closed` from the child, and its number is not used again.
+ * Messages between the WebRTC child and its parent, as frames over two pipes: file descriptor 3 into the child and 4 out of it. The parent numbers
+ * peers and sources. A peer ends with `close` from the parent or `closed` from the child; its number is not reused.
  */
 
-/** The reason for closing a viewer that makes the server send without end. */
-export const ASKS_TOO_MUCH = "it asked for more packets again than any player needs";
+/** The reason for closing a viewer that requests endless retransmissions. */
+export const ASKS_TOO_MUCH = "it requested more retransmissions than any player needs";
 
-/** How much of the offer the child needs: which sections to answer, with which codec. */
+/** The part of the offer that the child needs: the sections to answer, and their codecs. */
 export type PeerPlan = Pick<Offer, "video" | "audio" | "unused">;
 
 export interface WebrtcStart {
-  /** UDP, one for all peers. */
+  /** The UDP port shared by all peers. */
   readonly port: number;
   /** Null binds to all addresses. */
   readonly bindAddress: string | null;
@@ -25,47 +25,49 @@ export interface PeerOffer {
   readonly plan: PeerPlan;
 }
 
-/** One picture, its NAL units behind 4-byte lengths and an IDR's parameter sets in front of it; or one Opus packet. */
+/** One picture as NAL units with 4-byte lengths, parameter sets included in an IDR; or one Opus packet. */
 export interface MediaFrame {
   readonly kind: "video" | "audio";
   readonly isIndependent: boolean;
-  /** 90 kHz ticks, of one clock for audio and video. */
+  /** 90 kHz ticks on a clock common to audio and video. */
   readonly time: number;
   readonly data: Uint8Array;
 }
 
 export interface ShownHow {
-  /** Keyframes alone of it. */
+  /** Send only keyframes of it. */
   readonly isKeyframesOnly: boolean;
-  /** The pictures of the source before it stop at once: the viewer's network does not carry them. Else they go on until then. */
+  /**
+   * Stop the pictures of the current source immediately, because the viewer's network cannot carry them. Otherwise they continue until the switch.
+   */
   readonly stopsBefore: boolean;
 }
 
-/** How well the media of a viewer or a publisher gets through. */
+/** Transmission statistics of a viewer or a publisher. */
 export interface PeerReport {
   readonly peer: number;
-  /** Of its video packets since its last report: from 0 to 1. */
+  /** Fraction of video packets lost since the last report, 0 to 1. */
   readonly fractionLost: number;
-  /** Null before it is known, and where the other side does not tell. */
+  /** Null if unknown or not reported. */
   readonly roundTripMs: number | null;
-  /** Packets that were asked for again, since it came. */
+  /** Total number of packets requested again. */
   readonly retransmits: number;
-  /** The rate that a viewer thinks its network carries (REMB), the lowest since its last report; null where it does not say. */
+  /** The lowest bitrate estimate of the viewer (REMB) since the last report; null without one. */
   readonly availableBps: number | null;
 }
 
 /** Parent to child. */
 export type ToWebrtcChild =
   | { readonly type: "start"; readonly start: WebrtcStart }
-  /** The peer gets what comes for `source`. */
+  /** The peer receives the frames of `source`. */
   | ({ readonly type: "watch"; readonly source: number } & PeerOffer)
   | ({ readonly type: "publish" } & PeerOffer)
-  /** A viewer gets this source from its next keyframe on, or keyframes alone of it. */
+  /** The viewer switches to this source at its next keyframe. */
   | ({ readonly type: "show"; readonly peer: number; readonly source: number } & ShownHow)
   | { readonly type: "close"; readonly peer: number }
-  /** For all who watch the source. */
+  /** For all viewers of the source. */
   | { readonly type: "frame"; readonly source: number; readonly frame: MediaFrame }
-  /** Nothing more comes for it; who watches it was closed before. */
+  /** The source has ended. Its viewers were closed before. */
   | { readonly type: "end-source"; readonly source: number };
 
 /** Child to parent. */
@@ -73,9 +75,9 @@ export type FromWebrtcChild =
   | { readonly type: "answer"; readonly peer: number; readonly sdp: string }
   | { readonly type: "connected"; readonly peer: number }
   | { readonly type: "closed"; readonly peer: number; readonly reason: string }
-  /** The frames that a publisher sends. */
+  /** A frame from a publisher. */
   | { readonly type: "frame"; readonly peer: number; readonly frame: MediaFrame }
-  /** Once a second, of those of whom something is known since the last time. */
+  /** Sent once a second, with the peers that have new statistics. */
   | { readonly type: "reports"; readonly reports: readonly PeerReport[] };
 
 const TO_CHILD = { start: 1, watch: 2, publish: 3, close: 4, frame: 5, "end-source": 6, show: 7 } as const;
@@ -83,7 +85,7 @@ const FROM_CHILD = { answer: 65, connected: 66, closed: 67, frame: 68, reports: 
 
 const FRAME_HEADER_BYTES = 13;
 
-/** The frame of one message, in a buffer of its own. */
+/** The frame of one message, in a new buffer. */
 export function frameToWebrtcChild(message: ToWebrtcChild): Uint8Array {
   const type = TO_CHILD[message.type];
   switch (message.type) {
@@ -100,13 +102,13 @@ export function frameToWebrtcChild(message: ToWebrtcChild): Uint8Array {
   }
 }
 
-/** The frame of one message, in a buffer of its own. */
+/** The frame of one message, in a new buffer. */
 export function frameFromWebrtcChild(message: FromWebrtcChild): Uint8Array {
   const type = FROM_CHILD[message.type];
   return message.type === "frame" ? mediaFrame(type, message.peer, message.frame) : jsonFrame(type, message);
 }
 
-/** Takes what the child's input pipe brings, in pieces of any size, and returns the whole messages in it. Throws on bytes that are no frame. */
+/** Returns a function that takes chunks of the child's input pipe and returns the complete messages. Throws for malformed frames. */
 export function toWebrtcChildReader(): (bytes: Uint8Array) => ToWebrtcChild[] {
   return frameReader((body) => {
     if (body[0] === TO_CHILD.frame) return { type: "frame", source: body.readUInt32BE(1), frame: readMediaFrame(body) };
@@ -115,7 +117,7 @@ export function toWebrtcChildReader(): (bytes: Uint8Array) => ToWebrtcChild[] {
   });
 }
 
-/** Takes what the child's output pipe brings, in pieces of any size, and returns the whole messages in it. Throws on bytes that are no frame. */
+/** Returns a function that takes chunks of the child's output pipe and returns the complete messages. Throws for malformed frames. */
 export function fromWebrtcChildReader(): (bytes: Uint8Array) => FromWebrtcChild[] {
   return frameReader((body) => {
     if (body[0] === FROM_CHILD.frame) return { type: "frame", peer: body.readUInt32BE(1), frame: readMediaFrame(body) };
