@@ -1,6 +1,7 @@
 import { isRtcp, type RtcpReport, readRtcp, roundTripMs } from "@weir/formats/rtp";
 import nodeDataChannel, { type RtpPacketizationConfig, type Track } from "node-datachannel";
 import { AskedAgain } from "./asked-again.ts";
+import { CatchUpQueue } from "./catch-up-queue.ts";
 import type { FanOut } from "./fan-out.ts";
 import { type PeerEvents, PeerTransport } from "./peer-transport.ts";
 import {
@@ -43,8 +44,8 @@ export class WatchPeer {
   readonly #transport: PeerTransport;
   readonly #video: Sender | null;
   readonly #audio: Sender | null;
-  /** The frames to catch up with; null once the viewer is in real time. */
-  #behind: MediaFrame[] | null = null;
+  /** The pictures to catch up with; null once the viewer is in real time. */
+  #behind: CatchUpQueue | null = null;
   #burst: NodeJS.Timeout | null = null;
   #waitsForKeyframe = true;
   #joinedAt = 0;
@@ -131,8 +132,11 @@ export class WatchPeer {
     if (from === this.#next && frame.kind === "video" && frame.isIndependent) this.#change(from);
     if (from !== this.#source) return;
     if (frame.kind === "audio") return this.#audio?.send(frame);
-    if (this.#behind) this.#behind.push(frame);
-    else this.#picture(frame);
+    if (!this.#behind) this.#picture(frame);
+    else if (!this.#behind.add(frame)) {
+      this.#behind = null;
+      this.#waitsForKeyframe = true;
+    }
   }
 
   #change(source: FanOut): void {
@@ -160,24 +164,27 @@ export class WatchPeer {
     const last = pictures.at(-1)?.time ?? 0;
     // Timestamps must not go back: pictures sent again get later ones.
     this.#video.shift += Math.max(0, this.#video.sentTime - last + pictures.length * CATCH_UP_TICKS);
-    this.#behind = pictures.map((picture, index) => ({
-      ...picture,
-      time: last - (pictures.length - 1 - index) * CATCH_UP_TICKS,
-    }));
+    this.#behind = new CatchUpQueue(
+      pictures.map((picture, index) => ({
+        ...picture,
+        time: last - (pictures.length - 1 - index) * CATCH_UP_TICKS,
+      })),
+    );
     this.#catchUp();
   }
 
   #catchUp(): void {
+    if (this.#burst) clearTimeout(this.#burst);
     this.#burst = null;
     const behind = this.#behind;
     let bytes = 0;
-    while (behind && behind.length > 0 && bytes < BURST_BYTES) {
-      const picture = behind.shift();
+    while (bytes < BURST_BYTES) {
+      const picture = behind?.take();
       if (!picture) break;
       bytes += picture.data.length;
       this.#picture(picture);
     }
-    if (behind && behind.length > 0) this.#burst = setTimeout(() => this.#catchUp(), BURST_PAUSE_MS);
+    if (behind && !behind.isEmpty) this.#burst = setTimeout(() => this.#catchUp(), BURST_PAUSE_MS);
     else this.#behind = null;
   }
 
