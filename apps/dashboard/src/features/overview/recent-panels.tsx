@@ -32,7 +32,7 @@ export function LiveStreams() {
         {streams.data?.items.map((stream) => (
           <li key={stream.id} className={classes.row}>
             <span className={classes.thing}>
-              <LiveStill stream={stream} />
+              <LiveStill stream={stream} width={160} />
               <Link to="/streams/$streamId" params={{ streamId: stream.id }} className={table.name}>
                 {stream.name}
               </Link>

@@ -13,9 +13,15 @@ const PERIOD_MS = 5000;
 const rounds = new StillRounds({ load: loadImage, periodMs: PERIOD_MS, maxAtOnce: 4 });
 document.addEventListener("visibilitychange", () => rounds.pause(document.hidden));
 
+interface Props {
+  readonly stream: Stream;
+  /** In pixels. */
+  readonly width: 160 | 320;
+}
+
 /** The newest picture of a live stream, renewed every few seconds while it is in sight. A sign takes its place while there is none. */
-export function LiveStill({ stream }: { readonly stream: Stream }) {
-  if (stream.isActive) return <Still stream={stream} />;
+export function LiveStill(props: Props) {
+  if (props.stream.isActive) return <Still {...props} />;
   return (
     <span className={classes.thumbnail} aria-hidden>
       <IconBroadcast size={18} />
@@ -23,9 +29,9 @@ export function LiveStill({ stream }: { readonly stream: Stream }) {
   );
 }
 
-function Still({ stream }: { readonly stream: Stream }) {
+function Still({ stream, width }: Props) {
   const { ref, inViewport } = useInViewport();
-  const path = useStillPath(stream, inViewport);
+  const path = useStillPath(stream, width, inViewport);
   const [shown, setShown] = useState<string | null>(null);
   useEffect(() => {
     if (path === null) return;
@@ -41,11 +47,11 @@ function Still({ stream }: { readonly stream: Stream }) {
 }
 
 /** The path of a stream's picture; null while it is not in sight, and until the owner's token for it is there. */
-function useStillPath({ playbackId, playbackPolicy }: Stream, isInSight: boolean): string | null {
+function useStillPath({ playbackId, playbackPolicy }: Stream, width: number, isInSight: boolean): string | null {
   const isGated = (playbackPolicy?.type ?? "public") !== "public";
   const { data } = useQuery({ ...ownerTokenQuery(playbackId), enabled: isInSight && isGated });
   if (!isInSight || (isGated && !data)) return null;
-  return `/hls/${playbackId}/source/latest.jpg?width=320${isGated && data ? `&jwt=${data.token}` : ""}`;
+  return `/hls/${playbackId}/source/latest.jpg?width=${width}${isGated && data ? `&jwt=${data.token}` : ""}`;
 }
 
 /** Loads and decodes beside the page's own work. The browser shows the picture from its memory then. */

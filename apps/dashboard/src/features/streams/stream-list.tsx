@@ -126,7 +126,7 @@ const StreamName = memo(({ stream }: { readonly stream: Stream }) => {
   const { id, name, playbackId } = stream;
   return (
     <div className={list.stream}>
-      <LiveStill stream={stream} />
+      <LiveStill stream={stream} width={160} />
       <div className={list.words}>
         <Link to="/streams/$streamId" params={{ streamId: id }} className={`${classes.name} ${list.name}`} title={name}>
           {name}

@@ -19,7 +19,7 @@ export function WallTile({ stream, viewers }: Props) {
   const { status, reason } = standingOf(stream, undefined);
   return (
     <li className={classes.tile} data-health={status}>
-      <LiveStill stream={stream} />
+      <LiveStill stream={stream} width={320} />
       <div className={classes.words}>
         <TileLink id={stream.id} name={stream.name} />
         <div className={classes.facts}>

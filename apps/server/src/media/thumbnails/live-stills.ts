@@ -6,10 +6,10 @@ import type { StillFormat } from "../transcode/index.ts";
 import { KeptStills } from "./kept-stills.ts";
 import type { Keyframe, StillMaker } from "./still-maker.ts";
 
-/** Minimum interval between decodes of a stream's picture, however many viewers request it. */
+/** Minimum interval between decodes of a stream's picture in one size, however many viewers request it. */
 export const LIVE_STILL_MS = 5_000;
 const SHAPE = { maxWidth: 640, maxHeight: 360 } as const;
-/** A smaller rendition is only used if there is no larger one. */
+/** Without a requested width, a smaller rendition is only used if there is no larger one. */
 const MIN_WIDTH = 320;
 
 export interface LiveSession {
@@ -28,19 +28,20 @@ export class LiveStills {
   }
 
   /** Null if there is no independently decodable picture. */
-  newest({ sessionId, listed }: LiveSession, format: StillFormat): Promise<Uint8Array | null> {
-    return this.#kept.get(`${sessionId} ${format}`, LIVE_STILL_MS, async () => {
-      const keyframe = newestKeyframe(listed);
-      return keyframe && this.#maker.make(keyframe, { ...SHAPE, format });
+  newest({ sessionId, listed }: LiveSession, width: number | null, format: StillFormat): Promise<Uint8Array | null> {
+    const size = width === null ? SHAPE : { maxWidth: width, maxHeight: width };
+    return this.#kept.get(`${sessionId} ${width} ${format}`, LIVE_STILL_MS, async () => {
+      const keyframe = newestKeyframe(listed, width ?? MIN_WIDTH);
+      return keyframe && this.#maker.make(keyframe, { ...size, format });
     });
   }
 }
 
-function newestKeyframe(listed: readonly ListedRendition[]): Keyframe | null {
+function newestKeyframe(listed: readonly ListedRendition[], minWidth: number): Keyframe | null {
   const pictures = listed
     .flatMap(({ rendition, track }) => (track.kind === "video" ? [{ rendition, width: track.width }] : []))
     .toSorted((a, b) => a.width - b.width);
-  const large = pictures.filter(({ width }) => width >= MIN_WIDTH);
+  const large = pictures.filter(({ width }) => width >= minWidth);
   for (const { rendition } of [...large, ...pictures.toReversed()]) {
     const segments = [...rendition.listed, ...(rendition.open ? [rendition.open] : [])];
     for (const segment of segments.toReversed()) {

@@ -41,6 +41,12 @@ export function parseStillAddress(url: string): StillAddress | null {
 const WIDTHS = ["160", "320", "640", "1280"];
 const SECONDS = /^\d{1,8}(\.\d{1,6})?$/;
 
+/** `width` of a live picture; null for one that is not offered: what else such a query holds keeps caches apart, and is not ours to judge. */
+export function parseWidth(url: string): number | null {
+  const width = new URLSearchParams(url.split("?", 2)[1]).get("width");
+  return width !== null && WIDTHS.includes(width) ? Number(width) : null;
+}
+
 /** `time` in seconds and `width` of a picture; null for what is not given. Only some widths, as each is made and kept apart. */
 export function parseStillQuery(url: string): { seconds: number | null; width: number | null } | "invalid" {
   const query = new URLSearchParams(url.split("?", 2)[1]);

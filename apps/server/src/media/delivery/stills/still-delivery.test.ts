@@ -36,6 +36,14 @@ describe("a live stream", () => {
     expect(rig.children.taken).toHaveLength(1);
   });
 
+  test("its newest keyframe comes as wide as it was asked for, and 640 wide for any width that is not offered", async () => {
+    await broadcast(5);
+    const sizeOf = async (query: string) => (await rig.text(`${LATEST}.jpg${query}`)).split(" ")[1];
+    const queries = ["?width=160&turn=1", "?width=320", "?width=1", "?time=1795342077020", ""];
+    expect(await Promise.all(queries.map(sizeOf))).toEqual(["160", "320", "640", "640", "640"]);
+    expect(rig.children.current.stills).toBe(3);
+  });
+
   test("a child that dies over a picture costs that picture alone; one that is not used for a minute ends", async () => {
     await broadcast(3);
     rig.children.mode = "hung";

@@ -20,7 +20,7 @@ import {
 import { type Caching, PERSONAL, sendBytes, sendNotFound, sendText } from "../answers/media-response.ts";
 import type { ArchiveDelivery } from "../archive/archive-delivery.ts";
 import type { LiveSources } from "../hls/live-source.ts";
-import { credentialQuery, parsePreviewQuery, parseStillQuery, type StillAddress } from "./still-address.ts";
+import { credentialQuery, parsePreviewQuery, parseStillQuery, parseWidth, type StillAddress } from "./still-address.ts";
 
 const TYPES = { jpeg: "image/jpeg", png: "image/png", webp: "image/webp" } as const;
 const STORYBOARD_TYPE = "text/vtt; charset=utf-8";
@@ -87,11 +87,11 @@ export class StillDelivery {
     }
   }
 
-  async #serveLive({ res, address, caching }: StillRequest): Promise<void> {
+  async #serveLive({ res, url, address, caching }: StillRequest): Promise<void> {
     const source = this.#sources.sessionOf(address.playbackId);
     if (address.kind !== "still" || address.picture !== "latest" || !source) return sendNotFound(res);
     const { sessionId, pipeline } = source;
-    const image = await this.#live.newest({ sessionId, listed: pipeline.listed }, address.format);
+    const image = await this.#live.newest({ sessionId, listed: pipeline.listed }, parseWidth(url), address.format);
     sendImage(res, address.format, image, caching.still);
   }
 
