@@ -21,13 +21,13 @@ const compressed: Plugin = {
   },
 };
 
-/** Dialogs, forms and tabs: the first page and the lists show none. */
+/** Dialogs, forms, tabs and charts: the first page and the lists show none. */
 const DIALOGS =
-  /\/src\/components\/(confirm|dialog(?!-button)|rename)|@mantine\/core\/esm\/components\/(Modal|Tabs|Checkbox|Switch|Textarea|PasswordInput|InlineInput|Overlay)|react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|get-nonce/;
+  /\/src\/components\/(confirm|dialog(?!-button)|rename|time-chart\.|charts|value-field|code-block)|@mantine\/core\/esm\/components\/(Modal|Tabs|Checkbox|Switch|Textarea|PasswordInput|InlineInput|Overlay|ScrollArea|FocusTrap|Portal|CloseButton)|use-focus-|floating-ui|react-remove-scroll|react-style-singleton|use-sidecar|use-callback-ref|get-nonce/;
 
 /** Packages that the first page needs; hls.js and the like are large, and come with the page that needs them. */
 const isEverywhere = (id: string): boolean =>
-  /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react|uqr)/.test(id) && !DIALOGS.test(id);
+  /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react|uqr|typebox)/.test(id) && !DIALOGS.test(id);
 
 export default defineConfig({
   plugins: [react(), compressed],
@@ -53,9 +53,15 @@ export default defineConfig({
             { name: "everywhere", test: /player-strings|lib\/quantities|vite\/preload-helper/, priority: 2 },
             {
               name: "shared",
-              test: /\/src\/(strings|(components|lib)\/(?!time-chart-drawing|confirm|dialog(?!-button)|rename))/,
+              test: (id) => /\/src\/(strings|(components|lib)\/(?!time-chart-drawing))/.test(id) && !DIALOGS.test(id),
               minShareCount: 4,
               priority: 2,
+            },
+            // The first page, and the pieces of it that other pages have as well.
+            {
+              name: "overview",
+              test: /\/src\/(features\/(overview|preview|views\/view-queries|streams\/stream-(queries|state)|sessions\/(session-(queries|thumbnail)|recording-state))|components\/tile)/,
+              priority: 1,
             },
             // The strip of the clip maker draws the same pictures as the player.
             { name: "player", test: /\/src\/player\/(player|seek-preview|picture-loader|storyboard)\.ts/, priority: 1 },

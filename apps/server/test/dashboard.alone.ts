@@ -7,7 +7,7 @@ import { openArena } from "./support/arena.ts";
 import { violationsOf } from "./support/dashboard-page.ts";
 import { startPublisher } from "./support/publisher.ts";
 
-/** Before the other pages, which load in the background 3 s later. */
+/** Before the code of the other pages, which loads in the background 3 s later. */
 const MAX_FIRST_PAGE_BYTES = 200_000;
 
 const arena = openArena();

@@ -46,12 +46,6 @@ export function Shell({ children = <Outlet /> }: { readonly children?: ReactNode
   // The first render of the frame and its page is long; in small steps the browser answers meanwhile.
   const session = useDeferredValue(data);
   const silentSince = useSilentSince();
-  const isSignedIn = session != null;
-  useEffect(() => {
-    if (!isSignedIn) return;
-    const timer = setTimeout(() => void preloadPages(), PRELOAD_MS);
-    return () => clearTimeout(timer);
-  }, [isSignedIn]);
 
   if (session === undefined) return <ServerAwayPage error={error} />;
   if (session === null) return <ToSignIn />;
@@ -81,12 +75,24 @@ export function Shell({ children = <Outlet /> }: { readonly children?: ReactNode
       </nav>
       <main id="content" className={classes.content}>
         {silentSince !== null && <Note tone="warning">{text.silent(absoluteMoment(silentSince))}</Note>}
-        <Suspense fallback={<Loading lines={6} />}>{children}</Suspense>
+        <Suspense fallback={<Loading lines={6} />}>
+          {children}
+          <OtherPages />
+        </Suspense>
       </main>
       <Toasts />
       <Shortcuts />
     </div>
   );
+}
+
+/** Loads the code of the other pages some time after this one is shown: on a slow network they would keep it waiting. */
+function OtherPages() {
+  useEffect(() => {
+    const timer = setTimeout(() => void preloadPages(), PRELOAD_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return null;
 }
 
 /** Redirects to the sign-in page once, with the address to return to. (`<Navigate>` redirects with every render.) */
