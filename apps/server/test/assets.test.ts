@@ -83,5 +83,5 @@ test("a file that is no video fails, and its owner reads what to do", async () =
   const file = new Blob(["#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"]);
   const { client } = arena.weir;
   const failed = client.createAsset({ sources: [{ name: "clip.mp4", file }] }, { memory: null }).assets;
-  await expect(failed).rejects.toThrow(/This file holds no video or audio that can be read.*Upload MP4/);
+  await expect(failed).rejects.toThrow(/This file contains no readable video or audio.*Upload MP4/);
 });

@@ -67,7 +67,7 @@ test("files are uploaded on the Assets page: one plays, another says what is wro
   await page.goto(`${arena.weir.url}/assets`);
   await page.locator("input[type=file]").setInputFiles([good, broken]);
   const uploads = page.getByRole("region", { name: "Uploads" });
-  await uploads.getByText("This file holds no video or audio").waitFor({ timeout: 20_000 });
+  await uploads.getByText("This file contains no readable video or audio").waitFor({ timeout: 20_000 });
   await uploads.getByText("Ready").waitFor({ timeout: 30_000 });
   await page.getByRole("link", { name: "good.flv" }).click();
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(30);

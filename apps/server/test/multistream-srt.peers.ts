@@ -61,7 +61,7 @@ test.skipIf(missing !== null)(
 
     await listener.kill();
     await untilTarget("Pending");
-    expect((await targetOf(0))?.reason).toBe("The target closed the connection, or no longer answers.");
+    expect((await targetOf(0))?.reason).toBe("The target closed the connection or stopped responding.");
     listener.restart();
     await untilTarget("Online");
     process.kill(srtChild(), "SIGKILL");
