@@ -17,7 +17,8 @@ const BATCH = 500;
 /** Changes of a publisher's state are written at once. Readers of events wait for telemetry; nobody waits for the rest. */
 const URGENT_MS = 10;
 const TELEMETRY_MS = 100;
-const GATHER_MS = 500;
+/** A transaction costs the same few statements for all streams together. */
+const GATHER_MS = 1_000;
 
 const isUrgent = (fact: MediaFact): boolean => fact.type === "source-ended" || fact.type === "source-back";
 const isTelemetry = ({ type }: MediaFact): boolean => type === "source-metrics" || type === "segment-transcoded";

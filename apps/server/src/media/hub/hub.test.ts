@@ -335,6 +335,13 @@ test("metrics come with the first packets and every 10 seconds", async () => {
   expect(metrics[2]?.mediaTimeMs).toBeGreaterThan(19_000);
 });
 
+test("metrics come at whole seconds, so that those of many sessions are written together", async () => {
+  const start = clock.now();
+  clock.advance(400);
+  await send(publish(), { seconds: 12 });
+  expect(log.of("source-metrics").map(({ at }) => Math.round(at - start))).toEqual([400, 10_000]);
+});
+
 describe("what changes for the worse is told within a second of being known, and so is its end", () => {
   test("sound that stops", async () => {
     const broadcast = publish();

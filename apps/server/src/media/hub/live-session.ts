@@ -25,7 +25,7 @@ import type { WebrtcViewers } from "./webrtc-viewers.ts";
 const SILENCE_MS = 5000;
 /** Rungs that are not closed by then are missing at the end of the recording. */
 const LATE_RUNGS_MS = 3_000;
-const METRICS_MS = 10_000;
+const METRICS_SECONDS = 10;
 /** A ladder further behind than this is reported at once; from 2 s on it skips pictures. */
 const LATE_LADDER_MS = 1500;
 
@@ -241,7 +241,9 @@ export class LiveSession {
     const isSecond = this.#meter.tick(now, this.pipeline.clockJumps);
     if (this.#metricsAt === null || this.#state !== "live") return;
     const isUrgent = this.#hasLadderChanged() || (isSecond && this.#urgentState() !== this.#reportedState);
-    if (isUrgent || now - this.#metricsAt >= METRICS_MS) this.#reportMetrics();
+    // At whole seconds, so that many sessions report in one tick and their facts are written in one transaction.
+    const areDue = Math.floor(now / 1000) >= Math.floor(this.#metricsAt / 1000) + METRICS_SECONDS;
+    if (isUrgent || areDue) this.#reportMetrics();
   }
 
   get #lastHeardAt(): number {
