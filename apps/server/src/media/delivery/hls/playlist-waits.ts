@@ -4,11 +4,11 @@ import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { LiveFiles } from "./live-source.ts";
 import { type WaitPlace, WaitPlaces } from "./wait-places.ts";
 
-const WAIT_TARGET_DURATIONS = 3;
+const MAX_WAIT_TARGET_DURATIONS = 3;
 /** A player that joins gets the list as it is so much later than a first segment should be there: a rung may have nothing yet. */
 export const JOIN_MARGIN_MS = 1000;
 
-/** How late the end of a wait may be noticed. */
+/** How late the end of a wait, or that its client has left, may be noticed. */
 const LOOK_MS = 250;
 
 /** One request that waits. */
@@ -30,14 +30,20 @@ interface Waiting {
   readonly until: number;
 }
 
+/** The requests held for one rendition. */
+interface HeldRequests {
+  waiting: Waiting[];
+  readonly unsubscribe: () => void;
+}
+
 /**
  * Holds requests until a rendition has what they ask for, three target durations at most (RFC 8216bis 6.2.5.2). Hundreds begin and end to
- * wait with each part: they share a listener for each rendition and one timer.
+ * wait with each part: they share a listener for each rendition and one timer, and have none of their own.
  */
 export class PlaylistWaits {
   readonly #clock: Clock;
   readonly #places: WaitPlaces;
-  readonly #renditions = new Map<LiveFiles, { readonly waiting: Set<Waiting>; readonly unsubscribe: () => void }>();
+  readonly #renditions = new Map<LiveFiles, HeldRequests>();
   #timer: Timer | null = null;
 
   constructor(clock: Clock, proxies: TrustedProxies) {
@@ -53,47 +59,44 @@ export class PlaylistWaits {
     if (wait.isMet() || rendition.hasEnded) return wait.done();
     const place = this.#places.take(wait.req, wait.playbackId);
     if (!place) return wait.full();
-    const withinMs = wait.withinMs ?? WAIT_TARGET_DURATIONS * rendition.targetDuration * 1000;
-    const one = { wait, place, until: this.#clock.monotonic() + withinMs };
-    this.#waitingFor(rendition).add(one);
-    wait.res.on("close", () => this.#stop(rendition, one));
+    const withinMs = wait.withinMs ?? MAX_WAIT_TARGET_DURATIONS * rendition.targetDuration * 1000;
+    this.#heldFor(rendition).waiting.push({ wait, place, until: this.#clock.monotonic() + withinMs });
   }
 
-  #waitingFor(rendition: LiveFiles): Set<Waiting> {
+  #heldFor(rendition: LiveFiles): HeldRequests {
     const known = this.#renditions.get(rendition);
-    if (known) return known.waiting;
-    const waiting = new Set<Waiting>();
-    const unsubscribe = rendition.onChange(() => {
-      for (const one of waiting) if (one.wait.isMet() || rendition.hasEnded) this.#finish(rendition, one);
+    if (known) return known;
+    const held: HeldRequests = { waiting: [], unsubscribe: rendition.onChange(() => this.#look(rendition, held)) };
+    this.#renditions.set(rendition, held);
+    this.#timer ??= this.#clock.every(LOOK_MS, () => {
+      for (const [rendition, held] of this.#renditions) this.#look(rendition, held);
     });
-    this.#renditions.set(rendition, { waiting, unsubscribe });
-    this.#timer ??= this.#clock.every(LOOK_MS, () => this.#endOverdue());
-    return waiting;
+    return held;
   }
 
-  #endOverdue(): void {
+  #look(rendition: LiveFiles, held: HeldRequests): void {
     const now = this.#clock.monotonic();
-    for (const [rendition, { waiting }] of this.#renditions)
-      for (const one of waiting) if (now >= one.until) this.#finish(rendition, one);
-  }
-
-  #finish(rendition: LiveFiles, one: Waiting): void {
-    if (this.#stop(rendition, one)) one.wait.done();
-  }
-
-  /** False for one that waits no longer. */
-  #stop(rendition: LiveFiles, one: Waiting): boolean {
-    const known = this.#renditions.get(rendition);
-    if (!known?.waiting.delete(one)) return false;
-    this.#places.giveBack(one.place);
-    if (known.waiting.size > 0) return true;
-    known.unsubscribe();
-    this.#renditions.delete(rendition);
-    if (this.#renditions.size === 0) {
-      this.#timer?.cancel();
-      this.#timer = null;
+    const looked = held.waiting;
+    held.waiting = [];
+    for (const one of looked) {
+      const { wait, place, until } = one;
+      const isOver = rendition.hasEnded || now >= until || wait.isMet();
+      if (!isOver && !wait.res.destroyed) {
+        held.waiting.push(one);
+        continue;
+      }
+      this.#places.giveBack(place);
+      if (!wait.res.destroyed) wait.done();
     }
-    return true;
+    if (held.waiting.length === 0) this.#forget(rendition, held);
+  }
+
+  #forget(rendition: LiveFiles, { unsubscribe }: HeldRequests): void {
+    unsubscribe();
+    this.#renditions.delete(rendition);
+    if (this.#renditions.size > 0) return;
+    this.#timer?.cancel();
+    this.#timer = null;
   }
 }
 

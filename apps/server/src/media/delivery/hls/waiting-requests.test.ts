@@ -36,6 +36,14 @@ async function pipeline(paths: readonly string[]): Promise<{ socket: Socket; ans
   return { socket, answers: () => answers };
 }
 
+/** Three target durations. */
+const MAX_WAIT_MS = 6_000;
+
+function waitingAfterALook(): number {
+  rig.clock.advance(250);
+  return rig.plane.figures.waitingRequests;
+}
+
 const statuses = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d{3}/g) ?? [];
 const settled = () => rig.text(`${source}/index.m3u8`);
 
@@ -63,6 +71,8 @@ test("a viewer who leaves while waiting gives the place back", async () => {
     const { socket } = await pipeline([blocked]);
     await expect.poll(() => rig.plane.figures.waitingRequests).toBe(1);
     socket.destroy();
-    await expect.poll(() => rig.plane.figures.waitingRequests).toBe(0);
+    const leftAt = rig.clock.monotonic();
+    await expect.poll(waitingAfterALook).toBe(0);
+    expect(rig.clock.monotonic() - leftAt).toBeLessThan(MAX_WAIT_MS);
   }
 });
