@@ -13,3 +13,12 @@ export function withCandidates(sdp: string, addresses: readonly string[], port: 
   // All media share the transport of the first section.
   return `${[...lines.slice(0, at), ...candidates, "a=end-of-candidates", ...lines.slice(at)].join("\r\n")}\r\n`;
 }
+
+/** Removes the candidates of an SDP: its reader learns the sender's address from the sender's first check. */
+export function withoutCandidates(sdp: string): string {
+  const isCandidate = (line: string): boolean => /^a=(?:candidate:|end-of-candidates)/.test(line);
+  return sdp
+    .split("\n")
+    .filter((line) => !isCandidate(line))
+    .join("\n");
+}

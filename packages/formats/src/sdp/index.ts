@@ -1,2 +1,2 @@
-export { withCandidates } from "./answer.ts";
+export { withCandidates, withoutCandidates } from "./answer.ts";
 export { type ChosenMedia, type Offer, type OfferPurpose, OfferRefused, readOffer } from "./offer.ts";

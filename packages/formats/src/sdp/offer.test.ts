@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FormatError } from "../bits/index.ts";
-import { OfferRefused, readOffer, withCandidates } from "./index.ts";
+import { OfferRefused, readOffer, withCandidates, withoutCandidates } from "./index.ts";
 import { offer, TCP, UDP, VIDEO_CODECS } from "./offers.fixture.ts";
 
 describe("readOffer", () => {
@@ -90,4 +90,8 @@ it("an answer lists only our addresses, in its first media section", () => {
     "m=video 9 UDP/TLS/RTP/SAVPF 96 103 107 109 112",
   ]);
   expect(answer.endsWith("\r\n")).toBe(true);
+});
+
+it("the candidates of an offer are left out, and nothing else of it", () => {
+  expect(withoutCandidates(offer({ candidates: [UDP, "a=end-of-candidates"] }))).toBe(offer({ candidates: [] }));
 });

@@ -1,9 +1,11 @@
+import { createSocket } from "node:dgram";
 import { type RtpPacket, readRtpPacket } from "@weir/formats/rtp";
 import { readOffer, withCandidates } from "@weir/formats/sdp";
 import nodeDataChannel, { type Track } from "node-datachannel";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
+import { browserOffer } from "../testing/fake-peers.ts";
 import { findUdpPort } from "./udp-port.ts";
 import { type PeerSource, WebrtcProcess } from "./webrtc-process.ts";
 import { ASKS_TOO_MUCH } from "./webrtc-protocol.ts";
@@ -62,6 +64,28 @@ async function watch(source: PeerSource, port: number, tries = TRIES): Promise<W
   if ((await first.promise) !== "connected" && tries > 1) return watch(source, port, tries - 1);
   return { track, told, newest: () => newest };
 }
+
+test("no address that an offer names is called: clients send the first check", async () => {
+  const port = await findUdpPort("127.0.0.1", 0);
+  const server = new WebrtcProcess({ clock: systemClock, log: silentLog, port, bindAddress: "127.0.0.1" });
+  const source = server.openSource();
+  const named = createSocket("udp4");
+  await new Promise<void>((bound) => named.bind(0, "127.0.0.1", bound));
+  let called = 0;
+  named.on("message", () => called++);
+  const fingerprint = `sha-256 ${new Array(32).fill("AB").join(":")}`;
+  const candidate = `a=candidate:1 1 udp 2122260223 127.0.0.1 ${named.address().port} typ host`;
+  const offer = `${browserOffer("recvonly").replace("sha-256 00", fingerprint)}${candidate}\r\n`;
+  const answered = Promise.withResolvers<string>();
+  const silent = { connected: () => {}, closed: () => {}, frame: () => {}, report: () => {} };
+  source.watch(offer, readOffer(offer), { ...silent, answered: answered.resolve });
+  await answered.promise;
+  // Meanwhile it would have been called a few times.
+  await watch(source, port);
+  expect(called).toBe(0);
+  named.close();
+  await server.close();
+});
 
 /** A NACK (RFC 4585 6.2.1) that names the 17 packets before one, 280 times. */
 function askAgainAndAgain({ ssrc, sequence }: RtpPacket): Buffer {

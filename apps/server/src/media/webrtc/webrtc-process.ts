@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { withoutCandidates } from "@weir/formats/sdp";
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { killed, startPipedChild } from "../../platform/piped-child.ts";
@@ -9,6 +10,7 @@ import {
   frameToWebrtcChild,
   fromWebrtcChildReader,
   type MediaFrame,
+  type PeerOffer,
   type PeerPlan,
   type PeerReport,
   type ShownHow,
@@ -111,7 +113,7 @@ export class WebrtcProcess implements WebrtcPeers {
       },
       watch: (offer, plan, handler) => {
         const { peer, close } = this.#open(handler, (number) =>
-          this.#send({ type: "watch", peer: number, source, offer, plan: bare(plan) }),
+          this.#send({ type: "watch", peer: number, source, ...bare(offer, plan) }),
         );
         const show = ({ id }: PeerSource, how: ShownHow): void => {
           if (this.#peers.has(peer)) this.#send({ type: "show", peer, source: id, ...how });
@@ -123,7 +125,7 @@ export class WebrtcProcess implements WebrtcPeers {
   }
 
   publish(offer: string, plan: PeerPlan, handler: PeerHandler): Peer {
-    return this.#open(handler, (peer) => this.#send({ type: "publish", peer, offer, plan: bare(plan) }));
+    return this.#open(handler, (peer) => this.#send({ type: "publish", peer, ...bare(offer, plan) }));
   }
 
   async close(): Promise<void> {
@@ -199,7 +201,10 @@ export class WebrtcProcess implements WebrtcPeers {
   }
 }
 
-/** Strips an offer to what the child needs. */
-function bare({ video, audio, unused }: PeerPlan): PeerPlan {
-  return { video, audio, unused };
+/**
+ * Strips an offer to what the child needs. It needs no candidates, because clients send the first check; with them, any client could have the
+ * server send checks to any address, and look up any name.
+ */
+function bare(offer: string, { video, audio, unused }: PeerPlan): Omit<PeerOffer, "peer"> {
+  return { offer: withoutCandidates(offer), plan: { video, audio, unused } };
 }
