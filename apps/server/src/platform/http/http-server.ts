@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "../clock.ts";
+import { listen } from "../listen.ts";
 import { explainListen } from "../listen-error.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 
@@ -58,7 +59,11 @@ export async function createHttpServer({ host, port, clock, ...routes }: HttpSer
   );
   server.maxHeadersCount = 100;
   server.on("clientError", refuse);
-  await listen(server, host, port);
+  await listen(server, { host, port, backlog: 1024 }, (err) =>
+    app.log.error({ err }, "could not accept an HTTP connection"),
+  ).catch((error: NodeJS.ErrnoException) => {
+    throw explainListen(error, "HTTP", host, port, "WEIR_HTTP_PORT");
+  });
   let closing: Promise<void> | null = null;
   return {
     port: (server.address() as AddressInfo).port,
@@ -114,13 +119,4 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
         ? "431 Request Header Fields Too Large"
         : "400 Bad Request";
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(explainListen(error, "HTTP", host, port, "WEIR_HTTP_PORT")),
-    );
-    server.listen({ host, port, backlog: 1024 }, () => resolve());
-  });
 }

@@ -8,6 +8,7 @@ import {
 } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "../clock.ts";
+import { listen } from "../listen.ts";
 import { explainListen } from "../listen-error.ts";
 import { type HttpRoutes, routeRequests } from "./http-server.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
@@ -72,11 +73,10 @@ export async function createHttpsServer({
     session.on("error", () => {});
     session.once("close", () => sessions.delete(session));
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) =>
-      reject(explainListen(error, "HTTPS", host, port, "WEIR_HTTPS_PORT")),
-    );
-    server.listen({ host, port, backlog: 1024 }, () => resolve());
+  await listen(server, { host, port, backlog: 1024 }, (err) =>
+    routes.app.log.error({ err }, "could not accept an HTTPS connection"),
+  ).catch((error: NodeJS.ErrnoException) => {
+    throw explainListen(error, "HTTPS", host, port, "WEIR_HTTPS_PORT");
   });
   tls.watch((identity) => server.setSecureContext(identity));
   let closing: Promise<void> | null = null;

@@ -1,5 +1,6 @@
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { listen } from "../listen.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -24,7 +25,12 @@ export async function serveMetrics(metrics: Metrics, host: string, port: number,
       },
     );
   });
-  const problem = await listen(server, host, port);
+  const problem = await listen(server, { host, port }, (err) =>
+    log.error({ err }, "could not accept a metrics connection"),
+  ).then(
+    () => null,
+    (error: NodeJS.ErrnoException) => error.code ?? error.message,
+  );
   if (problem) {
     log.warn(`no metrics are served: ${host}:${port} cannot be listened on (${problem}); set WEIR_METRICS_PORT`);
     return { port: null, close: async () => {} };
@@ -42,12 +48,4 @@ export async function serveMetrics(metrics: Metrics, host: string, port: number,
       return closing;
     },
   };
-}
-
-/** Resolves to the obstacle, or to null. */
-function listen(server: Server, host: string, port: number): Promise<string | null> {
-  return new Promise((resolve) => {
-    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    server.listen({ host, port }, () => resolve(null));
-  });
 }

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { Timer } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import { listen } from "../../../platform/listen.ts";
 import { loadReceiveMark, type SetReceiveMark } from "../../../platform/receive-mark.ts";
 import type { PublishSettings } from "../publish-settings.ts";
 import { LOOK_MS, ReadMark } from "./read-mark.ts";
@@ -38,16 +39,13 @@ export class RtmpServer {
 
   /** Resolves with the port. Rejects with Node's error where it is taken. */
   async listen(): Promise<number> {
-    const { host, port } = this.#settings;
+    const { host, port, publishing } = this.#settings;
     this.#setReceiveMark = await loadReceiveMark();
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(port, host, () => {
-        this.#server.off("error", reject);
-        const address = this.#server.address();
-        resolve(address && typeof address === "object" ? address.port : port);
-      });
-    });
+    await listen(this.#server, { host, port }, (err) =>
+      publishing.log.error({ err }, "could not accept an RTMP connection"),
+    );
+    const address = this.#server.address();
+    return address && typeof address === "object" ? address.port : port;
   }
 
   get connectionCount(): number {
