@@ -1,34 +1,67 @@
+import type { CaptureProblem } from "../features/broadcast/capture.ts";
 import type { BroadcastState } from "../features/broadcast/whip-publisher.ts";
 
 /** Broadcasting from the browser. */
 export const broadcastStrings = {
   title: "Broadcast from this browser",
   open: "Broadcast from browser",
-  back: "Back to the stream",
+  controls: "Broadcast",
   insecure: {
-    title: "Cameras are blocked here",
+    title: "This page cannot use a camera.",
     body: "Browsers allow cameras on HTTPS pages only. Open the dashboard over HTTPS, or on the machine that runs Weir.",
+    instead: "Publish with an encoder instead",
   },
   running: {
-    title: "Somebody is broadcasting",
-    body: "If you go live here, you take over the stream from the current encoder.",
+    title: "This stream is live from another encoder.",
+    body: "Going live here takes the stream over from it.",
   },
   source: "Video source",
   sources: { camera: "Camera", screen: "Screen" },
   camera: "Camera",
   microphone: "Microphone",
   automatic: "Automatic",
+  noMicrophone: "No sound",
+  mute: "Mute",
+  unmute: "Unmute",
+  silent: "The broadcast has no sound.",
   level: "Microphone level",
   preview: "Preview of your video",
+  asking: {
+    camera: "Waiting for the camera. If the browser asks, allow it.",
+    screen: "Waiting for you to choose a screen or window.",
+  },
+  noPicture: "No video",
   begin: "Go live",
+  again: "Go live again",
   end: "End broadcast",
-  noMedia: (reason: string) => `The browser could not open the camera, screen or microphone: ${reason}`,
+  problems: {
+    refused: {
+      title: "The browser blocks the camera, screen or microphone.",
+      body: "Allow it for this site in the browser's address bar, then try again.",
+    },
+    missing: {
+      title: "No camera or microphone found.",
+      body: "Connect one, or choose a screen, or No sound as the microphone.",
+    },
+    busy: {
+      title: "The camera or microphone cannot be opened.",
+      body: "Another program may be using it. Close it, then try again.",
+    },
+    ended: { title: "The camera or screen stopped sending video.", body: "The broadcast ended with it." },
+    other: { title: "The browser could not open the camera, screen or microphone.", body: "" },
+  } satisfies Record<CaptureProblem, { title: string; body: string }>,
+  retry: "Try again",
   leave: "The broadcast ends when you leave this page.",
+  leaveAsk: {
+    title: "Leave and end the broadcast?",
+    body: "Viewers see the stream end.",
+    confirm: "End broadcast",
+  },
   state: {
     connecting: "Connecting…",
     live: "Live",
     reconnecting: "Connection lost. Reconnecting…",
-    failed: "The broadcast ended",
+    failed: "The broadcast failed",
   } satisfies Record<BroadcastState, string>,
   figures: {
     rate: "Sending",

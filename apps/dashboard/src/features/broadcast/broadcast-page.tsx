@@ -1,20 +1,28 @@
-import { Button, NativeSelect } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi, Link, useBlocker } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
+import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { Figures } from "../../components/figures.tsx";
-import { Loading } from "../../components/loading.tsx";
 import { Note } from "../../components/note.tsx";
 import page from "../../components/page.module.css";
-import { QueryProblem } from "../../components/query-problem.tsx";
+import { PageOfOne } from "../../components/page-of-one.tsx";
+import { Panel } from "../../components/panel.tsx";
 import { broadcastStrings as text } from "../../strings/broadcast-strings.ts";
 import { strings } from "../../strings.ts";
+import { ingestQuery } from "../account/account-queries.ts";
+import { ShareButton } from "../share/share-button.tsx";
+import { StreamFacts } from "../streams/stream-facts.tsx";
 import { streamQuery } from "../streams/stream-queries.ts";
+import { BroadcastControls } from "./broadcast-controls.tsx";
 import classes from "./broadcast-page.module.css";
-import { type CaptureChoice, type CaptureDevices, canCapture, capture, listDevices, meterAudio } from "./capture.ts";
-import { type BroadcastFigures, type BroadcastState, publishMedia } from "./whip-publisher.ts";
+import { BroadcastPreview } from "./broadcast-preview.tsx";
+import { type CaptureChoice, canCapture } from "./capture.ts";
+import { type Broadcast, useBroadcast } from "./use-broadcast.ts";
+import { type Captured, useCapture } from "./use-capture.ts";
+import type { BroadcastFigures } from "./whip-publisher.ts";
 
 const route = getRouteApi("/app/streams/$streamId/broadcast");
 
@@ -22,203 +30,146 @@ const route = getRouteApi("/app/streams/$streamId/broadcast");
 export function BroadcastPage() {
   const { streamId } = route.useParams();
   const stream = useQuery(streamQuery(streamId));
-  if (stream.error) return <QueryProblem error={stream.error} />;
-  return stream.data ? <Studio stream={stream.data} /> : <Loading lines={6} />;
-}
-
-interface Running {
-  readonly state: BroadcastState;
-  readonly problem: string | null;
-  readonly figures: BroadcastFigures | null;
-}
-
-function Studio({ stream }: { readonly stream: Stream }) {
-  useDocumentTitle(`${stream.name} · ${text.title} · ${strings.app.name}`);
-  const [choice, setChoice] = useState<CaptureChoice>({ source: "camera", camera: null, microphone: null });
-  const { media, devices, problem } = useCapture(choice);
-  const [isOn, setOn] = useState(false);
-  const running = useBroadcast(stream, media, isOn);
-  const hasEnded = running?.state === "failed";
   return (
-    <article className={classes.page}>
+    <PageOfOne query={stream} gone={strings.streams.gone} all={<Link to="/streams">{strings.streams.clear}</Link>}>
+      {(found) => <BroadcastBody stream={found} />}
+    </PageOfOne>
+  );
+}
+
+interface Props {
+  readonly stream: Stream;
+}
+
+function BroadcastBody({ stream }: Props) {
+  useDocumentTitle(`${text.title} · ${stream.name} · ${strings.app.name}`);
+  const { data: ingest } = useQuery(ingestQuery);
+  return (
+    <article className={page.page}>
       <header className={page.header}>
         <div className={page.title}>
           <Link to="/streams/$streamId" params={{ streamId: stream.id }} className={page.back}>
-            {text.back}
+            {stream.name}
           </Link>
           <h1>{text.title}</h1>
+          <StreamFacts stream={stream} />
         </div>
+        {ingest && (
+          <ShareButton
+            origin={ingest.origin}
+            playbackId={stream.playbackId}
+            isGated={(stream.playbackPolicy?.type ?? "public") !== "public"}
+          />
+        )}
       </header>
-      {!canCapture() && (
-        <Note tone="warning" title={text.insecure.title}>
-          {text.insecure.body}
-        </Note>
-      )}
-      {stream.isActive && !isOn && (
-        <Note tone="warning" title={text.running.title}>
-          {text.running.body}
-        </Note>
-      )}
-      {problem !== null && canCapture() && <Note tone="failure">{text.noMedia(problem)}</Note>}
-      <div className={classes.columns}>
-        <div className={classes.stage}>
-          <Preview media={media} />
-          <AudioMeter media={media} />
-        </div>
-        <div className={classes.controls}>
-          <Choices choice={choice} devices={devices} isDisabled={isOn} onChange={setChoice} />
-          <Button
-            {...(isOn ? { color: "red" } : {})}
-            disabled={!media || stream.streamKey === undefined}
-            onClick={() => setOn(!isOn)}
-          >
-            {isOn ? text.end : text.begin}
-          </Button>
-          {running && (
-            <p role="status" className={classes.state} data-state={running.state}>
-              {text.state[running.state]}
-            </p>
-          )}
-          {running?.problem && <Note tone={hasEnded ? "failure" : "warning"}>{running.problem}</Note>}
-          {running?.figures && <BroadcastNumbers figures={running.figures} />}
-          {isOn && <p className="quiet">{text.leave}</p>}
-        </div>
-      </div>
+      {canCapture() ? <Studio stream={stream} /> : <NoCapture stream={stream} />}
     </article>
   );
 }
 
-/** The media of the choice; changes with it, and is given back with the page. */
-function useCapture(choice: CaptureChoice) {
-  const [media, setMedia] = useState<MediaStream | null>(null);
-  const [devices, setDevices] = useState<CaptureDevices>({ cameras: [], microphones: [] });
-  const [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => {
-    if (!canCapture()) return;
-    let given: MediaStream | null = null;
-    let isGone = false;
-    capture(choice)
-      .then(async (stream) => {
-        given = stream;
-        if (isGone) return stopAll(stream);
-        setProblem(null);
-        setMedia(stream);
-        setDevices(await listDevices());
-      })
-      .catch((error: Error) => {
-        if (isGone) return;
-        setMedia(null);
-        setProblem(error.message);
-      });
-    return () => {
-      isGone = true;
-      if (given) stopAll(given);
-    };
-  }, [choice]);
-  return { media, devices, problem };
+function NoCapture({ stream }: Props) {
+  return (
+    <Note tone="warning" title={text.insecure.title}>
+      {text.insecure.body}{" "}
+      <Link to="/streams/$streamId" params={{ streamId: stream.id }}>
+        {text.insecure.instead}
+      </Link>
+    </Note>
+  );
 }
 
-function stopAll(media: MediaStream): void {
-  for (const track of media.getTracks()) track.stop();
-}
-
-/** Publishes while it is on; null while it is off. */
-function useBroadcast(stream: Stream, media: MediaStream | null, isOn: boolean): Running | null {
-  const [running, setRunning] = useState<Running | null>(null);
-  const { streamKey } = stream;
-  useEffect(() => {
-    if (!isOn || !media || streamKey === undefined) return;
-    const abort = new AbortController();
-    setRunning({ state: "connecting", problem: null, figures: null });
-    publishMedia(
-      media,
-      `/webrtc/${streamKey}`,
-      {
-        onState: (state, problem) =>
-          setRunning((before) => ({ state, problem, figures: state === "live" ? (before?.figures ?? null) : null })),
-        onFigures: (figures) => setRunning((before) => before && { ...before, figures }),
-      },
-      abort.signal,
-    );
-    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
-    const end = (): void => abort.abort();
-    window.addEventListener("beforeunload", warn);
-    window.addEventListener("pagehide", end);
-    return () => {
-      window.removeEventListener("beforeunload", warn);
-      window.removeEventListener("pagehide", end);
-      abort.abort();
-      setRunning(null);
-    };
-  }, [isOn, media, streamKey]);
-  return running;
-}
-
-function Preview({ media }: { readonly media: MediaStream | null }) {
-  const video = useRef<HTMLVideoElement>(null);
-  useEffect(() => {
-    if (video.current) video.current.srcObject = media;
-  }, [media]);
-  return <video ref={video} className={classes.preview} aria-label={text.preview} autoPlay muted playsInline />;
-}
-
-function AudioMeter({ media }: { readonly media: MediaStream | null }) {
-  const meter = useRef<HTMLMeterElement>(null);
-  useEffect(() => {
-    if (!media) return;
-    const abort = new AbortController();
-    const tell = (level: number): void => {
-      if (meter.current) meter.current.value = level;
-    };
-    meterAudio(media, tell, abort.signal);
-    return () => abort.abort();
-  }, [media]);
-  return <meter ref={meter} className={classes.meter} aria-label={text.level} min={0} max={1} high={0.95} />;
-}
-
-interface ChoicesProps {
-  readonly choice: CaptureChoice;
-  readonly devices: CaptureDevices;
-  readonly isDisabled: boolean;
-  readonly onChange: (choice: CaptureChoice) => void;
-}
-
-function Choices({ choice, devices, isDisabled, onChange }: ChoicesProps) {
-  const options = (list: readonly MediaDeviceInfo[]) => [
-    { value: "", label: text.automatic },
-    ...list.map(({ deviceId, label }) => ({ value: deviceId, label })),
-  ];
+function Studio({ stream }: Props) {
+  const [choice, setChoice] = useState<CaptureChoice>({ source: "camera", camera: null, microphone: null });
+  const captured = useCapture(choice);
+  const { media, devices, problem } = captured;
+  const broadcast = useBroadcast(stream.streamKey, media);
+  const { isOn } = broadcast;
   return (
     <>
-      <NativeSelect
-        label={text.source}
-        disabled={isDisabled}
-        value={choice.source}
-        onChange={({ currentTarget: { value } }) =>
-          onChange({ ...choice, source: value === "screen" ? "screen" : "camera" })
-        }
-        data={[
-          { value: "camera", label: text.sources.camera },
-          { value: "screen", label: text.sources.screen },
-        ]}
-      />
-      {choice.source === "camera" && (
-        <NativeSelect
-          label={text.camera}
-          disabled={isDisabled}
-          value={choice.camera ?? ""}
-          data={options(devices.cameras)}
-          onChange={({ currentTarget }) => onChange({ ...choice, camera: currentTarget.value || null })}
-        />
+      <LeaveQuestion isOn={isOn} />
+      {stream.suspended && (
+        <Note tone="warning" title={strings.streams.page.suspended.title}>
+          {strings.streams.page.suspended.body}
+        </Note>
       )}
-      <NativeSelect
-        label={text.microphone}
-        disabled={isDisabled}
-        value={choice.microphone ?? ""}
-        data={options(devices.microphones)}
-        onChange={({ currentTarget }) => onChange({ ...choice, microphone: currentTarget.value || null })}
-      />
+      {stream.isActive && broadcast.running === null && (
+        <Note tone="warning" title={text.running.title}>
+          {text.running.body}
+        </Note>
+      )}
+      {problem && <CaptureNote problem={problem} retry={captured.retry} />}
+      <div className={page.video}>
+        <BroadcastPreview media={media} source={choice.source} isWaiting={problem === null} />
+        <Panel title={text.controls}>
+          <BroadcastControls choice={choice} devices={devices} isDisabled={isOn} onChange={setChoice} />
+          <BroadcastSwitch broadcast={broadcast} isReady={media !== null && !stream.suspended} />
+        </Panel>
+      </div>
     </>
+  );
+}
+
+interface CaptureNoteProps {
+  readonly problem: NonNullable<Captured["problem"]>;
+  readonly retry: () => void;
+}
+
+function CaptureNote({ problem: { kind, message }, retry }: CaptureNoteProps) {
+  const { title, body } = text.problems[kind];
+  return (
+    <Note tone="failure" title={title}>
+      {body} {kind === "other" && message}
+      <div className={classes.retry}>
+        <Button size="compact-sm" variant="default" onClick={retry}>
+          {text.retry}
+        </Button>
+      </div>
+    </Note>
+  );
+}
+
+interface SwitchProps {
+  readonly broadcast: Broadcast;
+  readonly isReady: boolean;
+}
+
+/** The button that begins and ends the broadcast, how it goes, and its figures. */
+function BroadcastSwitch({ broadcast: { running, isOn, begin, end }, isReady }: SwitchProps) {
+  return (
+    <>
+      <Button fullWidth {...(isOn ? { color: "red.9" } : {})} disabled={!isOn && !isReady} onClick={isOn ? end : begin}>
+        {isOn ? text.end : running ? text.again : text.begin}
+      </Button>
+      {running && (
+        <p role="status" className={classes.state} data-state={running.state}>
+          {text.state[running.state]}
+        </p>
+      )}
+      {running?.problem && <Note tone={isOn ? "warning" : "failure"}>{running.problem}</Note>}
+      {running?.figures && <BroadcastNumbers figures={running.figures} />}
+      {isOn && <p className="quiet">{text.leave}</p>}
+    </>
+  );
+}
+
+/** Asks before a link of this page, or the browser, ends the broadcast. */
+function LeaveQuestion({ isOn }: { readonly isOn: boolean }) {
+  const leaving = useBlocker({
+    shouldBlockFn: () => isOn,
+    enableBeforeUnload: isOn,
+    disabled: !isOn,
+    withResolver: true,
+  });
+  if (leaving.status !== "blocked") return null;
+  return (
+    <ConfirmDialog
+      opened
+      {...text.leaveAsk}
+      busy={false}
+      error={null}
+      onConfirm={leaving.proceed}
+      onClose={leaving.reset}
+    />
   );
 }
 
@@ -231,7 +182,10 @@ function BroadcastNumbers({ figures }: { readonly figures: BroadcastFigures }) {
         { name: words.rate, value: words.megabits(bitsPerSecond) },
         { name: words.picture, value: words.pictureOf(width, height, framesPerSecond) },
         { name: words.loss, value: words.percent(fractionLost) },
-        { name: words.roundTrip, value: roundTripMs === null ? "–" : words.milliseconds(roundTripMs) },
+        {
+          name: words.roundTrip,
+          value: roundTripMs === null ? strings.actions.none : words.milliseconds(roundTripMs),
+        },
         { name: words.retransmits, value: String(retransmits) },
       ]}
     />

@@ -1,9 +1,13 @@
 export type CaptureSource = "camera" | "screen";
 
+/** In place of a device: the broadcast has no sound. */
+export const NO_MICROPHONE = "none";
+
 export interface CaptureChoice {
   readonly source: CaptureSource;
   /** Null takes the browser's own choice. */
   readonly camera: string | null;
+  /** Null takes the browser's own choice. */
   readonly microphone: string | null;
 }
 
@@ -12,6 +16,9 @@ export interface CaptureDevices {
   readonly microphones: readonly MediaDeviceInfo[];
 }
 
+/** Why there is no video. `other` comes with the browser's own words. */
+export type CaptureProblem = "refused" | "missing" | "busy" | "ended" | "other";
+
 const PICTURE = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
 
 /** Whether this page may ask for a camera: browsers allow it to pages that came by HTTPS or from this machine. */
@@ -19,17 +26,40 @@ export function canCapture(): boolean {
   return window.isSecureContext && "mediaDevices" in navigator && typeof RTCPeerConnection !== "undefined";
 }
 
+/** Phones share no screen. */
+export function canShareScreen(): boolean {
+  return "getDisplayMedia" in navigator.mediaDevices;
+}
+
 /** Rejects with the browser's reason where the person, or the browser, does not allow it. */
 export async function capture({ source, camera, microphone }: CaptureChoice): Promise<MediaStream> {
   const { mediaDevices } = navigator;
-  const audio = microphone === null ? true : { deviceId: { exact: microphone } };
+  const audio = microphone === null || microphone === NO_MICROPHONE ? true : { deviceId: { exact: microphone } };
+  const hasAudio = microphone !== NO_MICROPHONE;
   if (source === "camera") {
     const device = camera === null ? {} : { deviceId: { exact: camera } };
-    return mediaDevices.getUserMedia({ audio, video: { ...PICTURE, ...device } });
+    return mediaDevices.getUserMedia({ audio: hasAudio && audio, video: { ...PICTURE, ...device } });
   }
   const screen = await mediaDevices.getDisplayMedia({ video: PICTURE, audio: false });
-  const voice = await mediaDevices.getUserMedia({ audio }).catch(() => null);
+  const voice = hasAudio ? await mediaDevices.getUserMedia({ audio }).catch(() => null) : null;
   return new MediaStream([...screen.getVideoTracks(), ...(voice?.getAudioTracks() ?? [])]);
+}
+
+/** The names are those that browsers give to `DOMException`s of a capture. */
+export function captureProblem({ name }: Pick<Error, "name">): CaptureProblem {
+  switch (name) {
+    case "NotAllowedError":
+    case "SecurityError":
+      return "refused";
+    case "NotFoundError":
+    case "OverconstrainedError":
+      return "missing";
+    case "NotReadableError":
+    case "AbortError":
+      return "busy";
+    default:
+      return "other";
+  }
 }
 
 /** Their names are known once the person has allowed one of them. */
@@ -41,7 +71,6 @@ export async function listDevices(): Promise<CaptureDevices> {
 
 /** Calls `tell` some 15 times a second with how loud the media is, from 0 to 1, until the signal aborts. */
 export function meterAudio(media: MediaStream, tell: (level: number) => void, signal: AbortSignal): void {
-  if (media.getAudioTracks().length === 0) return;
   const context = new AudioContext();
   const analyser = context.createAnalyser();
   context.createMediaStreamSource(media).connect(analyser);
