@@ -51,9 +51,11 @@ export const webhookStrings = {
     oneStream: "One stream",
     created: "Created",
     secret: "Signature",
-    signed: "Signed with your shared secret (Service-Signature header)",
-    unsigned: "Not signed: no shared secret",
-    lastFailure: "Last failure",
+    signed: "Signed",
+    signedHint: "The Service-Signature header is made with your shared secret. Verify it before you trust a request.",
+    unsigned: "Not signed",
+    unsignedHint: "Add a shared secret with Edit, so that your server can tell Weir's requests from anyone else's.",
+    lastCall: "Last event",
     edit: "Edit",
     test: "Send test",
     testEvent: "Test event",
@@ -70,9 +72,8 @@ export const webhookStrings = {
       count === 1 ? `The last request failed: ${why}.` : `The last ${count} requests failed: ${why}.`,
     failingBody:
       "Temporary failures are retried with increasing delays. After 100 failures in a row the webhook pauses.",
-    waiting: "Queued",
-    waitingCount: (count: number) =>
-      count >= 1000 ? "1000 events or more" : count === 1 ? "1 event" : `${count} events`,
+    queued: (count: number) =>
+      count >= 1000 ? "1,000 events or more queued" : count === 1 ? "1 event queued" : `${count} events queued`,
     deleteAsk: {
       title: (name: string) => `Delete the webhook ${name}?`,
       body: "Queued events are discarded. New viewers cannot watch streams whose policy uses this webhook.",
@@ -92,9 +93,11 @@ export const webhookStrings = {
   },
   deliveries: {
     title: "Deliveries",
-    hint: "The last 7 days, in your time zone. Open a line for the request, the response and earlier attempts. Requests about viewers (playback.accessControl) are not logged.",
-    show: "Show",
-    filters: { all: "All", failed: "Failed" },
+    hint: "The last 7 days, in your time zone. Open one for its request, response and earlier attempts.",
+    hintGate:
+      "The last 7 days, in your time zone. Open one for its request, response and earlier attempts. Requests about viewers (playback.accessControl) are not logged.",
+    show: "Result",
+    filters: { all: "Any result", failed: "Failed" },
     event: "Event",
     anyEvent: "All events",
     empty: "No deliveries yet. Send a test to see one.",

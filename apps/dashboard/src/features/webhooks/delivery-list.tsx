@@ -1,7 +1,9 @@
 import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Webhook } from "@weir/contract";
+import { DialogButton } from "../../components/dialog-button.tsx";
 import { Loading } from "../../components/loading.tsx";
+import { NoMatch } from "../../components/no-match.tsx";
 import page from "../../components/page.module.css";
 import { PageLinks } from "../../components/page-links.tsx";
 import { Panel } from "../../components/panel.tsx";
@@ -10,9 +12,13 @@ import { strings } from "../../strings.ts";
 import { Delivery } from "./delivery.tsx";
 import { groupDeliveries } from "./delivery-groups.ts";
 import classes from "./delivery-list.module.css";
+import { ReplayDialog } from "./replay-dialog.tsx";
 import { type DeliverySearch, deliveriesQuery } from "./webhook-queries.ts";
+import { WebhookTest } from "./webhook-test.tsx";
 
 const text = strings.webhooks.deliveries;
+/** A viewer waits for its answer, and there are as many as viewers. */
+const NOT_LOGGED = "playback.accessControl";
 
 interface Props {
   readonly webhook: Webhook;
@@ -24,8 +30,12 @@ interface Props {
 export function DeliveryList({ webhook, search, onSearch }: Props) {
   const { data, error } = useQuery(deliveriesQuery(webhook.id, search));
   return (
-    <Panel title={text.title} hint={text.hint}>
-      <div className={page.filters}>
+    <Panel
+      title={text.title}
+      hint={webhook.events.includes(NOT_LOGGED) ? text.hintGate : text.hint}
+      action={<WebhookTest webhook={webhook} />}
+    >
+      <div className={`${page.filters} ${classes.filters}`}>
         <NativeSelect
           aria-label={text.event}
           value={search.event ?? ""}
@@ -41,10 +51,22 @@ export function DeliveryList({ webhook, search, onSearch }: Props) {
           ]}
           onChange={(event) => onSearch(searchOf(event.currentTarget.value === "failed", search.event))}
         />
+        <div className={classes.replay}>
+          <DialogButton
+            variant="default"
+            label={strings.webhooks.page.replay}
+            dialog={(close) => <ReplayDialog webhookId={webhook.id} onClose={close} />}
+          />
+        </div>
       </div>
       <QueryProblem error={error} />
       {!data && !error && <Loading />}
-      {data?.items.length === 0 && <p>{search.failed ? text.noneFailed : search.event ? text.noMatch : text.empty}</p>}
+      {data?.items.length === 0 &&
+        (search.failed || search.event ? (
+          <NoMatch onClear={() => onSearch({})}>{search.failed ? text.noneFailed : text.noMatch}</NoMatch>
+        ) : (
+          <p>{text.empty}</p>
+        ))}
       {data && data.items.length > 0 && (
         <ul className={classes.list}>
           {groupDeliveries(data.items).map((group) => (

@@ -53,7 +53,7 @@ export function Delivery(group: DeliveryGroup) {
       <div id={id} hidden={!isOpen}>
         {isOpen && <DeliveryDetails delivery={delivery} />}
         {isOpen && earlier.length > 0 && (
-          <ul className={classes.earlier} aria-label={text.earlier}>
+          <ul className={classes.list} aria-label={text.earlier}>
             {earlier.map((attempt) => (
               <Delivery key={attempt.id} latest={attempt} earlier={[]} />
             ))}

@@ -1,11 +1,11 @@
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { WeirError } from "@weir/client";
 import type { Webhook } from "@weir/contract";
+import { LastMoment } from "../../components/moment.tsx";
 import { Note } from "../../components/note.tsx";
 import page from "../../components/page.module.css";
-import { QueryProblem } from "../../components/query-problem.tsx";
+import { PageOfOne } from "../../components/page-of-one.tsx";
 import { strings } from "../../strings.ts";
 import { DeliveryList } from "./delivery-list.tsx";
 import { WebhookActions } from "./webhook-actions.tsx";
@@ -20,18 +20,14 @@ const route = getRouteApi("/app/webhooks/$webhookId");
 export function WebhookPage() {
   const { webhookId } = route.useParams();
   const webhook = useQuery(webhookQuery(webhookId));
-  if (webhook.data) return <WebhookBody webhook={webhook.data} error={webhook.error} />;
-  if (webhook.error instanceof WeirError && webhook.error.status === 404) {
-    return (
-      <Note tone="warning" title={text.gone.title}>
-        {text.gone.body} <Link to="/webhooks">{text.all}</Link>
-      </Note>
-    );
-  }
-  return webhook.error ? <QueryProblem error={webhook.error} /> : <p className="quiet">{strings.app.loading}</p>;
+  return (
+    <PageOfOne query={webhook} gone={text.gone} all={<Link to="/webhooks">{text.all}</Link>}>
+      {(found) => <WebhookBody webhook={found} />}
+    </PageOfOne>
+  );
 }
 
-function WebhookBody({ webhook, error }: { readonly webhook: Webhook; readonly error: Error | null }) {
+function WebhookBody({ webhook }: { readonly webhook: Webhook }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   useDocumentTitle(`${webhook.name} · ${strings.app.name}`);
@@ -43,13 +39,18 @@ function WebhookBody({ webhook, error }: { readonly webhook: Webhook; readonly e
             {text.back}
           </Link>
           <h1>{webhook.name}</h1>
-          <WebhookState webhook={webhook} />
+          <p className={classes.facts}>
+            <WebhookState webhook={webhook} />
+            <span className="quiet">
+              {text.lastCall}: <LastMoment at={webhook.status.lastTriggeredAt} />
+            </span>
+            {webhook.status.waiting > 0 && <span>{text.queued(webhook.status.waiting)}</span>}
+          </p>
         </div>
+        <WebhookActions webhook={webhook} />
       </header>
-      <QueryProblem error={error} />
       <Trouble webhook={webhook} />
-      <WebhookActions webhook={webhook} />
-      <div className={classes.columns}>
+      <div className={page.video}>
         <DeliveryList webhook={webhook} search={search} onSearch={(next) => navigate({ search: next })} />
         <WebhookRegistration webhook={webhook} />
       </div>

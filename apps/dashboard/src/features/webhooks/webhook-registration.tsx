@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Webhook } from "@weir/contract";
 import { Figures } from "../../components/figures.tsx";
@@ -5,17 +6,16 @@ import { Moment } from "../../components/moment.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { strings } from "../../strings.ts";
+import { streamQuery } from "../streams/stream-queries.ts";
 import classes from "./webhook-page.module.css";
 
 const text = strings.webhooks.page;
 
 /** The details of a webhook: its URL, its events and how the receiver can verify it. */
 export function WebhookRegistration({ webhook }: { readonly webhook: Webhook }) {
-  const { waiting } = webhook.status;
   return (
     <Panel title={text.registration}>
       <ValueField label={text.url} value={webhook.url} />
-      <ValueField label={text.id} value={webhook.id} />
       <Figures
         figures={[
           {
@@ -35,18 +35,24 @@ export function WebhookRegistration({ webhook }: { readonly webhook: Webhook }) 
             : [
                 {
                   name: text.stream,
-                  value: (
-                    <Link to="/streams/$streamId" params={{ streamId: webhook.streamId }}>
-                      {text.oneStream}
-                    </Link>
-                  ),
+                  value: <StreamLink streamId={webhook.streamId} />,
                 },
               ]),
           { name: text.secret, value: webhook.isSigned ? text.signed : text.unsigned },
-          { name: text.waiting, value: text.waitingCount(waiting) },
           { name: text.created, value: <Moment at={webhook.createdAt} /> },
         ]}
       />
+      <p className="quiet">{webhook.isSigned ? text.signedHint : text.unsignedHint}</p>
+      <ValueField label={text.id} value={webhook.id} />
     </Panel>
+  );
+}
+
+function StreamLink({ streamId }: { readonly streamId: string }) {
+  const { data } = useQuery(streamQuery(streamId));
+  return (
+    <Link to="/streams/$streamId" params={{ streamId }}>
+      {data?.name ?? text.oneStream}
+    </Link>
   );
 }
