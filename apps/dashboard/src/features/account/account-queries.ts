@@ -21,7 +21,13 @@ export const ingestQuery = queryOptions({
     const [ingest] = await weir.ingest({ signal });
     if (!ingest) return null;
     const reach = (address: string): string => reachableAddress(address, window.location);
-    return { rtmp: reach(ingest.ingests.rtmp), playback: reach(ingest.playback), origin: reach(ingest.origin) };
+    const { rtmp, webrtc } = ingest.ingests;
+    return {
+      rtmp: reach(rtmp),
+      ...(webrtc !== undefined && { whip: reach(webrtc) }),
+      playback: reach(ingest.playback),
+      origin: reach(ingest.origin),
+    };
   },
   staleTime: 60_000,
 });

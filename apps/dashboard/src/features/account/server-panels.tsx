@@ -12,22 +12,22 @@ import { SettingsList } from "./settings-list.tsx";
 
 const text = strings.account.settings;
 
-/** The settings that the server runs with, and its processes. */
+/** The processes of the server, and the settings that it runs with. */
 export function ServerPanels() {
   const { data, error } = useQuery(serverSettingsQuery);
   if (error && !data) return <QueryProblem error={error} />;
   if (!data) return <Loading />;
   return (
     <>
-      <Panel title={text.server(data.version)} hint={text.serverHint}>
-        <SettingsList settings={data.settings} />
-      </Panel>
       <Panel title={text.nodes} hint={text.nodesHint}>
         <ul className={classes.nodes}>
           {data.nodes.map((node) => (
             <Node key={node.id} node={node} />
           ))}
         </ul>
+      </Panel>
+      <Panel title={text.server(data.version)} hint={text.serverHint}>
+        <SettingsList settings={data.settings} />
       </Panel>
     </>
   );

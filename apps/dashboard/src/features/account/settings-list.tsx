@@ -1,60 +1,54 @@
-import { Switch, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import type { EffectiveSetting } from "@weir/contract";
 import { type ReactNode, useState } from "react";
-import page from "../../components/page.module.css";
 import { strings } from "../../strings.ts";
 import classes from "./settings-list.module.css";
 
 const text = strings.account.settings;
 
-/** The settings that somebody changed, then those that have their default. A search narrows both. */
+/** The settings that somebody changed; those that have their default stay folded until somebody searches or opens them. */
 export function SettingsList({ settings }: { readonly settings: readonly EffectiveSetting[] }) {
   const [words, setWords] = useState("");
-  const [isChangedOnly, setChangedOnly] = useState(false);
   const wanted = words.trim().toLowerCase();
   const found = settings.filter(({ variable, about }) => `${variable} ${about}`.toLowerCase().includes(wanted));
   const changed = found.filter(({ isDefault }) => !isDefault);
-  const unchanged = isChangedOnly ? [] : found.filter(({ isDefault }) => isDefault);
+  const unchanged = found.filter(({ isDefault }) => isDefault);
   return (
     <>
-      <search className={page.filters}>
+      <search>
         <TextInput
           type="search"
-          className={classes.find ?? ""}
           aria-label={text.findSetting}
           placeholder={text.findSetting}
           value={words}
           onChange={(event) => setWords(event.currentTarget.value)}
         />
-        <Switch
-          label={text.changedOnly}
-          checked={isChangedOnly}
-          onChange={(event) => setChangedOnly(event.currentTarget.checked)}
-        />
       </search>
       {changed.length + unchanged.length === 0 && <p className="quiet">{text.noSetting}</p>}
-      <Group name={text.changed(changed.length)} settings={changed} />
-      <Group name={text.unchanged(unchanged.length)} settings={unchanged} />
+      {changed.length > 0 && (
+        <section>
+          <h3 className={classes.name}>{text.changed(changed.length)}</h3>
+          <Settings settings={changed} />
+        </section>
+      )}
+      {unchanged.length > 0 && (
+        // A search opens it; a person may close it again.
+        <details key={String(wanted !== "")} open={wanted !== ""}>
+          <summary className={classes.name}>{text.unchanged(unchanged.length)}</summary>
+          <Settings settings={unchanged} />
+        </details>
+      )}
     </>
   );
 }
 
-interface GroupProps {
-  readonly name: string;
-  readonly settings: readonly EffectiveSetting[];
-}
-
-function Group({ name, settings }: GroupProps) {
-  if (settings.length === 0) return null;
+function Settings({ settings }: { readonly settings: readonly EffectiveSetting[] }) {
   return (
-    <section>
-      <h3 className={classes.name}>{name}</h3>
-      <dl>
-        {settings.map((setting) => (
-          <Setting key={setting.variable} setting={setting} />
-        ))}
-      </dl>
-    </section>
+    <dl>
+      {settings.map((setting) => (
+        <Setting key={setting.variable} setting={setting} />
+      ))}
+    </dl>
   );
 }
 
@@ -67,7 +61,7 @@ function Setting({ setting: { variable, about, value, isDefault } }: { readonly 
       </dt>
       <dd>
         {value === null ? (
-          <span className="quiet">{text.unset}</span>
+          <span className="quiet">{isDefault ? text.unset : strings.actions.off}</span>
         ) : value === "[secret]" ? (
           text.secret
         ) : (

@@ -31,6 +31,9 @@ export function SettingsPage() {
             {ingest.data && (
               <>
                 <ValueField label={text.rtmp} value={ingest.data.rtmp} />
+                {ingest.data.whip !== undefined && (
+                  <ValueField label={text.whip} value={`${ingest.data.whip}/<stream key>`} />
+                )}
                 <ValueField label={text.hls} value={`${ingest.data.playback}/<playback id>/index.m3u8`} />
                 <ValueField label={text.api} value={`${ingest.data.origin}/api`} />
               </>
