@@ -214,8 +214,6 @@ export const streamStrings = {
   last: {
     title: "Last broadcast",
     play: "Play recording",
-    ended: "Ended",
-    peak: "Most viewers at once",
     peakHint: "In the last 30 minutes of the broadcast",
     recent: "Recent events",
     more: "All events",

@@ -99,19 +99,19 @@ export function ClipMaker({ playbackId, of, sessionId, video, frameSeconds = FRA
           <Button variant="default" onClick={() => mark("o")}>
             {text.setEnd}
           </Button>
+          <dl className={classes.marks}>
+            {[
+              [text.start, marks.start === null ? text.unset : momentText(marks.start)],
+              [text.end, marks.end === null ? text.unset : momentText(marks.end)],
+              [text.length, length === null ? text.unset : secondsText(length)],
+            ].map(([name, value]) => (
+              <div key={name}>
+                <dt className="quiet">{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
         </div>
-        <dl className={classes.marks}>
-          {[
-            [text.start, marks.start === null ? text.unset : momentText(marks.start)],
-            [text.end, marks.end === null ? text.unset : momentText(marks.end)],
-            [text.length, length === null ? text.unset : secondsText(length)],
-          ].map(([name, value]) => (
-            <div key={name}>
-              <dt className="quiet">{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
         {isWrongOrder && <Note tone="warning">{text.order}</Note>}
         {create.error && <Note tone="failure">{create.error.message}</Note>}
         <div className={classes.create}>

@@ -1,11 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Session } from "@weir/contract";
-import { Figures } from "../../components/figures.tsx";
 import { Loading } from "../../components/loading.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { PanelBoundary } from "../../components/panel-boundary.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
-import { countText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { linesOf } from "../events/event-filter.ts";
 import { eventSampleQuery } from "../events/event-queries.tsx";
@@ -18,35 +16,40 @@ const text = strings.sessions;
 /** Events about the end, such as the recording's, come after it. */
 const AFTER_MS = 60_000;
 
-/** The charts and events of a session, from its start to its end. */
-export function SessionHistory({ session }: { readonly session: Session }) {
-  const from = session.createdAt;
-  const end = session.endedAt ?? session.lastSeen;
-  const range = useQuery({
-    ...eventSampleQuery(session.parentId, from, end + AFTER_MS),
+/** The events of a session, from its start to its end. */
+export function useSessionEvents({ parentId, createdAt, endedAt, lastSeen, isActive }: Session) {
+  const end = endedAt ?? lastSeen;
+  return useQuery({
+    ...eventSampleQuery(parentId, createdAt, end + AFTER_MS),
     // Each refresh reads all events again, so a longer session is refreshed less often.
-    refetchInterval: session.isActive ? Math.max(10_000, (end - from) / 100) : false,
+    refetchInterval: isActive ? Math.max(10_000, (end - createdAt) / 100) : false,
   });
+}
+
+type SessionEvents = ReturnType<typeof useSessionEvents>;
+
+/** The most viewers at once; null until it is known. */
+export function peakOf({ data }: SessionEvents, { createdAt }: Session): number | null {
+  return data ? highestOf(seriesOf(data.events, createdAt).viewers) : null;
+}
+
+interface Props {
+  readonly session: Session;
+  readonly range: SessionEvents;
+}
+
+/** The charts and events of a session. */
+export function SessionHistory({ session, range }: Props) {
   if (!range.data) return range.error ? <QueryProblem error={range.error} /> : <Loading />;
-  const { events, intervalMs } = range.data;
-  const lines = linesOf(events, "notable", "");
-  const peak = highestOf(seriesOf(events, from).viewers);
+  const lines = linesOf(range.data.events, "notable", "");
   return (
     <>
       <PanelBoundary>
-        <HealthCharts
-          title={text.charts}
-          events={events}
-          intervalMs={intervalMs}
-          range={{ from, to: Math.max(end, from + 1000) }}
-          isTranscoded={session.profiles.length > 0}
-        >
-          {peak !== null && <Figures figures={[{ name: strings.streams.last.peak, value: countText(peak) }]} />}
-        </HealthCharts>
+        <SessionCharts session={session} sample={range.data} />
       </PanelBoundary>
       <Panel title={strings.events.title}>
         {lines.length === 0 ? (
-          <p className="quiet">{strings.events.none}</p>
+          <p className="quiet">{text.noEvents}</p>
         ) : (
           <div className={classes.log}>
             {lines.map((line) => (
@@ -56,5 +59,31 @@ export function SessionHistory({ session }: { readonly session: Session }) {
         )}
       </Panel>
     </>
+  );
+}
+
+interface ChartsProps {
+  readonly session: Session;
+  readonly sample: NonNullable<SessionEvents["data"]>;
+}
+
+function SessionCharts({ session, sample: { events, intervalMs } }: ChartsProps) {
+  const from = session.createdAt;
+  const end = session.endedAt ?? session.lastSeen;
+  const isMeasured = seriesOf(events, from).ingestRate.values.length > 0;
+  if (!isMeasured && !session.isActive)
+    return (
+      <Panel title={text.charts}>
+        <p className="quiet">{text.tooShort}</p>
+      </Panel>
+    );
+  return (
+    <HealthCharts
+      title={text.charts}
+      events={events}
+      intervalMs={intervalMs}
+      range={{ from, to: Math.max(end, from + 1000) }}
+      isTranscoded={session.profiles.length > 0}
+    />
   );
 }

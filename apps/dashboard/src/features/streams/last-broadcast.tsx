@@ -4,21 +4,18 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Session, Stream } from "@weir/contract";
 import { useState } from "react";
-import { type Figure, Figures } from "../../components/figures.tsx";
 import { Loading } from "../../components/loading.tsx";
-import { LastMoment, Moment } from "../../components/moment.tsx";
 import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { PanelBoundary } from "../../components/panel-boundary.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
-import { bytesText, countText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { linesOf } from "../events/event-filter.ts";
 import { useStreamEvents } from "../events/event-queries.tsx";
 import { EventRow } from "../events/event-row.tsx";
 import { highestOf, seriesOf } from "../health/health-series.ts";
 import { Thumbnail, thumbnailOf } from "../preview/thumbnail.tsx";
-import { playbackIdOf, RecordingState, RecordingVideo, sessionsQuery } from "../sessions/index.ts";
+import { playbackIdOf, RecordingVideo, SessionFigures, sessionsQuery } from "../sessions/index.ts";
 import classes from "./last-broadcast.module.css";
 import { TestBroadcastButton } from "./test-broadcast-button.tsx";
 
@@ -36,7 +33,7 @@ export function LastBroadcast({ stream }: { readonly stream: Stream }) {
         {session && (
           <>
             <Recording key={session.id} session={session} />
-            <SessionFigures session={session} />
+            <LastFigures session={session} />
           </>
         )}
         <div className={page.actions}>
@@ -80,19 +77,11 @@ function Recording({ session }: { readonly session: Session }) {
   );
 }
 
-function SessionFigures({ session }: { readonly session: Session }) {
+/** The page has the events of the last half hour alone. */
+function LastFigures({ session }: { readonly session: Session }) {
   const { events } = useStreamEvents();
-  const viewers = highestOf(seriesOf(events, session.createdAt).viewers);
-  const columns = strings.sessions.columns;
-  const figures: Figure[] = [
-    { name: columns.started, value: <Moment at={session.createdAt} /> },
-    { name: text.ended, value: <LastMoment at={session.endedAt ?? session.lastSeen} /> },
-    { name: columns.duration, value: durationText(session.sourceSegmentsDuration) },
-    { name: columns.size, value: bytesText(session.sourceBytes) },
-    { name: columns.recording, value: <RecordingState session={session} /> },
-  ];
-  if (viewers !== null) figures.push({ name: text.peak, hint: text.peakHint, value: countText(viewers) });
-  return <Figures figures={figures} />;
+  const peak = highestOf(seriesOf(events, session.createdAt).viewers);
+  return <SessionFigures session={session} peak={peak} peakHint={text.peakHint} />;
 }
 
 function RecentEvents({ streamId }: { readonly streamId: string }) {

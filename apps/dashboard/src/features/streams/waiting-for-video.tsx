@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Stream } from "@weir/contract";
 import { CopyButton } from "../../components/copy-button.tsx";
+import { NoVideo } from "../../components/no-video.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { strings } from "../../strings.ts";
 import { ingestQuery } from "../account/account-queries.ts";
@@ -13,11 +14,10 @@ const text = strings.streams.waiting;
 export function WaitingForVideo({ stream }: { readonly stream: Stream }) {
   const ingest = useQuery(ingestQuery);
   return (
-    <div className={classes.frame} role="status">
-      <strong className={classes.title}>{text.titleNew}</strong>
+    <NoVideo title={text.titleNew}>
       {ingest.data && <p>{text.body(ingest.data.rtmp)}</p>}
       <TestBroadcastButton stream={stream} />
-    </div>
+    </NoVideo>
   );
 }
 
