@@ -71,7 +71,7 @@ export const webhookStrings = {
     failing: (count: number, why: string) =>
       count === 1 ? `The last request failed: ${why}.` : `The last ${count} requests failed: ${why}.`,
     failingBody:
-      "Temporary failures are retried with increasing delays. After 100 failures in a row the webhook pauses.",
+      "Check that your server answers at the URL. Events are retried with increasing delays. After 100 failures in a row the webhook pauses.",
     queued: (count: number) =>
       count >= 1000 ? "1,000 events or more queued" : count === 1 ? "1 event queued" : `${count} events queued`,
     deleteAsk: {
@@ -108,7 +108,7 @@ export const webhookStrings = {
     answer: (status: number, text: string) => `${status} ${text}`.trim(),
     noAnswer: "No response",
     attempt: (number: number) => `attempt ${number}`,
-    next: (time: string) => `next attempt ${time}`,
+    next: (time: string) => `Next attempt ${time}`,
     earlier: "Earlier attempts",
     took: (ms: string) => `${ms} ms`,
     test: "Test",

@@ -1,6 +1,6 @@
 import type { WebhookLog } from "@weir/contract";
 import { expect, test } from "vitest";
-import { outcomeText, readableBody, storedText } from "./delivery-text.ts";
+import { outcomeText, outcomeTitle, readableBody, storedText } from "./delivery-text.ts";
 
 const call: WebhookLog = {
   id: "l",
@@ -19,6 +19,7 @@ test("an answer is its status, and no answer its reason", () => {
   );
   expect(outcomeText({ ...call, response: { status: 204, statusText: "", body: "" } })).toBe("204");
   expect(outcomeText({ ...call, error: "connection refused" })).toBe("connection refused");
+  expect(outcomeTitle({ ...call, error: "connection refused" })).toBe("Connection refused");
 });
 
 test("JSON is set out in lines, what is none is left alone", () => {

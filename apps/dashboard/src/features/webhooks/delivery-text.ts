@@ -8,6 +8,12 @@ export function outcomeText({ response, error }: WebhookLog): string {
   return response ? text.answer(response.status, response.statusText) : (error ?? text.noAnswer);
 }
 
+/** The outcome at the beginning of a line: `The connection was refused`. */
+export function outcomeTitle(delivery: WebhookLog): string {
+  const outcome = outcomeText(delivery);
+  return outcome.charAt(0).toUpperCase() + outcome.slice(1);
+}
+
 /** JSON set out in lines; anything else as it is. */
 export function readableBody(body: string): string {
   try {

@@ -10,7 +10,7 @@ import { absoluteMoment, clockMoment } from "../../lib/moments.ts";
 import { strings } from "../../strings.ts";
 import { type DeliveryGroup, isTest, nextAttemptAt } from "./delivery-groups.ts";
 import classes from "./delivery-list.module.css";
-import { outcomeText, readableBody, storedText } from "./delivery-text.ts";
+import { outcomeText, outcomeTitle, readableBody, storedText } from "./delivery-text.ts";
 import { useResend } from "./webhook-queries.ts";
 
 const text = strings.webhooks.deliveries;
@@ -42,8 +42,8 @@ export function Delivery(group: DeliveryGroup) {
           <code>{delivery.event}</code> {isTest(delivery) && <span className="quiet">{text.test}</span>}
         </span>
         <span className={classes.outcome}>
-          <StateLabel tone={delivery.success ? "quiet" : "failure"}>{outcomeText(delivery)}</StateLabel>
-          {nextAt !== null && <span className="quiet"> {text.next(clockMoment(nextAt, Date.now()))}</span>}
+          <StateLabel tone={delivery.success ? "quiet" : "failure"}>{outcomeTitle(delivery)}</StateLabel>
+          {nextAt !== null && <span className="quiet">{text.next(clockMoment(nextAt, Date.now()))}</span>}
         </span>
         <span className={`quiet ${classes.figure}`}>
           {delivery.attempt > 1 && `${text.attempt(delivery.attempt)} · `}
