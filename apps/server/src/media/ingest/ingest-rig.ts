@@ -11,7 +11,7 @@ import type {
 import type { Publication, PublisherHandle, SourcePacket, Track } from "../packet.ts";
 import { type PublishSettings, publishSettings } from "./publish-settings.ts";
 
-/** The result of an ingest for one publisher. */
+/** Records what an ingest delivers for one publisher. */
 export class RecordedPublication implements Publication {
   readonly grant: PublishGrant;
   readonly publisher: PublisherHandle;
@@ -38,18 +38,20 @@ export class RecordedPublication implements Publication {
   }
 }
 
-/** The other side of an ingest: a gate, a hub and a clock that the test holds. Keys are `Right-Key` and whatever `refusals` names. */
+/**
+ * The other side of an ingest: a gate, a hub and a clock controlled by the test. Valid keys are `Right-Key`; `refusals` maps other keys to reasons.
+ */
 export class IngestRig {
   readonly clock = new ManualClock();
   readonly asked: PublishRequest[] = [];
   readonly publications: RecordedPublication[] = [];
-  /** The refusals that the gate was told of. */
+  /** Refusals reported to the gate. */
   readonly refused: RefusedAttempt[] = [];
   readonly refusals = new Map<string, PublishRefusal>();
-  /** Sizes of messages, as memory was taken for them. */
+  /** Sizes of the message buffers allocated. */
   readonly allocated: number[] = [];
   log = "";
-  /** Replace it to answer late, or not at all. */
+  /** Replace it to delay or withhold the response. */
   authorize = async ({ streamKey }: PublishRequest): Promise<PublishDecision> => {
     if (streamKey === "Right-Key") return grantOf(this.asked.length);
     return { ok: false, reason: this.refusals.get(streamKey) ?? "unknown-key" };
@@ -93,10 +95,9 @@ export class IngestRig {
     return new Uint8Array(bytes);
   }
 
-  /** The only publication. */
   get publication(): RecordedPublication {
     const [publication] = this.publications;
-    if (!publication) throw new Error("nobody publishes");
+    if (!publication) throw new Error("there is no publication");
     return publication;
   }
 }

@@ -6,7 +6,7 @@ import { KeyCheck } from "./key-check.ts";
 
 const WRONG: PublishDecision = { ok: false, reason: "unknown-key" };
 
-/** A gate whose look-ups are answered by the test, and what the callers heard. */
+/** A gate whose look-ups the test answers, and the results of the callers. */
 class Rig {
   readonly clock = new ManualClock();
   readonly check = new KeyCheck(this.clock);
@@ -23,7 +23,7 @@ class Rig {
     });
   }
 
-  /** Answers all look-ups that run, and lets what follows from it happen. */
+  /** Answers all running look-ups and waits for the consequences. */
   async answer(decision: PublishDecision): Promise<void> {
     for (const lookUp of this.lookUps.splice(0)) lookUp.answer(decision);
     await new Promise(setImmediate);
@@ -36,7 +36,7 @@ class Rig {
   }
 }
 
-test("after 20 wrong keys a client's keys are looked up one after the other, a right one is let in at once", async () => {
+test("after 20 wrong keys a client's keys are looked up one at a time, and a valid one is accepted immediately", async () => {
   const rig = new Rig();
   await rig.guess(20);
   for (const key of ["one", "two", "right"]) rig.ask(key);
@@ -52,7 +52,7 @@ test("after 20 wrong keys a client's keys are looked up one after the other, a r
   expect(rig.heard).toEqual(["right true", "one false", "two false"]);
 });
 
-test("a key that was right lately waits for no guess of its client", async () => {
+test("a recently valid key does not wait behind its client's guesses", async () => {
   const rig = new Rig();
   rig.ask("right");
   await rig.answer(grantOf(1));
@@ -79,7 +79,7 @@ test.each(["unknown-key", "suspended"] as const)(
   },
 );
 
-test("a guess whose connection is gone is not looked up", async () => {
+test("a guess whose connection has closed is not looked up", async () => {
   const rig = new Rig();
   await rig.guess(20);
   rig.ask("one");
@@ -91,7 +91,7 @@ test("a guess whose connection is gone is not looked up", async () => {
   expect(rig.lookUps.map((lookUp) => lookUp.key)).toEqual(["three"]);
 });
 
-test("a look-up that fails holds up nobody behind it", async () => {
+test("a failed look-up does not block those behind it", async () => {
   const rig = new Rig();
   await rig.guess(20);
   const failing = rig.check.ask({
@@ -118,7 +118,7 @@ test.each([
   expect(rig.lookUps).toHaveLength(3);
 });
 
-test("after a minute without wrong keys a client is fast again", async () => {
+test("after a minute without wrong keys a client is no longer slowed down", async () => {
   const rig = new Rig();
   await rig.guess(20);
   rig.clock.advance(60_000);

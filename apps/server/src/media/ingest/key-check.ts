@@ -4,36 +4,36 @@ import type { Clock } from "../../platform/clock.ts";
 import { RateLimit } from "../../platform/http/rate-limit.ts";
 import type { PublishDecision } from "../../ports/index.ts";
 
-/** Wrong keys of one client within a minute that cost it nothing: more than a slip, or a few encoders with an old key. */
+/** Wrong keys per client and minute before the client is slowed down: enough for typing errors, or a few encoders with an old key. */
 const MAX_WRONG = 20;
 const WINDOW_MS = 60_000;
-/** Beyond it, how late the client hears that a key is wrong. */
+/** Delay of the refusal of a wrong key from a slowed-down client. */
 const WRONG_ANSWER_MS = 3_000;
-/** Keys that were right lately. */
+/** Number of recently valid keys remembered. */
 const MAX_RIGHT = 10_000;
 
 export interface KeyQuestion {
-  /** Null for one that is not held to any limit. */
+  /** Null for a client without a limit. */
   readonly client: string | null;
   readonly streamKey: string;
-  /** False once nobody waits for the answer. */
+  /** False once the connection has closed. */
   readonly isWanted: () => boolean;
   readonly authorize: () => Promise<PublishDecision>;
 }
 
 /**
- * Slows down who tries stream keys out, and lets a right key in at any time: many broadcasters may share one address with one that guesses, or
- * with one encoder that has an old key and tries for ever.
+ * Slows down clients that guess stream keys, but accepts a valid key at any time: many broadcasters may share an IP address with a guesser, or with
+ * an encoder that keeps retrying an old key.
  *
- * A client with more than 20 wrong keys a minute has its keys looked up one after the other, and is told late that one is wrong; a right
- * one is let in as soon as it is looked up, and one that was right lately waits for nobody. Wrong and suspended keys are treated alike.
+ * For a client with more than 20 wrong keys per minute, keys are looked up one at a time, and refusals are delayed. A valid key is accepted as soon
+ * as it was looked up, and a recently valid one skips the line. Wrong and suspended keys are treated alike.
  */
 export class KeyCheck {
   readonly #clock: Clock;
   readonly #wrong: RateLimit;
-  /** Hashes. */
+  /** Hashes of recently valid keys. */
   readonly #right = new LRUCache<string, true>({ max: MAX_RIGHT });
-  /** The last look-up of each client that has to wait in line. Bounded by the connections that wait. */
+  /** The last look-up of each slowed-down client. Bounded by the number of waiting connections. */
   readonly #lines = new Map<string, Promise<unknown>>();
 
   constructor(clock: Clock) {
@@ -41,7 +41,7 @@ export class KeyCheck {
     this.#wrong = new RateLimit({ clock, quota: MAX_WRONG, windowMs: WINDOW_MS });
   }
 
-  /** The gate's answer; null when nobody wants it any more. */
+  /** The gate's decision; null if the connection closed in the meantime. */
   async ask(question: KeyQuestion): Promise<PublishDecision | null> {
     const { client, streamKey, authorize } = question;
     const name = hash("sha256", streamKey, "base64url");
@@ -59,7 +59,7 @@ export class KeyCheck {
   async #inLine(client: string, { isWanted, authorize }: KeyQuestion): Promise<PublishDecision | null> {
     const before = this.#lines.get(client);
     const turn = (async () => {
-      await before?.catch(() => {}); // its own caller hears of it
+      await before?.catch(() => {}); // reported to its own caller
       return isWanted() ? authorize() : null;
     })();
     this.#lines.set(client, turn);

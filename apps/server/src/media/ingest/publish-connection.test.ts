@@ -1,4 +1,4 @@
-/** The common half of all ingests, under an ingest of a few lines whose wire is text. */
+/** The protocol-independent part of all ingests, tested with a minimal text protocol. */
 import { FormatError } from "@weir/formats/bits";
 import { expect, test } from "vitest";
 import type { PublishDecision, PublishRefusal } from "../../ports/index.ts";
@@ -21,7 +21,7 @@ function packetAt(dts: number): SourcePacket {
   return { trackId: 0, kind: "video", dts, pts: dts, isIndependent: true, data: new Payload(Uint8Array.of(0)) };
 }
 
-/** A connection on which a sender says `key …`, `track`, `frame …` and `bye`, and reads what is said to it. */
+/** A connection on which a sender writes `key …`, `track`, `frame …` and `bye`, and reads the server's messages. */
 class TextIngest implements PublishWire {
   readonly protocol = "srt";
   readonly said: string[] = [];
@@ -87,7 +87,7 @@ class TextIngest implements PublishWire {
     else if (word === "track") this.connection.track(TRACK);
     else if (word === "frame") this.connection.packet(packetAt(Number(value)));
     else if (word === "bye") this.connection.stop();
-    else if (word === "mp3") throw new UnsupportedCodec("This server does not take MP3.");
+    else if (word === "mp3") throw new UnsupportedCodec("This server does not support MP3.");
     else if (word === "bug") throw new Error("bug");
     else throw new FormatError("a line", 0);
   }
@@ -100,14 +100,14 @@ async function publishing(rig: IngestRig): Promise<TextIngest> {
   return ingest;
 }
 
-/** The gate answers when the test calls what is returned. */
+/** The gate responds when the test calls the returned function. */
 function answerLate(rig: IngestRig): (decision: PublishDecision) => void {
   const { promise, resolve } = Promise.withResolvers<PublishDecision>();
   rig.authorize = () => promise;
   return resolve;
 }
 
-test("what a sender sends behind its key waits for the gate, reaches the hub, and ends cleanly", async () => {
+test("data after the key waits for the gate, reaches the hub, and ends cleanly", async () => {
   const rig = new IngestRig();
   const answer = answerLate(rig);
   const ingest = new TextIngest(rig);
@@ -128,7 +128,7 @@ test.each<[PublishRefusal, string]>([
   ["too-many", "no room"],
   ["draining", "shutting down"],
   ["unavailable", "cannot check"],
-])("a key that is refused as %s is refused in the wire's own words", async (reason, words) => {
+])("a key refused as %s is refused in the wire's protocol", async (reason, words) => {
   const rig = new IngestRig();
   rig.refusals.set("Some-Key", reason);
   const ingest = new TextIngest(rig);
@@ -149,7 +149,7 @@ test.each(["", "a/b", "..", "k".repeat(257)])(
   },
 );
 
-test("a second key is out of turn and ends the publication", async () => {
+test("a second key is unexpected and ends the publication", async () => {
   const rig = new IngestRig();
   const ingest = await publishing(rig);
   ingest.send("key Right-Key");
@@ -158,7 +158,7 @@ test("a second key is out of turn and ends the publication", async () => {
   expect(rig.asked).toHaveLength(1);
 });
 
-test("a grant that comes when the sender has left is given back, and the sender hears nothing more", async () => {
+test("a grant for a sender that has left is released, and nothing more is sent", async () => {
   const rig = new IngestRig();
   const answer = answerLate(rig);
   const ingest = new TextIngest(rig);
@@ -170,7 +170,7 @@ test("a grant that comes when the sender has left is given back, and the sender 
   expect(ingest.said).toEqual(["closed"]);
 });
 
-test("a sender that the hub takes over in the moment of its grant is let go without a welcome", async () => {
+test("a sender taken over while being granted is closed without a confirmation", async () => {
   const rig = new IngestRig();
   const { open } = rig;
   rig.open = (grant, publisher) => {
@@ -184,7 +184,7 @@ test("a sender that the hub takes over in the moment of its grant is let go with
   expect(rig.publication.tracks).toEqual([]);
 });
 
-test("a publisher that the hub lets go hears the hub's sentence, and its publication is not ended a second time", async () => {
+test("a publisher closed by the hub gets the hub's reason, and its publication is not ended twice", async () => {
   const rig = new IngestRig();
   const ingest = await publishing(rig);
   rig.publication.publisher.close("The stream was terminated.");
@@ -194,9 +194,9 @@ test("a publisher that the hub lets go hears the hub's sentence, and its publica
 });
 
 test.each([
-  ["mp3", "no (unsupported-codec): This server does not take MP3."],
+  ["mp3", "no (unsupported-codec): This server does not support MP3."],
   ["@?!", "no (unreadable): The server could not read what was sent: a line at byte 0."],
-])("%s is refused with a sentence for the person at the encoder", async (line, refusal) => {
+])("%s is refused with a sentence for the broadcaster", async (line, refusal) => {
   const rig = new IngestRig();
   const ingest = await publishing(rig);
   ingest.send(line);
@@ -204,7 +204,7 @@ test.each([
   expect(rig.publication.ends).toMatchObject([{ why: "source-lost" }]);
 });
 
-test("an error of the server's own is logged, not told", async () => {
+test("an internal error is logged, not sent", async () => {
   const rig = new IngestRig();
   const ingest = await publishing(rig);
   ingest.send("bug");
@@ -213,7 +213,7 @@ test("an error of the server's own is logged, not told", async () => {
   expect(rig.log).toContain("could not serve a publisher");
 });
 
-test("a sender that is ahead of real time is left unread until it may send, and is in time again after a second without a rest", async () => {
+test("a sender ahead of real time is not read until it is due, and is in time again after a second without a pause", async () => {
   const rig = new IngestRig();
   const ingest = await publishing(rig);
   ingest.send("track");
@@ -239,7 +239,7 @@ test("a sender that is ahead of real time is left unread until it may send, and 
   expect(rig.log.split("faster than real time")).toHaveLength(2);
 });
 
-test("a sender that leaves while it is left unread is not read again", async () => {
+test("a sender that leaves while paused is not read again", async () => {
   const rig = new IngestRig();
   const ingest = await publishing(rig);
   rig.publication.waitMs = 300;
@@ -251,7 +251,7 @@ test("a sender that leaves while it is left unread is not read again", async () 
   expect(ingest.said).toEqual(["welcome", "slower", "closed"]);
 });
 
-test("wrong keys count for a client, whichever of its connections brought them", async () => {
+test("wrong keys count per client, across its connections", async () => {
   const rig = new IngestRig();
   for (let i = 0; i < 20; i++) new TextIngest(rig).send(`key Wrong-${i}`);
   await expect.poll(() => rig.log.split("publisher closed")).toHaveLength(21);
@@ -265,7 +265,7 @@ test("wrong keys count for a client, whichever of its connections brought them",
   await expect.poll(() => late.said.at(-1)).toBe("closed");
 });
 
-test("a sender beyond the server's places is told so, and its grant is given back", async () => {
+test("a sender beyond the server's limit is refused, and its grant is released", async () => {
   const rig = new IngestRig({ maxConnections: 4 });
   for (let i = 0; i < 3; i++) await publishing(rig);
   const ingest = new TextIngest(rig);
@@ -275,19 +275,19 @@ test("a sender beyond the server's places is told so, and its grant is given bac
   expect(rig.publications.map(({ ends }) => ends.length)).toEqual([0, 0, 0, 1]);
 });
 
-test("where too many wait without a key, the one that has waited longest is cut", () => {
+test("if too many connections wait without a key, the oldest is closed", () => {
   const rig = new IngestRig({ maxConnections: 4 });
   const [oldest, next] = [new TextIngest(rig), new TextIngest(rig)];
   expect(oldest.said).toEqual(["closed", "cut"]);
   expect(next.said).toEqual([]);
 });
 
-test("the gate is told of every refusal: of which stream, to whom and in which words", async () => {
+test("every refusal is reported to the gate with stream, address and sentence", async () => {
   const rig = new IngestRig();
   const attempt = { protocol: "srt", remoteAddress: "192.0.2.1" };
   const ingest = await publishing(rig);
   ingest.send("mp3");
-  expect(rig.refused).toEqual([{ ...attempt, streamId: "stream", sentence: "This server does not take MP3." }]);
+  expect(rig.refused).toEqual([{ ...attempt, streamId: "stream", sentence: "This server does not support MP3." }]);
   rig.authorize = async () => ({ ok: false, reason: "unknown-key" });
   new TextIngest(rig).send("key Wrong-Key");
   const sentence = "This stream key is not known, or may not publish. Check the stream key.";

@@ -9,37 +9,37 @@ import type { PlacedConnection } from "./publisher-places.ts";
 const MAX_KEY_LENGTH = 256;
 const KEY = /^[A-Za-z0-9_-]+$/;
 
-/** The client that connects. */
+/** The client behind a connection. */
 export interface Broadcaster {
   readonly remoteAddress: string;
-  /** Null for a trusted proxy that has not said, or does not say, for whom it connects. */
+  /** Null for a trusted proxy that has not (yet) named its client. */
   readonly client: string | null;
 }
 
-/** The calls of an ingest's own protocol. */
+/** The protocol-specific side of a publish connection. */
 export interface PublishWire {
   readonly protocol: PublisherHandle["protocol"];
-  /** Read no further: a key is being checked, or the sender is ahead of real time. */
+  /** Stops reading while a key is checked or the sender is ahead of real time. */
   pause(): void;
-  /** Read on after a rest. May throw, as what was kept back is read. */
+  /** Resumes reading after a pause for pace. May throw, because buffered data is parsed. */
   resume(): void;
-  /** How well its packets come, where the protocol tells. */
+  /** Connection quality, if the protocol reports it. */
   takeLink?(): LinkMeasure | null;
-  /** Told when the sender begins to be ahead of real time, and when it no longer is. */
+  /** Called when the sender gets ahead of real time, and when it no longer is. */
   paceChanged(isAhead: boolean): void;
-  /** The key was accepted: say so, and read media from here on. May throw, as what was kept back is read. */
+  /** The key was accepted: confirm it and read media from now on. May throw, because buffered data is parsed. */
   accept(): void;
-  /** Say why; `close` follows. */
+  /** Sends the reason; `close` follows. */
   refuse(refusal: Refusal): void;
-  /** Close once the sender has read what was said, or soon. */
+  /** Closes once the sender has read the reason, or after a short time. */
   close(): void;
-  /** Close at once. */
+  /** Closes immediately. */
   destroy(): void;
 }
 
 /**
- * One publisher's life on one connection, as far as no protocol matters: one key, checked by the gate; a place in the hub; packets, no faster
- * than real time; one end, logged once. An ingest turns bytes into tracks and packets, and refusals into words of its wire.
+ * The protocol-independent part of a publish connection: one stream key, checked by the gate; a publication in the hub; packets, no faster than real
+ * time; one end, logged once. An ingest converts bytes to tracks and packets, and refusals to its protocol.
  */
 export class PublishConnection implements Pick<Publication, "track" | "packet">, PublisherHandle, PlacedConnection {
   readonly #wire: PublishWire;
@@ -48,7 +48,7 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
   #broadcaster: Broadcaster;
   #state: PublishState = WAITING;
   #wasAhead = false;
-  /** Of its grant. */
+  /** The stream of its grant. */
   #streamId: string | null = null;
 
   constructor(wire: PublishWire, broadcaster: Broadcaster, settings: PublishSettings) {
@@ -64,7 +64,7 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
     return this.#wire.protocol;
   }
 
-  /** PlacedConnection: where it connects from. */
+  /** PlacedConnection: the client that holds the connection's slot. */
   get client(): string | null {
     return this.#broadcaster.client;
   }
@@ -77,18 +77,18 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
     return this.#state.at === "closed";
   }
 
-  /** PublisherHandle: how well its packets come. */
+  /** PublisherHandle: connection quality. */
   takeLink(): LinkMeasure | null {
     return this.#wire.takeLink?.() ?? null;
   }
 
-  /** A proxy has said for whom it connects. */
+  /** Sets the client that a proxy named. */
   named(broadcaster: Broadcaster): void {
     this.#broadcaster = broadcaster;
     this.#settings.places.named(this);
   }
 
-  /** The sender wants to publish with this key, which may be any text. The wire hears what came of it. */
+  /** Handles a request to publish with this key, which may be any text. The result goes to the wire. */
   async publish(streamKey: string): Promise<void> {
     const asking = afterKey(this.#state);
     if (!asking) return this.refuse(OUT_OF_TURN);
@@ -114,12 +114,12 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
     this.#rest.look();
   }
 
-  /** The sender ended its stream on purpose. */
+  /** The sender ended its stream explicitly. */
   stop(): void {
     if (this.#state.at === "publishing") this.end("clean-stop", "the publisher stopped");
   }
 
-  /** The sender's data could not be read or taken, or the server failed. */
+  /** The sender's data was malformed or unsupported, or the server failed. */
   fail(error: unknown): void {
     const refusal = refusalOfError(error);
     if (refusal) return this.refuse(refusal);
@@ -128,7 +128,7 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
     this.end("source-lost", "internal error");
   }
 
-  /** Say why, then close. */
+  /** Sends the reason, then closes. */
   refuse(refusal: Refusal): void {
     if (this.isClosed) return;
     this.#wire.refuse(refusal);
@@ -147,20 +147,20 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
     if (state.at === "publishing") state.publication.end(why, reason);
   }
 
-  /** PublisherHandle: the hub lets this publisher go, and asks for no end of its publication. */
+  /** PublisherHandle: the hub closes this publisher; its publication need not be ended. */
   close(reason: string): void {
     if (this.isClosed) return;
     this.#wire.refuse({ cause: "let-go", sentence: reason });
     this.#close(reason);
   }
 
-  /** PlacedConnection: others wait for the place of this one, which has no key yet. */
+  /** PlacedConnection: closed to free its slot, because it has no key yet. */
   pushOut(): void {
     this.end("source-lost", "too many connections without a stream key");
     this.#wire.destroy();
   }
 
-  /** Nothing is left of the connection: its place is free. */
+  /** The connection has closed: frees its slot. */
   gone(): void {
     this.#settings.places.leave(this);
     this.end("source-lost", "connection closed");
@@ -171,7 +171,7 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
     const { remoteAddress, client } = this.#broadcaster;
     const authorize = () => gate.authorize({ protocol: this.protocol, streamKey, remoteAddress });
     return keys.ask({ client, streamKey, isWanted: () => !this.isClosed, authorize }).catch((err: unknown) => {
-      log.error({ err }, "the publish gate could not answer");
+      log.error({ err }, "the publish gate failed");
       return { ok: false, reason: "unavailable" };
     });
   }
@@ -180,7 +180,7 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
     if (!decision?.ok) return this.refuse(refusalOf(decision?.reason ?? "unavailable"));
     const { hub, places } = this.#settings;
     this.#streamId = decision.grant.streamId;
-    // Opened in any case: the grant holds the stream's lease, and only a publication's end gives it back.
+    // Opened in any case: the grant holds the stream's lease, which only the publication's end releases.
     const publication = hub.open(decision.grant, this);
     const next = afterGrant(this.#state, publication);
     if (!next) return publication.end("source-lost", "connection closed");
@@ -214,7 +214,7 @@ export class PublishConnection implements Pick<Publication, "track" | "packet">,
     this.#wire.paceChanged(isAhead);
     if (this.#wasAhead) return;
     this.#wasAhead = true;
-    const text = "a publisher sends faster than real time and is slowed down; with ffmpeg, use -re";
+    const text = "slowing down a publisher that sends faster than real time; with ffmpeg, use -re";
     this.#settings.log.info(this.#who, text);
   }
 

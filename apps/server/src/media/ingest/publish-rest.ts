@@ -1,11 +1,11 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 
-/** Without a rest for so long, a sender is no longer ahead. */
+/** After this long without a pause, a sender is no longer ahead. */
 const CAUGHT_UP_MS = 1000;
 
-/** A sender, as far as its pace is concerned. */
+/** A sender whose pace is controlled. */
 export interface PacedSender {
-  /** How long it should be left unread, in ms; 0: it may send. */
+  /** Milliseconds to leave it unread; 0 to read on. */
   waitMs(): number;
   pause(): void;
   resume(): void;
@@ -13,9 +13,9 @@ export interface PacedSender {
 }
 
 /**
- * Leaves a sender that is ahead of real time unread, so that its transport slows it down.
+ * Stops reading from a sender that is ahead of real time, so that the transport's flow control slows it down.
  *
- * *in time* → *resting*, until it may send → *catching up*: read again, and still called ahead → *in time*, once it has needed no rest for a second.
+ * *in time* → *resting*, while it is not read → *catching up*: read again, but still considered ahead → *in time*, after a second without a pause.
  */
 export class PublishRest {
   readonly #clock: Clock;
@@ -28,7 +28,7 @@ export class PublishRest {
     this.#sender = sender;
   }
 
-  /** To be called after each packet. */
+  /** Checks the pace. Call after each packet. */
   look(): void {
     if (this.#pace === "resting") return;
     const waitMs = this.#sender.waitMs();
@@ -55,6 +55,6 @@ export class PublishRest {
       this.#pace = "in time";
       this.#sender.paceChanged(false);
     });
-    this.#sender.resume(); // last: what it reads may need the next rest
+    this.#sender.resume(); // last, because it may start the next pause
   }
 }

@@ -5,14 +5,14 @@ import type { PayloadMemory, Publication, PublisherHandle } from "../packet.ts";
 import { KeyCheck } from "./key-check.ts";
 import { PublisherPlaces } from "./publisher-places.ts";
 
-/** The calls of the media plane that a publisher needs. */
+/** The hub, as far as publishers need it. */
 export interface PublicationHub {
-  /** Memory for packets, taken back once they are packaged. */
+  /** Memory for packets, which is reused after packaging. */
   readonly memory: { readonly packets: PayloadMemory & { allocate(bytes: number): Uint8Array } };
   open(grant: PublishGrant, publisher: PublisherHandle): Publication;
 }
 
-/** State that all connections of all ingests share: a client that guesses keys may not begin anew with another protocol. */
+/** State shared by the connections of all ingests, so that a client that guesses keys cannot evade the limits with another protocol. */
 export interface PublishSettings {
   readonly clock: Clock;
   readonly log: Log;

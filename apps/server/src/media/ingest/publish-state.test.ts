@@ -23,6 +23,6 @@ test.each<[PublishState, PublishState | null]>([
   expect(afterGrant(state, publication)).toEqual(next);
 });
 
-test.each([WAITING, PUBLISHING])("a grant that nobody asked for is an error of ours: $at", (state) => {
+test.each([WAITING, PUBLISHING])("an unrequested grant is an internal error: $at", (state) => {
   expect(() => afterGrant(state, publication)).toThrow(state.at);
 });

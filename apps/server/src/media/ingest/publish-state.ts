@@ -1,6 +1,6 @@
 import type { Publication } from "../packet.ts";
 
-/** One connection's way: *waiting* for a key → *asking* the gate about it → *publishing* → *closed*, which each state may turn into. */
+/** State of a connection: *waiting* for a key → *asking* the gate → *publishing* → *closed*, which every state may change to. */
 export type PublishState =
   | { readonly at: "waiting" }
   | { readonly at: "asking" }
@@ -10,12 +10,12 @@ export type PublishState =
 export const WAITING: PublishState = { at: "waiting" };
 export const CLOSED: PublishState = { at: "closed" };
 
-/** A key came. Null where it comes out of turn: a connection has one key. */
+/** A key was received. Null if unexpected: a connection has only one key. */
 export function afterKey(state: PublishState): PublishState | null {
   return state.at === "waiting" ? { at: "asking" } : null;
 }
 
-/** The key was accepted, and the hub has a place for it. Null where the connection was closed meanwhile. */
+/** The key was accepted, and the hub opened a publication. Null if the connection was closed in the meantime. */
 export function afterGrant(state: PublishState, publication: Publication): PublishState | null {
   if (state.at === "closed") return null;
   if (state.at !== "asking") throw new Error(`a grant came to a connection that is ${state.at}`);

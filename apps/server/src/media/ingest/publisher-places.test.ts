@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type PlacedConnection, PublisherPlaces } from "./publisher-places.ts";
 
-/** 100 connections: 25 may wait, 12 of one client. */
+/** 100 connections: 25 may wait, 12 per client. */
 const places = () => new PublisherPlaces(100);
 
 class Connection implements PlacedConnection {
@@ -24,7 +24,7 @@ function enter(into: PublisherPlaces, client: string | null): Connection {
   return connection;
 }
 
-test("where too many wait, strangers with many connections lose theirs, and a broadcaster alone keeps its own", () => {
+test("if too many connections wait, clients with many lose theirs, and a single broadcaster keeps its own", () => {
   const all = places();
   const broadcaster = enter(all, "broadcaster");
   const floods = Array.from({ length: 300 }, (_, n) => enter(all, `stranger ${n % 3}`));
@@ -33,13 +33,13 @@ test("where too many wait, strangers with many connections lose theirs, and a br
   expect(all.publishes(broadcaster)).toBe(true);
 });
 
-test("a client has so many waiting at most: its oldest goes", () => {
+test("a client over its limit of waiting connections loses its oldest", () => {
   const all = places();
   const own = Array.from({ length: 13 }, () => enter(all, "a"));
   expect(own.map(({ isOut }) => isOut)).toEqual([true, ...Array(12).fill(false)]);
 });
 
-test("a connection that a proxy names late counts as its client's, and gives its place back", () => {
+test("a connection whose client a proxy names later counts for that client, and releases its slot", () => {
   const all = places();
   const late = new Connection(null);
   all.enter(late);

@@ -2,32 +2,31 @@ import { Places } from "../../platform/limits/places.ts";
 
 const MAX_PUBLISHING_PER_CLIENT = 500;
 const MAX_WAITING_PER_CLIENT = 200;
-/** Of all connections, for those that do not publish yet. */
+/** Share of all connections for those that do not publish yet. */
 const WAITING_SHARE = 0.25;
-/** Of those, for one client. */
+/** Share of those for one client. */
 const CLIENT_SHARE = 0.5;
 
-/** A connection, as far as its place is concerned. */
+/** A connection that occupies a slot. */
 export interface PlacedConnection {
-  /** Null for a trusted proxy that names no client: only the limits for all hold. */
+  /** Null for a trusted proxy that names no client; only the total limits apply to it. */
   readonly client: string | null;
-  /** Its place is another's now. */
+  /** Its slot is given to another connection. */
   pushOut(): void;
 }
 
 type Holder = string | PlacedConnection;
 
 /**
- * Places for the connections of broadcasters. A broadcaster needs a fraction of a second from its connection to its key, so a connection
- * without one does not keep another out: where too many wait, the client with the most of them loses the one that has waited longest. A
- * publisher keeps its place until the end.
+ * Slots for broadcasters' connections. A broadcaster sends its key within a fraction of a second, so connections without a key must not block
+ * others: if too many wait, the client with the most waiting connections loses its oldest one. A publisher keeps its slot until the end.
  */
 export class PublisherPlaces {
   readonly #maxWaiting: number;
   readonly #maxWaitingPerClient: number;
-  /** Without a key that was accepted, by client, the oldest of each first. */
+  /** Connections without an accepted key, by client, oldest first. */
   readonly #waiting = new Map<Holder, Set<PlacedConnection>>();
-  /** As whose each of them waits: a proxy's header may name its client later. */
+  /** The client under which each connection waits; a proxy's header may change it later. */
   readonly #waitsAs = new Map<PlacedConnection, Holder>();
   readonly #publishing: Places<Holder>;
   readonly #published = new Set<PlacedConnection>();
@@ -49,7 +48,7 @@ export class PublisherPlaces {
     if (this.#waitsAs.size > this.#maxWaiting) this.#pushOutOldestOf(this.#largest());
   }
 
-  /** Its client is known, at once or from a proxy's header. */
+  /** The client is known, immediately or from a proxy's header. */
   named(connection: PlacedConnection): void {
     if (!this.#waitsAs.has(connection)) return;
     this.#stopWaiting(connection);
@@ -58,7 +57,7 @@ export class PublisherPlaces {
     if (ofClient && ofClient.size > this.#maxWaitingPerClient) this.#pushOutOldestOf(ofClient);
   }
 
-  /** Its key was accepted. False where no place is free to publish. */
+  /** The key was accepted. Returns false if no publisher slot is free. */
   publishes(connection: PlacedConnection): boolean {
     if (!this.#publishing.take(holderOf(connection))) return false;
     this.#stopWaiting(connection);
@@ -87,7 +86,7 @@ export class PublisherPlaces {
     if (ofHolder?.size === 0) this.#waiting.delete(holder);
   }
 
-  /** Of clients with equally many, the one that began to wait first. */
+  /** If several clients have equally many, the one that started waiting first. */
   #largest(): ReadonlySet<PlacedConnection> {
     let largest: ReadonlySet<PlacedConnection> = new Set();
     for (const ofHolder of this.#waiting.values()) if (ofHolder.size > largest.size) largest = ofHolder;
@@ -102,7 +101,7 @@ export class PublisherPlaces {
   }
 }
 
-/** A connection without a client holds its place for itself. */
+/** A connection without a client holds its slot by itself. */
 function holderOf(connection: PlacedConnection): Holder {
   return connection.client ?? connection;
 }

@@ -18,7 +18,7 @@ test.each([
   ["version 2, IPv6", v2(0x21, 0x21, TCP6_BODY), "2001:db8:0:0:0:0:0:7"],
   ["version 2, a unix socket", v2(0x21, 0x31, new Array(216).fill(0)), null],
   ["version 2, the proxy's own", v2(0x20, 0, []), null],
-])("%s: the client's address, and what came behind, however it is split", (_, header, address) => {
+])("%s: the client's address and the bytes after the header, however they are split", (_, header, address) => {
   const wire = Buffer.concat([header, Uint8Array.of(3, 1, 2)]);
   for (let size = 1; size <= wire.length; size++) {
     const reader = new ProxyHeader(true);
@@ -37,7 +37,7 @@ test.each([
   }
 });
 
-test("a connection without a header is RTMP from its first byte on", () => {
+test("a connection without a header is RTMP from its first byte", () => {
   expect(new ProxyHeader(true).push(Uint8Array.of(3, 9))).toEqual({ address: null, rest: Buffer.from([3, 9]) });
 });
 
@@ -53,7 +53,7 @@ test.each([
   expect(() => new ProxyHeader(true).push(bytes)).toThrow("PROXY header");
 });
 
-test("a header of somebody who is not trusted is refused at its first byte", () => {
+test("a header from an untrusted peer is refused at its first byte", () => {
   expect(() => new ProxyHeader(false).push(Uint8Array.of(0x50))).toThrow("WEIR_TRUSTED_PROXIES");
   expect(() => new ProxyHeader(false).push(Uint8Array.of(13))).toThrow("WEIR_TRUSTED_PROXIES");
 });

@@ -1,9 +1,9 @@
 import { FormatError } from "@weir/formats/bits";
 
-/** "PROXY TCP6 …" and line end, by the specification (haproxy.org, proxy-protocol.txt, 2.1). */
+/** "PROXY TCP6 …" with line end, by the specification (haproxy.org, proxy-protocol.txt, 2.1). */
 const MAX_V1_BYTES = 107;
 const V2_HEAD_BYTES = 16;
-/** Addresses and what a proxy may add to them. */
+/** Addresses and optional TLVs. */
 const MAX_V2_BODY_BYTES = 2048;
 const V2_SIGNATURE = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
 const V1_START = Buffer.from("PROXY ", "latin1");
@@ -15,30 +15,30 @@ const TCP4 = 0x11;
 const TCP6 = 0x21;
 
 export interface ProxyHeaderRead {
-  /** Of the client; null where the proxy names none. */
+  /** The client's address; null if the proxy names none. */
   readonly address: string | null;
-  /** The bytes behind the header. */
+  /** The bytes after the header. */
   readonly rest: Uint8Array;
 }
 
-/** Reads the PROXY protocol header, version 1 or 2, at the beginning of a connection, as bytes come. A connection may have none. */
+/** Parses an optional PROXY protocol header, version 1 or 2, at the start of a connection. */
 export class ProxyHeader {
   readonly #isTrusted: boolean;
   #seen = Buffer.alloc(0);
 
-  /** `isTrusted` where the other end may say for whom it connects. */
+  /** `isTrusted`: the peer is allowed to name its client. */
   constructor(isTrusted: boolean) {
     this.#isTrusted = isTrusted;
   }
 
-  /** Null while it is incomplete. Throws `FormatError` for what is neither RTMP nor a header of one who is trusted. */
+  /** Null while incomplete. Throws `FormatError` for bytes that are neither RTMP nor a header from a trusted proxy. */
   push(bytes: Uint8Array): ProxyHeaderRead | null {
     this.#seen = Buffer.concat([this.#seen, bytes]);
     const seen = this.#seen;
     if (seen.length === 0) return null;
-    // RTMP begins with 3.
+    // RTMP starts with 3.
     if (seen[0] !== V1_START[0] && seen[0] !== V2_SIGNATURE[0]) return { address: null, rest: seen };
-    if (!this.#isTrusted) throw new FormatError("RTMP; a PROXY header is taken from WEIR_TRUSTED_PROXIES alone", 0);
+    if (!this.#isTrusted) throw new FormatError("RTMP; PROXY headers are accepted from WEIR_TRUSTED_PROXIES only", 0);
     const start = seen[0] === V1_START[0] ? V1_START : V2_SIGNATURE;
     const known = seen.subarray(0, start.length);
     if (!known.equals(start.subarray(0, known.length))) throw new FormatError("a PROXY header or RTMP", 0);

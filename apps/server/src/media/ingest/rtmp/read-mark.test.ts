@@ -5,13 +5,13 @@ import { aacConfig, aacFrame, avcConfig, avcFrame, avcKeyframe, nal } from "./rt
 import { RtmpTestClient } from "./rtmp-test-client.ts";
 import { RtmpTestServer } from "./rtmp-test-server.ts";
 
-/** The marks that were set, the newest last. */
+/** The marks set, newest last. */
 function marked() {
   const marks: number[] = [];
   return { marks, mark: new ReadMark((bytes) => marks.push(bytes)) };
 }
 
-/** As many looks, each behind a read of these frames. */
+/** This many intervals, each with these frames read. */
 function looks(mark: ReadMark, count: number, ...frames: number[]): void {
   for (let nth = 0; nth < count; nth++) {
     for (const bytes of frames) mark.frame(bytes);
@@ -21,7 +21,7 @@ function looks(mark: ReadMark, count: number, ...frames: number[]): void {
   mark.read(0);
 }
 
-test("the mark is the smallest frame of two seconds, at most 4 KiB, and falls at once with a smaller one", () => {
+test("the mark is the smallest frame of two seconds, at most 4 KiB, and falls immediately with a smaller one", () => {
   const { mark, marks } = marked();
   looks(mark, 19, 60_000, 3000);
   expect(marks).toEqual([]);
@@ -35,7 +35,7 @@ test("the mark is the smallest frame of two seconds, at most 4 KiB, and falls at
   expect(marks).toEqual([2000, 1500, 4096]);
 });
 
-test("within a message the mark is what is left of it, so that its end wakes the reader", () => {
+test("within a message the mark is its rest, so that its end wakes the reader", () => {
   const { mark, marks } = marked();
   mark.read(5000);
   expect(marks).toEqual([]);
@@ -44,7 +44,7 @@ test("within a message the mark is what is left of it, so that its end wakes the
   expect(marks).toEqual([3000, 16_384, 700, 3000]);
 });
 
-test("a look that no frame came before sets the mark to 1, and another two seconds of frames are needed", () => {
+test("an interval without a frame resets the mark to 1 for another two seconds of frames", () => {
   const { mark, marks } = marked();
   looks(mark, 20, 3000);
   mark.look();
@@ -66,7 +66,7 @@ test.each([
 
 const frameOf = (bytes: number) => avcFrame(nal(0x41, ...new Array<number>(bytes).fill(7)));
 
-/** A publisher whose video has come for two seconds. */
+/** A publisher whose video has arrived for two seconds. */
 async function steadyPublisher(server: RtmpTestServer): Promise<RtmpTestClient> {
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   client.message(MESSAGE.video, avcConfig());
@@ -80,10 +80,10 @@ async function steadyPublisher(server: RtmpTestServer): Promise<RtmpTestClient> 
   return client;
 }
 
-/** Whatever was sent before has come by the time the server has answered somebody else. */
+/** Everything sent before has arrived once the server has answered another client. */
 const roundTrip = ({ port }: RtmpTestServer) => RtmpTestClient.publish(port, "Unknown-Key");
 
-test.runIf(process.platform === "linux")("sound is read with the next frame", async () => {
+test.runIf(process.platform === "linux")("audio is read with the next frame", async () => {
   await using server = await RtmpTestServer.start();
   const client = await steadyPublisher(server);
   const before = server.publication.packets.length;
@@ -94,7 +94,7 @@ test.runIf(process.platform === "linux")("sound is read with the next frame", as
   await expect.poll(() => server.publication.packets).toHaveLength(before + 2);
 });
 
-test("the end of a frame that comes in pieces is read as it comes", async () => {
+test("the end of a fragmented frame is read as it arrives", async () => {
   await using server = await RtmpTestServer.start();
   const client = await steadyPublisher(server);
   const before = server.publication.packets.length;
@@ -111,7 +111,7 @@ test("the end of a frame that comes in pieces is read as it comes", async () => 
 test.each([
   ["sound without video", (client: RtmpTestClient) => client.message(MESSAGE.audio, aacFrame())],
   ["the end of the stream", (client: RtmpTestClient) => client.command(1, "deleteStream", 6, null)],
-])("%s waits for two looks at most", async (_, send) => {
+])("%s waits for at most two intervals", async (_, send) => {
   await using server = await RtmpTestServer.start();
   const client = await steadyPublisher(server);
   const { packets, ends } = server.publication;
@@ -121,7 +121,7 @@ test.each([
   await expect.poll(() => packets.length + ends.length).toBe(before + 1);
 });
 
-test("a publisher that closes is gone at once", async () => {
+test("a publisher that closes is removed immediately", async () => {
   await using server = await RtmpTestServer.start();
   const client = await steadyPublisher(server);
   client.message(MESSAGE.audio, aacFrame());

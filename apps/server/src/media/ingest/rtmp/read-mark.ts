@@ -1,27 +1,27 @@
-/** Marks of all connections are looked at so often: nothing that has come waits longer than two looks. */
+/** Interval of `look`: received bytes wait for at most two intervals. */
 export const LOOK_MS = 100;
-/** How long the smallest frame is looked for before it counts: a group of pictures of most encoders. */
+/** Number of intervals observed for the smallest frame: one GOP of most encoders. */
 const LOOKS = 20;
-/** More would spare no read: it is longer than the sound between two frames. */
+/** A larger mark would save no reads: it exceeds the audio between two frames. */
 const MAX_FRAME_BYTES = 4096;
-/** With frames as short as a packet of sound there is nothing to gain. */
+/** If frames are as small as audio packets there is nothing to gain. */
 const MIN_FRAME_BYTES = 512;
-/** Of the rest of a message. Little beside the least window of TCP, so that the sender is not slowed down. */
+/** Limit within a message; small compared with the minimum TCP window, so that the sender is not slowed down. */
 const MAX_REST_BYTES = 16 * 1024;
 
 /**
- * How many bytes have to come until a publisher's connection is read, so that it is read for each frame of video and not for each packet of
- * sound. Sound waits for the next frame in the timeline anyway. No frame waits: between two messages the mark is the smallest frame of late,
- * and within a message it is what is left of it.
+ * Determines how many bytes must arrive before a publisher's socket becomes readable (SO_RCVLOWAT), so that it is read once per video frame rather
+ * than once per audio packet; audio waits for the next frame in the timeline anyway. No frame waits: between messages the mark is the size of the
+ * smallest recent frame, within a message it is the rest of the message.
  *
- * It is 1, so that every byte is read as it comes, until video has come for two seconds without a pause, and again as soon as none
- * came from one look to the next.
+ * The mark is 1, so that every byte is read immediately, until video has arrived for two seconds without a pause, and again after an interval
+ * without a frame.
  */
 export class ReadMark {
   readonly #set: (bytes: number) => void;
-  /** As it is set. */
+  /** The mark as set on the socket. */
   #bytes = 1;
-  /** Between two messages. */
+  /** The mark between messages. */
   #frameBytes = 1;
   #smallest = Number.POSITIVE_INFINITY;
   #frames = 0;
@@ -31,20 +31,20 @@ export class ReadMark {
     this.#set = set;
   }
 
-  /** A frame came, in a message of so many bytes. */
+  /** A frame arrived in a message of this size. */
   frame(bytes: number): void {
     this.#frames++;
     if (bytes < this.#smallest) this.#smallest = bytes;
     if (bytes < this.#frameBytes) this.#frameBytes = atLeast(bytes);
   }
 
-  /** All that came is read; `missing` bytes are left of the message that is being received. */
+  /** All received bytes were read; `missing` bytes of the current message are left. */
   read(missing: number): void {
     const isWithin = missing > 0 && this.#frameBytes > 1;
     this.#become(isWithin ? Math.min(missing, MAX_REST_BYTES) : this.#frameBytes);
   }
 
-  /** To be called every 100 ms. */
+  /** Call every 100 ms. */
   look(): void {
     if (this.#frames === 0) return this.#reset();
     this.#frames = 0;

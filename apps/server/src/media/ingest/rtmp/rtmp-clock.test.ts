@@ -32,7 +32,7 @@ test.each([
   expect(unwrapped(timestamps)).toEqual(expected);
 });
 
-test.each([31, 32])("any run of steps below 12 days is followed exactly with %i bits", (bits) => {
+test.each([31, 32])("any sequence of steps below 12 days is followed exactly with %i bits", (bits) => {
   const step = fc.integer({ min: -(2 ** 30) + 1, max: 2 ** 30 - 1 });
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** bits - 1 }), fc.array(step, { maxLength: 100 }), (start, steps) => {

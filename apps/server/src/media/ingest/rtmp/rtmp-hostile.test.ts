@@ -1,4 +1,4 @@
-/** Attacks and accidents of publishers: each row refused or survived, nobody else harmed, nothing secret told. */
+/** Attacks and accidents of publishers: each is refused or survived, harms no other client, and reveals no secret. */
 import { type AmfValue, MESSAGE, uint32Payload, writeCommand, writeMessage } from "@weir/formats/rtmp";
 import { expect, test } from "vitest";
 import { aacConfig, aacFrame, avcConfig } from "./rtmp-media.fixture.ts";
@@ -28,7 +28,7 @@ test("row 1: a connection that sends nothing is closed after 10 s, and its slot 
   await expect.poll(() => server.server.connectionCount).toBe(0);
 });
 
-test("row 1: a connection that shook hands but never publishes is closed after 10 s", async () => {
+test("row 1: a connection that completes the handshake but never publishes is closed after 10 s", async () => {
   await using server = await RtmpTestServer.start();
   const client = await connected(server);
   server.clock.advance(10_000);
@@ -47,7 +47,7 @@ test.each([
   await client.closed;
 });
 
-test("row 3: a handshake of one byte a second meets one deadline for all of it", async () => {
+test("row 3: one deadline covers the whole handshake, at one byte per second too", async () => {
   await using server = await RtmpTestServer.start();
   const client = await RtmpTestClient.open(server.port);
   await expect.poll(() => server.server.connectionCount).toBe(1);
@@ -136,7 +136,7 @@ test.each<[string, AmfValue]>([
   ["a newline", "Right-Key\n"],
   ["an option", "-i;rm"],
   ["nothing but a query", "?Right-Key"],
-])("row 8: publish with %s for a name is refused like a wrong key, and asks nobody", async (_, name) => {
+])("row 8: publish with %s for a name is refused like a wrong key, without asking the gate", async (_, name) => {
   await using server = await RtmpTestServer.start();
   const { status } = await RtmpTestClient.publish(server.port, name);
   const { status: wrong } = await RtmpTestClient.publish(server.port, "Wrong-Key");
@@ -162,14 +162,14 @@ test("row 9: a second publish on one connection is refused and ends the first", 
   expect(server.publication.ends).toMatchObject([{ why: "source-lost" }]);
 });
 
-test("row 9: play is refused with what to do instead", async () => {
+test("row 9: play is refused with the alternative", async () => {
   await using server = await RtmpTestServer.start();
   const client = await connected(server);
   client.command(1, "play", 5, null, "Right-Key");
   expect(await client.lastWords()).toMatchObject({ level: "error", description: expect.stringContaining("HLS") });
 });
 
-test("row 10: an unknown key, one in other case and a suspended one get the same answer", async () => {
+test("row 10: an unknown key, one in different case and a suspended one get the same response", async () => {
   await using server = await RtmpTestServer.start();
   server.refusals.set("Suspended-Key", "suspended");
   const answers = new Set<string>();
@@ -219,7 +219,7 @@ test("row 10: no stream key gets into the log", async () => {
   expect(server.log).not.toMatch(/Right-Key|Wrong-Key/);
 });
 
-test("row 16: garbage from one publisher leaves the others alone", async () => {
+test("row 16: garbage from one publisher does not affect others", async () => {
   await using server = await RtmpTestServer.start();
   const healthy = await publishing(server);
   healthy.message(MESSAGE.audio, aacConfig());
@@ -231,7 +231,7 @@ test("row 16: garbage from one publisher leaves the others alone", async () => {
   expect(server.publications.map(({ ends }) => ends.length)).toEqual([0, 1]);
 });
 
-test("row 17: a publisher that makes the server answer and does not read is closed", async () => {
+test("row 17: a publisher that provokes responses and does not read them is closed", async () => {
   await using server = await RtmpTestServer.start();
   const client = await publishing(server);
   client.socket.pause();
@@ -254,7 +254,7 @@ test("row 17: a publisher that makes the server answer and does not read is clos
   await expect.poll(() => server.server.connectionCount).toBe(0);
 });
 
-/** Connections that an address opened, once the server has seen them all. */
+/** Opens connections from an address and waits until the server has accepted them all. */
 async function openMany(server: RtmpTestServer, count: number, address?: string): Promise<RtmpTestClient[]> {
   const clients: RtmpTestClient[] = [];
   for (let i = 0; i < count; i++) clients.push(await RtmpTestClient.open(server.port, address));
@@ -263,7 +263,7 @@ async function openMany(server: RtmpTestServer, count: number, address?: string)
 
 const closedOf = (clients: readonly RtmpTestClient[]) => clients.map(({ socket }) => socket.closed);
 
-test("row 18: of 220 connections of an address that send nothing, the 20 oldest are closed, and a right key gets in", async () => {
+test("row 18: of 220 silent connections from one address the 20 oldest are closed, and a valid key is accepted", async () => {
   await using server = await RtmpTestServer.start();
   const clients = await openMany(server, 220);
   await expect.poll(() => closedOf(clients).filter(Boolean)).toHaveLength(20);
@@ -274,7 +274,7 @@ test("row 18: of 220 connections of an address that send nothing, the 20 oldest 
   }
 });
 
-test("row 18: four addresses that hold all places without a key keep nobody with a key out", async () => {
+test("row 18: four addresses that hold all slots without a key do not block a valid key", async () => {
   await using server = await RtmpTestServer.start({ maxConnections: 80 });
   const silent = await Promise.all([1, 2, 3, 4].map((host) => openMany(server, 30, `127.0.0.${host}`)));
   const { status } = await RtmpTestClient.publish(server.port, "Right-Key", "127.0.0.5");
@@ -282,7 +282,7 @@ test("row 18: four addresses that hold all places without a key keep nobody with
   await expect.poll(() => closedOf(silent.flat()).filter((closed) => !closed).length).toBeLessThanOrEqual(20);
 });
 
-test("row 18: connections without a key cut no publisher off", async () => {
+test("row 18: connections without a key disconnect no publisher", async () => {
   await using server = await RtmpTestServer.start({ maxConnections: 8 });
   await publishing(server);
   const others = await openMany(server, 6, "127.0.0.2");
@@ -290,15 +290,15 @@ test("row 18: connections without a key cut no publisher off", async () => {
   expect(server.publication.ends).toEqual([]);
 });
 
-test("publishers beyond the server's places are told so", async () => {
+test("publishers beyond the server's limit get a reason", async () => {
   await using server = await RtmpTestServer.start({ maxConnections: 4 });
   for (let i = 0; i < 3; i++) await publishing(server);
   const { status } = await RtmpTestClient.publish(server.port, "Right-Key");
-  expect(status.description).toContain("no room for another stream");
+  expect(status.description).toContain("reached its limit of publishers");
   expect(server.publications.map(({ ends }) => ends.length)).toEqual([0, 0, 0, 1]);
 });
 
-test("62 messages that are only announced before the key take 512 bytes each", async () => {
+test("62 messages announced before the key allocate 512 bytes each", async () => {
   await using server = await RtmpTestServer.start();
   const client = await connected(server);
   const before = server.allocated.length;
@@ -322,7 +322,7 @@ async function publishThrough(server: RtmpTestServer, proxy: string, address: st
   return client;
 }
 
-test("behind a trusted proxy each broadcaster is a client by the address in its PROXY header", async () => {
+test("behind a trusted proxy the PROXY header identifies the client", async () => {
   await using server = await RtmpTestServer.start({ proxies: [PROXY] });
   for (let i = 0; i < 21; i++) void publishThrough(server, PROXY, "203.0.113.66", `Wrong-Key-${i}`);
   await expect.poll(() => server.asked).toHaveLength(21);
@@ -331,7 +331,7 @@ test("behind a trusted proxy each broadcaster is a client by the address in its 
   expect(server.asked.at(-1)?.remoteAddress).toBe("203.0.113.7");
 });
 
-test("a trusted proxy may leave the PROXY header out, and is no client with limits then", async () => {
+test("a trusted proxy may omit the PROXY header, and is then not limited as a client", async () => {
   await using server = await RtmpTestServer.start({ proxies: [PROXY] });
   const silent = await openMany(server, 220, PROXY);
   const { status } = await RtmpTestClient.publish(server.port, "Right-Key", PROXY);
@@ -339,7 +339,7 @@ test("a trusted proxy may leave the PROXY header out, and is no client with limi
   expect(closedOf(silent).some(Boolean)).toBe(false);
 });
 
-test("a PROXY header of anybody else is refused", async () => {
+test("a PROXY header from any other peer is refused", async () => {
   await using server = await RtmpTestServer.start({ proxies: [PROXY] });
   const client = await publishThrough(server, "127.0.0.8", "203.0.113.7", "Right-Key");
   await client.closed;

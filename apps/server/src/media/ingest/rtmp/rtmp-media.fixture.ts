@@ -1,4 +1,4 @@
-/** Messages as an encoder sends them: x264 and AAC configurations as FFmpeg wrote them, frames with made-up slices. */
+/** Messages of an encoder: x264 and AAC configurations written by FFmpeg, and frames with made-up slices. */
 
 const fromHex = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, "hex"));
 
@@ -16,7 +16,7 @@ export const AV1_CONFIG = fromHex("81010c000a0b0000000cc4ff6700be0010");
 /** AAC-LC, 44,100 Hz, stereo. */
 export const AAC_CONFIG = Uint8Array.of(0x12, 0x10);
 
-/** One NAL unit behind its 4-byte length. */
+/** One NAL unit with its 4-byte length. */
 export function nal(header: number, ...rest: number[]): Uint8Array {
   return Uint8Array.of(0, 0, 0, 1 + rest.length, header, ...rest);
 }
@@ -30,7 +30,7 @@ export const avcFrame = (units = AVC_SLICE) => Uint8Array.of(0x27, 1, 0, 0, 40, 
 export const aacConfig = () => Uint8Array.of(0xaf, 0, ...AAC_CONFIG);
 export const aacFrame = (...data: number[]) => Uint8Array.of(0xaf, 1, ...(data.length ? data : [0x21, 0x10, 0x04]));
 
-/** A tag of Enhanced RTMP: `packetType` 0 for a configuration, 1 for frames, 3 for frames without a composition time. */
+/** An Enhanced RTMP tag. `packetType` is 0 for a configuration, 1 for frames, 3 for frames without a composition time. */
 export function enhancedVideo(fourCc: string, packetType: number, body: Uint8Array, frameType = 1): Uint8Array {
   return Uint8Array.of(0x80 | (frameType << 4) | packetType, ...Buffer.from(fourCc), ...body);
 }

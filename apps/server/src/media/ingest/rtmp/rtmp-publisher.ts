@@ -11,12 +11,12 @@ import type { ReadMark } from "./read-mark.ts";
 import { RtmpSession } from "./rtmp-session.ts";
 import { RtmpToPackets } from "./rtmp-to-packets.ts";
 
-/** From the first byte to `publish`, in all: one byte a second does not keep a slot. */
+/** From the first byte until `publish`: a client that sends one byte per second cannot keep a slot. */
 const PUBLISH_DEADLINE_MS = 10_000;
-/** A peer that died without a word is found by three looks at which nothing new had come. */
+/** A dead peer is detected after three checks without new bytes. */
 const LOOK_MS = 10_000;
 const MAX_QUIET_LOOKS = 3;
-/** How long a publisher that was told to go may take to read why. */
+/** How long a closed publisher may take to read the reason. */
 const LAST_WORDS_MS = 2000;
 const MAX_UNREAD_BYTES = 64 * 1024;
 const APP = "live";
@@ -39,14 +39,14 @@ const CODES: Record<RefusalCause, string> = {
 };
 
 /**
- * A publish connection over RTMP: handshake and `connect`, then `publish` with the stream key, then media messages. Every refusal is said by
- * `onStatus`, where a person may read it, before the socket is closed.
+ * A publish connection over RTMP: handshake and `connect`, then `publish` with the stream key, then media messages. Every refusal is sent as
+ * `onStatus`, which encoders display, before the socket is closed.
  */
 export class RtmpPublisher implements PublishWire {
   readonly protocol = "rtmp";
   readonly #settings: PublishSettings;
   readonly #socket: Socket;
-  /** Null once the beginning of the connection was read. */
+  /** Null once the start of the connection was read. */
   #proxyHeader: ProxyHeader | null;
   readonly #session: RtmpSession;
   readonly #connection: PublishConnection;
@@ -58,7 +58,7 @@ export class RtmpPublisher implements PublishWire {
   #bytesSeen = 0;
   #quietLooks = 0;
 
-  /** `isProxy` where the other end is a trusted proxy, which may say by a PROXY header for whom it connects. */
+  /** `isProxy`: the peer is a trusted proxy, which may name its client in a PROXY header. */
   constructor(socket: Socket, isProxy: boolean, readMark: ReadMark, settings: PublishSettings) {
     const { clock, hub } = settings;
     this.#settings = settings;
@@ -88,7 +88,7 @@ export class RtmpPublisher implements PublishWire {
     this.#packets = new RtmpToPackets(this.#connection, hub.memory.packets);
     socket.setNoDelay(true);
     socket.setKeepAlive(true, 10_000);
-    socket.on("error", () => {}); // "close" follows and tells the end
+    socket.on("error", () => {}); // "close" follows
     socket.on("close", () => this.#connection.gone());
     readInto(socket, (bytes) => this.#receive(bytes));
   }
@@ -103,7 +103,9 @@ export class RtmpPublisher implements PublishWire {
     this.#session.readOn();
   }
 
-  /** A sender that is ahead may have closed with seconds of media unread here: writing to it would break the connection, and lose them. */
+  /**
+   * A sender that is ahead may have closed with seconds of media still unread here. Writing to the socket would reset the connection and lose them.
+   */
   paceChanged(isAhead: boolean): void {
     if (isAhead) this.#session.stopAcknowledging();
     else this.#session.acknowledgeAgain();
@@ -123,7 +125,7 @@ export class RtmpPublisher implements PublishWire {
     this.#deadline.cancel();
     this.#watch.cancel();
     if (this.#socket.destroyed) return;
-    this.#socket.resume(); // so that the peer's end is seen
+    this.#socket.resume(); // to see the peer's FIN
     this.#socket.end();
     this.#settings.clock.after(LAST_WORDS_MS, () => this.destroy());
   }
@@ -164,11 +166,11 @@ export class RtmpPublisher implements PublishWire {
   }
 
   #connect(app: string): void {
-    // Some encoders send `live/` or put a query behind it.
+    // Some encoders send `live/` or append a query.
     this.#app = app.split("?")[0]?.replace(/\/+$/, "") ?? "";
     if (this.#app === APP) return;
     this.#session.rejectConnect(
-      `There is no application "${this.#app.slice(0, 40)}" here. The address is rtmp://…/${APP} and the stream key.`,
+      `Unknown application "${this.#app.slice(0, 40)}". Use rtmp://…/${APP} and the stream key.`,
     );
     this.#lost("unknown application");
   }
@@ -176,13 +178,13 @@ export class RtmpPublisher implements PublishWire {
   #publish(name: AmfValue): void {
     this.#deadline.cancel();
     if (this.#app !== APP) return this.#connection.refuse(OUT_OF_TURN);
-    // Some encoders put a query behind the key.
+    // Some encoders append a query to the key.
     const streamKey = typeof name === "string" ? (name.split("?")[0] ?? "") : "";
     void this.#connection.publish(streamKey);
   }
 
   #unsupported(command: string): void {
-    const sentence = `This server does not serve "${command}" over RTMP. Watch by HLS.`;
+    const sentence = `This server does not support "${command}" over RTMP. Use HLS to watch.`;
     this.#connection.refuse({ cause: "unsupported-request", sentence });
   }
 

@@ -32,7 +32,7 @@ test.each([
   expect(server.publication.tracks.map((track) => track.codecString)).toEqual(["avc1.640028", "mp4a.40.2"]);
 });
 
-test("the key may carry a query, and the application a slash", async () => {
+test("the key may have a query, and the application a slash", async () => {
   await using server = await RtmpTestServer.start();
   const client = await RtmpTestClient.open(server.port);
   client.greet();
@@ -55,7 +55,7 @@ test("another application is rejected with the address to use", async () => {
   expect(server.asked).toEqual([]);
 });
 
-test("the answers that encoders wait for come with their transaction", async () => {
+test("the responses that encoders wait for have their transaction id", async () => {
   await using server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   client.command(0, "_checkbw", 7, null);
@@ -76,7 +76,7 @@ test("the answers that encoders wait for come with their transaction", async () 
   );
 });
 
-test("a ping is answered with its own time", async () => {
+test("a ping is answered with its timestamp", async () => {
   await using server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   client.message(MESSAGE.userControl, userControlPayload(USER_CONTROL.pingRequest, 0xdeadbeef), 0, 0, 2);
@@ -84,7 +84,7 @@ test("a ping is answered with its own time", async () => {
   expect(payload).toEqual(userControlPayload(USER_CONTROL.pingResponse, 0xdeadbeef));
 });
 
-test("bytes are acknowledged each time the publisher's window is full", async () => {
+test("bytes are acknowledged whenever the publisher's window is full", async () => {
   await using server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   client.message(MESSAGE.windowAckSize, uint32Payload(20_000), 0, 0, 2);
@@ -93,7 +93,7 @@ test("bytes are acknowledged each time the publisher's window is full", async ()
   expect(Buffer.from(payload).readUInt32BE()).toBeGreaterThanOrEqual(20_000);
 });
 
-test("a frame of 300 kB comes through whole, at any chunk size", async () => {
+test("a frame of 300 kB arrives complete, at any chunk size", async () => {
   await using server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   client.message(MESSAGE.audio, aacConfig());
@@ -117,7 +117,7 @@ test.each(["FCUnpublish", "deleteStream", "closeStream"])("%s is a clean stop", 
 test.each([
   ["closed", (client: RtmpTestClient) => client.socket.end()],
   ["reset", (client: RtmpTestClient) => client.socket.resetAndDestroy()],
-])("a connection that is %s without a word is a lost source", async (_, cut) => {
+])("a connection that is %s without a stop is a lost source", async (_, cut) => {
   await using server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   cut(client);
@@ -125,7 +125,7 @@ test.each([
   await expect.poll(() => server.server.connectionCount).toBe(0);
 });
 
-test("a peer that vanished is found after 30 s of silence", async () => {
+test("a vanished peer is detected after 30 s of silence", async () => {
   await using server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   server.clock.advance(30_000);
@@ -137,7 +137,7 @@ test("a peer that vanished is found after 30 s of silence", async () => {
   expect(server.publication.ends).toMatchObject([{ why: "source-lost", reason: "nothing received for 30 s" }]);
 });
 
-test("the hub lets a publisher go with a sentence it can read", async () => {
+test("a publisher closed by the hub can read the reason", async () => {
   await using server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   server.publication.publisher.close("Another encoder took this stream over.");
@@ -149,7 +149,7 @@ test("the hub lets a publisher go with a sentence it can read", async () => {
   expect(server.publication.ends).toEqual([]);
 });
 
-test("a takeover does not wait for a connection that died silently, which is gone two seconds later", async () => {
+test("a takeover does not wait for a dead connection, which is destroyed two seconds later", async () => {
   await using server = await RtmpTestServer.start();
   const { client: dead } = await RtmpTestClient.publish(server.port, "Right-Key");
   dead.socket.pause(); // it reads nothing and never closes, as a peer whose network is gone
@@ -168,18 +168,18 @@ test("a takeover does not wait for a connection that died silently, which is gon
   expect(client.socket.closed).toBe(false);
 });
 
-test("a codec that is not taken is named to the person at the encoder", async () => {
+test("an unsupported codec is named to the broadcaster", async () => {
   await using server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   client.message(MESSAGE.audio, Uint8Array.of(0x2f, 1, 2, 3));
   expect(await client.lastWords()).toMatchObject({
     level: "error",
-    description: "This server does not take MP3 audio. Set the encoder to AAC.",
+    description: "This server does not support MP3 audio. Set the encoder to AAC.",
   });
   expect(server.publication.ends).toMatchObject([{ why: "source-lost" }]);
 });
 
-test("media sent right behind publish waits for the gate and is not lost", async () => {
+test("media sent right after publish waits for the gate and is not lost", async () => {
   await using server = await RtmpTestServer.start();
   let answer = (_: PublishDecision) => {};
   server.authorize = () =>
@@ -201,7 +201,7 @@ test("media sent right behind publish waits for the gate and is not lost", async
   expect(server.publication.tracks).toHaveLength(2);
 });
 
-test("a grant that comes when the publisher is gone is handed back at once", async () => {
+test("a grant for a publisher that has left is released immediately", async () => {
   await using server = await RtmpTestServer.start();
   let answer = (_: PublishDecision) => {};
   server.authorize = () =>
@@ -248,7 +248,7 @@ test.each([
   expect(status).toMatchObject({ code: "NetStream.Publish.Start" });
 });
 
-test("a publisher that is ahead of real time is not read until it may send again, and nothing is lost", async () => {
+test("a publisher ahead of real time is not read until it is due, and nothing is lost", async () => {
   await using server = await RtmpTestServer.start();
   const { open } = server;
   server.open = (...args) => Object.assign(open(...args), { waitMs: 300 });
@@ -268,7 +268,7 @@ test("a publisher that is ahead of real time is not read until it may send again
   expect(server.log.split("with ffmpeg, use -re")).toHaveLength(2);
 });
 
-test("a publisher that leaves while it is held back is let go", async () => {
+test("a publisher that leaves while paused is removed", async () => {
   await using server = await RtmpTestServer.start();
   const { open } = server;
   server.open = (...args) => Object.assign(open(...args), { waitMs: 300 });
@@ -282,7 +282,7 @@ test("a publisher that leaves while it is held back is let go", async () => {
   expect(server.server.connectionCount).toBe(0);
 });
 
-test("close ends every connection, and is quiet when it resolves", async () => {
+test("close ends every connection, and no event follows", async () => {
   const server = await RtmpTestServer.start();
   const { client } = await RtmpTestClient.publish(server.port, "Right-Key");
   await server.server.close();

@@ -7,20 +7,20 @@ import type { PublishSettings } from "../publish-settings.ts";
 import { LOOK_MS, ReadMark } from "./read-mark.ts";
 import { RtmpPublisher } from "./rtmp-publisher.ts";
 
-/** Connections that were told to go need a moment to be gone. */
+/** Additional connections allowed, for those being closed. */
 const CLOSING_SHARE = 0.1;
 
 export interface RtmpServerSettings {
   readonly publishing: PublishSettings;
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 selects a free port. */
   readonly port: number;
-  /** The proxies that may name their client by a PROXY header. */
+  /** The proxies that may name their client in a PROXY header. */
   readonly proxies: TrustedProxies;
   readonly maxConnections: number;
 }
 
-/** Listens for RTMP publishers. Connections are bounded; each is one `RtmpPublisher`. */
+/** Listens for RTMP publishers. The number of connections is limited; each is an `RtmpPublisher`. */
 export class RtmpServer {
   readonly #settings: RtmpServerSettings;
   readonly #server: Server;
@@ -37,7 +37,7 @@ export class RtmpServer {
     });
   }
 
-  /** Resolves with the port. Rejects with Node's error where it is taken. */
+  /** Resolves with the port. Rejects with Node's error if it is in use. */
   async listen(): Promise<number> {
     const { host, port, publishing } = this.#settings;
     this.#setReceiveMark = await loadReceiveMark();
@@ -52,7 +52,7 @@ export class RtmpServer {
     return this.#connections.size;
   }
 
-  /** Take no new connections; those there are go on. */
+  /** Accepts no new connections; existing ones continue. */
   stopListening(): void {
     if (this.#server.listening) this.#server.close();
   }

@@ -23,9 +23,9 @@ const CONTROL_CHUNKS = 2;
 const COMMAND_CHUNKS = 3;
 const STATUS_CHUNKS = 5;
 const MEDIA_STREAM = 1;
-/** The bytes that a message may have before its sender may publish: commands are shorter by far. */
+/** Maximum message size before the sender may publish: commands are far shorter. */
 const MAX_COMMAND_BYTES = 16 * 1024;
-/** Memory that a message gets for its header alone: little for a stranger, a whole frame for a publisher. */
+/** Memory allocated when a message's header arrives: little before the key was accepted, a whole frame for a publisher. */
 const COMMAND_START_BYTES = 512;
 const MEDIA_START_BYTES = 64 * 1024;
 const MAX_MEDIA_BYTES = 12 * 1024 * 1024;
@@ -35,26 +35,26 @@ const CRYPTO = {
   random: (bytes: number): Uint8Array => new Uint8Array(randomBytes(bytes)),
 };
 
-/** The calls of a session to its owner. */
+/** The events of a session. */
 export interface RtmpSessionHandler {
-  /** `connect` came, for this application. */
+  /** `connect` for this application. */
   connect(app: string): void;
-  /** `publish` came with this name, whatever its type. */
+  /** `publish` with this name, which may be of any type. */
   publish(name: AmfValue): void;
-  /** The publisher ended its stream on purpose. */
+  /** The publisher ended its stream explicitly. */
   unpublish(): void;
-  /** `play` and the like, which this server does not serve. */
+  /** `play` and similar commands, which this server does not support. */
   unsupported(command: string): void;
   media(kind: "video" | "audio", timestamp: number, payload: Uint8Array): void;
-  /** The body of a data message, as AMF0. */
+  /** The AMF0 body of a data message. */
   data(payload: Uint8Array): void;
   handshaken(): void;
   write(bytes: Uint8Array): void;
 }
 
 /**
- * The server's side of one RTMP connection, bytes in and bytes out: handshake (C0 C1, then C2), then chunks; control messages are answered
- * here, commands and media handed up. Throws `FormatError` where the peer breaks the protocol.
+ * The server side of an RTMP connection, without I/O: handshake (C0 C1, then C2), then chunks. It handles control messages and passes on commands
+ * and media. Throws `FormatError` for protocol violations.
  */
 export class RtmpSession {
   readonly #handler: RtmpSessionHandler;
@@ -68,7 +68,7 @@ export class RtmpSession {
   #acknowledges = true;
   #mediaStreamId = MEDIA_STREAM;
 
-  /** `allocate` gives the memory of messages. */
+  /** `allocate` provides the memory of messages. */
   constructor(handler: RtmpSessionHandler, allocate: (bytes: number) => Uint8Array) {
     this.#handler = handler;
     this.#reader = new ChunkReader(
@@ -87,17 +87,17 @@ export class RtmpSession {
     this.#acknowledge();
   }
 
-  /** Bytes that are left of the message that is being received; 0 between two. */
+  /** Bytes left of the current message; 0 between messages. */
   get missing(): number {
     return this.#reader.missing;
   }
 
-  /** Keep what comes behind the message in hand, unread. The caller stops the socket, so it is one buffer at most. */
+  /** Buffers everything after the current message without parsing it. The caller must stop reading, so at most one socket buffer is held. */
   hold(): void {
     this.#reader.pause();
   }
 
-  /** Acknowledge nothing until `acknowledgeAgain`. */
+  /** Sends no acknowledgements until `acknowledgeAgain`. */
   stopAcknowledging(): void {
     this.#acknowledges = false;
   }
@@ -107,19 +107,19 @@ export class RtmpSession {
     this.#acknowledge();
   }
 
-  /** Read on after `hold`. Throws as `push` does. */
+  /** Continues after `hold`. Throws like `push`. */
   readOn(): void {
     this.#reader.resume();
   }
 
-  /** The publisher may publish: read on, messages of media's size too. Throws as `push` does. */
+  /** The publisher may publish: continues, and accepts messages of media size. Throws like `push`. */
   takeMedia(): void {
     this.#reader.maxMessageBytes = MAX_MEDIA_BYTES;
     this.#reader.startBytes = MEDIA_START_BYTES;
     this.#reader.resume();
   }
 
-  /** Tell the publisher how its stream stands (`NetStream.…`), in words for the person at the encoder. */
+  /** Sends the state of the publisher's stream (`NetStream.…`), with a description for the broadcaster. */
   status(level: "status" | "error", code: string, description: string): void {
     this.#send(
       STATUS_CHUNKS,
@@ -129,13 +129,13 @@ export class RtmpSession {
     );
   }
 
-  /** Refuse `connect` itself. */
+  /** Rejects `connect`. */
   rejectConnect(description: string): void {
     const info = { level: "error", code: "NetConnection.Connect.Rejected", description };
     this.#send(COMMAND_CHUNKS, MESSAGE.commandAmf0, 0, writeCommand("_error", 1, null, info));
   }
 
-  /** C0, C1 and C2. Returns what came behind them. */
+  /** Handles C0, C1 and C2. Returns the bytes after them. */
   #shakeHands(known: Uint8Array, bytes: Uint8Array): Uint8Array {
     const taken = Math.min(known.byteLength - this.#handshakeFilled, bytes.byteLength);
     known.set(bytes.subarray(0, taken), this.#handshakeFilled);
@@ -171,7 +171,7 @@ export class RtmpSession {
       case MESSAGE.commandAmf0:
       case MESSAGE.commandAmf3:
         return this.#command(readCommand(payload, typeId), streamId);
-      default: // what else there is is of no consequence
+      default: // other messages are ignored
     }
   }
 
@@ -198,7 +198,7 @@ export class RtmpSession {
       case "seek":
       case "pause":
         return this.#handler.unsupported(name);
-      default: // answers to calls of ours, and calls of no consequence
+      default: // responses, and commands that need none
     }
   }
 
@@ -235,7 +235,7 @@ export class RtmpSession {
   }
 
   #send(chunkStreamId: number, typeId: number, streamId: number, payload: Uint8Array): void {
-    // Control messages are shorter than any chunk size, so the order with Set Chunk Size does not matter for them.
+    // Control messages are shorter than any chunk size, so their order relative to Set Chunk Size does not matter.
     this.#handler.write(writeMessage({ chunkStreamId, typeId, timestamp: 0, streamId, payload }, this.#outChunkSize));
     if (typeId === MESSAGE.setChunkSize) this.#outChunkSize = OUT_CHUNK_SIZE;
   }

@@ -31,10 +31,10 @@ interface Received {
   readonly payload: Uint8Array;
 }
 
-/** An encoder for tests: says exactly what it is told to, well-formed or not, and keeps what the server answered. */
+/** A test encoder: sends exactly what the test says, valid or not, and records the server's responses. */
 export class RtmpTestClient {
   readonly socket: Socket;
-  /** Resolves when the server has closed the connection, whichever way. */
+  /** Resolves when the connection has closed in any way. */
   readonly closed: Promise<unknown>;
   readonly received: Received[] = [];
   chunkSize = 128;
@@ -49,7 +49,7 @@ export class RtmpTestClient {
       if (typeId === MESSAGE.setChunkSize) this.#reader.setChunkSize(readUint32(payload));
       this.received.push({ typeId, payload });
     });
-    socket.on("error", () => {}); // a reset is one of the ways to be closed
+    socket.on("error", () => {}); // a reset also closes the connection
     socket.on("data", (bytes) => {
       const rest = bytes.subarray(this.#handshakeLeft);
       this.#handshakeLeft = Math.max(0, this.#handshakeLeft - bytes.length);
@@ -66,7 +66,7 @@ export class RtmpTestClient {
     return client;
   }
 
-  /** Up to an accepted or refused `publish`: resolves with the status the server gave. */
+  /** Connects and publishes. Resolves with the server's status, accepted or refused. */
   static async publish(
     port: number,
     key: AmfValue,
@@ -79,7 +79,7 @@ export class RtmpTestClient {
     return { client, status: await client.status() };
   }
 
-  /** C0, C1 and C2. C2 does not wait for S1: no server looks at what is in it. */
+  /** Sends C0, C1 and C2. C2 does not wait for S1, since no server checks its content. */
   greet(isSigned = false): void {
     this.send(clientHello(CRYPTO, isSigned));
     this.send(new Uint8Array(HANDSHAKE_BYTES));
@@ -113,7 +113,7 @@ export class RtmpTestClient {
     this.socket.write(bytes);
   }
 
-  /** The first message of the server that `matches`; rejects when the connection ends without one. */
+  /** The first server message that `matches`. Rejects if the connection closes without one. */
   async answer(what: string, matches: (message: Received) => boolean): Promise<Received> {
     for (;;) {
       const found = this.received.find(matches);

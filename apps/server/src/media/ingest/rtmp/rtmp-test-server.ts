@@ -5,11 +5,11 @@ import { RtmpServer } from "./rtmp-server.ts";
 export interface RtmpTestServerOptions {
   readonly maxConnections?: number;
   readonly proxies?: readonly string[];
-  /** A free one unless set. */
+  /** A free port by default. */
   readonly port?: number;
 }
 
-/** An `RtmpServer` on loopback, before an `IngestRig`. */
+/** An `RtmpServer` on loopback with an `IngestRig`. */
 export class RtmpTestServer extends IngestRig implements AsyncDisposable {
   port = 0;
   readonly server: RtmpServer;

@@ -74,7 +74,7 @@ test("H.264 and AAC become tracks and packets on a 90 kHz clock", () => {
 
 const metadata = (values: AmfObject) => writeAmf0("@setDataFrame", "onMetaData", values);
 
-test("the rates that the encoder announces before its tracks are theirs, from kbit/s", () => {
+test("bitrates announced before the tracks belong to them, converted from kbit/s", () => {
   const { converter, tracks } = publication();
   converter.data(metadata({ videodatarate: 1100, audiodatarate: 128.5 }));
   converter.video(0, avcConfig());
@@ -90,7 +90,7 @@ test.each([
   ["not a number", metadata({ videodatarate: Number.NaN })],
   ["other data", writeAmf0("onTextData", { videodatarate: 2500 })],
   ["nothing readable", Uint8Array.of(0xff, 1, 2)],
-])("an announced rate that cannot be is none: %s", (_, payload) => {
+])("an implausible announced bitrate is ignored: %s", (_, payload) => {
   const { converter, tracks } = publication();
   converter.data(payload);
   converter.video(0, avcConfig());
@@ -117,7 +117,7 @@ test("Enhanced RTMP mp4a is AAC", () => {
   expect(packets).toMatchObject([{ kind: "audio", data: { bytes: Uint8Array.of(1, 2) } }]);
 });
 
-test("a keyframe that is no IDR picture is no random access", () => {
+test("a keyframe that is not an IDR picture is no random access point", () => {
   const { converter, packets } = publication();
   converter.video(0, avcConfig());
   converter.video(0, avcKeyframe(nal(0x41, 0x9a)));
@@ -136,7 +136,7 @@ test("NAL unit lengths of two bytes become four, in the configuration too", () =
   ]);
 });
 
-test("row 12: frames before their sequence header are dropped until it comes", () => {
+test("row 12: frames before their sequence header are dropped", () => {
   const { converter, packets } = publication();
   converter.video(0, avcKeyframe());
   converter.audio(0, aacFrame());
@@ -165,7 +165,7 @@ test("row 12: a repeated sequence header, another picture size and another codec
   expect(packets).toHaveLength(1);
 });
 
-test("row 13: wraps are undone, steps back and jumps of 5 hours go on to the hub as they are", () => {
+test("row 13: wraps are undone; steps back and jumps of 5 hours reach the hub unchanged", () => {
   const { converter, packets } = publication();
   converter.video(0, avcConfig());
   converter.audio(0, aacConfig());
@@ -199,7 +199,7 @@ test.each([
   ["MP3", (to: RtmpToPackets) => to.audio(0, Uint8Array.of(0x2f, 1)), "MP3 audio", "AAC"],
   ["Speex", (to: RtmpToPackets) => to.audio(0, Uint8Array.of(0xb6, 1)), "Speex audio", "AAC"],
   ["Opus", (to: RtmpToPackets) => to.audio(0, enhancedAudio("Opus", 0, new Uint8Array(19))), "Opus audio", "AAC"],
-] as const)("%s is refused by name, with what to set", (_, send, name, remedy) => {
+] as const)("%s is refused by name, with the setting to change", (_, send, name, remedy) => {
   const { converter } = publication();
   expect(() => send(converter)).toThrow(UnsupportedCodec);
   expect(() => send(converter)).toThrow(new RegExp(`${name}.*${remedy}`));
@@ -215,7 +215,7 @@ test.each([
   expect(() => send(publication().converter)).toThrow(FormatError);
 });
 
-test("empty messages, ends of sequence and command frames are no packets", () => {
+test("empty messages, ends of sequence and command frames give no packets", () => {
   const { converter, packets } = publication();
   converter.video(0, avcConfig());
   converter.audio(0, aacConfig());
@@ -227,7 +227,7 @@ test("empty messages, ends of sequence and command frames are no packets", () =>
   expect(packets).toEqual([]);
 });
 
-test("row 16: flipped bits end in packets, in FormatError or in a codec that is not taken", () => {
+test("row 16: flipped bits give packets, FormatError or an unsupported codec", () => {
   const valid = [
     avcConfig(),
     avcKeyframe(),

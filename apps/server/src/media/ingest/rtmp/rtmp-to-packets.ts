@@ -24,9 +24,9 @@ import { RtmpClock } from "./rtmp-clock.ts";
 
 const TICKS_PER_MS = 90;
 const NAL_LENGTH_SIZE = 4;
-/** Real ones have some hundred bytes. */
+/** Typical metadata has a few hundred bytes. */
 const MAX_METADATA_BYTES = 16 * 1024;
-/** An announced rate outside of these is none: kbit/s are meant, and some encoders send 0, or bits. */
+/** Announced bitrates outside this range are ignored: some encoders send 0, or bits instead of kbit. */
 const ANNOUNCED_BPS = { least: 8_000, most: 100_000_000 };
 
 interface VideoCodec {
@@ -48,7 +48,7 @@ const NAMES: Readonly<Record<string, string>> = {
   Opus: "Opus",
 };
 
-/** Turns a publisher's audio and video messages into tracks and packets of its publication. */
+/** Converts a publisher's audio and video messages to tracks and packets of its publication. */
 export class RtmpToPackets {
   readonly #publication: Pick<Publication, "track" | "packet">;
   readonly #memory: PayloadMemory;
@@ -58,19 +58,19 @@ export class RtmpToPackets {
   #hasAudio = false;
   #announced: Announced = {};
 
-  /** `memory`: where the messages come from. */
+  /** `memory` is where the messages were allocated. */
   constructor(publication: Pick<Publication, "track" | "packet">, memory: PayloadMemory) {
     this.#publication = publication;
     this.#memory = memory;
   }
 
-  /** The encoder's description of its stream, before its tracks. Throws nothing: the description is only a help. */
+  /** Handles the encoder's metadata, which precedes its tracks. Never throws, since metadata is optional. */
   data(payload: Uint8Array): void {
     const said = payload.byteLength > MAX_METADATA_BYTES ? null : metadataOf(payload);
     if (said) this.#announced = { video: bpsOf(said.videodatarate), audio: bpsOf(said.audiodatarate) };
   }
 
-  /** True for a frame. Throws `UnsupportedCodec` and `FormatError`. */
+  /** Returns true for a frame. Throws `UnsupportedCodec` and `FormatError`. */
   video(timestamp: number, payload: Uint8Array): boolean {
     if (payload.byteLength === 0) return false;
     const tag = readVideoTag(payload);
@@ -128,7 +128,7 @@ export class RtmpToPackets {
     if (sent.byteLength === 0) return;
     const { codecString, width, height, nalLengthSize, frameRate } = describe(sent);
     const config = sent.slice();
-    // Packets carry 4-byte lengths from here on; avcC says so in byte 4, hvcC in byte 21 (ISO/IEC 14496-15 5.3.3.1, 8.3.3.1).
+    // Packets have 4-byte lengths from here on, which avcC declares in byte 4 and hvcC in byte 21 (ISO/IEC 14496-15 5.3.3.1, 8.3.3.1).
     this.#nalLengthSize = codec === "av1" ? NAL_LENGTH_SIZE : nalLengthSize;
     const at = codec === "avc" ? 4 : 21;
     if (this.#nalLengthSize !== NAL_LENGTH_SIZE) config[at] = (config[at] ?? 0) | 3;
@@ -182,7 +182,7 @@ function metadataOf(payload: Uint8Array): AmfObject | null {
   }
 }
 
-/** Of a rate in kbit/s; undefined where there is none, or one that cannot be. */
+/** Converts a bitrate in kbit/s; undefined if missing or implausible. */
 function bpsOf(kilobits: AmfValue): number | undefined {
   if (typeof kilobits !== "number") return undefined;
   const bps = Math.round(kilobits * 1000);
@@ -190,5 +190,5 @@ function bpsOf(kilobits: AmfValue): number | undefined {
 }
 
 function unsupported(kind: "video" | "audio", codec: string, remedy: string): UnsupportedCodec {
-  return new UnsupportedCodec(`This server does not take ${NAMES[codec] ?? codec} ${kind}. ${remedy}`);
+  return new UnsupportedCodec(`This server does not support ${NAMES[codec] ?? codec} ${kind}. ${remedy}`);
 }

@@ -21,7 +21,7 @@ const SPS = Buffer.from("6742c016da0280bfe584000003000400000300783c58ba80", "hex
 const PPS = Buffer.from("68ce0fc8", "hex");
 const IDR = Uint8Array.of(0x65, 1, 2);
 
-/** A child that converts nothing, and says what a test wants. */
+/** A child that converts nothing and sends what a test says. */
 function audioChild() {
   const taken: ToChild[] = [];
   let handler: TranscodeChildHandler | null = null;
@@ -67,7 +67,7 @@ const picture = (time: number, ...units: Uint8Array[]) =>
   ({ kind: "video", isIndependent: units.includes(IDR), time, data: lengthPrefixed(units) }) as const;
 
 describe("WHIP", () => {
-  it("publishes what the browser sends: pictures without their parameter sets, its Opus, and the same as AAC", async () => {
+  it("publishes a browser's media: pictures without parameter sets, its Opus, and the same audio as AAC", async () => {
     const { rig, peers, audio, publish } = open();
     await publish();
     expect(rig.asked).toMatchObject([{ protocol: "whip", streamKey: "Right-Key" }]);
@@ -102,7 +102,7 @@ describe("WHIP", () => {
     ]);
   });
 
-  it("tells the hub how well packets come, since the hub last looked", async () => {
+  it("reports the connection quality since the hub's last query", async () => {
     const { rig, peers, publish } = open();
     await publish();
     const link = () => rig.publication.publisher.takeLink?.();
@@ -115,7 +115,7 @@ describe("WHIP", () => {
     expect([link(), link()]).toEqual([{ roundTripMs: 30, fractionLost: 0, retransmits: 1 }, null]);
   });
 
-  it("announces a new size as the pictures change to it, and the same one once", async () => {
+  it("announces a new picture size when it changes, and the same size once", async () => {
     const { rig, peers, publish } = open();
     await publish();
     const other = Buffer.from(SPS);
@@ -124,7 +124,7 @@ describe("WHIP", () => {
     expect(rig.publication.tracks.map((track) => track.codecString)).toEqual(["avc1.42c016", "avc1.42c01f"]);
   });
 
-  it("says that a key is wrong, in the words of every ingest", async () => {
+  it("refuses a wrong key with the common sentence", async () => {
     const { peers, offer } = open();
     expect(await offer("Wrong-Key")).toEqual({
       status: 401,
@@ -133,7 +133,7 @@ describe("WHIP", () => {
     expect(peers.peers).toEqual([]);
   });
 
-  it("ends the stream when its client deletes the connection, and waits for a publisher that was lost", async () => {
+  it("ends the stream when the client deletes the connection, and waits for a lost publisher", async () => {
     for (const isWanted of [true, false]) {
       const { rig, peers, audio, publish } = open();
       const answer = await publish();
@@ -147,7 +147,7 @@ describe("WHIP", () => {
     }
   });
 
-  it("is closed when the hub lets it go, once", async () => {
+  it("is closed once by the hub", async () => {
     const { rig, peers, publish } = open();
     const answer = await publish();
     rig.publication.publisher.close("Another encoder took this stream over.");
@@ -156,7 +156,7 @@ describe("WHIP", () => {
     expect(rig.publication.ends).toEqual([]);
   });
 
-  it("gives its place back where nothing connects within 30 s, and says what to set", async () => {
+  it("releases its slot if nothing connects within 30 s, and logs the settings to check", async () => {
     const { rig, peers, publish } = open();
     const answer = await publish();
     rig.clock.advance(30_000);

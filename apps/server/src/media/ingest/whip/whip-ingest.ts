@@ -13,11 +13,11 @@ export interface WhipIngestSettings {
   readonly proxies: TrustedProxies;
   readonly peers: WebrtcPeers;
   readonly address: { readonly addresses: readonly string[] | null; readonly host: string; readonly port: number };
-  /** The means to convert Opus to AAC. */
+  /** Processes that convert Opus to AAC. */
   readonly children: TranscodeChildren;
 }
 
-/** WHIP: an offer to send publishes to the stream of its key. */
+/** WHIP: an offer with a sendonly section publishes to the stream of its key. */
 export class WhipIngest implements OfferTaker {
   readonly #settings: WhipIngestSettings;
   readonly #publishers = new Set<WhipPublisher>();
@@ -46,7 +46,7 @@ export class WhipIngest implements OfferTaker {
         const peer = peers.publish(sdp, offer, handler);
         publisher.attach(() => {
           peer.close();
-          handler.closed("let go by the server");
+          handler.closed("closed by the server");
         });
         return peer;
       },

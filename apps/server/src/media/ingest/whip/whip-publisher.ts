@@ -21,7 +21,7 @@ const STATUS: Record<RefusalCause, OfferRefusal["status"]> = {
   "let-go": 503,
 };
 
-/** A publish connection over WebRTC. It cannot be left unread: what comes too fast is the sender's to slow down. */
+/** A publish connection over WebRTC. RTP has no flow control, so a sender that is ahead of real time cannot be paused. */
 export class WhipPublisher implements PublishWire {
   readonly protocol = "whip";
   readonly #connection: PublishConnection;
@@ -36,7 +36,7 @@ export class WhipPublisher implements PublishWire {
     this.#packets = new WhipToPackets(this.#connection, { ...settings, children });
   }
 
-  /** Null where the key may publish. */
+  /** Null if the key may publish. */
   async admit(streamKey: string): Promise<OfferRefusal | null> {
     void this.#connection.publish(streamKey);
     const refusal = await this.#decided.promise;
@@ -44,7 +44,7 @@ export class WhipPublisher implements PublishWire {
     return refusal;
   }
 
-  /** How its peer is closed. */
+  /** Sets how its peer is closed. */
   attach(closePeer: () => void): void {
     this.#closePeer = closePeer;
     if (this.#isDestroyed) closePeer();
@@ -67,7 +67,7 @@ export class WhipPublisher implements PublishWire {
     return this.#link.take();
   }
 
-  /** Nothing is left of its peer. `isWanted`: the broadcaster ended it. */
+  /** The peer has closed. `isWanted`: the broadcaster closed it. */
   gone(reason: string, isWanted: boolean): void {
     if (isWanted) this.#connection.stop();
     else this.#connection.end("source-lost", reason);
@@ -96,7 +96,10 @@ export class WhipPublisher implements PublishWire {
   destroy(): void {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
-    this.#decided.resolve({ status: 503, sentence: "This server has no room for another stream. Try again later." });
+    this.#decided.resolve({
+      status: 503,
+      sentence: "This server has reached its limit of publishers. Try again later.",
+    });
     this.#packets.close();
     this.#closePeer?.();
   }

@@ -7,7 +7,10 @@ import type { MediaFrame } from "../../webrtc/webrtc-protocol.ts";
 
 const AAC_BPS = 128_000;
 
-/** The sound as it comes, beside its AAC: WebRTC viewers get it without a conversion. RFC 7845 5.1 has the fields of its configuration. */
+/**
+ * The original Opus track, in addition to the AAC: WebRTC viewers get it without conversion. The fields of its configuration are defined in RFC 7845
+ * 5.1.
+ */
 const OPUS_TRACK: OpusTrack = {
   id: FIRST_AUDIO_TRACK + 1,
   kind: "audio",
@@ -25,7 +28,10 @@ export interface WhipToPacketsSettings {
   readonly children: TranscodeChildren;
 }
 
-/** Turns a WebRTC publisher's pictures and Opus into tracks and packets of its publication. The Opus becomes AAC, which every player of HLS takes, and goes on as it is too. */
+/**
+ * Converts a WebRTC publisher's video and Opus to tracks and packets of its publication. The Opus is also converted to AAC, which every HLS player
+ * supports.
+ */
 export class WhipToPackets {
   readonly #publication: Pick<Publication, "track" | "packet">;
   readonly #settings: WhipToPacketsSettings;
@@ -85,7 +91,7 @@ export class WhipToPackets {
   #opus({ time, data }: MediaFrame): void {
     this.#conversion ??= this.#convert();
     this.#conversion.push(time, data);
-    // Both tracks begin together: one that joins later would begin a stretch.
+    // Both tracks start together: a track that starts later would start a new stretch.
     if (this.#hasAudio) this.#sound(OPUS_TRACK.id, time, data);
   }
 
