@@ -51,8 +51,7 @@ export function putMessage(
   out[at + 11] = streamId >> 24;
   let end = at + 12;
   if (isExtended) end = putUint32(out, end, timestamp);
-  out.set(head, end);
-  end += head.byteLength;
+  for (let index = 0; index < head.byteLength; index++) out[end++] = head[index] ?? 0;
   let from = Math.min(chunkSize - head.byteLength, body.byteLength);
   out.set(from === body.byteLength ? body : body.subarray(0, from), end);
   end += from;

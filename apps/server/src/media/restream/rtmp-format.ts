@@ -7,7 +7,7 @@ import {
   metadataPayload,
   putMessage,
 } from "@weir/formats/rtmp";
-import { TICKS_PER_SECOND } from "../packet.ts";
+import { TICKS_PER_SECOND, type VideoTrack } from "../packet.ts";
 import type { LineFormat, LineFrame, LineTracks } from "./line-format.ts";
 import type { LinePages } from "./line-pages.ts";
 
@@ -27,27 +27,30 @@ export class RtmpFormat implements LineFormat {
   /** Platforms buffer for seconds, so this delay does not matter. */
   readonly batchMs = 200;
   readonly #streamId: number;
-  #tracks: LineTracks = { video: null, audio: null };
+  #codec: VideoTrack["codec"] = "avc";
+  /** The messages that precede the first frame of a target. */
+  #setup: readonly Message[] = [];
 
   constructor(streamId: number) {
     this.#streamId = streamId;
   }
 
   begin(tracks: LineTracks): string | null {
-    this.#tracks = tracks;
+    const { video, audio } = tracks;
+    const setup: Message[] = [{ ...DATA, head: NOTHING, body: metadataPayload(metadataOf(tracks)) }];
+    if (video) setup.push({ ...VIDEO, head: videoConfigHead(video.codec), body: video.config });
+    if (audio) setup.push({ ...AUDIO, head: AAC_CONFIG_HEAD, body: audio.config });
+    this.#setup = setup;
+    this.#codec = video?.codec ?? "avc";
     return null;
   }
 
   opening(ticks: number): Uint8Array {
-    const { video, audio } = this.#tracks;
     const timestamp = msOf(ticks);
-    const messages: Message[] = [{ ...DATA, head: NOTHING, body: metadataPayload(metadataOf(this.#tracks)) }];
-    if (video) messages.push({ ...VIDEO, head: videoConfigHead(video.codec), body: video.config });
-    if (audio) messages.push({ ...AUDIO, head: AAC_CONFIG_HEAD, body: audio.config });
-    const sizes = messages.map(({ head, body }) => sizeOf(timestamp, head, body));
+    const sizes = this.#setup.map(({ head, body }) => sizeOf(timestamp, head, body));
     const out = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
     let at = 0;
-    for (const { head, body, ...ids } of messages) {
+    for (const { head, body, ...ids } of this.#setup) {
       const header = { ...ids, timestamp, streamId: this.#streamId };
       at = putMessage(out, at, header, head, body, CLIENT_CHUNK_SIZE);
     }
@@ -55,15 +58,14 @@ export class RtmpFormat implements LineFormat {
   }
 
   write(pages: LinePages, { kind, decodeTicks, presentationTicks, isIndependent, data }: LineFrame): void {
-    const { video } = this.#tracks;
     const timestamp = msOf(decodeTicks);
     const compositionTime = msOf(presentationTicks) - timestamp;
-    const codec = video?.codec ?? "avc";
-    const head =
-      kind === "audio" ? AAC_FRAME_HEAD : videoFrameHead({ codec, isKeyframe: isIndependent, compositionTime });
-    const ids = kind === "audio" ? AUDIO : VIDEO;
+    const frame = { codec: this.#codec, isKeyframe: isIndependent, compositionTime };
+    const head = kind === "audio" ? AAC_FRAME_HEAD : videoFrameHead(frame);
+    const { chunkStreamId, typeId } = kind === "audio" ? AUDIO : VIDEO;
+    const header = { chunkStreamId, typeId, timestamp, streamId: this.#streamId };
     const memory = pages.allocate(sizeOf(timestamp, head, data));
-    putMessage(memory, 0, { ...ids, timestamp, streamId: this.#streamId }, head, data, CLIENT_CHUNK_SIZE);
+    putMessage(memory, 0, header, head, data, CLIENT_CHUNK_SIZE);
   }
 }
 
