@@ -75,6 +75,12 @@ export class TestPlayer {
     return this.until(`a picture ${width} wide`, (state) => state.width === width && state.isPlaying);
   }
 
+  /** The same for media that may be over by now: plays them from the beginning. */
+  async replayWith(width: number): Promise<PlayerState> {
+    await this.#page.evaluate(`player.replayWith(${width})`);
+    return this.until(`a picture ${width} wide`, (state) => state.width === width);
+  }
+
   close(): Promise<void> {
     return this.#page.close();
   }

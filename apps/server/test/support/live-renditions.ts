@@ -1,4 +1,5 @@
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny";
+import { expect } from "vitest";
 
 const TICKS_PER_SECOND = 90_000;
 /** Sources count in milliseconds: the last frame of a segment may be told one too long. */
@@ -65,6 +66,18 @@ export async function listedSegments(playlistUrl: string): Promise<ListedSegment
       isGap = false;
     }
   }
+  return segments;
+}
+
+/** Resolves with the segments of a rendition that have media, when it lists so many. */
+export async function untilListed(hlsUrl: string, rendition: string, count: number): Promise<ListedSegment[]> {
+  const url = await renditionUrl(hlsUrl, rendition);
+  let segments: ListedSegment[] = [];
+  const listed = async (): Promise<number> => {
+    segments = (await listedSegments(url)).filter(({ isGap }) => !isGap);
+    return segments.length;
+  };
+  await expect.poll(listed, { timeout: 30_000, interval: 100 }).toBeGreaterThanOrEqual(count);
   return segments;
 }
 

@@ -60,6 +60,13 @@ window.player = {
   switchTo(width) {
     hls.nextLevel = hls.levels.findIndex((level) => level.width === width);
   },
+  // From the beginning, which is far from the end however slow the machine is.
+  replayWith(width) {
+    video.pause();
+    video.currentTime = 0;
+    this.switchTo(width);
+    video.play().catch(() => {});
+  },
   seek(seconds) {
     video.currentTime = seconds;
   },
