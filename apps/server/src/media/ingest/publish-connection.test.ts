@@ -125,7 +125,7 @@ test("data after the key waits for the gate, reaches the hub, and ends cleanly",
 test.each<[PublishRefusal, string]>([
   ["unknown-key", "not known"],
   ["suspended", "not known"],
-  ["too-many", "no room"],
+  ["too-many", "limit of publishers"],
   ["draining", "shutting down"],
   ["unavailable", "cannot check"],
 ])("a key refused as %s is refused in the wire's protocol", async (reason, words) => {
