@@ -133,6 +133,21 @@ describe("WHIP", () => {
     expect(peers.peers).toEqual([]);
   });
 
+  it("is closed where its clock runs faster than real time: nothing slows it down", async () => {
+    const { rig, peers, publish } = open();
+    const answer = await publish();
+    const { handler } = peers.latest;
+    handler.frame(picture(9000, SPS, PPS, IDR));
+    expect(rig.publication.ends).toEqual([]);
+    rig.publication.waitMs = 250;
+    handler.frame(picture(189_000, IDR));
+    await answer.ended;
+    const sentence = expect.stringContaining("faster than real time");
+    expect(rig.refused).toMatchObject([{ protocol: "whip", sentence }]);
+    expect(rig.publication.ends).toEqual([{ why: "source-lost", reason: sentence }]);
+    rig.clock.advance(10_000);
+  });
+
   it("ends the stream when the client deletes the connection, and waits for a lost publisher", async () => {
     for (const isWanted of [true, false]) {
       const { rig, peers, audio, publish } = open();

@@ -21,7 +21,12 @@ const STATUS: Record<RefusalCause, OfferRefusal["status"]> = {
   "let-go": 503,
 };
 
-/** A publish connection over WebRTC. RTP has no flow control, so a sender that is ahead of real time cannot be paused. */
+const TOO_FAST: Refusal = {
+  cause: "unreadable",
+  sentence: "The timestamps of this stream run faster than real time. Send each picture when it is taken.",
+};
+
+/** A publish connection over WebRTC. RTP has no flow control, so a sender that is ahead of real time cannot be paused: it is disconnected. */
 export class WhipPublisher implements PublishWire {
   readonly protocol = "whip";
   readonly #connection: PublishConnection;
@@ -75,7 +80,9 @@ export class WhipPublisher implements PublishWire {
     this.#packets.close();
   }
 
-  pause(): void {}
+  pause(): void {
+    if (this.#connection.isPublishing) this.#connection.refuse(TOO_FAST);
+  }
 
   resume(): void {}
 
