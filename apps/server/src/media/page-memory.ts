@@ -4,11 +4,11 @@ const PAGES_A_SLAB = SLAB_BYTES / PAGE_BYTES;
 /** Slabs without a page in use that are kept, so that a live window that grows and shrinks takes nothing from the system. */
 const RESERVED_SLABS = 4;
 /**
- * Slabs are made several at a time. V8 takes each new buffer for a reason to collect soon, however little JavaScript there is; with one at
- * a time, fifty streams whose live windows fill made it collect every second. Memory that nobody has written to costs the system nothing.
+ * As many slabs are made at a time as there are. V8 starts a full collection for every 64 MiB of new buffers, however little JavaScript there
+ * is, and for many at once only one. Memory that nobody has written to costs the system nothing.
  */
 const MIN_NEW_SLABS = 4;
-const MAX_NEW_SLABS = 16;
+const MAX_NEW_SLABS = 64;
 
 /** A piece of memory of `PAGE_BYTES`. */
 export interface Page {
@@ -103,7 +103,7 @@ export class PageMemory {
   }
 
   #makeSlabs(): void {
-    const count = Math.min(MAX_NEW_SLABS, Math.max(MIN_NEW_SLABS, Math.ceil(this.#slabs / 2)));
+    const count = Math.min(MAX_NEW_SLABS, Math.max(MIN_NEW_SLABS, this.#slabs));
     for (let made = 0; made < count; made++) this.#open.add(new Slab());
     this.#slabs += count;
     this.#unusedSlabs += count;
