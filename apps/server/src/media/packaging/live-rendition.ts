@@ -1,4 +1,4 @@
-import type { Clock } from "../../platform/clock.ts";
+import type { Clock, Timer } from "../../platform/clock.ts";
 import type { TargetDuration } from "../timeline/target-duration.ts";
 import type { LiveSegment, PartTiming } from "./live-segment.ts";
 
@@ -30,6 +30,7 @@ export class LiveRendition {
   #peakBps = 0;
   #listedBytes = 0;
   #delistedBytes = 0;
+  #release: Timer | null = null;
   #open: LiveSegment | null = null;
   #expectedMsn: number | null = null;
   #firstMsn: number | null = null;
@@ -156,6 +157,7 @@ export class LiveRendition {
 
   /** Nobody will ask again: release the memory. */
   dispose(): void {
+    this.#release?.cancel();
     for (const segment of this.#byMsn.values()) segment.release();
     this.#byMsn.clear();
     this.#open = null;
@@ -178,14 +180,23 @@ export class LiveRendition {
       if (oldest.discontinuity) this.#discontinuitySequence++;
       this.#delisted.push({ msn: oldest.msn, until });
     }
-    for (let gone = this.#delisted[0]; gone && this.#isGone(gone.until, now); gone = this.#delisted[0]) {
+    this.#releaseDelisted();
+    this.#changed();
+  }
+
+  /** Runs in time even if no segment follows: a session whose source is away, or that has ended, soon holds its list alone. */
+  #releaseDelisted(): void {
+    const now = this.#clock.monotonic();
+    let oldest = this.#delisted[0];
+    for (; oldest && this.#isGone(oldest.until, now); oldest = this.#delisted[0]) {
       this.#delisted.shift();
-      const segment = this.#byMsn.get(gone.msn);
+      const segment = this.#byMsn.get(oldest.msn);
       this.#delistedBytes -= segment?.bytes ?? 0;
       segment?.release();
-      this.#byMsn.delete(gone.msn);
+      this.#byMsn.delete(oldest.msn);
     }
-    this.#changed();
+    this.#release?.cancel();
+    this.#release = oldest ? this.#clock.after(oldest.until - now, () => this.#releaseDelisted()) : null;
   }
 
   #isOver(oldest: LiveSegment): boolean {

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
+import { PageMemory } from "../page-memory.ts";
+import { LiveRendition } from "./live-rendition.ts";
+import { LiveSegment } from "./live-segment.ts";
+
+test("delisted segments are released in time, even if no segment follows", () => {
+  const clock = new ManualClock(0);
+  const memory = new PageMemory();
+  const rendition = new LiveRendition("source", 0, { seconds: 2 }, clock);
+  for (let msn = 1; msn <= 10; msn++) {
+    const place = { timescale: 1, startTicks: msn * 2, programDateTimeMs: 0, discontinuity: false, init: null };
+    rendition.begin(new LiveSegment({ msn, ...place }, memory));
+    rendition.publish([new Uint8Array(10)], { durationTicks: 2, frames: 1, isIndependent: true });
+    rendition.complete();
+  }
+  // Its own 2 s, and those of the longest list that had it.
+  clock.advance(15_999);
+  expect(memory.pagesInUse).toBe(10);
+  clock.advance(1);
+  expect(memory.pagesInUse).toBe(6);
+  expect(rendition.segment(4)).toBeUndefined();
+  expect(rendition.listed.map(({ msn }) => msn)).toEqual([5, 6, 7, 8, 9, 10]);
+});
