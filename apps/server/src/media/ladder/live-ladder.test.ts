@@ -247,6 +247,17 @@ describe("a child that does not respond", () => {
     expect(segments.find(({ msn }) => msn === 3)?.isWhole).toBe(false);
   });
 
+  test("in time for one segment leaves a gap as long as that, and the segment before as long as it was", () => {
+    const setBacklog = (bytes: number) => () => {
+      children.current.backlogBytes = bytes;
+    };
+    send({ seconds: 9 }, undefined, [
+      [1.99, setBacklog(1e9)],
+      [3.5, setBacklog(0)],
+    ]);
+    expect(listed("v0")).toEqual(["1 2", "2 gap 2", "3 2", "4 2"]);
+  });
+
   test("does not prevent a session from ending", () => {
     children.mode = "stuck";
     send({ seconds: 3 });

@@ -4,6 +4,9 @@ import type { RenditionPackager } from "../packaging/rendition-packager.ts";
 import { Payload, VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 
+/** A transcoder is at most a few segments behind. */
+const MAX_NEXT_CUTS = 8;
+
 /** One encoded picture of a rung. */
 export interface RungPacket {
   readonly pts: number;
@@ -19,6 +22,8 @@ export class RungFeed {
   readonly #packager: RenditionPackager;
   readonly #readers: SessionFeed;
   #held: Sample | null = null;
+  /** Starts of the segments after the newest picture, in 90 kHz ticks. */
+  readonly #nextCuts: number[] = [];
   #frameTicks = 3000;
   #init: InitSegment | null = null;
   /** Parameter sets changed inside a segment: the rest of it is unusable. */
@@ -47,6 +52,8 @@ export class RungFeed {
   }
 
   cut(cut: Cut): void {
+    this.#nextCuts.push(cut.ticks);
+    if (this.#nextCuts.length > MAX_NEXT_CUTS) this.#nextCuts.shift();
     this.#packager.cut(cut);
   }
 
@@ -56,12 +63,19 @@ export class RungFeed {
     if (this.#waitsForCut || pts < this.#endTicks) return;
     const before = this.#held;
     if (before) {
-      before.duration = pts - before.time;
+      before.duration = this.#endOfHeld(pts) - before.time;
       this.#frameTicks = before.duration;
       this.#handOn(before);
     }
     const times = { time: pts, decodeTime: pts, duration: 0 };
     this.#held = { trackId: VIDEO_TRACK, kind: "video", ...times, isIndependent, data: new Payload(data) };
+    for (let [cut] = this.#nextCuts; cut !== undefined && cut <= pts; [cut] = this.#nextCuts) this.#nextCuts.shift();
+  }
+
+  /** The held picture stands until the next one; until the end of its segment if the segment after that was skipped, which becomes a gap. */
+  #endOfHeld(nextPts: number): number {
+    const [end, endOfSkipped] = this.#nextCuts;
+    return end !== undefined && endOfSkipped !== undefined && endOfSkipped <= nextPts ? end : nextPts;
   }
 
   /** Nothing follows the held picture: release it with the previous duration, and publish the open part. */
