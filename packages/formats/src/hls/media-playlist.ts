@@ -32,6 +32,8 @@ export interface SegmentHead {
   readonly discontinuity: boolean;
   /** URI of the init segment. Every segment has it; the playlist repeats it only where it changes. */
   readonly map: string;
+  /** Length of the init segment, where the playlist gives its byte range. */
+  readonly mapBytes?: number;
   readonly parts: readonly PlaylistPart[];
 }
 
@@ -100,7 +102,10 @@ function playlistEnd({ openSegment, lowLatency, ending }: MediaPlaylist, map: st
 function head(segment: SegmentHead, map: string): string {
   let text = "";
   if (segment.discontinuity) text += "#EXT-X-DISCONTINUITY\n";
-  if (segment.map !== "" && segment.map !== map) text += `#EXT-X-MAP:URI="${segment.map}"\n`;
+  if (segment.map !== "" && segment.map !== map) {
+    const range = segment.mapBytes === undefined ? "" : `,BYTERANGE="${segment.mapBytes}@0"`;
+    text += `#EXT-X-MAP:URI="${segment.map}"${range}\n`;
+  }
   const { programDateTimeMs } = segment;
   if (programDateTimeMs !== null) text += `#EXT-X-PROGRAM-DATE-TIME:${new Date(programDateTimeMs).toISOString()}\n`;
   for (const part of segment.parts) {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { readSamples, writeAudioFragment } from "@weir/formats/mp4";
+import { type FragmentSample, readSamples } from "@weir/formats/mp4";
 import type { Clock } from "../../platform/clock.ts";
 import { Slices } from "../../platform/slices.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
@@ -34,6 +34,12 @@ export interface ClipPipelineSettings {
   readonly preset: string;
 }
 
+/** Where edges are re-encoded, and the signal to stop. */
+interface Workplace {
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
 const NOTHING_THERE =
   "There is no media between the start and the end of the clip: nothing was recorded then, or it was deleted. Choose another time.";
 
@@ -60,7 +66,7 @@ export class ClipPipeline implements ClipMaker {
       const renditions: StoredRendition[] = [];
       for (const [nth, track] of plan.tracks.entries()) {
         signal.throwIfAborted();
-        renditions.push(await this.#cut(work, beginSeconds, track, { made, folder, signal }));
+        renditions.push(await this.#cut(work, beginSeconds, track, { folder, signal }));
         await ledger.progressed(work.assetId, (nth + 1) / plan.tracks.length);
       }
       const index = { id: work.assetId, projectId: work.projectId, keyPrefix: work.outPrefix, renditions };
@@ -85,53 +91,55 @@ export class ClipPipeline implements ClipMaker {
   }
 
   async #cut(
-    work: ClipWork,
+    { parent, outPrefix }: ClipWork,
     beginSeconds: number,
     { rendition, pieces }: ClipTrack,
-    { made, folder, signal }: { made: MadeFiles; folder: string; signal: AbortSignal },
+    workplace: Workplace,
   ): Promise<StoredRendition> {
     const { timescale, kind, codec } = rendition.track;
-    const earlierTicks = Math.round(beginSeconds * timescale);
-    const spans = new ClipSpans(this.#settings.store, `${work.outPrefix}${rendition.rendition}/`, timescale);
-    for (const init of new Set(pieces.map(({ segment }) => segment.init)))
-      await spans.putInit(init, await this.#readInit(work.parent, rendition, init));
+    const isEncoded = ({ isWhole }: ClipPiece): boolean => !isWhole && codec === "avc";
+    const copiedInits = new Set(pieces.filter((piece) => !isEncoded(piece)).map(({ segment }) => segment.init));
+    const spans = new ClipSpans({
+      ...{ store: this.#settings.store, prefix: `${outPrefix}${rendition.rendition}/`, timescale },
+      earlierTicks: Math.round(beginSeconds * timescale),
+      hasSeveralInits: copiedInits.size + pieces.filter(isEncoded).length > 1,
+    });
+    for (const init of copiedInits) await spans.putInit(init, await this.#readInit(parent, rendition, init));
     for (const piece of pieces) {
-      signal.throwIfAborted();
+      workplace.signal.throwIfAborted();
       const isCut = !piece.isWhole;
-      if (isCut && kind === "audio")
-        await spans.add(piece, earlierTicks, await this.#cutSound(work.parent, rendition, piece, earlierTicks));
-      else if (isCut && codec === "avc")
-        await spans.addMade(piece, await this.#encode(work, beginSeconds, rendition, piece, { made, folder, signal }));
-      else await spans.copy(piece, earlierTicks, await this.#read(work.parent, rendition, piece.segment));
+      if (isEncoded(piece)) await this.#encode(parent, rendition, piece, workplace, spans);
+      else if (isCut && kind === "audio") await spans.addSamples(piece, await this.#cutSound(parent, rendition, piece));
+      else await spans.copy(piece, await this.#read(parent, rendition, piece.segment));
     }
     return spans.end(rendition);
   }
 
   /** Re-encodes the pictures of a piece. */
   async #encode(
-    { parent }: ClipWork,
-    beginSeconds: number,
+    parent: MediaIndex,
     rendition: StoredRendition,
     piece: ClipPiece,
-    { made, folder, signal }: { made: MadeFiles; folder: string; signal: AbortSignal },
-  ): Promise<StoredSegment[]> {
+    { folder, signal }: Workplace,
+    spans: ClipSpans,
+  ): Promise<void> {
     const path = join(folder, `${rendition.rendition}-${piece.msn}.mp4`);
     const init = await this.#readInit(parent, rendition, piece.segment.init);
-    const bytes = await buffer(await this.#read(parent, rendition, piece.segment));
-    await writeFile(path, [init, bytes], { mode: 0o600 });
-    const place = { beginSeconds, delaySeconds: delayOf(bytes) / rendition.track.timescale };
-    const rows: StoredSegment[] = [];
+    const parentBytes = await buffer(await this.#read(parent, rendition, piece.segment));
+    await writeFile(path, [init, parentBytes], { mode: 0o600 });
+    const job = edgeJob(rendition, piece, delayOf(parentBytes) / rendition.track.timescale, this.#settings.preset);
     await using children = this.#settings.children.of(path);
     await children.run(
-      edgeJob(rendition, piece, place, this.#settings.preset),
-      async (framed) => {
-        const span = await made.keep(framed);
-        if (span) rows.push(...span.segments);
+      job,
+      async ({ message, bytes }) => {
+        if (message.type === "init") await spans.putInit(message.file, bytes);
+        if (message.type !== "span") return;
+        for (const row of message.segments)
+          await spans.addEncoded(piece, row, bytes.subarray(row.offset, row.offset + row.length));
       },
       signal,
     );
     await rm(path);
-    return rows;
   }
 
   /**
@@ -152,13 +160,10 @@ export class ClipPipeline implements ClipMaker {
   async #cutSound(
     parent: MediaIndex,
     rendition: StoredRendition,
-    piece: ClipPiece,
-    earlierTicks: number,
-  ): Promise<Uint8Array[]> {
-    const samples = readSamples(await buffer(await this.#read(parent, rendition, piece.segment)))
-      .filter(({ time }) => time >= piece.fromTicks && time < piece.toTicks)
-      .map((sample) => ({ ...sample, time: sample.time - earlierTicks, decodeTime: sample.decodeTime - earlierTicks }));
-    return samples.length > 0 ? writeAudioFragment(piece.msn, samples) : [];
+    { segment, fromTicks, toTicks }: ClipPiece,
+  ): Promise<FragmentSample[]> {
+    const samples = readSamples(await buffer(await this.#read(parent, rendition, segment)));
+    return samples.filter(({ time }) => time >= fromTicks && time < toTicks);
   }
 
   #read({ keyPrefix }: MediaIndex, { rendition }: StoredRendition, { span, offset, length }: StoredSegment) {

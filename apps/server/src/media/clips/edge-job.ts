@@ -10,26 +10,21 @@ const QUALITY = 18;
 /** Used for the encoder's maximum bitrate only; no picture is dropped. */
 const FRAME_RATE = { unknown: 30, most: 60 };
 
-export interface EdgePlace {
-  /** Start of the clip's timeline on its parent's. */
-  readonly beginSeconds: number;
-  /** The parent's reorder delay. */
-  readonly delaySeconds: number;
-}
-
-/** A job that re-encodes the pictures of a piece at their own size, with timestamps on the clip's timeline. */
+/**
+ * A job that re-encodes the pictures of a piece at their own size, with timestamps on the parent's timeline. `delaySeconds` is the parent's reorder
+ * delay.
+ */
 export function edgeJob(
   { rendition, track }: StoredRendition,
   { msn, fromTicks, toTicks }: ClipPiece,
-  { beginSeconds, delaySeconds }: EdgePlace,
+  delaySeconds: number,
   preset: string,
 ): EncodeJob {
-  const offsetTicks = -Math.round(beginSeconds * TICKS_PER_SECOND);
-  const onClip = (ticks: number): number => Math.round((ticks * TICKS_PER_SECOND) / track.timescale) + offsetTicks;
-  const segments = [{ msn, ticks: onClip(fromTicks), isKeyframe: true }];
-  const endTicks = onClip(toTicks);
+  const inJob = (ticks: number): number => Math.round((ticks * TICKS_PER_SECOND) / track.timescale);
+  const segments = [{ msn, ticks: inJob(fromTicks), isKeyframe: true }];
+  const endTicks = inJob(toTicks);
   const picture = {
-    ...{ stream: 0, offsetTicks, width: track.width ?? 0, height: track.height ?? 0 },
+    ...{ stream: 0, offsetTicks: 0, width: track.width ?? 0, height: track.height ?? 0 },
     ...{
       frameRate: Math.min(track.frameRate ?? FRAME_RATE.unknown, FRAME_RATE.most),
       bitrateBps: 0,

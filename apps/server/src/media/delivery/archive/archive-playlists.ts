@@ -25,25 +25,31 @@ export function archiveMultivariant(
   return writeMultivariantPlaylist({ video, audio });
 }
 
+export interface ListedRendition {
+  readonly stored: StoredRendition;
+  readonly targetDuration: number;
+  readonly independentSegments: boolean;
+  /** Lengths of init segments by name; those that are in here are listed as byte ranges. */
+  readonly initBytes: ReadonlyMap<string, number>;
+}
+
 /** The playlist of one rendition, whole, segment by segment: byte ranges of immutable spans. */
-export function playlistPieces(
-  rendition: StoredRendition,
-  targetDuration: number,
-  independentSegments: boolean,
-): Iterable<string> {
+export function playlistPieces(listing: ListedRendition): Iterable<string> {
+  const { stored, targetDuration, independentSegments } = listing;
   return mediaPlaylistPieces({
     targetDuration,
-    mediaSequence: rendition.segments[0]?.msn ?? 0,
+    mediaSequence: stored.segments[0]?.msn ?? 0,
     discontinuitySequence: 0,
     independentSegments,
-    segments: listed(rendition),
+    segments: listed(listing),
     ending: "vod",
   });
 }
 
-function* listed({ track, segments }: StoredRendition): Generator<PlaylistSegment, void> {
+function* listed({ stored: { track, segments }, initBytes }: ListedRendition): Generator<PlaylistSegment, void> {
   let isFirst = true;
   for (const { gap, span, init, durationTicks, programDateTimeMs, discontinuity, offset, length } of segments) {
+    const mapBytes = initBytes.get(init);
     yield {
       uri: gap ? "gap.m4s" : span,
       duration: durationTicks / track.timescale,
@@ -52,6 +58,7 @@ function* listed({ track, segments }: StoredRendition): Generator<PlaylistSegmen
       discontinuity: discontinuity && !isFirst,
       gap,
       map: init,
+      ...(mapBytes !== undefined && { mapBytes }),
       parts: [],
       ...(!gap && { byteRange: { offset, length } }),
     };

@@ -41,8 +41,8 @@ export class OpenMedia {
     slices: Slices,
     noteMp4Size: (bytes: number) => void = () => {},
   ): Promise<OpenMedia> {
-    const renditions = await Promise.all(index.renditions.map((stored) => lookThrough(stored, slices)));
     const readInit: ReadInit = (rendition, init) => readFile(`${index.keyPrefix}${rendition}/${init}`);
+    const renditions = await Promise.all(index.renditions.map((stored) => lookThrough(stored, readInit, slices)));
     const source = async (): Promise<ArchiveMp4> => {
       const mp4 = await ArchiveMp4.build(index, readInit, slices);
       noteMp4Size(mp4.size);
@@ -69,9 +69,9 @@ export class OpenMedia {
   }
 }
 
-async function lookThrough(stored: StoredRendition, slices: Slices): Promise<OpenRendition> {
+async function lookThrough(stored: StoredRendition, read: ReadInit, slices: Slices): Promise<OpenRendition> {
   const { track, segments } = stored;
-  const files = new Set<string>();
+  const [inits, files] = [new Set<string>(), new Set<string>()];
   let [bits, ticks, peak, longestTicks] = [0, 0, 1, 0];
   // What an earlier version recorded does not say.
   let areIndependent = true;
@@ -79,6 +79,7 @@ async function lookThrough(stored: StoredRendition, slices: Slices): Promise<Ope
     longestTicks = Math.max(longestTicks, durationTicks);
     if (gap) return;
     areIndependent &&= isIndependent;
+    inits.add(init);
     files.add(init).add(span);
     if (durationTicks === 0) return;
     bits += length * 8;
@@ -87,12 +88,33 @@ async function lookThrough(stored: StoredRendition, slices: Slices): Promise<Ope
   });
   const average = bits / Math.max(ticks / track.timescale, 0.001);
   const targetDuration = Math.max(1, Math.round(longestTicks / track.timescale));
+  const listing = { stored, targetDuration, independentSegments: areIndependent };
   return {
     stored,
     files,
     bitrates: { peak: Math.ceil(peak), average: Math.ceil(average) },
-    playlist: onceFor(() => SharedText.render(slices, playlistPieces(stored, targetDuration, areIndependent))),
+    playlist: onceFor(async () => {
+      const initBytes = await lengthsOf(inits, (init) => read(stored.rendition, init));
+      return SharedText.render(slices, playlistPieces({ ...listing, initBytes }));
+    }),
   };
+}
+
+/**
+ * Where there are several: FFmpeg asks a kept connection for the next init segment by the range of the media segment before, unless the playlist gives one, and then waits
+ * for more bytes than there are until the connection is closed.
+ */
+async function lengthsOf(
+  inits: ReadonlySet<string>,
+  read: (init: string) => Promise<Uint8Array | null>,
+): Promise<Map<string, number>> {
+  const lengths = new Map<string, number>();
+  if (inits.size < 2) return lengths;
+  for (const init of inits) {
+    const bytes = await read(init);
+    if (bytes) lengths.set(init, bytes.byteLength);
+  }
+  return lengths;
 }
 
 /** The same value for all; what failed is tried again by who asks next. */

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { ManualClock } from "../../../platform/clock.ts";
+import { Slices } from "../../../platform/slices.ts";
+import type { StoredSegment } from "../../../ports/index.ts";
+import { OpenMedia } from "./open-media.ts";
+
+const INIT_BYTES: Readonly<Record<string, number>> = { "init-a.mp4": 700, "init-b.mp4": 650 };
+
+/** The playlist of a rendition whose segments need these init segments. */
+async function playlistOf(inits: readonly string[]): Promise<string> {
+  const segments = inits.map(
+    (init, n): StoredSegment => ({
+      ...{ msn: n + 1, epoch: 1, startTicks: n * 1000, durationTicks: 1000, programDateTimeMs: 0, init },
+      ...{ discontinuity: false, gap: false, span: "1.m4s", offset: n * 100, length: 100 },
+    }),
+  );
+  const track = { kind: "video", codec: "avc", codecString: "", config: "", timescale: 1000 } as const;
+  const renditions = [{ rendition: "source", track, segments, spanBytes: new Map([["1.m4s", 100 * inits.length]]) }];
+  const read = async (key: string) => new Uint8Array(INIT_BYTES[key.split("/").at(-1) ?? ""] ?? 0);
+  const media = await OpenMedia.open(
+    { id: "clip", projectId: "project-1", keyPrefix: "v1/", renditions },
+    read,
+    new Slices(new ManualClock()),
+  );
+  const text = await (await media.renditions.get("source")?.playlist())?.in(null);
+  return Buffer.from(text?.bytes ?? []).toString("latin1");
+}
+
+const mapsIn = (text: string): string[] => text.match(/#EXT-X-MAP:.*/g) ?? [];
+
+test("where a rendition has several init segments, each is listed with its byte range", async () => {
+  expect(mapsIn(await playlistOf(["init-a.mp4", "init-b.mp4", "init-b.mp4", "init-a.mp4"]))).toEqual([
+    '#EXT-X-MAP:URI="init-a.mp4",BYTERANGE="700@0"',
+    '#EXT-X-MAP:URI="init-b.mp4",BYTERANGE="650@0"',
+    '#EXT-X-MAP:URI="init-a.mp4",BYTERANGE="700@0"',
+  ]);
+});
+
+test("the only init segment of a rendition is not read for its length", async () => {
+  expect(mapsIn(await playlistOf(["init-a.mp4", "init-a.mp4"]))).toEqual(['#EXT-X-MAP:URI="init-a.mp4"']);
+});
