@@ -169,6 +169,16 @@ describe("a live stream", () => {
     expect(await joined).toMatch(/EXT-X-PART:/);
   });
 
+  test("lists no gap before the first segment, where every player's first list had that segment", async () => {
+    const publication = await broadcast(1.5);
+    const joined = rig.text(`${SOURCE}/index.m3u8`);
+    await rig.send(publication, { seconds: 1, clockAt: 1.5 });
+    for (const text of [await joined, await rig.text(`${SOURCE}/index.m3u8?_HLS_msn=2&_HLS_part=0`)]) {
+      expect(text).toContain("#EXT-X-MEDIA-SEQUENCE:1\n");
+      expect(text).not.toContain("#EXT-X-GAP");
+    }
+  });
+
   test("lists what the first answer had until two segments are there, and a player that takes a gap for a segment gets an empty box", async () => {
     const publication = await broadcast(1.5);
     const listed = async (query = "") =>

@@ -5,10 +5,10 @@ import type { PartLimits } from "../part-target.ts";
 
 /** Complete segments whose parts are still listed: more than any player's hold-back. */
 const SEGMENTS_WITH_PARTS = 2;
-/** Length of the gap listed before the first complete segment. */
+/** Length of the gap listed while no segment is complete. */
 const LEADING_GAP_SECONDS = 1;
 /** VLC starts once it knows two segments, and never if the only one it knew has left the list. */
-const SEGMENTS_WITHOUT_GAP = 2;
+const SEGMENTS_AFTER_GAP = 2;
 
 /** The playlist of one live rendition, rendered on demand and cached until the rendition changes. Without viewers it costs nothing. */
 export class LivePlaylist {
@@ -17,6 +17,8 @@ export class LivePlaylist {
   readonly #siblings: () => Iterable<LiveRendition>;
   #text = "";
   #version = -1;
+  /** A player may know the leading gap and no other segment. */
+  #hasListedGapAlone = false;
 
   constructor(rendition: LiveRendition, partLimits: PartLimits, siblings: () => Iterable<LiveRendition>) {
     this.rendition = rendition;
@@ -38,8 +40,9 @@ export class LivePlaylist {
     const { listed, open, nextPart } = rendition;
     const withParts = listed.length - SEGMENTS_WITH_PARTS;
     const first = listed[0] ?? open;
-    const isEarly = listed.length < SEGMENTS_WITHOUT_GAP && first?.msn === rendition.firstMsn && !rendition.hasEnded;
-    const gap = isEarly && first ? [leadingGap(first)] : [];
+    const isEarly = listed.length < (this.#hasListedGapAlone ? SEGMENTS_AFTER_GAP : 1);
+    const gap = isEarly && first?.msn === rendition.firstMsn && !rendition.hasEnded ? [leadingGap(first)] : [];
+    this.#hasListedGapAlone ||= gap.length > 0;
     return {
       targetDuration: rendition.targetDuration,
       mediaSequence: (first?.msn ?? 0) - gap.length,
@@ -95,7 +98,10 @@ export class LivePlaylist {
   }
 }
 
-/** A playlist of parts only would be valid, but hls.js rejects one without a segment (`levelEmptyError`) and gives up after three. */
+/**
+ * A playlist of parts only would be valid, but hls.js rejects one without a segment (`levelEmptyError`) and gives up after three. A gap before segments delays
+ * players: hls.js without low latency tries every rendition in turn to get round it, and GStreamer ends.
+ */
 function leadingGap({ msn, programDateTimeMs }: LiveSegment): PlaylistSegment {
   return {
     uri: segmentName(msn - 1),
