@@ -1,13 +1,13 @@
 import type { Log } from "../../platform/log.ts";
 
-/** Counts what a reader of a feed was too slow for. One line of the log gives the number when the reader is over. */
+/** Counts the samples that a reader of a feed was too slow for. One line of the log gives their number when the reader ends. */
 export class DroppedSamples {
   readonly #log: Log;
-  readonly #reader: Readonly<Record<string, string>>;
+  readonly #reader: string;
   #count = 0;
 
-  /** `reader`: which one it is, for the log. */
-  constructor(log: Log, reader: Readonly<Record<string, string>>) {
+  /** `reader` names the kind of reader in the log. */
+  constructor(log: Log, reader: string) {
     this.#log = log;
     this.#reader = reader;
   }
@@ -16,14 +16,14 @@ export class DroppedSamples {
     this.#count += samples;
   }
 
-  /** The reader is over, or begins anew. */
+  /** The reader ends, or begins again. */
   report(): void {
     const dropped = this.#count;
     this.#count = 0;
-    if (dropped > 0)
-      this.#log.warn(
-        { ...this.#reader, dropped },
-        "a reader of a stream was too slow, or not ready: it missed samples",
-      );
+    if (dropped === 0) return;
+    this.#log.warn(
+      { reader: this.#reader, dropped },
+      "a reader of a stream was too slow, or not ready: it missed samples",
+    );
   }
 }

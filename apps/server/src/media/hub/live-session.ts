@@ -95,6 +95,7 @@ export class LiveSession {
     this.sessionId = settings.start.sessionId;
     this.streamId = settings.streamId;
     this.playbackId = settings.playbackId;
+    const log = settings.log.child({ streamId: settings.streamId });
     this.pipeline = new LivePipeline({
       clock: settings.clock,
       memory: settings.memory,
@@ -104,7 +105,7 @@ export class LiveSession {
       onUnstable: (reason) => this.#publisher?.close(reason),
       ladder: {
         ...settings.ladder,
-        log: settings.log,
+        log,
         profiles: settings.start.profiles,
         isDefault: settings.start.isDefaultLadder,
         forTargets: new Set(settings.start.targets.map(({ profile }) => profile)),
@@ -120,7 +121,7 @@ export class LiveSession {
       sent: restream.sent,
       memory: restream.memory,
       clock: settings.clock,
-      log: settings.log.child({ streamId: settings.streamId }),
+      log,
       findRendition: (profile) => this.pipeline.rendition(profile),
       ask: settings.askTargets,
       onChange: (target, status, event) => this.#targetChanged(target, status, event),

@@ -93,7 +93,7 @@ export class LadderTranscoder {
   constructor(settings: LadderTranscoderSettings) {
     this.#settings = settings;
     this.#feeds = settings.feeds;
-    this.#dropped = new DroppedSamples(settings.log, { reader: "ladder" });
+    this.#dropped = new DroppedSamples(settings.log, "ladder");
     this.#tooSlow = new TooSlow(settings.rungs);
   }
 

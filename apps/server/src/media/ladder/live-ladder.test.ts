@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
-import { silentLog } from "../../platform/log.ts";
 import type { LadderProfile } from "../../ports/index.ts";
 import { LivePipeline } from "../live-pipeline.ts";
 import { PageMemory } from "../page-memory.ts";
 import { FakeChildren } from "../testing/fake-transcoder.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
 import { play } from "../testing/timeline-rig.ts";
+import { warningLog } from "../testing/warning-log.ts";
 import type { TranscodedSegment } from "./live-ladder.ts";
 import { TranscodeAdmission } from "./transcode-admission.ts";
 
@@ -34,7 +34,7 @@ function open(profiles: readonly LadderProfile[] = PROFILES, kept = profiles): v
     onSegment: () => {},
     onUnstable: () => {},
     ladder: {
-      log: { ...silentLog, warn: (fields: unknown) => warnings.push(fields) },
+      log: warningLog(warnings),
       admission,
       children,
       encoding: { preset: "superfast", encoder: "libx264" },

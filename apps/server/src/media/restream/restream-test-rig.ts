@@ -6,6 +6,7 @@ import type { Track } from "../packet.ts";
 import { PageMemory } from "../page-memory.ts";
 import { FakeChildren } from "../testing/fake-transcoder.ts";
 import { type Arrival, AUDIO, type SourceShape, syntheticSource, VIDEO } from "../testing/synthetic-source.ts";
+import { warningLog } from "../testing/warning-log.ts";
 import { LineMemory } from "./line-pages.ts";
 import { RtmpFormat } from "./rtmp-format.ts";
 import { SessionTargets } from "./session-targets.ts";
@@ -126,7 +127,7 @@ export class RestreamRig {
     };
     this.targets = new SessionTargets({
       clock: this.clock,
-      log: { ...silentLog, warn: (fields: unknown) => this.warnings.push(fields) },
+      log: warningLog(this.warnings),
       connect: connect ?? fake,
       maxQueued: () => maxQueued,
       sent: this.sent,

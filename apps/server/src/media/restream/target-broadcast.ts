@@ -150,7 +150,7 @@ export class TargetBroadcast {
     if (!format) return;
     const { log, lines, maxQueued } = this.#settings;
     const { id: targetId, profile, videoOnly, slate } = this.target;
-    const dropped = new DroppedSamples(log, { reader: "multistream target", targetId });
+    const dropped = new DroppedSamples(log.child({ targetId }), "multistream target");
     const outlet = new TargetOutlet(link.connection, maxQueued, dropped);
     const joined = lines.join({ profile, videoOnly, slate, format }, outlet);
     if (joined === null) return;

@@ -36,6 +36,7 @@ export interface WhepFeedSettings {
  */
 export class WhepFeed implements FeedSink, WebrtcViewers {
   readonly #settings: WhepFeedSettings;
+  readonly #log: Log;
   readonly #levels: WhepLevels;
   readonly #detach: () => void;
   readonly #viewers = new Set<WhepViewer>();
@@ -60,7 +61,8 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
   constructor(settings: WhepFeedSettings) {
     this.#settings = settings;
     this.#levels = new WhepLevels(settings);
-    this.#dropped = new DroppedSamples(settings.log, { reader: "webrtc", sessionId: settings.session.sessionId });
+    this.#log = settings.log.child({ sessionId: settings.session.sessionId });
+    this.#dropped = new DroppedSamples(this.#log, "webrtc");
     settings.session.webrtcViewers = this;
     this.#detach = settings.session.pipeline.feed.attach(this, { from: "window" });
   }
@@ -168,9 +170,9 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
   }
 
   #openRendition(track: VideoTrack): string | null {
-    const { clock, log, transcoding } = this.#settings;
+    const { clock, transcoding } = this.#settings;
     const rendition = WhepRendition.open({
-      ...{ clock, log, transcoding, track },
+      ...{ clock, log: this.#log, transcoding, track },
       onPicture: (picture) => this.#send("video", picture.isIndependent, picture.time, picture.data),
       onFailed: () => this.close(),
     });
@@ -182,10 +184,10 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
 
   #prepareAudio(track: AudioTrack): void {
     if (track.codec === "opus") return;
-    const { clock, log, transcoding } = this.#settings;
+    const { clock, transcoding } = this.#settings;
     const { codec, config, sampleRate, channels } = track;
     this.#conversion = new AudioConversion({
-      ...{ clock, log, children: transcoding.children },
+      ...{ clock, log: this.#log, children: transcoding.children },
       target: { codec: "opus", channels: 2, bitrateBps: OPUS_BPS },
       onReady: () => {},
       onPacket: (pts, data) => this.#send("audio", true, pts, data),

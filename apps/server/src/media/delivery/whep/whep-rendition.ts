@@ -55,7 +55,7 @@ export class WhepRendition {
     this.#settings = settings;
     this.#rung = rung;
     this.#slot = slot;
-    this.#dropped = new DroppedSamples(settings.log, { reader: "webrtc rendition" });
+    this.#dropped = new DroppedSamples(settings.log, "webrtc rendition");
     this.#start();
   }
 
