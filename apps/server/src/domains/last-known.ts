@@ -3,7 +3,7 @@ import type { Clock } from "../platform/clock.ts";
 import { DatabaseAway } from "../platform/database-away.ts";
 
 /** How long a value is valid without the database: long enough for a fail-over or a restart. */
-const STANDS_MS = 5 * 60_000;
+const VALID_MS = 5 * 60_000;
 /** A database slower than this counts as unavailable. */
 const PATIENCE_MS = 1_000;
 
@@ -37,7 +37,7 @@ export class LastKnown<Value> {
     const { answer, begunAt } = this.#looks.get(key) ?? this.#look(key, ask);
     const known = this.#known.get(key);
     const now = this.#clock.monotonic();
-    if (!known || now >= known.readAt + STANDS_MS) return answer;
+    if (!known || now >= known.readAt + VALID_MS) return answer;
     if (now >= begunAt + PATIENCE_MS) return Promise.resolve(known.value);
     return new Promise((resolve, reject) => {
       // An answer evicted in the meantime is no longer valid.

@@ -57,7 +57,7 @@ export type PlaybackDecision =
       /** Null for public content, which needs no viewer session. */
       readonly pass: ViewerPass | null;
       /** How long the answer is valid, in milliseconds. Then the caller asks `recheck` again (or `open`, for public content). */
-      readonly standsMs: number;
+      readonly expiresInMs: number;
       /** The policy lists origins, so the answer holds for `viewer` only. Not even a public answer may be cached by playback id. */
       readonly perOrigin: boolean;
       /** The account has reached its limit of viewers: current viewers continue, and new ones are refused. */

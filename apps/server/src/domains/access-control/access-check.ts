@@ -22,7 +22,7 @@ export type Verdict =
       readonly ok: true;
       readonly pass: ViewerPass | null;
       /** The longest time that the decision is valid. */
-      readonly standsMs: number;
+      readonly expiresInMs: number;
       /** A sentence for the content's owner. */
       readonly why: string;
     }
@@ -35,7 +35,7 @@ export interface Refusal extends Refused {
 
 const MAX_ACCESS_KEY_BYTES = 8_192;
 /** Together with the second for which the gate caches rows, a change without a notification takes effect within 5 s. */
-const STANDS_MS = 4_000;
+const VALID_MS = 4_000;
 const SHORTEST_STAND_MS = 1_000;
 const REFRESH_SECONDS = 600;
 
@@ -64,7 +64,7 @@ export class AccessCheck {
     if (!isOriginAllowed(policy?.allowedOrigins, request.viewer)) return NOT_FROM_THERE;
     if (policy?.type === "jwt") return this.#openByToken(content, request.tokens);
     if (policy?.type === "webhook") return this.#openByWebhook(content, policy, request);
-    return { ok: true, pass: null, standsMs: STANDS_MS, why: "the content is public" };
+    return { ok: true, pass: null, expiresInMs: VALID_MS, why: "the content is public" };
   }
 
   /** A viewer admitted on this pass. Content that has become public stays open to them. */
@@ -72,7 +72,7 @@ export class AccessCheck {
     const { policy, signingKeys } = content;
     if (pass.kind === "owner") return this.#untilExpiry(pass, IS_OWNER);
     if (!isOriginAllowed(policy?.allowedOrigins, viewer)) return NOT_FROM_THERE;
-    if (policy === null || policy.type === "public") return letIn(pass, STANDS_MS, "the content is public");
+    if (policy === null || policy.type === "public") return letIn(pass, VALID_MS, "the content is public");
     if (policy.type !== pass.kind) return refused("the policy is of another kind now");
     if (pass.kind === "jwt") {
       const isStanding = signingKeys.some(({ id, disabled }) => id === pass.signingKeyId && !disabled);
@@ -80,7 +80,7 @@ export class AccessCheck {
     }
     const question = questionOf(content, policy, pass.accessKey);
     const answer = await this.webhooks.recheck(question, viewer, refreshMsOf(policy));
-    if (answer.verdict === "allowed") return letIn(pass, Math.min(STANDS_MS, answer.forMs), "the webhook let it in");
+    if (answer.verdict === "allowed") return letIn(pass, Math.min(VALID_MS, answer.forMs), "the webhook let it in");
     return answer.verdict === "refused" ? refused("the webhook refuses") : UNCONFIRMED;
   }
 
@@ -106,7 +106,7 @@ export class AccessCheck {
   #untilExpiry(pass: Extract<ViewerPass, { expiresAt: number }>, why: string): Verdict {
     const leftMs = pass.expiresAt - this.#clock.now();
     if (leftMs <= 0) return refused("the token has expired");
-    return letIn(pass, Math.min(STANDS_MS, leftMs), why);
+    return letIn(pass, Math.min(VALID_MS, leftMs), why);
   }
 
   async #openByWebhook(
@@ -125,7 +125,7 @@ export class AccessCheck {
     const refreshMs = refreshMsOf(policy);
     const { verdict, why } = await this.webhooks.ask(questionOf(content, policy, accessKey), viewer, refreshMs);
     if (verdict !== "allowed") return refused(why);
-    return letIn({ kind: "webhook", accessKey }, Math.min(STANDS_MS, refreshMs), why);
+    return letIn({ kind: "webhook", accessKey }, Math.min(VALID_MS, refreshMs), why);
   }
 }
 
@@ -140,8 +140,8 @@ function refused(why: string): Refusal {
   return { ok: false, reason: "denied", why };
 }
 
-function letIn(pass: ViewerPass, standsMs: number, why: string): Verdict {
-  return { ok: true, pass, standsMs, why };
+function letIn(pass: ViewerPass, expiresInMs: number, why: string): Verdict {
+  return { ok: true, pass, expiresInMs, why };
 }
 
 const refreshMsOf = ({ refreshInterval = REFRESH_SECONDS }: PlaybackPolicy): number =>

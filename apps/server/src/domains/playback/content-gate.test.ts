@@ -112,7 +112,7 @@ describe("public content", () => {
         ok: true,
         content: { kind: "live", streamId, projectId },
         pass: null,
-        standsMs: 4_000,
+        expiresInMs: 4_000,
         perOrigin: false,
         isFull: false,
       });
@@ -134,10 +134,15 @@ describe("content with tokens", () => {
   it("opens to a token of its project, until the token ends", async () => {
     const decision = await openBy(tokenFor());
     const pass = { kind: "jwt", signingKeyId: key.id, expiresAt: expect.any(Number) };
-    expect(decision).toMatchObject({ ok: true, pass, standsMs: 4_000, content: { kind: "live", streamId: stream.id } });
+    expect(decision).toMatchObject({
+      ok: true,
+      pass,
+      expiresInMs: 4_000,
+      content: { kind: "live", streamId: stream.id },
+    });
     expect(await openBy(tokenFor(stream.playbackId, 3))).toMatchObject({
       ok: true,
-      standsMs: 3_000,
+      expiresInMs: 3_000,
     });
   });
 
@@ -183,7 +188,7 @@ describe("content with tokens", () => {
   it("a pass ends with its token", async () => {
     const pass = await passOf(openBy(tokenFor(stream.playbackId, 10)));
     kit.clock.advance(9_000);
-    expect(await recheck(pass)).toMatchObject({ ok: true, standsMs: 1_000 });
+    expect(await recheck(pass)).toMatchObject({ ok: true, expiresInMs: 1_000 });
     kit.clock.advance(1_000);
     expect(await recheck(pass)).toEqual(DENIED);
   });
@@ -220,7 +225,7 @@ describe("an owner token", () => {
     await setPolicy(policy);
     const decision = await open({ tokens: [await mint()] });
     const pass = { kind: "owner", expiresAt: kit.clock.now() + HOUR_MS };
-    expect(decision).toMatchObject({ ok: true, pass, standsMs: 4_000, content: { streamId: stream.id } });
+    expect(decision).toMatchObject({ ok: true, pass, expiresInMs: 4_000, content: { streamId: stream.id } });
     expect(receiver.asked).toEqual([]);
   });
 
@@ -257,7 +262,7 @@ describe("an owner token", () => {
     await kit.call("PATCH", `/api/stream/${stream.id}`, { suspended: false });
     gate.forget("all");
     kit.clock.advance(HOUR_MS - 1_000);
-    expect(await recheck(pass)).toMatchObject({ ok: true, standsMs: 1_000 });
+    expect(await recheck(pass)).toMatchObject({ ok: true, expiresInMs: 1_000 });
     kit.clock.advance(1_000);
     expect([await open({ tokens: [token] }), await recheck(pass)]).toEqual([DENIED, DENIED]);
   });
@@ -277,7 +282,7 @@ describe("content with a webhook", () => {
     expect(await openWith("the key")).toMatchObject({
       ok: true,
       pass: { kind: "webhook", accessKey: "the key" },
-      standsMs: 4_000,
+      expiresInMs: 4_000,
     });
     expect(receiver.asked).toEqual([expect.objectContaining({ accessKey: "the key", context: { room: 7 } })]);
     await setPolicy({ type: "webhook", webhookId: "hook" });
@@ -344,7 +349,7 @@ describe("content with a webhook", () => {
     const pass = await passOf(openWith("key"));
     receiver.answer = (_request, response) => response.writeHead(403).end();
     kit.clock.advance(59_000);
-    expect(await recheck(pass)).toMatchObject({ ok: true, standsMs: 1_000 });
+    expect(await recheck(pass)).toMatchObject({ ok: true, expiresInMs: 1_000 });
     kit.clock.advance(1_000);
     expect(await recheck(pass)).toEqual(DENIED);
     expect(receiver.asked).toHaveLength(2);

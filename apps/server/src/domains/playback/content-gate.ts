@@ -141,9 +141,9 @@ const GONE: PlaybackDecision = { ok: false, reason: "gone" };
 
 function decisionOf(
   row: PlayableRow,
-  { pass, standsMs }: Extract<Verdict, { ok: true }>,
+  { pass, expiresInMs }: Extract<Verdict, { ok: true }>,
   isFull: boolean,
 ): PlaybackDecision {
   const perOrigin = hasOriginList(row.policy?.allowedOrigins);
-  return { ok: true, content: contentOf(row), pass, standsMs, perOrigin, isFull };
+  return { ok: true, content: contentOf(row), pass, expiresInMs, perOrigin, isFull };
 }

@@ -38,7 +38,7 @@ export interface CountedWatchable {
 
 export const HOUR_MS = 3_600_000;
 /** A node reports its counts every 10 s. Older counts belong to a node that is gone. */
-export const COUNT_STANDS_MS = 30_000;
+export const COUNT_VALID_MS = 30_000;
 /** Longer responses are refused, not cut. */
 export const MAX_ROWS = 10_000;
 
@@ -105,7 +105,7 @@ export async function writeCounts(
   return rows;
 }
 
-const oldCounts = (now: number) => sql`from viewer_count where told_at < ${now - COUNT_STANDS_MS}::bigint`;
+const oldCounts = (now: number) => sql`from viewer_count where told_at < ${now - COUNT_VALID_MS}::bigint`;
 
 /** Counts left behind by their node. */
 export const forgetOldCounts: Duty<Deps> = {
@@ -125,7 +125,7 @@ export async function countViewersOfStreams(
   if (streamIds.length === 0) return new Map();
   const { rows } = await sql<{ id: string; viewers: number }>`
     select subject_id as id, sum(viewers)::int as viewers from viewer_count
-    where subject_kind = 'stream' and subject_id = any(${streamIds}::uuid[]) and told_at > ${now - COUNT_STANDS_MS}::bigint
+    where subject_kind = 'stream' and subject_id = any(${streamIds}::uuid[]) and told_at > ${now - COUNT_VALID_MS}::bigint
     group by subject_id`.execute(trx);
   return new Map(rows.map(({ id, viewers }) => [id, viewers]));
 }
@@ -149,7 +149,7 @@ export async function readViewsNow(
     select ${shown(by)} coalesce(sum(v.viewers), 0)::float8 as "viewCount", ${errorRate} as "errorRate"
     from (
       select subject_kind, subject_id, playback_id, ${AUDIENCE}, viewers, 0 as view_count, 0 as errors
-      from viewer_count where project_id = ${projectId} and told_at > ${now - COUNT_STANDS_MS}::bigint
+      from viewer_count where project_id = ${projectId} and told_at > ${now - COUNT_VALID_MS}::bigint
       union all
       select subject_kind, subject_id, playback_id, ${AUDIENCE}, 0, view_count, errors
       from view_hour where project_id = ${projectId} and hour = ${hourOf(now)}::bigint
@@ -188,7 +188,7 @@ export async function readTotalViews(db: Db, playbackId: string): Promise<TotalV
 export async function readViewersOfAccounts(db: Db, now: number): Promise<Map<string, number>> {
   const { rows } = await sql<{ id: string; viewers: number }>`
     select p.id, sum(v.viewers)::float8 as viewers from viewer_count v join project p on p.user_id = v.user_id
-    where v.told_at > ${now - COUNT_STANDS_MS}::bigint group by p.id`.execute(db);
+    where v.told_at > ${now - COUNT_VALID_MS}::bigint group by p.id`.execute(db);
   return new Map(rows.map(({ id, viewers }) => [id, viewers]));
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { PAGE_BYTES, PageMemory } from "../page-memory.ts";
 import { LiveSegment } from "./live-segment.ts";
 
-test("a segment's memory is given back with its last release", () => {
+test("a segment's memory is freed with its last release", () => {
   const memory = new PageMemory();
   const place = { msn: 1, timescale: 90_000, startTicks: 0, programDateTimeMs: 0, discontinuity: false, init: null };
   const segment = new LiveSegment(place, memory);

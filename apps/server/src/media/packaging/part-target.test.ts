@@ -28,7 +28,7 @@ test.each([
   },
 );
 
-test.each([false, true])("longer parts of audio delay no picture, with a ladder: %s", (hasLadder) => {
+test.each([false, true])("longer audio parts do not delay video, with a ladder: %s", (hasLadder) => {
   for (const frameRate of FRAME_RATES) {
     const target = partTarget(hasLadder, frameRate);
     const { seconds, holdBackSeconds } = target;
@@ -39,7 +39,7 @@ test.each([false, true])("longer parts of audio delay no picture, with a ladder:
   }
 });
 
-test("the hold-back is the same before the first frame and after it", () => {
+test("the hold-back is the same before and after the first frame", () => {
   for (const hasLadder of [false, true]) {
     const target = new PartTarget();
     target.hasLadder = hasLadder;

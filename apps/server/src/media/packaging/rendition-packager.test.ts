@@ -35,7 +35,7 @@ function rung() {
   return { rendition, packager, cut, frame };
 }
 
-test("the last part of a rung's segment closes it, and the part that comes next is the first of the segment behind", () => {
+test("the last part of a rung's segment closes it, and the next part is the first of the next segment", () => {
   const { rendition, packager, cut, frame } = rung();
   packager.cut(cut(1));
   packager.cut(cut(2));
@@ -46,7 +46,7 @@ test("the last part of a rung's segment closes it, and the part that comes next 
   expect(rendition.nextPart).toEqual({ msn: 2, part: 0 });
 });
 
-test("a rung that is lost promises no part, and does so again when it is back", () => {
+test("a lost rung announces no next part until it returns", () => {
   const { rendition, packager, cut, frame } = rung();
   packager.cut(cut(1));
   packager.sample(frame(0));
@@ -60,7 +60,7 @@ test("a rung that is lost promises no part, and does so again when it is back", 
   expect(rendition.nextPart?.msn).toBe(3);
 });
 
-test("video that stopped while its sound goes on promises no part, and does so again with its next picture", () => {
+test("video that stopped while audio continues announces no next part until its next picture", () => {
   const { rendition, packager, cut, frame } = rung();
   packager.cut(cut(1));
   for (let number = 0; number < 60; number++) packager.sample(frame(number));

@@ -27,7 +27,7 @@ export class FakePlaybackGate implements PlaybackGate {
   readonly allowed = new Set<string>(["good"]);
   /** Origins that may watch; null for any. */
   origins: readonly string[] | null = null;
-  standsMs = 5000;
+  expiresInMs = 5000;
   isFull = false;
   expiresAt = Date.UTC(2031, 0, 1);
   /** The answer of `recheck` where it neither lets in nor refuses. */
@@ -95,8 +95,8 @@ export class FakePlaybackGate implements PlaybackGate {
     const content = CONTENT[playbackId];
     if (!content || !isAllowed) return { ok: false, reason: "denied" };
     if (this.gone.has(playbackId)) return { ok: false, reason: "gone" };
-    const { standsMs, isFull } = this;
-    return { ok: true, content, pass, standsMs, perOrigin: this.origins !== null, isFull };
+    const { expiresInMs, isFull } = this;
+    return { ok: true, content, pass, expiresInMs, perOrigin: this.origins !== null, isFull };
   }
 }
 

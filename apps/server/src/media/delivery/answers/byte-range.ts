@@ -3,8 +3,8 @@ import type { ByteRange } from "../../../platform/storage/object-store.ts";
 const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
 
 /**
- * The one range of a `Range` header (RFC 9110 14.1.2) for content of `size` bytes. Null where the whole is to be sent: no header, another
- * unit, several ranges. `unsatisfiable` means 416.
+ * Parses the single range of a `Range` header (RFC 9110 14.1.2) for content of `size` bytes. Null means send everything: no header, another unit, or
+ * several ranges. `unsatisfiable` means 416.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | null | "unsatisfiable" {
   if (header === undefined || !header.startsWith("bytes=") || header.includes(",")) return null;

@@ -57,7 +57,7 @@ test("playlists, parts, ranges, waits and refusals are the same over HTTP/2", as
   ]);
   expect((await ask(master, { ":method": "HEAD" })).status).toBe(200);
   expect((await ask(master, { ":method": "PUT" })).status).toBe(405);
-  // A request that waits is answered when what it waits for comes.
+  // A waiting request is answered when its part is published.
   const [, next] = /PRELOAD-HINT:TYPE=PART,URI="(\d+)\./.exec(playlist) ?? [];
   const waiting = ask(`${source}/index.m3u8?_HLS_msn=${next}`);
   await rig.send(publication, { seconds: 4, clockAt: 7 });

@@ -3,7 +3,7 @@ import type { Clock, Timer } from "../../../platform/clock.ts";
 
 const LOOK_MS = 4_000;
 
-/** Answers that take minutes, cut when whom they are for may not watch any longer. */
+/** Responses that take minutes. They are cut when their viewer is no longer allowed to watch. */
 export class LongResponses {
   readonly #running = new Map<ServerResponse, () => Promise<boolean>>();
   readonly #timer: Timer;
@@ -12,9 +12,9 @@ export class LongResponses {
     this.#timer = clock.every(LOOK_MS, () => this.#look());
   }
 
-  /** `goesOn` is asked every 4 s; an answer about which it cannot be found out is cut. */
-  watch(res: ServerResponse, goesOn: () => Promise<boolean>): void {
-    this.#running.set(res, goesOn);
+  /** `isStillAllowed` is called every 4 s. If it rejects, the response is cut as well. */
+  watch(res: ServerResponse, isStillAllowed: () => Promise<boolean>): void {
+    this.#running.set(res, isStillAllowed);
     res.once("close", () => this.#running.delete(res));
   }
 
@@ -23,8 +23,8 @@ export class LongResponses {
   }
 
   #look(): void {
-    for (const [res, goesOn] of this.#running) {
-      goesOn().then(
+    for (const [res, isStillAllowed] of this.#running) {
+      isStillAllowed().then(
         (isAllowed) => isAllowed || res.destroy(),
         () => res.destroy(),
       );

@@ -5,20 +5,20 @@ import { parseRange } from "./byte-range.ts";
 export const PLAYLIST_TYPE = "application/vnd.apple.mpegurl";
 
 /**
- * How long caches may keep an answer. Segments never change; errors are soon over. A blocked playlist holds what its address waits for, so an
- * edge may give it to all who wait for the same, which they do within a few seconds; a player that asks again wants a newer one.
+ * How long caches may keep a response. Segments never change; errors are short-lived. A blocking playlist request has the awaited part in its URL,
+ * so an edge may serve the response to all viewers who wait for the same part, within a few seconds; a player that reloads asks for a newer one.
  */
 export interface Caching {
   readonly immutable: string;
   readonly blocked: string;
   readonly fresh: string;
   readonly multivariant: string;
-  /** The newest picture of a live stream, made every few seconds. */
+  /** The newest thumbnail of a live stream, which is renewed every few seconds. */
   readonly still: string;
   readonly error: string;
 }
 
-/** For whoever has the address. */
+/** For everyone who has the URL. */
 export const SHARED: Caching = {
   immutable: "public, max-age=31536000, immutable",
   blocked: "public, max-age=0, s-maxage=4",
@@ -28,7 +28,7 @@ export const SHARED: Caching = {
   error: "public, max-age=1",
 };
 
-/** For who asked, because of what they brought beside the address. */
+/** For the requester only, because of credentials outside the URL. */
 export const PERSONAL: Caching = {
   immutable: "private, max-age=31536000, immutable",
   blocked: "private, max-age=0",
@@ -38,14 +38,13 @@ export const PERSONAL: Caching = {
   error: "private, no-store",
 };
 
-/** Credentials may stand in the address of a player's page or of a file: nobody is told of them. */
+/** The URL of a player's page or of a file may contain credentials, which must not be sent as a referrer. */
 const REFERRER_POLICY = "no-referrer";
 
 const EXPOSED = "Content-Length, Content-Range, Location, Link, Playhead-UTC";
 
 /**
- * Send a text of ASCII characters that leads nowhere but to its own folder. Node joins it with the head into one write, which makes this the
- * cheapest answer there is.
+ * Sends ASCII text that contains no URLs to other hosts. Node joins it with the head into one write, which makes it the cheapest kind of response.
  */
 export function sendAscii(res: ServerResponse, status: number, type: string, cache: string, text: string): void {
   res.writeHead(status, textHead(type, cache, text));
@@ -82,7 +81,7 @@ export function sendBytes(res: ServerResponse, type: string, cache: string, byte
   res.end(bytes);
 }
 
-/** To the one address of what was asked for. Not kept: the query may have a credential. */
+/** Redirects to the canonical URL. Not cached, since the query may contain a credential. */
 export function sendRedirect(res: ServerResponse, location: string): void {
   const head = ["location", location, "content-length", "0", "cache-control", PERSONAL.error];
   res.writeHead(307, [...head, "access-control-allow-origin", "*", "referrer-policy", REFERRER_POLICY]);
@@ -97,11 +96,11 @@ export function sendTooMany(res: ServerResponse): void {
 }
 
 export function sendNotFound(res: ServerResponse): void {
-  // Of gated content even that something is missing is for nobody else.
+  // Private: even the absence of gated content must not be cached for others.
   sendText(res, 404, "application/json", '{"errors":["not found"]}', PERSONAL.error);
 }
 
-/** Answers every request that is not for reading: a preflight with what is allowed, others with a refusal. */
+/** False for requests other than GET and HEAD, which it answers: a preflight with the allowed methods, others with 405. */
 export function isRead(req: IncomingMessage, res: ServerResponse): boolean {
   if (req.method === "GET" || req.method === "HEAD") return true;
   if (req.method === "OPTIONS") sendPreflight(res);
@@ -124,7 +123,7 @@ function sendPreflight(res: ServerResponse): void {
   res.end();
 }
 
-/** Send several buffers as one body, or the one range of it that was asked for. The socket gets them in one write. */
+/** Sends several buffers as one body, or the requested range of it, in one write to the socket. */
 export function sendBuffers(
   req: IncomingMessage,
   res: ServerResponse,
@@ -143,24 +142,24 @@ export function sendBuffers(
     at += buffer.byteLength;
     if (from >= to) continue;
     const bytes = from === 0 && to === buffer.byteLength ? buffer : buffer.subarray(from, to);
-    // The first write corks the socket, the end lets everything go.
+    // The first write corks the socket, and `end` flushes it.
     if (at <= range.end) res.write(bytes);
     else res.end(bytes);
   }
   return range.end - range.start + 1;
 }
 
-/** Bytes of a store that have not been read yet. */
+/** The bytes of a stored object, to be read on demand. */
 export interface StoredBytes {
   readonly type: string;
   readonly size: number;
-  /** Strong: the same bytes whenever it is the same. */
+  /** A strong ETag: the same value always means the same bytes. */
   readonly etag: string;
   /** Called with the range to send. */
   readonly read: (range: ByteRange) => AsyncIterable<Uint8Array>;
 }
 
-/** Send stored bytes, or the one range of them that was asked for: read as the client takes them, and no longer than it stays. */
+/** Sends stored bytes or the requested range of them. They are read at the client's pace, and only while it is connected. */
 export async function sendStored(
   req: IncomingMessage,
   res: ServerResponse,
@@ -170,25 +169,27 @@ export async function sendStored(
   if (isKnown(req, etag)) return sendUnchanged(res, cache, etag);
   const range = startBytes(req, res, type, cache, size, etag);
   if (!range) return;
-  // A store that does not give the next bytes holds up nobody who has left.
+  // A store that delivers no more bytes must not hold the slot of a client that has left.
   const copied = copy(read(range), range.end - range.start + 1, res);
   await Promise.race([copied, new Promise((resolve) => res.once("close", resolve))]);
 }
 
-/** Throws where the source has more or fewer bytes than the head says: the client would take the next answer for a part of this one. */
+/**
+ * Throws if the source delivers more or fewer bytes than announced: the client would otherwise mistake the next response for the rest of this one.
+ */
 async function copy(source: AsyncIterable<Uint8Array>, length: number, res: ServerResponse): Promise<void> {
   let left = length;
   for await (const bytes of source) {
     left -= bytes.byteLength;
-    if (left < 0) throw new Error(`the store gave more than the ${length} bytes it was asked for`);
+    if (left < 0) throw new Error(`the store sent more than the ${length} bytes requested`);
     if (!res.write(bytes)) await drained(res);
     if (res.destroyed) return;
   }
-  if (left > 0) throw new Error(`the store gave ${length - left} of ${length} bytes: the object is damaged`);
+  if (left > 0) throw new Error(`the store sent ${length - left} of ${length} bytes: the object is damaged`);
   res.end();
 }
 
-/** Resolves when the client has taken what was written, or has left. */
+/** Resolves when the client has read what was written, or has left. */
 function drained(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (res.destroyed) return resolve();
@@ -200,7 +201,7 @@ function drained(res: ServerResponse): Promise<void> {
   });
 }
 
-/** Send a text that is kept as bytes for all who ask, in the coding that this client takes. */
+/** Sends a shared text in the content coding that the client accepts. */
 export function sendCoded(
   req: IncomingMessage,
   res: ServerResponse,
@@ -218,7 +219,7 @@ export function sendCoded(
   res.end(bytes);
 }
 
-/** Whether the client has it already (RFC 9110 13.1.2). */
+/** Whether the client already has it (RFC 9110 13.1.2). */
 function isKnown({ headers }: IncomingMessage, etag: string): boolean {
   const given = headers["if-none-match"]?.split(",") ?? [];
   return given.some((tag) => ["*", etag, `W/${etag}`].includes(tag.trim()));
@@ -229,7 +230,7 @@ function sendUnchanged(res: ServerResponse, cache: string, etag: string, more: r
   res.end();
 }
 
-/** Write the head for `size` bytes. Null when there is nothing more to send: HEAD, or a range that cannot be had. */
+/** Writes the head for `size` bytes. Null if no body follows: for HEAD, or an unsatisfiable range. */
 function startBytes(
   req: IncomingMessage,
   res: ServerResponse,
@@ -238,7 +239,7 @@ function startBytes(
   size: number,
   etag?: string,
 ): ByteRange | null {
-  // A range of what was there before is no range of this (RFC 9110 13.1.5). Without an ETag the address stands for one content for ever.
+  // A range of an earlier version must not be served from this one (RFC 9110 13.1.5). Without an ETag the URL's content never changes.
   const isOfAnother = etag !== undefined && (req.headers["if-range"] ?? etag) !== etag;
   const range = isOfAnother ? null : parseRange(req.headers.range, size);
   if (range === "unsatisfiable") {
@@ -268,7 +269,7 @@ function startBytes(
     "referrer-policy",
     REFERRER_POLICY,
   ];
-  // Its bytes came from customers.
+  // The bytes came from customers.
   if (etag !== undefined) head.push("etag", etag, "x-content-type-options", "nosniff");
   if (range) head.push("content-range", `bytes ${start}-${end}/${size}`, "access-control-expose-headers", EXPOSED);
   res.writeHead(range ? 206 : 200, head);

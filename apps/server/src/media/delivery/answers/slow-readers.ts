@@ -2,13 +2,13 @@ import type { Server, Socket } from "node:net";
 import type { Clock, Timer } from "../../../platform/clock.ts";
 
 const CHECK_MS = 10_000;
-/** Bytes that a connection with something left to send must take between two checks: 13 kbit/s, less than any audio. */
+/** Bytes that a connection with pending data must read between two checks: 13 kbit/s, less than any audio. */
 const MIN_BYTES = 16 * 1024;
-/** As long a connection may have something left to send, and beyond that as long as its bytes take at 32 kbit/s. */
+/** How long a connection may have pending data; beyond that, as long as its bytes take at 32 kbit/s. */
 const MAX_BEHIND_MS = 60_000;
 const MIN_BYTES_PER_MS = 4;
 
-/** A connection with something left to send at each check since. */
+/** A connection that had pending data at each check since `sinceMs`. */
 interface Behind {
   readonly sinceMs: number;
   readonly takenThen: number;
@@ -16,8 +16,8 @@ interface Behind {
 }
 
 /**
- * Close connections that hardly take what they asked for, so that slow readers cannot hold memory and files. Every answer has its deadline
- * by that, by its size. Costs nothing per request.
+ * Closes connections that hardly read their responses, so that slow readers cannot hold memory and files. This gives every response a deadline that
+ * depends on its size, at no cost per request.
  */
 export function closeSlowReaders(
   server: Pick<Server, "on">,

@@ -95,7 +95,7 @@ async function serveFiles(store: ObjectStore): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test("spans are redirected to the store where it has addresses; playlists, init segments and HEAD are not", async () => {
+test("spans are redirected to a store with signed URLs; playlists, init segments and HEAD are not", async () => {
   const store = {
     urlOf: async (key: string, ttlMs: number, type?: string) => `https://s3.test/${key}?for=${ttlMs}&as=${type}`,
     size: async () => 4,
@@ -133,34 +133,34 @@ test.each(["", "ini", "init."])(
   },
 );
 
-test("indexes are kept for a minute, and asked for again after it", async () => {
+test("indexes are cached for a minute", async () => {
   const { clock, play } = start();
   expect([await play("short"), await play("short")]).toEqual([1, 0]);
   clock.advance(60_000);
   expect([await play("short"), await play("short")]).toEqual([1, 0]);
 });
 
-test("an index that grows is asked for again after two seconds", async () => {
+test("a growing index is refreshed after two seconds", async () => {
   const { clock, play } = start();
   expect([await play("growing"), await play("growing")]).toEqual([1, 0]);
   clock.advance(2_000);
   expect(await play("growing")).toBe(1);
 });
 
-test("long recordings push one another out, however few they are; short ones stay beside one", async () => {
+test("long recordings evict each other; short ones stay cached next to a long one", async () => {
   const { play } = start();
   expect([await play("short"), await play("long-1"), await play("long-1"), await play("short")]).toEqual([1, 1, 0, 0]);
   expect([await play("long-2"), await play("short"), await play("long-2")]).toEqual([1, 0, 0]);
   expect(await play("long-1")).toBe(1);
 });
 
-test("an index is read by one caller while the others wait", async () => {
+test("concurrent requests share one read of the index", async () => {
   const { play } = start();
   const asked = await Promise.all(Array.from({ length: 20 }, () => play("short")));
   expect(Math.max(...asked)).toBe(1);
 });
 
-test("recordings that are opened at once beyond a hundred wait for their turn, also behind some that fail", async () => {
+test("at most a hundred recordings are opened at once, and failures release their slot", async () => {
   const { play, reading } = start();
   const unreadable = Array.from({ length: 150 }, (_, n) => play(`unreadable-${n}`));
   const readable = Array.from({ length: 150 }, (_, n) => play(`short-${n}`));

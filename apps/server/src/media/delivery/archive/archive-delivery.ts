@@ -23,10 +23,10 @@ import { ArchiveShelf } from "./archive-shelf.ts";
 import type { OpenMedia, OpenRendition } from "./open-media.ts";
 import { codingFor } from "./shared-text.ts";
 
-/** Answers from the store that one client may have under way; of all clients together, a part of the files that may be open. */
+/** Concurrent reads from the store per client. The total is a share of the open files allowed. */
 const MAX_READS_PER_CLIENT = 200;
 const MAX_INIT_BYTES = 64 * 1024;
-/** A client follows a redirect at once. Viewers who are not let in any more have an address for so long. */
+/** Lifetime of a signed URL. Clients follow redirects immediately; a revoked viewer can use the URL only this long. */
 const ADDRESS_MS = 60_000;
 
 export interface ArchiveRequest {
@@ -34,7 +34,7 @@ export interface ArchiveRequest {
   readonly res: ServerResponse;
   readonly address: MediaAddress;
   readonly caching: Caching;
-  /** Asked once it is known that there is something to send; null where it is not to be sent. */
+  /** Called once it is known that there is something to send; null means do not send it. */
   readonly begin: () => Viewing | null;
 }
 
@@ -43,11 +43,11 @@ export interface ArchiveDeliverySettings {
   readonly playbackGate: Pick<PlaybackGate, "mediaIndex" | "noteMp4Size">;
   readonly store: ObjectStore;
   readonly proxies: TrustedProxies;
-  /** Answers that may read from the store at a time. */
+  /** Concurrent responses that may read from the store. */
   readonly maxReads: number;
 }
 
-/** Serves stored media from the object store: playlists rendered from the index, byte ranges of spans, and the MP4 made of them. */
+/** Serves stored media from the object store: playlists rendered from the index, byte ranges of spans, and the MP4 assembled from them. */
 export class ArchiveDelivery {
   readonly #store: ObjectStore;
   readonly #proxies: TrustedProxies;
@@ -61,12 +61,12 @@ export class ArchiveDelivery {
     this.#reads = new Places({ inAll: maxReads, perHolder: MAX_READS_PER_CLIENT });
   }
 
-  /** Lay the MP4 out, by which the gate learns its size. */
+  /** Lays out the MP4, which reports its size to the gate. */
   async measure(content: StoredContent): Promise<void> {
     await (await this.#shelf.find(content))?.mp4("source");
   }
 
-  /** Where the bytes of stored media are; null where there is nothing to play. */
+  /** The index of stored media; null if there is nothing to play. */
   async index(content: StoredContent): Promise<MediaIndex | null> {
     return (await this.#shelf.find(content))?.index ?? null;
   }
@@ -95,10 +95,10 @@ export class ArchiveDelivery {
 
   async #file(asked: ArchiveRequest, media: OpenMedia, { stored }: OpenRendition, file: string): Promise<void> {
     const key = `${media.index.keyPrefix}${stored.rendition}/${file}`;
-    // Only an init segment's is not in the index; players ask for one once.
+    // The index lacks only the size of init segments, which players request once.
     const spanBytes = stored.spanBytes.get(file);
     const type = stored.track.kind === "audio" ? "audio/mp4" : "video/mp4";
-    // What an address is signed for is a GET. An init segment is so small that the way to the store would cost more.
+    // Signed URLs are valid for GET only. An init segment is so small that a redirect would cost more than the bytes.
     if (spanBytes !== undefined && asked.req.method === "GET" && this.#store.urlOf)
       return sendRedirect(asked.res, await this.#store.urlOf(key, ADDRESS_MS, type));
     const size = spanBytes ?? (await this.#store.size(key));
@@ -106,7 +106,7 @@ export class ArchiveDelivery {
     await this.#send(asked, {
       type,
       size,
-      // What is under this address never changes.
+      // The content of this URL never changes.
       etag: `"${size}"`,
       read: (range) => this.read(key, range),
     });
@@ -122,7 +122,7 @@ export class ArchiveDelivery {
     await this.#send(asked, { type: "video/mp4", size, etag, read: (range) => mp4.read(range, readSpan) });
   }
 
-  /** Send as long as the client takes it: the file that is read is closed when the answer is, or the client leaves. */
+  /** Sends at the client's pace. The source file is closed with the response. */
   async #send({ req, res, caching }: ArchiveRequest, stored: StoredBytes): Promise<void> {
     const client = this.#proxies.clientOf(req);
     if (!this.#reads.take(client)) return sendBusy(res);
@@ -133,7 +133,7 @@ export class ArchiveDelivery {
     }
   }
 
-  /** A few hundred bytes. Null for one that is not there. */
+  /** A few hundred bytes. Null for a missing object. */
   async readInit(key: string): Promise<Uint8Array | null> {
     const size = await this.#store.size(key);
     if (size === null || size > MAX_INIT_BYTES) return null;
@@ -150,9 +150,9 @@ async function sendPlaylist({ req, res, caching }: ArchiveRequest, { playlist }:
   sendCoded(req, res, PLAYLIST_TYPE, caching.fresh, text);
 }
 
-const TOO_MANY_READS = '{"errors":["too many downloads at a time: try again in a second"]}';
+const TOO_MANY_READS = '{"errors":["too many concurrent downloads: try again in a second"]}';
 
-/** Nobody may keep it: for others there may be room. */
+/** Not cached, because other clients may have free slots. */
 function sendBusy(res: ServerResponse): void {
   res.setHeader("retry-after", "1");
   sendText(res, 503, "application/json", TOO_MANY_READS, PERSONAL.error);

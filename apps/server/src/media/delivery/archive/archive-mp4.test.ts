@@ -27,7 +27,7 @@ const AUDIO: AudioInitTrack = {
   timescale: RATE,
 };
 
-test("an MP4 leaves out the leap that the timeline makes at a restart, in every range of it", async () => {
+test("an MP4 omits the jump of the timeline at a restart, in every range", async () => {
   const spans = [0, 34 * RATE].map((startTicks) => segmentBytes(startTicks));
   const mp4 = await ArchiveMp4.build(
     recordingOf(spans.map((bytes, i) => ({ startTicks: i * 34 * RATE, bytes }))),
@@ -57,7 +57,7 @@ test("an MP4 leaves out the leap that the timeline makes at a restart, in every 
   expect(times[FRAMES]).toBeCloseTo((FRAMES * FRAME_TICKS) / RATE, 4);
 });
 
-test("a recording of days, 140,000 segments, has a playlist and an MP4 of which every second can be read", async () => {
+test("a recording of 140,000 segments has a playlist and an MP4 that is readable at any second", async () => {
   const bytes = segmentBytes(0);
   const count = 140_000;
   const index = recordingOf(Array.from({ length: count }, (_, n) => ({ startTicks: n * FRAMES * FRAME_TICKS, bytes })));
@@ -125,7 +125,7 @@ test.each([
   },
 );
 
-test("a file whose first segment lies late on the timeline begins within a second of it, with room for earlier decoding times", async () => {
+test("a file whose first segment is late on the timeline starts within a second of it, with decode times not negative", async () => {
   const startTicks = 100 * RATE;
   const index = recordingOf([{ startTicks, bytes: segmentBytes(startTicks) }]);
   const mp4 = await ArchiveMp4.build(index, async () => initSegment(AUDIO), new Slices(systemClock));
@@ -140,7 +140,7 @@ test("a file whose first segment lies late on the timeline begins within a secon
   expect(first?.timestamp).toBe(1);
 });
 
-test("an MP4 whose pictures changed their size and back has all of them, each segment with its own parameter sets", async () => {
+test("an MP4 whose picture size changed and changed back has all pictures, each segment with its own parameter sets", async () => {
   const spans = [0, 1, 2].map((n) => pictureBytes(n * PICTURE_TICKS * 2));
   const inits = ["small", "large", "small"];
   const mp4 = await ArchiveMp4.build(
@@ -198,7 +198,7 @@ test("an MP4 whose pictures changed their size and back has all of them, each se
   expect(samples.map((data) => Buffer.from(data).toString("hex"))).toEqual(wanted.map((data) => data.toString("hex")));
 });
 
-test("pictures and sound of a segment are one fragment, whose sound begins a little before them", async () => {
+test("video and audio of a segment are one fragment, whose audio starts slightly before the video", async () => {
   const segmentSeconds = 1;
   const count = 3;
   const firstFrame = (n: number) => Math.ceil((n * segmentSeconds * RATE) / FRAME_TICKS);
@@ -283,7 +283,7 @@ const PICTURE_TRACK = {
   height: 360,
 } as const;
 const PICTURE_TICKS = 3000;
-/** An IDR slice, as far as anybody looks here. */
+/** Recognized as an IDR slice by its header. */
 const PICTURE = Buffer.from([0, 0, 0, 3, 0x65, 1, 2]);
 const SMALL = pictures("0142c016ffe100186742c016da0280bfe584000003000400000300783c58ba8001000468ce0fc8", 640, 360);
 const LARGE = pictures(
@@ -308,7 +308,7 @@ function pictureBytes(startTicks: number): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** One fragment of `count` pictures. */
+/** One fragment with `count` pictures. */
 function pictureFragment(startTicks: number, count: number): Uint8Array[] {
   const samples = Array.from({ length: count }, (_, n) => {
     const time = startTicks + n * PICTURE_TICKS;
@@ -317,7 +317,7 @@ function pictureFragment(startTicks: number, count: number): Uint8Array[] {
   return writeVideoFragment(1, samples);
 }
 
-/** One fragment of the frames of sound from one number up to another. */
+/** One fragment with a range of audio frames. */
 function soundBytes(from: number, to: number): Uint8Array {
   const samples = Array.from({ length: to - from }, (_, n) => {
     const time = (from + n) * FRAME_TICKS;

@@ -9,16 +9,16 @@ import { Mp4Track, type ReadInit } from "./mp4-track.ts";
 
 const NOTHING = new Uint8Array();
 
-/** Changes with the way in which the bytes behind a head are laid out: a download that goes on must not mix two. */
+/** Increase it when the layout of the bytes after the head changes, so that a resumed download never mixes two layouts. */
 const LAYOUT = "3";
 
 export type ReadSpan = (rendition: string, span: string, range: ByteRange) => AsyncIterable<Uint8Array>;
 
 /**
- * Stored media as one MP4: a joint `moov`, a segment index for each track, then a fragment of all tracks for each segment. Its media are the
- * bytes of the spans; their description says where they stand: their number, and their time behind a hole in the timeline, which is left out. Parameter sets come
- * before the first picture of each segment, where the recording has several decoder configurations. Nothing
- * is remuxed or kept; a range of the file is a few ranges of spans.
+ * Stored media as one MP4: a joint `moov`, a segment index per track, then one fragment with all tracks per segment. The media are the bytes of the
+ * spans, with edited sequence numbers and with decode times from which gaps in the timeline are removed. If the recording has several decoder
+ * configurations, parameter sets precede the first picture of each segment. Nothing is remuxed or stored; a range of the file maps to a few ranges
+ * of spans.
  */
 export class ArchiveMp4 {
   readonly size: number;
@@ -30,12 +30,12 @@ export class ArchiveMp4 {
     this.#head = head;
     this.#pieces = pieces;
     this.size = head.byteLength + pieceBytes;
-    // The head tells of every byte behind it.
+    // The head describes every byte after it.
     const digest = createHash("sha256").update(LAYOUT).update(head).digest("base64url");
     this.etag = `"${digest.slice(0, 22)}"`;
   }
 
-  /** Of one rendition's pictures, the first's where none is named. */
+  /** Builds the MP4 of one video rendition, by default the first. */
   static async build(index: MediaIndex, readInit: ReadInit, slices: Slices, video?: string): Promise<ArchiveMp4> {
     const tracks = await Promise.all(tracksOf(index, video).map((stored) => Mp4Track.open(stored, readInit, slices)));
     const layout = new Mp4Layout(tracks);
@@ -43,7 +43,7 @@ export class ArchiveMp4 {
     return new ArchiveMp4(layout.head(), layout.pieces, layout.bytes);
   }
 
-  /** The bytes of a range, as they are read. */
+  /** Reads a range of the file. */
   async *read(range: ByteRange, readSpan: ReadSpan): AsyncGenerator<Uint8Array, void> {
     const head = this.#head.byteLength;
     if (range.start < head) yield this.#head.subarray(range.start, range.end + 1);
@@ -56,7 +56,7 @@ export class ArchiveMp4 {
     }
   }
 
-  /** Number of the piece that holds a byte behind the head. */
+  /** Index of the piece that contains a byte after the head. */
   #pieceAt(byte: number): number {
     let [low, high] = [0, this.#pieces.length - 1];
     while (low < high) {
@@ -68,7 +68,7 @@ export class ArchiveMp4 {
   }
 }
 
-/** One picture and the first sound that there is: what others there are hold the same. */
+/** One video rendition and the first audio rendition; the others have the same content. */
 function tracksOf({ id, renditions }: MediaIndex, video: string | undefined): StoredRendition[] {
   const found = (["video", "audio"] as const).flatMap((kind) => {
     const isMeant = (name: string): boolean => kind === "audio" || video === undefined || name === video;
@@ -90,7 +90,7 @@ async function* readPiece(piece: Piece, sounds: SoundReader, readSpan: ReadSpan)
   yield* joiner.end();
 }
 
-/** A segment's fragments as they stand in the file, in the pieces that the store gives. */
+/** The fragments of a segment, edited for the file, in chunks as the store delivers them. */
 async function* readPlaced(placed: Placed, readSpan: ReadSpan): AsyncGenerator<Uint8Array, void> {
   const { rendition, segment, earlierTicks } = placed;
   let { sequence, prefix } = placed;
@@ -103,7 +103,7 @@ async function* readPlaced(placed: Placed, readSpan: ReadSpan): AsyncGenerator<U
   for await (const bytes of readSpan(rendition, segment.span, range)) yield* editor.push(bytes);
 }
 
-/** The part of a range that lies in `source`, which stands at `at`. Reads no further than that. */
+/** The part of a range that is in `source`, which starts at `at`. Reads no further. */
 async function* within(range: ByteRange, at: number, source: AsyncIterable<Uint8Array>) {
   let position = at;
   for await (const bytes of source) {

@@ -6,7 +6,7 @@ export interface Bitrates {
   readonly average: number;
 }
 
-/** The multivariant playlist of stored media; `addressOf` a rendition is that of its playlist. */
+/** The multivariant playlist of stored media. `addressOf` returns the URL of a rendition's playlist. */
 export function archiveMultivariant(
   renditions: Iterable<{ readonly stored: StoredRendition; readonly bitrates: Bitrates }>,
   addressOf: (rendition: string) => string,
@@ -29,11 +29,11 @@ export interface ListedRendition {
   readonly stored: StoredRendition;
   readonly targetDuration: number;
   readonly independentSegments: boolean;
-  /** Lengths of init segments by name; those that are in here are listed as byte ranges. */
+  /** Lengths of init segments by name; the playlist lists these as byte ranges. */
   readonly initBytes: ReadonlyMap<string, number>;
 }
 
-/** The playlist of one rendition, whole, segment by segment: byte ranges of immutable spans. */
+/** The complete playlist of one rendition, one piece per segment: byte ranges of immutable spans. */
 export function playlistPieces(listing: ListedRendition): Iterable<string> {
   const { stored, targetDuration, independentSegments } = listing;
   return mediaPlaylistPieces({
@@ -53,7 +53,7 @@ function* listed({ stored: { track, segments }, initBytes }: ListedRendition): G
     yield {
       uri: gap ? "gap.m4s" : span,
       duration: durationTicks / track.timescale,
-      // Nobody knows when a customer's file was filmed.
+      // A customer's file has no recording time.
       programDateTimeMs: programDateTimeMs || null,
       discontinuity: discontinuity && !isFirst,
       gap,

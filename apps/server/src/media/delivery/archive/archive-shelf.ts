@@ -5,11 +5,11 @@ import type { MediaIndex, PlaybackGate, StoredContent } from "../../../ports/ind
 import { OpenMedia, type ReadFile } from "./open-media.ts";
 
 const KEEP_MS = 60_000;
-/** While more renditions are made. */
+/** While more renditions are being made. */
 const KEEP_GROWING_MS = 2_000;
-/** Of all kept media together, some 200 MB; a day of four renditions has 86,400. */
+/** Limit of all cached media together, about 200 MB. A day in four renditions has 86,400 segments. */
 const MAX_SEGMENTS = 300_000;
-/** Different media that are opened at a time; others wait for their turn. */
+/** Number of media opened concurrently; others wait. */
 const MAX_OPENING = 100;
 const MAX_WAITING = 10_000;
 
@@ -20,7 +20,7 @@ interface Kept {
 
 class TooManyOpening extends Error {}
 
-/** Media that are being played, kept for a minute. One caller opens it while the others wait. */
+/** Media being played, cached for a minute. Concurrent requests share one opening. */
 export class ArchiveShelf {
   readonly #clock: Clock;
   readonly #gate: Pick<PlaybackGate, "mediaIndex" | "noteMp4Size">;
@@ -30,7 +30,7 @@ export class ArchiveShelf {
     maxSize: MAX_SEGMENTS,
     sizeCalculation: ({ media }) => Math.min(MAX_SEGMENTS, Math.max(1, media.segments)),
   });
-  /** Those that wait for their turn as well. */
+  /** Including those that wait for a slot. */
   readonly #opening = new Map<string, Promise<OpenMedia | null>>();
   #turns = 0;
   readonly #waiting: (() => void)[] = [];
@@ -42,13 +42,13 @@ export class ArchiveShelf {
     this.#readFile = readFile;
   }
 
-  /** Null where there is nothing to play. */
+  /** Null if there is nothing to play. */
   async find(content: StoredContent): Promise<OpenMedia | null> {
     const kept = this.#kept.get(content.id);
     if (kept && this.#clock.monotonic() < kept.until) return kept.media;
     const opening = this.#opening.get(content.id);
     if (opening) return opening;
-    if (this.#waiting.length >= MAX_WAITING) throw new TooManyOpening("too many recordings wait to be opened");
+    if (this.#waiting.length >= MAX_WAITING) throw new TooManyOpening("too many recordings are waiting to be opened");
     const opened = this.#inTurn(() => this.#open(content)).finally(() => this.#opening.delete(content.id));
     this.#opening.set(content.id, opened);
     return opened;
@@ -60,7 +60,7 @@ export class ArchiveShelf {
     try {
       return await open();
     } finally {
-      // A turn passes from hand to hand.
+      // Passes the slot on to the next waiting opening.
       const begin = this.#waiting.shift();
       if (begin) begin();
       else this.#turns--;
@@ -71,7 +71,7 @@ export class ArchiveShelf {
     const index = await this.#gate.mediaIndex(content);
     if (!index) return null;
     const kept = this.#kept.peek(content.id);
-    // The gate gives the same index as long as it keeps it: what was made of it is still right.
+    // The gate returns the identical index while it caches it; everything derived from it is then still valid.
     const media = kept?.media.index === index ? kept.media : await this.#make(content, index);
     const keepMs = index.isGrowing ? KEEP_GROWING_MS : KEEP_MS;
     this.#kept.set(content.id, { media, until: this.#clock.monotonic() + keepMs });

@@ -8,21 +8,21 @@ export interface Placed extends FragmentEdit {
   readonly segment: StoredSegment;
 }
 
-/** The sound of one fragment, cut a little before the pictures. */
+/** The audio of one piece. Audio is cut slightly ahead of the video. */
 export interface Sound {
   readonly own: Placed;
   readonly timescale: number;
-  /** Its last frames stand in the next piece: those that end behind this, in the file's time. */
+  /** Frames that end after this time of the file are moved to the next piece. */
   untilTicks: number | null;
-  /** The piece before, whose last frames stand here. */
+  /** The previous piece, whose last frames are moved here. */
   readonly before: Sound | null;
 }
 
-/** A piece of the file: a segment of the pictures with its sound, or of one track alone. */
+/** A piece of the file: a video segment with its audio, or a segment of a single track. */
 export interface Piece {
   readonly first: Placed;
   readonly sound: Sound | null;
-  /** Where it stands behind the head. */
+  /** Offset after the head. */
   readonly at: number;
   readonly bytes: number;
 }
@@ -35,26 +35,26 @@ interface TrackState {
   endTicks: number;
 }
 
-/** The timeline leaps at a restart of the server, and misses what could not be kept; a file of that is played by nobody. */
+/** Longer gaps of the timeline, from a server restart or lost media, are removed from the file. */
 const LONGEST_HOLE_SECONDS = 1;
-/** A segment holds fewer: parts of a third of a second, and at most 4,000 samples. */
+/** More than any segment has: parts of a third of a second, and at most 4,000 samples. */
 const MAX_FRAGMENTS_PER_SEGMENT = 4096;
-/** Sound beside pictures is read whole before them; more of it than this stands behind them. */
+/** Audio next to video is read completely before it; a larger amount is written after the video as a separate piece. */
 const MAX_SOUND_BYTES = 256 * 1024;
-/** Sound begins so much before the picture of its piece: that picture may be decoded earlier than it is shown. */
+/** How much earlier audio starts than the picture of its piece, since a picture may be decoded before it is shown. */
 const SOUND_AHEAD_SECONDS = 0.1;
-/** So much of a segment's sound stays where it is; a piece without any would be no fragment. */
+/** Minimum audio that stays in its piece; a piece without audio would be no fragment. */
 const MIN_SOUND_SECONDS = 0.25;
-/** For frames that are larger than others of their segment. */
+/** Reserve for frames larger than the average of their segment. */
 const SPARE_BYTES = 1024;
 
-/** Where everything stands behind the head. The first track leads: what it has no row for is not in the file. */
+/** The layout of the file after the head. The first track leads: segments it does not have are not in the file. */
 export class Mp4Layout {
   readonly pieces: Piece[] = [];
   bytes = 0;
   readonly #tracks: readonly TrackState[];
   readonly #segmentBytes: number[] = [];
-  /** In the timescale of the track that leads, as everything without a track's name. */
+  /** In the timescale of the leading track, like all values without a track's name. */
   #leftOutTicks = 0;
   #endTicks = 0;
 
@@ -64,12 +64,12 @@ export class Mp4Layout {
 
   add(leading: StoredSegment): void {
     const [lead, other] = this.#tracks;
-    // Sound goes on where there is no picture, but not where there is one of another codec, which the file cannot hold.
+    // Audio continues where there is no picture, but not next to pictures of another codec, which the file cannot contain.
     if (!lead || (!leading.gap && !lead.track.holds(leading))) return;
     const { timescale } = lead.track;
     const holeTicks = leading.startTicks - this.#endTicks;
     const longest = LONGEST_HOLE_SECONDS * timescale;
-    // The first picture is decoded before it is shown, and no decoding time can be negative.
+    // The first picture is decoded before it is shown, and decode times cannot be negative.
     const kept = this.pieces.length === 0 ? longest : 0;
     const leftOut = this.#leftOutTicks + (holeTicks > longest ? holeTicks - kept : 0);
     const first = this.#place(lead, leading.msn, leftOut / timescale);
@@ -112,7 +112,7 @@ export class Mp4Layout {
     this.bytes += bytes;
   }
 
-  /** A track's segment of that number; null where the file has none. */
+  /** A track's segment with this number; null if the file does not have it. */
   #place(state: TrackState, msn: number, leftOutSeconds: number): Placed | null {
     const { track } = state;
     const segment = nextOf(state, msn);
@@ -144,12 +144,12 @@ export function bytesOf({ segment, prefix }: Placed): number {
   return segment.length + prefix.byteLength;
 }
 
-/** The bytes that a piece keeps free for the last frames of the piece before. */
+/** Bytes that a piece reserves for the last frames of the previous piece. */
 export function roomBehind({ length, durationTicks }: StoredSegment, timescale: number): number {
   return SPARE_BYTES + Math.ceil((1.5 * length * SOUND_AHEAD_SECONDS * timescale) / durationTicks);
 }
 
-/** Of that number; both lists are in their order. */
+/** The segment with this number. Both lists are sorted. */
 function nextOf(state: TrackState, msn: number): StoredSegment | undefined {
   const { segments } = state.track.stored;
   while ((segments[state.next]?.msn ?? msn) < msn) state.next++;

@@ -2,7 +2,7 @@ import { buffer } from "node:stream/consumers";
 import { type FragmentSample, readSamples, writeAudioFragment } from "@weir/formats/mp4";
 import { type Placed, roomBehind, type Sound } from "./mp4-layout.ts";
 
-/** The most bytes that a frame has beside its data. */
+/** Maximum overhead per frame. */
 const ROW_BYTES = 8;
 
 interface Frames {
@@ -10,7 +10,7 @@ interface Frames {
   readonly frames: readonly FragmentSample[];
 }
 
-/** Reads the sound of pieces one after another: each segment of it once, though its last frames stand in the piece behind. */
+/** Reads the audio of consecutive pieces, each segment only once although its last frames are in the next piece. */
 export class SoundReader {
   readonly #read: (placed: Placed) => AsyncIterable<Uint8Array>;
   #last: Frames | null = null;
@@ -19,7 +19,7 @@ export class SoundReader {
     this.#read = read;
   }
 
-  /** As one fragment. */
+  /** The audio of a piece as one fragment. */
   async read(sound: Sound): Promise<Uint8Array> {
     const { own, before } = sound;
     const carried = before ? late(await this.#framesOf(before.own), before) : [];
@@ -36,7 +36,7 @@ export class SoundReader {
   }
 }
 
-/** The frames that stand in the next piece; none where it has no room for them. */
+/** The frames moved to the next piece; none if they do not fit there. */
 function late(frames: readonly FragmentSample[], { own, untilTicks, timescale }: Sound): readonly FragmentSample[] {
   if (untilTicks === null) return [];
   const found = frames.filter(({ time, duration }) => time + duration > untilTicks);

@@ -12,21 +12,22 @@ import {
 import type { Slices } from "../../../platform/slices.ts";
 import type { StoredRendition, StoredSegment, StoredTrack } from "../../../ports/index.ts";
 
-/** The bytes of an init segment; null where it cannot be had. */
+/** Reads an init segment; null if it is missing. */
 export type ReadInit = (rendition: string, init: string) => Promise<Uint8Array | null>;
 
 const NOTHING = new Uint8Array();
 
 /**
- * A rendition as one track of an MP4, with one sample description: where the source changed its decoder configuration, the one that lasted longest.
- * Then each segment of pictures carries its own parameter sets. Sound of another configuration, and pictures of another codec, are left out.
+ * A rendition as one track of an MP4, with a single sample description. If the source changed its decoder configuration, it is the one with the
+ * longest total duration, and each video segment then carries its own parameter sets. Audio of other configurations and video of other codecs are
+ * omitted.
  */
 export class Mp4Track {
   readonly stored: StoredRendition;
   readonly id: number;
   readonly timescale: number;
   readonly #description: InitDescription;
-  /** The bytes before the first sample of a segment, by the init segment that it needs. */
+  /** The bytes before a segment's first sample, by its init segment. */
   readonly #prefixes: ReadonlyMap<string, Uint8Array>;
 
   private constructor(
@@ -45,7 +46,7 @@ export class Mp4Track {
     const [longest = "", ...others] = await longestLasting(stored, slices);
     const describe = async (init: string): Promise<InitDescription> => {
       const bytes = await read(stored.rendition, init);
-      if (!bytes) throw new Error(`the store has no ${init} of ${stored.rendition}`);
+      if (!bytes) throw new Error(`the init segment ${init} of ${stored.rendition} is missing from the store`);
       return readInit(bytes);
     };
     const description = await describe(longest);
@@ -55,12 +56,12 @@ export class Mp4Track {
       if (picture && entryType(sampleEntry) === entryType(description.sampleEntry))
         prefixes.set(init, parameterSetsOf(sampleEntry));
     }
-    // A decoder keeps the last parameter sets that it saw, so those of the longest must come again behind the others.
+    // A decoder keeps the last parameter sets it read, so segments of the main configuration must repeat theirs too.
     if (prefixes.size > 1) prefixes.set(longest, parameterSetsOf(description.sampleEntry));
     return new Mp4Track(stored, description, prefixes);
   }
 
-  /** Whether a segment's samples can stand in the track. */
+  /** Whether a segment's samples can be in this track. */
   holds({ gap, init }: StoredSegment): boolean {
     return !gap && this.#prefixes.has(init);
   }
@@ -77,7 +78,7 @@ export class Mp4Track {
   }
 }
 
-/** Names of the init segments that a rendition needs, the one that most of it needs first. */
+/** Names of the init segments of a rendition, the one with the longest total duration first. */
 async function longestLasting({ segments }: StoredRendition, slices: Slices): Promise<string[]> {
   const lasting = new Map<string, number>();
   await slices.forEach(segments, ({ gap, init, durationTicks }) => {

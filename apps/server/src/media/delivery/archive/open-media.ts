@@ -5,20 +5,20 @@ import { type Bitrates, playlistPieces } from "./archive-playlists.ts";
 import type { ReadInit } from "./mp4-track.ts";
 import { SharedText } from "./shared-text.ts";
 
-/** A small object of the store; null where it is not there. */
+/** Reads a small object of the store; null if it is missing. */
 export type ReadFile = (key: string) => Promise<Uint8Array | null>;
 
-/** A rendition of stored media, looked through once. */
+/** A rendition of stored media with values derived from its index. */
 export interface OpenRendition {
   readonly stored: StoredRendition;
-  /** Every file that may be asked for: whatever is not in here does not exist. */
+  /** All file names that exist; no other is served. */
   readonly files: ReadonlySet<string>;
   readonly bitrates: Bitrates;
-  /** Made when it is first asked for; all who ask get the same. */
+  /** Rendered on first request, and shared by all. */
   readonly playlist: () => Promise<SharedText>;
 }
 
-/** Stored media with what is made of its index, each once and for all who ask. */
+/** Stored media with everything derived from its index, each computed once and shared by all requests. */
 export class OpenMedia {
   readonly index: MediaIndex;
   readonly renditions: ReadonlyMap<string, OpenRendition>;
@@ -34,7 +34,7 @@ export class OpenMedia {
     this.#mp4s = mp4s;
   }
 
-  /** `noteMp4Size` is told whenever the MP4 is made. */
+  /** `noteMp4Size` is called whenever the MP4 is laid out. */
   static async open(
     index: MediaIndex,
     readFile: ReadFile,
@@ -55,7 +55,7 @@ export class OpenMedia {
     return new OpenMedia(index, renditions, new Map(index.mp4s ? named : [["source", onceFor(source)]]));
   }
 
-  /** Made when it is first asked for; null where there is none of that name. */
+  /** Laid out on first request; null if there is none of that name. */
   async mp4(name: string): Promise<ArchiveMp4 | null> {
     return (await this.#mp4s.get(name)?.()) ?? null;
   }
@@ -73,7 +73,7 @@ async function lookThrough(stored: StoredRendition, read: ReadInit, slices: Slic
   const { track, segments } = stored;
   const [inits, files] = [new Set<string>(), new Set<string>()];
   let [bits, ticks, peak, longestTicks] = [0, 0, 1, 0];
-  // What an earlier version recorded does not say.
+  // Recordings of earlier versions lack `isIndependent`.
   let areIndependent = true;
   await slices.forEach(segments, ({ gap, init, span, length, durationTicks, isIndependent = false }) => {
     longestTicks = Math.max(longestTicks, durationTicks);
@@ -101,8 +101,8 @@ async function lookThrough(stored: StoredRendition, read: ReadInit, slices: Slic
 }
 
 /**
- * Where there are several: FFmpeg asks a kept connection for the next init segment by the range of the media segment before, unless the playlist gives one, and then waits
- * for more bytes than there are until the connection is closed.
+ * The lengths of the init segments if there are several. Unless the playlist gives a byte range, FFmpeg requests the next init segment on a
+ * kept-alive connection with the range of the previous media segment, and then waits for bytes that do not exist until the connection is closed.
  */
 async function lengthsOf(
   inits: ReadonlySet<string>,
@@ -117,7 +117,7 @@ async function lengthsOf(
   return lengths;
 }
 
-/** The same value for all; what failed is tried again by who asks next. */
+/** Caches a successful result. After a failure the next caller tries again. */
 function onceFor<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | null = null;
   return () => {

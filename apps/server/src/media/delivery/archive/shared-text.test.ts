@@ -6,7 +6,7 @@ import { codingFor, SharedText } from "./shared-text.ts";
 
 const pieces = Array.from({ length: 5_000 }, (_, n) => `segment ${n} of a long list\n`);
 
-test("a text is rendered once and coded once, however many ask, and each coding has an ETag of its own", async () => {
+test("a text is rendered once and compressed once per coding, and each coding has its own ETag", async () => {
   const text = await SharedText.render(new Slices(new ManualClock()), pieces);
   const [plain, br, gzip] = await Promise.all([text.in(null), text.in("br"), text.in("gzip")]);
   expect(Buffer.from(plain.bytes).toString()).toBe(pieces.join(""));
@@ -16,7 +16,7 @@ test("a text is rendered once and coded once, however many ask, and each coding 
   expect((await text.in("br")).bytes).toBe(br.bytes);
 });
 
-test("the ETag is the text's: the same for the same text", async () => {
+test("the same text has the same ETag", async () => {
   const etagOf = async (text: readonly string[]) =>
     (await (await SharedText.render(new Slices(new ManualClock()), text)).in(null)).etag;
   expect(await etagOf(pieces)).toBe(await etagOf([pieces.join("")]));
@@ -31,6 +31,6 @@ test.each([
   ["br ;q=0.5", "br"],
   ["identity", null],
   ["gzip;q=0.0", null],
-])("who accepts %j gets %j", (header, coding) => {
+])("a client that accepts %j gets %j", (header, coding) => {
   expect(codingFor(header)).toBe(coding);
 });

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Slices } from "../../../platform/slices.ts";
 
-/** How a text is sent; `null` for as it is. */
+/** Content coding; `null` for none. */
 export type Coding = "br" | "gzip" | null;
 
 export interface CodedText {
@@ -13,10 +13,10 @@ export interface CodedText {
 }
 
 const PIECE = 64 * 1024;
-/** Some 50 ms for a playlist of 12 hours, in a thread of its own. */
+/** About 50 ms for a playlist of 12 hours, in a worker thread. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-/** A text of ASCII characters that many ask for: rendered once, compressed once for each coding, off the event loop, and sent from the same bytes. */
+/** ASCII text that many clients request: rendered once, compressed once per coding off the event loop, and always sent from the same bytes. */
 export class SharedText {
   readonly #bytes: Uint8Array;
   readonly #hash: string;
@@ -61,7 +61,7 @@ export class SharedText {
 
 const REFUSED = /;\s*q=0(?:\.0*)?\s*$/;
 
-/** The shorter of the codings that a client takes (RFC 9110 12.5.3). */
+/** The best content coding that a client accepts (RFC 9110 12.5.3). */
 export function codingFor(acceptEncoding: string | undefined): Coding {
   if (!acceptEncoding) return null;
   const accepted = new Set(

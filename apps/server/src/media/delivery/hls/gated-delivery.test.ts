@@ -21,7 +21,7 @@ async function broadcast(seconds = 5, record = false) {
   return publication;
 }
 
-/** A recording as long as one of these tests needs. */
+/** A short recording. */
 async function recorded(): Promise<void> {
   const publication = await broadcast(5, true);
   publication.end("clean-stop", "FCUnpublish");
@@ -31,7 +31,7 @@ async function recorded(): Promise<void> {
 const status = async (path: string, headers: Record<string, string> = {}) =>
   (await rig.fetch(path, { headers })).status;
 
-/** As it is written, where `fetch` would tidy it up. */
+/** Sends the URL unchanged; `fetch` would normalize it. */
 function rawStatus(path: string, headers: readonly string[] = []): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const { hostname, port, host } = new URL(rig.url("/"));
@@ -43,7 +43,7 @@ function rawStatus(path: string, headers: readonly string[] = []): Promise<numbe
   });
 }
 
-/** Init segments are read: the head of an MP4 is made of them. */
+/** Init segments are readable, because the head of an MP4 is made from them. */
 function neverReadSpans(): void {
   const read = rig.store.read.bind(rig.store);
   vi.spyOn(rig.store, "read").mockImplementation(async (key) =>
@@ -52,7 +52,7 @@ function neverReadSpans(): void {
 }
 
 describe("gated content", () => {
-  test("66: its playlists lead to everything else by the addresses alone; those without the token are refused", async () => {
+  test("66: URLs in its playlists suffice for everything else; URLs without the token are refused", async () => {
     await broadcast();
     const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     const playlist = await rig.text(`${source}/index.m3u8`);
@@ -64,7 +64,7 @@ describe("gated content", () => {
     expect(rig.playbackGate.opened.filter(({ tokens }) => tokens.length > 0).length).toBe(1);
   });
 
-  test("one body serves all: media playlists do not differ between two viewers, nor from a public one's", async () => {
+  test("media playlists are identical for all viewers, gated or public", async () => {
     await broadcast();
     const [one, other] = [
       await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`),
@@ -100,7 +100,7 @@ describe("gated content", () => {
     },
   );
 
-  test("its session goes on with one look-up per request, and is asked about again in the background", async () => {
+  test("its session costs one look-up per request, and is re-validated in the background", async () => {
     await broadcast();
     const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     await Promise.all(Array.from({ length: 20 }, () => rig.bytes(`${source}/1.m4s`)));
@@ -110,13 +110,13 @@ describe("gated content", () => {
       release = resolve;
     });
     rig.clock.advance(5001);
-    // The answer is late, the segments are not.
+    // The decision is late, the segments are not.
     for (let i = 0; i < 5; i++) expect(await status(`${source}/1.m4s`)).toBe(200);
     expect(rig.playbackGate.rechecked.length).toBe(1);
     release();
   });
 
-  test("67: a token is good for its own playback id and session alone, as it is", async () => {
+  test("67: a token is valid only unchanged, for its own playback id and session", async () => {
     await recorded();
     const live = await rig.sourceOf(`${RECORDING}/index.m3u8?jwt=good`);
     expect(await status(`${live}/index.m3u8`)).toBe(200);
@@ -136,7 +136,7 @@ describe("gated content", () => {
     expect(await status(`${source}/1.m4s`)).toBe(401);
   });
 
-  test("67: a withdrawn session is refused from then on, by its token and by its headers", async () => {
+  test("67: a withdrawn session stays refused, by its token and by its headers", async () => {
     await broadcast();
     const headers = { "service-jwt": "good" };
     const source = await rig.sourceOf(`${LIVE}/index.m3u8`, headers);
@@ -154,7 +154,7 @@ describe("gated content", () => {
     expect(await status(`${LIVE}/index.m3u8`, headers)).toBe(200);
   });
 
-  test("72: who watches when it becomes gated is refused, also without being told of the change", async () => {
+  test("72: viewers of content that becomes gated are refused, even without a change notification", async () => {
     await broadcast();
     rig.playbackGate.policy = "public";
     rig.plane.accessChanged("all");
@@ -165,7 +165,7 @@ describe("gated content", () => {
     expect(await status(`${source}/1.m4s`)).toBe(401);
   });
 
-  test("72: a key that is gone is noticed while watching, also without being told of it", async () => {
+  test("72: a deleted key is noticed while watching, even without a notification", async () => {
     await broadcast();
     const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     rig.playbackGate.allowed.clear();
@@ -174,7 +174,7 @@ describe("gated content", () => {
     expect(rig.playbackGate.rechecked.length).toBe(1);
   });
 
-  test("an old session waits for the gate's answer", async () => {
+  test("an old session waits for the gate's decision", async () => {
     await broadcast();
     const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     rig.playbackGate.allowed.clear();
@@ -182,7 +182,7 @@ describe("gated content", () => {
     expect(await status(`${source}/1.m4s`)).toBe(401);
   });
 
-  test("an answer to a question from before a change does not stand", async () => {
+  test("a decision requested before a change is not valid", async () => {
     await broadcast();
     const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     let release = (): void => {};
@@ -199,7 +199,7 @@ describe("gated content", () => {
     await until(async () => (await status(`${source}/1.m4s`)) === 401, "a refusal");
   });
 
-  test("a session goes on from its token after a restart", async () => {
+  test("a session is restored from its token after a restart", async () => {
     await recorded();
     const source = await rig.sourceOf(`${RECORDING}/index.m3u8?jwt=good`);
     await rig.restart();
@@ -212,7 +212,7 @@ describe("gated content", () => {
     expect(await status(`${source}/index.m3u8`)).toBe(401);
   });
 
-  test("a session that cannot be confirmed is refused for now, one about which the gate cannot be asked waits; both go on later", async () => {
+  test("an unconfirmed session is refused for now, one without a gate waits; both continue later", async () => {
     await recorded();
     rig.playbackGate.policy = "webhook";
     const source = await rig.sourceOf(`${RECORDING}/index.m3u8?accessKey=good`);
@@ -225,7 +225,7 @@ describe("gated content", () => {
     expect(await status(`${source}/index.m3u8`)).toBe(200);
     rig.playbackGate.unknown = "unconfirmed";
     rig.clock.advance(5001);
-    // While the answer is stale the gate is asked in the background.
+    // While the decision is stale the gate is asked in the background.
     expect(await status(`${source}/index.m3u8`)).toBe(200);
     rig.clock.advance(10_000);
     expect(await status(`${source}/index.m3u8`)).toBe(401);
@@ -235,12 +235,12 @@ describe("gated content", () => {
     expect([away.status, away.headers.get("retry-after")]).toEqual([503, "2"]);
   });
 
-  test("that is offline says so to who may watch it, and to nobody else", async () => {
+  test("that is offline is reported as such only to viewers with access", async () => {
     expect(await rig.text(`${LIVE}/index.m3u8?jwt=good`)).toContain("#EXT-X-ERROR: Stream is offline");
     expect(await rig.text(`${LIVE}/index.m3u8?jwt=bad`)).toContain(DENIED);
   });
 
-  test("73: an MP4 asks once from its beginning, and its other ranges go on with that", async () => {
+  test("73: an MP4 is authorized once at its start, and other ranges follow", async () => {
     await recorded();
     const mp4 = `${RECORDING}/staticsource.mp4`;
     expect(await status(mp4)).toBe(401);
@@ -259,7 +259,7 @@ describe("gated content", () => {
     async (policy) => {
       await recorded();
       rig.playbackGate.policy = policy;
-      // The store takes for ever, so the answer cannot end by itself.
+      // The store never finishes, so the response cannot end by itself.
       neverReadSpans();
       const answer = await rig.fetch(`${RECORDING}/staticsource.mp4?jwt=good`);
       expect(answer.status).toBe(200);
@@ -278,19 +278,22 @@ describe("gated content", () => {
     },
   );
 
-  test.each(["away", "unconfirmed"] as const)("73: an MP4 that runs is cut when the gate is %s", async (unknown) => {
-    await recorded();
-    rig.playbackGate.policy = "webhook";
-    neverReadSpans();
-    const answer = await rig.fetch(`${RECORDING}/staticsource.mp4?accessKey=good`);
-    const cut = expect(answer.arrayBuffer()).rejects.toThrow();
-    rig.playbackGate.unknown = unknown;
-    rig.plane.accessChanged("all");
-    rig.clock.advance(4000);
-    await cut;
-  });
+  test.each(["away", "unconfirmed"] as const)(
+    "73: a running MP4 response is cut when the gate is %s",
+    async (unknown) => {
+      await recorded();
+      rig.playbackGate.policy = "webhook";
+      neverReadSpans();
+      const answer = await rig.fetch(`${RECORDING}/staticsource.mp4?accessKey=good`);
+      const cut = expect(answer.arrayBuffer()).rejects.toThrow();
+      rig.playbackGate.unknown = unknown;
+      rig.plane.accessChanged("all");
+      rig.clock.advance(4000);
+      await cut;
+    },
+  );
 
-  test("73: an MP4 that runs is cut also for a client that is denied too often to ask for anything else", async () => {
+  test("73: a running MP4 response is also cut for a rate-limited client", async () => {
     await recorded();
     rig.playbackGate.policy = "public";
     neverReadSpans();
@@ -304,7 +307,7 @@ describe("gated content", () => {
     await cut;
   });
 
-  test("74: unknown ids, ids of others and wrong credentials are one and the same answer", async () => {
+  test("74: unknown ids, ids of others and wrong credentials get the same response", async () => {
     const answers = [];
     for (const path of ["playstream1/index.m3u8?jwt=bad", "unknownid1/index.m3u8?jwt=bad", "playstream1/index.m3u8"]) {
       const answer = await rig.fetch(`/hls/${path}`);
@@ -327,13 +330,13 @@ describe("gated content", () => {
     },
   );
 
-  test("65: the gate hears of values that differ", async () => {
+  test("65: the gate gets different values of a credential", async () => {
     await broadcast(1);
     expect(await status(`${LIVE}/index.m3u8?jwt=good`, { "service-jwt": "other" })).toBe(401);
     expect(rig.playbackGate.opened[0]?.tokens).toEqual(["good", "other"]);
   });
 
-  test("68: who asks is told without credentials, and what is answered names no referrer", async () => {
+  test("68: viewer details have no credentials, and responses forbid referrers", async () => {
     await broadcast();
     const headers = { origin: "https://site.test", referer: "https://site.test/page", "user-agent": "player" };
     const answer = await rig.fetch(`${LIVE}/index.m3u8?jwt=good`, {
@@ -352,7 +355,7 @@ describe("gated content", () => {
     });
   });
 
-  test("81: answers never allow credentials, whatever the origin", async () => {
+  test("81: responses never allow credentials, whatever the origin", async () => {
     await broadcast();
     for (const origin of ["null", "https://evil-example.com", "https://site.test"]) {
       for (const method of ["GET", "OPTIONS"]) {
@@ -368,7 +371,7 @@ describe("gated content", () => {
       expect(allowed).toContain(name);
   });
 
-  test("81: an answer for one origin is none for another, also of public content", async () => {
+  test("81: a decision for one origin does not apply to another, even for public content", async () => {
     await broadcast();
     rig.playbackGate.policy = "public";
     rig.playbackGate.origins = ["https://example.com"];
@@ -386,7 +389,7 @@ describe("gated content", () => {
     expect([own.status, own.headers.get("cache-control")]).toEqual([200, expect.stringMatching(/^private/)]);
   });
 
-  test("82: a cache may keep what the address alone admits to, and nothing that headers admitted to", async () => {
+  test("82: caches may store responses admitted by the URL alone, not those admitted by headers", async () => {
     await broadcast();
     const cacheOf = async (path: string, headers: Record<string, string> = {}) =>
       (await rig.fetch(path, { headers })).headers.get("cache-control");
@@ -407,7 +410,7 @@ describe("an edge's question", () => {
     return { status: answer.status, cache: answer.headers.get("cache-control"), body: await answer.text() };
   };
 
-  test("is answered with 204 for a while where the address may be had, else with 401", async () => {
+  test("is answered with a short-lived 204 if the URL is allowed, else with 401", async () => {
     await broadcast();
     const source = await rig.sourceOf(`${LIVE}/index.m3u8?jwt=good`);
     const bare = source.replace(/\/s\/[^/]+/, "/s/-");
@@ -468,7 +471,7 @@ describe("an edge's question", () => {
     },
   );
 
-  test("with two addresses is answered with 404: one of them is the viewer's own", async () => {
+  test("with two URLs is answered with 404, because one was set by the viewer", async () => {
     await broadcast();
     rig.playbackGate.policy = "public";
     const about = (...uris: string[]) =>
@@ -482,7 +485,7 @@ describe("an edge's question", () => {
     expect(await about()).toBe(404);
   });
 
-  test("about a recording's files is answered as its viewer is", async () => {
+  test("about a recording's files is answered like the viewer's own request", async () => {
     await recorded();
     const source = await rig.sourceOf(`${RECORDING}/index.m3u8?jwt=good`);
     const [span] = /\d+-\d+\.m4s/.exec(await rig.text(`${source}/index.m3u8`)) ?? [];
@@ -491,7 +494,7 @@ describe("an edge's question", () => {
     expect((await ask(source.replace(/\/s\/[^/]+/, "/s/-").concat(`/${span}`))).status).toBe(401);
   });
 
-  test("about a stream that is offline is no playlist", async () => {
+  test("about an offline stream is not answered with a playlist", async () => {
     expect(await ask(`${LIVE}/index.m3u8`, { "service-jwt": "good" })).toMatchObject({ status: 204, body: "" });
   });
 });

@@ -19,7 +19,7 @@ async function broadcast(seconds: number) {
   return publication;
 }
 
-/** A request whose path is sent exactly as written. */
+/** Sends the path unchanged. */
 function raw(
   path: string,
   headers: Record<string, string> = {},
@@ -52,7 +52,7 @@ describe("a live stream", () => {
     expect(await rig.text(`/asset${SOURCE}/index.m3u8`)).toContain("#EXT-X-MAP");
   });
 
-  test("serves a segment as exactly the bytes of its parts, and names that cannot change for ever", async () => {
+  test("serves a segment as exactly the bytes of its parts, and immutable files with endless caching", async () => {
     await broadcast(5);
     const parts = await Promise.all([0, 1, 2, 3, 4, 5].map((part) => rig.bytes(`${SOURCE}/1.${part}.m4s`)));
     const segment = await rig.fetch(`${SOURCE}/1.m4s`);
@@ -64,7 +64,7 @@ describe("a live stream", () => {
     expect((await rig.fetch(`${AUDIO}/${init}`)).headers.get("content-type")).toBe("audio/mp4");
   });
 
-  test("77: answers one range of a segment, and says 416 where there is none", async () => {
+  test("77: serves one range of a segment, and 416 for an unsatisfiable one", async () => {
     await broadcast(5);
     const whole = await rig.bytes(`${SOURCE}/1.m4s`);
     const middle = await rig.fetch(`${SOURCE}/1.m4s`, { headers: { range: "bytes=500-2499" } });
@@ -79,7 +79,7 @@ describe("a live stream", () => {
     expect(await status(`bytes=${Array.from({ length: 1000 }, (_, i) => `${i}-${i}`).join(",")}`)).toBe(200);
   });
 
-  test("makes a blocking request wait for its part and for nothing else", async () => {
+  test("holds a blocking request until its part, and no longer", async () => {
     const publication = await broadcast(3);
     let answered = false;
     const blocked = rig.text(`${SOURCE}/index.m3u8?_HLS_msn=2&_HLS_part=4`).then((text) => {
@@ -92,7 +92,7 @@ describe("a live stream", () => {
     expect(await blocked).toContain('URI="2.4.m4s"');
   });
 
-  test("makes a request for the hinted part wait until it is there", async () => {
+  test("holds a request for the hinted part until it exists", async () => {
     const publication = await broadcast(3);
     const hint = /PRELOAD-HINT:TYPE=PART,URI="([^"]+)"/.exec(await rig.text(`${SOURCE}/index.m3u8`))?.[1];
     const part = rig.bytes(`${SOURCE}/${hint}`);
@@ -100,7 +100,7 @@ describe("a live stream", () => {
     expect((await part).subarray(4, 8).toString()).toBe("moof");
   });
 
-  test("answers a blocked request with the list as it is after three target durations", async () => {
+  test("answers a blocking request with the current list after three target durations", async () => {
     await broadcast(3);
     const blocked = rig.text(`${SOURCE}/index.m3u8?_HLS_msn=3`);
     await rig.text(`${SOURCE}/index.m3u8`);
@@ -108,7 +108,7 @@ describe("a live stream", () => {
     expect(await blocked).toContain("1.m4s");
   });
 
-  test("an edge may keep the answer to a blocked request for those who wait for the same, a player may not", async () => {
+  test("an edge may cache the response to a blocking request, a player may not", async () => {
     await broadcast(3);
     const caching = async (query: string) =>
       (await rig.fetch(`${SOURCE}/index.m3u8${query}`)).headers.get("cache-control");
@@ -116,7 +116,7 @@ describe("a live stream", () => {
     expect(await caching("")).toBe("public, max-age=0, must-revalidate");
   });
 
-  test("answers five hundred blocked requests with one and the same list", async () => {
+  test("answers five hundred blocking requests with the same list", async () => {
     const publication = await broadcast(3);
     const blocked = Array.from({ length: 500 }, () => rig.text(`${SOURCE}/index.m3u8?_HLS_msn=2&_HLS_part=3`));
     await rig.text(`${SOURCE}/index.m3u8`);
@@ -152,7 +152,7 @@ describe("a live stream", () => {
     },
   );
 
-  test.each(["source", "audio"])("first answers a player that joins when a segment of %s is there", async (name) => {
+  test.each(["source", "audio"])("answers a joining player once a segment of %s is complete", async (name) => {
     const publication = await broadcast(1.5);
     const playlist = `${LIVE}/s/-/session-1/${name}/index.m3u8`;
     const joined = rig.text(playlist);
@@ -161,7 +161,7 @@ describe("a live stream", () => {
     expect(await joined).toContain("\n1.m4s");
   });
 
-  test("gives a player that joins what it has where no segment comes within its target duration and a second", async () => {
+  test("gives a joining player the current list if no segment completes within a target duration and a second", async () => {
     await broadcast(1.5);
     const joined = rig.text(`${SOURCE}/index.m3u8`);
     await expect.poll(() => rig.plane.figures.waitingRequests).toBe(1);
@@ -169,7 +169,7 @@ describe("a live stream", () => {
     expect(await joined).toMatch(/EXT-X-PART:/);
   });
 
-  test("lists no gap before the first segment, where every player's first list had that segment", async () => {
+  test("lists no gap before the first segment if every player's first playlist contained it", async () => {
     const publication = await broadcast(1.5);
     const joined = rig.text(`${SOURCE}/index.m3u8`);
     await rig.send(publication, { seconds: 1, clockAt: 1.5 });
@@ -179,7 +179,7 @@ describe("a live stream", () => {
     }
   });
 
-  test("lists what the first answer had until two segments are there, and a player that takes a gap for a segment gets an empty box", async () => {
+  test("keeps the leading gap listed until two segments exist, and serves it as an empty box", async () => {
     const publication = await broadcast(1.5);
     const listed = async (query = "") =>
       [...(await rig.text(`${SOURCE}/index.m3u8${query}`)).matchAll(/^\d+\.m4s$/gm)].map(String);
@@ -192,13 +192,13 @@ describe("a live stream", () => {
     expect([gap.status, await gap.text()]).toEqual([200, "\0\0\0\x08free"]);
   });
 
-  test("that has no session says so in the words that players read", async () => {
+  test("without a session is reported with the phrase that players recognize", async () => {
     const answer = await rig.fetch(`${LIVE}/index.m3u8`);
     expect(answer.status).toBe(200);
     expect(await answer.text()).toBe("#EXTM3U\n#EXT-X-ERROR: Stream is offline\n#EXT-X-ENDLIST\n");
   });
 
-  test("asks the gate once for all the requests of a moment, and again after five seconds", async () => {
+  test("asks the gate once for concurrent requests, and again after five seconds", async () => {
     await broadcast(3);
     await Promise.all(Array.from({ length: 50 }, () => rig.text(`${SOURCE}/index.m3u8`)));
     expect(rig.playbackGate.opened.length).toBe(1);
@@ -208,8 +208,8 @@ describe("a live stream", () => {
   });
 });
 
-describe("what may not be had", () => {
-  test("a client that was denied 600 times in a minute gets 429 and when to try again, others their answers", async () => {
+describe("refused requests", () => {
+  test("a client denied 600 times in a minute gets 429 with Retry-After; others are not affected", async () => {
     const from = (client: string) => ({ headers: { "x-forwarded-for": client } });
     for (let i = 0; i < 650; i++) await rig.bytes(`/hls/unknown${i}/index.m3u8`, from("203.0.113.66"));
     const answer = await rig.fetch("/hls/unknown/index.m3u8", from("203.0.113.66"));
@@ -221,7 +221,7 @@ describe("what may not be had", () => {
     expect((await rig.fetch("/hls/unknown/index.m3u8", from("203.0.113.7"))).status).toBe(401);
   });
 
-  test("a deleted recording is 404, and 401 to an edge, which takes anything else for a fault", async () => {
+  test("a deleted recording is 404, and 401 to an edge, which treats other statuses as errors", async () => {
     rig.playbackGate.gone.add("recording1");
     for (const file of ["index.m3u8", "staticsource.mp4", "s/-/session-1/source/index.m3u8"]) {
       const address = `/asset/hls/recording1/${file}`;
@@ -231,7 +231,7 @@ describe("what may not be had", () => {
     }
   });
 
-  test("an unknown id and a gated one are the same 401, on every kind of address", async () => {
+  test("an unknown id and a gated one get the same 401, on every kind of URL", async () => {
     for (const path of [
       "index.m3u8",
       "s/-/session-1/source/index.m3u8",
@@ -280,7 +280,7 @@ describe("a recording", () => {
     await until(() => rig.facts.of("span-sealed").length === 2, "both spans");
   }
 
-  test("plays from byte ranges of its spans, with the very media that were live in one fragment", async () => {
+  test("plays from byte ranges of its spans, with exactly the live media in one fragment", async () => {
     rig.publishGate.nextStart = { sessionId: "session-1", record: true };
     const publication = await broadcast(7);
     const live = await rig.bytes(`${SOURCE}/2.m4s`);
@@ -292,7 +292,7 @@ describe("a recording", () => {
     expect(playlist.match(/#EXTINF:/g)?.length).toBe(4);
     const [, length, offset, span] = /2\.00000,\n#EXT-X-BYTERANGE:(\d+)@([1-9]\d*)\n(\S+)/.exec(playlist) ?? [];
     const range = `bytes=${offset}-${Number(offset) + Number(length) - 1}`;
-    // Only the index is asked for a span's size: an object store may be far away.
+    // A span's size comes from the index only, because the object store may be remote.
     const size = vi.spyOn(rig.store, "size");
     const stored = await rig.bytes(`/asset/hls/recording1/s/-/session-1/source/${span}`, { headers: { range } });
     expect(size).not.toHaveBeenCalled();
@@ -300,7 +300,7 @@ describe("a recording", () => {
     expect(Buffer.concat(boxes(stored, "mdat")).equals(Buffer.concat(boxes(live, "mdat")))).toBe(true);
   });
 
-  test("is one MP4 with both tracks, an index and every range of itself", async () => {
+  test("is one MP4 with both tracks, an index, and any range", async () => {
     await record(5);
     const whole = await rig.bytes("/asset/hls/recording1/staticsource.mp4");
     const boxes: string[] = [];
@@ -321,7 +321,7 @@ describe("a recording", () => {
     }
   });
 
-  test("has an MP4 whose size is known before anybody asks for it", async () => {
+  test("has an MP4 whose size is known before it is requested", async () => {
     await record(3);
     rig.plane.measureRecording({ kind: "recording", id: "session-1", projectId: "project-1" });
     const size = () => rig.playbackGate.mp4Sizes.get("session-1");
@@ -329,7 +329,7 @@ describe("a recording", () => {
     expect(size()).toBe((await rig.bytes("/asset/hls/recording1/staticsource.mp4")).length);
   });
 
-  test("has ETags: what a client has is not sent again, and a range of another content is not sent at all", async () => {
+  test("has ETags: cached content is not sent again, and no range of changed content is sent", async () => {
     await record(3);
     const folder = "/asset/hls/recording1/s/-/session-1/source";
     const span = /^\d+-\d+\.m4s$/m.exec(await rig.text(`${folder}/index.m3u8`))?.[0];
@@ -344,7 +344,7 @@ describe("a recording", () => {
     }
   });
 
-  test("has playlists that are compressed for those who take it, and say so to caches", async () => {
+  test("has playlists that are compressed if accepted, with Vary", async () => {
     await record(3);
     const path = "/asset/hls/recording1/s/-/session-1/source/index.m3u8";
     const texts = new Set<string>();
@@ -356,9 +356,9 @@ describe("a recording", () => {
     expect([...texts]).toEqual([expect.stringContaining("#EXT-X-ENDLIST")]);
   });
 
-  test("is read by no more than one answer for each place, and the place is free when the client has left", async () => {
+  test("is read by no more responses than slots, and a client that leaves frees its slot", async () => {
     await record(3);
-    // Its head is made of init segments.
+    // Its head is made from init segments.
     await rig.bytes("/asset/hls/recording1/staticsource.mp4");
     const reads = vi.spyOn(rig.store, "read").mockImplementation(async () => new PassThrough());
     const clients = await Promise.all(
@@ -376,7 +376,7 @@ describe("a recording", () => {
     for (const client of clients) client.abort();
   });
 
-  test("that a killed process left in its spool is sealed at the next start, less the open segment", async () => {
+  test("in the spool of a killed process is sealed at the next start, without the open segment", async () => {
     rig.publishGate.nextStart = { sessionId: "session-1", record: true };
     await broadcast(7);
     await until(() => rig.facts.of("segment-closed").length === 3, "three recorded segments");
@@ -389,7 +389,7 @@ describe("a recording", () => {
     expect(mp4.includes("moof")).toBe(true);
   });
 
-  test("is not found by names that are not its own", async () => {
+  test("is not found by other names", async () => {
     await record(3);
     for (const name of ["nope.m4s", "init-00000000.mp4", "journal.jsonl"]) {
       expect((await rig.fetch(`/asset/hls/recording1/s/-/session-1/source/${name}`)).status).toBe(404);

@@ -30,12 +30,12 @@ import type { LiveSources } from "./live-source.ts";
 import { accessRequestOf, type MediaAddress, MediaAddresses, renditionAddresses } from "./media-address.ts";
 import { addressOfTrack, RecordingAddresses } from "./other-addresses.ts";
 
-/** The phrase that public players read as "not allowed" (their keyword list). */
+/** The phrase that public players recognize as "not allowed". */
 const DENIED = "Shutting down since this session is not allowed to view this stream";
-/** Where an edge asks whether it may answer a request by itself; the request's own address is in the header. */
+/** An edge asks here whether it may answer a request from its cache; the request's own URL is in the header. */
 const AUTHORIZE = "/hls/authorize";
 const ORIGINAL_URI = "x-original-uri";
-/** How long an edge may go on without asking again. */
+/** How long an edge may serve without asking again. */
 const AUTHORIZED = "private, max-age=3";
 
 export interface HlsDeliverySettings {
@@ -50,23 +50,23 @@ export interface HlsDeliverySettings {
   readonly proxies: TrustedProxies;
   readonly viewersPerClient: number;
   readonly audiences: Audiences;
-  /** Answers that may read from the store at a time. */
+  /** Concurrent responses that may read from the store. */
   readonly maxReads: number;
-  /** Where pictures are decoded. */
+  /** Processes that decode thumbnails. */
   readonly children: TranscodeChildren;
 }
 
-/** A request as its address is understood. */
+/** A parsed request. */
 interface MediaRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly url: string;
   readonly address: MediaAddress | StillAddress;
-  /** An edge asks whether its viewer may have it: the answer is 204 exactly where the viewer would get it from us. */
+  /** True for an edge's question: the response is 204 exactly if the viewer would get the content from this server. */
   readonly isQuestion: boolean;
 }
 
-/** HLS and MP4 over plain `node:http`: finds what an address means, who may have it, and hands over to live or recorded delivery. */
+/** HLS and MP4 over plain `node:http`: resolves the URL, checks access, and passes the request to live or recorded delivery. */
 export class HlsDelivery {
   readonly #log: Log;
   readonly #sources: LiveSources;
@@ -95,24 +95,24 @@ export class HlsDelivery {
     this.#stills = new StillDelivery({ ...settings, maker, previews, archive });
   }
 
-  /** Rules changed: kept answers about this playback id, or about all, are asked for again. */
+  /** Access rules changed: cached decisions about this playback id, or about all, are discarded. */
   accessChanged(playbackId: string | "all"): void {
     this.#admissions.accessChanged(playbackId);
   }
 
-  /** The same for every protocol: one viewer is counted once. */
+  /** Shared by all protocols, so that a viewer is counted once. */
   get admissions(): Pick<Admissions, "admit"> {
     return this.#admissions;
   }
 
-  /** Tell the gate how large a recording's MP4 is. */
+  /** Reports the size of a recording's MP4 to the gate. */
   measureRecording(content: StoredContent): void {
     this.#archive
       .measure(content)
-      .catch((error: unknown) => this.#log.warn({ err: error, sessionId: content.id }, "an MP4 could not be measured"));
+      .catch((error: unknown) => this.#log.warn({ err: error, sessionId: content.id }, "could not measure an MP4"));
   }
 
-  /** Requests that wait for what does not exist yet. */
+  /** Number of requests that wait for media. */
   get waiting(): number {
     return this.#live.waiting;
   }
@@ -136,7 +136,7 @@ export class HlsDelivery {
     else this.#answer(asked, admission);
   }
 
-  /** `/recordings/…`. */
+  /** Handles `/recordings/…`. */
   handleRecording(req: IncomingMessage, res: ServerResponse): void {
     if (isRead(req, res)) this.#recordings.answer(req, res).catch((error: unknown) => this.#fail(res, error));
   }
@@ -203,7 +203,7 @@ export class HlsDelivery {
   }
 
   #fail(res: ServerResponse, error: unknown): void {
-    // The pool says once that the database is away; each request that failed by it would flood the log.
+    // The pool logs once that the database is unavailable; one message per failed request would flood the log.
     this.#log[error instanceof DatabaseAway ? "debug" : "error"]({ err: error }, "a media request failed");
     if (res.headersSent) return void res.destroy();
     res.setHeader("retry-after", "2");
@@ -212,8 +212,8 @@ export class HlsDelivery {
 }
 
 /**
- * Asked last, when what was asked for exists: counts who asks. Null where nothing is to be sent: somebody new where nobody new may begin is
- * refused, and an edge, which has it or takes it from us, gets a word instead.
+ * Called last, when the requested content exists: counts the viewer. Null if no content is to be sent: a new viewer is refused when the stream is
+ * full, and an edge gets 204 instead.
  */
 function begin(asked: MediaRequest, admission: Admission): Viewing | null {
   const viewing = admission.countViewer();
@@ -228,11 +228,11 @@ function sendElsewhere(res: ServerResponse, location: string | null): void {
   else sendRedirect(res, location);
 }
 
-const NOT_NOW = '{"errors":["the content cannot be read right now, try again"]}';
+const NOT_NOW = '{"errors":["the content cannot be read right now: try again"]}';
 
-/** Unknown and gated content answer alike, and so do deleted streams, so that nobody can find out which ids exist. */
+/** Unknown, deleted and gated content get the same response, so that nobody can find out which ids exist. */
 function refuse({ res, address, isQuestion }: MediaRequest, refusal: Refusal): void {
-  // An edge takes any answer but 401 and 403 for a fault.
+  // An edge treats any status other than 401 and 403 as an error.
   if (refusal === "gone" && !isQuestion) return sendNotFound(res);
   if (refusal === "invalid-credential")
     return sendText(res, 400, "application/json", INVALID_CREDENTIAL, PERSONAL.error);
@@ -242,8 +242,7 @@ function refuse({ res, address, isQuestion }: MediaRequest, refusal: Refusal): v
   else sendText(res, 401, "application/json", `{"errors":["${DENIED}"]}`, PERSONAL.error);
 }
 
-const INVALID_CREDENTIAL =
-  '{"errors":["the token or access key has characters that cannot be passed on: give visible characters in UTF-8"]}';
+const INVALID_CREDENTIAL = '{"errors":["the token or access key contains invalid characters: use printable UTF-8"]}';
 
 function errorPlaylist(phrase: string): string {
   return `#EXTM3U\n#EXT-X-ERROR: ${phrase}\n#EXT-X-ENDLIST\n`;
@@ -253,7 +252,7 @@ function grant(res: ServerResponse): void {
   res.writeHead(204, ["cache-control", AUTHORIZED]).end();
 }
 
-/** The one that the edge wrote; a second can only be the viewer's own. */
+/** The header set by the edge. A second one can only come from the viewer, so neither is trusted. */
 function originalUri(req: IncomingMessage): string | undefined {
   const given = req.headersDistinct[ORIGINAL_URI];
   return given?.length === 1 ? given[0] : undefined;

@@ -16,7 +16,7 @@ import type { LiveFiles, LiveList, LiveSource } from "./live-source.ts";
 import type { FileAddress } from "./media-address.ts";
 import { furthestMsn, hasMedia, JOIN_MARGIN_MS, type PlaylistWait, PlaylistWaits } from "./playlist-waits.ts";
 
-/** A session that has just begun knows its tracks a moment later: the second one is waited for. */
+/** A new session announces its tracks one by one; this is how long to wait for the second one. */
 const TRACKS_WITHIN_MS = 1000;
 const TRACKS_LOOK_MS = 50;
 
@@ -29,7 +29,7 @@ export interface LiveRequest {
   readonly address: FileAddress;
 }
 
-/** Serves the live window of a session from memory. Everything but a wait happens within the request's own turn. */
+/** Serves the live window of a session from memory. Everything except waiting happens within the request's own event loop turn. */
 export class LiveDelivery {
   readonly #clock: Clock;
   readonly #waits: PlaylistWaits;
@@ -43,7 +43,7 @@ export class LiveDelivery {
     return this.#waits.count;
   }
 
-  /** `send` gets what can be played, or null where the session has nothing. */
+  /** Calls `send` with the playable renditions, or null if there are none. */
   multivariant(source: LiveSource, send: (listed: readonly ListedRendition[] | null) => void, waitedMs = 0): void {
     const { listed } = source.pipeline;
     if (listed.length > 0) return send(listed);
@@ -66,7 +66,7 @@ export class LiveDelivery {
     const query = address.blocking;
     if (query === "invalid") return sendText(res, 400, "application/json", BAD_DIRECTIVE, PERSONAL.error);
     if (query === null) {
-      // Of a list of parts alone hls.js takes the gap before them, tries every rendition in turn and shows nothing for seconds.
+      // With a playlist of parts only, hls.js plays the gap before them, tries every rendition in turn and shows nothing for seconds.
       const isReady = () => rendition.listed.length > 0;
       const withinMs = rendition.targetDuration * 1000 + JOIN_MARGIN_MS;
       return this.#waitForList(asked, playlist, { isMet: isReady, met: caching.fresh, withinMs });
@@ -76,7 +76,7 @@ export class LiveDelivery {
     this.#waitForList(asked, playlist, { isMet, met: caching.blocked });
   }
 
-  /** Send the list once it has what was asked for, which is cached as `met` says; without room to wait, as it is. */
+  /** Sends the playlist once `isMet`, with `met` as its caching; immediately if no wait slot is free. */
   #waitForList(
     asked: LiveRequest,
     playlist: LiveList,
@@ -90,7 +90,7 @@ export class LiveDelivery {
     });
   }
 
-  /** A hinted part may be asked for before it exists: the answer waits for it. */
+  /** A hinted part may be requested before it exists; the response waits for it. */
   #part(asked: LiveRequest, rendition: LiveFiles, msn: number, part: number): void {
     const isNext = (next = rendition.nextPart) => next?.msn === msn && next.part === part;
     if (!isNext()) return sendPart(asked, rendition, msn, part);
@@ -103,15 +103,16 @@ export class LiveDelivery {
   }
 }
 
-const BAD_DIRECTIVE = '{"errors":["_HLS_msn and _HLS_part must be whole numbers, _HLS_part only beside _HLS_msn"]}';
+const BAD_DIRECTIVE =
+  '{"errors":["_HLS_msn and _HLS_part must be whole numbers, _HLS_part only together with _HLS_msn"]}';
 const TOO_FAR = '{"errors":["_HLS_msn is more than two segments ahead of the stream"]}';
 
-/** An empty box (ISO/IEC 14496-12 8.1.2), for players that do not know EXT-X-GAP: VLC never goes on behind a 404. */
+/** An empty box (ISO/IEC 14496-12 8.1.2) for players that do not support EXT-X-GAP: VLC never continues after a 404. */
 const EMPTY = Buffer.from("\0\0\0\x08free");
 
-const TOO_MANY_WAIT = '{"errors":["too many requests wait already: try again in a second"]}';
+const TOO_MANY_WAIT = '{"errors":["too many waiting requests: try again in a second"]}';
 
-/** Nobody may keep it: for others there may be room. */
+/** Not cached, because other clients may have free slots. */
 function sendBusy(res: ServerResponse): void {
   res.setHeader("retry-after", "1");
   sendText(res, 503, "application/json", TOO_MANY_WAIT, PERSONAL.error);
@@ -150,7 +151,7 @@ function sendPart({ req, res, source, caching }: LiveRequest, rendition: LiveFil
   source.sent.part++;
 }
 
-/** The socket may still read the bytes long after the segment left the window. */
+/** The socket may still read the bytes long after the segment has left the window. */
 function holdWhileSending(res: ServerResponse, segment: LiveSegment): void {
   segment.retain();
   res.on("close", () => segment.release());

@@ -1,27 +1,27 @@
 import type { ListedRendition } from "../../packaging/hls/live-multivariant.ts";
 import type { LiveRendition } from "../../packaging/live-rendition.ts";
 
-/** Where live sessions are found. */
+/** Finds live sessions. */
 export interface LiveSources {
   session(sessionId: string): LiveSource | undefined;
-  /** The newest of a playback id. */
+  /** The newest session of a playback id. */
   sessionOf(playbackId: string): LiveSource | undefined;
 }
 
-/** All that delivery needs of a live session. The hub's sessions are that; a node that fetches a session from another one is, too. */
+/** What delivery needs of a live session. Implemented by the hub's sessions; a node that relays a session of another node could implement it too. */
 export interface LiveSource {
   readonly sessionId: string;
   readonly playbackId: string;
   readonly isFinished: boolean;
   readonly pipeline: LiveWindow;
-  /** Bytes sent to viewers; delivery adds to it. */
+  /** Bytes sent to viewers; incremented by delivery. */
   bytesSent: number;
-  /** How often each was sent to viewers; delivery adds to it. */
+  /** Number of responses sent to viewers; incremented by delivery. */
   readonly sent: { playlist: number; part: number; segment: number };
 }
 
 export interface LiveWindow {
-  /** The renditions that a viewer may choose from now; empty until the tracks are known. */
+  /** The renditions currently offered to viewers; empty until the tracks are known. */
   readonly listed: readonly ListedRendition[];
   playlist(rendition: string): LiveList | undefined;
 }
@@ -29,11 +29,11 @@ export interface LiveWindow {
 /** A rendition with its playlist. */
 export interface LiveList {
   readonly rendition: LiveFiles;
-  /** The playlist as it stands, ASCII: one text for every viewer. */
+  /** The current playlist in ASCII, the same text for every viewer. */
   text(): string;
 }
 
-/** The files of a rendition, complete and coming. */
+/** The complete and pending files of a rendition. */
 export type LiveFiles = Pick<
   LiveRendition,
   | "name"

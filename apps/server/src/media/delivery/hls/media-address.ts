@@ -3,10 +3,10 @@ import { isStill, type StillAddress } from "../stills/still-address.ts";
 import type { AccessRequest } from "../viewers/access-request.ts";
 import { NOBODY, type Viewing } from "../viewers/admission.ts";
 
-/** The target of a media request. Names are matched, never joined to a path. */
+/** The target of a media request. Names are matched against known ones, never joined to a path. */
 export type MediaAddress =
   | { readonly kind: "multivariant"; readonly playbackId: string }
-  /** `source`, or the name of a smaller one. */
+  /** `source`, or the name of a smaller rendition. */
   | { readonly kind: "mp4"; readonly playbackId: string; readonly name: string }
   | FileAddress;
 
@@ -17,9 +17,9 @@ export interface FileAddress {
   readonly timeline: string;
   readonly rendition: string;
   readonly file: string;
-  /** The segment, or the part of one, that the file is; null for any other file. */
+  /** The segment or part that the file is; null for other files. */
   readonly media: MediaPlace | null;
-  /** The part or segment that a request for a playlist waits for. */
+  /** The part or segment that a playlist request waits for. */
   readonly blocking: BlockingQuery;
 }
 
@@ -30,14 +30,14 @@ export interface MediaPlace {
 }
 
 /**
- * The one spelling of every address. No escape, empty word, dot word, backslash or fragment matches: a cache in front that reads paths in
- * another way than we do must never be told about one address and answer for another.
+ * The only accepted spelling of each URL, without escapes, empty or dot segments, backslashes and fragments: a cache that normalizes paths
+ * differently must not check access for one URL and serve another.
  */
 const ADDRESS =
   /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(index\.m3u8)|static([\w-]{1,64})\.mp4|s\/([\w-]+)\/([\w-]{1,64})\/([\w-]{1,64})\/(index\.m3u8|init-[0-9a-f]{8}\.mp4|\d{1,15}(?:\.\d{1,6}|-\d{1,15})?\.m4s))(?:\?[^#]*)?$/;
 
 /**
- * Read the path of a media request: `/hls/{playbackId}/index.m3u8`, `…/static{name}.mp4` or
+ * Parses the path of a media request: `/hls/{playbackId}/index.m3u8`, `…/static{name}.mp4` or
  * `…/s/{token}/{timeline}/{rendition}/{file}`, all under `/asset` as well. Null for anything else.
  */
 export function parseMediaAddress(url: string): MediaAddress | null {
@@ -60,7 +60,7 @@ function mediaPlaceOf(file: string): MediaPlace | null {
 const MAX_KNOWN = 1_000;
 const MAX_KNOWN_LENGTH = 500;
 
-/** Reads addresses, and keeps what it has read: all viewers of a stream ask for the same at the same time. */
+/** Parses URLs and caches the results: all viewers of a stream request the same ones at the same time. */
 export class MediaAddresses {
   readonly #known = new Map<string, MediaAddress | null>();
 
@@ -75,14 +75,14 @@ export class MediaAddresses {
   }
 }
 
-/** The access request for the content of this address. */
+/** The access request for this URL. */
 export function accessRequestOf(
   req: IncomingMessage,
   url: string,
   address: MediaAddress | StillAddress,
 ): AccessRequest {
   const { playbackId } = address;
-  // Whoever may watch may see pictures: nobody is let in by them.
+  // Thumbnails follow the access to the content; they never admit a new viewer.
   if (isStill(address)) return { req, url, playbackId, protocol: "hls", token: null, step: "follow" };
   if (address.kind === "file") {
     const token = address.token === NOBODY ? null : address.token;
@@ -95,7 +95,7 @@ export function accessRequestOf(
   return { req, url, playbackId, protocol, token: null, step: isBeginning ? "open" : "follow" };
 }
 
-/** Addresses of a timeline's renditions, relative to the multivariant playlist: with the viewer's token, and the id that their player gave itself. */
+/** Returns the URLs of a timeline's renditions relative to the multivariant playlist, with the viewer's token and the player's own id. */
 export function renditionAddresses({ token, playerId }: Viewing, timeline: string): (rendition: string) => string {
   const query = playerId === null ? "" : `?tkn=${playerId}`;
   return (rendition) => `s/${token}/${timeline}/${rendition}/index.m3u8${query}`;
@@ -104,12 +104,12 @@ export function renditionAddresses({ token, playerId }: Viewing, timeline: strin
 export type BlockingQuery = MediaPlace | null | "invalid";
 
 const COUNT = /^\d{1,15}$/;
-/** As caches in front read it: undecoded, upper and lower case alike. */
+/** Matches like caches in front do: without decoding, case-insensitively. */
 const DIRECTIVE = /(?:^|&)(_HLS_(?:msn|part))=([^&]*)/gi;
 
 /**
- * Read the delivery directives `_HLS_msn` and `_HLS_part` (RFC 8216bis 6.2.5.2). Null when there are none; other parameters are ignored.
- * One spelling, once each: a cache whose key has these two must not be brought to keep an answer that is another question's.
+ * Parses the delivery directives `_HLS_msn` and `_HLS_part` (RFC 8216bis 6.2.5.2). Null without them; other parameters are ignored. Only one
+ * spelling, and each directive once: a cache with these two in its key must not be tricked into storing the response to another request.
  */
 export function parseBlockingQuery(url: string): BlockingQuery {
   const start = url.indexOf("?");

@@ -24,7 +24,7 @@ async function redirect(path: string, headers: Record<string, string> = {}) {
   return [answer.status, answer.headers.get("location"), answer.headers.get("access-control-allow-origin")];
 }
 
-test("a live stream also plays at video+{playbackId}, through the gate of its own address", async () => {
+test("a live stream also plays at video+{playbackId}, with the same access control", async () => {
   await broadcast(false);
   expect(await redirect("/hls/video+playstream1/index.m3u8?tkn=one")).toEqual([
     307,
@@ -39,7 +39,7 @@ test("a live stream also plays at video+{playbackId}, through the gate of its ow
   expect((await rig.fetch("/hls/video+playstream1/index.m3u8?jwt=good")).status).toBe(200);
 });
 
-test("a recording also plays by its session's id, through the gate of its own address", async () => {
+test("a recording also plays by its session's id, with the same access control", async () => {
   await recorded();
   expect(await rig.text("/recordings/session-1/index.m3u8")).toBe(await rig.text("/asset/hls/recording1/index.m3u8"));
   expect((await rig.bytes("/recordings/session-1/source.mp4")).subarray(4, 8).toString()).toBe("ftyp");
@@ -57,12 +57,12 @@ test.each([
   "/recordings/session-2/index.m3u8",
   "/recordings/session-1/s/-/session-1/source/index.m3u8",
   "/recordings/",
-])("%s leads nowhere", async (path) => {
+])("%s is not redirected", async (path) => {
   await recorded();
   expect(await redirect(path)).toEqual([404, null, "*"]);
 });
 
-test("a client that tries sessions out has to wait; others do not", async () => {
+test("a client that guesses session ids is rate-limited; others are not", async () => {
   const from = (address: string) => ({ "x-forwarded-for": address });
   for (let n = 0; n < 65; n++) await redirect(`/recordings/nothing-${n}/index.m3u8`, from("203.0.113.1"));
   expect((await redirect("/recordings/session-1/index.m3u8", from("203.0.113.1")))[0]).toBe(429);

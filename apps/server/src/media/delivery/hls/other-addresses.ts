@@ -5,15 +5,15 @@ import { DeniedClients } from "../../../platform/limits/denied-clients.ts";
 import type { PlaybackGate } from "../../../ports/index.ts";
 import { sendNotFound, sendRedirect, sendTooMany } from "../answers/media-response.ts";
 
-/** `/hls/video+{playbackId}/…`, as other servers name a live stream. */
+/** `/hls/video+{playbackId}/…`, the form that other servers use for live streams. */
 const TRACK_ADDRESS = /^\/(?:asset\/)?hls\/video\+([a-z0-9]{4,64}\/(?:index\.m3u8|staticsource\.mp4)(?:\?[^#]*)?)$/;
-/** `/recordings/{sessionId}/…`, the earlier form of a recording's address. */
+/** `/recordings/{sessionId}/…`, the earlier form of a recording's URL. */
 const RECORDING_ADDRESS = /^\/recordings\/([\w-]{1,64})\/(?:(index\.m3u8)|(?:static)?source\.mp4)(\?[^#]*)?$/;
 
-/** The questions that one client may ask about sessions: each question is one to the database. */
+/** Limits of session look-ups per client; each is a database query. */
 const QUESTIONS = { deniedPerMinute: 60, atOnce: 20, slowed: { atOnce: 2, perSecond: 5 } } as const;
 
-/** Where the other address of a live stream leads; null for what is none. */
+/** The canonical URL for this form; null if the URL does not have it. */
 export function addressOfTrack(url: string): string | null {
   const path = TRACK_ADDRESS.exec(url)?.[1];
   return path === undefined ? null : `../${path}`;
@@ -26,8 +26,8 @@ export interface RecordingAddressesSettings {
 }
 
 /**
- * Sends players that know a recording by its session on to its one address, where its gate is. Content has one spelling, so that a cache keeps
- * it once; whether there is a recording `GET /api/playback/{sessionId}` tells anybody as well.
+ * Redirects players that know a recording by its session to its canonical URL, where access is checked. With one URL per content, caches store it
+ * once. Whether a recording exists is public: `GET /api/playback/{sessionId}` reveals it too.
  */
 export class RecordingAddresses {
   readonly #gate: Pick<PlaybackGate, "recordingOf">;

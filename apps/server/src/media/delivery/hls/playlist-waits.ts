@@ -5,21 +5,21 @@ import type { LiveFiles } from "./live-source.ts";
 import { type WaitPlace, WaitPlaces } from "./wait-places.ts";
 
 const MAX_WAIT_TARGET_DURATIONS = 3;
-/** A player that joins gets the list as it is so much later than a first segment should be there: a rung may have nothing yet. */
+/** How long after the expected first segment a joining player gets the playlist as it is: a rung may still be empty. */
 export const JOIN_MARGIN_MS = 1000;
 
-/** How late the end of a wait, or that its client has left, may be noticed. */
+/** Maximum delay until the end of a wait, or a client that left, is noticed. */
 const LOOK_MS = 250;
 
-/** One request that waits. */
+/** A waiting request. */
 export interface PlaylistWait {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly playbackId: string;
   readonly isMet: () => boolean;
-  /** Called once `isMet` holds, the rendition ended or the time is over; at once if it does already. */
+  /** Called once `isMet` holds, the rendition has ended or the time is over; immediately if one already applies. */
   readonly done: () => void;
-  /** Called at once, in place of `done`, where there is no room to wait. */
+  /** Called immediately instead of `done` if no wait slot is free. */
   readonly full: () => void;
   readonly withinMs?: number | undefined;
 }
@@ -30,15 +30,15 @@ interface Waiting {
   readonly until: number;
 }
 
-/** The requests held for one rendition. */
+/** The requests that wait for one rendition. */
 interface HeldRequests {
   waiting: Waiting[];
   readonly unsubscribe: () => void;
 }
 
 /**
- * Holds requests until a rendition has what they ask for, three target durations at most (RFC 8216bis 6.2.5.2). Hundreds begin and end to
- * wait with each part: they share a listener for each rendition and one timer, and have none of their own.
+ * Holds requests until a rendition has the requested media, for at most three target durations (RFC 8216bis 6.2.5.2). Hundreds of waits start and
+ * end with each part, so they share one listener per rendition and one timer.
  */
 export class PlaylistWaits {
   readonly #clock: Clock;
@@ -100,7 +100,10 @@ export class PlaylistWaits {
   }
 }
 
-/** True once the playlist holds the part, or the whole segment where `part` is null. A part past a segment's last is the next one's first. */
+/**
+ * True once the playlist contains the part, or the whole segment if `part` is null. A part after a segment's last one is the first of the next
+ * segment.
+ */
 export function hasMedia(rendition: LiveFiles, msn: number, part: number | null): boolean {
   const { open, listed } = rendition;
   const newest = open?.msn ?? (listed.at(-1)?.msn ?? 0) + 1;
@@ -113,7 +116,7 @@ export function hasMedia(rendition: LiveFiles, msn: number, part: number | null)
   return msn === newest && part !== null && (open?.parts.length ?? 0) > part;
 }
 
-/** Highest MSN that may be asked for: two ahead of what is there (RFC 8216bis 6.2.5.2 leaves more to a 400). */
+/** The highest MSN that may be requested: two ahead of the newest (RFC 8216bis 6.2.5.2 allows 400 beyond that). */
 export function furthestMsn(rendition: LiveFiles): number {
   return (rendition.newestPart?.msn ?? rendition.open?.msn ?? 0) + 2;
 }

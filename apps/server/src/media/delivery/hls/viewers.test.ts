@@ -18,7 +18,7 @@ async function broadcast(seconds = 5, record = false) {
   return publication;
 }
 
-/** A recording as long as one of these tests needs. */
+/** A short recording. */
 async function recorded(): Promise<void> {
   const publication = await broadcast(5, true);
   publication.end("clean-stop", "FCUnpublish");
@@ -48,7 +48,7 @@ describe("viewers", () => {
     expect(new Set(count?.newViewers).size).toBe(2);
   });
 
-  test("of public content are counted by address and player, or by the id that the player gives itself", async () => {
+  test("of public content are counted by address and user agent, or by the player's own id", async () => {
     await broadcast();
     rig.playbackGate.policy = "public";
     for (const [path, headers] of [
@@ -66,14 +66,14 @@ describe("viewers", () => {
     expect(told()).toMatchObject([{ playbackId: "playstream1", now: 5, begun: 5 }]);
   });
 
-  test("keep the id that their player gave itself in the addresses of public playlists", async () => {
+  test("keep their player's own id in the URLs of public playlists", async () => {
     await broadcast();
     rig.playbackGate.policy = "public";
     expect(await rig.text(`${LIVE}/index.m3u8?tkn=abc-1_2`)).toContain("/source/index.m3u8?tkn=abc-1_2\n");
     expect(await rig.text(`${LIVE}/index.m3u8?tkn=%22%0a`)).toContain("/source/index.m3u8\n");
   });
 
-  test("that only fetch segments of a recording go on watching", async () => {
+  test("that only fetch segments of a recording stay counted", async () => {
     await recorded();
     rig.playbackGate.policy = "public";
     const source = await rig.sourceOf(`${RECORDING}/index.m3u8`);
@@ -86,7 +86,7 @@ describe("viewers", () => {
     expect(rig.facts.viewerCounts.reduce((sum, { watchedMs }) => sum + watchedMs, 0)).toBe(40_000);
   });
 
-  test("are not made by asking for what is offline, or for the head alone", async () => {
+  test("are not counted for offline content or HEAD requests", async () => {
     rig.playbackGate.policy = "public";
     await rig.text(`${LIVE}/index.m3u8`);
     await broadcast(3);
@@ -94,17 +94,20 @@ describe("viewers", () => {
     expect(told()).toEqual([]);
   });
 
-  test.each(["public", "jwt"] as const)("of %s content begin no more when it is full, and go on", async (policy) => {
-    await broadcast();
-    rig.playbackGate.policy = policy;
-    const query = policy === "jwt" ? "?jwt=good" : "";
-    const headers = from("203.0.113.1");
-    const source = await rig.sourceOf(`${LIVE}/index.m3u8${query}`, headers);
-    rig.playbackGate.isFull = true;
-    rig.plane.accessChanged("all");
-    const refused = await rig.fetch(`${LIVE}/index.m3u8${query}`, { headers: from("203.0.113.2") });
-    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("#EXT-X-ERROR")]);
-    expect(await status(`${source}/index.m3u8`, headers)).toBe(200);
-    expect(await status(`${LIVE}/index.m3u8${query}`, headers)).toBe(200);
-  });
+  test.each(["public", "jwt"] as const)(
+    "of %s content cannot join when it is full, and can continue",
+    async (policy) => {
+      await broadcast();
+      rig.playbackGate.policy = policy;
+      const query = policy === "jwt" ? "?jwt=good" : "";
+      const headers = from("203.0.113.1");
+      const source = await rig.sourceOf(`${LIVE}/index.m3u8${query}`, headers);
+      rig.playbackGate.isFull = true;
+      rig.plane.accessChanged("all");
+      const refused = await rig.fetch(`${LIVE}/index.m3u8${query}`, { headers: from("203.0.113.2") });
+      expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("#EXT-X-ERROR")]);
+      expect(await status(`${source}/index.m3u8`, headers)).toBe(200);
+      expect(await status(`${LIVE}/index.m3u8${query}`, headers)).toBe(200);
+    },
+  );
 });

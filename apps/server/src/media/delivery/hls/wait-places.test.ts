@@ -6,7 +6,7 @@ import { WaitPlaces } from "./wait-places.ts";
 
 const PROXY = "10.0.0.1";
 
-/** A viewer's requests over as many connections as are asked for, all through one proxy. */
+/** Requests of a viewer over several connections through one proxy. */
 function requestsOf(client: string, connections: number): IncomingMessage[] {
   return Array.from({ length: connections }, () => {
     const socket = Object.defineProperty(new Socket(), "remoteAddress", { value: PROXY });
@@ -27,20 +27,20 @@ test("a thousand viewers behind one address all wait, each for two playlists and
   expect(takeAll(places(), requests).refused).toBe(0);
 });
 
-test("one client cannot take the places of another", () => {
+test("one client cannot use the slots of another", () => {
   const waits = places();
   expect(takeAll(waits, requestsOf("203.0.113.66", 6_000)).refused).toBe(1_000);
   expect(takeAll(waits, requestsOf("203.0.113.7", 1)).refused).toBe(0);
 });
 
-test("one stream cannot take the places of another", () => {
+test("one stream cannot use the slots of another", () => {
   const waits = places();
   const clients = Array.from({ length: 4 }, (_, host) => requestsOf(`203.0.113.${host}`, 5_000)).flat();
   expect(takeAll(waits, clients).taken).toHaveLength(15_000);
   expect(takeAll(waits, requestsOf("203.0.113.7", 1), "other").refused).toBe(0);
 });
 
-test("what is given back can be taken again, by client and stream", () => {
+test("released slots are available again, per client and per stream", () => {
   const waits = places();
   const requests = requestsOf("203.0.113.66", 5_000);
   for (let round = 0; round < 4; round++) {

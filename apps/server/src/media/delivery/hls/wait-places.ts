@@ -3,9 +3,9 @@ import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
 
 const MAX_WAITS = 20_000;
-/** The rest is for other streams. */
+/** The remainder is for other streams. */
 const MAX_PER_STREAM = 15_000;
-/** A thousand viewers behind one address, each with requests for two playlists and the next part of both. */
+/** A thousand viewers behind one address, each waiting for two playlists and the next part of both. */
 const MAX_PER_CLIENT = 5_000;
 
 export interface WaitPlace {
@@ -13,7 +13,7 @@ export interface WaitPlace {
   readonly playbackId: string;
 }
 
-/** Places for waiting requests: per client and stream as well as in all, so that none of them takes the places of others. */
+/** Slots for waiting requests, limited per client and per stream as well as in total. */
 export class WaitPlaces {
   readonly #proxies: TrustedProxies;
   readonly #clients = new Places({ inAll: MAX_WAITS, perHolder: MAX_PER_CLIENT });
@@ -27,7 +27,7 @@ export class WaitPlaces {
     return this.#clients.taken;
   }
 
-  /** Null where there is no room. */
+  /** Null if no slot is free. */
   take(req: IncomingMessage, playbackId: string): WaitPlace | null {
     const client = this.#proxies.clientOf(req);
     if (!this.#clients.take(client)) return null;

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 let goOn: () => Promise<void>;
 
-/** Sends all paths at once, without waiting for an answer. Keeps the answers. */
+/** Sends all paths at once without waiting for responses, and records the responses. */
 async function pipeline(paths: readonly string[]): Promise<{ socket: Socket; answers: () => string }> {
   const { port } = new URL(rig.url("/"));
   const socket = connect(Number(port), "127.0.0.1");
@@ -47,7 +47,7 @@ function waitingAfterALook(): number {
 const statuses = (answers: string) => answers.match(/(?<=HTTP\/1\.1 )\d{3}/g) ?? [];
 const settled = () => rig.text(`${source}/index.m3u8`);
 
-test("500 blocked requests on one connection leave another client's blocked request waiting for its part", async () => {
+test("500 blocking requests on one connection do not disturb another client's blocking request", async () => {
   const blocked = `${source}/index.m3u8?_HLS_msn=2&_HLS_part=4`;
   const { answers } = await pipeline(new Array(500).fill(blocked));
   await settled();
@@ -65,7 +65,7 @@ test("500 blocked requests on one connection leave another client's blocked requ
   expect(new Set(statuses(answers()))).toEqual(new Set(["200"]));
 });
 
-test("a viewer who leaves while waiting gives the place back", async () => {
+test("a viewer who leaves while waiting releases the slot", async () => {
   const blocked = `${source}/index.m3u8?_HLS_msn=2&_HLS_part=4`;
   for (let round = 0; round < 3; round++) {
     const { socket } = await pipeline([blocked]);

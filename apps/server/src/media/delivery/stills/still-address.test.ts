@@ -8,7 +8,7 @@ test.each([
   ["/asset/hls/abcd1/thumbnails/thumbnails.vtt?jwt=x", { kind: "storyboard", playbackId: "abcd1" }],
   ["/asset/hls/abcd1/animated.webp?start=3", { kind: "preview", playbackId: "abcd1" }],
   ["/asset/hls/abcd1/thumbnails/storyboard_3.jpg?jwt=x", { kind: "sheet", playbackId: "abcd1", nth: 3 }],
-])("%s is the address of a picture", (url, address) => {
+])("%s is the URL of a thumbnail", (url, address) => {
   expect(parseStillAddress(url)).toEqual(address);
 });
 
@@ -22,6 +22,6 @@ test.each([
   "/hls/abcd1/thumbnails/storyboard_0.jpg#xywh=0,0,160,90",
   "/hls/abcd1/thumbnails/storyboard_0.png",
   "/hls/ab/thumbnail.jpg",
-])("%s is none", (url) => {
+])("%s is not", (url) => {
   expect(parseStillAddress(url)).toBeNull();
 });

@@ -1,7 +1,7 @@
 import type { PreviewShape } from "../../thumbnails/index.ts";
 import type { StillFormat } from "../../transcode/index.ts";
 
-/** A picture of what is played, or a moving one, or the list of those for a seek bar, or one of the sheets that have them. */
+/** A thumbnail, an animated preview, a storyboard list or one of its sheets. */
 export type StillAddress =
   | { readonly kind: "storyboard"; readonly playbackId: string }
   | { readonly kind: "preview"; readonly playbackId: string }
@@ -9,7 +9,7 @@ export type StillAddress =
   | {
       readonly kind: "still";
       readonly playbackId: string;
-      /** The newest of a live stream, one at a time of stored media, or the number of one of its storyboard. */
+      /** The newest of a live stream, one at a given time of stored media, or the number of a storyboard picture. */
       readonly picture: "latest" | "at" | number;
       readonly format: StillFormat;
     };
@@ -20,13 +20,13 @@ export function isStill(address: { readonly kind: string }): address is StillAdd
   return KINDS.has(address.kind);
 }
 
-/** As strict as the addresses of media. */
+/** As strict as the URLs of media. */
 const ADDRESS =
   /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(source\/latest|thumbnail|thumbnails\/keyframes_(\d{1,6}))\.(jpg|png)|(animated\.webp)|thumbnails\/(?:thumbnails\.vtt|storyboard_(\d{1,3})\.jpg))(?:\?[^#]*)?$/;
 
 /**
- * Read the path of a picture: `/hls/{playbackId}/source/latest.jpg`, `…/thumbnail.jpg`, `…/thumbnails/keyframes_{n}.jpg`, each as `.png` too,
- * `…/animated.webp`, `…/thumbnails/thumbnails.vtt` or `…/thumbnails/storyboard_{n}.jpg`. Null for anything else.
+ * Parses the path of a thumbnail: `/hls/{playbackId}/source/latest.jpg`, `…/thumbnail.jpg`, `…/thumbnails/keyframes_{n}.jpg`, each also as `.png`,
+ * `…/animated.webp`, `…/thumbnails/thumbnails.vtt` or `…/thumbnails/storyboard_{n}.jpg`. Null for other paths.
  */
 export function parseStillAddress(url: string): StillAddress | null {
   const [, playbackId, name, nth, extension, preview, sheet] = ADDRESS.exec(url) ?? [];
@@ -41,13 +41,13 @@ export function parseStillAddress(url: string): StillAddress | null {
 const WIDTHS = ["160", "320", "640", "1280"];
 const SECONDS = /^\d{1,8}(\.\d{1,6})?$/;
 
-/** `width` of a live picture; null for one that is not offered: what else such a query holds keeps caches apart, and is not ours to judge. */
+/** `width` of a live thumbnail; null for widths that are not offered. Other parameters only bypass caches and are ignored. */
 export function parseWidth(url: string): number | null {
   const width = new URLSearchParams(url.split("?", 2)[1]).get("width");
   return width !== null && WIDTHS.includes(width) ? Number(width) : null;
 }
 
-/** `time` in seconds and `width` of a picture; null for what is not given. Only some widths, as each is made and kept apart. */
+/** `time` in seconds and `width` of a thumbnail; null if missing. Only a few widths are offered, since each is made and cached separately. */
 export function parseStillQuery(url: string): { seconds: number | null; width: number | null } | "invalid" {
   const query = new URLSearchParams(url.split("?", 2)[1]);
   const [time, width] = [query.get("time"), query.get("width")];
@@ -61,7 +61,7 @@ const PREVIEW = { seconds: 5, width: "320", frameRate: "8" } as const;
 const PREVIEW_WIDTHS = ["160", "320", "640"];
 const FRAME_RATE = /^(?:[1-9]|1[0-5])$/;
 
-/** `start` and `end` in seconds, `width` and `fps` of a preview. Its times count in tenths of a second, so that there are not too many. */
+/** `start` and `end` in seconds, `width` and `fps` of a preview. Times are rounded to tenths of a second, to limit the number of variants. */
 export function parsePreviewQuery(url: string): PreviewShape | "invalid" {
   const query = new URLSearchParams(url.split("?", 2)[1]);
   const start = query.get("start") ?? "0";
@@ -78,7 +78,7 @@ const inTenths = (seconds: string): number => Math.round(Number(seconds) * 10) /
 
 const CREDENTIALS = /[?&]((?:jwt|accessKey)=[^&#]*)/g;
 
-/** The credentials of a query, as they came, for the addresses in what is answered; empty without any. */
+/** The credentials of a query, unchanged, for the URLs in the response; empty without any. */
 export function credentialQuery(url: string): string {
   const found = [...url.matchAll(CREDENTIALS)].map(([, credential]) => credential);
   return found.length > 0 ? `?${found.join("&")}` : "";

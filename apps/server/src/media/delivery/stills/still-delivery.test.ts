@@ -20,7 +20,7 @@ async function broadcast(seconds: number) {
 }
 
 describe("a live stream", () => {
-  test("its newest keyframe is an image in both formats, decoded once in 5 s however many ask", async () => {
+  test("its newest keyframe is available in both formats, decoded once per 5 s however many viewers request it", async () => {
     expect(await status(`${LATEST}.jpg`)).toBe(404);
     await broadcast(5);
     const answers = await Promise.all(Array.from({ length: 8 }, () => rig.fetch(`${LATEST}.jpg`)));
@@ -36,7 +36,7 @@ describe("a live stream", () => {
     expect(rig.children.taken).toHaveLength(1);
   });
 
-  test("its newest keyframe comes as wide as it was asked for, and 640 wide for any width that is not offered", async () => {
+  test("its newest keyframe has the requested width, and 640 for widths that are not offered", async () => {
     await broadcast(5);
     const sizeOf = async (query: string) => (await rig.text(`${LATEST}.jpg${query}`)).split(" ")[1];
     const queries = ["?width=160&turn=1", "?width=320", "?width=1", "?time=1795342077020", ""];
@@ -44,7 +44,7 @@ describe("a live stream", () => {
     expect(rig.children.current.stills).toBe(3);
   });
 
-  test("a child that dies over a picture costs that picture alone; one that is not used for a minute ends", async () => {
+  test("a child that crashes on a picture fails only that picture; an idle child ends after a minute", async () => {
     await broadcast(3);
     rig.children.mode = "hung";
     const asked = rig.fetch(`${LATEST}.jpg`);
@@ -58,7 +58,7 @@ describe("a live stream", () => {
     expect(rig.children.current.isKilled).toBe(true);
   });
 
-  test("a child that is stuck is killed after 4 s", async () => {
+  test("a hanging child is killed after 4 s", async () => {
     await broadcast(3);
     rig.children.mode = "hung";
     const asked = rig.fetch(`${LATEST}.jpg`);
@@ -72,7 +72,7 @@ describe("a live stream", () => {
     ["its child dies", (child) => child.die()],
     ["its child says that it cannot go on", (child) => child.fail("no picture")],
     ["its child never answers", () => {}],
-  ])("a fault of a picture changes nothing of the stream: %s", async (_fault, cause) => {
+  ])("a thumbnail failure does not affect the stream: %s", async (_fault, cause) => {
     const run = async (isAsked: boolean): Promise<string> => {
       await using own = await MediaRig.open();
       own.children.mode = "hung";
@@ -92,12 +92,12 @@ describe("a live stream", () => {
     expect(await run(true)).toBe(undisturbed);
   });
 
-  test("a client that waits for 16 pictures gets 503 for more, and others wait beside it", async () => {
+  test("a client waiting for 16 images gets 503 for more, and others are not affected", async () => {
     await broadcast(3);
     rig.children.mode = "hung";
     const from = (client: string) => rig.fetch(`${LATEST}.jpg`, { headers: { "x-forwarded-for": client } });
     const asked = Array.from({ length: 17 }, () => from("203.0.113.1"));
-    // The pictures hang, so that the first answer is the refusal.
+    // The images hang, so that the first response is the refusal.
     const refused = await Promise.race(asked);
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).toBe("1");
@@ -107,7 +107,7 @@ describe("a live stream", () => {
     expect(statuses.filter((status) => status !== 404)).toEqual([503]);
   });
 
-  test("pictures of a gated stream need what its playlist needs, and count nobody as a viewer", async () => {
+  test("thumbnails of a gated stream have its access control, and count no viewers", async () => {
     rig.playbackGate.policy = "jwt";
     await broadcast(3);
     expect(await status(`${LATEST}.jpg`)).toBe(401);
@@ -129,7 +129,7 @@ describe("a recording", () => {
     await until(() => rig.facts.of("span-sealed").length === 2, "both spans");
   }
 
-  test("its storyboard says where in a sheet the picture of each segment is", async () => {
+  test("its storyboard gives the sheet region of each segment's picture", async () => {
     await record(9);
     const answer = await rig.fetch(`${RECORDING}/thumbnails/thumbnails.vtt`);
     expect(answer.headers.get("content-type")).toBe("text/vtt; charset=utf-8");
@@ -148,7 +148,7 @@ describe("a recording", () => {
     expect(await status(`${RECORDING}/source/latest.jpg`)).toBe(404);
   });
 
-  test("a sheet is made once, also when many ask and after a restart, and again when it is missing in the store", async () => {
+  test("a sheet is made once, across concurrent requests and restarts, and again if it is missing from the store", async () => {
     await record(9);
     const get = () => rig.text(`${RECORDING}/thumbnails/storyboard_0.jpg`);
     const stills = () => rig.children.taken.reduce((sum, child) => sum + child.stills, 0);
@@ -164,7 +164,7 @@ describe("a recording", () => {
     expect(stills()).toBe(2 * pictures);
   });
 
-  test("a child that dies over a tile costs that tile: the sheet is not kept, and caches ask again soon", async () => {
+  test("a child that crashes on a tile fails only that tile; the sheet is not stored, and cached only briefly", async () => {
     await record(9);
     rig.children.mode = "hung";
     const asked = rig.fetch(`${RECORDING}/thumbnails/storyboard_0.jpg`);
@@ -179,14 +179,14 @@ describe("a recording", () => {
     expect(again.headers.get("cache-control")).toContain("immutable");
   });
 
-  test("each picture of a storyboard can be had by itself", async () => {
+  test("each picture of a storyboard is available individually", async () => {
     await record(9);
     const image = (nth: number) => rig.text(`${RECORDING}/thumbnails/keyframes_${nth}.jpg`);
     expect([await image(0), await image(2)]).toEqual(["jpeg 640 0", "jpeg 640 120"]);
     expect(await status(`${RECORDING}/thumbnails/keyframes_99.jpg`)).toBe(404);
   });
 
-  test("a picture of any time is the last keyframe before it, of a width that is offered", async () => {
+  test("a thumbnail at a time is the last keyframe before it, in an offered width", async () => {
     await record(9);
     expect(await rig.text(`${RECORDING}/thumbnail.jpg?time=3.9&width=320`)).toBe("jpeg 320 60");
     expect(await rig.text(`${RECORDING}/thumbnail.png?time=4`)).toBe("png 640 120");
@@ -195,7 +195,7 @@ describe("a recording", () => {
       expect(await status(`${RECORDING}/thumbnail.jpg?${query}`)).toBe(400);
   });
 
-  test("a gated one's storyboard leads to pictures with the credential that it was asked for with", async () => {
+  test("the URLs in a gated storyboard contain the credential of its request", async () => {
     await record(5);
     rig.playbackGate.policy = "jwt";
     rig.plane.accessChanged("all");
@@ -210,7 +210,7 @@ describe("a recording", () => {
 
   const PREVIEW = `${RECORDING}/animated.webp`;
 
-  test("a preview is made of the segments from the keyframe before its start to its end, once for all who ask", async () => {
+  test("a preview is made once, from the keyframe before its start to its end", async () => {
     await record(9);
     const query = "start=3&end=5.5&width=160&fps=10";
     const answers = await Promise.all(Array.from({ length: 2 }, () => rig.fetch(`${PREVIEW}?${query}`)));
@@ -227,7 +227,7 @@ describe("a recording", () => {
     expect(await status("/hls/playstream1/animated.webp")).toBe(404);
   });
 
-  test("a client has two previews in work, all together few; one that takes too long or kills its child is given up", async () => {
+  test("concurrent previews are limited per client and in total; one that times out or crashes its child fails", async () => {
     await record(9);
     rig.children.mode = "hung";
     const from = (client: number, start: number) =>
@@ -245,7 +245,7 @@ describe("a recording", () => {
     expect(rig.children.taken[0]?.isKilled).toBe(true);
   });
 
-  test("a preview of gated content needs what its playlist needs", async () => {
+  test("a preview of gated content has the same access control", async () => {
     await record(5);
     rig.playbackGate.policy = "jwt";
     rig.plane.accessChanged("all");

@@ -25,10 +25,10 @@ import { credentialQuery, parsePreviewQuery, parseStillQuery, parseWidth, type S
 const TYPES = { jpeg: "image/jpeg", png: "image/png", webp: "image/webp" } as const;
 const STORYBOARD_TYPE = "text/vtt; charset=utf-8";
 const KEYFRAME_SHAPE = { maxWidth: 640, maxHeight: 360 } as const;
-/** Pictures that one client may wait for; all wait for the same child. */
+/** Images that one client may wait for; all share one child. */
 const MAX_PER_CLIENT = 16;
 const MAX_IN_ALL = 500;
-/** Previews that are made or wait; of all together fewer, as their turns are. */
+/** Previews being made or waiting. The total is effectively lower, limited by their slots. */
 const MAX_PREVIEWS = { perHolder: 2, inAll: 100 } as const;
 
 export interface StillRequest {
@@ -50,7 +50,7 @@ export interface StillDeliverySettings {
   readonly proxies: TrustedProxies;
 }
 
-/** Pictures of what is played: of a live stream the newest one, of stored media any, and those for a seek bar with their list. Such requests count no viewer. */
+/** Thumbnails: the newest picture of a live stream, any picture of stored media, previews, and storyboards. These requests count no viewers. */
 export class StillDelivery {
   readonly #sources: LiveSources;
   readonly #archive: ArchiveDelivery;
@@ -113,7 +113,7 @@ export class StillDelivery {
     if (picture === "latest" || time.seconds === undefined) return sendNotFound(res);
     const { width } = time;
     const size = width === null ? KEYFRAME_SHAPE : { maxWidth: width, maxHeight: width };
-    // Without a time, one from the middle: beginnings are often black.
+    // Without a time, use the middle: the first picture is often black.
     const seconds = time.seconds ?? storyboard.endSeconds / 2;
     const shape: ImageShape = { ...size, format };
     sendImage(res, format, await this.#stored.at(index, seconds, shape), caching.immutable);
@@ -140,7 +140,7 @@ function sendImage(res: ServerResponse, format: keyof typeof TYPES, image: Uint8
 const INVALID_QUERY = '{"errors":["time is a number of seconds, and width one of 160, 320, 640 and 1280"]}';
 const INVALID_PREVIEW =
   '{"errors":["start and end are numbers of seconds at most 10 apart, width is one of 160, 320 and 640, and fps a whole number from 1 to 15"]}';
-const TOO_MANY = '{"errors":["too many pictures at a time: try again in a second"]}';
+const TOO_MANY = '{"errors":["too many concurrent image requests: try again in a second"]}';
 
 function sendBusy(res: ServerResponse): void {
   res.setHeader("retry-after", "1");

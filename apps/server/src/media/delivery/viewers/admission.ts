@@ -4,35 +4,35 @@ import type { ViewerSession } from "./viewer-sessions.ts";
 
 export type Refusal = "denied" | "gone" | "invalid-credential" | "too-many";
 
-/** The token in addresses that name nobody. */
+/** The token in URLs without a viewer session. */
 export const NOBODY = "-";
 
-/** A request that may be answered. Find what it asks for first, then count its viewer, then answer. */
+/** An allowed request. First find the requested content, then count the viewer, then respond. */
 export interface Admission {
   readonly content: PlaybackContent;
-  /** The address alone says who is asking, so that caches on the way may give the answer to whoever has the address. */
+  /** Only the URL identifies the viewer, so caches may serve the response to everyone who has the URL. */
   readonly isShared: boolean;
-  /** To be called when there is something to send. Null for somebody new where nobody new may begin: then nothing is sent. */
+  /** Call when there is content to send. Null for a new viewer when the stream is full; then nothing is sent. */
   countViewer(): Viewing | null;
 }
 
-/** The fields that a counted viewer's answer may need. */
+/** A counted viewer, as far as responses need it. */
 export interface Viewing {
-  /** For the addresses in what is sent: they lead this viewer on without credentials. */
+  /** The token for the URLs in the response, which work without credentials. */
   readonly token: string;
-  /** The id that the viewer's player gave itself; null where the token names the viewer. */
+  /** The id that the player assigned to itself; null if the token identifies the viewer. */
   readonly playerId: string | null;
-  /** Whether a long answer may go on; the viewer is counted as still there. Rejects where that cannot be found out. */
+  /** Whether a long response may continue; the viewer is counted as present. Rejects if this cannot be determined. */
   stillAllowed(): Promise<boolean>;
 }
 
-/** The gate's answer, and the viewer it is for. */
+/** The gate's decision and its viewer session. */
 export interface Admitted {
   readonly content: PlaybackContent;
   readonly isShared: boolean;
   /** Null for public content. */
   readonly session: ViewerSession | null;
-  /** Nobody new may begin to watch. */
+  /** True if no new viewers are admitted. */
   readonly isFull: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface AdmissionOffice {
   stillAllowed(request: AccessRequest, session: ViewerSession | null): Promise<boolean>;
 }
 
-/** One object in both roles: a segment costs no more than that. */
+/** One object in both roles, to save an allocation per segment. */
 export class RequestAdmission implements Admission, Viewing {
   readonly #office: AdmissionOffice;
   readonly #request: AccessRequest;

@@ -31,12 +31,12 @@ function start() {
     return accessRequestOf(req as unknown as IncomingMessage, url, address);
   };
   const admit = async (url: string, remoteAddress?: string) => admissions.admit(requestOf(url, remoteAddress));
-  /** The admission where the answer is known already. */
+  /** The admission, if the decision is cached. */
   const known = (url: string) => {
     const admission = admissions.admit(requestOf(url));
     return admission instanceof Promise ? null : admission;
   };
-  /** Address of a file, for one more viewer. */
+  /** URL of a file, for another viewer. */
   const startViewer = async (): Promise<string> => {
     const viewing = admitted(await admit("/hls/playstream1/index.m3u8?jwt=good")).countViewer();
     return `/hls/playstream1/s/${viewing?.token}/session-1/source/1.m4s`;
@@ -49,7 +49,7 @@ function admitted(admission: Admission | Refusal): Admission {
   return admission;
 }
 
-test("70: ten thousand that bring nothing at the same moment are one question", async () => {
+test("70: ten thousand concurrent requests without credentials are one gate query", async () => {
   const { gate, admit } = start();
   gate.policy = "jwt";
   const answers = Array.from({ length: 10_000 }, (_, i) =>
@@ -59,7 +59,7 @@ test("70: ten thousand that bring nothing at the same moment are one question", 
   expect(gate.opened.length).toBe(1);
 });
 
-test("sessions that are remembered are bounded; who is forgotten goes on from their token", async () => {
+test("the number of remembered sessions is bounded; a forgotten one is restored from its token", async () => {
   const { gate, admit, known, startViewer } = start();
   gate.policy = "jwt";
   const first = await startViewer();
@@ -72,7 +72,7 @@ test("sessions that are remembered are bounded; who is forgotten goes on from th
   expect(known(first)).toMatchObject({ isShared: true });
 });
 
-test("a token of an address is no credential in a query, nor a credential a token", async () => {
+test("a URL token is not valid as a credential, nor a credential as a URL token", async () => {
   const { gate, admit, startViewer } = start();
   gate.policy = "jwt";
   const token = (await startViewer()).split("/")[4];
@@ -80,7 +80,7 @@ test("a token of an address is no credential in a query, nor a credential a toke
   expect(await admit("/hls/playstream1/s/good/session-1/source/1.m4s")).toBe("denied");
 });
 
-test("a client that tries ids out is slowed down alike for ids that exist, and who watches behind its address goes on", async () => {
+test("a client that guesses ids is slowed down equally for existing ids, and viewers behind its address continue", async () => {
   const { gate, admit, known, startViewer } = start();
   gate.policy = "jwt";
   const watching = await startViewer();
@@ -93,7 +93,7 @@ test("a client that tries ids out is slowed down alike for ids that exist, and w
   expect(admitted(await admit("/hls/playstream1/index.m3u8?jwt=good", "203.0.113.2")).countViewer()).not.toBe(null);
 });
 
-test("a neighbour's guesses hold up nobody's public segments: an answer that was a yes is asked for again at once", async () => {
+test("a neighbour's guesses do not delay public segments: a recently positive decision is renewed immediately", async () => {
   const { admit, known, clock } = start();
   const segment = "/hls/playstream1/s/-/session-1/source/1.m4s";
   expect(await admit("/hls/playstream1/index.m3u8")).toMatchObject({ isShared: true });
@@ -106,7 +106,7 @@ test("a neighbour's guesses hold up nobody's public segments: an answer that was
   expect(await admit(segment)).toMatchObject({ isShared: true });
 });
 
-test("where it is full who watches goes on, and somebody new is not counted and gets nothing to go on with", async () => {
+test("when full, existing viewers continue, and new ones are neither counted nor given a token", async () => {
   const { gate, admit, clock } = start();
   const viewing = admitted(await admit("/hls/playstream1/index.m3u8?tkn=one")).countViewer();
   expect([viewing?.token, viewing?.playerId]).toEqual(["-", "one"]);
@@ -117,7 +117,7 @@ test("where it is full who watches goes on, and somebody new is not counted and 
   expect(another.countViewer()).toBe(null);
 });
 
-test("a long answer may go on until the gate says no", async () => {
+test("a long response may continue until the gate denies access", async () => {
   const { gate, admit, clock } = start();
   gate.policy = "jwt";
   const viewing = admitted(await admit("/hls/playstream1/staticsource.mp4?jwt=good")).countViewer();
@@ -131,7 +131,7 @@ test.each(["public", "jwt"] as const)(
   "an owner who previews %s content is no viewer, and watches where it is full",
   async (policy) => {
     const { gate, facts, admit, clock } = start();
-    // Known to be public, or refused, to others already.
+    // The decision is already cached for others.
     gate.policy = policy;
     await admit("/hls/playstream1/index.m3u8");
     gate.isFull = true;

@@ -14,8 +14,8 @@ import { type Grant, type ViewerSession, ViewerSessions } from "./viewer-session
 import { ViewerTokens } from "./viewer-token.ts";
 
 /**
- * What one client may ask the gate: many viewers behind one address may all come too early for a broadcast, or all at the same moment. They
- * leave others some of the 500 places that wait for the database.
+ * Limits of gate queries per client: many viewers behind one address may all be too early for a broadcast, or arrive at the same moment. They must
+ * leave some of the 500 database slots to others.
  */
 const QUESTIONS = { deniedPerMinute: 600, atOnce: 400, slowed: { atOnce: 8, perSecond: 50 } } as const;
 
@@ -28,14 +28,14 @@ export interface AdmissionsSettings {
   /** 32 bytes, the same on every node. */
   readonly viewerSecret: Uint8Array;
   readonly proxies: TrustedProxies;
-  /** As so many viewers one client is counted at most. */
+  /** Maximum number of viewers counted per client. */
   readonly viewersPerClient: number;
   readonly audiences: Audiences;
 }
 
 /**
- * Who may have what: public content by an answer that is kept for all, gated content by a viewer session. The answer to a request that opens
- * holds for everything that follows from it.
+ * Decides who may watch: public content by a decision cached for all viewers, gated content by a viewer session. The decision on an `open` request
+ * applies to everything that follows.
  */
 export class Admissions {
   readonly #gate: PlaybackGate;
@@ -45,7 +45,7 @@ export class Admissions {
   readonly #sessions: ViewerSessions;
   readonly #denied: DeniedClients;
   readonly #office: AdmissionOffice;
-  /** Requests that wait for the same answer share one question. */
+  /** Concurrent requests for the same decision share one query. */
   readonly #asking = new Map<string, Promise<Answer>>();
 
   constructor(settings: AdmissionsSettings) {
@@ -68,13 +68,13 @@ export class Admissions {
     };
   }
 
-  /** At once where the answer is known and stands; a promise where the gate has to be asked, which rejects where it does not answer. */
+  /** Synchronous if the decision is cached and valid; otherwise a promise, which rejects if the gate does not respond. */
   admit(request: AccessRequest): Admission | Refusal | Promise<Admission | Refusal> {
     const known = this.#known(request);
     return known ? this.#admission(request, known) : this.#askLimited(request);
   }
 
-  /** Answers about this playback id, or about all, are asked for again. */
+  /** Discards cached decisions about this playback id, or about all. */
   accessChanged(playbackId: string | "all"): void {
     this.#publicAnswers.clear();
     this.#sessions.accessChanged(playbackId);
@@ -89,7 +89,7 @@ export class Admissions {
     return typeof answer === "string" ? answer : new RequestAdmission(this.#office, request, answer);
   }
 
-  /** The answer, where it is known and stands; null where the gate has to be asked. */
+  /** The cached decision if valid; null if the gate must be asked. */
   #known(request: AccessRequest): Admitted | "denied" | null {
     const { playbackId, token } = request;
     if (token !== null) {
@@ -103,8 +103,8 @@ export class Admissions {
   }
 
   /**
-   * The gate's answer. A client that was denied too often has to wait with its questions, except about viewers who are known to watch and
-   * about content that was public a moment ago: a neighbour's guesses hold up nobody's segments.
+   * Asks the gate. A client with too many denials is rate-limited, except for viewers known to be watching and content that was recently public: a
+   * neighbour's guesses must not delay others' segments.
    */
   async #askLimited(request: AccessRequest): Promise<Admission | Refusal> {
     const limit = (open: () => Promise<Answer>) => this.#denied.ask(this.#proxies.clientOf(request.req), open);
@@ -130,7 +130,7 @@ export class Admissions {
     if (isOpening) return limit(open);
     const key = identity ?? originKey(request);
     const isNoGuess = isBare && (this.#publicAnswers.isKept(playbackId) || this.#publicAnswers.isKept(key));
-    // Inside, so that waiting for an answer that somebody else has asked for costs nothing.
+    // The limit is inside the shared query, so that waiting for another request's query costs nothing.
     return this.#share(key, isNoGuess ? open : () => limit(open));
   }
 
@@ -172,7 +172,7 @@ export class Admissions {
     const session = this.#sessions.begin(playbackId, decision, {
       details,
       asked,
-      // Players ask for the beginning of a file more than once.
+      // Players request the start of a file more than once.
       viewer: protocol === "mp4" ? known : undefined,
     });
     if (identity !== undefined) this.#sessions.remember(identity, session);
@@ -185,10 +185,10 @@ export class Admissions {
     return asking;
   }
 
-  /** The identity behind requests that bring their credential each time. */
+  /** The identity of a viewer who sends credentials with each request. */
   #identity({ req, playbackId }: AccessRequest, { tokens, accessKeys }: PlaybackCredentials): string {
     const who = [playbackId, this.#proxies.addressOf(req), req.headers["user-agent"], tokens, accessKeys];
-    // No token of an address can begin like this.
+    // No token starts with a slash.
     return `/${hash("sha256", JSON.stringify(who), "base64url")}`;
   }
 }

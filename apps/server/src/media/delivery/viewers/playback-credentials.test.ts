@@ -19,14 +19,14 @@ test.each([
   expect(read("/hls/x/index.m3u8", { [name]: "a" })).toEqual(expected);
 });
 
-test("the query is read, percent-encoding and all", () => {
+test("the query is percent-decoded", () => {
   expect(read("/x?jwt=a.b-c_d&accessKey=one%20two%2B%26%C3%BC")).toEqual({
     tokens: ["a.b-c_d"],
     accessKeys: ["one two+&ü"],
   });
 });
 
-test("65: values that differ are both told, however they came; the same one twice is one", () => {
+test("65: two different values are both reported, from header or query; a repeated value counts once", () => {
   expect(read("/x?jwt=a", { "service-jwt": "a", "livepeer-jwt": "a" })).toEqual({ tokens: ["a"], accessKeys: [] });
   expect(read("/x?jwt=a", { "service-jwt": "b" })).toEqual({ tokens: ["a", "b"], accessKeys: [] });
   expect(read("/x?jwt=a&jwt=b")).toEqual({ tokens: ["a", "b"], accessKeys: [] });
@@ -47,7 +47,7 @@ test.each(["/x?accessKey=a%00b", "/x?accessKey=a%0D%0AX-Injected:%201", "/x?acce
   },
 );
 
-test("71: a header in UTF-8 is passed on as it was meant, one that is not is refused", () => {
+test("71: a UTF-8 header is decoded, an invalid one is refused", () => {
   const asNodeReadsIt = Buffer.from("schlüssel ☃").toString("latin1");
   expect(read("/x", { "service-access-key": asNodeReadsIt })).toEqual({ tokens: [], accessKeys: ["schlüssel ☃"] });
   expect(read("/x", { "service-access-key": "\xff\xfe" })).toBe("invalid");

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** The distinct values of each kind that came with a request, by header and by query; two at most, for two that differ are refused anyway. */
+/** The distinct credentials of a request, from headers and query. At most two per kind, since two different ones are refused anyway. */
 export interface PlaybackCredentials {
   readonly tokens: readonly string[];
   readonly accessKeys: readonly string[];
@@ -11,10 +11,10 @@ export const NO_CREDENTIALS: PlaybackCredentials = { tokens: [], accessKeys: [] 
 const TOKEN_HEADERS = ["service-jwt", "livepeer-jwt"] as const;
 const KEY_HEADERS = ["service-access-key", "livepeer-access-key"] as const;
 const NOT_ASCII = /[\x80-\xff]/;
-/** U+FFFD is what percent-encoding that is no UTF-8 becomes. */
+/** U+FFFD results from percent-encoding that is not valid UTF-8. */
 const UNPRINTABLE = /[\p{Cc}\uFFFD]/u;
 
-/** Read what a request brings to be let in. `invalid` where a value has control characters or is no UTF-8: it could not be passed on exactly. */
+/** Reads the credentials of a request. `invalid` if a value has control characters or is not UTF-8, since it could not be passed on exactly. */
 export function readCredentials(req: IncomingMessage, url: string): PlaybackCredentials | "invalid" {
   const at = url.indexOf("?");
   const query = at < 0 ? null : new URLSearchParams(url.slice(at + 1));
@@ -31,14 +31,14 @@ function distinct(req: IncomingMessage, names: readonly string[], fromQuery: rea
   const values = new Set(fromQuery);
   for (const name of names) {
     if (req.headers[name] === undefined) continue;
-    // Each line of its own: Node joins repeated ones with a comma elsewhere.
+    // headersDistinct, because Node joins repeated headers with a comma elsewhere.
     for (const value of req.headersDistinct[name] ?? []) values.add(textOf(value));
   }
   values.delete("");
   return [...values];
 }
 
-/** Node reads header values as Latin-1; clients that send other letters mean UTF-8. */
+/** Node decodes header values as Latin-1; clients that send other characters mean UTF-8. */
 function textOf(value: string): string {
   return NOT_ASCII.test(value) ? Buffer.from(value, "latin1").toString("utf8") : value;
 }

@@ -5,13 +5,13 @@ import type { Grant } from "./viewer-sessions.ts";
 
 const MAX_KEPT = 20_000;
 
-/** An answer about content that anybody may watch. */
+/** A decision about public content. */
 export interface PublicAnswer {
   readonly content: PlaybackContent;
   readonly isFull: boolean;
 }
 
-/** The gate's answers about public content, kept for as long as they stand, so that a segment costs a look-up. */
+/** Caches the gate's decisions about public content while they are valid, so that a segment costs only a look-up. */
 export class PublicAnswers {
   readonly #clock: Clock;
   readonly #kept = new LRUCache<string, PublicAnswer & { readonly until: number }>({ max: MAX_KEPT });
@@ -21,18 +21,18 @@ export class PublicAnswers {
   }
 
   find(key: string): PublicAnswer | null {
-    // Without a move in the order of use: an answer in use is renewed every second, and this is asked for every segment.
+    // `peek` does not update the LRU order: a used entry is renewed every second anyway, and this runs for every segment.
     const kept = this.#kept.peek(key);
     return kept && this.#clock.monotonic() < kept.until ? kept : null;
   }
 
-  /** Whether there was an answer, though it may stand no longer. */
+  /** Whether there is a decision, valid or expired. */
   isKept(key: string): boolean {
     return this.#kept.has(key);
   }
 
-  keep(key: string, { content, isFull, standsMs }: Grant): PublicAnswer {
-    const answer = { content, isFull, until: this.#clock.monotonic() + standsMs };
+  keep(key: string, { content, isFull, expiresInMs }: Grant): PublicAnswer {
+    const answer = { content, isFull, until: this.#clock.monotonic() + expiresInMs };
     this.#kept.set(key, answer);
     return answer;
   }

@@ -22,7 +22,7 @@ function start() {
   return { clock, viewers, caller, watching };
 }
 
-test("a player that moves is one viewer, found by its segments where it was last and nowhere else", () => {
+test("a player that changes its origin stays one viewer, found by segments from its latest origin only", () => {
   const { clock, viewers, caller, watching } = start();
   for (const agent of ["a", "b", "c"]) viewers.begin(caller(agent), false);
   expect(watching()).toBe(1);
@@ -35,7 +35,7 @@ test("a player that moves is one viewer, found by its segments where it was last
   expect(watching()).toBe(0);
 });
 
-test("who came from many places and left is forgotten at each of them", () => {
+test("a viewer who used several origins and left is forgotten at all of them", () => {
   const { clock, viewers, caller, watching } = start();
   for (const agent of ["a", "b", "c"]) viewers.begin(caller(agent), false);
   clock.advance(40_000);
@@ -43,7 +43,7 @@ test("who came from many places and left is forgotten at each of them", () => {
   expect(watching()).toBe(0);
 });
 
-test("one player's leaving takes nothing from another at the same place", () => {
+test("a player that leaves does not affect another at the same origin", () => {
   const { clock, viewers, caller, watching } = start();
   viewers.begin(caller("a", null), false);
   clock.advance(20_000);
@@ -54,7 +54,7 @@ test("one player's leaving takes nothing from another at the same place", () => 
   expect(watching()).toBe(1);
 });
 
-test("a client that names itself anew each time is counted up to its limit, plays on, and is not remembered beyond", () => {
+test("a client that keeps changing its id is counted up to its limit, can still play, and uses no further memory", () => {
   const { viewers, caller, watching } = start();
   for (let i = 0; i < 5_000; i++) expect(viewers.begin(caller("a", `player-${i}`), false)).not.toBeNull();
   expect(watching()).toBe(2_000);

@@ -4,7 +4,7 @@ import type { Viewer, ViewerCounts } from "./viewer-counts.ts";
 
 const MAX_AGENT_LENGTH = 200;
 
-/** Where a request for public content comes from; two players behind one address are told apart by the `tkn` that they may bring. */
+/** The origin of a request for public content. Players behind the same address are distinguished by their optional `tkn`. */
 export interface PublicCaller {
   readonly playbackId: string;
   readonly address: string;
@@ -14,20 +14,20 @@ export interface PublicCaller {
 
 interface Known {
   readonly viewer: Viewer;
-  /** Where it was last. */
-  place: string;
+  /** Its latest origin. */
+  origin: string;
 }
 
 /**
- * Who watches public content, which needs no session. A playlist makes its caller known; a segment, whose address is the same for all,
- * only shows that a known one is still there.
+ * The viewers of public content, who have no session. A playlist request identifies its viewer; a segment, whose URL is the same for all, only shows
+ * that a known viewer is still present.
  */
 export class PublicViewers {
   readonly #counts: ViewerCounts;
-  /** By `tkn`, or by place where there is none. */
+  /** By `tkn`, or by origin without one. */
   readonly #known = new Map<string, Known>();
-  /** One place for each of them, however many they come from. */
-  readonly #atPlace = new Map<string, Viewer>();
+  /** The viewer last seen at each origin; one origin per viewer. */
+  readonly #atOrigin = new Map<string, Viewer>();
 
   readonly #audiences: Audiences;
 
@@ -36,43 +36,43 @@ export class PublicViewers {
     this.#audiences = audiences;
   }
 
-  /** A playlist or file was asked for that the caller begins or goes on with. Null for somebody new where nobody new may begin. */
+  /** Handles a request for a playlist or file. Null for a new viewer when the stream is full. */
   begin(caller: PublicCaller, isFull: boolean): Viewer | null {
-    const place = placeOf(caller);
-    const key = caller.tkn === null ? place : `${caller.playbackId} ${caller.tkn}`;
+    const origin = originOf(caller);
+    const key = caller.tkn === null ? origin : `${caller.playbackId} ${caller.tkn}`;
     let known = this.#known.get(key);
     if (!known) {
       if (isFull) return null;
       const onLeft = () => this.#forget(key);
       const audience = this.#audiences.of(caller.userAgent, caller.address);
       const viewer = this.#counts.viewer(caller.playbackId, clientOf(caller.address), { audience, onLeft });
-      known = { viewer, place };
+      known = { viewer, origin };
       this.#known.set(key, known);
     }
     this.#counts.see(known.viewer);
-    if (known.place !== place) this.#vacate(known);
-    known.place = place;
-    this.#atPlace.set(place, known.viewer);
+    if (known.origin !== origin) this.#removeOrigin(known);
+    known.origin = origin;
+    this.#atOrigin.set(origin, known.viewer);
     if (known.viewer.tally === null) this.#forget(key);
     return known.viewer;
   }
 
-  /** A segment was asked for. */
+  /** Handles a request for a segment. */
   goOn(caller: PublicCaller): void {
-    const viewer = this.#atPlace.get(placeOf(caller));
+    const viewer = this.#atOrigin.get(originOf(caller));
     if (viewer) this.#counts.see(viewer);
   }
 
   #forget(key: string): void {
     const known = this.#known.get(key);
     this.#known.delete(key);
-    if (known) this.#vacate(known);
+    if (known) this.#removeOrigin(known);
   }
 
-  #vacate({ viewer, place }: Known): void {
-    if (this.#atPlace.get(place) === viewer) this.#atPlace.delete(place);
+  #removeOrigin({ viewer, origin }: Known): void {
+    if (this.#atOrigin.get(origin) === viewer) this.#atOrigin.delete(origin);
   }
 }
 
-const placeOf = ({ playbackId, address, userAgent }: PublicCaller): string =>
+const originOf = ({ playbackId, address, userAgent }: PublicCaller): string =>
   `${playbackId} ${address} ${userAgent.slice(0, MAX_AGENT_LENGTH)}`;

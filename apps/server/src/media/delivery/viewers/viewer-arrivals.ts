@@ -6,14 +6,14 @@ import type { Admitted } from "./admission.ts";
 import { PublicViewers } from "./public-viewers.ts";
 import type { Viewer, ViewerCounts } from "./viewer-counts.ts";
 
-/** Whose request it is that arrives: a viewer session's, or, for public content, that of whoever is at its address. */
+/** Finds the viewer of a request: that of its viewer session, or for public content the one at its origin. */
 export class ViewerArrivals {
   readonly #proxies: TrustedProxies;
   readonly #counts: ViewerCounts;
   readonly #publicViewers: PublicViewers;
   /**
-   * Who was last counted on a connection. Without a proxy in front a connection is one viewer's, and to look at the connection costs a tenth
-   * of reading the request's headers.
+   * The last viewer counted on each connection. Without a proxy a connection belongs to one viewer, and looking it up costs a tenth of parsing the
+   * request's headers.
    */
   readonly #onConnection = new WeakMap<Socket, { playbackId: string; tkn: string | null; viewer: Viewer }>();
 
@@ -23,7 +23,7 @@ export class ViewerArrivals {
     this.#publicViewers = new PublicViewers(counts, audiences);
   }
 
-  /** Count who asks, unless it is the owner. False for somebody new where nobody new may begin. */
+  /** Counts the viewer, unless it is the owner. False for a new viewer when the stream is full. */
   count({ req, url, playbackId, step }: AccessRequest, { session, isFull }: Admitted): boolean {
     if (req.method === "HEAD") return true;
     if (session) {

@@ -10,7 +10,7 @@ function start() {
   return { clock, counts, told: () => log.viewerCounts.splice(0) };
 }
 
-test("who keeps asking is counted once as new, as watching, and with the time between their requests", () => {
+test("a viewer with continued requests is counted as new once, as watching, and with the time between requests", () => {
   const { clock, counts, told } = start();
   const viewer = counts.viewer("playback1", "client");
   for (let second = 0; second < 10; second++) {
@@ -23,7 +23,7 @@ test("who keeps asking is counted once as new, as watching, and with the time be
   expect(told()).toEqual([{ playbackId: "playback1", now: 1, begun: 0, newViewers: [], watchedMs: 1000 }]);
 });
 
-test("who was not seen for thirty seconds has left; that nobody watches is told once", () => {
+test("a viewer without requests for thirty seconds has left; zero viewers are reported once", () => {
   const { clock, counts, told } = start();
   const left: string[] = [];
   const viewer = counts.viewer("playback1", "client", { onLeft: () => left.push("left") });
@@ -38,7 +38,7 @@ test("who was not seen for thirty seconds has left; that nobody watches is told 
   expect(told()).toEqual([]);
 });
 
-test("audiences of one playback id are counted apart, 250 in an hour, also where viewers come and go", () => {
+test("audiences of a playback id are counted separately, at most 250 per hour", () => {
   const { clock, counts, told } = start();
   const audienceOf = (country: string) => ({ deviceType: "", os: "", browser: "", country });
   const french = audienceOf("FR");
@@ -63,7 +63,7 @@ test("audiences of one playback id are counted apart, 250 in an hour, also where
   expect([apart.size, begun]).toEqual([349, 500]);
 });
 
-test("who comes back after that watches again, and is not new", () => {
+test("a returning viewer watches again and is not new", () => {
   const { clock, counts, told } = start();
   const viewer = counts.viewer("playback1", "client");
   counts.see(viewer);
@@ -74,14 +74,14 @@ test("who comes back after that watches again, and is not new", () => {
   expect(told()).toEqual([{ playbackId: "playback1", now: 1, begun: 0, newViewers: [], watchedMs: 0 }]);
 });
 
-test("who began on another node is not new here", () => {
+test("a viewer who started on another node is not new", () => {
   const { clock, counts, told } = start();
   counts.see(counts.viewer("playback1", "client", { id: "of-old" }));
   clock.advance(10_000);
   expect(told()).toMatchObject([{ now: 1, begun: 0 }]);
 });
 
-test("names of new viewers stop at a thousand, their number does not", () => {
+test("at most a thousand new viewers are named, but all are counted", () => {
   const { clock, counts, told } = start();
   for (let i = 0; i < 1200; i++) counts.see(counts.viewer("playback1", "client"));
   clock.advance(10_000);
@@ -89,7 +89,7 @@ test("names of new viewers stop at a thousand, their number does not", () => {
   expect([count?.begun, count?.now, count?.newViewers.length]).toEqual([1200, 1200, 1000]);
 });
 
-test("at the end everybody leaves, and that is told", () => {
+test("close counts everyone as gone and reports it", () => {
   const { clock, counts, told } = start();
   const viewer = counts.viewer("playback1", "client");
   counts.see(viewer);
@@ -99,7 +99,7 @@ test("at the end everybody leaves, and that is told", () => {
   expect(told()).toEqual([{ playbackId: "playback1", now: 0, begun: 1, newViewers: [viewer.id], watchedMs: 4000 }]);
 });
 
-test("a client is counted as so many viewers at a time, and others are counted beside it", () => {
+test("concurrent viewers per client are limited; other clients are not affected", () => {
   const { clock, counts, told } = start();
   for (let i = 0; i < 2_500; i++) counts.see(counts.viewer("playback1", "attacker"));
   counts.see(counts.viewer("playback1", "another"));
@@ -107,7 +107,7 @@ test("a client is counted as so many viewers at a time, and others are counted b
   expect(told()).toMatchObject([{ now: 2_001, begun: 2_001 }]);
 });
 
-test("a client begins so many viewers in a minute, however soon they leave, and who was not counted is counted later", () => {
+test("new viewers per client and minute are limited, however soon they leave, and uncounted ones are counted later", () => {
   const { clock, counts, told } = start();
   for (let i = 0; i < 2_000; i++) counts.see(counts.viewer("playback1", "attacker"));
   clock.advance(50_000);

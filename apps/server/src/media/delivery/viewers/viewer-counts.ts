@@ -4,12 +4,12 @@ import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { Audience, EventSink, ViewerCount } from "../../../ports/index.ts";
 import { ViewerPlaces } from "./viewer-places.ts";
 
-/** A viewer who was not seen for so long has left. */
+/** A viewer without requests for this long has left. */
 const LEFT_AFTER_MS = 30_000;
 const TELL_MS = 10_000;
 const MAX_NEW_NAMED = 1000;
 
-/** The viewers of one playback id and audience since they were last told of. */
+/** The viewers of one playback id and audience since the last report. */
 interface Tally {
   readonly playbackId: string;
   readonly audience: Audience | undefined;
@@ -19,31 +19,31 @@ interface Tally {
   watchedMs: number;
 }
 
-/** Somebody's player, as long as it keeps asking. */
+/** A viewer's player, while it sends requests. */
 export interface Viewer {
   readonly id: string;
   readonly playbackId: string;
-  /** The client that limits are counted for. */
+  /** The client whose limits apply. */
   readonly client: string;
   readonly audience: Audience | undefined;
-  /** False until it was counted as new, wherever that was. */
+  /** False until it was counted as new, on any node. */
   hasBegun: boolean;
   /** Monotonic milliseconds. */
   seenAt: number;
-  /** Null while it does not watch. */
+  /** Null while not watching. */
   tally: Tally | null;
-  /** Called when it has not been seen for 30 s. */
+  /** Called after 30 s without a request. */
   readonly onLeft?: () => void;
 }
 
 interface NewViewer {
-  /** Of a viewer who began elsewhere. */
+  /** Set for a viewer who started elsewhere. */
   readonly id?: string;
   readonly audience?: Audience | undefined;
   readonly onLeft?: () => void;
 }
 
-/** Counts viewers by their requests and tells the event sink every 10 s. One request costs a subtraction. */
+/** Counts viewers by their requests and reports to the event sink every 10 s. A request costs one subtraction. */
 export class ViewerCounts {
   readonly #clock: Clock;
   readonly #sink: EventSink;
@@ -54,7 +54,7 @@ export class ViewerCounts {
   readonly #tallies = new Map<string, Map<Audience | undefined, Tally>>();
   readonly #timer: Timer;
 
-  /** A client is counted as `viewersPerClient` at most; whoever is not counted watches all the same. */
+  /** At most `viewersPerClient` viewers are counted per client; uncounted ones can watch as well. */
   constructor(clock: Clock, sink: EventSink, viewersPerClient: number) {
     this.#clock = clock;
     this.#sink = sink;
@@ -63,7 +63,7 @@ export class ViewerCounts {
     this.#timer = clock.every(TELL_MS, () => this.#tell());
   }
 
-  /** A viewer who has not been seen here yet. */
+  /** Creates a viewer who is new on this node. */
   viewer(playbackId: string, client: string, more: NewViewer = {}): Viewer {
     const { id, audience, onLeft } = more;
     const hasBegun = id !== undefined;
@@ -71,7 +71,7 @@ export class ViewerCounts {
     return onLeft ? { ...begun, onLeft } : begun;
   }
 
-  /** A request of theirs came. */
+  /** Notes a request of the viewer. */
   see(viewer: Viewer): void {
     const now = this.#clock.monotonic();
     if (viewer.tally) viewer.tally.watchedMs += Math.min(now - viewer.seenAt, LEFT_AFTER_MS);
@@ -79,7 +79,7 @@ export class ViewerCounts {
     viewer.seenAt = now;
   }
 
-  /** Everybody leaves, and that is told. */
+  /** Counts everyone as gone and reports it. */
   close(): void {
     this.#timer.cancel();
     for (const viewer of this.#watching) this.#leave(viewer);
@@ -107,7 +107,7 @@ export class ViewerCounts {
       for (const tally of tallies.values()) {
         const { audience, ...count } = { ...tally, watchedMs: Math.round(tally.watchedMs) };
         counts.push(audience ? { ...count, audience } : count);
-        // Told once with nobody, then no more.
+        // Reported once with zero viewers, then removed.
         if (tally.now === 0) tallies.delete(tally.audience);
         tally.begun = 0;
         tally.newViewers = [];

@@ -2,13 +2,13 @@ import type { Clock } from "../../../platform/clock.ts";
 import { RateLimit } from "../../../platform/http/rate-limit.ts";
 import { Places } from "../../../platform/limits/places.ts";
 
-/** Beyond it nobody new is counted; everybody watches. */
+/** Beyond this, new viewers are not counted, but can watch. */
 const MAX_WATCHING = 100_000;
 const MINUTE_MS = 60_000;
 
 /**
- * How many viewers are counted. A player names itself (`tkn`, the browser's name), so one client can pretend to be any number of viewers:
- * it is counted as so many at a time, and begins as many in a minute, at most.
+ * Limits how many viewers are counted. Players name themselves (`tkn`, user agent), so a client could pretend to be any number of viewers. Per
+ * client, both the concurrent viewers and the new viewers per minute are limited.
  */
 export class ViewerPlaces {
   readonly #watching: Places;
@@ -19,7 +19,7 @@ export class ViewerPlaces {
     this.#begun = new RateLimit({ clock, quota: perClient, windowMs: MINUTE_MS });
   }
 
-  /** `isNew`: this one was counted nowhere yet. */
+  /** `isNew`: the viewer was not counted on any node yet. */
   take(client: string, isNew: boolean): boolean {
     if (isNew && this.#begun.isUsedUp(client)) return false;
     if (!this.#watching.take(client)) return false;

@@ -1,13 +1,13 @@
 /**
- * Viewer sessions: who was let in to gated content. A session begins with an access request that the gate granted, and is found by the token
- * in its addresses, or, for requests that bring their credential each time, by who they are.
+ * Viewer sessions: the admissions of viewers to gated content. A session begins with an access request that the gate granted. It is found by the
+ * token in its URLs or, for requests that send their credentials each time, by the viewer's identity.
  *
- *   granted   while the gate's answer stands: a request is a look-up and a comparison
- *   stale     the answer stood until a moment ago: requests are served while the gate is asked again in the background
- *   unsure    the answer is long over, the gate's rules changed, or the session came back from its token: requests wait for the gate
- *   withdrawn the gate said no, or the pass ended: refused for good
+ *   granted   the gate's decision is valid: a request costs a look-up and a comparison
+ *   stale     the decision has just expired: requests are served while the gate is asked again in the background
+ *   unsure    the decision expired long ago, access rules changed, or the session was restored from its token: requests wait for the gate
+ *   withdrawn the gate denied access, or the pass expired: refused for good
  *
- * Nothing is stored: a forgotten session, after a restart or on another node, goes on from its token.
+ * Nothing is stored: after a restart, or on another node, a session is restored from its token.
  */
 import { LRUCache } from "lru-cache";
 import type { Audiences } from "../../../platform/audience/index.ts";
@@ -23,11 +23,11 @@ import type {
 import type { Viewer, ViewerCounts } from "./viewer-counts.ts";
 import type { ViewerTokens } from "./viewer-token.ts";
 
-/** Longer than a customer's webhook may take (5 s), so that its slowness holds up nobody who watches. */
+/** Longer than the timeout of a customer's webhook (5 s), so that a slow webhook interrupts no viewer. */
 const STALE_MS = 10_000;
-/** Of tokens and identities together; who is forgotten goes on from their token. */
+/** Entries by token and by identity together. A forgotten viewer is restored from the token. */
 const MAX_SESSIONS = 40_000;
-/** Of their tokens and access keys together: a viewer with a short key has some 300, with the longest 20,000. */
+/** Total length of tokens and access keys: about 300 per viewer with a short key, 20,000 with the longest. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 const IDLE_MS = 10 * 60_000;
 const SWEEP_MS = 60_000;
@@ -37,11 +37,11 @@ export interface ViewerSession {
   readonly pass: ViewerPass;
   readonly details: ViewerDetails;
   readonly viewer: Viewer;
-  /** Null only until the first answer about a session that came back from its token. */
+  /** Null only for a restored session until the first decision. */
   content: PlaybackContent | null;
-  /** Monotonic milliseconds until which the gate's answer stands. */
-  standsUntil: number;
-  /** When the pass itself is over. */
+  /** Monotonic time until which the gate's decision is valid. */
+  validUntil: number;
+  /** Monotonic time at which the pass expires. */
   readonly endsAt: number;
   usedAt: number;
   isWithdrawn: boolean;
@@ -71,7 +71,7 @@ export class ViewerSessions {
     sizeCalculation: charactersOf,
   });
   readonly #sweep: Timer;
-  /** Answers to questions that were asked before the last change do not stand. */
+  /** Decisions requested before the last change are not valid. */
   #changes = 0;
 
   constructor({ clock, gate, tokens, counts, audiences }: ViewerSessionsSettings) {
@@ -83,12 +83,12 @@ export class ViewerSessions {
     this.#sweep = clock.every(SWEEP_MS, () => this.#forgetIdle());
   }
 
-  /** Of whoever has this token or identity, as far as it is remembered. */
+  /** The session of this token or identity, if remembered. */
   find(key: string): ViewerSession | undefined {
     return this.#sessions.get(key);
   }
 
-  /** A session for what the gate granted, of somebody new or of a known viewer. It is remembered from `remember` or `seal` on. */
+  /** Creates a session from the gate's grant, for a new or known viewer. It is remembered from `remember` or `seal` on. */
   begin(
     playbackId: string,
     grant: Grant & { pass: ViewerPass },
@@ -96,11 +96,11 @@ export class ViewerSessions {
   ): ViewerSession {
     const session = this.#session(playbackId, grant.pass, details, viewer ?? this.#viewer(playbackId, details));
     session.content = grant.content;
-    if (asked === this.#changes) session.standsUntil = this.#clock.monotonic() + grant.standsMs;
+    if (asked === this.#changes) session.validUntil = this.#clock.monotonic() + grant.expiresInMs;
     return session;
   }
 
-  /** The `asked` of `begin`: a number that changes whenever earlier answers are void. */
+  /** The value for `asked` in `begin`: it changes whenever earlier decisions become invalid. */
   get changes(): number {
     return this.#changes;
   }
@@ -109,14 +109,14 @@ export class ViewerSessions {
     this.#sessions.set(key, session);
   }
 
-  /** The session's token for its addresses. */
+  /** The session's token for its URLs. */
   seal(session: ViewerSession): string {
     const token = this.#tokens.seal(session.playbackId, { viewerId: session.viewer.id, pass: session.pass });
     this.remember(token, session);
     return token;
   }
 
-  /** The session of a token that is not remembered, about which the gate is yet to be asked. Null for what is no token of ours. */
+  /** Restores the session of an unknown token; the gate must still be asked. Null for an invalid token. */
   reopen(playbackId: string, token: string, details: ViewerDetails): ViewerSession | null {
     const sealed = this.#tokens.open(playbackId, token);
     if (!sealed) return null;
@@ -126,19 +126,19 @@ export class ViewerSessions {
     return session;
   }
 
-  /** Whether a request of the session may be answered; null when the gate has to say first. */
+  /** Whether a request of the session is allowed; null if the gate must be asked first. */
   admits(session: ViewerSession): boolean | null {
     const now = this.#clock.monotonic();
     if (session.isWithdrawn || now >= session.endsAt) return false;
     session.usedAt = now;
-    if (now < session.standsUntil) return true;
-    if (now >= session.standsUntil + STALE_MS) return null;
-    // The next request that has to wait hears of what went wrong.
+    if (now < session.validUntil) return true;
+    if (now >= session.validUntil + STALE_MS) return null;
+    // The next request that has to wait gets the error.
     this.ask(session).catch(() => {});
     return true;
   }
 
-  /** Ask the gate again, once for all who want to know. */
+  /** Asks the gate again, once for all waiting requests. */
   ask(session: ViewerSession): Promise<boolean> {
     session.asking ??= this.#recheck(session).finally(() => {
       session.asking = null;
@@ -149,7 +149,7 @@ export class ViewerSessions {
   accessChanged(playbackId: string | "all"): void {
     this.#changes++;
     for (const session of this.#sessions.values()) {
-      if (playbackId === "all" || session.playbackId === playbackId) session.standsUntil = Number.NEGATIVE_INFINITY;
+      if (playbackId === "all" || session.playbackId === playbackId) session.validUntil = Number.NEGATIVE_INFINITY;
     }
   }
 
@@ -163,16 +163,16 @@ export class ViewerSessions {
     const asked = this.#changes;
     const decision = await this.#gate.recheck(playbackId, pass, details);
     if (!decision.ok) {
-      // Unconfirmed is refused for now: the next request asks again.
+      // An unconfirmed session is refused for now; the next request asks again.
       session.isWithdrawn = decision.reason === "denied";
       return false;
     }
     session.content = decision.content;
-    if (asked === this.#changes) session.standsUntil = this.#clock.monotonic() + decision.standsMs;
+    if (asked === this.#changes) session.validUntil = this.#clock.monotonic() + decision.expiresInMs;
     return true;
   }
 
-  /** With an `id`, a viewer who began on another node or before a restart. */
+  /** With an `id`: a viewer who started on another node or before a restart. */
   #viewer(playbackId: string, { address, userAgent }: ViewerDetails, id?: string): Viewer {
     const audience = this.#audiences.of(userAgent, address);
     return this.#counts.viewer(playbackId, clientOf(address), id === undefined ? { audience } : { id, audience });
@@ -187,7 +187,7 @@ export class ViewerSessions {
       details,
       viewer,
       content: null,
-      standsUntil: Number.NEGATIVE_INFINITY,
+      validUntil: Number.NEGATIVE_INFINITY,
       endsAt,
       usedAt: now,
       isWithdrawn: false,

@@ -19,7 +19,7 @@ test.each<ViewerPass>([PASS, OWNER, { kind: "webhook", accessKey: 'schlÃ¼ssel â˜
   },
 );
 
-test("the longest access key fits, whatever its letters", () => {
+test("the longest access key fits, whatever its characters", () => {
   for (const letter of ["a", '"', "\\", "\u00ff"]) {
     const accessKey = letter.repeat(8192 / Buffer.byteLength(letter));
     const token = tokens.seal("playback1", { viewerId: crypto.randomUUID(), pass: { kind: "webhook", accessKey } });
@@ -28,11 +28,11 @@ test("the longest access key fits, whatever its letters", () => {
   }
 });
 
-test("67: a token moved to another playback id is none", () => {
+test("67: a token is invalid for another playback id", () => {
   expect(tokens.open("playback2", sealed())).toBe(null);
 });
 
-test("a token sealed with another secret is none", () => {
+test("a token sealed with another secret is invalid", () => {
   expect(new ViewerTokens(Buffer.alloc(32, 2)).open("playback1", sealed())).toBe(null);
 });
 
@@ -40,7 +40,7 @@ test("no two tokens are the same", () => {
   expect(sealed()).not.toBe(sealed());
 });
 
-test("a token with any one character changed, added or missing is none", () => {
+test("a token with any character changed, added or removed is invalid", () => {
   const token = sealed();
   for (let at = 0; at < token.length; at++) {
     const other = token[at] === "A" ? "B" : "A";
@@ -50,6 +50,6 @@ test("a token with any one character changed, added or missing is none", () => {
   for (const more of ["A", "=", " ", "%", "\n"]) expect(tokens.open("playback1", token + more)).toBe(null);
 });
 
-test.each(["", "-", "A", "AQ", "%00", "..", "\u0000", "AQ".repeat(5000)])("%j is no token", (token) => {
+test.each(["", "-", "A", "AQ", "%00", "..", "\u0000", "AQ".repeat(5000)])("%j is not a token", (token) => {
   expect(tokens.open("playback1", token)).toBe(null);
 });

@@ -5,10 +5,10 @@ const VERSION = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const MIN_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
-/** An access key of 8 KiB, every byte of it escaped in JSON, and in base64. Of common letters it takes half of that. */
+/** Enough for an access key of 8 KiB with every byte escaped in JSON, in base64. Ordinary characters take half of that. */
 export const MAX_TOKEN_LENGTH = 22_000;
 
-/** The content of a viewer session's token: enough for any node to go on with it. */
+/** The content of a viewer session's token, from which any node can restore the session. */
 export interface SealedViewer {
   readonly viewerId: string;
   readonly pass: ViewerPass;
@@ -20,8 +20,8 @@ type Sealed =
   | readonly [string, "owner", expiresAt: number];
 
 /**
- * Tokens in the addresses of gated content: AES-256-GCM with a random nonce, for the playback id as associated data, so that under another id
- * the token is worthless. `secret` (32 bytes) is the same in all nodes. Nobody outside can read its content, such as the viewer's access key.
+ * Tokens in the URLs of gated content: AES-256-GCM with a random nonce and the playback id as associated data, so that a token is invalid for any
+ * other id. `secret` (32 bytes) is the same on all nodes. The content, for example the viewer's access key, is unreadable to others.
  */
 export class ViewerTokens {
   readonly #secret: Uint8Array;
@@ -37,11 +37,11 @@ export class ViewerTokens {
     return Buffer.concat([Buffer.of(VERSION), nonce, ...body, cipher.getAuthTag()]).toString("base64url");
   }
 
-  /** Null for what this installation never sealed for that playback id. */
+  /** Null for a token that this installation did not issue for the playback id. */
   open(playbackId: string, token: string): SealedViewer | null {
     if (token.length > MAX_TOKEN_LENGTH) return null;
     const bytes = Buffer.from(token, "base64url");
-    // One spelling for one token: other characters, padding and loose last bits are not ours.
+    // Only the canonical base64url form is accepted: no other characters, padding or loose bits.
     if (bytes.length <= MIN_BYTES || bytes[0] !== VERSION || bytes.toString("base64url") !== token) return null;
     const nonce = bytes.subarray(1, 1 + NONCE_BYTES);
     const decipher = createDecipheriv("aes-256-gcm", this.#secret, nonce, { authTagLength: TAG_BYTES })

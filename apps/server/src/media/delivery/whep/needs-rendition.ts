@@ -2,8 +2,8 @@ import { avcReorderFrames, describeAvc } from "@weir/formats/codecs";
 import type { VideoTrack } from "../../packet.ts";
 
 /**
- * Whether WebRTC viewers need other pictures than the source's: they take H.264 of 8 bits and 4:2:0, and show pictures in the order in which they come.
- * A source that does not say how many pictures it holds back is taken at its word until its first keyframe is late.
+ * Whether WebRTC viewers need re-encoded video: they support H.264 with 8 bits and 4:2:0, without B-frames. A source that does not declare its
+ * reorder depth is assumed to have no B-frames until a keyframe proves otherwise.
  */
 export function needsRendition({ codec, config }: VideoTrack): boolean {
   if (codec !== "avc") return true;
@@ -11,7 +11,7 @@ export function needsRendition({ codec, config }: VideoTrack): boolean {
   return chroma !== "4:2:0" || bitDepth !== 8 || hasBFrames({ codec, config });
 }
 
-/** Whether its parameter sets say that pictures are shown in another order than they come. */
+/** Whether the parameter sets declare B-frames. */
 export function hasBFrames({ codec, config }: Pick<VideoTrack, "codec" | "config">): boolean {
   return codec === "avc" && (avcReorderFrames(config) ?? 0) > 0;
 }

@@ -5,7 +5,7 @@ const SOURCE = { name: "source", bitsPerSecond: 3_000_000 };
 const HIGH = { name: "v0", bitsPerSecond: 1_500_000 };
 const LOW = { name: "v1", bitsPerSecond: 500_000 };
 
-/** A viewer that reports once a second, and the levels that it got. */
+/** A viewer that reports once per second, and its levels. */
 function viewer(levels: readonly [typeof SOURCE, ...(typeof SOURCE)[]] = [SOURCE, HIGH, LOW]) {
   const quality = new ViewerQuality(SOURCE.name);
   let now = 0;
@@ -21,7 +21,7 @@ function viewer(levels: readonly [typeof SOURCE, ...(typeof SOURCE)[]] = [SOURCE
 }
 
 describe("a viewer's quality", () => {
-  it("falls to the level that its network carried, after two bad reports and not after one", () => {
+  it("falls to the level that the network carried, after two bad reports and not after one", () => {
     const { report } = viewer();
     expect([report({ fractionLost: 0.3 }), report({}), report({ fractionLost: 0.3 })]).toEqual([
       "source",
@@ -32,24 +32,24 @@ describe("a viewer's quality", () => {
     expect(far.report({ fractionLost: 0.6 }, 2)).toBe("v1");
   });
 
-  it("falls by the viewer's estimate of its network too, where that was above the level's rate", () => {
+  it("also falls by the viewer's bitrate estimate, if that had exceeded the level's bitrate", () => {
     const { report } = viewer();
     expect(report({ availableBps: 300_000 }, 5)).toBe("source");
     expect(report({ availableBps: 3_100_000 })).toBe("source");
     expect([report({ availableBps: 1_900_000 }), report({ availableBps: 1_800_000 })]).toEqual(["source", "v0"]);
   });
 
-  it("has no keyframes alone by an estimate, which says little where packets come", () => {
+  it("does not switch to keyframes only by an estimate while packets arrive", () => {
     const { report } = viewer([SOURCE]);
     report({ availableBps: 3_100_000 });
     expect(report({ availableBps: 100_000, fractionLost: 0.05 }, 20)).toBe("source");
   });
 
-  it("stays where a tenth of the packets is not lost", () => {
+  it("stays if less than a tenth of the packets is lost", () => {
     expect(viewer().report({ fractionLost: 0.09 }, 60)).toBe("source");
   });
 
-  it("has keyframes alone where the lowest level is not carried, and the level again after ten good seconds", () => {
+  it("gets only keyframes if the network cannot carry the lowest level, and the level again after ten good seconds", () => {
     const { report } = viewer([SOURCE]);
     expect(report({ fractionLost: 0.15 }, 10)).toBe("source");
     expect(report({ fractionLost: 0.2 })).toBe("keyframes of source");
@@ -57,7 +57,7 @@ describe("a viewer's quality", () => {
     expect(report({})).toBe("source");
   });
 
-  it("rises a level at a time, and more rarely after each try that failed", () => {
+  it("rises one level at a time, with growing delays after each failed attempt", () => {
     const { report, now } = viewer();
     report({ fractionLost: 0.7 }, 2);
     expect(report({}, 10)).toBe("v0");
@@ -75,7 +75,7 @@ describe("a viewer's quality", () => {
     expect(report({}, 10)).toBe("source");
   });
 
-  it("is the best there is where its level is no longer made", () => {
+  it("is the best level if its level no longer exists", () => {
     const { report, use } = viewer();
     report({ fractionLost: 0.6 }, 2);
     use([SOURCE, HIGH]);

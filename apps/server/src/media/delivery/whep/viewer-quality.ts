@@ -1,46 +1,49 @@
-/** A rendition that a viewer may get, and its rate. */
+/** A rendition that a viewer may get, with its bitrate. */
 export interface QualityLevel {
   readonly name: string;
   readonly bitsPerSecond: number;
 }
 
-/** How a viewer got what was sent since its last report. */
+/** A viewer's reception since its last report. */
 export interface Reception {
-  /** Of its video packets, from 0 to 1. */
+  /** Fraction of video packets lost, 0 to 1. */
   readonly fractionLost: number;
-  /** The rate that the viewer thinks its network carries (REMB); null where it does not say. */
+  /** The viewer's bitrate estimate (REMB); null without one. */
   readonly availableBps: number | null;
 }
 
 export interface QualityChoice {
-  /** Of the level. */
+  /** The level's name. */
   readonly name: string;
-  /** The network does not carry the lowest level: of that, keyframes alone. */
+  /** The network cannot carry the lowest level: send only its keyframes. */
   readonly isKeyframesOnly: boolean;
 }
 
-/** Of the packets of one report. Retransmission mends less than `bad`; behind `hopeless` there is no picture at all. */
+/** Packet loss per report. Retransmission compensates for less than `bad`; above `hopeless` no video is possible. */
 const LOSS = { good: 0.05, bad: 0.1, hopeless: 0.2 };
-/** Of a level's rate: a network that was estimated to carry the level, and now carries less than this, is full. */
+/** Share of a level's bitrate: a network once estimated to carry the level, and now less than this, is congested. */
 const FULL = 0.9;
-/** Of what the network carried: the rest is for sound, for packets that are sent again, and for keyframes. */
+/** Share of the estimated bitrate used for video; the rest is for audio, retransmissions and keyframes. */
 const SHARE = 0.9;
-/** Two within so long. A browser reports once a second. */
+/** Two bad reports within this time. A browser reports once per second. */
 const BAD_REPORTS = 2;
 const BAD_WITHIN_MS = 4_000;
-/** In a row. */
+/** Consecutive reports. */
 const GOOD_REPORTS = 5;
-/** Until the next better level is tried; twice as long after each try that failed within `TRIED_MS`. */
+/** Time until the next better level is tried; doubled after each attempt that failed within `TRIED_MS`. */
 const WAIT_MS = { first: 10_000, most: 80_000 };
 const TRIED_MS = 15_000;
 
-/** What a viewer gets of a session's levels: less at once when its network does not carry the present one, and more, a level at a time, when it has been well for a while. */
+/**
+ * Selects a viewer's level: lower immediately when the network cannot carry the current one, higher one level at a time after a period of good
+ * reception.
+ */
 export class ViewerQuality {
   #choice: QualityChoice;
   #isFalling = false;
   #badAt: number[] = [];
   #goodReports = 0;
-  /** The highest estimate since the level began. */
+  /** The highest estimate since the level was selected. */
   #mostBps = 0;
   #waitMs = WAIT_MS.first;
   #tryAt = 0;
@@ -54,12 +57,12 @@ export class ViewerQuality {
     return this.#choice;
   }
 
-  /** The choice is lower than the one before. */
+  /** True if the last choice was lower than the one before. */
   get isFalling(): boolean {
     return this.#isFalling;
   }
 
-  /** One more report came, at `now`. `levels` are those that there are, the best first; a level that is gone is replaced by the best. */
+  /** Adds a report. `levels` are the available ones, best first; a level that no longer exists is replaced by the best. */
   judge(reception: Reception, levels: readonly [QualityLevel, ...QualityLevel[]], now: number): QualityChoice {
     const found = levels.findIndex(({ name }) => name === this.#choice.name);
     if (found < 0) {
@@ -83,7 +86,7 @@ export class ViewerQuality {
     this.#goodReports = !isFull && fractionLost <= good ? this.#goodReports + 1 : 0;
   }
 
-  /** An estimate begins low and grows by what is sent alone: it says something only where it falls. Of keyframes alone it says nothing. */
+  /** An estimate starts low and grows only with the bitrate sent, so it is meaningful only when it falls; with keyframes only, it is meaningless. */
   #isFull({ availableBps }: Reception, { bitsPerSecond }: QualityLevel): boolean {
     if (availableBps === null || this.#choice.isKeyframesOnly) return false;
     this.#mostBps = Math.max(this.#mostBps, availableBps);

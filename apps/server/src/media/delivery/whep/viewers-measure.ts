@@ -1,7 +1,7 @@
 import type { LinkFigures } from "../../webrtc/link-meter.ts";
 import type { WhepViewer } from "./whep-viewer.ts";
 
-/** How well the viewers of a session are reached since the last look; null where there are none. */
+/** Aggregated connection quality of a session's viewers since the last call; null without viewers. */
 export function takeMeasure(
   viewers: ReadonlySet<Pick<WhepViewer, "link" | "isLowered">>,
 ): (LinkFigures & { readonly count: number; readonly lowered: number }) | null {

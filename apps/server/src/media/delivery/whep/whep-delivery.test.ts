@@ -7,7 +7,7 @@ import { MediaRig, until } from "../../testing/media-rig.ts";
 import { AUDIO, syntheticSource, VIDEO } from "../../testing/synthetic-source.ts";
 
 const PORT = 8189;
-/** First byte of a packet of one frame of 20 ms. */
+/** TOC byte of a packet with one frame of 20 ms. */
 const OPUS_20_MS = 0xf8;
 
 const RUNG = { name: "180p", width: 320, height: 180, fps: 0 };
@@ -16,11 +16,11 @@ const WELL = { peer: 1, fractionLost: 0, roundTripMs: 20, retransmits: 0, availa
 interface LiveShape {
   readonly bFrames?: number;
   readonly audio?: boolean;
-  /** Of a rung beside the source. */
+  /** Of a rung next to the source. */
   readonly rungBps?: number;
 }
 
-/** A live stream that can be watched by WebRTC. */
+/** A live stream for WebRTC viewers. */
 async function openLive({ rungBps, ...shape }: LiveShape = { audio: false }) {
   const isTranscoded = rungBps !== undefined;
   const rig = await MediaRig.open(
@@ -45,7 +45,7 @@ async function openLive({ rungBps, ...shape }: LiveShape = { audio: false }) {
 }
 
 describe("WHEP", () => {
-  it("answers with the address that is set, and sends pictures from a keyframe on with its parameter sets", async () => {
+  it("answers with the configured address, and sends pictures from a keyframe with parameter sets on", async () => {
     await using live = await openLive();
     const answer = await live.watch();
     expect(answer.status).toBe(201);
@@ -58,7 +58,7 @@ describe("WHEP", () => {
     expect(live.peers.frames.length).toBeGreaterThan(30);
   });
 
-  it("sends a publisher's own Opus where its sound is there as AAC too, converts nothing, and packages the AAC alone", async () => {
+  it("sends a publisher's Opus without conversion if AAC exists too, and packages only the AAC", async () => {
     await using live = await openLive({ audio: true });
     const { rig, peers, publication } = live;
     publication.track({ ...AUDIO, id: 2, codec: "opus", codecString: "opus", sameAs: AUDIO.id });
@@ -78,7 +78,7 @@ describe("WHEP", () => {
     expect(playlist).not.toContain("opus");
   });
 
-  it("lets nobody in without a credential that the gate takes, and tells unknown from gated ids in nothing", async () => {
+  it("requires a credential that the gate accepts, and does not distinguish unknown from gated ids", async () => {
     await using live = await openLive();
     live.rig.playbackGate.policy = "webhook";
     const answers = [
@@ -94,7 +94,7 @@ describe("WHEP", () => {
     expect(live.rig.playbackGate.opened.at(-1)?.viewer.protocol).toBe("whep");
   });
 
-  it("says that a stream which is not live cannot be opened, and a recording neither", async () => {
+  it("refuses offline streams and recordings", async () => {
     await using live = await openLive();
     live.publication.end("clean-stop", "done");
     const answer = await live.watch();
@@ -102,7 +102,7 @@ describe("WHEP", () => {
     expect((await live.watch({}, "recording1")).status).toBe(404);
   });
 
-  it("forgets a viewer who does not connect within 30 s of the answer, and nobody who did", async () => {
+  it("removes a viewer who does not connect within 30 s of the answer, and no connected one", async () => {
     await using live = await openLive();
     const { rig, peers } = live;
     const resource = (await live.watch()).headers.get("location") ?? "";
@@ -116,7 +116,7 @@ describe("WHEP", () => {
     expect((await rig.fetch(resource, { method: "DELETE" })).status).toBe(404);
   });
 
-  it("closes a viewer within ten seconds of a revocation, and at once when the rules change", async () => {
+  it("closes a viewer within ten seconds of a revocation, and immediately when access rules change", async () => {
     await using live = await openLive();
     const { rig, peers } = live;
     rig.playbackGate.policy = "webhook";
@@ -152,7 +152,7 @@ describe("WHEP", () => {
     expect([rig.plane.figures.webrtcViewers, now()]).toEqual([0, 0]);
   });
 
-  it("gives a viewer whose network loses much a rung of the ladder, with its sound, and the source again when that is over", async () => {
+  it("gives a viewer with high packet loss a rung of the ladder with audio, and the source again afterwards", async () => {
     await using live = await openLive({ audio: true, rungBps: 10_000 });
     const { rig, peers, publication } = live;
     await live.watch();
@@ -180,7 +180,7 @@ describe("WHEP", () => {
     expect(peers.openSources).toBe(1);
   });
 
-  it("tells the session how well its viewers are reached", async () => {
+  it("reports the viewers' connection quality to the session", async () => {
     await using live = await openLive();
     await live.watch();
     await live.watch();
@@ -192,9 +192,9 @@ describe("WHEP", () => {
     expect(live.rig.facts.of("source-metrics").at(-1)?.webrtc).toEqual({ publisher: null, viewers, hasBFrames: false });
   });
 
-  it("closes its viewers where pictures turn out to have B-frames and there is no room to encode them anew", async () => {
+  it("closes its viewers if B-frames appear and there is no capacity to re-encode", async () => {
     await using live = await openLive();
-    // Its configuration is baseline's, so that only its first keyframe tells.
+    // Its configuration declares Baseline, so only the first keyframe reveals B-frames.
     await live.watch();
     const isTold = () => live.rig.facts.of("source-metrics").at(-1)?.webrtc.hasBFrames;
     expect(isTold()).toBe(false);
@@ -202,14 +202,14 @@ describe("WHEP", () => {
     expect([live.peers.latest.isClosed, isTold()]).toEqual([true, true]);
   });
 
-  it("refuses a stream whose B-frames only its pictures tell with 406 and the reason, where there is no room to encode it anew", async () => {
+  it("refuses a stream with undeclared B-frames with 406 and a reason, if there is no capacity to re-encode", async () => {
     await using live = await openLive({ audio: false, bFrames: 2 });
     const answer = await live.watch();
-    expect([answer.status, await answer.text()]).toEqual([406, expect.stringContaining("no room to encode it anew")]);
+    expect([answer.status, await answer.text()]).toEqual([406, expect.stringContaining("no capacity to re-encode")]);
     expect(live.peers.peers).toEqual([]);
   });
 
-  it("refuses a codec that WebRTC does not carry with 406 and the reason, where there is no room to encode it anew", async () => {
+  it("refuses a codec that WebRTC does not support with 406 and a reason, if there is no capacity to re-encode", async () => {
     await using live = await openLive();
     live.publication.track({ ...VIDEO, codec: "av1", config: Uint8Array.of(0x81, 0, 0, 0) });
     for (const { at, packet } of syntheticSource({ seconds: 2, audio: false, clockAt: 5 })) {
@@ -217,14 +217,11 @@ describe("WHEP", () => {
       live.publication.packet(packet);
     }
     const answer = await live.watch();
-    expect([answer.status, await answer.text()]).toEqual([
-      406,
-      expect.stringMatching(/no room to encode it anew.*HLS/),
-    ]);
+    expect([answer.status, await answer.text()]).toEqual([406, expect.stringMatching(/no capacity to re-encode.*HLS/)]);
     expect(live.peers.peers).toEqual([]);
   });
 
-  it("prepares a stream for nobody whom it refuses", async () => {
+  it("prepares no stream for refused viewers", async () => {
     await using live = await openLive();
     live.rig.playbackGate.isFull = true;
     expect((await live.watch()).status).toBe(401);
@@ -233,7 +230,7 @@ describe("WHEP", () => {
     expect(live.peers.openSources).toBe(0);
   });
 
-  it("closes its viewers when the stream ends, and keeps nothing", async () => {
+  it("closes its viewers and releases everything when the stream ends", async () => {
     await using live = await openLive();
     await live.watch();
     live.publication.end("clean-stop", "done");

@@ -12,9 +12,9 @@ import type { Admissions } from "../viewers/admissions.ts";
 import { WhepFeed } from "./whep-feed.ts";
 import type { WebrtcAddress, WhepSession, WhepSessions } from "./whep-session.ts";
 
-/** How often a viewer's right to watch is looked at: what is revoked ends within 10 s. */
+/** Interval at which viewers' access is checked: a revoked viewer is disconnected within 10 s. */
 const LOOK_MS = 4_000;
-/** A broadcast is prepared on for so long after its last viewer, who may only load the page anew. */
+/** How long a feed is kept after its last viewer left, who may only be reloading the page. */
 const KEEP_FEED_MS = 5_000;
 const TRACKS_WITHIN_MS = 1_000;
 const TRACKS_LOOK_MS = 50;
@@ -37,7 +37,7 @@ interface Watcher {
   readonly close: () => void;
 }
 
-/** WHEP: lets viewers in by the same gate as HLS, and gives them a live session's pictures and sound by WebRTC. */
+/** WHEP: admits viewers with the same gate as HLS, and sends a live session's video and audio by WebRTC. */
 export class WhepDelivery implements OfferTaker {
   readonly #settings: WhepDeliverySettings;
   readonly #feeds = new Map<string, WhepFeed>();
@@ -53,7 +53,7 @@ export class WhepDelivery implements OfferTaker {
     return this.#watchers.size;
   }
 
-  /** Rules changed: who watches this playback id, or anything, is asked about at once. */
+  /** Access rules changed: viewers of this playback id, or all, are checked immediately. */
   accessChanged(playbackId: string | "all"): void {
     this.#lookAt((watcher) => playbackId === "all" || watcher.playbackId === playbackId);
   }
@@ -98,7 +98,7 @@ export class WhepDelivery implements OfferTaker {
         const peer = feed.watch(sdp, offer, handler);
         const close = (): void => {
           peer.close();
-          handler.closed("this viewer may not watch any longer");
+          handler.closed("access revoked");
         };
         watcher = { playbackId, viewing, close };
         this.#watchers.add(watcher);
@@ -138,7 +138,7 @@ export class WhepDelivery implements OfferTaker {
     if (feed.leave() === 0) this.#settings.clock.after(KEEP_FEED_MS, release);
   }
 
-  /** A session that has just begun knows its tracks a moment later. */
+  /** Waits for the tracks of a session that has just started. */
   #tracksOf(feed: WhepFeed): Promise<void> {
     const { clock } = this.#settings;
     return new Promise((resolve) => {
@@ -161,7 +161,7 @@ export class WhepDelivery implements OfferTaker {
   }
 }
 
-/** Unknown, deleted and gated content answer alike. The words are those that public players look for. */
+/** Unknown, deleted and gated content get the same response. The wording contains the keywords that public players look for. */
 const DENIED: OfferRefusal = {
   status: 401,
   sentence: "Could not retrieve stream: Shutting down since this session is not allowed to view this stream",
@@ -173,7 +173,7 @@ const refusals: Record<Refusal, OfferRefusal> = {
   gone: OFFLINE,
   "invalid-credential": {
     status: 400,
-    sentence: "The token or access key has characters that cannot be passed on: give visible characters in UTF-8.",
+    sentence: "The token or access key contains invalid characters: use printable UTF-8.",
   },
   "too-many": { status: 429, sentence: "Too many denied requests from this address: try again in a second." },
 };

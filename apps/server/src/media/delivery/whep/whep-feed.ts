@@ -17,7 +17,7 @@ import type { WebrtcViewers, WhepSession } from "./whep-session.ts";
 import { WhepViewer } from "./whep-viewer.ts";
 
 const OPUS_BPS = 96_000;
-/** Players come and go, and an encoder's settings stay. */
+/** How long after the last viewer B-frames are still reported as an issue: viewers come and go, but encoder settings stay. */
 const WANTED_MS = 60_000;
 
 export interface WhepFeedSettings {
@@ -26,13 +26,13 @@ export interface WhepFeedSettings {
   readonly peers: WebrtcPeers;
   readonly transcoding: LadderResources;
   readonly session: WhepSession;
-  /** Nothing more comes: its viewers were closed. */
+  /** The feed has ended, and its viewers were closed. */
   readonly onOver: () => void;
 }
 
 /**
- * One live session for its WebRTC viewers. H.264 without B-frames and Opus pass through; other video is encoded anew on demand, other audio converted.
- * It is made for the first viewer and serves all.
+ * One live session for its WebRTC viewers. H.264 without B-frames and Opus pass through; other video is re-encoded on demand, other audio converted.
+ * Created for the first viewer and shared by all.
  */
 export class WhepFeed implements FeedSink, WebrtcViewers {
   readonly #settings: WhepFeedSettings;
@@ -41,18 +41,18 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
   readonly #detach: () => void;
   readonly #viewers = new Set<WhepViewer>();
   readonly #dropped: DroppedSamples;
-  /** Who entered and has not left. */
+  /** Viewers that entered and have not left. */
   #count = 0;
   #isDecided = false;
   #refusal: string | null = null;
   #video: VideoTrack | null = null;
   #parameterSets: Uint8Array = new Uint8Array();
-  /** The newest of the stretch. */
+  /** The newest cut of the stretch. */
   #cut: Cut | null = null;
   #audio: AudioTrack | null = null;
   #rendition: WhepRendition | null = null;
   #conversion: AudioConversion | null = null;
-  /** A frame was left out: nothing before the next keyframe is of use. */
+  /** A frame was dropped, so frames before the next keyframe are useless. */
   #waitsForKeyframe = true;
   #hasBFrames = false;
   #wantedUntil = Number.NEGATIVE_INFINITY;
@@ -67,17 +67,15 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
     this.#detach = settings.session.pipeline.feed.attach(this, { from: "window" });
   }
 
-  /** The session's tracks are known. */
+  /** True once the session's tracks are known. */
   get isDecided(): boolean {
     return this.#isDecided;
   }
 
-  /** Why it cannot be watched by WebRTC, in words; null where it can. */
+  /** The reason why it cannot be watched by WebRTC; null if it can. */
   get refusal(): string | null {
-    if (this.#isOver) return "The stream has just ended.";
-    return this.#isDecided
-      ? this.#refusal
-      : "The stream has not begun to send yet. Try again in a moment, or watch by HLS.";
+    if (this.#isOver) return "The stream has ended.";
+    return this.#isDecided ? this.#refusal : "The stream has no media yet. Try again in a moment, or use HLS.";
   }
 
   get hasBFrames(): boolean {
@@ -89,7 +87,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
     return takeMeasure(this.#viewers);
   }
 
-  /** Somebody wants to watch: the feed is kept until they `leave`. */
+  /** A viewer wants to watch: the feed is kept until `leave`. */
   enter(): void {
     this.#count++;
     this.#wanted();
@@ -108,7 +106,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
     return viewer;
   }
 
-  /** A viewer is gone. Returns how many are left. */
+  /** A viewer has left. Returns the number of remaining viewers. */
   leave(): number {
     this.#wanted();
     return --this.#count;
@@ -151,7 +149,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
     else if (sample.trackId === this.#audio?.id) this.#audioSample(sample, this.#audio);
   }
 
-  /** Viewers stay: the publisher may come back. */
+  /** Viewers stay connected, because the publisher may return. */
   pause(): void {
     this.#stopMaking();
   }
@@ -160,7 +158,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
     this.close();
   }
 
-  /** Null, or why not. */
+  /** Null, or the reason for refusal. */
   #prepareVideo(track: VideoTrack): string | null {
     if (!needsRendition(track)) {
       this.#parameterSets = parameterSetsOf(track.config);
@@ -198,7 +196,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
   #videoSample(sample: Sample): void {
     const { isIndependent, time, decodeTime, data } = sample;
     if (this.#rendition) return this.#rendition.sample(sample);
-    // Its parameter sets did not say so, and its pictures are out of order all the same.
+    // The parameter sets did not declare B-frames, but the pictures are reordered.
     if (isIndependent && time !== decodeTime && this.#video) {
       this.#hasBFrames = true;
       this.#refusal = this.#openRendition(this.#video);

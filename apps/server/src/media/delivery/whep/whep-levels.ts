@@ -5,12 +5,12 @@ import type { QualityLevel } from "./viewer-quality.ts";
 import { WhepRung } from "./whep-rung.ts";
 import type { WhepSession } from "./whep-session.ts";
 
-/** The level of all who have not had to go lower: the source itself, or what is made of it for WebRTC. */
+/** The level of all viewers whose network carries it: the source itself, or its WebRTC rendition. */
 export const BEST = "source";
-/** A rung that has more than this share of the source's rate spares a viewer nothing. */
+/** A rung with more than this share of the source's bitrate saves too little to be a level. */
 const LOWER_SHARE = 0.8;
 const RATE_MS = 4_000;
-/** Its last viewer gets the rung's pictures until the next keyframe of another level. */
+/** How long a rung is kept after its last viewer: the viewer receives it until the next keyframe of its new level. */
 const KEEP_RUNG_MS = 10_000;
 
 export interface WhepLevelsSettings {
@@ -19,16 +19,16 @@ export interface WhepLevelsSettings {
   readonly session: WhepSession;
 }
 
-/** What WebRTC viewers of one session may get: the best level always, a rung of its ladder while somebody needs it. */
+/** The levels for the WebRTC viewers of one session: always the best one, and rungs of its ladder while a viewer needs them. */
 export class WhepLevels {
   readonly #settings: WhepLevelsSettings;
   readonly #best: PeerSource;
   readonly #rungs = new Map<string, WhepRung>();
-  /** By the level's name. */
+  /** Number of viewers, by level name. */
   readonly #viewers = new Map<string, number>();
   #bytes = 0;
   #since: number;
-  /** Of the best level's pictures; 0 before it is known. */
+  /** Bitrate of the best level's video; 0 until measured. */
   #bitsPerSecond = 0;
 
   constructor(settings: WhepLevelsSettings) {
@@ -37,7 +37,7 @@ export class WhepLevels {
     this.#since = settings.clock.monotonic();
   }
 
-  /** Those that there are now, the best first. */
+  /** The available levels, best first. */
   get list(): readonly [QualityLevel, ...QualityLevel[]] {
     const most = LOWER_SHARE * this.#bitsPerSecond;
     const lower = this.#settings.session.pipeline.watchableRungs
@@ -47,7 +47,7 @@ export class WhepLevels {
     return [{ name: BEST, bitsPerSecond: this.#bitsPerSecond }, ...lower];
   }
 
-  /** One more viewer of this level. The best one's media where the level has just gone. */
+  /** Adds a viewer to this level. Returns the best level's source if the level has just disappeared. */
   enter(name: string): PeerSource {
     this.#viewers.set(name, this.#viewersOf(name) + 1);
     return this.#sourceOf(name);
@@ -59,7 +59,7 @@ export class WhepLevels {
     if (left === 0 && this.#rungs.has(name)) this.#settings.clock.after(KEEP_RUNG_MS, () => this.#release(name));
   }
 
-  /** One more frame of the best level. False where it was left out. */
+  /** Sends a frame of the best level. False if it was dropped. */
   send(frame: MediaFrame): boolean {
     if (frame.kind === "audio") for (const rung of this.#rungs.values()) rung.sound(frame);
     else this.#measure(frame.data.length);

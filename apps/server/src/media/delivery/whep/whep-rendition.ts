@@ -11,11 +11,11 @@ import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
 
 const MAX_LONG_SIDE = 1920;
 const MAX_SHORT_SIDE = 1080;
-/** Bits of a pixel of a picture, at 30 pictures a second. */
+/** Bits per pixel at 30 frames per second. */
 const BITS_PER_PIXEL = 0.1;
 const COUNTED_FPS = 30;
 const BITRATE = { least: 500_000, most: 6_000_000 };
-/** Beyond it the child does not keep up, and pictures are left out until its source's next keyframe. */
+/** Beyond this the child is too slow, and pictures are dropped until the source's next keyframe. */
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
 const RESTART_MS = 250;
 const MAX_FAILURES = 5;
@@ -23,7 +23,7 @@ const MAX_FAILURES = 5;
 export interface WhepPicture {
   readonly time: number;
   readonly isIndependent: boolean;
-  /** With its parameter sets where it is a keyframe. */
+  /** Including parameter sets if it is a keyframe. */
   readonly data: Uint8Array;
 }
 
@@ -33,11 +33,13 @@ export interface WhepRenditionSettings {
   readonly transcoding: LadderResources;
   readonly track: VideoTrack;
   readonly onPicture: (picture: WhepPicture) => void;
-  /** No pictures come any more. */
+  /** No more pictures will follow. */
   readonly onFailed: () => void;
 }
 
-/** A source's pictures as WebRTC takes them: H.264 without B-frames, with a keyframe every second. Made by a transcoder of its own, within the node's budget. */
+/**
+ * A source's video re-encoded for WebRTC: H.264 without B-frames, with a keyframe every second. It has its own transcoder within the node's budget.
+ */
 export class WhepRendition {
   readonly #settings: WhepRenditionSettings;
   readonly #rung: Rung;
@@ -59,13 +61,13 @@ export class WhepRendition {
     this.#start();
   }
 
-  /** The rendition, or a sentence that says why there is none. */
+  /** Opens the rendition. Returns a sentence if that is not possible. */
   static open(settings: WhepRenditionSettings): WhepRendition | string {
     const { track, transcoding } = settings;
     const rung = rungOf(track);
     const slot = transcoding.admission.admit(track, [rung]);
     if (typeof slot !== "string") return new WhepRendition(settings, rung, slot);
-    return `This stream's video has B-frames or a codec that WebRTC does not carry, and there is no room to encode it anew. ${slot} Or set the encoder to H.264 without B-frames, or watch by HLS.`;
+    return `This stream's video has B-frames or a codec that WebRTC does not support, and the server has no capacity to re-encode it. ${slot} Or set the encoder to H.264 without B-frames, or use HLS.`;
   }
 
   cut(cut: Cut): void {

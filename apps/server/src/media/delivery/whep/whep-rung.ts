@@ -6,12 +6,12 @@ import type { MediaFrame } from "../../webrtc/webrtc-protocol.ts";
 import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
 import type { WatchableRung } from "./whep-session.ts";
 
-/** Sound that waits for pictures that are being made: 10 s of it, far more than a ladder may be behind. */
+/** Limit of the audio frames that wait for video: 10 s, far more than a ladder may lag. */
 const MAX_WAITING = 500;
 
 /**
- * A rung of the session's ladder for viewers whose network does not carry the source. Its sound is the source's, held back until the pictures
- * of its time are there: a viewer takes what comes together as belonging together.
+ * A rung of the session's ladder, for viewers whose network cannot carry the source. Its audio is the source's, held back until the video of the
+ * same time exists, because a viewer synchronizes media by arrival.
  */
 export class WhepRung implements FeedSink {
   readonly source: PeerSource;
@@ -27,7 +27,7 @@ export class WhepRung implements FeedSink {
     this.#detach = rung.feed.attach(this, { from: "keyframe" });
   }
 
-  /** One more frame of the source's sound. */
+  /** Adds an audio frame of the source. */
   sound(frame: MediaFrame): void {
     this.#waiting.push(frame);
     if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();

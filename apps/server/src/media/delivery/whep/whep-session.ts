@@ -1,7 +1,7 @@
 import type { SessionFeed } from "../../feed/session-feed.ts";
 import type { LinkFigures } from "../../webrtc/link-meter.ts";
 
-/** Live sessions, as far as WebRTC viewers need them. The hub's are that. */
+/** What WebRTC delivery needs of live sessions. Implemented by the hub. */
 export interface WhepSessions {
   sessionOf(playbackId: string): WhepSession | undefined;
 }
@@ -11,33 +11,33 @@ export interface WhepSession {
   readonly isFinished: boolean;
   readonly pipeline: {
     readonly feed: Pick<SessionFeed, "attach">;
-    /** Made now, without B-frames. */
+    /** Currently encoded rungs, without B-frames. */
     readonly watchableRungs: readonly WatchableRung[];
   };
-  /** Bytes sent to viewers; delivery adds to it. */
+  /** Bytes sent to viewers; incremented by delivery. */
   bytesSent: number;
-  /** Those who watch by WebRTC, or were the last to; delivery sets it. */
+  /** The current or last WebRTC viewers; set by delivery. */
   webrtcViewers: WebrtcViewers | null;
 }
 
 export interface WebrtcViewers {
-  /** The source has B-frames, which WebRTC does not carry, and somebody watched or wanted to in the last minute. */
+  /** The source has B-frames, which WebRTC does not support, and a viewer watched or tried to in the last minute. */
   readonly hasBFrames: boolean;
-  /** Since the last look; null where nobody watches. */
+  /** Statistics since the last call; null without viewers. */
   take(): (LinkFigures & { readonly count: number; readonly lowered: number }) | null;
 }
 
-/** A rung of the session's ladder, for viewers whose network does not carry the source. */
+/** A rung of the session's ladder, for viewers whose network cannot carry the source. */
 export interface WatchableRung {
   readonly id: string;
   readonly bitrateBps: number;
-  /** Its pictures. */
+  /** Its video. */
   readonly feed: Pick<SessionFeed, "attach">;
 }
 
-/** How the outside reaches the WebRTC port. */
+/** How clients reach the WebRTC port. */
 export interface WebrtcAddress {
-  /** The configured addresses; null where the addresses have to be found. */
+  /** The configured addresses; null if they must be detected. */
   readonly addresses: readonly string[] | null;
   readonly host: string;
   readonly port: number;

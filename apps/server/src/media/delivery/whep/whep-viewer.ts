@@ -6,7 +6,7 @@ import type { PeerReport } from "../../webrtc/webrtc-protocol.ts";
 import { type QualityChoice, ViewerQuality } from "./viewer-quality.ts";
 import { BEST, type WhepLevels } from "./whep-levels.ts";
 
-/** One WebRTC viewer of a session, who gets the level that its network carries. */
+/** One WebRTC viewer of a session, with the level that its network can carry. */
 export class WhepViewer {
   readonly link = new LinkMeter();
   readonly #clock: Clock;
@@ -38,18 +38,18 @@ export class WhepViewer {
     });
   }
 
-  /** Gets less than the best there is. */
+  /** True if it gets less than the best level. */
   get isLowered(): boolean {
     return this.#given.isKeyframesOnly || this.#given.name !== BEST;
   }
 
-  /** Its own client, or who let it in, ended it. */
+  /** Closes the viewer, on behalf of its client or the server. */
   close(): void {
     this.#leave();
     this.#peer.close();
   }
 
-  /** Nothing more comes for it. */
+  /** Closes the viewer because the stream ended. */
   end(reason: string): void {
     this.close();
     this.#handler.closed(reason);
