@@ -1,3 +1,4 @@
+import type { Clock } from "../../platform/clock.ts";
 import { sleep } from "../../platform/retry.ts";
 import {
   type AssetLedger,
@@ -87,10 +88,10 @@ async function keptWindow(
   clip: ClipRow,
   signal: AbortSignal,
 ): Promise<MediaIndex | null> {
-  const until = Number(clip.created_at) + MAX_WAIT_MS + MAX_PUT_MS;
+  const until = endOfWait(clock, clip, MAX_WAIT_MS + MAX_PUT_MS);
   for (;;) {
     const index = await clipMaker.findWindow(prefix);
-    if (index || clock.now() >= until) return index;
+    if (index || clock.monotonic() >= until) return index;
     await sleep(clock, ASK_AGAIN_MS);
     signal.throwIfAborted();
   }
@@ -105,13 +106,19 @@ async function parentOf(deps: ClipProcessorDeps, clip: ClipRow, signal: AbortSig
     clip.to_ms === null ? Number.MAX_SAFE_INTEGER : Number(clip.to_ms),
     Number(clip.created_at),
   );
-  const until = Number(clip.created_at) + MAX_WAIT_MS;
+  const until = endOfWait(clock, clip, MAX_WAIT_MS);
   for (;;) {
     const index = await readSealedRecording(db, sessionId);
-    const isLive = clip.ended_at === null && clock.now() < until;
+    const isLive = clip.ended_at === null && clock.monotonic() < until;
     if (!isLive || (index && endMsOf(index) >= wantedUntil)) return index;
     await mediaControl.sealRecording(sessionId);
     await sleep(clock, ASK_AGAIN_MS);
     signal.throwIfAborted();
   }
+}
+
+/** When a clip has waited for `ms` since it was asked for, on the monotonic clock: the time of day may be set meanwhile. */
+function endOfWait(clock: Clock, { created_at }: ClipRow, ms: number): number {
+  const leftMs = Number(created_at) + ms - clock.now();
+  return clock.monotonic() + Math.min(ms, Math.max(0, leftMs));
 }

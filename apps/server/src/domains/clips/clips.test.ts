@@ -127,6 +127,20 @@ describe("a clip of a recorded broadcast", () => {
     expect(made[0]?.parent.renditions.map(({ segments }) => segments.length)).toEqual([2, 2]);
   });
 
+  it.each([-3_600_000, 3_600_000])("waits as long where the clock is set by %i ms meanwhile", async (step) => {
+    const { startedAt } = await broadcast();
+    const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt })).json<CreatedClip>();
+    const began = kit.clock.monotonic();
+    let asked = 0;
+    const onSeal = async () => {
+      if (++asked === 2) kit.clock.stepWall(step);
+    };
+    const { made } = await run(asset.id, onSeal);
+    if (step < 0) kit.clock.stepWall(-step);
+    expect(made).toHaveLength(1);
+    expect(kit.clock.monotonic() - began).toBe(12_000);
+  });
+
   it("can be told in time from the begin", async () => {
     const { grant, startedAt } = await broadcast();
     await tell(kit.domains, ended(grant, "clean-stop"));
