@@ -8,7 +8,7 @@ const RESERVED_SLABS = 4;
  * is, and for many at once only one. Memory that nobody has written to costs the system nothing.
  */
 const MIN_NEW_SLABS = 4;
-const MAX_NEW_SLABS = 64;
+const MAX_NEW_SLABS = 32;
 
 /** A piece of memory of `PAGE_BYTES`. */
 export interface Page {
@@ -20,11 +20,20 @@ export interface Page {
 
 class Slab {
   readonly #buffer = new ArrayBuffer(SLAB_BYTES, { maxByteLength: SLAB_BYTES });
-  readonly free: Page[] = [];
+  readonly #free: Page[] = [];
+  /** Pages are made when they are first taken: those of many new slabs at once would hold up the event loop. */
+  #pagesMade = 0;
 
-  constructor() {
-    for (let index = PAGES_A_SLAB - 1; index >= 0; index--)
-      this.free.push({ bytes: this.view(index * PAGE_BYTES, PAGE_BYTES), slab: this, index });
+  /** Only where one is free. */
+  take(): Page {
+    const page = this.#free.pop();
+    if (page) return page;
+    const index = this.#pagesMade++;
+    return { bytes: this.view(index * PAGE_BYTES, PAGE_BYTES), slab: this, index };
+  }
+
+  put(page: Page): void {
+    this.#free.push(page);
   }
 
   view(start: number, size: number): Uint8Array {
@@ -32,7 +41,11 @@ class Slab {
   }
 
   get isUnused(): boolean {
-    return this.free.length === PAGES_A_SLAB;
+    return this.#free.length === this.#pagesMade;
+  }
+
+  get isFull(): boolean {
+    return this.#free.length === 0 && this.#pagesMade === PAGES_A_SLAB;
   }
 
   /** At once, and not when the collector comes: the pages of an empty buffer are the system's again. */
@@ -67,16 +80,15 @@ export class PageMemory {
     const [slab] = this.#open;
     if (!slab) throw new Error("there is no slab with a free page");
     if (slab.isUnused) this.#unusedSlabs--;
-    const page = slab.free.pop();
-    if (!page) throw new Error("a slab that should have a free page has none");
-    if (slab.free.length === 0) this.#open.delete(slab);
+    const page = slab.take();
+    if (slab.isFull) this.#open.delete(slab);
     this.#pagesInUse++;
     return page;
   }
 
   giveBack(page: Page): void {
     const { slab } = page;
-    slab.free.push(page);
+    slab.put(page);
     this.#pagesInUse--;
     this.#open.add(slab);
     if (!slab.isUnused) return;
