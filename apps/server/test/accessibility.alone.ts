@@ -50,7 +50,7 @@ test.each([
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   for (const [address, says] of pages) {
     await page.goto(new URL(address, arena.weir.url).href);
-    await page.getByRole("main").getByText(says).first().waitFor({ timeout: 10_000 });
+    await page.getByRole("main").getByText(says).first().waitFor({ timeout: 30_000 });
     expect([address, await violationsOf(page)]).toEqual([address, []]);
     const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
     expect([address, overflow]).toEqual([address, 0]);

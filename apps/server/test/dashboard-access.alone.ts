@@ -20,7 +20,7 @@ const problems: string[] = [];
 beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   page = await arena.browser.context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   page.on("pageerror", (error) => problems.push(error.message));
   await page.goto(arena.weir.url);
   await signIn(page, arena.weir);

@@ -30,7 +30,7 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
   await page.getByRole("tab", { name: "Test broadcast" }).click();
   await page.getByRole("button", { name: "Send test broadcast" }).first().click();
 
-  await page.locator("video").waitFor({ timeout: 15_000 });
+  await page.locator("video").waitFor({ timeout: 30_000 });
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(60);
   await page.locator("dl > div", { hasText: "Latency" }).getByText(/\d s/).waitFor();
   const folder = await mkdtemp(join(tmpdir(), "weir-screenshots-"));

@@ -57,7 +57,7 @@ test("a recording is gated as its stream is: HLS and MP4 play from the query alo
   expect((await hls.untilEnd()).audioBytes).toBeGreaterThan(0);
   await hls.close();
   const mp4 = await arena.browser.playFile(`${mp4Url}?jwt=${jwt}`);
-  await mp4.untilMoving(30);
+  await mp4.untilShown(30);
   await mp4.seek(4);
   await mp4.until("pictures after a seek", ({ isSeeking, currentTime }) => !isSeeking && currentTime > 4.2);
   await mp4.close();
@@ -73,7 +73,7 @@ test("a customer's webhook lets in whom it knows: live, and the recording", asyn
     sharedSecret: "a shared secret",
   });
   const playbackPolicy = { type: "webhook", webhookId, webhookContext: { room: 7 } } as const;
-  await using broadcast = await startBroadcast(arena.weir, { seconds: 20, stream: { record: true, playbackPolicy } });
+  await using broadcast = await startBroadcast(arena.weir, { stream: { record: true, playbackPolicy } });
   const { hlsUrl } = broadcast;
   expect((await fetch(`${hlsUrl}?accessKey=somebody+else`)).status).toBe(401);
   expect((await fetch(hlsUrl)).status).toBe(401);
@@ -94,7 +94,7 @@ test("a customer's webhook lets in whom it knows: live, and the recording", asyn
   const { recordingUrl } = await broadcast.recorded();
   expect((await fetch(recordingUrl)).status).toBe(401);
   const recorded = await arena.browser.playHls(`${recordingUrl}?accessKey=viewer%20one`);
-  await recorded.untilMoving(30);
+  await recorded.untilShown(30);
   await recorded.close();
   expect(arena.weir.log).not.toContain("viewer one");
 });

@@ -44,7 +44,7 @@ test("a ladder for which there is no room is told within its first segments: tra
   await using weir = await WeirProcess.start({ env: { WEIR_TRANSCODE_CORES: "0" } });
   await using broadcast = await startBroadcast(weir, { stream: { profiles: SMALL_LADDER } });
   const health = async () => statuses(await weir.client.health(broadcast.stream.id));
-  await expect.poll(health, { timeout: 8_000 }).toMatchObject({ healthy: false, Active: true, Transcoding: false });
+  await expect.poll(health).toMatchObject({ healthy: false, Active: true, Transcoding: false });
 });
 
 test("a transcoder that hangs is told, and its stream is healthy again when it was replaced", async () => {
@@ -52,8 +52,8 @@ test("a transcoder that hangs is told, and its stream is healthy again when it w
   await using broadcast = await startBroadcast(weir, { stream: { profiles: SMALL_LADDER } });
   const health = async () => statuses(await weir.client.health(broadcast.stream.id));
   const healthy = { healthy: true, Transcoding: true, TranscodeRealTime: true };
-  await expect.poll(health, { timeout: 20_000 }).toMatchObject(healthy);
+  await expect.poll(health, { timeout: 30_000 }).toMatchObject(healthy);
   process.kill(newestTranscoder(weir), "SIGSTOP");
-  await expect.poll(health, { timeout: 12_000 }).toMatchObject({ healthy: false, Active: true });
+  await expect.poll(health).toMatchObject({ healthy: false, Active: true });
   await expect.poll(health, { timeout: 30_000 }).toMatchObject(healthy);
 });

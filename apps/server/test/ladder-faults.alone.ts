@@ -25,7 +25,7 @@ test("a transcoder that is killed costs one segment at most, and the source noth
   killTranscoder(arena.weir);
   await broadcast.untilSegments(before + 3);
   const state = await player.untilMoving(30);
-  expect([state.fatal, state.longestStallMs < 1000]).toEqual([null, true]);
+  expect([state.fatal, state.longestStallMs < 2000]).toEqual([null, true]);
   for (const name of RUNGS) expect(await damaged(broadcast, name)).toBeLessThanOrEqual(1);
   const told = async () => (await transcodeEvents(arena.weir, broadcast.stream.id)).flatMap(({ attempts }) => attempts);
   await expect.poll(told).toContainEqual(expect.objectContaining({ error: expect.stringMatching(/SIGKILL/) }));
@@ -38,7 +38,7 @@ test("a transcoder that hangs is replaced within seconds, with all rungs and the
   await broadcast.untilSegments(2);
   const hung = newestTranscoder(arena.weir);
   process.kill(hung, "SIGSTOP");
-  await expect.poll(() => transcoderPids(arena.weir), { timeout: 10_000 }).not.toContain(hung);
+  await expect.poll(() => transcoderPids(arena.weir), { timeout: 30_000 }).not.toContain(hung);
   await broadcast.untilSegments((await broadcast.now()).sourceSegments + 3);
   for (const name of RUNGS) {
     const newest = (await listedSegments(await renditionUrl(broadcast.hlsUrl, name))).slice(-2);

@@ -37,7 +37,8 @@ test("a player is led down and up again without a break", async () => {
   const state = await player.state();
   expect(state.fatal).toBe(null);
   expect(state.audioBytes).toBeGreaterThan(joined.audioBytes);
-  expect(state.longestStallMs).toBeLessThan(1000);
+  // Shorter than a segment: what is missing at a switch is one, or more.
+  expect(state.longestStallMs).toBeLessThan(2000);
   await player.close();
 });
 

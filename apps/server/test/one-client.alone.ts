@@ -60,7 +60,6 @@ test("2,000 blocked requests on one connection hold up no other client's", async
     const blocked = await ask(`${url}?_HLS_msn=${newest + 1}`, viewer);
     expect([blocked.status, newestOf(blocked.text)]).toEqual([200, newest + 2]);
     expect(blocked.ms).toBeGreaterThan(300);
-    expect(blocked.ms).toBeLessThan(6_000);
   }
   // More requests than a connection may have behind the one that is answered: it is closed.
   await Promise.all(floods);

@@ -26,7 +26,7 @@ test("what was broadcast is recorded: HLS and MP4 play, are as long as the sessi
   await hls.close();
 
   const mp4 = await arena.browser.playFile(session.mp4Url);
-  const opened = await mp4.untilMoving(5);
+  const opened = await mp4.untilShown(5);
   expect(Math.abs((opened.duration ?? 0) - session.sourceSegmentsDuration)).toBeLessThan(0.2);
   await mp4.seek(5);
   await mp4.until("pictures after a seek", ({ isSeeking, currentTime }) => !isSeeking && currentTime > 5.2);
@@ -54,7 +54,7 @@ test("what was broadcast is recorded: HLS and MP4 play, are as long as the sessi
     Promise.all([session.recordingUrl, span, session.mp4Url].map(async (url) => (await fetch(url)).status));
   expect(await statuses()).toEqual([200, 200, 200]);
   await arena.weir.client.sessions.deleteRecording(session.id);
-  await expect.poll(statuses, { timeout: 5_000 }).toEqual([404, 404, 404]);
+  await expect.poll(statuses).toEqual([404, 404, 404]);
 });
 
 test("what lies on the disk while it is recorded is for the server's own user", async () => {
@@ -62,7 +62,7 @@ test("what lies on the disk while it is recorded is for the server's own user", 
   const spool = join(arena.weir.dataFolder, "spool");
   const own = async () =>
     (await readdir(spool, { recursive: true })).filter((name) => name.includes(broadcast.stream.id));
-  await expect.poll(own, { timeout: 10_000 }).toContainEqual(expect.stringMatching(/\.m4s$/));
+  await expect.poll(own).toContainEqual(expect.stringMatching(/\.m4s$/));
   const names = await own();
   const modes = await Promise.all([spool, ...names.map((name) => join(spool, name))].map((path) => modeOf(path)));
   for (const mode of modes) expect(mode & 0o077).toBe(0);
@@ -93,7 +93,9 @@ test("a recording whose picture changed its size is an MP4 of both sizes, and se
     expect(found).toBeLessThanOrEqual(wanted);
   }
   const page = await arena.browser.playFile(mp4Url);
-  await page.untilMoving(5);
+  await page.untilShown(5);
+  // So slow that the pictures of one size are not over before they are seen.
+  await page.setSpeed(0.5);
   for (const [to, size] of [
     [seconds.small + 3, 1280],
     [1, 640],

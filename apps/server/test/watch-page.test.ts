@@ -34,7 +34,7 @@ test("a watch page waits for the broadcast, plays it, says when it has ended, an
   const { playbackId } = stream;
   const reported = async () => (await arena.weir.client.views.query({ playbackId, breakdownBy: ["browser"] }))[0];
   await expect
-    .poll(reported, { timeout: 10_000 })
+    .poll(reported, { timeout: 30_000 })
     .toMatchObject({ browser: "Chrome", ttffMs: expect.any(Number), exitsBeforeStart: 0 });
 });
 

@@ -33,7 +33,7 @@ test("a broadcast is told of as it goes, and its recording once it plays from wh
   await broadcast.untilSegments(1);
   await broadcast.publisher.stop();
   const { recordingUrl, mp4Url } = await broadcast.recorded();
-  await expect.poll(() => receiver.calls.length, { timeout: 10_000 }).toBe(5);
+  await expect.poll(() => receiver.calls.length, { timeout: 30_000 }).toBe(5);
 
   expect(receiver.calls.map(({ body }) => body.event)).toEqual([
     "stream.started",

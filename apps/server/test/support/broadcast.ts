@@ -46,7 +46,7 @@ export class Broadcast {
   }
 
   /** Resolves when the stream is in that state. */
-  async untilState(state: Stream["status"]["state"], withinMs = 15_000): Promise<Stream> {
+  async untilState(state: Stream["status"]["state"], withinMs = 30_000): Promise<Stream> {
     await expect.poll(async () => (await this.now()).status.state, { timeout: withinMs, interval: 50 }).toBe(state);
     return this.now();
   }
@@ -68,7 +68,7 @@ export class Broadcast {
   }
 
   /** Resolves with the newest session when its recording is ready. */
-  async recorded(withinMs = 20_000): Promise<Session & { readonly recordingUrl: string; readonly mp4Url: string }> {
+  async recorded(withinMs = 40_000): Promise<Session & { readonly recordingUrl: string; readonly mp4Url: string }> {
     const newest = async () => (await this.sessions())[0];
     await expect.poll(async () => (await newest())?.recordingStatus, { timeout: withinMs }).toBe("ready");
     const session = await newest();

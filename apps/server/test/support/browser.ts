@@ -41,7 +41,7 @@ export class TestPlayer {
   }
 
   /** Resolves with the state as soon as `holds`; fails, showing the last state, when it does not in time, or when playing failed. */
-  async until(what: string, holds: (state: PlayerState) => boolean, withinMs = 15_000): Promise<PlayerState> {
+  async until(what: string, holds: (state: PlayerState) => boolean, withinMs = 30_000): Promise<PlayerState> {
     let state = await this.state();
     const check = async (): Promise<boolean> => {
       state = await this.state();
@@ -58,11 +58,21 @@ export class TestPlayer {
     return this.until(`${frames} more pictures`, (state) => state.isPlaying && state.frames >= before.frames + frames);
   }
 
+  /** Resolves when so many pictures were shown since the beginning, also where the last one was among them. */
+  async untilShown(frames: number): Promise<PlayerState> {
+    return this.until(`${frames} pictures`, (state) => state.frames >= frames);
+  }
+
   /** Plays what is not live to its end, twice as fast as it was. */
   async untilEnd(): Promise<PlayerState> {
-    await this.until("a beginning", ({ isPlaying }) => isPlaying);
-    await this.#page.evaluate("player.speed(2)");
-    return this.until("its end", ({ hasEnded }) => hasEnded, 30_000);
+    await this.until("a beginning", ({ isPlaying, hasEnded }) => isPlaying || hasEnded);
+    await this.setSpeed(2);
+    return this.until("its end", ({ hasEnded }) => hasEnded, 60_000);
+  }
+
+  /** 1 is as fast as it was. */
+  async setSpeed(rate: number): Promise<void> {
+    await this.#page.evaluate(`player.speed(${rate})`);
   }
 
   async seek(seconds: number): Promise<void> {
