@@ -36,8 +36,9 @@ class Slab {
     this.#free.push(page);
   }
 
+  /** As a Buffer, since Node makes one of any other view, each time that it sends it. */
   view(start: number, size: number): Uint8Array {
-    return new Uint8Array(this.#buffer, start, size);
+    return Buffer.from(this.#buffer, start, size);
   }
 
   get isUnused(): boolean {

@@ -84,12 +84,16 @@ export async function createHttpServer({ host, port, clock, ...routes }: HttpSer
 
 export function routeRequests({ media, mediaPrefixes, uploads = null, app }: HttpRoutes, clock: Clock): HttpHandler {
   return (request, response) => {
-    const isBelow = (prefix: string) => request.url?.startsWith(prefix) ?? false;
-    if (uploads?.prefixes.some(isBelow)) return uploads.handle(request, response);
+    if (uploads && isBelow(request, uploads.prefixes)) return uploads.handle(request, response);
     if (isBodyToCome(request)) endLate(request, response, clock);
-    if (mediaPrefixes.some(isBelow)) media(request, response);
+    if (isBelow(request, mediaPrefixes)) media(request, response);
     else app.routing(request, response);
   };
+}
+
+function isBelow({ url = "" }: IncomingMessage, prefixes: readonly string[]): boolean {
+  for (const prefix of prefixes) if (url.startsWith(prefix)) return true;
+  return false;
 }
 
 /** Over HTTP/1 a request without a body is complete with its head, though `complete` is set a moment later and `close` is never emitted. */

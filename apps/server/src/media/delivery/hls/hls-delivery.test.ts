@@ -1,4 +1,5 @@
-import { request } from "node:http";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { MediaRig, until } from "../../testing/media-rig.ts";
@@ -37,6 +38,13 @@ function raw(
   });
 }
 
+/** An answer of which the client has read the head. */
+async function unread(path: string): Promise<IncomingMessage> {
+  const sent = request(rig.url(path)).end();
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  return answer;
+}
+
 describe("a live stream", () => {
   test("plays from its multivariant playlist, under both prefixes", async () => {
     await broadcast(3);
@@ -62,6 +70,17 @@ describe("a live stream", () => {
     const init = /init-[0-9a-f]+\.mp4/.exec(await rig.text(`${AUDIO}/index.m3u8`))?.[0];
     expect((await rig.bytes(`${AUDIO}/${init}`)).subarray(4, 8).toString()).toBe("ftyp");
     expect((await rig.fetch(`${AUDIO}/${init}`)).headers.get("content-type")).toBe("audio/mp4");
+  });
+
+  test("reaches a slow reader whole, long after the segment is gone and its memory holds others", async () => {
+    const { publication } = rig.publish();
+    // More than the system's own buffers take.
+    await rig.send(publication, { seconds: 2.1, frameBytes: 150_000 });
+    const whole = await rig.bytes(`${SOURCE}/1.m4s`);
+    const answer = await unread(`${SOURCE}/1.m4s`);
+    await rig.send(publication, { seconds: 60, clockAt: 2.1, frameBytes: 20_000 });
+    expect((await rig.fetch(`${SOURCE}/1.m4s`)).status).toBe(404);
+    expect(Buffer.concat(await answer.toArray()).equals(whole)).toBe(true);
   });
 
   test("77: serves one range of a segment, and 416 for an unsatisfiable one", async () => {

@@ -137,8 +137,8 @@ function sendSegment({ req, res, source, caching }: LiveRequest, rendition: Live
   if (segment?.init === null || msn + 1 === rendition.firstMsn)
     return void sendBuffers(req, res, mediaType(rendition), caching.immutable, [EMPTY]);
   if (!segment || !rendition.isComplete(segment)) return sendNotFound(res);
-  holdWhileSending(res, segment);
   source.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, segment.views);
+  holdWhileSending(res, segment);
   source.sent.segment++;
 }
 
@@ -146,13 +146,14 @@ function sendPart({ req, res, source, caching }: LiveRequest, rendition: LiveFil
   const segment = rendition.segment(msn);
   const views = segment?.parts[part]?.views;
   if (!segment || !views) return sendNotFound(res);
-  holdWhileSending(res, segment);
   source.bytesSent += sendBuffers(req, res, mediaType(rendition), caching.immutable, views);
+  holdWhileSending(res, segment);
   source.sent.part++;
 }
 
-/** The socket may still read the bytes long after the segment has left the window. */
+/** Unless the system took all bytes at once, the socket may still read them long after the segment has left the window. */
 function holdWhileSending(res: ServerResponse, segment: LiveSegment): void {
+  if (res.writableFinished) return;
   segment.retain();
   res.on("close", () => segment.release());
 }
