@@ -63,16 +63,14 @@ export class Hub {
   readonly #publications = new Map<string, HubPublication>();
   readonly #sessions = new Map<string, LiveSession>();
   readonly #byPlaybackId = new Map<string, LiveSession>();
-  readonly #ticker: Timer;
+  /** Runs while there is a session. */
+  #ticker: Timer | null = null;
   readonly #sealing = new Set<Promise<void>>();
   /** Bytes of forgotten sessions. */
   readonly #past = { bytesReceived: 0, bytesSent: 0, playlist: 0, part: 0, segment: 0 };
 
   constructor(settings: HubSettings) {
     this.#settings = settings;
-    this.#ticker = settings.clock.every(TICK_MS, () => {
-      for (const session of this.#sessions.values()) session.tick();
-    });
   }
 
   get publisherCount(): number {
@@ -179,7 +177,7 @@ export class Hub {
   }
 
   async close(): Promise<void> {
-    this.#ticker.cancel();
+    this.#stopTicking();
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
   }
 
@@ -209,9 +207,17 @@ export class Hub {
       rungRecorder: start.recordedProfiles.length > 0 ? this.#settings.createRecorder(grant, start, "rungs") : null,
       onFinished: (finished) => this.#finished(finished),
     });
+    this.#ticker ??= this.#settings.clock.every(TICK_MS, () => {
+      for (const session of this.#sessions.values()) session.tick();
+    });
     this.#sessions.set(session.sessionId, session);
     this.#byPlaybackId.set(session.playbackId, session);
     return session;
+  }
+
+  #stopTicking(): void {
+    this.#ticker?.cancel();
+    this.#ticker = null;
   }
 
   #finished(session: LiveSession): void {
@@ -223,6 +229,7 @@ export class Hub {
   #forget(session: LiveSession): void {
     if (this.#sessions.get(session.sessionId) !== session) return;
     this.#sessions.delete(session.sessionId);
+    if (this.#sessions.size === 0) this.#stopTicking();
     this.#past.bytesReceived += session.bytesReceived;
     this.#past.bytesSent += session.bytesSent;
     this.#past.playlist += session.sent.playlist;

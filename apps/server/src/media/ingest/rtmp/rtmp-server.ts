@@ -25,16 +25,14 @@ export class RtmpServer {
   readonly #settings: RtmpServerSettings;
   readonly #server: Server;
   readonly #connections = new Map<Socket, ReadMark>();
-  readonly #looks: Timer;
+  /** Runs while there is a connection. */
+  #looks: Timer | null = null;
   #setReceiveMark: SetReceiveMark | null = null;
 
   constructor(settings: RtmpServerSettings) {
     this.#settings = settings;
     this.#server = createServer((socket) => this.#accept(socket));
     this.#server.maxConnections = Math.ceil(settings.maxConnections * (1 + CLOSING_SHARE));
-    this.#looks = settings.publishing.clock.every(LOOK_MS, () => {
-      for (const readMark of this.#connections.values()) readMark.look();
-    });
   }
 
   /** Resolves with the port. Rejects with Node's error if it is in use. */
@@ -58,7 +56,7 @@ export class RtmpServer {
   }
 
   async close(): Promise<void> {
-    this.#looks.cancel();
+    this.#stopLooking();
     const closed = new Promise<void>((resolve) => {
       if (this.#server.listening) this.#server.close(() => resolve());
       else resolve();
@@ -69,9 +67,20 @@ export class RtmpServer {
 
   #accept(socket: Socket): void {
     const readMark = new ReadMark((bytes) => this.#setReceiveMark?.(socket, bytes));
-    this.#connections.set(socket, readMark);
-    socket.once("close", () => this.#connections.delete(socket));
     const { proxies, publishing } = this.#settings;
+    this.#looks ??= publishing.clock.every(LOOK_MS, () => {
+      for (const other of this.#connections.values()) other.look();
+    });
+    this.#connections.set(socket, readMark);
+    socket.once("close", () => {
+      this.#connections.delete(socket);
+      if (this.#connections.size === 0) this.#stopLooking();
+    });
     new RtmpPublisher(socket, proxies.has(socket.remoteAddress ?? ""), readMark, publishing);
+  }
+
+  #stopLooking(): void {
+    this.#looks?.cancel();
+    this.#looks = null;
   }
 }
