@@ -1,10 +1,8 @@
+import { HeldAudio } from "../feed/held-audio.ts";
 import type { FeedSink, SessionFeed } from "../feed/session-feed.ts";
 import { TICKS_PER_SECOND, type Track } from "../packet.ts";
 import type { Sample } from "../timeline/timeline-sink.ts";
 import type { RenditionSource } from "./broadcast-lines.ts";
-
-/** Audio frames that wait for video of the rung: 10 s, far more than a ladder may lag. */
-const MAX_WAITING = 500;
 
 /** A rung as targets receive it: its video with the audio of the source, which arrives earlier. */
 export class RungSource implements RenditionSource {
@@ -32,9 +30,8 @@ class RungWithSound {
   readonly #sink: FeedSink;
   #video: readonly Track[] = [];
   #audio: readonly Track[] = [];
-  /** Audio that is ahead of the video. */
-  #waiting: Sample[] = [];
-  #rates: number[] = [];
+  readonly #held = new HeldAudio<Sample>();
+  readonly #rates: number[] = [];
 
   constructor(sink: FeedSink) {
     this.#sink = sink;
@@ -67,15 +64,15 @@ class RungWithSound {
     sample: (sample) => {
       if (sample.kind !== "audio") return;
       sample.data.retain();
-      this.#waiting.push(sample);
-      if (this.#waiting.length > MAX_WAITING) this.#waiting.shift()?.data.release();
+      const ticks = (sample.time * TICKS_PER_SECOND) / (this.#rates[sample.trackId] ?? 1);
+      this.#held.add(ticks, sample)?.data.release();
     },
     pause() {},
     end() {},
   };
 
   close(): void {
-    for (const { data } of this.#waiting.splice(0)) data.release();
+    for (const { data } of this.#held.takeUntil(Number.POSITIVE_INFINITY)) data.release();
   }
 
   /** A stretch starts only when there is video. */
@@ -84,14 +81,9 @@ class RungWithSound {
   }
 
   #soundUntil(ticks: number): void {
-    const isDue = ({ trackId, time }: Sample) => (time * TICKS_PER_SECOND) / (this.#rates[trackId] ?? 1) <= ticks;
-    let due = 0;
-    for (const sample of this.#waiting) {
-      if (!isDue(sample)) break;
-      due++;
+    for (const sample of this.#held.takeUntil(ticks)) {
       this.#sink.sample(sample);
       sample.data.release();
     }
-    this.#waiting.splice(0, due);
   }
 }

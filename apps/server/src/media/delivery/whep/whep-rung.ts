@@ -1,3 +1,4 @@
+import { HeldAudio } from "../../feed/held-audio.ts";
 import type { FeedSink } from "../../feed/session-feed.ts";
 import type { Track } from "../../packet.ts";
 import type { Sample } from "../../timeline/timeline-sink.ts";
@@ -5,9 +6,6 @@ import type { PeerSource } from "../../webrtc/webrtc-process.ts";
 import type { MediaFrame } from "../../webrtc/webrtc-protocol.ts";
 import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
 import type { WatchableRung } from "./whep-session.ts";
-
-/** Limit of the audio frames that wait for video: 10 s, far more than a ladder may lag. */
-const MAX_WAITING = 500;
 
 /**
  * A rung of the session's ladder, for viewers whose network cannot carry the source. Its audio is the source's, held back until the video of the
@@ -18,7 +16,7 @@ export class WhepRung implements FeedSink {
   readonly #onSent: (bytes: number) => void;
   readonly #detach: () => void;
   #parameterSets: Uint8Array = new Uint8Array();
-  #waiting: MediaFrame[] = [];
+  readonly #held = new HeldAudio<MediaFrame>();
   #waitsForKeyframe = true;
 
   constructor(rung: WatchableRung, source: PeerSource, onSent: (bytes: number) => void) {
@@ -29,8 +27,7 @@ export class WhepRung implements FeedSink {
 
   /** Adds an audio frame of the source. */
   sound(frame: MediaFrame): void {
-    this.#waiting.push(frame);
-    if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
+    this.#held.add(frame.time, frame);
   }
 
   close(): void {
@@ -59,13 +56,7 @@ export class WhepRung implements FeedSink {
   end(): void {}
 
   #soundUntil(time: number): void {
-    let due = 0;
-    for (const frame of this.#waiting) {
-      if (frame.time > time) break;
-      this.#send(frame);
-      due++;
-    }
-    this.#waiting.splice(0, due);
+    for (const frame of this.#held.takeUntil(time)) this.#send(frame);
   }
 
   #send(frame: MediaFrame): boolean {
