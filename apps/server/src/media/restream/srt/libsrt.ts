@@ -1,5 +1,5 @@
 import { isIPv6 } from "node:net";
-import koffi from "koffi";
+import type { LibraryHandle } from "koffi";
 import type { SrtCall } from "./srt-protocol.ts";
 
 /** Library names on Debian and its derivatives, other Linux distributions, and macOS. */
@@ -40,8 +40,10 @@ export class Libsrt {
     call.startup();
   }
 
-  /** Null if the library is not installed. */
-  static load(): Libsrt | null {
+  /** Null if the library is not installed, or this machine has no way to call it. */
+  static async load(importKoffi = () => import("koffi")): Promise<Libsrt | null> {
+    const koffi = await importKoffi().catch(() => null);
+    if (!koffi) return null;
     for (const name of NAMES) {
       try {
         return new Libsrt(bind(koffi.load(name)));
@@ -107,7 +109,7 @@ export class Libsrt {
   }
 }
 
-function bind(library: ReturnType<typeof koffi.load>) {
+function bind(library: LibraryHandle) {
   return {
     startup: library.func("int srt_startup()"),
     createSocket: library.func("int srt_create_socket()"),

@@ -16,7 +16,7 @@ const input = new Socket({ fd: 3, readable: true, writable: false });
 const output = new Socket({ fd: 4, readable: false, writable: true });
 const read = toSrtChildReader();
 const callers = new Map<number, SrtCaller>();
-const srt = Libsrt.load();
+const srt = await Libsrt.load();
 
 for (const pipe of [input, output]) pipe.on("error", () => process.exit(1)).on("close", () => process.exit(0));
 if (srt) run(srt);
