@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { RtmpTestClient } from "../src/media/ingest/rtmp/rtmp-test-client.ts";
 import { openArena } from "./support/arena.ts";
-import { ask, openSocket, openSockets, pipeline, strangerAddress } from "./support/attacker.ts";
+import { answered, ask, openSocket, openSockets, pipeline, strangerAddress } from "./support/attacker.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { expectWholeRecording, experienceOf, measured, told } from "./support/bystander.ts";
 import { childOf } from "./support/gated-broadcast.ts";
@@ -40,9 +40,9 @@ test("60 connections that ask for invented playback ids: the API and publishers 
       while (socket && !socket.destroyed && performance.now() < until) {
         const id = randomPlaybackId();
         const paths = n % 2 === 0 ? [`/hls/${id}/index.m3u8`] : [`/api/playback/${id}`];
-        const answered = new Promise((resolve) => socket.once("data", resolve).once("close", resolve));
+        const answer = answered(socket);
         await pipeline(socket, paths);
-        await answered;
+        await answer;
         asked++;
       }
       socket?.destroy();
@@ -124,9 +124,9 @@ test("one client that invents 100,000 viewers fills no count and no limit", asyn
     const socket = await openSocket(weir.httpPort);
     while (socket && !socket.destroyed && performance.now() < until && invented < 100_000) {
       const paths = Array.from({ length: 50 }, () => `${path}?tkn=${randomBytes(12).toString("hex")}`);
-      const answered = new Promise((resolve) => socket.once("data", resolve).once("close", resolve));
+      const answer = answered(socket);
       await pipeline(socket, paths);
-      await answered;
+      await answer;
       invented += paths.length;
     }
     socket?.destroy();

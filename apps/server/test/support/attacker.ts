@@ -56,7 +56,22 @@ export async function openSocket(port: number, from = strangerAddress()): Promis
 export function pipeline(socket: Socket, requests: readonly string[]): Promise<void> {
   socket.resume();
   return new Promise((resolve) => {
-    socket.once("close", () => resolve());
-    socket.write(requests.map((path) => `GET ${path} HTTP/1.1\r\nHost: weir\r\n\r\n`).join(""), () => resolve());
+    const done = (): void => {
+      socket.off("close", done);
+      resolve();
+    };
+    socket.on("close", done);
+    socket.write(requests.map((path) => `GET ${path} HTTP/1.1\r\nHost: weir\r\n\r\n`).join(""), done);
+  });
+}
+
+/** Resolves when something comes, or the server closes. */
+export function answered(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      socket.off("data", done).off("close", done);
+      resolve();
+    };
+    socket.on("data", done).on("close", done);
   });
 }
