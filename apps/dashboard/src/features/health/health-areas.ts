@@ -6,7 +6,8 @@ const AREAS: Readonly<Record<string, HealthArea>> = {
   "unsupported-source": "transcoding",
   "transcoder-failed": "transcoding",
   "transcoder-behind": "realTime",
-  "target-refused": "multistreaming",
+  "target-not-connected": "multistreaming",
+  "target-too-slow": "multistreaming",
 };
 
 /** An unknown code counts as an issue of the source, so that the page shows it in any case. */

@@ -101,3 +101,9 @@ test("a stream that nothing is known of yet is being checked, and an idle one is
     reason: null,
   });
 });
+
+test.each(["target-not-connected", "target-too-slow"])("%s is no fault of the source", (code) => {
+  const { status, checks } = standingOf(streamThat({ targets: 1, issues: [issue(code)] }), undefined);
+  const stateOf = (area: string) => checks.find((check) => check.area === area)?.state;
+  expect([status, stateOf("source"), stateOf("multistreaming")]).toEqual(["unhealthy", "healthy", "unhealthy"]);
+});
