@@ -1,5 +1,7 @@
+import { countText } from "../lib/quantities.ts";
+
 const count = (number: number, one: string, several: string): string =>
-  number === 1 ? `1 ${one}` : `${number} ${several}`;
+  number === 1 ? `1 ${one}` : `${countText(number)} ${several}`;
 
 /** Texts of the overview. */
 export const overviewStrings = {

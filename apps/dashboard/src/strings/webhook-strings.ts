@@ -7,7 +7,7 @@ export const webhookStrings = {
     title: "No webhooks yet",
     body: "Create a webhook to notify your server about streams, recordings and viewers.",
   },
-  columns: { name: "Name", state: "State", events: "Events", lastCall: "Last request" },
+  columns: { name: "Name", state: "State", events: "Events", lastCall: "Last event" },
   states: { active: "Active", failing: "Failing", paused: "Paused" },
   allEvents: "All events",
   events: (count: number) => `${count} events`,

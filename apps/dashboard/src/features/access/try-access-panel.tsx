@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import type { AccessTrial, PlaybackPolicy } from "@weir/contract";
 import { type FormEvent, useState } from "react";
 import { Note } from "../../components/note.tsx";
+import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { StateLabel } from "../../components/state-label.tsx";
 import { parseOrigins } from "../../lib/origins.ts";
@@ -52,7 +53,7 @@ export function TryAccessPanel({ playbackId, policy, isOnAir }: Props) {
   };
   return (
     <Panel title={text.title} hint={text.hint}>
-      <form className={classes.form} onSubmit={submit}>
+      <form className={page.stack} onSubmit={submit}>
         <NativeSelect
           label={text.kind}
           value={kind}

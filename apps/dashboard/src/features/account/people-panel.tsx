@@ -22,7 +22,7 @@ export function PeoplePanel({ session }: { readonly session: DashboardSession })
       <QueryProblem error={people.error} />
       {people.data?.length === 0 && <p>{text.empty}</p>}
       {people.data && people.data.length > 0 && (
-        <ul className={classes.people}>
+        <ul>
           {people.data.map((person) => (
             <PersonLine key={person.id} person={person} session={session} />
           ))}

@@ -21,7 +21,7 @@ export function ProjectsPanel({ session }: { readonly session: DashboardSession 
   return (
     <Panel title={text.title} hint={text.hint}>
       <QueryProblem error={projects.error} />
-      <ul className={classes.people}>
+      <ul>
         {projects.data?.map((project) => (
           <ProjectLine key={project.id} project={project} isShown={project.id === shownProject(session)} />
         ))}

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ThemeSelect } from "../../app/account-menu.tsx";
 import { Moment } from "../../components/moment.tsx";
 import { Note } from "../../components/note.tsx";
+import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { strings } from "../../strings.ts";
@@ -22,10 +23,10 @@ export function SettingsPage() {
   const signOut = useSignOut();
   useDocumentTitle(`${text.title} · ${strings.app.name}`);
   return (
-    <div className={classes.page}>
+    <div className={page.page}>
       <h1>{text.title}</h1>
       <div className={classes.columns}>
-        <div className={classes.column}>
+        <div className={page.stack}>
           <Panel title={text.addresses} hint={text.addressesHint}>
             {ingest.error && <Note tone="failure">{ingest.error.message}</Note>}
             {ingest.data && (
@@ -66,7 +67,7 @@ export function SettingsPage() {
           {session?.reach === "account" && <PeoplePanel session={session} />}
           {session?.reach === "account" && <ProjectsPanel session={session} />}
         </div>
-        <div className={classes.column}>
+        <div className={page.stack}>
           <ServerPanels />
         </div>
       </div>

@@ -6,7 +6,6 @@ import { ValueField } from "../../components/value-field.tsx";
 import { reachableAddress } from "../../lib/local-addresses.ts";
 import { bitrateText, frameRateText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
-import classes from "./asset-page.module.css";
 import { durationOf, policyName, sizeOf } from "./asset-table.tsx";
 
 const text = strings.assets;
@@ -26,7 +25,7 @@ export function AssetFacts({ asset }: { readonly asset: Asset }) {
     <Panel title={text.page.about}>
       <Figures figures={figures} />
       {videoSpec?.tracks && (
-        <ul className={classes.tracks} aria-label={text.page.tracks}>
+        <ul aria-label={text.page.tracks}>
           {[...Map.groupBy(videoSpec.tracks, trackText)].map(([track, alike]) => (
             <li key={track} className="quiet">
               {alike.length > 1 ? `${alike.length} × ${track}` : track}

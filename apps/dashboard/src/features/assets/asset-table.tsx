@@ -53,7 +53,7 @@ export function AssetTable({ assets }: { readonly assets: readonly Asset[] }) {
 function AssetName({ asset }: { readonly asset: Asset }) {
   if (asset.status.phase === "deleting") return <DeletedName asset={asset} />;
   return (
-    <span className={list.video}>
+    <span className={classes.thing}>
       <Thumbnail
         path={asset.status.isPlayable && asset.type === "video" ? thumbnailOf(asset.playbackId) : null}
         playbackId={asset.playbackId}

@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { useSyncExternalStore } from "react";
+import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { StateLabel, type Tone } from "../../components/state-label.tsx";
 import { useNow } from "../../lib/now.ts";
@@ -22,7 +23,7 @@ export function UploadList({ uploads }: { readonly uploads: Uploads }) {
           <UploadLine key={upload.id} upload={upload} isPaused={view.isPaused} />
         ))}
       </ul>
-      <div className={classes.actions}>
+      <div className={page.actions}>
         {isUploading && (
           <Button variant="default" onClick={() => (view.isPaused ? uploads.resume() : uploads.pause())}>
             {view.isPaused ? text.uploads.resume : text.uploads.pause}

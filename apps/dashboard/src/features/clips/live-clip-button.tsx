@@ -3,10 +3,10 @@ import { IconScissors } from "@tabler/icons-react";
 import type { Stream } from "@weir/contract";
 import { DialogButton } from "../../components/dialog-button.tsx";
 import { Note } from "../../components/note.tsx";
+import page from "../../components/page.module.css";
 import { toast } from "../../components/toasts.tsx";
 import { strings } from "../../strings.ts";
 import { useCreateClip } from "./clip-queries.ts";
-import classes from "./live-clip-button.module.css";
 
 const text = strings.clips;
 const LENGTHS = [15, 30, 60];
@@ -45,7 +45,7 @@ export function LiveClipButton({
         <Modal opened onClose={close} title={text.last}>
           {create.error && <Note tone="failure">{create.error.message}</Note>}
           {!stream.record && <p className="quiet">{text.notRecorded}</p>}
-          <div className={classes.lengths}>
+          <div className={page.actions}>
             {(stream.record ? LENGTHS : UNRECORDED_LENGTHS).map((seconds) => (
               <Button key={seconds} variant="default" loading={create.isPending} onClick={() => cut(seconds, close)}>
                 {text.lastSeconds(seconds)}

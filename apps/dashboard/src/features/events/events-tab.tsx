@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { StreamEvent } from "@weir/contract";
 import { type FormEvent, type ReactNode, useDeferredValue, useMemo, useState } from "react";
 import { Note } from "../../components/note.tsx";
+import page from "../../components/page.module.css";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import { absoluteMoment } from "../../lib/moments.ts";
 import { strings } from "../../strings.ts";
@@ -89,7 +90,7 @@ function LiveLog({ kind, words, filters, onJump }: LogProps) {
       {feed.hasGap && <Note tone="warning">{text.gap}</Note>}
       <Log events={events} kind={kind} words={words} none={text.noneYet} />
       {oldest && (
-        <div className={classes.ways}>
+        <div className={page.actions}>
           <Button variant="default" onClick={() => onJump(oldest.timestamp - RANGE_MS)}>
             {text.earlier}
           </Button>
@@ -119,7 +120,7 @@ function PastLog({
       ) : (
         range.isPending && <p className="quiet">{strings.app.loading}</p>
       )}
-      <div className={classes.ways}>
+      <div className={page.actions}>
         <Button variant="default" onClick={() => onJump(from - RANGE_MS)}>
           {text.earlier}
         </Button>

@@ -20,7 +20,7 @@ export function HealthTab({ stream }: { readonly stream: Stream }) {
   const health = useQuery(healthQuery(stream.id));
   const { status, checks } = standingOf(stream, health.data);
   return (
-    <div className={classes.tab}>
+    <div className={page.stack}>
       <QueryProblem error={health.error} />
       <div className={page.columns}>
         <Panel title={text.checks.title}>
@@ -29,7 +29,7 @@ export function HealthTab({ stream }: { readonly stream: Stream }) {
             <span>{text.summary[status]}</span>
           </p>
           {status === "idle" && health.data?.healthy.status != null && <p className="quiet">{text.lastSession}</p>}
-          <ul className={classes.checks}>
+          <ul>
             {checks.map((check) => (
               <Check key={check.area} check={check} isPast={status === "idle"} />
             ))}

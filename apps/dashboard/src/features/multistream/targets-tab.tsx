@@ -23,7 +23,7 @@ export function TargetsTab({ stream }: { readonly stream: Stream }) {
     <Panel title={text.title} hint={text.hint}>
       <QueryProblem error={health.error} />
       {targets.length === 0 && <EmptyState icon={<IconShare size={24} />} {...text.none} action={add} />}
-      <ul className={classes.targets}>
+      <ul>
         {targets.map((target) => (
           <li key={`${target.id} ${target.profile}`} className={classes.target}>
             <TargetRow stream={stream} target={target} health={health.data} />

@@ -28,10 +28,10 @@ export function LiveStreams() {
       <QueryProblem error={streams.error} />
       {!streams.data && !streams.error && <Loading lines={3} />}
       {streams.data?.items.length === 0 && <p className="quiet">{text.live.none}</p>}
-      <ul className={classes.rows}>
+      <ul>
         {streams.data?.items.map((stream) => (
           <li key={stream.id} className={classes.row}>
-            <span className={classes.thing}>
+            <span className={`${table.thing} ${classes.thing}`}>
               <LiveStill stream={stream} width={160} />
               <Link to="/streams/$streamId" params={{ streamId: stream.id }} className={table.name}>
                 {stream.name}
@@ -58,10 +58,10 @@ export function RecentSessions() {
       <QueryProblem error={sessions.error} />
       {!sessions.data && !sessions.error && <Loading lines={3} />}
       {sessions.data?.items.length === 0 && <p className="quiet">{strings.sessions.empty.body}</p>}
-      <ul className={classes.rows}>
+      <ul>
         {sessions.data?.items.map((session) => (
           <li key={session.id} className={classes.row}>
-            <span className={classes.thing}>
+            <span className={`${table.thing} ${classes.thing}`}>
               <SessionThumbnail session={session} />
               <Link to="/sessions/$sessionId" params={{ sessionId: session.id }} className={table.name}>
                 {session.name}

@@ -12,7 +12,6 @@ import type { Ticked } from "../../components/ticks.tsx";
 import { strings } from "../../strings.ts";
 import { streamChoicesQuery } from "../webhooks/webhook-queries.ts";
 import { RecordingSelection } from "./recording-selection.tsx";
-import classes from "./session-list.module.css";
 import { sessionsQuery } from "./session-queries.ts";
 import { SESSION_DATES, type SessionSearch } from "./session-search.ts";
 import { hasRecording, SessionTable } from "./session-table.tsx";
@@ -37,7 +36,7 @@ export function SessionList({ search, ofStream, onSearch }: Props) {
   const selected = items.filter((session) => ticked.has(session.id) && hasRecording(session));
   const isNarrowed = Object.keys(filters).length > 0;
   return (
-    <div className={classes.list}>
+    <div className={page.stack}>
       {(items.length > 0 || isNarrowed) && <Filters search={search} withStreams={!ofStream} onSearch={onSearch} />}
       {items.length === 0 && isNarrowed && <NoMatch onClear={() => onSearch({})}>{text.noMatch}</NoMatch>}
       {items.length === 0 && !isNarrowed && (

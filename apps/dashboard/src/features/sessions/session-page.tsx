@@ -10,7 +10,6 @@ import { absoluteMoment } from "../../lib/moments.ts";
 import { strings } from "../../strings.ts";
 import { RecordingPanel } from "./recording-panel.tsx";
 import { peakOf, SessionHistory, useSessionEvents } from "./session-history.tsx";
-import classes from "./session-page.module.css";
 import { sessionQuery } from "./session-queries.ts";
 
 const text = strings.sessions;
@@ -39,7 +38,7 @@ function SessionBody({ session }: { readonly session: Session }) {
             {text.title}
           </Link>
           <h1>{session.name}</h1>
-          <p className={classes.facts}>
+          <p className={page.facts}>
             {session.isActive && <StateLabel tone="live">{text.live}</StateLabel>}
             <span>{text.startedAt(started)}</span>
             <Link to="/streams/$streamId" params={{ streamId: session.parentId }}>

@@ -86,7 +86,7 @@ interface RowProps {
 
 function SessionLink({ session }: RowProps) {
   return (
-    <span className={list.session}>
+    <span className={classes.thing}>
       <SessionThumbnail session={session} />
       <Link to="/sessions/$sessionId" params={{ sessionId: session.id }} className={classes.name}>
         <Moment at={session.createdAt} />

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import type { Stream } from "@weir/contract";
 import { type FormEvent, useState } from "react";
 import { Note } from "../../components/note.tsx";
+import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { strings } from "../../strings.ts";
 import { draftOf, policyOf, problemsOf } from "./policy.ts";
@@ -25,7 +26,7 @@ export function PolicyPanel({ stream }: { readonly stream: Stream }) {
   };
   return (
     <Panel title={text.title}>
-      <form className={classes.form} onSubmit={submit}>
+      <form className={page.stack} onSubmit={submit}>
         <PolicyFields draft={draft} problems={problems} onDraft={setTyped} />
         {patch.error && <Note tone="failure">{patch.error.message}</Note>}
         <p className="quiet">

@@ -3,17 +3,16 @@ import page from "../../components/page.module.css";
 import { TokenSample } from "../access/token-sample.tsx";
 import { TryAccessPanel } from "../access/try-access-panel.tsx";
 import { PolicyPanel } from "./policy-panel.tsx";
-import classes from "./stream-overview.module.css";
 
 /** The access rules of a stream, and a test of what a viewer brings. */
 export function StreamAccess({ stream }: { readonly stream: Stream }) {
   const policy = stream.playbackPolicy?.type ?? "public";
   return (
     <div className={page.columns}>
-      <div className={classes.column}>
+      <div className={page.stack}>
         <PolicyPanel stream={stream} />
       </div>
-      <div className={classes.column}>
+      <div className={page.stack}>
         <TryAccessPanel
           key={policy}
           playbackId={stream.playbackId}

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
+import page from "../../components/page.module.css";
 import { bitrateText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { healthQuery } from "../health/health-queries.ts";
@@ -18,7 +19,7 @@ export function StreamFacts({ stream }: { readonly stream: Stream }) {
   const viewers = useQuery({ ...viewersNowQuery(stream.playbackId), enabled: stream.isActive });
   const { status, reason } = standingOf(stream, health.data);
   return (
-    <div className={classes.facts}>
+    <div className={page.facts}>
       <StreamClock stream={stream} />
       {stream.isActive && (
         <>

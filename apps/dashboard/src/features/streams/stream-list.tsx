@@ -125,10 +125,10 @@ function SortHeading({ field, name, sort, onSort }: HeadingProps) {
 const StreamName = memo(({ stream }: { readonly stream: Stream }) => {
   const { id, name, playbackId } = stream;
   return (
-    <div className={list.stream}>
+    <div className={classes.thing}>
       <LiveStill stream={stream} width={160} />
       <div className={list.words}>
-        <Link to="/streams/$streamId" params={{ streamId: id }} className={`${classes.name} ${list.name}`} title={name}>
+        <Link to="/streams/$streamId" params={{ streamId: id }} className={classes.name} title={name}>
           {name}
         </Link>
         <span className={list.id}>

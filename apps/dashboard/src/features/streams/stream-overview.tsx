@@ -15,7 +15,6 @@ import { ShareButton } from "../share/share-button.tsx";
 import { LadderPanel } from "./ladder-panel.tsx";
 import { PublishGuide } from "./publish-guide.tsx";
 import { DeleteButton, RenameStreamButton, RotateKeyButton, SuspendButton } from "./stream-actions.tsx";
-import classes from "./stream-overview.module.css";
 import { usePatchStream } from "./stream-queries.ts";
 import { TestBroadcastButton } from "./test-broadcast-button.tsx";
 
@@ -28,7 +27,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
   if (!ingest.data) return <p className="quiet">{strings.app.loading}</p>;
   return (
     <div className={page.columns}>
-      <div className={classes.column}>
+      <div className={page.stack}>
         <Panel title={text.publish}>
           <PublishGuide
             server={ingest.data.rtmp}
@@ -40,7 +39,7 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
         </Panel>
         <LadderPanel stream={stream} />
       </div>
-      <div className={classes.column}>
+      <div className={page.stack}>
         <Panel title={text.watch}>
           <ValueField label={text.playbackUrl} value={`${ingest.data.playback}/${stream.playbackId}/index.m3u8`} />
           <ValueField label={text.playbackId} value={stream.playbackId} />

@@ -34,7 +34,7 @@ function StreamBody({ stream }: { readonly stream: Stream }) {
   const testBroadcast = useTestBroadcastOf(stream.id);
   useDocumentTitle(`${stream.name} · ${text.state[stream.status.state]} · ${strings.app.name}`);
   return (
-    <article className={classes.page}>
+    <article className={page.stack}>
       <header className={page.header}>
         <div className={page.title}>
           <Link to="/streams" className={page.back}>

@@ -41,7 +41,7 @@ export function WallPage() {
     });
   };
   return (
-    <div className={classes.page}>
+    <div className={page.stack}>
       <header className={page.title}>
         <Link to="/streams" className={page.back}>
           {strings.streams.title}

@@ -35,7 +35,7 @@ export function DeliveryList({ webhook, search, onSearch }: Props) {
       hint={webhook.events.includes(NOT_LOGGED) ? text.hintGate : text.hint}
       action={<WebhookTest webhook={webhook} />}
     >
-      <div className={`${page.filters} ${classes.filters}`}>
+      <div className={page.filters}>
         <NativeSelect
           aria-label={text.event}
           value={search.event ?? ""}

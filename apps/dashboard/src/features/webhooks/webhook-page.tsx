@@ -9,7 +9,6 @@ import { PageOfOne } from "../../components/page-of-one.tsx";
 import { strings } from "../../strings.ts";
 import { DeliveryList } from "./delivery-list.tsx";
 import { WebhookActions } from "./webhook-actions.tsx";
-import classes from "./webhook-page.module.css";
 import { webhookQuery } from "./webhook-queries.ts";
 import { WebhookRegistration } from "./webhook-registration.tsx";
 import { stateOf, WebhookState } from "./webhook-state.tsx";
@@ -39,7 +38,7 @@ function WebhookBody({ webhook }: { readonly webhook: Webhook }) {
             {text.back}
           </Link>
           <h1>{webhook.name}</h1>
-          <p className={classes.facts}>
+          <p className={page.facts}>
             <WebhookState webhook={webhook} />
             <span className="quiet">
               {text.lastCall}: <LastMoment at={webhook.status.lastTriggeredAt} />
