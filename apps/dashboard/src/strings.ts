@@ -62,6 +62,7 @@ export const strings = {
     },
     skip: "Skip to content",
     loading: "Loading…",
+    notLoaded: "Could not load this.",
     notFound: { title: "Page not found", back: "Go to streams" },
     crashed: { title: "Something went wrong on this page.", retry: "Try again" },
     panelCrashed: "This part of the page failed.",

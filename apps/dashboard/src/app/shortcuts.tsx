@@ -5,7 +5,7 @@ import { lazy, Suspense, useState } from "react";
 const CommandMenu = lazy(() => import("./command-menu.tsx"));
 const ShortcutHelp = lazy(() => import("./shortcut-help.tsx"));
 
-/** Keys that work on every page, except while somebody types into a field. `?` lists them. */
+/** Keys that work on every page, except while the user types into a field. `?` lists them. */
 export function Shortcuts() {
   const [open, setOpen] = useState<"help" | "menu" | null>(null);
   const navigate = useNavigate();

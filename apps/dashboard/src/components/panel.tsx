@@ -4,7 +4,7 @@ import classes from "./panel.module.css";
 interface Props {
   readonly title?: string;
   readonly hint?: string;
-  /** An element beside the title. */
+  /** Shown at the right of the title. */
   readonly action?: ReactNode;
   readonly children?: ReactNode;
 }

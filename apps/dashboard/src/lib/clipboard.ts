@@ -14,7 +14,7 @@ function copyBySelection(text: string): boolean {
   area.value = text;
   area.style.position = "fixed";
   area.style.opacity = "0";
-  // The element stands beside the focused one, because a dialog would take the focus back from an element outside.
+  // Next to the focused element, because a dialog takes the focus back from elements outside it.
   (document.activeElement?.parentElement ?? document.body).append(area);
   area.select();
   const copied = document.execCommand("copy");

@@ -25,7 +25,7 @@ export async function preloadPages(): Promise<void> {
 
 const MAX_IDLE_WAIT_MS = 5000;
 
-/** Safari tells nobody when it is idle. */
+/** Resolves when the browser is idle. Safari does not report that, so it waits a moment. */
 function idle(): Promise<void> {
   return new Promise((resolve) => {
     if ("requestIdleCallback" in window) requestIdleCallback(() => resolve(), { timeout: MAX_IDLE_WAIT_MS });

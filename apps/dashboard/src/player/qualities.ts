@@ -7,7 +7,7 @@ export interface Level {
   readonly bitrate: number;
 }
 
-/** The qualities that a viewer can choose, largest first. `id` finds the same quality again when the playlist is loaded anew. */
+/** The qualities that a viewer can choose, largest first. `id` finds the same quality again after the playlist is reloaded. */
 export interface Quality {
   readonly id: string;
   readonly label: string;

@@ -10,7 +10,7 @@ export interface StoryboardPicture {
 const CUE = /^(?:(\d+):)?(\d\d):(\d\d\.\d+) -->/;
 const PART = /^#xywh=(?:pixel:)?(\d+),(\d+),(\d+),(\d+)$/;
 
-/** The address of the list of pictures beside a playlist, with the playlist's credentials. */
+/** The address of the list of pictures next to a playlist, with the playlist's credentials. */
 export function storyboardAddress(playlist: string): string {
   const [path = "", query] = playlist.split("?");
   return path.replace(/[^/]*$/, "thumbnails/thumbnails.vtt") + (query === undefined ? "" : `?${query}`);

@@ -10,7 +10,7 @@ interface Props {
   readonly live?: boolean;
   readonly label: string;
   readonly onFigures?: (figures: PlaybackFigures) => void;
-  /** The element that shows the video, once it is there. */
+  /** Called with the video element when it is created. */
   readonly onVideo?: (video: HTMLVideoElement) => void;
 }
 

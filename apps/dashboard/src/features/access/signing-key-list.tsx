@@ -50,7 +50,7 @@ function State({ signingKey: { disabled } }: Props) {
   return <StateLabel tone={disabled ? "failure" : "quiet"}>{text.states[disabled ? "disabled" : "active"]}</StateLabel>;
 }
 
-/** Every public key of this kind begins alike; its end tells it from others. */
+/** Every public key of this kind begins alike; its end distinguishes it. */
 function PublicKey({ signingKey: { name, publicKey } }: Props) {
   const pem = atob(publicKey).trim().split("\n");
   return (

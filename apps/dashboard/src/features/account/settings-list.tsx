@@ -6,7 +6,7 @@ import classes from "./settings-list.module.css";
 
 const text = strings.account.settings;
 
-/** The settings that somebody changed; those that have their default stay folded until somebody searches or opens them. */
+/** The changed settings. The others stay folded until the user searches or opens them. */
 export function SettingsList({ settings }: { readonly settings: readonly EffectiveSetting[] }) {
   const [words, setWords] = useState("");
   const wanted = words.trim().toLowerCase();

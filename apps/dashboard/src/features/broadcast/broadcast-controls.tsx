@@ -10,7 +10,7 @@ interface Props {
   readonly onChange: (choice: CaptureChoice) => void;
 }
 
-/** What is broadcast: camera or screen, and a microphone. */
+/** The choice of camera or screen, and of a microphone. */
 export function BroadcastControls({ choice, devices, isDisabled, onChange }: Props) {
   const options = (list: readonly MediaDeviceInfo[]) => [
     { value: "", label: text.automatic },

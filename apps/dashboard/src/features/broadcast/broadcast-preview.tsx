@@ -50,10 +50,10 @@ function AudioMeter({ media }: { readonly media: MediaStream }) {
   const meter = useRef<HTMLMeterElement>(null);
   useEffect(() => {
     const abort = new AbortController();
-    const tell = (level: number): void => {
+    const show = (level: number): void => {
       if (meter.current) meter.current.value = level;
     };
-    meterAudio(media, tell, abort.signal);
+    meterAudio(media, show, abort.signal);
     return () => abort.abort();
   }, [media]);
   return <meter ref={meter} className={classes.meter} aria-label={text.level} min={0} max={1} high={0.95} />;

@@ -16,7 +16,7 @@ export interface CaptureDevices {
   readonly microphones: readonly MediaDeviceInfo[];
 }
 
-/** Why there is no video. `other` comes with the browser's own words. */
+/** The reason why there is no video. `other` comes with the browser's own message. */
 export type CaptureProblem = "refused" | "missing" | "busy" | "ended" | "other";
 
 const PICTURE = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
@@ -69,8 +69,8 @@ export async function listDevices(): Promise<CaptureDevices> {
   return { cameras: of("videoinput"), microphones: of("audioinput") };
 }
 
-/** Calls `tell` some 15 times a second with how loud the media is, from 0 to 1, until the signal aborts. */
-export function meterAudio(media: MediaStream, tell: (level: number) => void, signal: AbortSignal): void {
+/** Reports the loudness of the media, from 0 to 1, some 15 times a second until the signal aborts. */
+export function meterAudio(media: MediaStream, onLevel: (level: number) => void, signal: AbortSignal): void {
   const context = new AudioContext();
   const analyser = context.createAnalyser();
   context.createMediaStreamSource(media).connect(analyser);
@@ -79,7 +79,7 @@ export function meterAudio(media: MediaStream, tell: (level: number) => void, si
     analyser.getFloatTimeDomainData(samples);
     let loudest = 0;
     for (const sample of samples) loudest = Math.max(loudest, Math.abs(sample));
-    tell(Math.min(1, loudest));
+    onLevel(Math.min(1, loudest));
   }, 66);
   signal.addEventListener("abort", () => {
     clearInterval(timer);

@@ -10,7 +10,7 @@ interface Running {
 export interface Broadcast {
   /** Null before the first broadcast, and after one that the person ended. */
   readonly running: Running | null;
-  /** It connects, is live, or tries to be live again. */
+  /** True while it connects, is live or reconnects. */
   readonly isOn: boolean;
   readonly begin: () => void;
   readonly end: () => void;

@@ -24,7 +24,7 @@ const RETRY_MS = 1000;
 const MAX_TRIES = 20;
 const LOOK_MS = 1000;
 
-/** Publishes media by WHIP until the signal aborts; a connection that is lost is made anew, and the server goes on with the same session. */
+/** Publishes media by WHIP until the signal aborts. It reconnects after a lost connection, and the server continues the session. */
 export function publishMedia(media: MediaStream, url: string, listener: BroadcastListener, signal: AbortSignal): void {
   let connection: WhipConnection | null = null;
   let tries = 0;

@@ -6,7 +6,7 @@ import { areaOf } from "../health/health-areas.ts";
 /** `fatal`: viewers miss something. `detail`: one measurement of many. */
 export type EventLevel = "info" | "warning" | "fatal" | "detail";
 
-/** One event as the log tells it. */
+/** One event as a line of the log. */
 export interface EventLine {
   readonly level: EventLevel;
   readonly sentence: string;

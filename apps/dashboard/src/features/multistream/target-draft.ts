@@ -44,7 +44,7 @@ export function withPlatform(draft: TargetDraft, platform: Platform): TargetDraf
 
 const isSrt = (address: string): boolean => /^srt:/i.test(address);
 
-/** The address in full: the key stands behind the last slash, or is the stream ID of SRT. */
+/** The complete address: the key follows the last slash, or is the stream ID of SRT. */
 export function addressOf({ server, streamKey }: Pick<TargetDraft, "server" | "streamKey">): string {
   const base = server.trim().replace(/\/+$/, "");
   const key = streamKey.trim();
@@ -67,7 +67,7 @@ export function newTargetOf(draft: TargetDraft): NewTargetRef {
   return { profile, ...(videoOnly && { videoOnly }), ...(slate && { slate }), spec };
 }
 
-/** What changes of a target whose address is not shown: blank fields keep it. */
+/** The changes to a target. Its address is never shown, so blank fields keep it. */
 export function targetPatchOf(
   name: string,
   { server, streamKey }: Pick<TargetDraft, "server" | "streamKey">,

@@ -46,7 +46,7 @@ function Still({ stream, width }: Props) {
   );
 }
 
-/** The path of a stream's picture; null while it is not in sight, and until the owner's token for it is there. */
+/** The path of a stream's picture; null while it is not in sight, and until the owner's token has arrived. */
 function useStillPath({ playbackId, playbackPolicy }: Stream, width: number, isInSight: boolean): string | null {
   const isGated = (playbackPolicy?.type ?? "public") !== "public";
   const { data } = useQuery({ ...ownerTokenQuery(playbackId), enabled: isInSight && isGated });
@@ -54,7 +54,7 @@ function useStillPath({ playbackId, playbackPolicy }: Stream, width: number, isI
   return `/hls/${playbackId}/source/latest.jpg?width=${width}${isGated && data ? `&jwt=${data.token}` : ""}`;
 }
 
-/** Loads and decodes beside the page's own work. The browser shows the picture from its memory then. */
+/** Loads and decodes off the main thread. The browser then shows the picture from its memory. */
 async function loadImage(address: string): Promise<void> {
   const image = new Image();
   image.src = address;

@@ -14,7 +14,7 @@ export function ownerTokenQuery(playbackId: string) {
   });
 }
 
-/** A playlist of a playback ID with an owner token, which opens it whatever its policy and counts as no viewer. Null until the token is there. */
+/** A playlist of a playback ID with an owner token, which opens it whatever its policy and counts as no viewer. Null until the token has arrived. */
 export function usePreview(playlist: string, playbackId: string): string | null {
   const { data, error } = useQuery(ownerTokenQuery(playbackId));
   // Without a token the player shows that the server refused it.

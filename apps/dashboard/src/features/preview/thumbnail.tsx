@@ -33,7 +33,7 @@ export function Thumbnail({ path, playbackId, children }: Props) {
   );
 }
 
-/** The address with the owner's token where it needs one; null until the token is there. */
+/** The address with the owner's token where it needs one; null until the token has arrived. */
 function addressOf(path: string, token: string | null | undefined): string | null {
   if (token === null) return path;
   return token === undefined ? null : `${path}${path.includes("?") ? "&" : "?"}jwt=${token}`;

@@ -26,7 +26,7 @@ interface Props {
   readonly peak: number | null;
 }
 
-/** The recording of a session, with what can be done with it, beside the session's figures. */
+/** The recording of a session and its actions, next to the session's figures. */
 export function RecordingPanel({ session, peak }: Props) {
   const { recordingUrl, mp4Url } = session;
   const remove = useDeleteRecordings();

@@ -5,7 +5,7 @@ import { playbackIdOf } from "./recording-address.ts";
 interface Props {
   readonly url: string;
   readonly label: string;
-  /** The element that shows the video, once it is there. */
+  /** Called with the video element when it is created. */
   readonly onVideo?: (video: HTMLVideoElement) => void;
 }
 

@@ -108,7 +108,7 @@ function RungInputs({ rung, problems, onChange }: RungProps) {
         key={field}
         size="xs"
         label={text.fields[field]}
-        // What is still empty is not wrong yet; the line below the rungs says what is missing.
+        // An empty field is not wrong yet; the line below the rungs says what is missing.
         error={problem !== undefined && rung[field].trim() !== "" && text.problems[problem]}
         inputMode={field === "name" || field === "fps" ? "text" : "decimal"}
         value={rung[field]}

@@ -72,7 +72,7 @@ function WebhookFields({ draft, problems, onDraft }: Props) {
   );
 }
 
-/** Those that can answer about viewers; the present one also when it is gone, so that one sees what is wrong. */
+/** The webhooks that can answer about viewers. The current one is listed even after it was deleted, so that the problem shows. */
 function WebhookChooser({ id, onId }: { readonly id: string; readonly onId: (id: string) => void }) {
   const { data: webhooks = [], isSuccess, error } = useQuery(accessWebhooksQuery);
   if (isSuccess && webhooks.length === 0 && id === "") {

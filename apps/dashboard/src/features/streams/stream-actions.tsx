@@ -63,7 +63,7 @@ export function SuspendButton({ stream }: Props) {
   );
 }
 
-/** Gives the stream a new key, for when somebody has the old one who should not; asks once. */
+/** Replaces a stream key that leaked; asks once. */
 export function RotateKeyButton({ stream }: Props) {
   const rotate = useRotateStreamKey(stream.id);
   return (

@@ -17,7 +17,7 @@ interface Props {
   readonly playback: PlaybackFigures | null;
 }
 
-/** The live numbers beside the player. */
+/** The live figures next to the player. */
 export function StreamFigures({ stream, playback }: Props) {
   const { sessionId, state } = stream.status;
   const now = useNow();

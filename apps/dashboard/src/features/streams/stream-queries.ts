@@ -14,7 +14,7 @@ export function streamsQuery(search: StreamSearch, limit = 20) {
   });
 }
 
-/** One stream. Its events refresh it; the interval is there because a lost source is no event: 2 s while active, else 5 s. */
+/** One stream. Its events refresh it, and so does an interval, because a lost source sends no event: 2 s while active, else 5 s. */
 export function streamQuery(id: string) {
   return queryOptions({
     queryKey: ["stream", id],
@@ -23,7 +23,7 @@ export function streamQuery(id: string) {
   });
 }
 
-/** Asked for while a stream is idle, when somebody may be trying to publish. */
+/** Polled while a stream is idle, when an encoder may be trying to publish. */
 export function refusedPublishesQuery(id: string) {
   return queryOptions({
     queryKey: ["refused-publishes", id],

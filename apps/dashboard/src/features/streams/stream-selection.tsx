@@ -37,7 +37,7 @@ export function StreamSelection({ selected, onClear }: Props) {
         >
           {text.unsuspend.confirm}
         </Button>
-        <Button variant="default" onClick={() => setAsking("delete")}>
+        <Button variant="default" c="var(--w-failure)" onClick={() => setAsking("delete")}>
           {text.delete.confirm}
         </Button>
         <Button variant="subtle" color="gray" onClick={onClear}>

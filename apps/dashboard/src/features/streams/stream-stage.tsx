@@ -18,7 +18,7 @@ const text = strings.streams.page;
 
 interface Props {
   readonly stream: Stream;
-  /** The stage stands beside another tab's content: it shows only the live picture, and on small screens only on request. */
+  /** Another tab's content is next to the stage: it shows only the live picture, and on small screens only on request. */
   readonly isAside: boolean;
 }
 

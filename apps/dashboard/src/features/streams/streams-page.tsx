@@ -72,7 +72,7 @@ export function StreamsPage() {
         }
       />
       <QueryProblem error={streams.error} />
-      {!found && <Loading />}
+      {!found && !streams.error && <Loading lines={6} />}
       {found && found.items.length > 0 && (
         <StreamList streams={found.items} ticked={ticked} onTick={setTicked} sort={search.sort} onSort={sortBy} />
       )}

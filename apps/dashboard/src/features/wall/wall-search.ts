@@ -1,6 +1,6 @@
 import { type StreamSearch, streamSearch } from "../streams/stream-search.ts";
 
-/** The part of the live streams that the wall shows, as it stands in the address. */
+/** The part of the live streams that the wall shows, as encoded in the address. */
 export type WallSearch = Pick<StreamSearch, "name" | "cursor"> & { readonly state?: "unhealthy" };
 
 /** Reads an address; unknown values are left out. */

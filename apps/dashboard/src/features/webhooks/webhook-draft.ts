@@ -41,7 +41,7 @@ export function newWebhookOf({ name, url, events, sharedSecret, streamId }: Webh
   };
 }
 
-/** Only the fields that differ, so that a change by somebody else stays. */
+/** Only the changed fields, so that another user's change to the others survives. */
 export function patchOf(webhook: Webhook, draft: WebhookDraft): WebhookPatch {
   const { name, url, sharedSecret } = newWebhookOf(draft);
   const events = [...draft.events];
