@@ -42,7 +42,7 @@ export const assetStrings = {
     all: "Show all assets",
     about: "Asset",
     player: (name: string) => `Video of ${name}`,
-    wrong: "This file cannot be played",
+    wrong: "This file cannot be played.",
     retry: "Try again",
     retried: "Processing again",
     rename: "Rename",
