@@ -37,10 +37,13 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 test("a dashboard that is newer than its sources is not stale, and checking takes milliseconds", () => {
   expect(isDashboardStale(root)).toBe(false);
-  isDashboardStale(ROOT);
-  const from = performance.now();
-  isDashboardStale(ROOT);
-  expect(performance.now() - from).toBeLessThan(100);
+  // The quickest of five: a busy machine makes single checks slower, but none quicker.
+  const times = Array.from({ length: 5 }, () => {
+    const from = performance.now();
+    isDashboardStale(ROOT);
+    return performance.now() - from;
+  });
+  expect(Math.min(...times)).toBeLessThan(100);
 });
 
 test("a dashboard that was never built is stale", () => {

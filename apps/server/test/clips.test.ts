@@ -1,6 +1,6 @@
 import type { Asset } from "@weir/contract";
 import { Livepeer } from "livepeer";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { shareArena } from "./support/arena.ts";
 import { AvFile } from "./support/av-file.ts";
 import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
@@ -10,10 +10,14 @@ import { untilListed } from "./support/live-renditions.ts";
 const arena = shareArena();
 const READY_WITHIN_MS = 30_000;
 
-/** A moment in the newest whole segment, by the clock of the broadcast: 2.5 s later its next segment is not whole yet. */
+const CLIP_MS = 2_500;
+
+/** The start of a clip that has just been shown and ends in a segment that is hardly whole yet, by the clock of the broadcast. */
 async function lastMoment({ hlsUrl }: Broadcast): Promise<number> {
   const listed = await untilListed(hlsUrl, "source", 2);
-  return (listed.at(-1)?.dateMs ?? Number.NaN) + 500;
+  const startTime = (listed.at(-1)?.dateMs ?? Number.NaN) + 500;
+  await vi.waitUntil(() => Date.now() > startTime + CLIP_MS, { timeout: 10_000 });
+  return startTime;
 }
 
 test("a clip of a running broadcast with B-frames plays within seconds, in a browser and as a file", async () => {
@@ -24,7 +28,7 @@ test("a clip of a running broadcast with B-frames plays within seconds, in a bro
   const { client } = arena.weir;
   const { playbackId } = broadcast.stream;
   const startTime = await lastMoment(broadcast);
-  const { asset } = await client.clips.create({ playbackId, startTime, endTime: startTime + 2_500 });
+  const { asset } = await client.clips.create({ playbackId, startTime, endTime: startTime + CLIP_MS });
   let ready: Asset = asset;
   const phase = async () => {
     ready = await client.assets.get(asset.id);
@@ -69,7 +73,7 @@ test("a clip of a broadcast that is not recorded is cut from its last seconds, a
   const startTime = await lastMoment(broadcast);
   const { playbackId } = broadcast.stream;
   const sdk = new Livepeer({ apiKey: arena.weir.apiKey, serverURL: `${arena.weir.url}/api` });
-  const { data } = await sdk.stream.createClip({ playbackId, startTime, endTime: startTime + 2_500, name: "SDK" });
+  const { data } = await sdk.stream.createClip({ playbackId, startTime, endTime: startTime + CLIP_MS, name: "SDK" });
   expect(data?.task.id).toMatch(/./);
   const id = data?.asset.id ?? "";
   const phase = async () => (await sdk.asset.get(id)).asset?.status?.phase;

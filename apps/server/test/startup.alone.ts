@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../src/platform/clock.ts";
 import { until } from "../src/platform/retry.ts";
 import { makeTestFolder } from "../src/platform/test-folder.ts";
+import { fillDataFolder } from "./support/weir-process.ts";
+import { PRESET_API_KEY } from "./support/weir-server.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
@@ -104,25 +106,24 @@ test("a preset key works and is not printed", async () => {
   expect(run.out() + run.err()).not.toContain(key);
 });
 
-test("it is ready, and says of each part that it is well", async () => {
-  const { url } = await ready(start());
+test("it is ready, and says of each part that it is well; after kill -9 the next start works at once", async () => {
+  await fillDataFolder(dataFolder);
+  const first = start();
+  const { url } = await ready(first);
   const response = await fetch(`${url}/readyz`);
   expect([response.status, await response.json()]).toEqual([
     200,
     { isReady: true, checks: { disk: "ok", postgres: "ok", database: "ok", account: "ok" } },
   ]);
-});
-
-test("after kill -9 the next start works at once", async () => {
-  const first = start();
-  const { apiKey } = await ready(first);
   first.child.kill("SIGKILL");
   await ended(first);
-  const { url } = await ready(start());
-  expect((await fetch(`${url}/api/stream`, { headers: { authorization: `Bearer ${apiKey}` } })).status).toBe(200);
+  const again = await ready(start());
+  const headers = { authorization: `Bearer ${PRESET_API_KEY}` };
+  expect((await fetch(`${again.url}/api/stream`, { headers })).status).toBe(200);
 });
 
 test("a second signal quits at once, and the next start works", async () => {
+  await fillDataFolder(dataFolder);
   const first = start();
   await ready(first);
   first.child.kill("SIGTERM");
@@ -146,6 +147,7 @@ describe("what stops a start is one line, and exit code 1", () => {
   });
 
   test("a second server on the data folder", async () => {
+    await fillDataFolder(dataFolder);
     const first = start();
     await ready(first);
     expect(await refusal(start())).toEqual([

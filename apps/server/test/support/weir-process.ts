@@ -127,9 +127,14 @@ export class WeirProcess extends WeirServer {
 /** Empty for a server of another version or with a database elsewhere; else as the first start leaves it. */
 async function newDataFolder({ root, env, isLarge }: WeirProcessOptions): Promise<string> {
   const folder = isLarge ? await mkdtemp(join(tmpdir(), "weir-e2e-")) : makeTestFolder("e2e");
-  // With owners and rights: the database refuses to run on another user's files.
-  if (!root && !env?.DATABASE_URL) await promisify(execFile)("cp", ["-a", `${inject("dataTemplate")}/.`, folder]);
+  if (!root && !env?.DATABASE_URL) await fillDataFolder(folder);
   return folder;
+}
+
+/** Makes an empty folder one that a server was stopped on, whose account has the preset key. */
+export async function fillDataFolder(folder: string): Promise<void> {
+  // With owners and rights: the database refuses to run on another user's files.
+  await promisify(execFile)("cp", ["-a", `${inject("dataTemplate")}/.`, folder]);
 }
 
 /** Below the ports that systems give to outgoing connections, any of which could take a port before the server has it. */
