@@ -5,7 +5,7 @@ import { signIn, violationsOf } from "./support/dashboard-page.ts";
 
 const arena = openArena();
 let page: Page;
-/** Each page, with a text that it shows once everything has loaded. */
+/** Each page, with a text that it shows once it has loaded. */
 let pages: readonly (readonly [address: string, says: string])[];
 
 beforeAll(async () => {
@@ -45,19 +45,22 @@ beforeAll(async () => {
 test.each([
   ["light", 1440],
   ["dark", 390],
-] as const)("every page can be used without eyes or mouse, in %s, %i pixels wide", async (colorScheme, width) => {
-  await page.setViewportSize({ width, height: 900 });
-  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-  for (const [address, says] of pages) {
-    await page.goto(new URL(address, arena.weir.url).href);
-    await page.getByRole("main").getByText(says).first().waitFor({ timeout: 30_000 });
-    expect([address, await violationsOf(page)]).toEqual([address, []]);
-    const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
-    expect([address, overflow]).toEqual([address, 0]);
-  }
-});
+] as const)(
+  "every page is accessible by screen reader and keyboard, in %s, %i pixels wide",
+  async (colorScheme, width) => {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    for (const [address, says] of pages) {
+      await page.goto(new URL(address, arena.weir.url).href);
+      await page.getByRole("main").getByText(says).first().waitFor({ timeout: 30_000 });
+      expect([address, await violationsOf(page)]).toEqual([address, []]);
+      const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
+      expect([address, overflow]).toEqual([address, 0]);
+    }
+  },
+);
 
-test("so can the dialogs of a multistream target", async () => {
+test("the dialogs of a multistream target are accessible", async () => {
   const [address] = pages.find(([path]) => path.endsWith("tab=multistream")) ?? [];
   await page.goto(new URL(address ?? "", arena.weir.url).href);
   for (const [button, dialog] of [

@@ -9,7 +9,7 @@ import { type LongRecording, recordLong } from "./support/long-recording.ts";
 import type { WeirProcess } from "./support/weir-process.ts";
 
 const HALF_A_DAY = 21_600;
-/** On two cores that the attacker and those who measure share with the server. */
+/** For two cores, shared by the server, the attacker and the measuring clients. */
 const WORST_MS = 2_000;
 const arena = openArena();
 let recorded: Promise<LongRecording> | null = null;
@@ -32,7 +32,7 @@ const cpuMs = ({ pid }: WeirProcess): number => {
   return ((user ?? 0) + (system ?? 0)) * 10;
 };
 
-/** The delays that light clients saw during `attack`, and its highest cost. */
+/** The delays of other clients during `attack`, and its peak cost. */
 async function whileOthersAsk({ weir }: { weir: WeirProcess }, attack: () => Promise<void>) {
   const stop = new AbortController();
   const before = { megabytes: residentMegabytes(weir), files: openFiles(weir) };
@@ -60,7 +60,7 @@ function told({ worstMs, megabytes, files }: Awaited<ReturnType<typeof whileOthe
   return `others waited ${Math.round(worstMs)} ms at most; ${Math.round(megabytes)} MB and ${files} files more`;
 }
 
-/** Resolves when that many answers came, or the connection ended. */
+/** Resolves after that many responses, or when the connection has closed. */
 function answers(socket: Socket, count: number): Promise<number> {
   let found = 0;
   return new Promise((resolve) => {
@@ -76,7 +76,7 @@ async function connected(n: number): Promise<Socket> {
   return (await openSocket(arena.weir.httpPort, strangerAddress(n))) ?? expect.fail("the server does not answer");
 }
 
-test("500 who open the MP4 of twelve hours at once, before anybody has: others hardly wait", async (context) => {
+test("500 clients open the MP4 of twelve hours at once, uncached: others hardly wait", async (context) => {
   const { weir } = arena;
   const recording = await halfADay();
   const cost = await whileOthersAsk({ weir }, async () => {
@@ -87,7 +87,7 @@ test("500 who open the MP4 of twelve hours at once, before anybody has: others h
       ),
     );
     expect(new Set(found.map(({ status }) => status))).toEqual(new Set([206]));
-    // A kilobyte a segment: it is the long one.
+    // About 1 kB per segment, so this is the complete playlist.
     const sizes = found.map(({ headers }) => Number(String(headers["content-range"]).split("/")[1]));
     expect(Math.min(...sizes)).toBeGreaterThan(HALF_A_DAY * 1024);
   });
@@ -125,14 +125,14 @@ test("300 requests for the playlist of twelve hours on one connection, read and 
   }
 });
 
-test("twelve connections that ask for a span 2,000 times each and read 2 kB/s: a file each at most, and none when they have left", async (context) => {
+test("twelve connections that request a span 2,000 times each and read 2 kB/s: at most one open file each, and none after they have left", async (context) => {
   const { weir } = arena;
   const recording = await halfADay();
   const files = openFiles(weir);
   const cost = await whileOthersAsk({ weir }, async () => {
     const sockets = await Promise.all(Array.from({ length: 12 }, () => connected(3)));
     for (const socket of sockets) {
-      // In packets that a server may take one by one.
+      // In packets that the server may read one by one.
       for (let packet = 0; packet < 4; packet++)
         void pipeline(
           socket,
@@ -153,7 +153,7 @@ test("twelve connections that ask for a span 2,000 times each and read 2 kB/s: a
   await expect.poll(() => openFiles(weir), { timeout: 5_000 }).toBeLessThan(files + 8);
 });
 
-test("one client that downloads on 300 connections and hardly reads: it has its share, and others download", async (context) => {
+test("one client that downloads on 300 connections and hardly reads: it gets its share, and others can download", async (context) => {
   const { weir } = arena;
   const recording = await halfADay();
   const cost = await whileOthersAsk({ weir }, async () => {
@@ -172,7 +172,7 @@ test("one client that downloads on 300 connections and hardly reads: it has its 
     for (const socket of sockets) socket.destroy();
   });
   measured(context, told(cost));
-  // A connection each, and a file for those who have a place.
+  // One connection each, and one file per occupied slot.
   expect(cost.files).toBeLessThan(300 + 200 + 50);
   expect(cost.megabytes).toBeLessThan(200);
 });

@@ -7,7 +7,7 @@ import { TrapServer } from "./support/trap-server.ts";
 
 const arena = shareArena();
 
-test("a file that is uploaded with the client plays, and is gone when it is deleted", async () => {
+test("a file uploaded with the client plays, and is gone after deletion", async () => {
   const { weir, browser } = arena;
   const clip = await makeClip({ seconds: 3, inRealTime: false });
   const file = new Blob([new Uint8Array(clip)]);
@@ -34,7 +34,7 @@ test("a file that is uploaded with the client plays, and is gone when it is dele
   await expect.poll(async () => (await fetch(asset.downloadUrl ?? "", { method: "HEAD" })).status).toBe(200);
 });
 
-test("the public SDK uploads a file, reads assets and tasks, changes, deletes", async () => {
+test("the public SDK uploads a file, reads assets and tasks, updates and deletes them", async () => {
   const { weir } = arena;
   const sdk = new Livepeer({ apiKey: weir.apiKey, serverURL: `${weir.url}/api` });
   const requested = (await sdk.asset.create({ name: "by the SDK", staticMp4: true })).data ?? expect.fail("no data");
@@ -51,7 +51,7 @@ test("the public SDK uploads a file, reads assets and tasks, changes, deletes", 
   await expect(sdk.asset.get(id)).rejects.toMatchObject({ statusCode: 404 });
 });
 
-test("no uploaded file makes the server call an address or read a file of the machine", async () => {
+test("no uploaded file makes the server request a URL or read a local file", async () => {
   await using trap = await TrapServer.open();
   await fetch(`http://${trap.host}/`).catch(() => {});
   expect(trap.visits).toBe(1);

@@ -10,7 +10,7 @@ const SECONDS = 120;
 
 const arena = openArena();
 
-test("a server that is killed while it makes the qualities of a video goes on where it was", async () => {
+test("a server killed while it encodes the renditions of a video continues where it stopped", async () => {
   await using file = await makeFile({
     format: "mp4",
     video: {

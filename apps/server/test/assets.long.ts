@@ -9,12 +9,12 @@ import type { WeirProcess } from "./support/weir-process.ts";
 const SECONDS = 20 * 60;
 const RATE = 10;
 const MEBIBYTE = 1024 * 1024;
-/** Of the children that work on the file. */
+/** Of the media children for the file. */
 const MOST_MEMORY = 300 * MEBIBYTE;
 
 const arena = openArena();
 
-test("a video of 20 minutes plays soon, is ready with every picture, and takes no more memory than a short one", async () => {
+test("a video of 20 minutes plays early, is complete in the end, and takes no more memory than a short one", async () => {
   await using file = await makeFile({
     format: "mp4",
     video: {

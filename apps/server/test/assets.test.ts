@@ -9,7 +9,7 @@ const arena = shareArena();
 
 const X264 = { encoder: "libx264", width: 640, height: 384, options: { preset: "ultrafast" } } as const;
 
-/** Upload files, one asset each, and wait until all are ready. */
+/** Uploads files as one asset each, and waits until all are ready. */
 async function upload(files: Readonly<Record<string, FileOptions>>, more: object = {}): Promise<Map<string, Asset>> {
   await using made = new AsyncDisposableStack();
   const sources = await Promise.all(
@@ -22,7 +22,7 @@ async function upload(files: Readonly<Record<string, FileOptions>>, more: object
   return new Map(assets.map((asset) => [asset.name, asset]));
 }
 
-/** Play to the end, in whichever quality the player chooses; `width` is that of the source, 0 without video. */
+/** Plays to the end in any rendition; `width` is the source's, 0 without video. */
 async function play(url: string, width: number): Promise<void> {
   const playlist = await fetch(url).then((response) => response.text());
   const offered = width === 0 ? [0] : Array.from(playlist.matchAll(/RESOLUTION=(\d+)x/g), ([, text]) => Number(text));
@@ -69,7 +69,7 @@ test("files of common kinds play in a browser, as HLS and as MP4", async () => {
   }
 });
 
-test("an asset for viewers with a token is closed to all others, its MP4 too", async () => {
+test("an asset with a jwt policy, including its MP4, requires a token", async () => {
   const assets = await upload({ closed: { format: "mp4", video: X264 } }, { playbackPolicy: { type: "jwt" } });
   const { playbackUrl = "", downloadUrl = "", playbackId = "" } = assets.get("closed") ?? {};
   expect(await fetch(playbackUrl).then((response) => response.text())).toContain("#EXT-X-ERROR");
@@ -79,7 +79,7 @@ test("an asset for viewers with a token is closed to all others, its MP4 too", a
   await play(`${playbackUrl}?jwt=${token}`, 640);
 });
 
-test("a file that is no video fails, and its owner reads what to do", async () => {
+test("a file that is not a video fails, and its owner reads what to do", async () => {
   const file = new Blob(["#EXTM3U\n#EXTINF:1,\nfile:///etc/passwd\n"]);
   const { client } = arena.weir;
   const failed = client.createAsset({ sources: [{ name: "clip.mp4", file }] }, { memory: null }).assets;

@@ -19,7 +19,7 @@ const arena = openArena();
 const residentMegabytes = ({ pid }: WeirProcess): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 
-/** A publisher whose messages a test sends one by one. */
+/** A publisher whose messages the test sends individually. */
 async function openPublisher(name: string): Promise<{ client: RtmpTestClient; streamId: string }> {
   const { id, streamKey } = await arena.weir.client.streams.create({ name, profiles: [] });
   const { client, status } = await RtmpTestClient.publish(arena.weir.rtmpPort, streamKey, strangerAddress());
@@ -30,7 +30,7 @@ async function openPublisher(name: string): Promise<{ client: RtmpTestClient; st
 
 const isMedia = ({ typeId }: FlvTag): boolean => typeId === VIDEO || typeId === AUDIO;
 
-/** Resolves when what was written has left this process, or the server closed. */
+/** Resolves when everything written has left this process, or the server has closed the connection. */
 function drained({ socket }: RtmpTestClient): Promise<void> {
   if (socket.destroyed || !socket.writableNeedDrain) return Promise.resolve();
   return new Promise((resolve) => {
@@ -39,7 +39,7 @@ function drained({ socket }: RtmpTestClient): Promise<void> {
   });
 }
 
-test(`${CORRUPTED} publishers whose bytes were flipped on the way harm themselves alone`, async (context) => {
+test(`${CORRUPTED} publishers with corrupted bytes affect only themselves`, async (context) => {
   const { weir } = arena;
   const tags = (await encodeFlv({ seconds: 2 })).filter(isMedia);
   const before = residentMegabytes(weir);
@@ -49,7 +49,7 @@ test(`${CORRUPTED} publishers whose bytes were flipped on the way harm themselve
       for (const { typeId, timeMs, payload } of tags) {
         if (client.socket.destroyed) break;
         const damaged = Buffer.from(payload);
-        // One byte in 2,000, and always one of the first: where lengths and types are.
+        // One byte in 2,000, and always one of the first bytes, which contain lengths and types.
         for (let at = (n * 7) % 13; at < damaged.length; at += 1 + ((n * 131 + at * 17) % 4_000))
           damaged[at] = (damaged[at] ?? 0) ^ (1 << (n & 7));
         client.message(typeId, n % 3 === 0 ? damaged.subarray(0, 1 + (n % damaged.length)) : damaged, timeMs);
@@ -63,7 +63,7 @@ test(`${CORRUPTED} publishers whose bytes were flipped on the way harm themselve
   expect(experience.longestStallMs).toBeLessThan(STALL_MS);
 });
 
-test("a source whose clock stands still is ended with a sentence, and takes little memory", async (context) => {
+test("a source whose clock stands still is closed with a reason, and takes little memory", async (context) => {
   const { weir } = arena;
   const tags = (await encodeFlv({ seconds: 2, bitrateBps: 4_000_000 })).filter(isMedia);
   const before = residentMegabytes(weir);
@@ -80,7 +80,7 @@ test("a source whose clock stands still is ended with a sentence, and takes litt
         await drained(client);
       }
       worst = Math.max(worst, residentMegabytes(weir) - before);
-      // About 25 MB a second, as a fast line would carry.
+      // About 25 MB per second, as on a fast connection.
       await wait(Math.max(0, (sent / 25e6) * 1000 - (performance.now() - startedAt)));
     }
     const words = client.socket.destroyed ? await client.lastWords() : undefined;
@@ -93,7 +93,7 @@ test("a source whose clock stands still is ended with a sentence, and takes litt
   expect(experience.longestStallMs).toBeLessThan(STALL_MS);
 });
 
-test("a source that sends 100 times faster than real time is slowed or refused with -re named, and takes little memory", async (context) => {
+test("a source that sends 100 times faster than real time is slowed down or refused with a hint at -re, and takes little memory", async (context) => {
   const { weir } = arena;
   const tags = (await encodeFlv({ seconds: 4, bitrateBps: 6_000_000 })).filter(isMedia);
   const before = residentMegabytes(weir);
@@ -129,7 +129,7 @@ for (const [rungs, profiles] of [
   ["one rung", SMALL_LADDER.slice(0, 1)],
   ["two rungs", SMALL_LADDER],
 ] as const) {
-  test(`a transcoder of ${rungs} that hangs is replaced, and every rung comes back`, async (context) => {
+  test(`a transcoder of ${rungs} that hangs is replaced, and every rung recovers`, async (context) => {
     const { weir } = arena;
     await using broadcast = await startBroadcast(weir, { stream: { profiles: [...profiles] } });
     await expect.poll(async () => (await broadcast.now()).transcodedSegments, { timeout: 20_000 }).toBeGreaterThan(1);

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-/** Asks a server that is made up in the program itself, so that no other node has to reach the test's. */
+/** The program contains its own fake server, so that it does not need the test's. */
 const PROGRAM = `
 import { signAccessJwt, verifyWebhook, WeirClient, WeirError } from "@weir/client";
 const weir = new WeirClient({
@@ -30,7 +30,7 @@ export const wanted: NewStream = { name: "stage", record: true };
 export const made: Promise<Stream> = weir.streams.create(wanted);
 export const page: Promise<Page<Stream>> = weir.streams.list();
 export const code = (error: WeirError): string | null => error.code;
-// @ts-expect-error a name is a text
+// @ts-expect-error a name is a string
 export const wrong: NewStream = { name: 1 };
 `;
 
@@ -60,7 +60,7 @@ test.each([["of this repository", process.execPath], ...hostNodes()])(
   },
 );
 
-test("a program in TypeScript finds the types of the client and of what it sends and gets", async () => {
+test("a TypeScript program gets the types of the client and of its requests and responses", async () => {
   const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--skipLibCheck", "false"];
   const types = ["--types", "node", "--typeRoots", join(ROOT, "node_modules/@types")];
   const { stdout } = await run(join(ROOT, "node_modules/.bin/tsc"), [...options, ...types, "typed.ts"], {
@@ -69,7 +69,7 @@ test("a program in TypeScript finds the types of the client and of what it sends
   expect(stdout).toBe("");
 });
 
-/** The Node that the machine has, which ran npm: 20.19 or newer. */
+/** The machine's Node, which ran npm: 20.19 or newer. */
 function hostNodes(): [string, string][] {
   const node = (process.env.PATH ?? "")
     .split(delimiter)

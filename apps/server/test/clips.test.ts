@@ -12,7 +12,7 @@ const READY_WITHIN_MS = 30_000;
 
 const CLIP_MS = 2_500;
 
-/** The start of a clip that has just been shown and ends in a segment that is hardly whole yet, by the clock of the broadcast. */
+/** The start of a clip, by the broadcast's clock, that has just been shown and whose last segment is barely complete. */
 async function lastMoment({ hlsUrl }: Broadcast): Promise<number> {
   const listed = await untilListed(hlsUrl, "source", 2);
   const startTime = (listed.at(-1)?.dateMs ?? Number.NaN) + 500;
@@ -64,7 +64,7 @@ test("a clip of a running broadcast with B-frames plays within seconds, in a bro
   await page.close();
 });
 
-test("a clip of a broadcast that is not recorded is cut from its last seconds, as the public SDK asks for it", async () => {
+test("a clip of an unrecorded broadcast is made from its last seconds, with the public SDK", async () => {
   await using broadcast = await startBroadcast(arena.weir, {
     bFrames: 2,
     stream: { record: false, profiles: [] },

@@ -10,13 +10,13 @@ import { shareArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { makeClip } from "./support/flv-file.ts";
 
-// The public SDK, unmodified: it throws where a status, a content type or a field is not what it knows.
+// The public SDK, unmodified: it throws for an unexpected status, content type or field.
 
 const arena = shareArena();
 
 const openSdk = (apiKey = arena.weir.apiKey): Livepeer => new Livepeer({ apiKey, serverURL: `${arena.weir.url}/api` });
 
-test("streams are created, listed, read, changed, terminated and deleted", async () => {
+test("streams are created, listed, read, updated, terminated and deleted", async () => {
   const { stream: streams } = openSdk();
   const created = await streams.create({ name: "by the SDK", record: true, creatorId: "me", userTags: { room: "a" } });
   const stream = created.stream ?? expect.fail("no stream in the answer");
@@ -38,7 +38,7 @@ test("streams are created, listed, read, changed, terminated and deleted", async
   expect(error).toMatchObject({ statusCode: 404, body: expect.stringContaining('"errors":["not found"]') });
 });
 
-test("multistream targets are created, listed, read, changed, put on a stream, taken off it and deleted", async () => {
+test("multistream targets are created, listed, read, updated, added to a stream, removed and deleted", async () => {
   const { multistream, stream: streams } = openSdk();
   const created = await multistream.create({ url: "rtmp://example.com/live/secret-key", name: "elsewhere" });
   const id = created.multistreamTarget?.id ?? "";
@@ -58,7 +58,7 @@ test("multistream targets are created, listed, read, changed, put on a stream, t
   expect((await streams.get(streamId)).stream?.multistream?.targets).toEqual([]);
 });
 
-test("signing keys are created, listed, read, changed and deleted, and the public helper's tokens open the door", async () => {
+test("signing keys are created, listed, read, updated and deleted, and tokens of the public helper are valid", async () => {
   const { weir } = arena;
   const { accessControl } = openSdk();
   const created = (await accessControl.create()).signingKey;
@@ -74,7 +74,7 @@ test("signing keys are created, listed, read, changed and deleted, and the publi
   await accessControl.delete(id);
   await expect(accessControl.get(id)).rejects.toMatchObject({ statusCode: 404 });
 
-  // The SDK drops the private key from what it gives.
+  // The SDK omits the private key from its results.
   const { privateKey, publicKey } = await weir.client.signingKeys.create();
   const { playbackId } = await weir.client.streams.create({ name: "gated", playbackPolicy: { type: "jwt" } });
   const token = await signAccessJwt({
@@ -91,7 +91,7 @@ test("signing keys are created, listed, read, changed and deleted, and the publi
   expect(await statusWith({})).toBe(401);
 });
 
-test("sessions, their recordings and playback are read while a broadcast is on and after it", async () => {
+test("sessions, their recordings and playback are read during a broadcast and after it", async () => {
   const { stream: streams, session: sessions, playback } = openSdk();
   await using broadcast = await startBroadcast(arena.weir, { stream: { record: true, profiles: [] } });
   const { id, playbackId } = broadcast.stream;
@@ -146,7 +146,7 @@ test("a file of one bucket is transcoded into another folder, and its task is re
   expect((await buffer(await store.read("out/mp4/staticsmall.mp4"))).length).toBeGreaterThan(1_000);
 });
 
-test("a wrong key, a body that does not fit and what is not there yet are errors with their status", async () => {
+test("a wrong key, an invalid body and a missing object are errors with their status", async () => {
   const { stream: streams, room } = openSdk();
   await expect(openSdk("wrong").stream.getAll()).rejects.toMatchObject({ statusCode: 401 });
   const profile = { name: "tiny", width: 128, height: 128, bitrate: 1, fps: 0 };

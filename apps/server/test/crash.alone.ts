@@ -6,11 +6,11 @@ import { startBroadcast } from "./support/broadcast.ts";
 import { recordedSeconds } from "./support/recorded-seconds.ts";
 import { SMALL_LADDER } from "./support/transcoding.ts";
 
-/** Counted from the last packet before the kill: the server and a publisher must be back within it, on a busy machine too. */
+/** From the last packet before the kill: server and publisher must be back within this time, even on a busy machine. */
 const WINDOW_MS = 20_000;
 const arena = openArena({ env: { WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS) } });
 
-test("kill -9 while live: the publisher that comes back goes on with its session, the other's ends; both recordings play", async () => {
+test("kill -9 while live: a returning publisher continues its session, the other session ends; both recordings play", async () => {
   const stream = { record: true, profiles: SMALL_LADDER };
   await using back = await startBroadcast(arena.weir, { stream });
   await using gone = await startBroadcast(arena.weir, { stream });
@@ -31,7 +31,7 @@ test("kill -9 while live: the publisher that comes back goes on with its session
   await back.publisher.stop();
   const whole = await back.recorded();
   expect(whole.id).toBe(before.sessionId);
-  // The timeline leaps at the restart; the file does not.
+  // The timeline jumps at the restart; the file does not.
   expect(await recordedSeconds(whole.mp4Url)).toBeCloseTo(whole.sourceSegmentsDuration, 0);
   const resumed = await arena.browser.playHls(whole.recordingUrl);
   await resumed.untilEnd();
@@ -40,7 +40,7 @@ test("kill -9 while live: the publisher that comes back goes on with its session
   await gone.untilState("idle", WINDOW_MS + 5000);
   expect((await gone.now()).isActive).toBe(false);
   const cut = await gone.recorded();
-  // All but the segment that was open when the server died: the database's word from before, at the least.
+  // All but the segment that was open when the server died; at least what the database knew before.
   expect(cut.sourceSegmentsDuration).toBeGreaterThanOrEqual(written.sourceSegmentsDuration);
   expect(cut.lastSeen).toBeLessThanOrEqual(killedAt);
   expect(await recordedSeconds(cut.mp4Url)).toBeCloseTo(cut.sourceSegmentsDuration, 0);
@@ -49,10 +49,10 @@ test("kill -9 while live: the publisher that comes back goes on with its session
   await player.close();
 });
 
-test("an object store that refuses puts, before and after a kill -9: the recording waits for it and then has every segment, once", async () => {
+test("an object store that rejects puts before and after a kill -9: the recording waits, and then has every segment once", async () => {
   const objects = join(arena.weir.dataFolder, "objects", "v1");
   await rename(objects, `${objects}.away`);
-  // A file in the folder's place: no put works, and a restart heals nothing.
+  // A file in place of the folder makes every put fail, even after a restart.
   await writeFile(objects, "");
   await using broadcast = await startBroadcast(arena.weir, { stream: { record: true } });
   await broadcast.untilSegments(3);

@@ -33,7 +33,7 @@ afterAll(() => {
 const click = (name: string) => page.getByRole("button", { name, exact: true }).last().click();
 const openPage = (name: string) => page.getByRole("link", { name, exact: true }).click();
 
-test("whoever is added under Settings signs in with a name and a password", async () => {
+test("a user added under Settings signs in with a name and a password", async () => {
   await openPage("Settings");
   await click("Add person");
   await page.getByLabel("Name or email address").fill("Anna@example.com");
@@ -49,11 +49,11 @@ test("whoever is added under Settings signs in with a name and a password", asyn
   await page.getByRole("textbox", { name: "Password" }).fill("correct horse");
   await click("Sign in");
   await page.getByText("As anna@example.com").waitFor();
-  // Of one person alone: a second button would be an error.
+  // For one user only: a second button would be an error.
   await page.getByRole("button", { name: "Change password" }).waitFor();
 });
 
-test("a token that the shown code signs is let in, and the trial says why it no longer is", async () => {
+test("a token signed by the example code is accepted, and the token check explains when it no longer is", async () => {
   const stream = await arena.weir.client.streams.create({ name: "Gated" });
   await openPage("Keys");
   await page.getByRole("tab", { name: "Signing keys" }).click();
@@ -90,7 +90,7 @@ test("a token that the shown code signs is let in, and the trial says why it no 
   await page.getByText(/disabled/).waitFor();
 });
 
-test("a webhook is made, tested, and its delivery is shown with what was sent and answered", async () => {
+test("a webhook is created and tested, and its delivery is shown with request and response", async () => {
   await openPage("Webhooks");
   await click("Create webhook");
   await page.getByLabel("Name", { exact: true }).fill("Receiver");
@@ -108,7 +108,7 @@ test("a webhook is made, tested, and its delivery is shown with what was sent an
   expect(received.map(({ signature }) => signature)).toEqual([expect.stringMatching(/^t=\d+,v1=[0-9a-f]{64}$/)]);
 });
 
-test("a stream's policy names the webhook, which is then asked about a viewer, with the context", async () => {
+test("a stream's policy selects the webhook, which is then called about a viewer, with the context", async () => {
   const stream = await arena.weir.client.streams.create({ name: "Asked" });
   const [webhook] = (await arena.weir.client.webhooks.list()).items;
   await page.goto(`${arena.weir.url}/streams/${stream.id}?tab=access`);

@@ -8,14 +8,14 @@ const arena = openArena();
 async function signedIn(): Promise<Page> {
   const { weir, browser } = arena;
   const page = await browser.context.newPage();
-  // As Chromium calls it where the machine's locale is POSIX. No formatter of numbers takes it.
+  // Chromium's name for the POSIX locale, which no number formatter supports.
   await page.addInitScript('Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix" })');
   const request = { data: { apiKey: weir.apiKey }, headers: { "x-weir-request": "1" } };
   expect((await page.request.post(`${weir.url}/api/dashboard/sign-in`, request)).ok()).toBe(true);
   return page;
 }
 
-test("an operator sees that a stream is not well, why, what to change, and that it helped", async () => {
+test("an operator sees that a stream is unhealthy, why, what to change, and that it helped", async () => {
   await using broadcast = await startBroadcast(arena.weir, { gopSeconds: 10, stream: { profiles: [] } });
   const page = await signedIn();
   const problems: string[] = [];
@@ -48,7 +48,7 @@ test("an operator sees that a stream is not well, why, what to change, and that 
   await page.close();
 });
 
-test("the log goes on by itself after the server was killed, with every event once", async () => {
+test("the event log resumes by itself after the server was killed, with every event once", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: [] } });
   const { id, createdAt } = broadcast.stream;
   const page = await signedIn();

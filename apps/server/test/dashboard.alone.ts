@@ -7,7 +7,7 @@ import { openArena } from "./support/arena.ts";
 import { violationsOf } from "./support/dashboard-page.ts";
 import { startPublisher } from "./support/publisher.ts";
 
-/** Before the code of the other pages, which loads in the background 3 s later. */
+/** Until the code of the other pages loads in the background, 3 s later. */
 const MAX_FIRST_PAGE_BYTES = 200_000;
 
 const arena = openArena();
@@ -41,7 +41,7 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
   expect([stream?.name, stream?.isActive, stream?.record]).toEqual(["Smoke", true, true]);
   expect(await page.content()).not.toContain(arena.weir.apiKey);
 
-  // Its owner watches it, whatever its policy: on its page and, in a picture, on the wall.
+  // Its owner can watch it whatever its policy: on its page and, as a thumbnail, on the overview.
   await arena.weir.client.streams.patch(stream?.id ?? "", { playbackPolicy: { type: "jwt" } });
   await page.reload();
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(60);
@@ -54,7 +54,7 @@ test("from the sign-in page to a moving picture: key, stream, test broadcast", a
   await page.close();
 });
 
-test("files are uploaded on the Assets page: one plays, another says what is wrong with it", async () => {
+test("files are uploaded on the Assets page: one plays, another shows its error", async () => {
   const folder = await mkdtemp(join(tmpdir(), "weir-assets-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const [good, broken] = [join(folder, "good.flv"), join(folder, "broken.mp4")];
@@ -73,7 +73,7 @@ test("files are uploaded on the Assets page: one plays, another says what is wro
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(30);
   await page.getByRole("link", { name: "MP4" }).first().waitFor();
 
-  // The seek bar shows a picture of the moment under the pointer, and of the one that a key moves to.
+  // The seek bar shows the thumbnail under the pointer, and at the position that a key moves to.
   const seekBar = page.getByRole("slider", { name: "seek" });
   const picture = page.locator(".w-player-preview > [style*=background-image]");
   await page.locator("media-time-range").hover();

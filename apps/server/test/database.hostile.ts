@@ -10,7 +10,7 @@ const HEALED_WITHIN_MS = 20_000;
 const OUTAGE_MS = 30_000;
 const arena = openArena();
 
-/** Statements are in flight all the time, as under a busy API. */
+/** Statements are always in flight, as under API load. */
 async function whileApiIsBusy(work: () => Promise<void>): Promise<void> {
   const stop = new AbortController();
   const call = async (): Promise<void> => {
@@ -37,7 +37,7 @@ for (const [what, signal, rounds] of [
   ["its database is killed (-9)", "SIGKILL", 4],
   ["its database shuts down fast, as in a fail-over", "SIGINT", 3],
 ] as const) {
-  test(`${what} ${rounds} times with statements in flight: the server lives and the stream goes on`, async (context) => {
+  test(`${what} ${rounds} times with statements in flight: the server survives and the stream continues`, async (context) => {
     const { weir } = arena;
     const { pid } = weir;
     const healed: number[] = [];
@@ -57,7 +57,7 @@ for (const [what, signal, rounds] of [
   });
 }
 
-test("single connections of its database are killed under load: the server lives", async (context) => {
+test("single database connections are killed under load: the server survives", async (context) => {
   const { weir } = arena;
   let killed = 0;
   await whileApiIsBusy(async () => {
@@ -72,7 +72,7 @@ test("single connections of its database are killed under load: the server lives
   measured(context, `${killed} connections killed`);
 });
 
-test("its database stands still for 30 s: admitted viewers go on, newcomers to public content too, and the API says 503", async (context) => {
+test("its database hangs for 30 s: admitted viewers continue, new viewers of public content too, and the API responds with 503", async (context) => {
   const { weir } = arena;
   await using open = await startBroadcast(weir);
   await using gated = await startGatedBroadcast(weir);
@@ -102,7 +102,7 @@ test("its database stands still for 30 s: admitted viewers go on, newcomers to p
       try {
         process.kill(pid, "SIGCONT");
       } catch {
-        // The server gave up on that connection, and its process ended.
+        // The server closed that connection, and its backend process ended.
       }
     }
   }

@@ -12,7 +12,7 @@ const arena = openArena();
 const blocks = commandBlocks().filter(({ notRun, script }) => notRun === null && /^ffmpeg /m.test(script));
 const VIDEO = "-f lavfi -i testsrc2=size=320x180:rate=30 -f lavfi -i sine -t 4 -pix_fmt yuv420p -g 60 -y video.mp4";
 
-/** Ends by itself, and says which stream it published. */
+/** Ends by itself, and prints which stream it published. */
 const FOR_THREE_SECONDS = `ffmpeg() { command ffmpeg -loglevel error "\${@:1:$#-1}" -t 3 "\${@: -1}" && echo "published \${@: -1}"; }`;
 
 test.each(blocks)("ffmpeg publishes with the commands at $place", async (block) => {

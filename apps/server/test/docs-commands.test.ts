@@ -9,7 +9,7 @@ const blocks = commandBlocks().filter(({ notRun }) => notRun === null);
 /** `npm run test:peers` runs the real one. */
 const NO_FFMPEG = `ffmpeg() { echo "publishes to \${@: -1}"; }`;
 
-test.each(blocks)("the commands at $place work as they stand", async (block) => {
+test.each(blocks)("the commands at $place work unchanged", async (block) => {
   const stream = await arena.weir.client.streams.create({ name: "from the documents", profiles: [] });
   onTestFinished(async () => {
     for await (const { id, name } of arena.weir.client.webhooks.each())

@@ -32,13 +32,13 @@ afterAll(async () => {
   await weir?.[Symbol.asyncDispose]();
 });
 
-/** The one broadcast of all tests, from the first one on. */
+/** The broadcast shared by all tests. */
 function live(): Promise<Broadcast> {
   started ??= startGatedBroadcast(weir, { seconds: 240 });
   return started;
 }
 
-/** Address of the source rendition's folder through the edge, for one more viewer. */
+/** URL of the source rendition's folder through the edge, for a new viewer. */
 async function startViewer(by = signer): Promise<string> {
   const { playbackId } = (await live()).stream;
   const jwt = await by.sign(playbackId);
@@ -51,7 +51,7 @@ async function startViewer(by = signer): Promise<string> {
   return new URL((await source()) ?? "", multivariant).href;
 }
 
-/** Name of a whole segment that the edge has never asked for. */
+/** Name of a complete segment that the edge has not fetched yet. */
 async function newSegment(folder: string): Promise<string> {
   let name = "";
   const isNew = async () => {
@@ -70,7 +70,7 @@ async function bytesOf(url: string): Promise<Buffer> {
   return Buffer.from(await answer.arrayBuffer());
 }
 
-test("a segment is fetched once for viewers with different tokens, and is the same for all, ranges and all", async () => {
+test("a segment is fetched once for viewers with different tokens, and is identical for all, including ranges", async () => {
   const [one, other] = [await startViewer(), await startViewer()];
   expect(one).not.toBe(other);
   const name = await newSegment(one);
@@ -82,9 +82,9 @@ test("a segment is fetched once for viewers with different tokens, and is the sa
   expect(behind.timesAskedFor(`/${name}`)).toBe(1);
 });
 
-test("viewers that ask for a segment at the same moment wait for one fetch", async () => {
+test("viewers that request a segment at the same moment share one fetch", async () => {
   const viewers = await Promise.all(Array.from({ length: 20 }, () => startViewer()));
-  // By somebody else: Weir's answer about each of them is not known to the edge yet.
+  // New viewers, so that the edge has no cached decision about them.
   const name = await newSegment(await startViewer());
   let letGo = (): void => {};
   behind.hold = { path: new RegExp(`/${name}$`), until: new Promise((resolve) => (letGo = resolve)) };
@@ -101,7 +101,7 @@ test("viewers that ask for a segment at the same moment wait for one fetch", asy
   expect(behind.timesAskedFor(`/${name}`)).toBe(1);
 });
 
-test("a playlist that waits for the next part is passed on, and kept for who asks later", async () => {
+test("a blocking playlist response is passed on, and cached for later requests", async () => {
   const [one, other] = [await startViewer(), await startViewer()];
   const playlist = await textOf(`${one}index.m3u8`);
   const parts = [...playlist.matchAll(/URI="(\d+)\.(\d+)\.m4s"/g)];
@@ -113,7 +113,7 @@ test("a playlist that waits for the next part is passed on, and kept for who ask
   expect(behind.timesAskedFor(query)).toBe(1);
 });
 
-test("over HTTP/2 the edge serves what it has to viewers of both, passes offers on, and tells Weir of the scheme", async () => {
+test("over HTTP/2 the edge serves cached content, passes offers on, and tells Weir the scheme", async () => {
   const session = connectHttp2(edge.httpsUrl, { ca: FIRST.cert });
   const ask = async (path: string, headers: Record<string, string> = {}, body = "") => {
     const stream = session.request({ ":path": path, ...headers });
@@ -146,7 +146,7 @@ test("over HTTP/2 the edge serves what it has to viewers of both, passes offers 
   session.close();
 });
 
-test("who has no token, or one of another's making, is refused what the edge has, in words that players understand", async () => {
+test("without a valid token a viewer is refused cached content, with a phrase that players understand", async () => {
   const viewer = await startViewer();
   const name = await newSegment(viewer);
   await bytesOf(viewer + name);
@@ -163,7 +163,7 @@ test("who has no token, or one of another's making, is refused what the edge has
   ]);
 });
 
-/** Status and body of an address as it is written, where `fetch` would tidy it up. */
+/** Status and body of an unchanged URL; `fetch` would normalize it. */
 async function askAsWritten(path: string): Promise<{ status: number; answer: string }> {
   const socket = connect(Number(new URL(edge.url).port), "127.0.0.1");
   socket.write(`GET ${path} HTTP/1.1\r\nhost: edge.test\r\nconnection: close\r\n\r\n`, "latin1");
@@ -174,7 +174,7 @@ async function askAsWritten(path: string): Promise<{ status: number; answer: str
 const DOTS = "../".repeat(6);
 const escaped = (path: string) => path.replaceAll(".", "%2e").replaceAll("/", "%2f");
 
-test("no spelling of an address brings what the edge has, or lets the next request in", async () => {
+test("no spelling of a URL yields cached content, or admits the next request", async () => {
   const viewer = await startViewer();
   const name = await newSegment(viewer);
   const bytes = (await bytesOf(viewer + name)).toString("latin1");
@@ -223,16 +223,16 @@ test("no spelling of an address brings what the edge has, or lets the next reque
     const { status, answer } = await askAsWritten(spelling);
     expect([400, 401, 404], `${spelling} answered ${status}`).toContain(status);
     expect(answer.includes(bytes.slice(-200)), spelling).toBe(false);
-    // Neither the address as it should be nor the viewer's own is changed by it.
+    // It affects neither the canonical URL nor the viewer's own.
     expect((await askAsWritten(plain)).status, `after ${spelling}`).toBe(401);
   }
   expect((await bytesOf(viewer + name)).toString("latin1")).toBe(bytes);
-  // What the open stream has is still there for everybody.
+  // Content of the public stream is still available to everyone.
   const own = await (await fetch(`${edge.url}/hls/${open.stream.playbackId}/index.m3u8`)).text();
   expect(own).toContain("source/index.m3u8");
 });
 
-test("a header of the viewer's own with another address changes nothing", async () => {
+test("a viewer's own header with another URL changes nothing", async () => {
   const viewer = await startViewer();
   const name = await newSegment(viewer);
   await bytesOf(viewer + name);
@@ -243,7 +243,7 @@ test("a header of the viewer's own with another address changes nothing", async 
   }
 });
 
-test("an answer about one query is none about another", async () => {
+test("a decision about one query does not apply to another", async () => {
   const { playbackId } = (await live()).stream;
   const viewer = await startViewer();
   const name = await newSegment(viewer);
@@ -256,7 +256,7 @@ test("an answer about one query is none about another", async () => {
     expect((await fetch(bare + query)).status).toBe(401);
 });
 
-test("credentials in headers work through the edge, for who brings them alone", async () => {
+test("credentials in headers work through the edge, only for the viewer who sends them", async () => {
   const viewer = await startViewer();
   const url = (viewer + (await newSegment(viewer))).replace(/\/s\/[^/]+\//, "/s/-/");
   const headers = { "service-jwt": await signer.sign((await live()).stream.playbackId) };
@@ -266,7 +266,7 @@ test("credentials in headers work through the edge, for who brings them alone", 
   expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
 });
 
-test("a viewer whose key was disabled is refused within ten seconds what the edge has", async () => {
+test("a viewer whose key was disabled is refused cached content within ten seconds", async () => {
   const another = await TokenSigner.create(weir);
   const [viewer, bystander] = [await startViewer(another), await startViewer()];
   const name = await newSegment(viewer);

@@ -5,7 +5,7 @@ import { expectWholeLog, Follower } from "./support/followers.ts";
 
 const arena = openArena({ env: { WEIR_RECONNECT_WINDOW_MS: "3000" } });
 
-test("who follows a stream's events across restarts of the server has each of them once, in their order", async () => {
+test("a client that follows a stream's events across restarts gets each event once, in order", async () => {
   const { weir } = arena;
   await using broadcast = await startBroadcast(weir, { stream: { profiles: [] } });
   await using early = new Follower(weir, broadcast.stream);
@@ -17,7 +17,7 @@ test("who follows a stream's events across restarts of the server has each of th
   await using late = new Follower(weir, broadcast.stream);
   await broadcast.publish();
   await broadcast.untilState("live");
-  // Clients wait longer from try to try: only who is there again can lose this connection too.
+  // Clients retry with growing delays, so wait until they are connected again.
   await expect.poll(() => early.connections, { timeout: 40_000 }).toBeGreaterThanOrEqual(2);
   await expect.poll(() => late.connections, { timeout: 40_000 }).toBeGreaterThanOrEqual(1);
   await weir.kill();
@@ -31,7 +31,7 @@ test("who follows a stream's events across restarts of the server has each of th
   expect(early.connections).toBeGreaterThanOrEqual(3);
 });
 
-test("an event is there at once: the end of a broadcast is told within 250 ms", async () => {
+test("the end of a broadcast is reported within 250 ms", async () => {
   const { weir } = arena;
   await using broadcast = await startBroadcast(weir, { stream: { profiles: [] } });
   const abort = new AbortController();

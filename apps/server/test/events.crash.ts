@@ -10,13 +10,13 @@ const LADDER = [{ name: "144p0", width: 256, height: 144, bitrate: 60_000, fps: 
 
 const arena = openArena({ env: { WEIR_RECONNECT_WINDOW_MS: "1000" } });
 
-test(`kill -9 of the server at ${KILLS} random moments: who follows the events has the log, each event once and in order`, async () => {
+test(`kill -9 of the server at ${KILLS} random moments: followers of the events get the complete log, each event once and in order`, async () => {
   const { weir } = arena;
   await using broadcast = await startBroadcast(weir, { stream: { profiles: LADDER } });
   const followers: Follower[] = [];
   try {
     for (let kill = 1; kill <= KILLS; kill++) {
-      // They begin at different moments, and all from the beginning.
+      // They start at different moments, all from the first event.
       if (followers.length < FOLLOWERS) followers.push(new Follower(weir, broadcast.stream));
       await new Promise((resolve) => setTimeout(resolve, Math.random() * LATEST_KILL_MS));
       await weir.kill();

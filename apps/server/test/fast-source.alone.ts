@@ -5,7 +5,7 @@ import { startBroadcast } from "./support/broadcast.ts";
 
 const MEGABYTE = 1024 * 1024;
 const SECONDS = 24;
-/** The span that a source may be ahead, and one segment. */
+/** How far a source may be ahead, plus one segment. */
 const MAX_AHEAD_SECONDS = 12;
 
 const arena = openArena();
@@ -22,7 +22,7 @@ test("a broadcaster that sends as fast as it can is slowed to real time, plays, 
   expect(mediaSeconds).toBeLessThan((performance.now() - startedAt) / 1000 + MAX_AHEAD_SECONDS);
   expect(await broadcast.publisher.ended).toBe(null);
   expect(residentBytes(arena.weir.pid) - memory).toBeLessThan((bitrateBps / 8) * SECONDS + 60 * MEGABYTE);
-  // The last seconds come out of the buffers of the network.
+  // The last seconds arrive from network buffers.
   await broadcast.recorded();
   expect((performance.now() - startedAt) / 1000).toBeGreaterThan(SECONDS - MAX_AHEAD_SECONDS);
   expect((await broadcast.sessions())[0]?.sourceSegmentsDuration).toBeCloseTo(SECONDS, 0);
@@ -30,7 +30,7 @@ test("a broadcaster that sends as fast as it can is slowed to real time, plays, 
   await player.close();
 });
 
-/** Elsewhere than on Linux memory is not looked at. */
+/** Memory is only checked on Linux. */
 function residentBytes(pid: number): number {
   if (process.platform !== "linux") return 0;
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;

@@ -29,7 +29,7 @@ function close(sockets: readonly Socket[]): void {
   for (const socket of sockets) socket.destroy();
 }
 
-test("60 connections that ask for invented playback ids: the API and publishers go on", async (context) => {
+test("60 connections that request invented playback ids: the API and publishers continue", async (context) => {
   const { weir } = arena;
   let asked = 0;
   let published = 0;
@@ -62,11 +62,11 @@ test("60 connections that ask for invented playback ids: the API and publishers 
   expect(published).toBeGreaterThan(0);
 });
 
-test("4,062 idle connections of one client at a limit of 4,096 files: HTTP answers and the recording goes on", async (context) => {
+test("4,062 idle connections of one client at a limit of 4,096 files: HTTP responds and the recording continues", async (context) => {
   await using weir = await WeirProcess.start({ through: ["prlimit", "--nofile=4096:4096"] });
   const experience = await experienceOf(weir, async (broadcast) => {
     const sockets = await openSockets(weir.httpPort, 4_062);
-    // Each has made a request, so that each is a kept connection and not a half-open one.
+    // Each has made a request, so it is a keep-alive connection, not a half-open one.
     for (const socket of sockets) if (!socket.destroyed) await pipeline(socket, ["/healthz"]);
     await wait(10_000);
     measured(context, `${sockets.filter(({ destroyed }) => !destroyed).length} stayed, ${openFiles(weir)} files open`);
@@ -78,7 +78,7 @@ test("4,062 idle connections of one client at a limit of 4,096 files: HTTP answe
   expect(experience.apiFailures).toBe(0);
 });
 
-test("one connection that asks 21,000 times for the next playlist takes nobody's place", async (context) => {
+test("one connection that requests the next playlist 21,000 times blocks no other client", async (context) => {
   const { weir } = arena;
   await using broadcast = await startBroadcast(weir, { stream: { profiles: [] } });
   const playlist = new URL(await childOf(broadcast.hlsUrl));
@@ -106,7 +106,7 @@ test("one connection that asks 21,000 times for the next playlist takes nobody's
     `others waited ${others.map(({ waitedMs }) => Math.round(waitedMs)).join(", ")} ms`,
     `${Math.round(residentMegabytes(weir) - before)} MB more`,
   );
-  // Who is given a place waits for media that does not exist yet.
+  // Requests with a slot wait for media that does not exist yet.
   for (const { waitedMs, status } of others) {
     expect(status).toBe(200);
     expect(waitedMs).toBeGreaterThan(200);
@@ -135,7 +135,7 @@ test("one client that invents 100,000 viewers fills no count and no limit", asyn
   const counted = async () =>
     (await weir.client.views.now({ playbackId: broadcast.stream.playbackId }))[0]?.viewCount ?? 0;
   await expect.poll(counted, { timeout: 15_000 }).toBeGreaterThan(0);
-  // The counts of the last seconds, told every 10 s, and asked for by the limit.
+  // Counts are reported every 10 s.
   await wait(10_000);
   const now = await counted();
   measured(context, `${invented} invented, ${now} counted`);
@@ -143,7 +143,7 @@ test("one client that invents 100,000 viewers fills no count and no limit", asyn
   expect((await ask(weir.httpPort, path, { from: strangerAddress(7) })).status).toBe(200);
 });
 
-test("wrong stream keys keep no right one out", async (context) => {
+test("wrong stream keys do not block a valid one", async (context) => {
   const { weir } = arena;
   const { streamKey } = await weir.client.streams.create({ name: "right", profiles: [] });
   for (let guess = 0; guess < 40; guess++) {
@@ -157,7 +157,7 @@ test("wrong stream keys keep no right one out", async (context) => {
   expect(status.code).toBe("NetStream.Publish.Start");
 });
 
-test("500 half-open connections on each port, and a header byte a second: others are served, and all are gone in time", async (context) => {
+test("500 half-open connections on each port, with one header byte per second: others are served, and all are closed in time", async (context) => {
   const { weir } = arena;
   const files = openFiles(weir);
   const experience = await experienceOf(weir, async () => {
@@ -177,7 +177,7 @@ test("500 half-open connections on each port, and a header byte a second: others
   expect(experience.longestStallMs).toBeLessThan(STALL_MS);
 });
 
-test("RTMP headers that promise what never comes, on every chunk stream of 200 connections: little memory, no stall", async (context) => {
+test("RTMP headers without their messages, on every chunk stream of 200 connections: little memory, no stall", async (context) => {
   const { weir } = arena;
   const before = residentMegabytes(weir);
   const experience = await experienceOf(weir, async () => {

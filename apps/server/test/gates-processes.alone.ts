@@ -3,7 +3,7 @@ import { startTemporaryPostgres } from "../src/platform/postgres/temporary-postg
 import { childOf, startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
 import { WeirProcess } from "./support/weir-process.ts";
 
-test("a viewer that one process let in is known to another, and refused within ten seconds when a third disables the key", async () => {
+test("a viewer admitted by one process is known to another, and refused within ten seconds after a third disables the key", async () => {
   const postgres = await startTemporaryPostgres();
   onTestFinished(() => postgres.close());
   const { host, port, user, database } = postgres.address;
@@ -21,7 +21,7 @@ test("a viewer that one process let in is known to another, and refused within t
   const statusAt = async (at: WeirProcess, url = address) => (await fetch(url.replace(media.url, at.url))).status;
 
   expect(await statusAt(media)).toBe(200);
-  // The other one has not got the stream, but it knows the viewer.
+  // The other process does not have the stream, but knows the viewer.
   expect(await statusAt(other)).toBe(404);
   expect(await statusAt(other, address.replace(/\/s\/./, "/s/_"))).toBe(401);
 
@@ -30,7 +30,7 @@ test("a viewer that one process let in is known to another, and refused within t
   await expect.poll(() => statusAt(other), { timeout: 10_000 }).toBe(401);
 });
 
-test("an address of a gated recording is good for its viewer after kill -9, until the key is disabled", async () => {
+test("a URL of a gated recording stays valid for its viewer after kill -9, until the key is disabled", async () => {
   await using weir = await WeirProcess.start();
   await using broadcast = await startGatedBroadcast(weir, { seconds: 3, stream: { record: true } });
   expect(await broadcast.publisher.ended).toBe(null);

@@ -9,7 +9,7 @@ import { measured } from "./support/bystander.ts";
 import { childOf, startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
 
 const REFRESH_SECONDS = 5;
-/** Longer than an answer stands in any cache: what goes on then goes on by the grace. */
+/** Longer than a decision is valid in any cache; afterwards only the grace period applies. */
 const SILENCE_MS = 30_000;
 const arena = openArena({ env: { WEIR_ALLOW_PRIVATE_URLS: "1", WEIR_RATE_LIMIT: "0" } });
 
@@ -25,10 +25,10 @@ async function startHookedBroadcast(customer: AccessWebhook) {
 
 const statusOf = async (url: string): Promise<number> => (await fetch(url)).status;
 
-/** The address until it is refused. */
+/** Requests the URL until it is refused. */
 const untilRefused = (url: string) => expect.poll(() => statusOf(url), { timeout: 30_000 }).toBe(401);
 
-test("a viewer who was refused stays out, although the webhook falls silent and the server restarts", async (context) => {
+test("a refused viewer stays refused when the webhook stops responding and the server restarts", async (context) => {
   const { weir } = arena;
   const customer = await AccessWebhook.start();
   customer.allowed.add("alice");
@@ -48,7 +48,7 @@ test("a viewer who was refused stays out, although the webhook falls silent and 
   expect(statuses).toEqual([401, 401]);
 });
 
-test("thousands of invented access keys do not keep the webhook from refusing a viewer", async (context) => {
+test("thousands of invented access keys do not prevent the webhook from refusing a viewer", async (context) => {
   const { weir } = arena;
   await using customer = await AccessWebhook.start();
   customer.allowed.add("alice");
@@ -57,7 +57,7 @@ test("thousands of invented access keys do not keep the webhook from refusing a 
   expect(await statusOf(address)).toBe(200);
   customer.allowed.delete("alice");
   const { pathname } = new URL(broadcast.hlsUrl);
-  // A connection each, as the requests of one connection are answered one after the other.
+  // One connection each, since requests of a connection are handled one at a time.
   const sockets = await openSockets(weir.httpPort, 1_900);
   for (const socket of sockets) {
     const paths = Array.from({ length: 3 }, () => `${pathname}?accessKey=${randomBytes(9).toString("hex")}`);
@@ -69,7 +69,7 @@ test("thousands of invented access keys do not keep the webhook from refusing a 
   for (const socket of sockets) socket.destroy();
 });
 
-test("a webhook that falls silent keeps viewers whom it let in, and lets nobody new in", async (context) => {
+test("when a webhook stops responding, admitted viewers continue, and no new ones are admitted", async (context) => {
   const customer = await AccessWebhook.start();
   for (const key of ["alice", "bob"]) customer.allowed.add(key);
   await using broadcast = await startHookedBroadcast(customer);
@@ -91,7 +91,7 @@ test("a webhook that falls silent keeps viewers whom it let in, and lets nobody 
   measured(context, `${SILENCE_MS / 1000} s of silence with a refresh every ${REFRESH_SECONDS} s`);
 });
 
-test("every answer of the webhook other than 2xx ends access", async (context) => {
+test("every webhook response other than 2xx ends access", async (context) => {
   for (const status of [500, 503, 429, 408, 425, 302]) {
     await using customer = await AccessWebhook.start();
     customer.allowed.add("alice");
@@ -105,7 +105,7 @@ test("every answer of the webhook other than 2xx ends access", async (context) =
   }
 });
 
-test("a key with rules, and a key of a web page, sign nobody in and reach no other project", async () => {
+test("a restricted key and a web page key cannot sign in and reach no other project", async () => {
   const { weir } = arena;
   const secret = await weir.client.streams.create({ name: "secret" });
   const post = (path: string, body: object, headers: Record<string, string> = {}) =>
@@ -132,7 +132,7 @@ test("a key with rules, and a key of a web page, sign nobody in and reach no oth
   }
 });
 
-test("an address in another spelling is refused when an edge asks about it", async (context) => {
+test("a URL in another spelling is refused when an edge asks about it", async (context) => {
   const { weir } = arena;
   await using open = await startBroadcast(weir, { stream: { profiles: [] } });
   await using gated = await startGatedBroadcast(weir, { stream: { profiles: [] } });

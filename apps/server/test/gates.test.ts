@@ -7,10 +7,10 @@ import { SMALL_LADDER } from "./support/transcoding.ts";
 
 const arena = shareArena();
 
-/** How soon who watches is refused after their key was disabled. */
+/** Maximum time until a viewer is refused after the key was disabled. */
 const WITHDRAWN_WITHIN_MS = 10_000;
 
-test("gated content plays from the query alone, and stops within ten seconds of its key being disabled", async () => {
+test("gated content plays with a token in the query, and stops within ten seconds after its key was disabled", async () => {
   await using broadcast = await startGatedBroadcast(arena.weir, { stream: { profiles: SMALL_LADDER } });
   const signer = await TokenSigner.create(arena.weir);
   const jwt = await signer.sign(broadcast.stream.playbackId);
@@ -25,7 +25,7 @@ test("gated content plays from the query alone, and stops within ten seconds of 
   expect(arena.weir.log).not.toContain(jwt);
 });
 
-test("gated content plays by a header alone", async () => {
+test("gated content plays with a token in a header", async () => {
   await using broadcast = await startGatedBroadcast(arena.weir);
   const signer = await TokenSigner.create(arena.weir);
   const headers = { "Service-Jwt": await signer.sign(broadcast.stream.playbackId) };
@@ -34,7 +34,7 @@ test("gated content plays by a header alone", async () => {
   await player.close();
 });
 
-test("without a token, with another's, or at an address without one, gated content is refused", async () => {
+test("gated content is refused without a token, with another's token, and at a URL without one", async () => {
   await using broadcast = await startGatedBroadcast(arena.weir);
   const signer = await TokenSigner.create(arena.weir);
   const statusOf = async (url: string) => (await fetch(url)).status;
@@ -45,7 +45,7 @@ test("without a token, with another's, or at an address without one, gated conte
   expect(await statusOf(address.replace(/\/s\/[^/]+/, "/s/-"))).toBe(401);
 });
 
-test("a recording is gated as its stream is: HLS and MP4 play from the query alone", async () => {
+test("a recording is gated like its stream: HLS and MP4 play with a token in the query", async () => {
   await using broadcast = await startGatedBroadcast(arena.weir, { seconds: 6, stream: { record: true } });
   expect(await broadcast.publisher.ended).toBe(null);
   const { recordingUrl, mp4Url } = await broadcast.recorded();
@@ -63,7 +63,7 @@ test("a recording is gated as its stream is: HLS and MP4 play from the query alo
   await mp4.close();
 });
 
-test("a customer's webhook lets in whom it knows: live, and the recording", async () => {
+test("a customer's webhook admits known viewers: live, and to the recording", async () => {
   await using customer = await AccessWebhook.start();
   customer.allowed.add("viewer one");
   const { id: webhookId } = await arena.weir.client.webhooks.create({
@@ -99,7 +99,7 @@ test("a customer's webhook lets in whom it knows: live, and the recording", asyn
   expect(arena.weir.log).not.toContain("viewer one");
 });
 
-test("an access key of 8 KiB is passed on exactly, by header and by query, and plays at the addresses that it leads to", async () => {
+test("an access key of 8 KiB is passed on exactly, by header and by query, and its URLs play", async () => {
   await using customer = await AccessWebhook.start();
   const accessKey = `ey.${"Az09-_.~".repeat(1_024)}`.slice(0, 8_192);
   customer.allowed.add(accessKey);
@@ -113,7 +113,7 @@ test("an access key of 8 KiB is passed on exactly, by header and by query, and p
   const headers = { "service-access-key": accessKey };
   const child = await childOf(`${broadcast.hlsUrl}?accessKey=${accessKey}`);
   expect((await fetch(child)).status).toBe(200);
-  // As players do that send their headers with every request.
+  // Like players that send their headers with every request.
   expect((await fetch(child, { headers })).status).toBe(200);
   const question = { headers: { ...headers, "x-original-uri": new URL(child).pathname } };
   expect((await fetch(`${arena.weir.url}/hls/authorize`, question)).status).toBe(204);

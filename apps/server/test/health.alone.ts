@@ -40,14 +40,14 @@ test("a stream is unknown, then healthy, then idle; the record is the same after
   expect(before.metrics).toMatchObject({ MediaTimeMillis: [{}], TranscodeRealtimeRatio: [{}] });
 });
 
-test("a ladder for which there is no room is told within its first segments: transcoding is not healthy", async () => {
+test("a refused ladder is reported within its first segments: transcoding is unhealthy", async () => {
   await using weir = await WeirProcess.start({ env: { WEIR_TRANSCODE_CORES: "0" } });
   await using broadcast = await startBroadcast(weir, { stream: { profiles: SMALL_LADDER } });
   const health = async () => statuses(await weir.client.health(broadcast.stream.id));
   await expect.poll(health).toMatchObject({ healthy: false, Active: true, Transcoding: false });
 });
 
-test("a transcoder that hangs is told, and its stream is healthy again when it was replaced", async () => {
+test("a hanging transcoder is reported, and its stream is healthy again after it was replaced", async () => {
   const { weir } = arena;
   await using broadcast = await startBroadcast(weir, { stream: { profiles: SMALL_LADDER } });
   const health = async () => statuses(await weir.client.health(broadcast.stream.id));

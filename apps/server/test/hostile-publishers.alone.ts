@@ -9,17 +9,17 @@ import { SMALL_LADDER } from "./support/transcoding.ts";
 const arena = openArena();
 const MEGABYTE = 1024 * 1024;
 
-/** Someone is live and watched while `attack` goes on: the picture moves on, nobody reconnects, and the server keeps its memory. */
+/** Runs `attack` during a watched broadcast: playback continues, nobody reconnects, and the server's memory stays flat. */
 async function bystanderIsUnharmed(attack: (broadcast: Broadcast) => Promise<void>): Promise<void> {
   await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: SMALL_LADDER } });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
-  // Past the first segments: what stalls from here on is no matter of joining.
+  // After the first segments, so that stalls are not caused by joining.
   const before = await player.untilMoving(90);
   const memory = residentBytes(arena.weir.pid);
   await attack(broadcast);
   const after = await player.untilMoving(90);
   expect(after.fatal).toBe(null);
-  // One more may be this machine's own: attackers, server, publisher and browser share it.
+  // Allow one for the machine itself, which attackers, server, publisher and browser share.
   expect(after.stalls).toBeLessThanOrEqual(before.stalls + 1);
   expect((await broadcast.now()).status.state).toBe("live");
   expect(await broadcast.sessions()).toHaveLength(1);
@@ -27,7 +27,7 @@ async function bystanderIsUnharmed(attack: (broadcast: Broadcast) => Promise<voi
   await player.close();
 }
 
-test("garbage on the RTMP port harms nobody else", async () => {
+test("garbage on the RTMP port affects no other client", async () => {
   await bystanderIsUnharmed(async () => {
     const clients = await Promise.all(Array.from({ length: 20 }, () => RtmpTestClient.open(arena.weir.rtmpPort)));
     for (const client of clients) client.send(randomBytes(MEGABYTE / 4));
@@ -35,21 +35,21 @@ test("garbage on the RTMP port harms nobody else", async () => {
   });
 });
 
-test("headers that promise 16 MB, from many connections, cost no memory and harm nobody else", async () => {
+test("headers announcing 16 MB, from many connections, cost no memory and affect no other client", async () => {
   await bystanderIsUnharmed(async () => {
     const clients = await Promise.all(Array.from({ length: 50 }, () => RtmpTestClient.open(arena.weir.rtmpPort)));
     for (const client of clients) {
       client.greet();
       client.connect();
       await client.called("_result");
-      // Chunk type 0 on stream 4: no time, 16 777 215 bytes of video; and one byte of them.
+      // Chunk type 0 on stream 4: timestamp 0, 16,777,215 bytes of video; and the first of them.
       client.send(new Uint8Array([4, 0, 0, 0, 0xff, 0xff, 0xff, 9, 1, 0, 0, 0, 0x17]));
     }
     for (const { socket } of clients) socket.destroy();
   });
 });
 
-test("a peer that asks and asks and never reads the answers is let go, and harms nobody else", async () => {
+test("a peer that never reads responses is disconnected, and affects no other client", async () => {
   await bystanderIsUnharmed(async () => {
     const client = await RtmpTestClient.open(arena.weir.rtmpPort);
     client.greet();
@@ -71,7 +71,7 @@ test("a peer that asks and asks and never reads the answers is let go, and harms
 });
 
 function residentBytes(pid: number): number {
-  // Elsewhere than on Linux memory is not looked at.
+  // Memory is only checked on Linux.
   if (process.platform !== "linux") return 0;
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 }

@@ -16,7 +16,7 @@ const RUNGS = ["v0", "v1"];
 const arena = openArena();
 const stream = { profiles: SMALL_LADDER };
 
-test("a transcoder that is killed costs one segment at most, and the source nothing; an event tells it", async () => {
+test("a killed transcoder costs at most one segment of the rungs and none of the source; an event reports it", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.untilMoving(60);
@@ -60,7 +60,7 @@ test("a session with a ladder ends cleanly, and its recording plays", async () =
   await player.close();
 });
 
-test("a ladder that the machine has no room for plays as source only, and says why", async () => {
+test("a ladder beyond the machine's capacity plays as source only, with a reason", async () => {
   await using weir = await WeirProcess.start({ env: { WEIR_TRANSCODE_CORES: "0" } });
   await using broadcast = await startBroadcast(weir, { stream });
   expect((await listedRenditions(broadcast.hlsUrl)).map(({ name }) => name)).toEqual(["audio", "source"]);
@@ -73,7 +73,7 @@ test("a ladder that the machine has no room for plays as source only, and says w
   await player.close();
 });
 
-/** How many of a rung's listed segments are gaps, or hold less than the source's. */
+/** Number of a rung's listed segments that are gaps, or shorter than the source's. */
 async function damaged(broadcast: Broadcast, name: string): Promise<number> {
   const source = await listedSegments(await renditionUrl(broadcast.hlsUrl, "source"));
   const rung = await listedSegments(await renditionUrl(broadcast.hlsUrl, name));

@@ -5,10 +5,10 @@ import { listedRenditions, readSegment, renditionUrl, untilListed } from "./supp
 import { SMALL_LADDER } from "./support/transcoding.ts";
 
 const arena = shareArena();
-/** Half of the usual frames: what is shown here is shown on a machine with little time for transcoding, too. */
+/** Half the usual frame rate, so that the test works on a machine with little CPU for transcoding. */
 const options = { frameRate: 15, stream: { profiles: SMALL_LADDER } };
 
-test.each(["hevc", "av1"] as const)("a source of %s gets rungs of H.264, which play", async (codec) => {
+test.each(["hevc", "av1"] as const)("a %s source gets H.264 rungs, which play", async (codec) => {
   await using broadcast = await startBroadcast(arena.weir, { ...options, codec, width: 480, height: 270 });
   for (const segment of await untilListed(broadcast.hlsUrl, "v0", 2))
     expect((await readSegment(segment)).beginsWithIdr).toBe(true);
@@ -17,7 +17,7 @@ test.each(["hevc", "av1"] as const)("a source of %s gets rungs of H.264, which p
   await player.close();
 });
 
-test("a source that changes its size keeps its rungs, and who watches one goes on", async () => {
+test("a source that changes its size keeps its rungs, and viewers of a rung continue", async () => {
   await using broadcast = await startBroadcast(arena.weir, options);
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.untilMoving(15);

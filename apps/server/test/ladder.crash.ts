@@ -5,12 +5,12 @@ import { killTranscoder, newestTranscoder, SMALL_LADDER, transcodeEvents } from 
 
 const KILLS = 20;
 const LONGEST_WAIT_MS = 15_000;
-/** Of the server, its children, the broadcaster and the browser, which share the machine. */
+/** For server, children, broadcaster and browser, which share the machine. */
 const STALL_MS = 1000;
 
 const arena = openArena();
 
-test("the transcoder is killed 20 times in a few minutes: the source never stalls, each kill costs a segment at most", async () => {
+test("the transcoder is killed 20 times in a few minutes: the source never stalls, and each kill costs at most one segment", async () => {
   const seconds = (KILLS * LONGEST_WAIT_MS) / 1000 + 60;
   await using broadcast = await startBroadcast(arena.weir, { seconds, stream: { profiles: SMALL_LADDER } });
   const player = await arena.browser.playHls(broadcast.hlsUrl);

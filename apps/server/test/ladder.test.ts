@@ -7,14 +7,14 @@ import { SMALL_LADDER } from "./support/transcoding.ts";
 const RUNGS = ["v0", "v1"];
 
 const arena = shareArena();
-/** Half of the usual frames: what is shown here is shown on a machine with little time for transcoding, too. */
+/** Half the usual frame rate, so that the test works on a machine with little CPU for transcoding. */
 const options = { frameRate: 15, stream: { profiles: SMALL_LADDER } };
 
 test.each([0, 2])("rungs have the source's boundaries, each an IDR picture, with %i B-frames", async (bFrames) => {
   await using broadcast = await startBroadcast(arena.weir, { ...options, bFrames });
   expect((await listedRenditions(broadcast.hlsUrl)).map(({ name }) => name)).toEqual(["audio", "source", ...RUNGS]);
   const rungs = await Promise.all(RUNGS.map((name) => untilListed(broadcast.hlsUrl, name, 3)));
-  // Asked for behind its rungs: it is ahead of them.
+  // Requested after its rungs, because it is ahead of them.
   const source = await untilListed(broadcast.hlsUrl, "source", 3);
   for (const listed of rungs.flat()) {
     const of = source.find(({ msn }) => msn === listed.msn) ?? expect.fail(`the source has no segment ${listed.msn}`);
@@ -25,7 +25,7 @@ test.each([0, 2])("rungs have the source's boundaries, each an IDR picture, with
   }
 });
 
-test("a player is led down and up again without a break", async () => {
+test("a player switches down and up again without interruption", async () => {
   await using broadcast = await startBroadcast(arena.weir, { ...options, bFrames: 2 });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.untilMoving(45);

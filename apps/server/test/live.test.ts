@@ -5,7 +5,7 @@ import type { PlayerState } from "./support/browser.ts";
 
 const arena = shareArena();
 
-test("a broadcast is watched with moving picture and sound, a few seconds behind at most", async () => {
+test("a broadcast plays with video and audio, at most a few seconds behind", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: null } });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.until("picture and sound", ({ frames, audioBytes }) => frames > 0 && audioBytes > 0);
@@ -21,7 +21,7 @@ test("a broadcast is watched with moving picture and sound, a few seconds behind
   await player.close();
 });
 
-test("sound alone plays on", async () => {
+test("an audio-only stream plays", async () => {
   await using broadcast = await startBroadcast(arena.weir, { video: false });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   const before = await player.until("sound", ({ isPlaying, audioBytes }) => isPlaying && audioBytes > 0);
@@ -30,7 +30,7 @@ test("sound alone plays on", async () => {
   await player.close();
 });
 
-test("a picture without sound moves", async () => {
+test("a video-only stream plays", async () => {
   await using broadcast = await startBroadcast(arena.weir, { audio: false });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.untilMoving(120);
@@ -39,12 +39,12 @@ test("a picture without sound moves", async () => {
   await player.close();
 });
 
-test("a picture with B-frames moves, all of it shown", async () => {
+test("a stream with B-frames plays with all pictures", async () => {
   await using broadcast = await startBroadcast(arena.weir, { bFrames: 2 });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   const before = await player.untilMoving(30);
   const after = await player.untilMoving(120);
-  // 30 pictures per second of media, wherever in it we are: none is missing, none has another's time.
+  // 30 pictures per second of media: none is missing or has a wrong time.
   const seconds = after.currentTime - before.currentTime;
   expect((after.frames + after.droppedFrames - before.frames - before.droppedFrames) / seconds).toBeCloseTo(30, -1);
   // One may be this machine's own. A fault in the times of pictures stalls at every segment, and here are two.
@@ -52,7 +52,7 @@ test("a picture with B-frames moves, all of it shown", async () => {
   await player.close();
 });
 
-test("HEVC is passed through, and the playlist says so", async () => {
+test("HEVC is passed through, and listed in CODECS", async () => {
   await using broadcast = await startBroadcast(arena.weir, { codec: "hevc" });
   await expect.poll(() => codecsOf(broadcast), { timeout: 30_000 }).toMatch(/^hvc1\.1\.6\.L\d+\S*,mp4a\.40\.2$/);
 });

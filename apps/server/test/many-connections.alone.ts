@@ -1,4 +1,4 @@
-/** One client with more connections than the server may have open files: others are answered, and recordings go on. */
+/** One client with more connections than the server may have open files: other clients are served, and recordings continue. */
 import { connect, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { startBroadcast } from "./support/broadcast.ts";
@@ -20,7 +20,7 @@ function occupy(port: number): Promise<Socket> {
   });
 }
 
-test("a client with as many idle connections as there are open files takes neither HTTP nor recordings away", async () => {
+test("a client with as many idle connections as allowed open files disturbs neither HTTP nor recordings", async () => {
   await using weir = await WeirProcess.start({
     through: ["sh", "-c", `ulimit -n ${OPEN_FILES}; exec "$0" "$@"`],
   });

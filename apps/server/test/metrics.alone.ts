@@ -5,7 +5,7 @@ import { startBroadcast } from "./support/broadcast.ts";
 import { SMALL_LADDER } from "./support/transcoding.ts";
 import { freePort, WeirProcess } from "./support/weir-process.ts";
 
-test("a broadcast and its viewers are counted for Prometheus and traced for a collector, without a name, an id or a key", async () => {
+test("a broadcast and its viewers appear in Prometheus metrics and OpenTelemetry traces, without names, ids or keys", async () => {
   const traces: string[] = [];
   const collector = createServer(async (request, response) => {
     let text = "";

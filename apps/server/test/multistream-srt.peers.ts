@@ -19,7 +19,7 @@ afterAll(() => weir?.[Symbol.asyncDispose]());
 const urlOf = (port: number, passphrase = PASSPHRASE) =>
   `srt://127.0.0.1:${port}?streamid=${STREAM_ID}&passphrase=${passphrase}&latency=200`;
 
-/** The process that sends over SRT. */
+/** The server's SRT process. */
 function srtChild(): number {
   const [child] = readdirSync("/proc").filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
@@ -91,10 +91,10 @@ test.skipIf(missing !== null)(
     const timesOf = (kind: string) => packets.filter((packet) => packet.kind === kind).map(({ pts }) => pts);
     const [video, audio] = [timesOf("video").sort((a, b) => a - b), timesOf("audio")];
     expect(video.length).toBeGreaterThan(60);
-    // It ended in the middle, so pictures that are shown before the last one may be missing.
+    // The broadcast was cut off, so pictures presented before the last one may be missing.
     for (const [index, time] of video.slice(1, -4).entries())
       expect(Math.abs(time - (video[index] ?? 0) - FRAME_SECONDS)).toBeLessThan(0.002);
-    // Both begin at the keyframe, which is decoded two pictures before it is shown.
+    // Both start at the keyframe, which is decoded two pictures before it is shown.
     expect(Math.abs((audio[0] ?? 0) - (video[0] ?? 0))).toBeLessThan(3 * FRAME_SECONDS);
   },
   180_000,

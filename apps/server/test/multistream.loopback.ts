@@ -4,7 +4,7 @@ import { RtmpTestServer } from "../src/media/ingest/rtmp/rtmp-test-server.ts";
 import { Loopback } from "./support/loopback.ts";
 import { PRESET_API_KEY } from "./support/weir-server.ts";
 
-/** The clock does not wait for the database, which may be slow on a busy machine. */
+/** Generous, because the manual clock does not wait for the database. */
 const SOON_MS = 120_000;
 
 let weir: Loopback;
@@ -59,12 +59,12 @@ test("a target that is killed and comes back is Online, Pending and Online, and 
   ]);
 });
 
-test("a wrong key is Offline after ten attempts in the target's own words; a right one added meanwhile is Online", async () => {
+test("a wrong key is Offline after ten attempts, with the target's reason; a valid one added meanwhile is Online", async () => {
   await using target = await RtmpTestServer.start();
   const wrong = specOf(target.port, "wrong-secret-key");
   const stream = await weir.createStream({ multistream: { targets: [{ profile: "source", spec: wrong }] } });
   using _publisher = await weir.publish(stream);
-  // The target takes its time with wrong keys.
+  // The target responds slowly to wrong keys.
   const isOffline = async () => {
     target.clock.advance(600);
     return (await targetOf(stream))?.status.state === "Offline";

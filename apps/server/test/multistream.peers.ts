@@ -19,14 +19,14 @@ afterAll(async () => {
   await weir?.[Symbol.asyncDispose]();
 });
 
-/** Presentation times in milliseconds, in their order. */
+/** Presentation times in milliseconds, sorted. */
 function timesOf(tags: readonly FlvTag[], typeId: number): number[] {
   const frames = tags.filter((tag) => tag.typeId === typeId && tag.payload[1] === 1);
   const offset = ({ payload }: FlvTag) => (typeId === MESSAGE.video ? readVideoTag(payload).compositionTime : 0);
   return frames.map((tag) => tag.timeMs + offset(tag)).sort((a, b) => a - b);
 }
 
-test("an nginx that is killed and started again has the broadcast again, with pictures and sound in time", async () => {
+test("an nginx that is killed and restarted gets the broadcast again, with audio and video in sync", async () => {
   const targets = [{ profile: "source", spec: { name: "nginx", url: nginx.urlOf("nginx-secret-key") } }];
   const stream = await weir.client.streams.create({ name: "to nginx", profiles: [], multistream: { targets } });
   await using broadcast = new Broadcast(weir, weir, stream, { seconds: 60, bFrames: 2, frameRate: 30 });
@@ -47,12 +47,12 @@ test("an nginx that is killed and started again has the broadcast again, with pi
   const recorded = await readFlv(nginx.recordingOf("nginx-secret-key"));
   const [video, audio] = [timesOf(recorded, MESSAGE.video), timesOf(recorded, MESSAGE.audio)];
   expect(video.length).toBeGreaterThan(60);
-  // The broadcast ended in the middle, so B-frames that are shown before the last picture may be missing.
+  // The broadcast was cut off, so B-frames presented before the last picture may be missing.
   video.pop();
   for (const [index, time] of video.entries()) {
     if (index > 0) expect(Math.abs(time - (video[index - 1] ?? 0) - FRAME_MS)).toBeLessThan(2);
   }
-  // Both begin at the keyframe, which is decoded two pictures before it is shown.
+  // Both start at the keyframe, which is decoded two pictures before it is shown.
   expect(Math.abs((audio[0] ?? 0) - (video[0] ?? 0))).toBeLessThan(3 * FRAME_MS);
   expect(Math.abs((audio.at(-1) ?? 0) - (video.at(-1) ?? 0))).toBeLessThan(5 * FRAME_MS);
 }, 120_000);

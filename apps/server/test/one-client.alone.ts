@@ -1,4 +1,4 @@
-/** The share of one client: never what others need, always enough for a thousand viewers behind one address. */
+/** Limits per client: never at the expense of others, always enough for a thousand viewers behind one address. */
 import { Agent, get } from "node:http";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
@@ -29,18 +29,18 @@ function ask(url: string, agent: Agent): Promise<Answer> {
   });
 }
 
-/** A client with so many connections, by its address. */
+/** A client with this many connections from its own address. */
 function clientAt(localAddress: string, maxSockets = 1): Agent {
   const agent = new Agent({ keepAlive: true, localAddress, maxSockets });
   onTestFinished(() => agent.destroy());
   return agent;
 }
 
-/** The newest segment that a playlist tells of, finished or not. */
+/** The newest segment in a playlist, complete or not. */
 const newestOf = (playlist: string): number =>
   Number(/#EXT-X-MEDIA-SEQUENCE:(\d+)/.exec(playlist)?.[1]) + (playlist.match(/^\d+\.m4s/gm)?.length ?? 0);
 
-test("2,000 blocked requests on one connection hold up no other client's", async () => {
+test("2,000 blocking requests on one connection do not delay another client's", async () => {
   await using broadcast = await startBroadcast(arena.weir);
   const viewer = clientAt("127.0.0.1");
   const { text: multivariant } = await ask(broadcast.hlsUrl, viewer);
@@ -61,11 +61,11 @@ test("2,000 blocked requests on one connection hold up no other client's", async
     expect([blocked.status, newestOf(blocked.text)]).toEqual([200, newest + 2]);
     expect(blocked.ms).toBeGreaterThan(300);
   }
-  // More requests than a connection may have behind the one that is answered: it is closed.
+  // A connection with too many pipelined requests is closed.
   await Promise.all(floods);
 });
 
-test("a thousand viewers behind one address all get in, wait for the next segment, and are counted", async () => {
+test("a thousand viewers behind one address are all admitted, wait for the next segment, and are counted", async () => {
   await using broadcast = await startBroadcast(arena.weir, { seconds: 120 });
   const agent = clientAt(SCHOOL, VIEWERS);
   const url = new URL(

@@ -4,11 +4,11 @@ import { openArena } from "./support/arena.ts";
 import { startBroadcast } from "./support/broadcast.ts";
 import { ForeignPlayer, NativePlayer, type ScriptPlayer } from "./support/foreign-players.ts";
 
-/** Until a playlist has its full length. */
+/** Time until a playlist has its full length. */
 const WARM_MS = 16_000;
 const BEFORE_DROP_MS = 15_000;
 const AWAY_MS = 5000;
-/** Behind the drop in a recording. */
+/** A position in the recording after the interruption. */
 const BEHIND_DROP_SECONDS = 40;
 const PLAYS_AGAIN_MS = 25_000;
 
@@ -26,15 +26,15 @@ afterAll(() => {
 /** A player of a live stream, then of its recording. */
 interface Watched {
   readonly name: string;
-  /** Where it is now; fails where it has stopped for good. */
+  /** Its position; rejects if playback has ended. */
   position(): Promise<number>;
   figures(): Promise<string>;
   close(): Promise<void>;
-  /** Plays and seeks, and says what came of it. */
+  /** Plays and seeks, and returns the result. */
   record(url: string): Promise<string>;
 }
 
-/** Plays one broadcast, whose publisher is away for 5 s, in all of these players, then its recording in each. */
+/** Plays one broadcast, whose publisher is gone for 5 s, in all of these players, then its recording in each. */
 async function throughDrop(open: (url: string) => Promise<Watched>[]): Promise<void> {
   await using broadcast = await startBroadcast(arena.weir, {
     ...{ seconds: 120, bFrames: 2 },

@@ -9,7 +9,7 @@ import { startPublisher } from "./support/publisher.ts";
 const arena = shareArena();
 const VENDOR = { cdn: "https://livepeercdn.studio", hosts: /^https:\/\/[^/]*(?:livepeer|livepeercdn)\.studio\// };
 
-/** Resolves when the public player, unmodified, says that. */
+/** Resolves when the unmodified public player shows this text. */
 async function untilPlayerSays(text: string, playbackId: string, credentials: Omit<PublicPlayerProps, "info"> = {}) {
   await using site = await PublicPlayerSite.start(arena.browser);
   const info = await arena.weir.client.playback.get(playbackId);
@@ -24,14 +24,14 @@ test("the public player plays public content", async () => {
   await untilPlayerSays("playing", broadcast.stream.playbackId);
 });
 
-test("the public player plays gated content with the token that its application gives it", async () => {
+test("the public player plays gated content with a token from its application", async () => {
   await using broadcast = await startGatedBroadcast(arena.weir);
   const { playbackId } = broadcast.stream;
   const jwt = await (await TokenSigner.create(arena.weir)).sign(playbackId);
   await untilPlayerSays("playing", playbackId, { jwt });
 });
 
-test("the public player says that it may not play, with a wrong token and without one", async () => {
+test("the public player reports denied access, with a wrong token and without one", async () => {
   await using broadcast = await startGatedBroadcast(arena.weir);
   const { playbackId } = broadcast.stream;
   const jwt = await (await TokenSigner.create(arena.weir)).sign("another00another");
@@ -39,7 +39,7 @@ test("the public player says that it may not play, with a wrong token and withou
   await untilPlayerSays("error: access-control", playbackId);
 });
 
-test("the public player says that a stream is offline, and plays as soon as it is not", async () => {
+test("the public player reports an offline stream, and plays once it is live", async () => {
   const stream = await arena.weir.client.streams.create({ name: "later" });
   const page = await untilPlayerSays("error: offline", stream.playbackId);
   const publisher = await startPublisher({ url: arena.weir.publishUrl(stream.streamKey ?? "") });
@@ -47,12 +47,12 @@ test("the public player says that a stream is offline, and plays as soon as it i
   await expect.poll(() => page.locator("#root").innerText(), { timeout: 30_000 }).toContain("playing");
 });
 
-test("the public player's reports arrive: those of its application, and its own where its hosts lead to Weir", async () => {
+test("the public player's reports arrive: those of its application, and its own if its hosts resolve to Weir", async () => {
   const { weir } = arena;
   await using broadcast = await startBroadcast(weir);
   const { playbackId } = broadcast.stream;
   await using site = await PublicPlayerSite.start(arena.browser);
-  // It reports by itself to the host that belongs to the playback URL's, and knows its vendor's alone.
+  // By itself it reports to a host derived from the playback URL, and only knows its vendor's hosts.
   const info = JSON.parse(JSON.stringify(await weir.client.playback.get(playbackId)).replaceAll(weir.url, VENDOR.cdn));
   info.meta.source = info.meta.source.filter(({ hrn }: { hrn: string }) => hrn.startsWith("HLS"));
   const own: { session_id: string; events: { type: string }[] }[] = [];

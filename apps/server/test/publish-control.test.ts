@@ -6,7 +6,7 @@ import { SMALL_LADDER } from "./support/transcoding.ts";
 
 const arena = shareArena();
 
-test("a second publisher with the key takes over: the first is put out, the session and the player go on", async () => {
+test("a second publisher with the key takes over: the first is disconnected, the session and the player continue", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: SMALL_LADDER } });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.untilMoving(30);
@@ -19,14 +19,14 @@ test("a second publisher with the key takes over: the first is put out, the sess
   await player.close();
 });
 
-test("terminate puts the publisher out and ends the session; it may come back at once as a new one", async () => {
+test("terminate disconnects the publisher and ends the session; it may start a new one immediately", async () => {
   await using broadcast = await startBroadcast(arena.weir);
   await arena.weir.client.streams.terminate(broadcast.stream.id);
   expect((await broadcast.now()).isActive).toBe(false);
   expect(await broadcast.publisher.ended).not.toBe(null);
   await broadcast.publish();
   await broadcast.untilState("live");
-  // A session is listed from its first segment on.
+  // A session is listed once it has a segment.
   const areActive = async () => (await broadcast.sessions()).map(({ isActive }) => isActive);
   await expect.poll(areActive).toEqual([true, false]);
 });
@@ -37,7 +37,7 @@ test("a wrong key is refused, and is not in the log", async () => {
   expect(arena.weir.log).not.toContain(wrongKey);
 });
 
-test("a stream that is deleted while live: publisher out, viewers refused, key worth nothing", async () => {
+test("deleting a live stream disconnects the publisher, refuses viewers and invalidates the key", async () => {
   await using broadcast = await startBroadcast(arena.weir);
   await arena.weir.client.streams.delete(broadcast.stream.id);
   expect(await broadcast.publisher.ended).not.toBe(null);
@@ -46,7 +46,7 @@ test("a stream that is deleted while live: publisher out, viewers refused, key w
   await expect(broadcast.publish()).rejects.toThrow();
 });
 
-test("a suspended stream puts its publisher out and takes none, until it is resumed", async () => {
+test("a suspended stream disconnects its publisher and accepts none until it is resumed", async () => {
   await using broadcast = await startBroadcast(arena.weir);
   await arena.weir.client.streams.patch(broadcast.stream.id, { suspended: true });
   expect(await broadcast.publisher.ended).not.toBe(null);
@@ -56,7 +56,7 @@ test("a suspended stream puts its publisher out and takes none, until it is resu
   await broadcast.untilState("live");
 });
 
-test("whether a stream is recorded cannot change while it is live", async () => {
+test("the record setting cannot change while a stream is live", async () => {
   await using broadcast = await startBroadcast(arena.weir);
   const change = arena.weir.client.streams.patch(broadcast.stream.id, { record: true });
   await expect(change).rejects.toMatchObject({
@@ -66,7 +66,7 @@ test("whether a stream is recorded cannot change while it is live", async () => 
   expect((await broadcast.now()).record).toBe(false);
 });
 
-test("neither log nor lists of a live server hold a stream key", async () => {
+test("neither log nor lists of a live server contain a stream key", async () => {
   await using broadcast = await startBroadcast(arena.weir);
   expect(arena.weir.log).not.toContain(broadcast.stream.streamKey);
   expect(arena.weir.log).not.toContain(arena.weir.apiKey);

@@ -5,7 +5,7 @@ import { SMALL_LADDER } from "./support/transcoding.ts";
 
 const arena = shareArena();
 
-test("a publisher that comes back within the window goes on with the session, and the same player plays on", async () => {
+test("a publisher that returns within the window continues the session, and the same player continues", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream: { record: true, profiles: SMALL_LADDER } });
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   await player.untilMoving(30);
@@ -32,12 +32,12 @@ test("a publisher that comes back within the window goes on with the session, an
   await recorded.close();
 });
 
-test("a clean stop ends the session at once, and the playlist says so", async () => {
+test("a clean stop ends the session immediately, and the playlist ends", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: SMALL_LADDER } });
   const playlistUrl = await videoPlaylistUrl(broadcast.hlsUrl);
   await broadcast.publisher.stop();
   await broadcast.untilState("idle");
-  // It is a rung's, whose last segment is still transcoded when the session is over.
+  // A rung's playlist, whose last segment is still being transcoded when the session ends.
   const playlist = () => fetch(playlistUrl).then((response) => response.text());
   await expect.poll(playlist, { timeout: 30_000 }).toMatch(/#EXT-X-ENDLIST\n$/);
 });

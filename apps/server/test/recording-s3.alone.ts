@@ -8,7 +8,7 @@ import { WeirProcess } from "./support/weir-process.ts";
 
 const SECONDS = 6;
 
-test("a recording goes to S3 once S3 is back, is ready then and not before, and plays as HLS and MP4", async () => {
+test("a recording is uploaded once S3 is available again, is ready only then, and plays as HLS and MP4", async () => {
   const s3 = await startS3TestServer();
   await using closing = new AsyncDisposableStack();
   closing.defer(() => s3.close());

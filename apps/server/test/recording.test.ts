@@ -10,7 +10,7 @@ const arena = shareArena();
 const SECONDS = 7;
 const JPEG = Buffer.of(0xff, 0xd8, 0xff);
 
-test("what was broadcast is recorded: HLS and MP4 play, are as long as the session, and have both tracks", async () => {
+test("a broadcast is recorded: HLS and MP4 play, are as long as the session, and have both tracks", async () => {
   await using broadcast = await startBroadcast(arena.weir, { seconds: SECONDS, stream: { record: true } });
   expect(await broadcast.publisher.ended).toBe(null);
   const session = await broadcast.recorded();
@@ -57,7 +57,7 @@ test("what was broadcast is recorded: HLS and MP4 play, are as long as the sessi
   await expect.poll(statuses).toEqual([404, 404, 404]);
 });
 
-test("what lies on the disk while it is recorded is for the server's own user", async () => {
+test("the spool is readable by the server's user only", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream: { record: true } });
   const spool = join(arena.weir.dataFolder, "spool");
   const own = async () =>
@@ -70,7 +70,7 @@ test("what lies on the disk while it is recorded is for the server's own user", 
   await broadcast.publisher.stop();
 });
 
-test("a recording whose picture changed its size is an MP4 of both sizes, and seeks within one GOP", async () => {
+test("a recording whose picture size changed is one MP4 with both sizes, and seeks within one GOP", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream: { record: true, profiles: [] } });
   const recorded = async () => (await broadcast.now()).sourceSegmentsDuration;
   await expect.poll(recorded, { timeout: 30_000 }).toBeGreaterThanOrEqual(4);
@@ -112,7 +112,7 @@ async function modeOf(path: string): Promise<number> {
   return (await stat(path)).mode & 0o777;
 }
 
-test("a recording of sound alone plays to its end", async () => {
+test("an audio-only recording plays to its end", async () => {
   await using broadcast = await startBroadcast(arena.weir, { seconds: 5, video: false, stream: { record: true } });
   expect(await broadcast.publisher.ended).toBe(null);
   const player = await arena.browser.playHls((await broadcast.recorded()).recordingUrl);

@@ -10,7 +10,7 @@ import { WeirProcess } from "./support/weir-process.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const MAX_INSTALLED_MB = 450;
-/** Most of it is npm, which asks the registry. */
+/** Mostly npm requests to the registry. */
 const TIMEOUT_MS = 300_000;
 const run = promisify(execFile);
 

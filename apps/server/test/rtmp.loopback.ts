@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { Loopback } from "./support/loopback.ts";
 
 const WINDOW_MS = 20_000;
-/** The clock does not wait for the database, which may be slow on a busy machine. */
+/** Generous, because the manual clock does not wait for the database. */
 const SOON_MS = 60_000;
 
 let weir: Loopback;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => weir[Symbol.asyncDispose]());
 
-test("a publisher that does not come back in time ends the session; the next one is a new session", async () => {
+test("the session ends if the publisher does not return in time; the next one is a new session", async () => {
   const stream = await weir.createStream();
   using publisher = await weir.publish(stream);
   await weir.untilState(stream, "live", SOON_MS);
@@ -28,13 +28,13 @@ test("a publisher that does not come back in time ends the session; the next one
 
   using _next = await weir.publish(stream);
   await weir.untilState(stream, "live", SOON_MS);
-  // A session is listed from its first segment on.
+  // A session is listed once it has a segment.
   const sessions = async () => (await weir.client.sessions.ofStream(stream.id)).items;
   await weir.until("a second session", async () => (await sessions()).length === 2, SOON_MS);
   expect((await sessions()).map(({ isActive }) => isActive)).toEqual([true, false]);
 });
 
-test("a publisher that falls silent with its connection open is missed after five seconds, and live when it goes on", async () => {
+test("a silent publisher with an open connection is lost after five seconds, and live when it continues", async () => {
   const stream = await weir.createStream();
   using publisher = await weir.publish(stream);
   await weir.pass(5_000);

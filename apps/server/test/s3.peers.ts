@@ -12,7 +12,7 @@ import { missingSwift, SwiftStore } from "./support/swift-store.ts";
 
 const TUS = { "tus-resumable": "1.0.0" };
 
-// The distribution's store checks each signature, where the small one of the unit tests takes any.
+// The distribution's store verifies signatures; the S3 server of the unit tests accepts any.
 describe.skipIf(missingSwift !== null)(
   `OpenStack Swift by its S3 interface${missingSwift ? `: ${missingSwift}` : ""}`,
   () => {
@@ -24,7 +24,7 @@ describe.skipIf(missingSwift !== null)(
 
     testObjectStore("OpenStack Swift", async () => new S3ObjectStore(swift.settings, systemClock));
 
-    test("the test at the start of a server passes with the right secret, and with no other", async () => {
+    test("the check at server start passes only with the right secret", async () => {
       const { settings } = swift;
       await testStore(new S3ObjectStore(settings, systemClock));
       const refused = (change: Partial<typeof settings>) =>
@@ -37,7 +37,7 @@ describe.skipIf(missingSwift !== null)(
       expect(await refused({ bucket: "nowhere" })).toMatchObject({ status: 404, code: "NoSuchBucket" });
     });
 
-    test("an address of an object gives that object alone, in ranges as well, and none that was changed", async () => {
+    test("a signed URL gives access to its object only, including ranges, and is invalid if changed", async () => {
       const store = new S3ObjectStore(swift.settings, systemClock, { hasAddresses: true });
       await store.put("v1/p/span.m4s", Buffer.from("0123456789"));
       await store.put("v1/p/other.m4s", Buffer.from("another"));
@@ -56,7 +56,7 @@ describe.skipIf(missingSwift !== null)(
       await store.deletePrefix("v1/p/");
     });
 
-    test("names of customers' files are signed as the store reads them", async () => {
+    test("names of customers' files are signed in the store's encoding", async () => {
       const bucket = new S3Bucket(swift.settings, systemClock);
       for (const key of ["a b/c+d.mov", "ä/ü (1)'s *!.mp4", "100%25/~x=y&z?.m4s", "deep/ün/1"]) {
         await bucket.put(key, Buffer.from(key), "video/mp4");
@@ -66,9 +66,9 @@ describe.skipIf(missingSwift !== null)(
       }
     });
 
-    test("a tus upload of which a part was resumed arrives in the store as it was sent", async () => {
+    test("a resumed tus upload arrives in the store unchanged", async () => {
       await using rig = await startUploads({ store: new S3ObjectStore(swift.settings, systemClock) });
-      // Several parts of S3.
+      // Several S3 parts.
       const file = randomBytes(18_000_000);
       const id = "resumed";
       const created = await fetch(`${rig.url}/api/asset/upload/tus?token=${tokenOf(id)}`, {

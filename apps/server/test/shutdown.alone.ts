@@ -5,7 +5,7 @@ import { SMALL_LADDER } from "./support/transcoding.ts";
 
 const arena = openArena();
 
-test("SIGTERM while live: not ready, publisher put out, exit 0 within 10 s; the recording is there after the restart", async () => {
+test("SIGTERM while live: not ready, publisher disconnected, exit 0 within 10 s; the recording exists after the restart", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream: { record: true, profiles: SMALL_LADDER } });
   await broadcast.untilSegments(2);
   const seen: number[] = [];

@@ -13,7 +13,7 @@ beforeEach(async () => {
   onTestFinished(() => page.context().close());
 });
 
-/** Holds the first request to `path`. Resolves with it when it has come. */
+/** Intercepts the first request to `path` and resolves with it. */
 function holdFirst(path: string): Promise<Route> {
   return new Promise((resolve) => {
     page.route(`**${path}*`, resolve, { times: 1 });
@@ -30,21 +30,21 @@ test("a server without a stream shows the first steps, and no list before them",
   await page.getByRole("heading", { name: "Create your first stream" }).waitFor();
 });
 
-test("a late answer from before the sign-in does not undo it while the page behind is still loading", async () => {
+test("a late response from before the sign-in does not undo it while the next page is loading", async () => {
   const earlier = holdFirst("/api/dashboard/session");
   const chunk = holdFirst("/static/settings-page-");
   await page.goto(`${arena.weir.url}/sign-in?to=/settings`);
   const held = await earlier;
   const signedIn = signIn(page, arena.weir);
   const settingsChunk = await chunk;
-  // Canceled by then, if all is well.
+  // It should have been canceled by then.
   await held.fulfill({ status: 401, json: { errors: ["no session"] } }).catch(() => {});
   await settingsChunk.continue();
   await signedIn;
   await page.getByText("RTMP server").waitFor();
 });
 
-test("a refusal that is about an earlier cookie does not sign anybody out; one that is about this cookie does", async () => {
+test("a 401 for an earlier cookie does not sign the user out; a 401 for the current one does", async () => {
   await page.goto(arena.weir.url);
   const figures = holdFirst("/api/dashboard/overview");
   await signIn(page, arena.weir);

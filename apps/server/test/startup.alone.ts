@@ -34,7 +34,7 @@ interface Run {
   readonly hasEnded: () => boolean;
 }
 
-/** `npm start` with free ports on loopback. */
+/** Runs `npm start` with free ports on loopback. */
 function start(env: Record<string, string> = {}, uid?: number): Run {
   const child = spawn(process.execPath, [MAIN], {
     env: {
@@ -80,7 +80,7 @@ async function ended(run: Run): Promise<number | null> {
   return run.child.exitCode;
 }
 
-test("the first start prints addresses and a key that works, the second one the addresses alone", async () => {
+test("the first start prints URLs and a working key, the second one only the URLs", async () => {
   const first = start();
   const { url, rtmpUrl, apiKey } = await ready(first);
   expect(rtmpUrl).toMatch(/^rtmp:\/\/localhost:\d+\/live\/<stream$/);
@@ -106,7 +106,7 @@ test("a preset key works and is not printed", async () => {
   expect(run.out() + run.err()).not.toContain(key);
 });
 
-test("it is ready, and says of each part that it is well; after kill -9 the next start works at once", async () => {
+test("it is ready and reports each component as healthy; after kill -9 the next start works at once", async () => {
   await fillDataFolder(dataFolder);
   const first = start();
   const { url } = await ready(first);
@@ -122,7 +122,7 @@ test("it is ready, and says of each part that it is well; after kill -9 the next
   expect((await fetch(`${again.url}/api/stream`, { headers })).status).toBe(200);
 });
 
-test("a second signal quits at once, and the next start works", async () => {
+test("a second signal exits immediately, and the next start works", async () => {
   await fillDataFolder(dataFolder);
   const first = start();
   await ready(first);
@@ -132,7 +132,7 @@ test("a second signal quits at once, and the next start works", async () => {
   await ready(start());
 });
 
-describe("what stops a start is one line, and exit code 1", () => {
+describe("a failed start prints one line and exits with code 1", () => {
   const refusal = async (run: Run) => {
     const code = await ended(run);
     return [code, run.out(), run.err()];

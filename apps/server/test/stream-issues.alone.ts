@@ -5,14 +5,14 @@ import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
 import { newestTranscoder, SMALL_LADDER } from "./support/transcoding.ts";
 
 const SOURCE_WITHIN_MS = 2_000;
-/** A segment of 2 s, and 2 s. */
+/** A segment of 2 s plus 2 s. */
 const TRANSCODE_WITHIN_MS = 4_000;
 const LATE_KEYFRAME_MS = 4_500;
 
 const arena = openArena();
 const stream = { profiles: SMALL_LADDER };
 
-test.concurrent("a keyframe interval that is too long is told within two seconds, and closed by an encoder that is set right", async () => {
+test.concurrent("a too long keyframe interval is reported within two seconds, and closed by a correctly configured encoder", async () => {
   await using broadcast = await startBroadcast(arena.weir, { gopSeconds: 8, stream: { profiles: [] } });
   const opened = await untilIssue(broadcast, "keyframe-interval-too-long", "opened");
   const [session] = await broadcast.sessions();
@@ -31,7 +31,7 @@ test.concurrent("a keyframe interval that is too long is told within two seconds
   expect(await broadcast.now()).toMatchObject({ isHealthy: true, issues: [] });
 });
 
-test.concurrent("a transcoder that stands still is behind within a segment and two seconds, and well when it has caught up", async () => {
+test.concurrent("a stopped transcoder is reported within a segment and two seconds, and healthy after it has caught up", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream });
   await expect.poll(async () => (await broadcast.now()).transcodedSegments, { timeout: 20_000 }).toBeGreaterThan(2);
   const pid = newestTranscoder(arena.weir);
@@ -43,7 +43,7 @@ test.concurrent("a transcoder that stands still is behind within a segment and t
   await untilIssue(broadcast, "transcoder-behind", "closed", stoppedAt);
 });
 
-test.concurrent("a source that comes in bursts has an unstable bitrate", async () => {
+test.concurrent("a bursty source has an unstable bitrate", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: [] } });
   await broadcast.untilSegments(2);
   const frozenAt = Date.now();
@@ -56,7 +56,7 @@ test.concurrent("a source that comes in bursts has an unstable bitrate", async (
   await untilIssue(broadcast, "bitrate-unstable", "closed", frozenAt);
 });
 
-test("a source that changes to pictures that cannot be transcoded says so within a segment and two seconds", async () => {
+test("a source that changes to unsupported video is reported within a segment and two seconds", async () => {
   await using broadcast = await startBroadcast(arena.weir, { stream });
   await expect.poll(async () => (await broadcast.now()).transcodedSegments, { timeout: 20_000 }).toBeGreaterThan(0);
   await broadcast.publish({ pixels: "yuv444p10le" });

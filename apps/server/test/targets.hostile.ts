@@ -13,7 +13,7 @@ const FAULTS: readonly Fault[] = ["never reads", "reads at half speed", "answers
 const TARGETS_EACH = 5;
 const PHASE_MS = 12_000;
 const WITHIN_MS = 50;
-/** Of the parts; the rest is the machine's. */
+/** Tolerance for the machine's own delays. */
 const SHARE = 0.95;
 
 let weir: WeirProcess;
@@ -33,7 +33,7 @@ const redirect = writeMessage(
   128,
 );
 
-test("twenty targets that never read, read at half speed, answer garbage or redirect: parts come at their time", async (context) => {
+test("twenty targets that never read, read at half speed, respond with garbage or redirect: parts are published on time", async (context) => {
   await using behind = await RtmpTestServer.start();
   await using stack = new AsyncDisposableStack();
   await using broadcast = await startBroadcast(weir, { seconds: 120, bitrateBps: 2_000_000 });

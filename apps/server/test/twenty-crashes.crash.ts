@@ -4,9 +4,9 @@ import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
 import { recordedSeconds } from "./support/recorded-seconds.ts";
 
 const CRASHES = 20;
-/** Counted from the last packet that was told: the server and a publisher must be back within it, on a busy machine too. */
+/** From the last packet known to the database: server and publisher must be back within this time, even on a busy machine. */
 const WINDOW_MS = 20_000;
-/** Longer than a segment of these publishers, whose keyframes are 2 s apart, and what was not told when the server died. */
+/** Longer than a segment of these publishers (keyframes every 2 s) plus what was unreported when the server died. */
 const OPEN_SEGMENT_SECONDS = 2.5;
 const LATEST_CRASH_MS = 8000;
 
@@ -26,7 +26,7 @@ test.each(Array.from({ length: CRASHES }, (_, i) => i + 1))("kill -9 at a random
   await Promise.all(broadcasts.map(({ publisher }) => publisher.kill()));
   await arena.weir.restart();
 
-  // One comes back at once, the others never.
+  // One returns immediately, the others never.
   const [back, ...gone] = broadcasts as [Broadcast, ...Broadcast[]];
   const session = (await back.now()).status.sessionId;
   await back.publish();
@@ -40,7 +40,7 @@ test.each(Array.from({ length: CRASHES }, (_, i) => i + 1))("kill -9 at a random
   for (const broadcast of broadcasts) {
     const sent = (killedAt - sentFrom) / 1000;
     const newest = (await broadcast.sessions())[0];
-    // Killed within its first segment, a session has nothing to keep.
+    // A session killed within its first segment has no recording.
     if (!newest && sent < OPEN_SEGMENT_SECONDS) continue;
     const recorded = await broadcast.recorded();
     const seconds = await recordedSeconds(recorded.mp4Url);

@@ -9,7 +9,7 @@ import { recordedSeconds } from "./support/recorded-seconds.ts";
 import { type OpenedStoredData, openStoredData } from "./support/stored-data.ts";
 import { WeirProcess } from "./support/weir-process.ts";
 
-/** The answers of the API in the version that stored the data. */
+/** The API responses of the version that stored the data. */
 interface Said {
   readonly url: string;
   readonly stream: Stream;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(stored.dataFolder, { recursive: true, force: true });
 });
 
-/** Every field of the old answer is still there, at any depth; more may have been added. */
+/** Checks that all fields of the old response still exist, at any depth; new ones are allowed. */
 function still(before: unknown): unknown {
   if (Array.isArray(before)) return before.map(still);
   if (typeof before !== "object" || before === null) return before;
@@ -49,14 +49,14 @@ function still(before: unknown): unknown {
   );
 }
 
-test("streams, sessions, keys, targets and webhooks that an earlier version stored are listed as they were", async () => {
+test("streams, sessions, keys, targets and webhooks of an earlier version are listed unchanged", async () => {
   const { client } = weir;
   expect((await client.streams.list()).items).toEqual(expect.arrayContaining([still(said.stream), still(said.gated)]));
   expect(await client.streams.get(said.stream.id)).toEqual(still(said.stream));
   expect((await client.sessions.ofStream(said.stream.id)).items).toEqual([still(said.session)]);
   const { privateKey: _privateKey, ...key } = said.signingKey;
   expect((await client.signingKeys.list()).items).toEqual([still(key)]);
-  // Its status counts calls, of which there were more.
+  // Its status counts calls, and there were more since.
   const { status: _status, ...webhook } = said.webhook;
   expect((await client.webhooks.list()).items).toEqual([still(webhook)]);
   const headers = { authorization: `Bearer ${weir.apiKey}` };
@@ -66,7 +66,7 @@ test("streams, sessions, keys, targets and webhooks that an earlier version stor
   expect(log.map(({ success }) => success)).toEqual([true, true, true]);
 });
 
-test("a recording that an earlier version stored plays, as HLS and as MP4", async () => {
+test("a recording of an earlier version plays, as HLS and as MP4", async () => {
   const { recordingUrl = "", mp4Url = "", sourceSegmentsDuration } = said.session;
   expect(await recordedSeconds(mp4Url)).toBeCloseTo(sourceSegmentsDuration, 0);
   const multivariant = await fetch(recordingUrl).then((answer) => answer.text());
@@ -80,10 +80,10 @@ test("a recording that an earlier version stored plays, as HLS and as MP4", asyn
   }
 });
 
-test("events and health that an earlier version stored are told as they were", async () => {
+test("events and health of an earlier version are unchanged", async () => {
   const { id, createdAt } = said.stream;
   const told: object[] = [];
-  // The id holds the time, which was moved.
+  // The id contains the time, which was shifted.
   for await (const { id: _, ...event } of weir.client.events(id, { from: createdAt - 1, to: Date.now() }))
     told.push(event);
   expect(told).toEqual(stored.said.events.map(({ id: _, ...event }) => still(event)));
@@ -96,7 +96,7 @@ test("events and health that an earlier version stored are told as they were", a
   expect(conditions.map(statuses)).toEqual(said.health.conditions.map(statuses));
 });
 
-test("keys and passwords of an earlier version open what they opened", async () => {
+test("keys and passwords of an earlier version remain valid", async () => {
   const { privateKey, publicKey } = said.signingKey;
   const { playbackId } = said.gated;
   const jwt = await signAccessJwt({ privateKey, publicKey, playbackId, expiration: "1m" });
@@ -115,7 +115,7 @@ test("keys and passwords of an earlier version open what they opened", async () 
   expect(await statusOf(`${weir.url}/api/stream/${said.stream.id}`, { headers, method: "DELETE" })).toBe(403);
 });
 
-test("a stream key of an earlier version publishes, as a second session, and views go on being counted", async () => {
+test("a stream key of an earlier version publishes a second session, and views continue to be counted", async () => {
   const publisher = await startPublisher({ url: weir.publishUrl(said.stream.streamKey ?? ""), seconds: 4 });
   expect(await publisher.ended).toBe(null);
   const sessions = async () => (await weir.client.sessions.ofStream(said.stream.id)).items;
@@ -132,7 +132,7 @@ test("a stream key of an earlier version publishes, as a second session, and vie
 
 const previous = await checkOutPreviousVersion();
 
-test.skipIf(previous === null)("a data folder of the last release is opened by this version", async () => {
+test.skipIf(previous === null)("this version opens a data folder of the last release", async () => {
   if (!previous) return;
   onTestFinished(() => rm(previous.root, { recursive: true }));
   const old = await WeirProcess.start({ root: previous.root });

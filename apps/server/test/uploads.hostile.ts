@@ -7,15 +7,15 @@ import { type Experience, experienceOf, measured } from "./support/bystander.ts"
 import { SMALL_LADDER } from "./support/transcoding.ts";
 
 const UPLOADS = 10;
-/** A part every third of a second, and half a second late at most; a look at the playlist takes a moment itself. */
+/** A part every third of a second, at most half a second late, plus the duration of a playlist request. */
 const LONGEST_STALL_MS = 900;
 const SECONDS = 200;
-/** Of the live streams. */
+/** Number of live streams. */
 const LADDERS = [undefined, SMALL_LADDER, []];
 
 const arena = openArena();
 
-test("ten uploads at once delay no part of three live streams", async (context) => {
+test("ten concurrent uploads delay no part of three live streams", async (context) => {
   await using file = await makeFile({
     format: "mp4",
     video: {
@@ -46,7 +46,7 @@ test("ten uploads at once delay no part of three live streams", async (context) 
   }
 });
 
-/** Of as many broadcasts at once, each with a viewer. */
+/** Part delays of concurrent broadcasts with a viewer each. */
 async function experiencesOf(
   [profiles, ...others]: readonly (typeof SMALL_LADDER | undefined)[],
   attack: () => Promise<void>,

@@ -22,7 +22,7 @@ test("viewers are counted while they watch, have left half a minute after their 
   const count = async () => (await weir.client.views.now({ playbackId }))[0]?.viewCount ?? 0;
   const watch = async (ms: number) => {
     for (let watched = 0; watched < ms; watched += LOOK_EVERY_MS) {
-      // An answer may wait for what comes only as time passes.
+      // A response may wait for the manual clock.
       const answers = Promise.all(watching.map(look));
       await weir.pass(LOOK_EVERY_MS);
       await answers;

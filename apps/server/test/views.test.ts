@@ -5,10 +5,10 @@ import { startBroadcast } from "./support/broadcast.ts";
 import { startPublisher } from "./support/publisher.ts";
 
 const arena = shareArena();
-/** Of no other stream of the shared server. */
+/** A name used by no other stream of the shared server. */
 const CREATOR = "of-the-views";
 
-/** A viewer behind a proxy that names the address; looks at a playlist once a second, as players do, until disposed of. */
+/** A viewer behind a proxy that names its address. Requests a playlist once per second, like a player, until disposed. */
 function watch(url: string, address: string): Disposable {
   const look = async () => {
     const response = await fetch(url, { headers: { "x-forwarded-for": address } });
@@ -18,7 +18,7 @@ function watch(url: string, address: string): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-test("viewers are counted while they watch, as the public SDK reads it", async () => {
+test("viewers are counted while they watch, and read with the public SDK", async () => {
   const { weir } = arena;
   await using broadcast = await startBroadcast(weir, { stream: { creatorId: CREATOR } });
   const { metrics } = new Livepeer({ apiKey: weir.apiKey, serverURL: `${weir.url}/api` });
@@ -33,7 +33,7 @@ test("viewers are counted while they watch, as the public SDK reads it", async (
   await expect.poll(viewership, { timeout: 30_000 }).toMatchObject([{ viewCount: 2 }]);
   const views = async () =>
     (await weir.client.views.query({ playbackId, timeStep: "hour", breakdownBy: ["playbackId"] }))[0];
-  // They may have begun a moment before they were counted.
+  // They may have started shortly before they were counted.
   await expect.poll(async () => (await views())?.playtimeMins ?? 0, { timeout: 30_000 }).toBeGreaterThan(0);
   expect(await views()).toMatchObject({ playbackId, viewCount: 2, timestamp: expect.any(Number) });
   const creator = (await metrics.getCreatorViewership({ streamId })).data;
@@ -44,7 +44,7 @@ test("viewers are counted while they watch, as the public SDK reads it", async (
   expect(usageMetric?.deliveryUsageMins).toBeGreaterThan(0);
 });
 
-test("a stream key that is rotated puts its publisher out, and the session goes on with the new one", async () => {
+test("rotating a stream key disconnects its publisher, and the session continues with the new key", async () => {
   const { weir } = arena;
   await using broadcast = await startBroadcast(weir);
   const before = broadcast.publisher;

@@ -15,7 +15,7 @@ async function openPage() {
   return page;
 }
 
-test("a watch page waits for the broadcast, plays it, says when it has ended, and reports how it went", async () => {
+test("a watch page waits for the broadcast, plays it, shows its end, and reports playback metrics", async () => {
   const stream = await arena.weir.client.streams.create({ name: "On stage", profiles: [] });
   const page = await openPage();
   await page.goto(`${arena.weir.url}/watch/${stream.playbackId}`);
@@ -38,7 +38,7 @@ test("a watch page waits for the broadcast, plays it, says when it has ended, an
     .toMatchObject({ browser: "Chrome", ttffMs: expect.any(Number), exitsBeforeStart: 0 });
 });
 
-test("an embedded player plays a gated stream with the token that the page around it sends", async () => {
+test("an embedded player plays a gated stream with a token from its parent page", async () => {
   await using broadcast = await startGatedBroadcast(arena.weir);
   const { playbackId } = broadcast.stream;
   const jwt = await (await TokenSigner.create(arena.weir)).sign(playbackId);

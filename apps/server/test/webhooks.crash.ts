@@ -9,7 +9,7 @@ import { startWebhookReceiver } from "./support/webhook-receiver.ts";
 const KILLS = 100;
 const LATEST_KILL_MS = 2000;
 const SECRET = "the secret of a crash test";
-/** Back-off of a few failures in a row, and the claim that a killed call leaves behind. */
+/** Back-off after a few failures, plus the claim left by a killed call. */
 const CATCH_UP_MS = 90_000;
 
 const arena = openArena({
@@ -18,12 +18,12 @@ const arena = openArena({
 
 const LONGEST_MS = 30 * 60_000;
 
-test(`kill -9 of the server at ${KILLS} random moments: a receiver with moods gets every event, in order`, {
+test(`kill -9 of the server at ${KILLS} random moments: an unreliable receiver gets every event, in order`, {
   timeout: LONGEST_MS,
 }, async () => {
   const { weir } = arena;
   await using receiver = await startWebhookReceiver();
-  /** Ids of calls that were answered with 200, each once. */
+  /** Ids of calls answered with 200, without duplicates. */
   const accepted = new Set<string>();
   let isMoody = true;
   receiver.answer = (response, { body }) => {
@@ -69,7 +69,7 @@ test(`kill -9 of the server at ${KILLS} random moments: a receiver with moods ge
   }
 });
 
-/** An event as webhooks tell of it. */
+/** An event in a webhook's payload. */
 function named(event: StreamEvent): { id: string; name: string }[] {
   if (event.type === "webhook_event") return [{ id: event.id, name: event.event }];
   if (event.type !== "stream_state") return [];

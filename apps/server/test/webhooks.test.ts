@@ -11,7 +11,7 @@ const SECRET = "the secret of a test";
 
 const arena = shareArena();
 
-test("a broadcast is told of as it goes, and its recording once it plays from where it points", async () => {
+test("webhooks report a broadcast's progress, and its recording once its URL plays", async () => {
   const { weir } = arena;
   await using receiver = await startWebhookReceiver();
   const played: unknown[] = [];
@@ -51,7 +51,7 @@ test("a broadcast is told of as it goes, and its recording once it plays from wh
   }
 });
 
-test("the public client makes, changes, tries and deletes webhooks", async () => {
+test("the public client creates, updates, tests and deletes webhooks", async () => {
   const { weir } = arena;
   await using receiver = await startWebhookReceiver();
   const { webhook: webhooks } = new Livepeer({ apiKey: weir.apiKey, serverURL: `${weir.url}/api` });
@@ -73,7 +73,7 @@ test("the public client makes, changes, tries and deletes webhooks", async () =>
   await expect(webhooks.get(id)).rejects.toMatchObject({ statusCode: 404 });
 });
 
-test("without the setting for closed networks a webhook to loopback is refused", async () => {
+test("a webhook to loopback is refused unless private addresses are allowed", async () => {
   await using weir = await WeirProcess.start();
   const webhook = { name: "inward", url: "http://127.0.0.1:8099/", events: ["stream.started" as const] };
   await expect(weir.client.webhooks.create(webhook)).rejects.toMatchObject({

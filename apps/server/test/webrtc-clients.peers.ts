@@ -12,10 +12,10 @@ import { WebrtcPage } from "./support/webrtc-page.ts";
 
 const arena = openArena();
 const PUBLISHER = fileURLToPath(new URL("./support/whip-publisher-child.ts", import.meta.url));
-/** Clients that are not installed with everything else. */
+/** Clients that are not development dependencies. */
 const PACKAGES = process.env.WEIR_TEST_PLAYERS ?? join(tmpdir(), "weir-players");
 
-/** The parts of werift that a viewer needs. */
+/** The part of werift's API that a viewer needs. */
 interface Werift {
   readonly RTCPeerConnection: new (options: object) => WeriftConnection;
   readonly useH264: () => object;
@@ -37,7 +37,7 @@ interface WeriftTrack {
   readonly onReceiveRtp: { subscribe(take: (packet: { readonly payload: Buffer }) => void): void };
 }
 
-test("FFmpeg's own WHIP muxer publishes, and a browser watches it", async () => {
+test("FFmpeg's WHIP muxer publishes, and a browser watches it", async () => {
   const stream = await arena.weir.client.streams.create({ name: "ffmpeg", profiles: [] });
   const child = spawn(process.execPath, [PUBLISHER, arena.weir.webrtcUrl(stream.streamKey ?? ""), "20"], {
     stdio: ["ignore", "inherit", "inherit"],
@@ -99,6 +99,6 @@ test("the public broadcaster publishes, and the public player plays it by WebRTC
   const player = await players.open({ info: await weir.client.playback.get(stream.playbackId) });
   onTestFinished(() => player.close());
   await expect.poll(() => player.locator("#root").innerText(), { timeout: 30_000 }).toContain("playing");
-  // HLS would be a media source, or an address.
+  // With HLS the video element would have a media source or a URL.
   await expect.poll(() => player.evaluate("document.querySelector('video').srcObject !== null")).toBe(true);
 });

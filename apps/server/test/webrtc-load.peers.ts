@@ -34,7 +34,7 @@ interface ViewersReport {
   readonly lost: number;
 }
 
-/** Viewers of node-datachannel in a process of their own, and what they told last. */
+/** node-datachannel viewers in a separate process, with their last report. */
 function startViewers(url: string, count: number): { readonly child: ChildProcess; report: ViewersReport | null } {
   const child = spawn(process.execPath, [VIEWERS, url, String(count)], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -45,7 +45,7 @@ function startViewers(url: string, count: number): { readonly child: ChildProces
   return started;
 }
 
-test("the very first viewer of a server has a picture within a second, and the first of a stream with B-frames", async () => {
+test("the first viewer of a server has a picture within a second, and so has the first of a stream with B-frames", async () => {
   for (const bFrames of [0, 2]) {
     await using broadcast = await startBroadcast(arena.weir, { bFrames, stream: { profiles: [] } });
     await broadcast.untilSegments(2);
@@ -123,7 +123,7 @@ test("a browser's camera of 720p reaches 2 Mbit/s within 5 s", async () => {
   expect(targetBps).toBeGreaterThanOrEqual(2_000_000);
 });
 
-test("through a network that loses a twentieth, reorders, and replays handshakes, the picture never freezes for a second", async () => {
+test("with 5 % packet loss, reordering and replayed handshakes the picture never freezes for a second", async () => {
   await using broadcast = await startBroadcast(arena.weir, {
     bitrateBps: 1_500_000,
     seconds: 60,
@@ -141,11 +141,11 @@ test("through a network that loses a twentieth, reorders, and replays handshakes
   console.log("5 % loss:", figures);
   expect(Math.min(figures.nacks, relay.replays)).toBeGreaterThan(10);
   expect(figures.longestFreezeMs).toBeLessThanOrEqual(1000);
-  // A neighbour notices nothing of it.
+  // Other viewers are not affected.
   expect((await viewer.figures()).lost).toBe(0);
 });
 
-test("a viewer whose line carries a third of the source gets a rung of the ladder, slows nobody, and has the source again when it can", async () => {
+test("a viewer with a third of the source's bandwidth gets a rung of the ladder, slows no other viewer, and gets the source again when possible", async () => {
   const profiles = [{ name: "240p", width: 426, height: 240, bitrate: 300_000, fps: 0 }];
   await using broadcast = await startBroadcast(arena.weir, {
     ...{ width: 640, height: 360, bitrateBps: 1_500_000, seconds: 120, audio: true },
@@ -174,7 +174,7 @@ test("a viewer whose line carries a third of the source gets a rung of the ladde
   expect(await bystander.figures()).toMatchObject({ width: 640, lost: 0 });
 });
 
-test("the WebRTC process killed with ten viewers: a browser watches again within 5 s, and HLS never notices", async () => {
+test("killing the WebRTC process with ten viewers: a browser watches again within 5 s, and HLS is not affected", async () => {
   await using broadcast = await startBroadcast(arena.weir, { seconds: 90, stream: { profiles: [] } });
   await broadcast.untilState("live");
   const url = arena.weir.webrtcUrl(broadcast.stream.playbackId);

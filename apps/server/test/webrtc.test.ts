@@ -7,7 +7,7 @@ import { WebrtcPage } from "./support/webrtc-page.ts";
 
 const arena = shareArena();
 
-/** The live playlist of the source has parts. */
+/** Waits until the live playlist of the source has parts. */
 async function expectLowLatency(hlsUrl: string): Promise<void> {
   const source = async () => {
     const [address] = /^s\/.*\/source\/index\.m3u8/m.exec(await textOf(hlsUrl)) ?? [];
@@ -16,7 +16,7 @@ async function expectLowLatency(hlsUrl: string): Promise<void> {
   await expect.poll(source).toContain("#EXT-X-PART:");
 }
 
-/** The newest session of the stream left HLS and an MP4, with picture and sound. */
+/** Checks that the stream's newest session has HLS and an MP4 with audio and video. */
 async function expectRecorded(streamId: string): Promise<void> {
   const newest = async () => (await arena.weir.client.sessions.ofStream(streamId)).items[0];
   await expect.poll(async () => (await newest())?.recordingStatus, { timeout: 20_000 }).toBe("ready");
@@ -34,7 +34,7 @@ async function expectRecorded(streamId: string): Promise<void> {
 
 const textOf = (url: string): Promise<string> => fetch(url).then((answer) => answer.text());
 
-test("a browser watches an RTMP stream with B-frames and AAC by WHEP, beside LL-HLS and the recording", async () => {
+test("a browser watches an RTMP stream with B-frames and AAC by WHEP, in addition to LL-HLS and the recording", async () => {
   await using broadcast = await startBroadcast(arena.weir, { bFrames: 2, stream: { profiles: [], record: true } });
   await broadcast.untilState("live");
   await using viewer = await WebrtcPage.open(arena.browser, arena.weir.url);
@@ -50,7 +50,7 @@ test("a browser watches an RTMP stream with B-frames and AAC by WHEP, beside LL-
   await expectRecorded(broadcast.stream.id);
 });
 
-test("a browser's camera, published by WHIP, is watched by WHEP and LL-HLS at once, and recorded", async () => {
+test("a browser's camera, published by WHIP, is watched by WHEP and LL-HLS, and recorded", async () => {
   const { client } = arena.weir;
   const stream = await client.streams.create({ name: "whip", record: true, profiles: [] });
   await using publisher = await WebrtcPage.open(arena.browser, arena.weir.url);
@@ -69,7 +69,7 @@ test("a browser's camera, published by WHIP, is watched by WHEP and LL-HLS at on
   await expectRecorded(stream.id);
 });
 
-test("somebody broadcasts from the dashboard, and somebody else watches in real time, or by HLS where that does not work", async () => {
+test("a user broadcasts from the dashboard, and another watches in real time, or by HLS as a fallback", async () => {
   const { weir, browser } = arena;
   const stream = await weir.client.streams.create({ name: "studio", profiles: [] });
   const studio = await browser.context.newPage();

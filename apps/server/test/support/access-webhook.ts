@@ -2,18 +2,18 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-/** One question of Weir's. */
+/** A request from Weir. */
 export interface AccessCall {
   readonly headers: IncomingHttpHeaders;
   readonly body: { readonly accessKey: string; readonly context: unknown; readonly timestamp: number };
 }
 
-/** A customer's own server, which says who may watch. */
+/** A customer's server that decides who may watch. */
 export class AccessWebhook {
   readonly calls: AccessCall[] = [];
-  /** Access keys that may watch. */
+  /** Access keys that are admitted. */
   readonly allowed = new Set<string>();
-  /** The answer to everybody else. */
+  /** The response to all others. */
   refusal = 403;
   readonly #server: Server;
 

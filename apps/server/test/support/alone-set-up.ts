@@ -7,19 +7,19 @@ import { WeirProcess } from "./weir-process.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A data folder as the first start leaves it. Servers of tests begin with a copy, which spares each of them the making of a database. */
+    /** A data folder after a first start. Test servers start with a copy, which saves creating a database. */
     readonly dataTemplate: string;
-    /** Where the run's Chromium listens. */
+    /** Endpoint of the run's Chromium. */
     readonly chromium: string;
   }
 }
 
-/** The set-up of tests that start their own servers. Returns its removal. */
+/** Set-up for tests that start their own servers. Returns the tear-down. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = makeTestFolder("template");
   const weir = await WeirProcess.start({ dataFolder: folder });
   await weir[Symbol.asyncDispose]();
-  // Sockets of the server that is gone.
+  // Sockets of the stopped server.
   await rm(join(folder, "run"), { recursive: true });
   project.provide("dataTemplate", folder);
   const chromium = await startChromium();

@@ -4,18 +4,18 @@ import { sharedServer } from "./shared-server.ts";
 import { WeirProcess, type WeirProcessOptions } from "./weir-process.ts";
 import type { WeirServer } from "./weir-server.ts";
 
-/** A server for all tests of a file, and a window of the run's browser. */
+/** A server for the tests of a file, and a browser context of the run's Chromium. */
 export interface Arena<Server extends WeirServer> {
   readonly weir: Server;
   readonly browser: TestBrowser;
 }
 
-/** The server of the run, which other files use at the same time. */
+/** The run's shared server, which other files use at the same time. */
 export function shareArena(): Arena<WeirServer> {
   return arenaOf(async () => sharedServer());
 }
 
-/** A server of the file's own, to stop, kill, measure or set otherwise. */
+/** The file's own server, to be stopped, killed, measured or configured. */
 export function openArena(options: WeirProcessOptions = {}): Arena<WeirProcess> {
   return arenaOf(async (closing) => closing.use(await WeirProcess.start(options)));
 }

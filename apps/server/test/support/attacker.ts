@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 
-/** Addresses of loopback stand for the machines of strangers: 127.9.x.y is nobody that the tests know. */
+/** Loopback addresses stand for other machines: 127.9.x.y are attackers. */
 export function strangerAddress(n = 0): string {
   return `127.9.${1 + (n >> 8)}.${1 + (n & 255)}`;
 }
@@ -12,7 +12,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** One request from a stranger's address. The path goes out as it is written. */
+/** One request from an attacker's address, with the path unchanged. */
 export function ask(
   port: number,
   path: string,
@@ -31,7 +31,7 @@ export function ask(
   });
 }
 
-/** Open connections from one address; those that the server refuses or resets are simply gone. */
+/** Opens connections from one address; refused or reset ones are ignored. */
 export async function openSockets(port: number, count: number, from = strangerAddress()): Promise<Socket[]> {
   const sockets: Socket[] = [];
   const step = 200;
@@ -52,7 +52,7 @@ export async function openSocket(port: number, from = strangerAddress()): Promis
   return isOpen ? socket : null;
 }
 
-/** Send without waiting for answers, which are read and forgotten. Resolves when everything is written or the server closed. */
+/** Sends without waiting for responses, which are discarded. Resolves when everything is written or the server has closed the connection. */
 export function pipeline(socket: Socket, requests: readonly string[]): Promise<void> {
   socket.resume();
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { AVMEDIA_TYPE_VIDEO, AVSEEK_FLAG_BACKWARD } from "node-av/constants";
 import { Codec, CodecContext, FormatContext, Frame, Packet, type Stream } from "node-av/lib";
 import { expect } from "vitest";
 
-/** An address as FFmpeg's libraries read it. */
+/** A URL opened with FFmpeg's libraries. */
 export class AvFile implements AsyncDisposable {
   readonly #format = new FormatContext();
   #video: Stream | null = null;
@@ -16,7 +16,7 @@ export class AvFile implements AsyncDisposable {
     return file;
   }
 
-  /** How many pictures of which width are decoded from here on. */
+  /** Number of decoded pictures by width, from the current position on. */
   async decode(): Promise<Record<number, number>> {
     const { codecpar } = this.#picture;
     const codec = Codec.findDecoder(codecpar.codecId);
@@ -38,7 +38,7 @@ export class AvFile implements AsyncDisposable {
     }
   }
 
-  /** Seconds at which the next picture stands after a seek, the first one since it was opened. */
+  /** Time of the first picture after a seek, in seconds. */
   async seek(seconds: number): Promise<number> {
     const { index, timeBase } = this.#picture;
     const at = BigInt(Math.round((seconds * timeBase.den) / timeBase.num));
@@ -57,7 +57,7 @@ export class AvFile implements AsyncDisposable {
     return this.#video ?? expect.fail("there is no picture");
   }
 
-  /** Null at the end. */
+  /** Null at the end of the file. */
   async #next(): Promise<Packet | null> {
     const packet = new Packet();
     packet.alloc();

@@ -5,11 +5,11 @@ import type { WeirServer } from "./weir-server.ts";
 
 export type BroadcastOptions = Omit<PublisherOptions, "url"> & { readonly stream?: Omit<NewStream, "name"> };
 
-/** A stream, and a real publisher that sends to it. */
+/** A stream with a real publisher. */
 export class Broadcast {
-  /** Where it is managed. */
+  /** The server for API calls. */
   readonly weir: WeirServer;
-  /** Where it is published to and watched. */
+  /** The server for publishing and playback. */
   readonly media: WeirServer;
   readonly stream: Stream;
   readonly #options: BroadcastOptions;
@@ -33,7 +33,7 @@ export class Broadcast {
     return publisher;
   }
 
-  /** One more publisher of the same stream, like the first unless told; rejects with the reason when it is refused. */
+  /** Starts another publisher of the same stream, by default like the first. Rejects with the reason of a refusal. */
   async publish(changes: Partial<BroadcastOptions> = {}): Promise<Publisher> {
     const { stream: _stream, ...options } = { ...this.#options, ...changes };
     const publisher = await startPublisher({ ...options, url: this.media.publishUrl(this.stream.streamKey ?? "") });
@@ -45,13 +45,13 @@ export class Broadcast {
     return this.weir.client.streams.get(this.stream.id);
   }
 
-  /** Resolves when the stream is in that state. */
+  /** Resolves when the stream is in this state. */
   async untilState(state: Stream["status"]["state"], withinMs = 30_000): Promise<Stream> {
     await expect.poll(async () => (await this.now()).status.state, { timeout: withinMs, interval: 50 }).toBe(state);
     return this.now();
   }
 
-  /** Resolves with how many segments of the source are counted, when there are so many. */
+  /** Resolves with the number of counted source segments once it reaches this minimum. */
   async untilSegments(count: number, withinMs = 30_000): Promise<number> {
     let segments = 0;
     const counted = async () => {
@@ -67,7 +67,7 @@ export class Broadcast {
     return (await this.weir.client.sessions.ofStream(this.stream.id)).items;
   }
 
-  /** Resolves with the newest session when its recording is ready. */
+  /** Resolves with the newest session once its recording is ready. */
   async recorded(withinMs = 40_000): Promise<Session & { readonly recordingUrl: string; readonly mp4Url: string }> {
     const newest = async () => (await this.sessions())[0];
     await expect.poll(async () => (await newest())?.recordingStatus, { timeout: withinMs }).toBe("ready");
@@ -78,13 +78,13 @@ export class Broadcast {
     return { ...session, recordingUrl, mp4Url };
   }
 
-  /** Ends every publisher, as a lost connection does. */
+  /** Ends all publishers like a lost connection. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#publishers.map((publisher) => publisher.kill()));
   }
 }
 
-/** A stream that is live, with a publisher of 640x360 and without a ladder unless told otherwise; with `profiles: null` it gets the ladder that streams get. */
+/** A live stream, by default with a publisher of 640x360 and without a ladder; `profiles: null` gives it the default ladder. */
 export async function startBroadcast(
   weir: WeirServer,
   options: BroadcastOptions = {},

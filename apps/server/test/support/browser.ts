@@ -23,12 +23,12 @@ export interface PlayerState {
   readonly width: number;
   readonly stalls: number;
   readonly longestStallMs: number;
-  /** Every error of hls.js, also those that it helped itself out of. */
+  /** All errors of hls.js, including recovered ones. */
   readonly errors: readonly string[];
   readonly fatal: string | null;
 }
 
-/** One video in a page of its own. */
+/** One video in its own page. */
 export class TestPlayer {
   readonly #page: Page;
 
@@ -40,7 +40,7 @@ export class TestPlayer {
     return this.#page.evaluate("player.state()");
   }
 
-  /** Resolves with the state as soon as `holds`; fails, showing the last state, when it does not in time, or when playing failed. */
+  /** Resolves with the state once `holds`. Rejects with the last state after a timeout or a playback failure. */
   async until(what: string, holds: (state: PlayerState) => boolean, withinMs = 30_000): Promise<PlayerState> {
     let state = await this.state();
     const check = async (): Promise<boolean> => {
@@ -52,18 +52,18 @@ export class TestPlayer {
     throw new Error(`the player did not come to: ${what}; it is at ${JSON.stringify(state)}`);
   }
 
-  /** Resolves when so many pictures more than now were shown. */
+  /** Resolves after this many further frames were shown. */
   async untilMoving(frames = 30): Promise<PlayerState> {
     const before = await this.state();
     return this.until(`${frames} more pictures`, (state) => state.isPlaying && state.frames >= before.frames + frames);
   }
 
-  /** Resolves when so many pictures were shown since the beginning, also where the last one was among them. */
+  /** Resolves once this many frames have been shown since the beginning, also when the last frame was among them. */
   async untilShown(frames: number): Promise<PlayerState> {
-    return this.until(`${frames} pictures`, (state) => state.frames >= frames);
+    return this.until(`${frames} frames`, (state) => state.frames >= frames);
   }
 
-  /** Plays what is not live to its end, twice as fast as it was. */
+  /** Plays a recording to its end at double speed. */
   async untilEnd(): Promise<PlayerState> {
     await this.until("a beginning", ({ isPlaying, hasEnded }) => isPlaying || hasEnded);
     await this.setSpeed(2);
@@ -79,13 +79,13 @@ export class TestPlayer {
     await this.#page.evaluate(`player.seek(${seconds})`);
   }
 
-  /** Makes hls.js go on with the rendition of that width, and resolves when it is shown. */
+  /** Switches hls.js to the rendition of this width, and resolves when it is shown. */
   async switchTo(width: number): Promise<PlayerState> {
     await this.#page.evaluate(`player.switchTo(${width})`);
     return this.until(`a picture ${width} wide`, (state) => state.width === width && state.isPlaying);
   }
 
-  /** The same for media that may be over by now: plays them from the beginning. */
+  /** The same for media that may have ended: plays from the beginning. */
   async replayWith(width: number): Promise<PlayerState> {
     await this.#page.evaluate(`player.replayWith(${width})`);
     return this.until(`a picture ${width} wide`, (state) => state.width === width);
@@ -96,7 +96,7 @@ export class TestPlayer {
   }
 }
 
-/** Pages of their own in the run's Chromium, which has H.264 and AAC. */
+/** Separate pages in the run's Chromium, which supports H.264 and AAC. */
 export class TestBrowser {
   readonly context: BrowserContext;
 
@@ -107,16 +107,16 @@ export class TestBrowser {
   static async open(): Promise<TestBrowser> {
     const browser = await chromium.connect(inject("chromium"));
     const viewport = { width: 1280, height: 900 };
-    // Of its own accord it takes the machine's, which may be none that a browser knows.
+    // The machine's locale may be one that browsers do not support.
     return new TestBrowser(await browser.newContext({ viewport, locale: "en-US" }));
   }
 
-  /** Plays an HLS address with hls.js, in a page of a foreign origin; with `headers` on every request. */
+  /** Plays an HLS URL with hls.js in a page of another origin, with `headers` on every request. */
   playHls(url: string, headers: Readonly<Record<string, string>> = {}): Promise<TestPlayer> {
     return this.#play("playHls", url, headers);
   }
 
-  /** Plays a file with the browser's own means. */
+  /** Plays a file with the browser's native player. */
   playFile(url: string): Promise<TestPlayer> {
     return this.#play("playFile", url);
   }
@@ -130,7 +130,7 @@ export class TestBrowser {
     return new TestPlayer(page);
   }
 
-  /** Closes its pages; the Chromium runs on. */
+  /** Closes its pages, but not the Chromium. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.context.browser()?.close();
   }

@@ -7,7 +7,7 @@ import type { WeirServer } from "./weir-server.ts";
 
 declare module "vitest" {
   interface TaskMeta {
-    /** Figures that a table of all tests shows beside the outcome. */
+    /** Figures for the table of all tests. */
     measured?: string[];
   }
 }
@@ -15,17 +15,17 @@ declare module "vitest" {
 const API_EVERY_MS = 50;
 const ANSWER_WITHIN_MS = 30_000;
 
-/** The delays of a user of the server while somebody else attacked it. */
+/** The delays of a normal user during an attack. */
 export interface Experience {
   readonly apiCalls: number;
   readonly apiFailures: number;
   readonly apiMedianMs: number;
   readonly apiWorstMs: number;
-  /** Longest time in which the viewer's playlist did not grow. */
+  /** Longest time without growth of the viewer's playlist. */
   readonly longestStallMs: number;
 }
 
-/** Someone who broadcasts, records, watches and uses the API, from an address of their own, while `attack` goes on. */
+/** Broadcasts, records, watches and uses the API from separate addresses during `attack`. */
 export async function experienceOf(
   weir: WeirServer,
   attack: (broadcast: Broadcast) => Promise<void>,
@@ -74,7 +74,7 @@ export async function experienceOf(
   };
 }
 
-/** Note figures for the table of outcomes. */
+/** Adds figures to the table of outcomes. */
 export function measured({ task }: Pick<TestContext, "task">, ...figures: readonly string[]): void {
   task.meta.measured = [...(task.meta.measured ?? []), ...figures];
 }
@@ -84,7 +84,7 @@ export function told({ apiMedianMs, apiWorstMs, apiFailures, longestStallMs }: E
   return `API ${ms(apiMedianMs)} median, ${ms(apiWorstMs)} worst, ${apiFailures} failed; viewer at most ${ms(longestStallMs)} without news`;
 }
 
-/** A connection each time, as a player has after a fault. */
+/** A new connection each time, like a player after an error. */
 function read(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const request = get(url, { agent: false, timeout: ANSWER_WITHIN_MS }, async (response) => {
@@ -97,7 +97,7 @@ function read(url: string): Promise<string> {
   });
 }
 
-/** Recordings outlive the attack: the session of the broadcast ends, and is whole. */
+/** Checks that the recording survived the attack: the session ends and is complete. */
 export async function expectWholeRecording(broadcast: Broadcast): Promise<void> {
   await broadcast.publisher.stop();
   const { sourceSegmentsDuration, mp4Url } = await broadcast.recorded(60_000);

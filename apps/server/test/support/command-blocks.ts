@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const FENCE = /^( *)```(\S+)(?: (.*))?\n([\s\S]*?)^ *```/gm;
 
-/** What a reader sets before copying an example. docs/5-api explains them. */
+/** Variables that a reader sets before copying an example; docs/5-api explains them. */
 export const EXAMPLE_VARIABLES = ["API_KEY", "STREAM_ID", "STREAM_KEY"] as const;
 
 /** A fenced block of shell commands in a document. */
@@ -16,7 +16,7 @@ export interface CommandBlock {
   readonly notRun: string | null;
 }
 
-/** Every block of commands in the documents, in order. */
+/** All command blocks in the documents, in order. */
 export function commandBlocks(): CommandBlock[] {
   return globSync(["*.md", "docs/**/*.md", "deploy/**/*.md"], { cwd: ROOT }).sort().flatMap(blocksOf);
 }

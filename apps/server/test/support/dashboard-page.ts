@@ -10,9 +10,9 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** What axe finds on the page, with the elements; empty for a page that everybody can use. */
+/** The accessibility violations that axe finds, with their elements. */
 export async function violationsOf(page: Page): Promise<string[]> {
-  // Past the page's Content-Security-Policy, which lets no script tag in.
+  // evaluate() bypasses the page's Content-Security-Policy, which forbids script tags.
   await page.evaluate(AXE);
   const violations = await page.evaluate<Violation[]>(
     "axe.run({ preload: false }).then(({ violations }) => violations)",
@@ -20,14 +20,14 @@ export async function violationsOf(page: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
 }
 
-/** Signs in at the page that is open, with the server's API key. Resolves when the dashboard is shown. */
+/** Signs in on the open page with the server's API key. Resolves when the dashboard is shown. */
 export async function signIn(page: Page, weir: WeirServer): Promise<void> {
   await page.getByLabel("API key").fill(weir.apiKey);
   await page.getByRole("button", { name: "Sign in" }).click();
   await navigation(page).waitFor();
 }
 
-/** Every page of the dashboard has it; the sign-in page has not. */
+/** An element of every page except the sign-in page. */
 export function navigation(page: Page) {
   return page.getByRole("link", { name: "Settings", exact: true });
 }

@@ -12,7 +12,7 @@ declare module "vitest" {
   }
 }
 
-/** The set-up of tests that share a server. Returns its removal. */
+/** Set-up for tests that share a server. Returns the tear-down. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const tearDown = await setUpAlone(project);
   const dataFolder = makeTestFolder("shared");
@@ -20,7 +20,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const { httpPort, rtmpPort } = weir;
   project.provide("sharedServer", { dataFolder, httpPort, rtmpPort });
   return async () => {
-    // Nothing of it is read any more. Its database ends by itself, a moment later.
+    // Its data is no longer needed. Its database stops by itself shortly after.
     await weir.kill();
     await rm(dataFolder, { recursive: true, force: true, maxRetries: 50 });
     await rm(weir.logPath);

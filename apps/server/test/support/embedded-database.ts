@@ -9,7 +9,7 @@ export function postmasterPid({ dataFolder }: WeirProcess): number {
   return Number(readFileSync(join(dataFolder, "pg", cluster, "postmaster.pid"), "utf8").split("\n", 1)[0]);
 }
 
-/** The processes of its PostgreSQL that serve a connection each. Linux only. */
+/** The backend processes of its PostgreSQL, one per connection. Linux only. */
 export function backendPids(weir: WeirProcess): number[] {
   const postmaster = postmasterPid(weir);
   return readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8")

@@ -1,25 +1,25 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** A target that does not do what targets do. The first two take the stream first, as the server behind them. */
+/** A misbehaving target. The first two accept the stream first, through the server behind them. */
 export type Fault = "never reads" | "reads at half speed" | "answers garbage" | "redirects";
 
-/** A connection has taken the stream when it has sent so much: commands are shorter. */
+/** A connection that has received this much has accepted the stream: commands are shorter. */
 const COMMAND_BYTES = 8_000;
 const TURN_MS = 50;
-/** RTMP's handshake: a version and two times 1536 bytes. */
+/** The RTMP handshake: a version and twice 1536 bytes. */
 const HANDSHAKE = Buffer.concat([Buffer.of(3), Buffer.alloc(2 * 1536)]);
 
 export interface FaultyTargetOptions {
   readonly fault: Fault;
-  /** An RTMP server that takes the stream. */
+  /** An RTMP server that accepts the stream. */
   readonly behind: number;
-  /** Half of the stream. */
+  /** Bytes per second: half of the stream. */
   readonly bytesPerSecond: number;
-  /** The bytes of an answer that redirects, behind the handshake. */
+  /** A redirecting response, sent after the handshake. */
   readonly redirect: Uint8Array;
 }
 
-/** Listens like an RTMP server, and behaves badly to everybody. */
+/** Listens like an RTMP server and misbehaves on every connection. */
 export class FaultyTarget implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

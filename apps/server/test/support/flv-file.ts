@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PublisherOptions, startPublisher } from "./publisher.ts";
 
-/** One RTMP message's worth of a real encoder's output. */
+/** One RTMP message from a real encoder's output. */
 export interface FlvTag {
   readonly typeId: number;
   readonly timeMs: number;
@@ -14,12 +14,12 @@ const HEADER_BYTES = 13;
 const TAG_HEADER_BYTES = 11;
 const PREVIOUS_SIZE_BYTES = 4;
 
-/** The bytes that a real encoder sends in so many seconds. */
+/** The output of a real encoder for this many seconds. */
 export async function encodeFlv(options: Omit<PublisherOptions, "url">): Promise<FlvTag[]> {
   return readTags(await makeClip(options));
 }
 
-/** The same as a file. */
+/** The same output as a file. */
 export async function makeClip(options: Omit<PublisherOptions, "url">): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), "weir-flv-"));
   try {

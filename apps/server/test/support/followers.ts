@@ -2,10 +2,10 @@ import type { StreamEvent } from "@weir/contract";
 import { expect } from "vitest";
 import type { WeirServer } from "./weir-server.ts";
 
-/** Somebody who follows the event feed of a stream from its beginning, whatever becomes of the server. */
+/** A client that follows a stream's event feed from the beginning, across server restarts. */
 export class Follower {
   readonly ids: string[] = [];
-  /** Connections that were begun. */
+  /** Number of connections started. */
   connections = 0;
   gaps = 0;
   readonly #abort = new AbortController();
@@ -25,7 +25,7 @@ export class Follower {
       });
       for await (const event of events) this.ids.push(event.id);
     })();
-    // Rejects at the latest when it is aborted.
+    // Rejects when aborted, or earlier.
     this.#reading.catch(() => {});
   }
 
@@ -35,7 +35,7 @@ export class Follower {
   }
 }
 
-/** The whole log of a stream that is idle, read at once. */
+/** The complete event log of an idle stream. */
 export async function readLog(
   weir: WeirServer,
   { id, createdAt }: { readonly id: string; readonly createdAt: number },
@@ -45,7 +45,7 @@ export async function readLog(
   return log;
 }
 
-/** Resolves with the log when each has its ids, in its order and once. The last events may come when the stream is idle already. */
+/** Resolves with the log when each follower has all its ids once and in order. The last events may arrive after the stream is idle. */
 export async function expectWholeLog(
   weir: WeirServer,
   stream: { readonly id: string; readonly createdAt: number },

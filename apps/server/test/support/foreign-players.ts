@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import type { PlayerState, TestBrowser } from "./browser.ts";
 
 const PAGES = ["player-page.js", "foreign-page.js"].map((name) => fileURLToPath(new URL(`./${name}`, import.meta.url)));
-/** Too large to be installed with everything else: 100 MB. */
+/** 100 MB, too large for a development dependency. */
 const PACKAGES = process.env.WEIR_TEST_PLAYERS ?? join(tmpdir(), "weir-players");
 const SCRIPTS = {
   hls: () => fileURLToPath(import.meta.resolve("hls.js/dist/hls.min.js")),
@@ -27,12 +27,12 @@ function installed(name: string, version: string, file: string): string {
 
 export interface ForeignState extends PlayerState {
   readonly firstFrameMs: number | null;
-  /** How far the picture is behind the clock; null where the player does not tell. */
+  /** Latency of the picture; null if the player does not report it. */
   readonly delayMs: number | null;
   readonly seekable: readonly [number, number] | null;
 }
 
-/** A player of another vendor in a page of its own. */
+/** Another vendor's player in its own page. */
 export class ForeignPlayer {
   readonly #page: Page;
 
@@ -82,13 +82,13 @@ function find(name: keyof typeof PROGRAMS): string {
   throw new Error(`there is no ${program}: apt-get install --no-install-recommends ${packages}`);
 }
 
-// A test that fails leaves no player behind.
+// A failing test must leave no player running.
 const running = new Set<ChildProcess>();
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** A player that is a program of the distribution. Its position is what it says itself. */
+/** A player installed as a program. It reports its own position. */
 export class NativePlayer {
   readonly #child: ChildProcess;
   readonly #startedAt = performance.now();
@@ -144,7 +144,7 @@ export class NativePlayer {
     return this.#position;
   }
 
-  /** The last of what it said. */
+  /** The end of its output. */
   get log(): string {
     return this.#log;
   }

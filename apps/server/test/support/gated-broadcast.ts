@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { type Broadcast, type BroadcastOptions, startBroadcast } from "./broadcast.ts";
 import type { WeirServer } from "./weir-server.ts";
 
-/** A signing key, and the tokens that a customer's server makes with it. */
+/** A signing key, and tokens signed with it as by a customer's server. */
 export class TokenSigner {
   readonly key: CreatedSigningKey;
   readonly #weir: WeirServer;
@@ -23,13 +23,13 @@ export class TokenSigner {
     return signAccessJwt({ privateKey, publicKey, playbackId, expiration: "10m" });
   }
 
-  /** Tokens that it signed are worthless from now on. */
+  /** Invalidates all tokens signed with it. */
   disable(): Promise<void> {
     return this.#weir.client.signingKeys.patch(this.key.id, { disabled: true });
   }
 }
 
-/** A live stream that is watched with a token alone. */
+/** A live stream that requires a token. */
 export function startGatedBroadcast(
   weir: WeirServer,
   options: BroadcastOptions = {},
@@ -38,7 +38,7 @@ export function startGatedBroadcast(
   return startBroadcast(weir, { ...options, stream: { ...options.stream, playbackPolicy: { type: "jwt" } } }, media);
 }
 
-/** Address of the first rendition that a multivariant playlist leads to, as soon as there is one. */
+/** URL of the first rendition in a multivariant playlist, once there is one. */
 export async function childOf(multivariant: string): Promise<string> {
   let child: string | undefined;
   const look = async () => {

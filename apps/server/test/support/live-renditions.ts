@@ -2,10 +2,10 @@ import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from "mediabunny"
 import { expect } from "vitest";
 
 const TICKS_PER_SECOND = 90_000;
-/** Sources count in milliseconds: the last frame of a segment may be told one too long. */
+/** Sources count in milliseconds, so the last frame of a segment may appear one too long. */
 export const ROUNDING_SECONDS = 0.002;
 
-/** A whole segment, as a media playlist lists it. */
+/** A complete segment in a media playlist. */
 export interface ListedSegment {
   readonly msn: number;
   readonly seconds: number;
@@ -21,15 +21,15 @@ export interface ListedRendition {
   readonly url: string;
 }
 
-/** The content of a segment, as an independent reader finds it. */
+/** The content of a segment, read by an independent demuxer. */
 export interface ReadSegment {
-  /** Of the first frame, in 90 kHz ticks. */
+  /** Time of the first frame, in 90 kHz ticks. */
   readonly firstTicks: number;
   readonly beginsWithIdr: boolean;
   readonly frames: number;
 }
 
-/** Every rendition that a multivariant playlist has, the video ones in its order. */
+/** All renditions of a multivariant playlist, video in its order. */
 export async function listedRenditions(hlsUrl: string): Promise<ListedRendition[]> {
   const addresses = (await fetchText(hlsUrl)).matchAll(
     /^[^#\n]*?([^/\n]+)\/index\.m3u8$|URI="([^"]*?([^/"]+)\/index\.m3u8)"/gm,
@@ -40,14 +40,14 @@ export async function listedRenditions(hlsUrl: string): Promise<ListedRendition[
   }));
 }
 
-/** Address of the media playlist of one rendition. */
+/** URL of a rendition's media playlist. */
 export async function renditionUrl(hlsUrl: string, name: string): Promise<string> {
   const rendition = (await listedRenditions(hlsUrl)).find((listed) => listed.name === name);
   if (!rendition) throw new Error(`${hlsUrl} lists no rendition ${name}`);
   return rendition.url;
 }
 
-/** The whole segments that a media playlist lists now. */
+/** The complete segments currently listed in a media playlist. */
 export async function listedSegments(playlistUrl: string): Promise<ListedSegment[]> {
   const segments: ListedSegment[] = [];
   let initUrl = "";
@@ -69,7 +69,7 @@ export async function listedSegments(playlistUrl: string): Promise<ListedSegment
   return segments;
 }
 
-/** Resolves with the segments of a rendition that have media, when it lists so many. */
+/** Resolves with the segments of a rendition that have media, once it lists this many. */
 export async function untilListed(hlsUrl: string, rendition: string, count: number): Promise<ListedSegment[]> {
   const url = await renditionUrl(hlsUrl, rendition);
   let segments: ListedSegment[] = [];
@@ -81,7 +81,7 @@ export async function untilListed(hlsUrl: string, rendition: string, count: numb
   return segments;
 }
 
-/** Demuxes a video segment with a reader that is not ours. */
+/** Demuxes a video segment with an independent library. */
 export async function readSegment({ initUrl, url }: ListedSegment): Promise<ReadSegment> {
   const [init, media] = await Promise.all([initUrl, url].map(fetchBytes));
   const bytes = Buffer.concat([init ?? Buffer.alloc(0), media ?? Buffer.alloc(0)]);

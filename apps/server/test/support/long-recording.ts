@@ -6,12 +6,14 @@ import type { WeirProcess } from "./weir-process.ts";
 export interface LongRecording {
   readonly playlist: string;
   readonly mp4: string;
-  /** Path of a span, some seconds of media. */
+  /** Path of a span with a few seconds of media. */
   readonly span: string;
 }
 
-/** A recording of a few seconds whose rows say that its last segment came `segments` times: as long as wanted, made in no time. The server
- * starts again on it, so that nothing of it is kept yet: it measured the short one. */
+/**
+ * A recording of a few seconds whose rows repeat its last segment `segments` times, so it is arbitrarily long but quick to make. The server is
+ * restarted on it, so that nothing about the short recording is cached.
+ */
 export async function recordLong(weir: WeirProcess, segments: number): Promise<LongRecording> {
   await using broadcast = await startBroadcast(weir, { seconds: 4, stream: { record: true, profiles: [] } });
   await broadcast.publisher.ended;

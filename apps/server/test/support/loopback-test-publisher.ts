@@ -14,9 +14,9 @@ const FRAME_MS = 40;
 const SOUND_MS = (1_024 / 44_100) * 1_000;
 const GOP_FRAMES = 50;
 
-/** An encoder whose pictures and sound are made up: 25 pictures a second, a keyframe every 2 s, as the clock goes. */
+/** A synthetic encoder on the manual clock: 25 pictures per second, a keyframe every 2 s. */
 export class LoopbackPublisher {
-  /** While paused, it sends nothing. Packets that were due meanwhile are sent at once afterwards. */
+  /** While paused it sends nothing; overdue packets are sent immediately afterwards. */
   isFrozen = false;
   readonly #client: RtmpTestClient;
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class LoopbackPublisher {
     this.#startedAt = clock.monotonic();
   }
 
-  /** Rejects with the server's words when it refuses. */
+  /** Rejects with the server's reason for a refusal. */
   static async open(port: number, streamKey: string, clock: Clock): Promise<LoopbackPublisher> {
     const { client, status } = await RtmpTestClient.publish(port, streamKey);
     if (status.level !== "status") throw new Error(status.description);
@@ -54,7 +54,7 @@ export class LoopbackPublisher {
     }
   }
 
-  /** The connection is lost, without a word. */
+  /** Drops the connection without a stop. */
   drop(): void {
     this.#client.socket.destroy();
   }

@@ -14,8 +14,8 @@ const STEP_MS = 200;
 const LOOK_MS = 600;
 
 /**
- * The whole server in this process, on a clock that a test moves: RTMP bytes in over a socket, HLS and the API out over HTTP. Minutes of
- * a broadcast pass in seconds. Its streams have no ladder.
+ * The whole server in this process on a manual clock: RTMP bytes in over a socket, HLS and the API out over HTTP. Minutes of a broadcast pass
+ * in seconds. Its streams have no ladder.
  */
 export class Loopback implements AsyncDisposable {
   readonly clock: ManualClock;
@@ -55,7 +55,7 @@ export class Loopback implements AsyncDisposable {
     const clock = new ManualClock(Date.UTC(2030, 0, 1));
     const weir = await startWeir({ config, clock, log: silentLog });
     opened.defer(async () => {
-      // Some of it waits for time to pass.
+      // Parts of it wait for the manual clock.
       const ticking = setInterval(() => clock.advance(STEP_MS), 10);
       await weir.close().finally(() => clearInterval(ticking));
     });
@@ -73,14 +73,14 @@ export class Loopback implements AsyncDisposable {
     return `${this.url}/hls/${playbackId}/index.m3u8`;
   }
 
-  /** A publisher that sends as time passes. */
+  /** A publisher on the manual clock. */
   async publish({ streamKey = "" }: Stream): Promise<LoopbackPublisher> {
     const publisher = await LoopbackPublisher.open(this.#rtmpPort, streamKey, this.clock);
     this.#publishers.push(publisher);
     return publisher;
   }
 
-  /** Lets time pass in steps, each of which the server has answered a request behind. */
+  /** Advances the clock in steps; after each one the server has answered a request. */
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += STEP_MS) {
       this.clock.advance(STEP_MS);
@@ -89,7 +89,7 @@ export class Loopback implements AsyncDisposable {
     }
   }
 
-  /** Lets time pass until it holds, which is looked at now and again. Resolves with how many milliseconds that took. */
+  /** Advances the clock until the condition holds. Resolves with the milliseconds that took. */
   async until(what: string, holds: () => Promise<boolean>, withinMs: number): Promise<number> {
     for (let passed = 0; passed <= withinMs; passed += LOOK_MS) {
       if (await holds()) return passed;

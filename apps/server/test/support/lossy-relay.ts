@@ -2,26 +2,26 @@ import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 
 export interface LossyRelayOptions {
-  /** The port on loopback that it stands before. */
+  /** The target's port on loopback. */
   readonly target: number;
-  /** Of the packets that come from there, from 0 to 1. */
+  /** Share of packets from the target that are lost, 0 to 1. */
   readonly loss: number;
-  /** Packets that are held back until the next one has gone, from 0 to 1. */
+  /** Share of packets that are delayed behind the next one, 0 to 1. */
   readonly reordered: number;
-  /** Of the packets that go there, from 0 to 1: each brings one of the connection's first packets along once more, its handshake among them. */
+  /** Share of packets to the target, 0 to 1, that replay one of the connection's first packets, including its handshake. */
   readonly replayed?: number;
 }
 
-/** First packets that are kept to be sent again. */
+/** Number of first packets kept for replay. */
 const MAX_KEPT = 50;
 
-/** A line's buffer: packets that would wait for longer are dropped. */
+/** Buffer of the line: packets that would wait longer are dropped. */
 const MAX_QUEUE_MS = 200;
 
-/** A UDP relay on loopback that loses and reorders some of what comes from its target, and lets no more through than its line carries. */
+/** A UDP relay on loopback that drops and reorders packets from its target, with limited bandwidth. */
 export class LossyRelay implements AsyncDisposable {
   loss: number;
-  /** What the line carries of what comes from the target. */
+  /** Bandwidth limit for packets from the target. */
   bitsPerSecond = Number.POSITIVE_INFINITY;
   replays = 0;
   readonly #kept: Buffer[] = [];
@@ -88,7 +88,7 @@ export class LossyRelay implements AsyncDisposable {
     setTimeout(() => this.#front.send(message, client, "127.0.0.1"), waitMs + takesMs);
   }
 
-  /** The same in every run. */
+  /** Deterministic pseudo-random numbers. */
   #chance(): number {
     this.#random = (this.#random * 16_807) % 2_147_483_647;
     return this.#random / 2_147_483_647;

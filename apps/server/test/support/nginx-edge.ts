@@ -11,10 +11,10 @@ export const NGINX = process.env.WEIR_TEST_NGINX ?? "/usr/sbin/nginx";
 const SHIPPED = new URL("../../../../deploy/nginx/weir.conf", import.meta.url);
 const LOG_CHARACTERS_KEPT = 20_000;
 
-/** The distribution's nginx with the configuration that the repository ships, on loopback and in a folder of its own. */
+/** The distribution's nginx with the repository's configuration, on loopback and in its own folder. */
 export class NginxEdge {
   readonly url: string;
-  /** By TLS with HTTP/2; its certificate is `FIRST`'s, for localhost. */
+  /** TLS with HTTP/2, with the certificate `FIRST` for localhost. */
   readonly httpsUrl: string;
   readonly #child: ChildProcess;
   readonly #folder: string;
@@ -73,7 +73,7 @@ export class NginxEdge {
   }
 }
 
-/** The shipped file, with what an operator would change changed. */
+/** The shipped file with an operator's changes. */
 async function configuration({
   folder,
   port,
@@ -96,7 +96,7 @@ async function configuration({
 }
 
 function surroundings(folder: string): string {
-  // Root's workers would become a user that may not read the folder.
+  // As root, nginx workers would switch to a user without access to the folder.
   const user = process.getuid?.() === 0 ? "user root;" : "";
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${folder}/${name};`,

@@ -10,7 +10,7 @@ import { freePort } from "./weir-process.ts";
 
 const MODULE = process.env.WEIR_TEST_NGINX_RTMP ?? "/usr/lib/nginx/modules/ngx_rtmp_module.so";
 
-/** The distribution's nginx with its RTMP module: takes any broadcast and records it. It can be killed and started again. */
+/** The distribution's nginx with its RTMP module: accepts and records any broadcast. It can be killed and restarted. */
 export class NginxRtmp implements AsyncDisposable {
   readonly #folder: string;
   readonly #port: number;
@@ -37,7 +37,7 @@ export class NginxRtmp implements AsyncDisposable {
     return `rtmp://127.0.0.1:${this.#port}/live/${key}`;
   }
 
-  /** Where it records the broadcast with this key. */
+  /** Path of the recording with this key. */
   recordingOf(key: string): string {
     return join(this.#folder, `${key}.flv`);
   }
@@ -47,7 +47,7 @@ export class NginxRtmp implements AsyncDisposable {
     await vi.waitUntil(() => this.#answers(), { timeout: 10_000, interval: 50 });
   }
 
-  /** At once, without a word to anybody. */
+  /** Kills it without a clean shutdown. */
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = null;
@@ -70,7 +70,7 @@ export class NginxRtmp implements AsyncDisposable {
     });
   }
 
-  /** One process, so that nothing of it outlives a kill. */
+  /** A single process, so that a kill leaves nothing behind. */
   #configuration(): string {
     return `load_module ${MODULE}; daemon off; master_process off; pid ${this.#folder}/nginx.pid; error_log /dev/null;
 events { worker_connections 64; }

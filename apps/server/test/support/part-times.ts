@@ -1,11 +1,11 @@
-/** When parts come, by the clock on the wall. */
+/** Measures when parts are published, in wall-clock time. */
 export interface PartTimes {
-  /** Milliseconds from the end of each part's media, as its playlist dates it, to when the playlist lists it. In order. */
+  /** Delay of each part in milliseconds: from the end of its media, by program date-time, until the playlist lists it. In order. */
   readonly lateness: number[];
   stop(): Promise<void>;
 }
 
-/** Follow a media playlist by blocking requests, as a player does. */
+/** Follows a media playlist with blocking requests, like a player. */
 export function followParts(playlistUrl: string): PartTimes {
   const lateness: number[] = [];
   const known = new Set<string>();
@@ -17,7 +17,7 @@ export function followParts(playlistUrl: string): PartTimes {
       const { parts, msn, part } = read(await response.text());
       const now = Date.now();
       for (const { uri, endsAt } of parts) {
-        // Those of the first answer were there before.
+        // Parts in the first response were published earlier.
         if (!known.has(uri) && next !== "") lateness.push(now - endsAt);
         known.add(uri);
       }
@@ -42,7 +42,7 @@ interface ListedPart {
   readonly endsAt: number;
 }
 
-/** The parts that a playlist lists, and which one comes next. */
+/** The listed parts, and the next one. */
 function read(playlist: string): { parts: ListedPart[]; msn: number; part: number } {
   const parts: ListedPart[] = [];
   let msn = Number(/#EXT-X-MEDIA-SEQUENCE:(\d+)/.exec(playlist)?.[1] ?? 0);

@@ -12,7 +12,7 @@ export interface PreviousVersion {
   readonly root: string;
 }
 
-/** The newest tag before this commit, in a folder of its own with today's dependencies. Null where there is no tag, or no history at all. */
+/** The newest tag before this commit, in its own folder with the current dependencies. Null without a tag or history. */
 export async function checkOutPreviousVersion(): Promise<PreviousVersion | null> {
   const tag = newestTag();
   if (!tag) return null;
@@ -30,7 +30,7 @@ export async function checkOutPreviousVersion(): Promise<PreviousVersion | null>
 
 function newestTag(): string | null {
   try {
-    // A commit that is itself tagged is compared with the tag before it.
+    // A tagged commit is compared with the previous tag.
     const describe = ["describe", "--tags", "--abbrev=0", "HEAD^"];
     return execFileSync("git", describe, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
   } catch {

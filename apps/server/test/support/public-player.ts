@@ -11,24 +11,24 @@ const ENTRIES = {
   broadcast: fileURLToPath(new URL("./public-player/broadcast.js", import.meta.url)),
 };
 
-/** The properties that an application gives to the player. */
+/** The player's properties. */
 export interface PublicPlayerProps {
-  /** As `GET /api/playback/{id}` answers. */
+  /** The response of `GET /api/playback/{id}`. */
   readonly info: PlaybackInfo;
   readonly jwt?: string;
   readonly accessKey?: string;
-  /** Where the application sends what the player reports, and what it says of the player. */
+  /** The application's metrics URL, and its details about the viewer. */
   readonly reportsTo?: { readonly url: string; readonly from: object };
 }
 
-/** What an application gives to the broadcaster. */
+/** The broadcaster's properties. */
 export interface PublicBroadcastProps {
   readonly streamKey: string;
-  /** To which the stream key is added. */
+  /** Prefix to which the stream key is appended. */
   readonly baseUrl: string;
 }
 
-/** Pages with the player, or the broadcaster, of `@livepeer/react`, unmodified, on an origin of their own. */
+/** Pages with the unmodified player or broadcaster of `@livepeer/react`, on their own origin. */
 export class PublicPlayerSite {
   readonly #server: Server;
   readonly #browser: TestBrowser;
@@ -49,7 +49,7 @@ export class PublicPlayerSite {
     return site;
   }
 
-  /** A page whose text says what state the player is in. */
+  /** A page whose text shows the player's state. */
   async open(
     given: PublicPlayerProps | PublicBroadcastProps,
     prepare: (page: Page) => Promise<unknown> = async () => {},

@@ -6,7 +6,7 @@ import { RealTime } from "../../src/media/transcode/real-time.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import type { PublisherJob } from "./publisher.ts";
 
-// Long enough that pictures differ, short enough that encoding takes a moment.
+// Long enough to have different pictures, short enough to encode quickly.
 const CLIP_SECONDS = 4;
 const TONE_BITRATE = 96_000;
 
@@ -37,7 +37,7 @@ runMediaChild(async (job: PublisherJob, begun, signal) => {
   await output.close();
 });
 
-/** One track's clip, played over and over with times that go on. */
+/** One track's clip, repeated with continuous timestamps. */
 class Loop {
   readonly track: GeneratedTrack;
   readonly #clip: readonly Packet[];
@@ -46,11 +46,11 @@ class Loop {
   constructor(track: GeneratedTrack, frames: number) {
     this.track = track;
     const encoded = Array.from({ length: frames }, () => track.next()).flat();
-    // What comes before zero is the priming of the AAC encoder, and there is as much too many of it.
+    // Frames before zero are the AAC encoder's priming, and as many frames at the end are excess.
     this.#clip = [...encoded, ...track.finish()].filter(({ pts }) => pts >= 0n);
   }
 
-  /** When the next packet is due: its decoding time, from zero on. */
+  /** Decode time of the next packet, from zero. */
   get nextSeconds(): number {
     return this.#sent * this.track.frameSeconds;
   }

@@ -5,7 +5,7 @@ import { FormatContext, Packet } from "node-av/lib";
 import { expect, test } from "vitest";
 import { startPublisher } from "./publisher.ts";
 
-test("a clip that is played over and over has times that go on, B-frames and keyframes included", async () => {
+test("a repeated clip has continuous timestamps, including B-frames and keyframes", async () => {
   const folder = await mkdtemp(join(tmpdir(), "weir-publisher-"));
   try {
     const path = join(folder, "looped.flv");
@@ -20,7 +20,7 @@ test("a clip that is played over and over has times that go on, B-frames and key
     expect(await publisher.ended).toBe(null);
     const packets = await readPackets(path);
     expect(packets.map(({ dts }) => dts)).toEqual(Array.from({ length: 180 }, (_, i) => i));
-    // The muxer shifts decoding times to begin at zero, so pictures begin two frames later.
+    // The muxer shifts decode times to start at zero, so presentation starts two frames later.
     const shown = packets.map(({ pts }) => pts).sort((a, b) => a - b);
     expect(shown).toEqual(Array.from({ length: 180 }, (_, i) => i + 2));
     expect(packets.filter(({ isKeyframe }) => isKeyframe).map(({ pts }) => pts)).toEqual([2, 32, 62, 92, 122, 152]);

@@ -4,7 +4,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 export interface PublisherOptions {
   /** `rtmp://127.0.0.1:1935/live/{stream key}`, or the path of an FLV file. */
   readonly url: string;
-  /** Stops on its own, cleanly, after so long. */
+  /** Stops cleanly by itself after this time. */
   readonly seconds?: number;
   readonly codec?: "avc" | "hevc" | "av1";
   readonly width?: number;
@@ -14,11 +14,11 @@ export interface PublisherOptions {
   readonly gopSeconds?: number;
   readonly bFrames?: number;
   readonly bitrateBps?: number;
-  /** The sampling of the pictures; no transcoder takes the second. */
+  /** Pixel format; the transcoder does not support the second. */
   readonly pixels?: "yuv420p" | "yuv444p10le";
   readonly video?: boolean;
   readonly audio?: boolean;
-  /** False sends as fast as the server reads, as ffmpeg does without `-re`. */
+  /** False sends as fast as the server reads, like ffmpeg without `-re`. */
   readonly inRealTime?: boolean;
 }
 
@@ -39,22 +39,22 @@ const DEFAULTS: Omit<PublisherJob, "url"> = {
   inRealTime: true,
 };
 
-/** A real broadcaster: FFmpeg's own encoder, muxer and RTMP client in a process of its own. */
+/** A real broadcaster: FFmpeg's encoder, muxer and RTMP client in a separate process. */
 export interface Publisher {
   readonly pid: number;
-  /** Resolves when the process is gone: null after a clean stop, else why. */
+  /** Resolves when the process has exited: with null after a clean stop, else the reason. */
   readonly ended: Promise<string | null>;
-  /** Stops as a person does, with FCUnpublish and deleteStream. */
+  /** Stops like a user, with FCUnpublish and deleteStream. */
   stop(): Promise<void>;
-  /** The connection drops: the process is killed. */
+  /** Drops the connection by killing the process. */
   kill(): Promise<void>;
-  /** Sends nothing and reads nothing, with the connection open. */
+  /** Stops sending and reading with the connection open. */
   freeze(): void;
-  /** Goes on, and sends at once what it is late with. */
+  /** Continues, and immediately sends overdue packets. */
   thaw(): void;
 }
 
-/** Encodes a short clip, connects, and sends the clip over and over in real time. Resolves when the server has accepted; rejects with FFmpeg's reason when it refuses. */
+/** Encodes a short clip, connects, and repeats the clip in real time. Resolves when the server has accepted; rejects with FFmpeg's error for a refusal. */
 export async function startPublisher(options: PublisherOptions): Promise<Publisher> {
   const job: PublisherJob = { ...DEFAULTS, ...options };
   const child = startMediaChild({

@@ -1,6 +1,6 @@
 import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
 
-/** Seconds of video that the samples of an MP4 hold together, by an independent reader. */
+/** Total duration of an MP4's video samples in seconds, by an independent demuxer. */
 export async function recordedSeconds(mp4Url: string): Promise<number> {
   const response = await fetch(mp4Url);
   if (!response.ok) throw new Error(`${mp4Url} was answered ${response.status}`);

@@ -12,8 +12,8 @@ export interface ExampleStream {
 }
 
 /**
- * Runs a block as a reader does who has set the variables, against `weir` in place of the server on the standard ports. `functions` stand in
- * for programs. Resolves with what it printed; fails when its last command does, or when `curl` is answered with an error.
+ * Runs a block like a reader who has set the variables, with `weir` in place of the server on the standard ports. `functions` replace
+ * programs. Resolves with the output. Rejects if the last command fails, or `curl` gets an error response.
  */
 export async function runCommands(
   { script }: CommandBlock,
@@ -24,7 +24,7 @@ export async function runCommands(
   const here = script
     .replaceAll("localhost:8080", `127.0.0.1:${weir.httpPort}`)
     .replaceAll("localhost:1935", `127.0.0.1:${weir.rtmpPort}`)
-    // Nobody is there.
+    // Nothing is listening.
     .replaceAll("https://example.com/", `http://127.0.0.1:${await freePort()}/`)
     .replaceAll(/^\w+=.*….*$/gm, "");
   const env = { PATH: process.env.PATH, API_KEY: weir.apiKey, STREAM_ID: stream.id, STREAM_KEY: stream.streamKey };

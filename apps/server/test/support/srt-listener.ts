@@ -11,7 +11,7 @@ const FFPROBE = "/usr/bin/ffprobe";
 const LIBRARIES = ["libsrt-gnutls.so.1.5", "libsrt-openssl.so.1.5", "libsrt.so.1.5"];
 const FOLDERS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"];
 
-/** Whether this machine has libsrt and an ffmpeg; what to install, where it has not. */
+/** Null if libsrt and ffmpeg are installed, else what to install. */
 export function missingForSrt(): string | null {
   const hasLibrary = FOLDERS.some((folder) => LIBRARIES.some((name) => existsSync(join(folder, name))));
   return hasLibrary && existsSync(FFMPEG)
@@ -19,14 +19,14 @@ export function missingForSrt(): string | null {
     : "there is no libsrt or no ffmpeg: install them (apt-get install libsrt1.5-gnutls ffmpeg)";
 }
 
-/** A packet of the broadcast, in seconds. */
+/** A packet of the broadcast; times in seconds. */
 export interface ListenedPacket {
   readonly kind: string;
   readonly dts: number;
   readonly pts: number;
 }
 
-/** The distribution's ffmpeg, waiting for one broadcast over SRT after the other, each of which it records. */
+/** The distribution's ffmpeg, which receives and records one SRT broadcast after the other. */
 export class SrtListener implements AsyncDisposable {
   readonly #folder: string;
   readonly port: number;
@@ -47,7 +47,7 @@ export class SrtListener implements AsyncDisposable {
     return listener;
   }
 
-  /** Another one listens as soon as a broadcast is over, until it is killed. */
+  /** Listens for the next broadcast as soon as one ends, until killed. */
   restart(): void {
     const url = `srt://127.0.0.1:${this.port}?mode=listener&passphrase=${this.#passphrase}`;
     const recording = this.#path(++this.#recordings);
@@ -59,7 +59,7 @@ export class SrtListener implements AsyncDisposable {
     });
   }
 
-  /** At once, without a word to anybody. */
+  /** Kills it without a clean shutdown. */
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = null;
@@ -69,7 +69,7 @@ export class SrtListener implements AsyncDisposable {
     await exited;
   }
 
-  /** The packets of the first broadcast, the second and so on, from 1. */
+  /** The packets of a broadcast, numbered from 1. */
   async packetsOf(recording: number): Promise<ListenedPacket[]> {
     const args = ["-v", "quiet", "-of", "json", "-show_packets", this.#path(recording)];
     const { stdout } = await promisify(execFile)(FFPROBE, args, { maxBuffer: 256 * 1024 * 1024 });

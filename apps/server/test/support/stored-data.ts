@@ -12,14 +12,14 @@ import { makeTestFolder } from "../../src/platform/test-folder.ts";
 const MIGRATIONS = fileURLToPath(new URL("../../migrations/", import.meta.url));
 const DAY_MS = 86_400_000;
 
-/** The data of a server of an earlier version, and the answers of its API. */
+/** The data of an earlier version's server, and its API responses. */
 interface StoredData {
   readonly takenAt: number;
-  /** Names of the migrations that its database had. */
+  /** Names of the migrations in its database. */
   readonly migrations: readonly string[];
-  /** Days of the tables that are kept by the day, in milliseconds since the epoch. */
+  /** Days of the tables partitioned by day, in milliseconds since the epoch. */
   readonly partitions: readonly { readonly table: string; readonly from: number; readonly to: number }[];
-  /** Each row as PostgreSQL wrote it in JSON, by table. */
+  /** The rows as JSON written by PostgreSQL, by table. */
   readonly rows: Readonly<Record<string, readonly string[]>>;
   readonly said: unknown;
 }
@@ -30,8 +30,8 @@ export interface OpenedStoredData<Said> {
 }
 
 /**
- * A data folder with the rows and objects in `stored/{name}`. Old events are deleted after days, so every date is moved by whole days, as
- * if the server had stopped yesterday.
+ * A data folder with the rows and objects in `stored/{name}`. Old events are deleted after some days, so every date is shifted by whole days,
+ * as if the server had stopped yesterday.
  */
 export async function openStoredData<Said>(name: string): Promise<OpenedStoredData<Said>> {
   const folder = fileURLToPath(new URL(`../stored/${name}/`, import.meta.url));
@@ -55,7 +55,7 @@ function moved(text: string): StoredData {
   return JSON.parse(text.replace(/(?<!\d)\d{13}(?!\d)/g, later)) as StoredData;
 }
 
-/** The tables as they were. `migrate` refuses a migration that was changed since. */
+/** Creates the earlier version's tables. `migrate` refuses migrations that were changed since. */
 async function migrateTo(db: Kysely<unknown>, names: readonly string[]): Promise<void> {
   const folder = makeTestFolder("migrations");
   for (const name of names) await cp(join(MIGRATIONS, `${name}.sql`), join(folder, `${name}.sql`));
@@ -70,7 +70,7 @@ async function insert(db: Kysely<unknown>, { partitions, rows }: StoredData): Pr
       await sql`create table ${sql.table(name)} partition of ${sql.table(table)}
         for values from (${sql.lit(from)}) to (${sql.lit(to)})`.execute(trx);
     }
-    // Rows come table by table, whichever refers to which.
+    // Rows are inserted table by table, regardless of foreign keys.
     await sql`set local session_replication_role = replica`.execute(trx);
     for (const [table, texts] of Object.entries(rows)) {
       await sql`insert into ${sql.table(table)} overriding system value

@@ -14,10 +14,10 @@ import { freePort } from "./weir-process.ts";
 const BINARIES = process.env.WEIR_TEST_SWIFT ?? "/usr/bin";
 const KINDS = ["account", "container", "object"] as const;
 const BUCKET = "weir-test";
-/** The one that the distribution's modules are for, whatever else is in the path. */
+/** The Python that the distribution's modules are for, whatever else is in PATH. */
 const PYTHON = "/usr/bin/python3";
 
-/** One device, one copy: three rings that a Swift command would take nine calls to make. */
+/** One device, one replica: three rings, which would take nine Swift commands. */
 const RINGS = `
 import sys
 from swift.common.ring import RingBuilder
@@ -30,12 +30,12 @@ for kind, port in zip(("account", "container", "object"), sys.argv[2:]):
     builder.get_ring().save(f"{folder}/{kind}.ring.gz")
 `;
 
-/** Why there is no Swift on this machine, as a sentence; null where there is. */
+/** Null if Swift is installed, else what to install. */
 export const missingSwift: string | null = existsSync(join(BINARIES, "swift-proxy-server"))
   ? null
   : `there is no ${BINARIES}/swift-proxy-server: apt-get install --no-install-recommends swift-proxy swift-account swift-container swift-object, or name the folder in WEIR_TEST_SWIFT`;
 
-/** The distribution's OpenStack Swift with its S3 interface, on loopback: a store that we did not write, which checks every signature. */
+/** The distribution's OpenStack Swift with its S3 interface, on loopback: an independent store that verifies signatures. */
 export class SwiftStore implements AsyncDisposable {
   readonly settings: S3Settings & { readonly endpoint: string };
   readonly #folder: string;

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Server } from "node:net";
 
-/** Listens where nobody has any business, and counts who comes all the same. */
+/** Listens on a port that must not be contacted, and counts connections. */
 export class TrapServer implements AsyncDisposable {
   readonly #server: Server;
   #visits = 0;

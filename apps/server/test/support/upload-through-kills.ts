@@ -9,11 +9,11 @@ import type { WeirProcess } from "./weir-process.ts";
 const BLOCK_BYTES = 1024 * 1024;
 
 export interface KilledUpload {
-  /** Of the server while it received the file, beyond what it had before, in bytes. */
+  /** Additional memory of the server while it received the file, in bytes. */
   readonly mostMemory: number;
 }
 
-/** Upload a file of random bytes with our client, kill the server at each of these parts of the way, and hold the stored hash against the file's. */
+/** Uploads a file of random bytes with the client, kills the server at each of these fractions, and compares the stored hash with the file's. */
 export async function uploadThroughKills(
   weir: WeirProcess,
   blocks: number,
@@ -29,7 +29,7 @@ export async function uploadThroughKills(
   }
 }
 
-/** Every block differs from its neighbours, so that none can be lost, doubled or moved unseen. The SHA-256 of all. */
+/** Writes blocks that all differ, so that a lost, repeated or moved block is detected. Returns the SHA-256. */
 async function writeRandom(path: string, blocks: number): Promise<string> {
   const hash = createHash("sha256");
   await using file = await open(path, "w");
@@ -69,12 +69,12 @@ async function uploadFile(
       },
     },
   );
-  // Random bytes are no video.
+  // Random bytes are not a video.
   const failure = await creation.assets.catch((error: unknown) => error);
   expect(failure).toMatchObject({ code: "asset-failed" });
   expect(left).toEqual([]);
   const [asset] = (await weir.client.assets.list({ limit: 1 })).items;
-  // Gigabytes take a while to be hashed, on an event loop that others use as well.
+  // Hashing gigabytes takes a while on the shared event loop.
   const stored = async () => (await weir.client.assets.get(asset?.id ?? "")).hash ?? [];
   await expect.poll(stored, { timeout: 120_000 }).toContainEqual({ algorithm: "sha256", hash });
   return { mostMemory };

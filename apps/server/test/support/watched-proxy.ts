@@ -1,11 +1,11 @@
 import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Stands between an edge and the server, and remembers what the edge asked for. */
+/** A proxy between an edge and the server that records the edge's requests. */
 export class WatchedProxy {
-  /** Path and query of every request; of an edge's question the address that it is about, behind `? `. */
+  /** Path and query of every request; for an edge's access check, `? ` and the checked URL. */
   readonly asked: string[] = [];
-  /** Answers to paths that match wait for this. */
+  /** Responses to matching paths wait for this. */
   hold: { readonly path: RegExp; readonly until: Promise<void> } | null = null;
   readonly #server: Server;
 
@@ -42,7 +42,7 @@ export class WatchedProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** How often a file was asked for, whoever's token was in the address. */
+  /** Number of requests for a file, with any token in the URL. */
   timesAskedFor(file: string): number {
     return this.asked.filter((url) => !url.startsWith("?") && url.endsWith(file)).length;
   }

@@ -11,13 +11,13 @@ export interface WebhookCall {
 
 export interface WebhookReceiver extends AsyncDisposable {
   readonly url: string;
-  /** Every call whose body came in whole, in order. */
+  /** All calls with a complete body, in order. */
   readonly calls: WebhookCall[];
-  /** How it answers from now on; 200 at first. */
+  /** The response from now on; initially 200. */
   answer: (response: ServerResponse, call: WebhookCall) => void;
 }
 
-/** A customer's server, on loopback. */
+/** A customer's webhook receiver, on loopback. */
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const calls: WebhookCall[] = [];
   const server = createServer(async (request, response) => {

@@ -17,15 +17,15 @@ export interface WebrtcFigures {
   readonly connectedMs: number | null;
   readonly firstFrameMs: number | null;
   readonly longestFreezeMs: number;
-  /** Of the present connection. */
+  /** Of the current connection. */
   readonly frames: number;
-  /** Made so far. */
+  /** Number of connections so far. */
   readonly connections: number;
   readonly width: number;
   readonly lost: number;
   readonly nacks: number;
   readonly audioSamples: number;
-  /** Of the loudest sample that was heard when somebody looked. */
+  /** Peak level of the audio samples checked. */
   readonly loudness: number;
   readonly jitterMs: number;
   readonly sentBytes: number;
@@ -36,7 +36,7 @@ export interface WebrtcFigures {
   readonly at: number;
 }
 
-/** A page of a browser with one WebRTC connection, made by a script that knows the standards alone. */
+/** A browser page with one WebRTC connection, made by a script that relies on the standards only. */
 export class WebrtcPage implements AsyncDisposable {
   readonly #page: Page;
 
@@ -44,7 +44,7 @@ export class WebrtcPage implements AsyncDisposable {
     this.#page = page;
   }
 
-  /** On the origin of `url`: cameras are for secure pages, and loopback counts as one. */
+  /** Opens the page on the origin of `url`: cameras require a secure context, which loopback is. */
   static async open(browser: TestBrowser, url: string): Promise<WebrtcPage> {
     const page = await browser.context.newPage();
     const blank = new URL("/webrtc-test-page", url).href;
@@ -58,27 +58,27 @@ export class WebrtcPage implements AsyncDisposable {
     return this.#page.evaluate(`webrtc.watch(...${JSON.stringify([url, headers])})`);
   }
 
-  /** Watches anew whenever the picture stands. */
+  /** Reconnects whenever the picture freezes. */
   watchOn(url: string): Promise<WebrtcAnswer> {
     return this.#page.evaluate(`webrtc.watchOn(${JSON.stringify(url)})`);
   }
 
-  /** The camera, which is a test picture; with `clock` a picture that has the time of day in it. */
+  /** Publishes the camera's test picture, or with `clock` a picture that encodes the time of day. */
   publish(url: string, options: { readonly clock?: boolean } = {}): Promise<WebrtcAnswer> {
     return this.#page.evaluate(`webrtc.publish(...${JSON.stringify([url, options])})`);
   }
 
-  /** How old each picture was when it was shown, in ms, by the clock in it. */
+  /** Age of each picture when it was shown, in ms, by its encoded time. */
   latencies(): Promise<readonly number[]> {
     return this.#page.evaluate("webrtc.latencies()");
   }
 
-  /** Media goes through this UDP port from the next connection on. */
+  /** Routes media through this UDP port from the next connection on. */
   relayBy(port: number): Promise<void> {
     return this.#page.evaluate(`webrtc.relayBy(${port})`);
   }
 
-  /** Ends it as a broadcaster does: deletes what was answered. */
+  /** Stops like a broadcaster: deletes the WHIP resource. */
   stop(): Promise<{ readonly status: number }> {
     return this.#page.evaluate("webrtc.stop(location.href)");
   }
@@ -87,7 +87,7 @@ export class WebrtcPage implements AsyncDisposable {
     return this.#page.evaluate("webrtc.figures()");
   }
 
-  /** Resolves with the figures as soon as `holds`; fails, showing the last, when it does not in time. */
+  /** Resolves with the figures once `holds`. Rejects with the last ones after a timeout. */
   async until(what: string, holds: (figures: WebrtcFigures) => boolean, withinMs = 20_000): Promise<WebrtcFigures> {
     let figures = await this.figures();
     const check = async (): Promise<boolean> => {

@@ -1,7 +1,7 @@
 import { readRtpPacket, WrappedCounter } from "@weir/formats/rtp";
 import nodeDataChannel, { type PeerConnection } from "node-datachannel";
 
-/** Many WHEP viewers in a process of their own: `node webrtc-viewers-child.ts URL COUNT`. Prints a line of JSON a second. */
+/** Many WHEP viewers in a separate process: `node webrtc-viewers-child.ts URL COUNT`. Prints a line of JSON per second. */
 
 const { PeerConnection: Connection, Audio, Video } = nodeDataChannel;
 const [url = "", count = "1"] = process.argv.slice(2);
@@ -15,10 +15,10 @@ interface Viewer {
 }
 
 const viewers: Viewer[] = [];
-/** The library closes what nobody holds. */
+/** Referenced here because the library closes connections that are garbage-collected. */
 const held: unknown[] = [];
 
-/** The library's offers fail now and then, when the other side is faster than its own description. */
+/** Number of retries: the library's offer fails occasionally if the answer arrives before its own description is set. */
 async function watch(tries = TRIES): Promise<void> {
   const viewer: Viewer = { pictures: 0, packets: 0, bytes: 0, lost: 0 };
   const counter = new WrappedCounter(16);

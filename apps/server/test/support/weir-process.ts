@@ -17,24 +17,24 @@ const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const READY_WITHIN_MS = 30_000;
 
 export interface WeirProcessOptions {
-  /** One of its own, removed with the process, when not given. */
+  /** By default a temporary folder, removed with the process. */
   readonly dataFolder?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Of the repository that it runs from; this one when not given. */
+  /** The repository that it runs from; by default this one. */
   readonly root?: string;
-  /** A program that starts it with other limits, and its arguments: `["prlimit", "--nofile=4096"]`. */
+  /** A program that starts it with other limits, with arguments, for example `["prlimit", "--nofile=4096"]`. */
   readonly through?: readonly string[];
-  /** Its data are more than memory should hold. */
+  /** Its data is too large for a folder in memory. */
   readonly isLarge?: boolean;
 }
 
-// A test run that is cut short leaves no server behind.
+// An interrupted test run must leave no server behind.
 const running = new Set<ChildProcess>();
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** A server of its own for one test or file, as `npm start` runs it, on loopback with ports and a data folder of its own. */
+/** A server for one test or file, run like `npm start`, on loopback with its own ports and data folder. */
 export class WeirProcess extends WeirServer {
   readonly #env: Readonly<Record<string, string>>;
   readonly #ownsFolder: boolean;
@@ -53,7 +53,7 @@ export class WeirProcess extends WeirServer {
   /** Resolves when the server is ready. */
   static async start(options: WeirProcessOptions = {}): Promise<WeirProcess> {
     const dataFolder = options.dataFolder ?? (await newDataFolder(options));
-    // Chosen here and not by the server, so that after a restart it is where its clients look for it.
+    // Chosen here rather than by the server, so that the ports stay the same after a restart.
     const weir = new WeirProcess(dataFolder, await freePort(), await freePort(), options);
     await weir.restart();
     return weir;
@@ -63,7 +63,7 @@ export class WeirProcess extends WeirServer {
     return this.#child?.pid ?? 0;
   }
 
-  /** Starts it on the same folder and ports. It must not be running. */
+  /** Starts it again on the same folder and ports. It must not be running. */
   async restart(): Promise<void> {
     const [program, ...args] = this.#command;
     const log = openSync(this.logPath, "a");
@@ -95,17 +95,17 @@ export class WeirProcess extends WeirServer {
     if (hasExited(child)) throw new Error(`the server did not start: ${this.log}`);
   }
 
-  /** SIGTERM. Resolves with its exit code when it is gone. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number | null> {
     return this.#end("SIGTERM");
   }
 
-  /** SIGKILL: it can close nothing. */
+  /** Sends SIGKILL, so that it cannot clean up. */
   kill(): Promise<number | null> {
     return this.#end("SIGKILL");
   }
 
-  /** Stops it, if it runs, and removes the data folder that it made. */
+  /** Stops it if running, and removes its temporary data folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
     await rm(this.logPath, { force: true });
@@ -124,23 +124,23 @@ export class WeirProcess extends WeirServer {
   }
 }
 
-/** Empty for a server of another version or with a database elsewhere; else as the first start leaves it. */
+/** Empty for another version or an external database, else a copy of a data folder after a first start. */
 async function newDataFolder({ root, env, isLarge }: WeirProcessOptions): Promise<string> {
   const folder = isLarge ? await mkdtemp(join(tmpdir(), "weir-e2e-")) : makeTestFolder("e2e");
   if (!root && !env?.DATABASE_URL) await fillDataFolder(folder);
   return folder;
 }
 
-/** Makes an empty folder one that a server was stopped on, whose account has the preset key. */
+/** Fills an empty folder with the data of a stopped server whose account has the preset key. */
 export async function fillDataFolder(folder: string): Promise<void> {
-  // With owners and rights: the database refuses to run on another user's files.
+  // Preserves owners and modes: PostgreSQL refuses another user's files.
   await promisify(execFile)("cp", ["-a", `${inject("dataTemplate")}/.`, folder]);
 }
 
-/** Below the ports that systems give to outgoing connections, any of which could take a port before the server has it. */
+/** Below the ephemeral ports of outgoing connections, which could take a port before the server does. */
 const PORTS = { first: 10_000, last: 29_999 };
 
-/** A TCP port on loopback that nobody has right now. */
+/** A currently free TCP port on loopback. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORTS.first, PORTS.last + 1);

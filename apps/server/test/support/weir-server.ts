@@ -3,14 +3,14 @@ import { WeirClient } from "@weir/client";
 
 export const PRESET_API_KEY = "end-to-end-tests-preset-key";
 
-/** Where a server on this machine is found. */
+/** Addresses of a server on this machine. */
 export interface WeirAddress {
   readonly dataFolder: string;
   readonly httpPort: number;
   readonly rtmpPort: number;
 }
 
-/** A running server, as its users see it. */
+/** A running server, from its users' perspective. */
 export class WeirServer implements WeirAddress {
   readonly dataFolder: string;
   readonly httpPort: number;
@@ -33,7 +33,7 @@ export class WeirServer implements WeirAddress {
     return `${this.dataFolder}.log`;
   }
 
-  /** All it has said since its first start. */
+  /** Its output since the first start. */
   get log(): string {
     return readFileSync(this.logPath, "utf8");
   }
@@ -42,7 +42,7 @@ export class WeirServer implements WeirAddress {
     return `rtmp://127.0.0.1:${this.rtmpPort}/live/${streamKey}`;
   }
 
-  /** To watch with a playback id, or to publish with a stream key. */
+  /** WebRTC URL for a playback id or a stream key. */
   webrtcUrl(name: string): string {
     return `${this.url}/webrtc/${name}`;
   }

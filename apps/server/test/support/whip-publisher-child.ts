@@ -52,7 +52,7 @@ for (const track of tracks) {
 }
 check(await format.writeHeader(Dictionary.fromObject({})), "cannot publish");
 console.log("publishing");
-// Its waits keep no process alive.
+// Its timers do not keep the process alive.
 setInterval(() => {}, 1000);
 const time = new RealTime(systemClock);
 const sent = new Map(tracks.map((track) => [track, 0]));
