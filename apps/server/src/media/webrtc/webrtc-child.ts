@@ -34,9 +34,9 @@ input.on("data", (bytes) => {
 });
 for (const pipe of [input, output]) pipe.on("error", () => process.exit(1)).on("close", () => process.exit(0));
 
+/** Sent without a report as well: a child that is silent counts as hung. */
 setInterval(() => {
-  const reports = [...peers.values()].flatMap((peer) => peer.takeReport() ?? []);
-  if (reports.length > 0) send({ type: "reports", reports });
+  send({ type: "reports", reports: [...peers.values()].flatMap((peer) => peer.takeReport() ?? []) });
 }, REPORTS_MS);
 
 function take(message: ToWebrtcChild): void {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { expect, test } from "vitest";
-import { systemClock } from "../../platform/clock.ts";
+import { ManualClock, systemClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { browserOffer } from "../testing/fake-peers.ts";
 import { findUdpPort } from "./udp-port.ts";
@@ -68,6 +68,23 @@ test("an offer that cannot be answered is reported; a crashed child closes its p
   await expect.poll(() => process_.pid).toBeGreaterThan(0);
   expect(process_.pid).not.toBe(killed);
   expect(process_.peerCount).toBe(0);
+  await process_.close();
+});
+
+test("a child that hangs is killed after ten seconds, and replaced", async () => {
+  const port = await findUdpPort("127.0.0.1", 0);
+  const clock = new ManualClock();
+  const process_ = new WebrtcProcess({ clock, log: silentLog, port, bindAddress: "127.0.0.1" });
+  const waiting = handler();
+  process_.openSource().watch(OFFER, WATCH, waiting.taken);
+  await expect.poll(() => waiting.told).toEqual(["answered"]);
+  const hung = process_.pid;
+  process.kill(hung, "SIGSTOP");
+  clock.advance(11_000);
+  await expect.poll(() => waiting.told).toEqual(["answered", "closed: the WebRTC process died"]);
+  clock.advance(250);
+  expect(process_.pid).not.toBe(hung);
+  expect(process_.pid).toBeGreaterThan(0);
   await process_.close();
 });
 

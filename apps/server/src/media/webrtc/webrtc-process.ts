@@ -156,6 +156,7 @@ export class WebrtcProcess implements WebrtcPeers {
     if (this.#isClosed) return;
     const { clock, log, port, bindAddress } = this.#settings;
     const { child, input } = startPipedChild<FromWebrtcChild>({
+      clock,
       program: CHILD,
       read: fromWebrtcChildReader(),
       take: (message) => this.#take(message),

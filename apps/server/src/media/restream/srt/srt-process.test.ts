@@ -74,12 +74,12 @@ test("killing the child fails its connections, and the next one starts a new chi
   expect(srt.pid).not.toBe(killed);
 });
 
-test("a child that is silent for ten seconds is killed", async () => {
+test("a child that says nothing for half a minute after its start is killed", async () => {
   const clock = new ManualClock();
   const srt = await srtProcess("", clock);
   const { told, taken } = handler();
   srt.connect(CALL, taken);
-  clock.advance(9_000);
+  clock.advance(29_000);
   expect(srt.pid).toBeGreaterThan(0);
   clock.advance(3_000);
   await expect.poll(() => told).toEqual([expect.stringContaining("failed (true)")]);

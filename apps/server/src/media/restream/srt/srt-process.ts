@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Clock, Timer } from "../../../platform/clock.ts";
+import type { Clock } from "../../../platform/clock.ts";
 import type { Log } from "../../../platform/log.ts";
 import { killed, startPipedChild } from "../../../platform/piped-child.ts";
 import type { TargetFailure } from "../target-connection.ts";
@@ -14,9 +14,6 @@ import {
 } from "./srt-protocol.ts";
 
 const CHILD = fileURLToPath(new URL("./srt-child.ts", import.meta.url));
-/** A child sends messages several times per second. After this time without any it hangs. */
-const SILENCE_MS = 10_000;
-const LOOK_MS = 1_000;
 
 export const NO_LIBRARY: TargetFailure = {
   reason:
@@ -56,8 +53,6 @@ export class SrtProcess {
   #child: ChildProcess | null = null;
   #input: Writable | null = null;
   #ids = 0;
-  #heardAt = 0;
-  #watch: Timer | null = null;
   #isClosed = false;
 
   constructor(settings: SrtProcessSettings) {
@@ -89,6 +84,7 @@ export class SrtProcess {
     if (this.#isClosed) return;
     const { clock, log, child: program = CHILD } = this.#settings;
     const { child, input } = startPipedChild<FromSrtChild>({
+      clock,
       program,
       read: fromSrtChildReader(),
       take: (message) => this.#take(child, message),
@@ -97,10 +93,6 @@ export class SrtProcess {
     });
     this.#child = child;
     this.#input = input;
-    this.#heardAt = clock.monotonic();
-    this.#watch = clock.every(LOOK_MS, () => {
-      if (clock.monotonic() - this.#heardAt > SILENCE_MS) child.kill("SIGKILL");
-    });
   }
 
   #send(message: ToSrtChild): void {
@@ -108,7 +100,6 @@ export class SrtProcess {
   }
 
   #take(child: ChildProcess, message: FromSrtChild): void {
-    this.#heardAt = this.#settings.clock.monotonic();
     if (message.type === "no-library") return this.#ended(child, NO_LIBRARY);
     if (message.type === "taken") {
       for (const [id, bytes] of message.taken) this.#links.get(id)?.taken(bytes);
@@ -124,7 +115,6 @@ export class SrtProcess {
     if (this.#child !== child) return;
     this.#child = null;
     this.#input = null;
-    this.#watch?.cancel();
     const handlers = [...this.#links.values()];
     this.#links.clear();
     const { log } = this.#settings;
