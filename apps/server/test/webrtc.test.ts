@@ -79,6 +79,12 @@ test("a user broadcasts from the dashboard, and another watches in real time, or
   await studio.getByRole("button", { name: "Go live" }).click();
   await studio.getByRole("status").getByText("Live", { exact: true }).waitFor();
   await studio.getByText("1280×720").waitFor();
+  // A refresh of the page that fails does not end the broadcast.
+  const refreshes = `**/api/stream/${stream.id}`;
+  await studio.route(refreshes, (route) => route.fulfill({ status: 500, json: { errors: ["no database"] } }));
+  await studio.getByText("no database").waitFor();
+  await studio.unroute(refreshes);
+  await studio.getByRole("status").getByText("Live", { exact: true }).waitFor();
   const viewer = await browser.context.newPage();
   const isLive = async () => (await weir.client.streams.get(stream.id)).isActive;
   await expect.poll(isLive, { timeout: 20_000 }).toBe(true);
