@@ -1,7 +1,14 @@
+import { countText } from "../lib/quantities.ts";
+
 /** Texts of the streams and of one stream's page. */
 export const streamStrings = {
   title: "Streams",
   create: "Create stream",
+  counts: {
+    all: (count: number) => (count === 1 ? "1 stream" : `${countText(count)} streams`),
+    live: (count: number) => `${countText(count)} live`,
+    unhealthy: (count: number) => `${countText(count)} unhealthy`,
+  },
   search: "Search by name",
   filters: {
     state: {

@@ -13,6 +13,7 @@ import { QueryProblem } from "../../components/query-problem.tsx";
 import type { Ticked } from "../../components/ticks.tsx";
 import { lazyPage } from "../../lib/lazy-page.ts";
 import { strings } from "../../strings.ts";
+import { StreamCounts } from "./stream-counts.tsx";
 import { StreamFilters } from "./stream-filters.tsx";
 import { StreamList } from "./stream-list.tsx";
 import { streamsQuery } from "./stream-queries.ts";
@@ -49,7 +50,10 @@ export function StreamsPage() {
   return (
     <div className={page.page}>
       <header className={page.header}>
-        <h1>{text.title}</h1>
+        <div className={page.title}>
+          <h1>{text.title}</h1>
+          <StreamCounts />
+        </div>
         <div className={page.actions}>
           <Button
             variant="default"
