@@ -12,6 +12,25 @@ const config = (...fields: [number, number][]): Uint8Array => {
   return bits.toBytes();
 };
 
+/** A configuration that lists this many channel pairs. */
+const pairs = (count: number): Uint8Array =>
+  config(
+    ...([
+      [2, 5],
+      [3, 4],
+      [0, 4],
+      [0, 3],
+      [0, 10],
+      [count, 4],
+      [0, 8],
+      [0, 2],
+      [0, 7],
+      [0, 3],
+    ] as [number, number][]),
+    ...Array.from({ length: count }, (_, tag): [number, number] => [16 + tag, 5]),
+    [0, 16],
+  );
+
 test.each<[string, Uint8Array, object]>([
   ["LC, 48 kHz stereo", Uint8Array.of(0x11, 0x90), { ...lc, sampleRate: 48_000, channels: 2 }],
   ["LC, 44.1 kHz mono", Uint8Array.of(0x12, 0x08), { ...lc, sampleRate: 44_100, channels: 1 }],
@@ -64,6 +83,7 @@ test.each<[string, Uint8Array, object]>([
     ),
     { ...lc, sampleRate: 48_000, channels: 4 },
   ],
+  ["eight channels listed as pairs", pairs(4), { ...lc, sampleRate: 48_000, channels: 8 }],
 ])("%s", (_, bytes, expected) => {
   expect(describeAac(bytes)).toMatchObject(expected);
 });
@@ -73,16 +93,17 @@ test.each<[string, Uint8Array, string]>([
   ["a reserved rate", config([2, 5], [13, 4], [2, 4], [0, 3]), "sampling frequency"],
   ["a codec that is not AAC", config([31, 5], [4, 6], [3, 4], [2, 4], [0, 3]), "AAC object type, not 36"],
   ["a reserved channel configuration", config([2, 5], [3, 4], [15, 4], [0, 3]), "channel configuration"],
+  ["a list of ten channels", pairs(5), "1 to 8 channels"],
 ])("%s is rejected", (_, bytes, reason) => {
   expect(() => describeAac(bytes)).toThrow(FormatError);
   expect(() => describeAac(bytes)).toThrow(reason);
 });
 
-test("arbitrary bytes are either described or rejected with FormatError", () => {
+test("arbitrary bytes are either described, with channels that a silent frame can have, or rejected with FormatError", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
       try {
-        expect(describeAac(bytes).channels).toBeGreaterThan(0);
+        expect(silentAacFrame(describeAac(bytes).channels).length).toBeGreaterThan(0);
       } catch (error) {
         expect(error).toBeInstanceOf(FormatError);
       }

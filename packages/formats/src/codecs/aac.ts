@@ -17,6 +17,8 @@ export const AAC_SAMPLE_RATES = [
 ];
 /** Table 1.19, by channelConfiguration; 0 for reserved ones. */
 const CHANNELS: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 8, 0, 0, 0, 7, 8, 0, 8];
+/** Limit of the channels that a program_config_element may list. No numbered configuration has more, and `silentAacFrame` knows no more. */
+const MAX_CHANNELS = 8;
 
 const TYPE_LTP = 4;
 const TYPE_SBR = 5;
@@ -44,7 +46,8 @@ export function describeAac(config: Uint8Array): AacDescription {
   if (bits.flag()) bits.skip(14); // coreCoderDelay
   bits.skip(1);
   const channels = channelConfiguration === 0 ? readProgramChannels(bits) : CHANNELS[channelConfiguration];
-  if (!channels) throw new FormatError("a known channel configuration", 1);
+  if (!channels || channels > MAX_CHANNELS)
+    throw new FormatError(`a channel configuration of 1 to ${MAX_CHANNELS} channels`, 1);
   profile ||= readSyncExtension(bits) || type;
   return { codecString: `mp4a.40.${profile}`, sampleRate, channels, frameSamples };
 }
