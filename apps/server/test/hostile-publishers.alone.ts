@@ -4,14 +4,13 @@ import { expect, test } from "vitest";
 import { RtmpTestClient } from "../src/media/ingest/rtmp/rtmp-test-client.ts";
 import { openArena } from "./support/arena.ts";
 import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
-import { SMALL_LADDER } from "./support/transcoding.ts";
 
 const arena = openArena();
 const MEGABYTE = 1024 * 1024;
 
 /** Runs `attack` during a watched broadcast: playback continues, nobody reconnects, and the server's memory stays flat. */
 async function bystanderIsUnharmed(attack: (broadcast: Broadcast) => Promise<void>): Promise<void> {
-  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: SMALL_LADDER } });
+  await using broadcast = await startBroadcast(arena.weir);
   const player = await arena.browser.playHls(broadcast.hlsUrl);
   // After the first segments, so that stalls are not caused by joining.
   const before = await player.untilMoving(90);
