@@ -5,6 +5,7 @@ import { initOfTrack } from "../packaging/init-of-track.ts";
 import { VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import {
+  ChildSilence,
   type EncoderName,
   FrameRateMeter,
   type FromChild,
@@ -12,7 +13,6 @@ import {
   type TranscodeChild,
   type TranscodeChildren,
 } from "../transcode/index.ts";
-import { ChildSilence } from "./child-silence.ts";
 import { GopCache, isSample } from "./gop-cache.ts";
 import type { Rung } from "./ladder-plan.ts";
 import type { RungFeed } from "./rung-feed.ts";

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { AudioSource, AudioTarget } from "./audio-protocol.ts";
+import { ChildSilence } from "./child-silence.ts";
 import type { TranscodeChild, TranscodeChildren } from "./transcode-child-process.ts";
 import { type FromChild, frameToChild } from "./transcode-protocol.ts";
 
@@ -21,13 +22,14 @@ export interface AudioConversionSettings {
   readonly onPacket: (pts: number, data: Uint8Array) => void;
 }
 
-/** Has one audio track converted by a child. A child that dies is replaced; what was in it is lost. */
+/** Has one audio track converted by a child. A child that dies or hangs is replaced; what was in it is lost. */
 export class AudioConversion {
   readonly #settings: AudioConversionSettings;
   #source: AudioSource | null = null;
   #child: TranscodeChild | null = null;
   #restart: Timer | null = null;
   #failures = 0;
+  #silence = new ChildSilence(0);
   #isClosed = false;
 
   constructor(settings: AudioConversionSettings) {
@@ -43,7 +45,9 @@ export class AudioConversion {
 
   push(pts: number, data: Uint8Array): void {
     const child = this.#child;
-    if (child && child.backlogBytes < MAX_BACKLOG_BYTES) child.send(frameToChild({ type: "audio", pts, data }));
+    if (!child) return;
+    if (this.#silence.hasWork(this.#settings.clock.monotonic())) return this.#replaceHung();
+    if (child.backlogBytes < MAX_BACKLOG_BYTES) child.send(frameToChild({ type: "audio", pts, data }));
   }
 
   close(): void {
@@ -61,6 +65,7 @@ export class AudioConversion {
       exited: (reason) => this.#child === child && this.#died(reason),
     });
     this.#child = child;
+    this.#silence = new ChildSilence(this.#failures);
     child.send(frameToChild({ type: "start-audio", start: { source, target } }));
   }
 
@@ -71,7 +76,13 @@ export class AudioConversion {
     child?.kill();
   }
 
+  #replaceHung(): void {
+    this.#dropChild();
+    this.#died(`it gave no sign of life for ${this.#silence.maxMs / 1000} s`);
+  }
+
   #receive(message: FromChild): void {
+    this.#silence.heard();
     if (message.type === "audio-ready") this.#settings.onReady(Buffer.from(message.config, "base64"));
     else if (message.type === "audio") {
       this.#failures = 0;

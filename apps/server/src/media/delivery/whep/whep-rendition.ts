@@ -6,7 +6,7 @@ import type { LadderResources } from "../../ladder/live-ladder.ts";
 import type { TranscodeSlot } from "../../ladder/transcode-admission.ts";
 import type { VideoTrack } from "../../packet.ts";
 import type { Cut, Sample } from "../../timeline/timeline-sink.ts";
-import { type FromChild, frameToChild, type TranscodeChild } from "../../transcode/index.ts";
+import { ChildSilence, type FromChild, frameToChild, type TranscodeChild } from "../../transcode/index.ts";
 import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
 
 const MAX_LONG_SIDE = 1920;
@@ -48,6 +48,7 @@ export class WhepRendition {
   #child: TranscodeChild | null = null;
   #restart: Timer | null = null;
   #failures = 0;
+  #silence = new ChildSilence(0);
   #parameterSets: Uint8Array = new Uint8Array();
   #waitsForKeyframe = true;
   #lastCut: Cut | null = null;
@@ -78,10 +79,13 @@ export class WhepRendition {
   sample({ isIndependent, decodeTime: dts, time: pts, data }: Sample): void {
     const child = this.#child;
     if (!child) return;
-    if (child.backlogBytes > MAX_BACKLOG_BYTES) this.#waitsForKeyframe = true;
+    const isFull = child.backlogBytes > MAX_BACKLOG_BYTES;
+    if (isFull) this.#waitsForKeyframe = true;
     else if (isIndependent) this.#waitsForKeyframe = false;
     if (this.#waitsForKeyframe) this.#dropped.add(1);
-    else child.send(frameToChild({ type: "packet", isIndependent, dts, pts, data: data.bytes }));
+    if (this.#waitsForKeyframe && !isFull) return;
+    if (this.#silence.hasWork(this.#settings.clock.monotonic())) return this.#replaceHung(child);
+    if (!isFull) child.send(frameToChild({ type: "packet", isIndependent, dts, pts, data: data.bytes }));
   }
 
   close(): void {
@@ -103,12 +107,20 @@ export class WhepRendition {
     });
     this.#child = child;
     this.#waitsForKeyframe = true;
+    this.#silence = new ChildSilence(this.#failures);
     const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
     child.send(frameToChild({ type: "start", start: { ...transcoding.encoding, video, rungs: [this.#rung] } }));
     if (this.#lastCut) this.cut(this.#lastCut);
   }
 
+  #replaceHung(child: TranscodeChild): void {
+    this.#child = null;
+    child.kill();
+    this.#died(`it gave no sign of life for ${this.#silence.maxMs / 1000} s`);
+  }
+
   #receive(message: FromChild): void {
+    this.#silence.heard();
     if (message.type === "ready") {
       this.#parameterSets = parameterSetsOf(Buffer.from(message.rungs[0]?.config ?? "", "base64"));
     } else if (message.type === "packet") {

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { ManualClock } from "../../platform/clock.ts";
+import { silentLog } from "../../platform/log.ts";
+import { AudioConversion } from "./audio-conversion.ts";
+import type { TranscodeChildHandler, TranscodeChildren } from "./transcode-child-process.ts";
+
+test("a child that hangs is replaced; one that says that it lives is not", () => {
+  const clock = new ManualClock();
+  const handlers: TranscodeChildHandler[] = [];
+  let kills = 0;
+  const children: TranscodeChildren = {
+    take(handler) {
+      handlers.push(handler);
+      return { pid: handlers.length, backlogBytes: 0, send: () => {}, kill: () => kills++ };
+    },
+    start: (handler) => children.take(handler),
+  };
+  const conversion = new AudioConversion({
+    ...{ clock, log: silentLog, children },
+    target: { codec: "aac", channels: 2, bitrateBps: 128_000 },
+    ...{ onReady: () => {}, onPacket: () => {} },
+  });
+  conversion.start({ codec: "opus", config: "", sampleRate: 48_000, channels: 2 });
+  const pushFor = (seconds: number, isAlive: boolean): void => {
+    for (let at = 0; at < seconds * 50; at++) {
+      clock.advance(20);
+      conversion.push(at * 1_800, Uint8Array.of(1));
+      if (isAlive && at % 25 === 0) handlers.at(-1)?.message({ type: "alive" });
+    }
+  };
+  pushFor(60, true);
+  expect([handlers.length, kills]).toEqual([1, 0]);
+  pushFor(5, false);
+  expect([handlers.length, kills]).toEqual([2, 1]);
+  conversion.close();
+});
