@@ -1,6 +1,6 @@
 import { silentAacFrame } from "@weir/formats/codecs";
 import type { FeedSink } from "../feed/session-feed.ts";
-import { type AacTrack, type Payload, TICKS_PER_SECOND, type Track } from "../packet.ts";
+import { type AacTrack, Payload, TICKS_PER_SECOND, type Track } from "../packet.ts";
 import type { Sample } from "../timeline/timeline-sink.ts";
 import type { LineFormat, LineFrame, LineTracks } from "./line-format.ts";
 import { type LineMemory, LinePages } from "./line-pages.ts";
@@ -27,6 +27,8 @@ export interface LineBatch {
 
 /** Receives the output of a line. A reader that keeps a run after the call must retain it. It must neither throw nor block. */
 export interface LineReader {
+  /** Whether it takes the next batch that a target can start with. */
+  readonly hasRoom: boolean;
   batch(batch: LineBatch): void;
   /** The protocol does not support this broadcast. */
   refuse(reason: string): void;
@@ -42,7 +44,7 @@ export interface BroadcastLineSettings {
 
 /**
  * One rendition in the format of one protocol. Each sample is serialized once, and all targets of the line share the bytes. A slow target affects
- * only itself.
+ * only itself. From a keyframe for which no target has room, nothing is serialized until one for which a target has.
  */
 export class BroadcastLine implements FeedSink {
   readonly #settings: BroadcastLineSettings;
@@ -65,6 +67,8 @@ export class BroadcastLine implements FeedSink {
   /** The opening of the batch being collected. */
   #opening: Uint8Array | null = null;
   #frames = 0;
+  /** A target had room at the last keyframe. */
+  #isWanted = true;
   #enteredTicks = Number.NEGATIVE_INFINITY;
   #mediaTicks = 0;
   #flushedAtMs = Number.NEGATIVE_INFINITY;
@@ -192,7 +196,7 @@ export class BroadcastLine implements FeedSink {
       this.#isUnopened = false;
       if (isEntry) this.#enter(opening, frame.decodeTicks);
     }
-    this.#settings.format.write(this.#pages, frame);
+    if (this.#isWanted) this.#settings.format.write(this.#pages, frame);
     this.#frames++;
     this.#mediaTicks = Math.max(this.#mediaTicks, frame.decodeTicks);
   }
@@ -205,12 +209,15 @@ export class BroadcastLine implements FeedSink {
   /** Starts a batch with which a target can start. */
   #enter(opening: Uint8Array, ticks: number): void {
     this.#send();
-    this.#opening = opening;
+    this.#isWanted = [...this.#readers].some(({ hasRoom }) => hasRoom);
+    if (this.#isWanted) this.#opening = opening;
+    else this.#forget();
     this.#enteredTicks = ticks;
   }
 
   #send(): void {
     if (this.#pages.gathered > 0) this.#give(this.#pages.take());
+    else if (this.#frames > 0) this.#give(new Payload(new Uint8Array()));
   }
 
   #give(run: Payload): void {

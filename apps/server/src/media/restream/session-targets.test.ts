@@ -1,12 +1,17 @@
 import { ChunkReader, CLIENT_CHUNK_SIZE, MESSAGE } from "@weir/formats/rtmp";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RestreamTarget } from "../../ports/index.ts";
+import type { LineFormat } from "./line-format.ts";
 import { type FakeTarget, RestreamRig, TARGET } from "./restream-test-rig.ts";
+import { RtmpFormat } from "./rtmp-format.ts";
 
 let rig: RestreamRig;
 beforeEach(() => {
   rig = new RestreamRig();
 });
+
+/** Of the synthetic source: 30 pictures, and 1024 samples of 48 kHz each. */
+const FRAMES_A_SECOND = 77;
 
 const bytesOf = ({ written }: FakeTarget) => Buffer.concat(written);
 
@@ -273,6 +278,43 @@ describe("the targets of a session", () => {
     const dropped = messagesOf(steady).length - messagesOf(slow).length;
     expect(dropped).toBeGreaterThan(200);
     expect(rig.warnings).toEqual([{ reader: "multistream target", targetId: "target-1", dropped }]);
+  });
+
+  test("that are all too slow have nothing written for them, and start again at a keyframe", async () => {
+    rig = new RestreamRig({ maxQueued: 20_000 });
+    rig.targets.set([TARGET]);
+    const { newest } = rig;
+    let written = 0;
+    const format = new RtmpFormat(1);
+    const counting: LineFormat = {
+      batchMs: format.batchMs,
+      begin: (tracks) => format.begin(tracks),
+      opening: (ticks) => format.opening(ticks),
+      write: (pages, frame) => {
+        written++;
+        format.write(pages, frame);
+      },
+    };
+    newest.handler.ready({ key: "counted", create: () => counting });
+    newest.isReading = false;
+    await rig.send({ seconds: 8, frameBytes: 500 });
+    newest.isReading = true;
+    newest.take(Number.POSITIVE_INFINITY);
+    const before = messagesOf(newest);
+    expect(written - before.length).toBeLessThan(2 * FRAMES_A_SECOND);
+    expect(written).toBeLessThan(4 * FRAMES_A_SECOND);
+    await rig.send({ seconds: 4, clockAt: 8, frameBytes: 500 });
+    rig.targets.end();
+    const after = messagesOf(newest).slice(before.length);
+    expect(after[0]).toMatchObject({ kind: "video" });
+    expect(after.length).toBeGreaterThan(3 * FRAMES_A_SECOND);
+    expect(rig.warnings).toEqual([
+      {
+        targetId: "target-1",
+        reader: "multistream target",
+        dropped: expect.closeTo(8 * FRAMES_A_SECOND - before.length, -1),
+      },
+    ]);
   });
 
   test("get unchanged bytes from reused memory, however late they read them", async () => {

@@ -52,16 +52,18 @@ export class TargetOutlet implements LineReader {
     return this.#skippedMs;
   }
 
+  get hasRoom(): boolean {
+    return !this.#waits || this.queuedBytes <= this.#maxQueued() / 4;
+  }
+
   batch({ run, opening, frames, mediaTimeMs }: LineBatch): void {
     this.#releaseTaken();
-    const most = this.#maxQueued();
-    const { queuedBytes } = this.#connection;
     if (this.#waits) {
-      if (!opening || queuedBytes > most / 4) return this.#leaveOut(frames, mediaTimeMs);
+      if (!opening || !this.hasRoom) return this.#leaveOut(frames, mediaTimeMs);
       this.#waits = false;
       this.#skippedFromMs = null;
       this.#send(opening);
-    } else if (queuedBytes + run.byteLength > most) {
+    } else if (this.queuedBytes + run.byteLength > this.#maxQueued()) {
       this.#waits = true;
       this.#skippedFromMs = this.#mediaTimeMs;
       return this.#leaveOut(frames, mediaTimeMs);
