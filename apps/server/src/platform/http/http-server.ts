@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo, Server as NetServer, Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "../clock.ts";
 import { listen } from "../listen.ts";
@@ -10,6 +10,18 @@ import { oneAtATime } from "./one-at-a-time.ts";
 const LAST_ANSWERS_MS = 1_000;
 /** For a request with a body, from its head to its last byte. */
 const MAX_REQUEST_MS = 30_000;
+
+const HTTP1_LIMITS = {
+  // The longest access key (8 KiB) in a header, or sealed in the URL or in an edge's question about it (11 KiB).
+  maxHeaderSize: 24 * 1024,
+  maxHeadersCount: 100,
+  // A deadline for a whole head rather than a single read: a byte per second does not get past it. `endLate` has that of a whole request.
+  headersTimeout: 10_000,
+  requestTimeout: 0,
+  connectionsCheckingInterval: 2_000,
+  // Longer than the 60 s of common load balancers, which must close first.
+  keepAliveTimeout: 65_000,
+};
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -41,24 +53,9 @@ export interface HttpServer {
 export async function createHttpServer({ host, port, clock, ...routes }: HttpServerSettings): Promise<HttpServer> {
   const { app } = routes;
   await app.ready();
-  const server = createServer(
-    {
-      // The longest access key (8 KiB) in a header, or sealed in the URL or in an edge's question about it (11 KiB).
-      maxHeaderSize: 24 * 1024,
-      // Deadlines for a whole head and, below, a whole request rather than a single read: a byte per second does not get past them.
-      headersTimeout: 10_000,
-      requestTimeout: 0,
-      connectionsCheckingInterval: 2_000,
-      // Longer than the 60 s of common load balancers, which must close first.
-      keepAliveTimeout: 65_000,
-      noDelay: true,
-      // A request without a body is complete with its head, so it skips stream events, which cost some microseconds.
-      optimizeEmptyRequests: true,
-    },
-    oneAtATime(routeRequests(routes, clock)),
-  );
-  server.maxHeadersCount = 100;
-  server.on("clientError", refuse);
+  // A request without a body is complete with its head, so it skips stream events, which cost some microseconds.
+  const server = createServer({ noDelay: true, optimizeEmptyRequests: true }, oneAtATime(routeRequests(routes, clock)));
+  limitHttp1(server);
   await listen(server, { host, port, backlog: 1024 }, (err) =>
     app.log.error({ err }, "could not accept an HTTP connection"),
   ).catch((error: NodeJS.ErrnoException) => {
@@ -80,6 +77,12 @@ export async function createHttpServer({ host, port, clock, ...routes }: HttpSer
       return closing;
     },
   };
+}
+
+/** The limits of each connection that speaks HTTP/1.1, with or without TLS. To be set before the server listens. */
+export function limitHttp1(server: Pick<NetServer, "on">): void {
+  Object.assign(server, HTTP1_LIMITS);
+  server.on("clientError", refuse);
 }
 
 export function routeRequests({ media, mediaPrefixes, uploads = null, app }: HttpRoutes, clock: Clock): HttpHandler {

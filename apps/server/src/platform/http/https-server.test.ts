@@ -11,6 +11,7 @@ import { ManualClock } from "../clock.ts";
 import { silentLog } from "../log.ts";
 import { createApp } from "./app.ts";
 import { FIRST, RENEWED } from "./certificate.fixture.ts";
+import { createHttpServer } from "./http-server.ts";
 import { createHttpsServer } from "./https-server.ts";
 import { TlsFiles } from "./tls-files.ts";
 
@@ -29,12 +30,14 @@ async function open() {
   };
   await write(FIRST);
   const clock = new ManualClock();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const app = createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" });
   app.post("/app", async ({ body, protocol, host }) => ({ body, protocol, host }));
   const server = await createHttpsServer({
     ...{ host: "127.0.0.1", port: 0, app, clock, mediaPrefixes: ["/hls/"] },
     tls: await TlsFiles.open({ cert, key, clock, log: silentLog }),
     media: (req, res) => {
+      if (req.url === "/hls/never") return begin();
       res.writeHead(200, ["content-type", "text/plain", "x-seen", String(req.headersDistinct["x-two"])]);
       res.end(`${req.method} ${req.url} ${req.headers.host} ${req.complete}`);
     },
@@ -42,7 +45,7 @@ async function open() {
   closing.push(() => server.close());
   const session = connect(`https://localhost:${server.port}`, { ca: [FIRST.cert, RENEWED.cert] });
   closing.push(() => session.destroy());
-  return { server, session, write, clock, cert, key };
+  return { server, session, write, clock, cert, key, begun };
 }
 
 async function ask(session: ClientHttp2Session, headers: Record<string, string | string[]>, body = "") {
@@ -76,6 +79,32 @@ test("a request that does not end is given up after 30 s, and the connection goe
   clock.advance(30_000);
   await once(stream, "close");
   expect((await ask(session, { ":path": "/hls/a" })).head[":status"]).toBe(200);
+});
+
+test("HTTP/1.1 over TLS has the limits that it has without", async () => {
+  const { server } = await open();
+  const withoutTls = await createHttpServer({
+    ...{ host: "127.0.0.1", port: 0, clock: new ManualClock(), media: () => {}, mediaPrefixes: [] },
+    app: createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" }),
+  });
+  closing.push(() => withoutTls.close());
+  const { maxHeadersCount, headersTimeout, requestTimeout, keepAliveTimeout } = withoutTls.server;
+  expect(server.server).toMatchObject({ maxHeadersCount, headersTimeout, requestTimeout, keepAliveTimeout });
+  const headers = { "x-long": "a".repeat(20 * 1024) };
+  const sent = request({ port: server.port, host: "localhost", path: "/hls/x", ca: FIRST.cert, headers }).end();
+  const [response] = await once(sent, "response");
+  expect(response.statusCode).toBe(200);
+});
+
+test("closing gives a response over HTTP/1.1 a second, then closes its connection", async () => {
+  const { server, clock, begun } = await open();
+  const waiting = request({ port: server.port, host: "localhost", path: "/hls/never", ca: FIRST.cert }).end();
+  const failed = once(waiting, "error");
+  await begun;
+  const closed = server.close();
+  clock.advance(1_000);
+  await closed;
+  expect(String(await failed)).toContain("socket hang up");
 });
 
 test("a renewed certificate is shown within ten seconds, and half of one is not", async () => {

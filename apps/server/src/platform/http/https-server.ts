@@ -4,13 +4,15 @@ import {
   Http2ServerRequest,
   Http2ServerResponse,
   type IncomingHttpHeaders,
+  type ServerHttp2Session,
   type ServerHttp2Stream,
 } from "node:http2";
 import type { AddressInfo } from "node:net";
+import type { TLSSocket } from "node:tls";
 import type { Clock } from "../clock.ts";
 import { listen } from "../listen.ts";
 import { explainListen } from "../listen-error.ts";
-import { type HttpRoutes, routeRequests } from "./http-server.ts";
+import { type HttpRoutes, limitHttp1, routeRequests } from "./http-server.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
@@ -64,14 +66,22 @@ export async function createHttpsServer({
       (answer as unknown as Http2Handler)(request, response);
     },
   );
+  limitHttp1(server);
   server.setTimeout(MAX_IDLE_MS);
   server.on("sessionError", () => {}); // The client ended the stream.
   server.on("tlsClientError", () => {});
-  const sessions = new Set<{ destroy(): void; close(): void }>();
+  /** HTTP/2 sessions, and the sockets of HTTP/1.1. */
+  const sessions = new Set<Pick<ServerHttp2Session, "close" | "destroy">>();
+  const sockets = new Set<TLSSocket>();
   server.on("session", (session) => {
     sessions.add(session);
     session.on("error", () => {});
     session.once("close", () => sessions.delete(session));
+  });
+  server.on("secureConnection", (socket: TLSSocket) => {
+    if (socket.alpnProtocol === "h2") return;
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
   });
   await listen(server, { host, port, backlog: 1024 }, (err) =>
     routes.app.log.error({ err }, "could not accept an HTTPS connection"),
@@ -87,7 +97,7 @@ export async function createHttpsServer({
       tls.close();
       closing ??= new Promise<void>((resolve) => {
         const cut = clock.after(LAST_ANSWERS_MS, () => {
-          for (const session of sessions) session.destroy();
+          for (const connection of [...sessions, ...sockets]) connection.destroy();
         });
         server.close(() => {
           cut.cancel();
