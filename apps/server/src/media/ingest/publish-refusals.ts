@@ -24,7 +24,7 @@ export class UnsupportedCodec extends Error {
   readonly code = "unsupported-codec";
 }
 
-export const OUT_OF_TURN: Refusal = { cause: "out-of-turn", sentence: "publish came out of turn." };
+export const OUT_OF_TURN: Refusal = { cause: "out-of-turn", sentence: "publish was sent too early or twice." };
 
 /** The same sentence for unknown and suspended keys, so that it does not reveal which keys exist. */
 const WRONG_KEY = "This stream key is not known, or may not publish. Check the stream key.";
