@@ -16,6 +16,7 @@ import { ingestQuery } from "../account/account-queries.ts";
 import { ShareButton } from "../share/share-button.tsx";
 import { StreamFacts } from "../streams/stream-facts.tsx";
 import { streamQuery } from "../streams/stream-queries.ts";
+import { SuspendedNote } from "../streams/suspended-note.tsx";
 import { BroadcastControls } from "./broadcast-controls.tsx";
 import classes from "./broadcast-page.module.css";
 import { BroadcastPreview } from "./broadcast-preview.tsx";
@@ -87,11 +88,7 @@ function Studio({ stream }: Props) {
   return (
     <>
       <LeaveQuestion isOn={isOn} />
-      {stream.suspended && (
-        <Note tone="warning" title={strings.streams.page.suspended.title}>
-          {strings.streams.page.suspended.body}
-        </Note>
-      )}
+      <SuspendedNote stream={stream} />
       {stream.isActive && broadcast.running === null && (
         <Note tone="warning" title={text.running.title}>
           {text.running.body}

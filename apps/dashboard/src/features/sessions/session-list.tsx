@@ -10,7 +10,7 @@ import { PageLinks } from "../../components/page-links.tsx";
 import { QueryProblem } from "../../components/query-problem.tsx";
 import type { Ticked } from "../../components/ticks.tsx";
 import { strings } from "../../strings.ts";
-import { streamChoicesQuery } from "../webhooks/webhook-queries.ts";
+import { streamChoicesQuery } from "../streams/stream-queries.ts";
 import { RecordingSelection } from "./recording-selection.tsx";
 import { sessionsQuery } from "./session-queries.ts";
 import { SESSION_DATES, type SessionSearch } from "./session-search.ts";

@@ -6,12 +6,12 @@ import { Note } from "../../components/note.tsx";
 import page from "../../components/page.module.css";
 import { PageOfOne } from "../../components/page-of-one.tsx";
 import { strings } from "../../strings.ts";
-import { SuspendButton, TerminateButton } from "./stream-actions.tsx";
+import { TerminateButton } from "./stream-actions.tsx";
 import { StreamFacts } from "./stream-facts.tsx";
 import { StreamLive } from "./stream-live.tsx";
-import classes from "./stream-page.module.css";
 import { streamQuery, useTestBroadcastOf } from "./stream-queries.ts";
 import { StreamTabs } from "./stream-tabs.tsx";
+import { SuspendedNote } from "./suspended-note.tsx";
 
 const text = strings.streams;
 const route = getRouteApi("/app/streams/$streamId");
@@ -45,14 +45,7 @@ function StreamBody({ stream }: { readonly stream: Stream }) {
         </div>
         {stream.isActive && <TerminateButton stream={stream} />}
       </header>
-      {stream.suspended && (
-        <div className={classes.suspended}>
-          <Note tone="warning" title={text.page.suspended.title}>
-            {text.page.suspended.body}
-          </Note>
-          <SuspendButton stream={stream} />
-        </div>
-      )}
+      <SuspendedNote stream={stream} />
       {!stream.isActive && testBroadcast?.error && (
         <Note tone="failure" title={text.page.failed(text.guide.test)}>
           {testBroadcast.error.message}

@@ -14,6 +14,14 @@ export function streamsQuery(search: StreamSearch, limit = 20) {
   });
 }
 
+const MAX_CHOICES = 200;
+
+/** The newest streams, for a form or a filter that names one of them. */
+export const streamChoicesQuery = queryOptions({
+  queryKey: ["streams", "choices"],
+  queryFn: async ({ signal }) => (await weir.streams.list({ limit: MAX_CHOICES, signal })).items,
+});
+
 /** One stream. Its events refresh it, and so does an interval, because a lost source sends no event: 2 s while active, else 5 s. */
 export function streamQuery(id: string) {
   return queryOptions({

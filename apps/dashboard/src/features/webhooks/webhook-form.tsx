@@ -4,10 +4,10 @@ import { type ReactNode, useState } from "react";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { DialogForm } from "../../components/dialog-form.tsx";
 import { strings } from "../../strings.ts";
+import { streamChoicesQuery } from "../streams/stream-queries.ts";
 import { inventSecret, isAddress, isComplete, type WebhookDraft } from "./webhook-draft.ts";
 import { WebhookEventChoice } from "./webhook-event-choice.tsx";
 import classes from "./webhook-form.module.css";
-import { streamChoicesQuery } from "./webhook-queries.ts";
 
 const text = strings.webhooks.form;
 

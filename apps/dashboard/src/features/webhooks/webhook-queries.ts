@@ -29,12 +29,6 @@ export const accessWebhooksQuery = queryOptions({
   },
 });
 
-/** Streams that a webhook can be limited to. */
-export const streamChoicesQuery = queryOptions({
-  queryKey: ["streams", "choices"],
-  queryFn: async ({ signal }) => (await weir.streams.list({ limit: 200, signal })).items,
-});
-
 /** The page refreshes it often, because the person is waiting for the next call. */
 export function webhookQuery(id: string) {
   return queryOptions({
