@@ -6,6 +6,8 @@ const MAX_WAIT_MS = 250;
 const MAX_PACKETS = 1024;
 /** Beyond this distance the sender has restarted its sequence numbers. */
 const MAX_JUMP = 3000;
+/** With more packets missing at once, nothing that arrived can be used: three seconds of 10 Mbit/s. */
+const MAX_MISSING = 3500;
 /** Interval between requests for the same packet. */
 const ASK_AGAIN_MS = 60;
 const MAX_ASKED = 3;
@@ -51,7 +53,9 @@ export class ReorderBuffer {
 
   push(packet: RtpPacket, nowMs: number): void {
     const number = this.#counter.unwrap(packet.sequence);
-    if (this.#next === null || Math.abs(number - this.#highest) > MAX_JUMP) this.#begin(number);
+    const jump = number - this.#highest;
+    if (this.#next === null || Math.abs(jump) > MAX_JUMP || this.#missing.size + jump > MAX_MISSING)
+      this.#begin(number);
     const next = this.#next ?? number;
     if (number < next || this.#waiting.has(number)) return;
     this.#received++;
