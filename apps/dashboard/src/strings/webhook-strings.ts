@@ -1,3 +1,5 @@
+import type { EventGroup } from "../features/webhooks/webhook-draft.ts";
+
 /** Texts of the webhook pages. */
 export const webhookStrings = {
   title: "Webhooks",
@@ -5,7 +7,7 @@ export const webhookStrings = {
   create: "Create webhook",
   empty: {
     title: "No webhooks yet",
-    body: "Create a webhook to notify your server about streams, recordings and viewers.",
+    body: "Create a webhook to notify your server about streams, recordings, assets and viewers.",
   },
   columns: { name: "Name", state: "State", events: "Events", lastCall: "Last event" },
   states: { active: "Active", failing: "Failing", paused: "Paused" },
@@ -14,8 +16,11 @@ export const webhookStrings = {
   groups: {
     stream: "Streams",
     recording: "Recordings",
+    multistream: "Multistreaming",
     playback: "Viewers",
-  },
+    asset: "Assets",
+    task: "Tasks",
+  } satisfies Record<EventGroup, string>,
   form: {
     createTitle: "Create a webhook",
     editTitle: (name: string) => `Edit ${name}`,

@@ -56,6 +56,8 @@ test("only events that this server sends are offered", () => {
     "recording 4",
     "multistream 3",
     "playback 2",
+    "asset 5",
+    "task 4",
   ]);
 });
 

@@ -56,9 +56,9 @@ export function patchOf(webhook: Webhook, draft: WebhookDraft): WebhookPatch {
   };
 }
 
-/** This server has no assets or tasks yet, and never detects content: webhooks are not called about them. */
+/** This server detects no content. */
 export function isSent(event: WebhookEventName): boolean {
-  return !/^(asset|task)\.|^stream\.detection$/.test(event);
+  return event !== "stream.detection";
 }
 
 export const SENT_EVENTS = WEBHOOK_EVENTS.filter(isSent);
@@ -69,7 +69,7 @@ export const EVENT_GROUPS = Object.entries(Object.groupBy(SENT_EVENTS, groupOf))
   readonly WebhookEventName[],
 ][];
 
-export type EventGroup = "stream" | "recording" | "playback";
+export type EventGroup = WebhookEventName extends `${infer Group}.${string}` ? Group : never;
 
 function groupOf(event: WebhookEventName): EventGroup {
   return event.slice(0, event.indexOf(".")) as EventGroup;
