@@ -118,10 +118,10 @@ test("no more jobs of a kind run at a time than may, on each process", async () 
 
 test("an owner with many jobs leaves places to others, who do not wait behind them", async () => {
   const { jobs, run, end } = held();
-  const kind = kindOf(run, { name: "shared", maxAtOnce: 3, maxPerOwner: 2 });
+  const kind = kindOf(run, { name: "shared", isOnePerKey: true, maxAtOnce: 3, maxPerOwner: 2 });
   const queue = queueOf(kind);
-  for (let n = 0; n < 5; n++) await queue.add(kind, { of: "a" }, { owner: "a" });
-  await queue.add(kind, { of: "b" }, { owner: "b" });
+  for (let n = 0; n < 5; n++) await queue.add(kind, { of: "a" }, { owner: "a", key: `a${n}` });
+  await queue.add(kind, { of: "b" }, { owner: "b", key: "b" });
   queue.start();
   const running = () => jobs.map(({ data }) => (data as { of: string }).of).sort();
   await vi.waitFor(() => expect(running()).toEqual(["a", "a", "b"]), PATIENCE);
