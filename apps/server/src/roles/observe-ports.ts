@@ -17,11 +17,8 @@ export function observePorts(
   metrics: Metrics,
   tracing: Tracing,
 ): Ports {
-  const publishes = metrics.counter("weir_publishes_total", "Attempts to publish, by what became of them", [
-    "protocol",
-    "outcome",
-  ]);
-  const accesses = metrics.counter("weir_playback_checks_total", "Questions whether somebody may watch, by answer", [
+  const publishes = metrics.counter("weir_publishes_total", "Attempts to publish, by outcome", ["protocol", "outcome"]);
+  const accesses = metrics.counter("weir_playback_checks_total", "Access checks of viewers, by outcome", [
     "protocol",
     "outcome",
   ]);
@@ -69,7 +66,7 @@ function observeSink(eventSink: EventSink, metrics: Metrics): EventSink {
   const transcoded = { made: 0, missed: 0 };
   const ends = { "clean-stop": 0, "source-lost": 0 };
   const watched = new Map<string, number>();
-  metrics.total("weir_segments_total", "Segments of sources that were completed", () => segments.count);
+  metrics.total("weir_segments_total", "Completed source segments", () => segments.count);
   metrics.total("weir_segment_seconds_total", "Seconds of media in them", () => segments.seconds);
   metrics.total("weir_segment_bytes_total", "Bytes of source media in them", () => segments.bytes);
   metrics.totals(
@@ -78,13 +75,13 @@ function observeSink(eventSink: EventSink, metrics: Metrics): EventSink {
     "outcome",
     () => transcoded,
   );
-  metrics.totals("weir_source_ends_total", "Publishers that left, by how", "why", () => ends);
+  metrics.totals("weir_source_ends_total", "Publishers that disconnected, by cause", "why", () => ends);
   metrics.gauge("weir_viewers", "Viewers of live and recorded content on this node", () =>
     [...watched.values()].reduce((sum, now) => sum + now, 0),
   );
   const latency = metrics.distribution(
     "weir_transcode_latency_seconds",
-    "From a segment's last source packet until it is in every rung",
+    "From a segment's last source packet until every rung has the segment",
     LATENCY_BUCKETS,
   );
   const count = (fact: MediaFact): void => {

@@ -16,7 +16,7 @@ export function measureProcess(metrics: Metrics, eventLoop: Pick<EventLoopWatch,
     process.memoryUsage.rss(),
   );
   metrics.gauge("process_heap_bytes", "JavaScript heap in use", () => process.memoryUsage().heapUsed);
-  metrics.gauge("process_start_time_seconds", "Start of the process since the Unix epoch", () =>
+  metrics.gauge("process_start_time_seconds", "Start time of the process, in seconds since the Unix epoch", () =>
     Math.round(performance.timeOrigin / 1000),
   );
   metrics.gauge(
@@ -30,38 +30,34 @@ export function measureConnections(metrics: Metrics, connections: Pick<Connectio
   metrics.gauge("weir_http_connections", "HTTP connections", () => connections.open);
   metrics.total(
     "weir_http_connections_refused_total",
-    "HTTP connections that were closed at once because their client, or all clients, had too many",
+    "HTTP connections closed immediately because their client, or all clients together, had reached the limit",
     () => connections.refused,
   );
 }
 
 export function measureUploads(metrics: Metrics, uploads: Pick<UploadServer, "underWay" | "waiting">): void {
-  metrics.gauge("weir_uploads_under_way", "Requests that bring bytes of a file at the moment", () => uploads.underWay);
+  metrics.gauge("weir_uploads_under_way", "Current requests that upload a file", () => uploads.underWay);
   metrics.gauge(
     "weir_uploads_waiting",
-    "Whole files in the spool that the object store has not taken yet",
+    "Complete files in the spool that are not in the object store yet",
     () => uploads.waiting,
   );
 }
 
 export function measureDatabase(metrics: Metrics, database: Pick<Database<unknown>, "connections">): void {
   metrics.gauge("weir_database_connections", "Connections of all pools", () => database.connections().open);
-  metrics.gauge("weir_database_connections_idle", "Connections that nobody uses", () => database.connections().idle);
+  metrics.gauge("weir_database_connections_idle", "Idle connections", () => database.connections().idle);
   metrics.gauge("weir_database_waiting", "Statements that wait for a connection", () => database.connections().waiting);
 }
 
 export function measureDomains(metrics: Metrics, { figures }: Pick<Domains, "figures">): void {
-  metrics.gauge(
-    "weir_facts_waiting",
-    "Facts of the media floor on their way to the database",
-    () => figures().factsWaiting,
-  );
-  metrics.total("weir_facts_dropped_total", "Facts that the queue had no room for", () => figures().factsDropped);
+  metrics.gauge("weir_facts_waiting", "Media facts queued for the database", () => figures().factsWaiting);
+  metrics.total("weir_facts_dropped_total", "Facts dropped because the queue was full", () => figures().factsDropped);
   metrics.gauge("weir_feed_readers", "Readers of event feeds", () => figures().feed.readers);
   metrics.gauge("weir_feed_streams", "Streams whose event feed is read", () => figures().feed.subjects);
   metrics.total(
     "weir_feed_readers_too_slow_total",
-    "Readers of event feeds that were let go because they took too little",
+    "Readers of event feeds disconnected because they were too slow",
     () => figures().feed.tooSlow,
   );
 }
@@ -69,11 +65,11 @@ export function measureDomains(metrics: Metrics, { figures }: Pick<Domains, "fig
 export function measureMedia(metrics: Metrics, { figures }: Pick<MediaRole, "figures">): void {
   metrics.gauge(
     "weir_streams_live",
-    "Streams with a session on this node, those that reconnect among them",
+    "Streams with a session on this node, including those whose broadcaster is reconnecting",
     () => figures().sessions,
   );
   metrics.gauge("weir_publishers", "Publishers connected", () => figures().publishers);
-  metrics.gauge("weir_webrtc_viewers", "Viewers by WebRTC", () => figures().webrtcViewers);
+  metrics.gauge("weir_webrtc_viewers", "Viewers over WebRTC", () => figures().webrtcViewers);
   metrics.total("weir_ingest_bytes_total", "Bytes of media received", () => figures().bytesReceived);
   metrics.total(
     "weir_sent_bytes_total",
@@ -88,35 +84,31 @@ export function measureMedia(metrics: Metrics, { figures }: Pick<MediaRole, "fig
   );
   metrics.gauge(
     "weir_waiting_requests",
-    "Requests for playlists and parts that wait for what does not exist yet",
+    "Blocked requests for playlists and parts that do not exist yet",
     () => figures().waitingRequests,
   );
-  metrics.gauge(
-    "weir_media_pages_in_use",
-    "Pages of 32 KiB that live windows are in",
-    () => figures().pages.pagesInUse,
-  );
-  metrics.gauge(
-    "weir_media_pages_free",
-    "Pages of 32 KiB that are kept for live windows",
-    () => figures().pages.pagesFree,
-  );
-  metrics.gauge("weir_ladders", "Streams whose renditions are being made", () => figures().ladders);
+  metrics.gauge("weir_media_pages_in_use", "Pages of 32 KiB in use by live windows", () => figures().pages.pagesInUse);
+  metrics.gauge("weir_media_pages_free", "Free pages of 32 KiB for live windows", () => figures().pages.pagesFree);
+  metrics.gauge("weir_ladders", "Streams that are being transcoded", () => figures().ladders);
   metrics.gauge(
     "weir_transcode_children",
-    "Transcoder processes, the spare one among them",
+    "Transcoder processes, including the spare one",
     () => figures().transcodeChildren,
   );
   metrics.gauge(
     "weir_transcode_lag_seconds",
-    "How far the rungs that are furthest behind are behind their source",
+    "How far the slowest rungs are behind their source",
     () => figures().transcodeLagMs / 1000,
   );
   metrics.gauges("weir_targets", "Multistream targets of live streams", "state", () => figures().targets);
-  metrics.total("weir_target_bytes_total", "Bytes that multistream targets took", () => figures().sentToTargets.bytes);
+  metrics.total(
+    "weir_target_bytes_total",
+    "Bytes accepted by multistream targets",
+    () => figures().sentToTargets.bytes,
+  );
   metrics.total(
     "weir_target_skipped_seconds_total",
-    "Media that was left out for multistream targets that were too slow",
+    "Media dropped for multistream targets that were too slow",
     () => figures().sentToTargets.skippedMs / 1000,
   );
   metrics.gauge(
@@ -124,7 +116,7 @@ export function measureMedia(metrics: Metrics, { figures }: Pick<MediaRole, "fig
     "Chapters of recordings that wait in the spool for the object store",
     () => figures().unsealedChapters,
   );
-  metrics.gauge("weir_disk_free_bytes", "Room on the disk of the data folder", () => figures().diskFreeBytes);
+  metrics.gauge("weir_disk_free_bytes", "Free space on the disk of the data folder", () => figures().diskFreeBytes);
 }
 
 /** Requests to the API and the dashboard. */
