@@ -53,7 +53,8 @@ export class RungFeed {
 
   cut(cut: Cut): void {
     this.#nextCuts.push(cut.ticks);
-    if (this.#nextCuts.length > MAX_NEXT_CUTS) this.#nextCuts.shift();
+    // The first two decide about the newest picture.
+    if (this.#nextCuts.length > MAX_NEXT_CUTS) this.#nextCuts.splice(2, 1);
     this.#packager.cut(cut);
   }
 
