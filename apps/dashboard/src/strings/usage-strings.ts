@@ -1,7 +1,6 @@
 /** Texts of the usage page. */
 export const usageStrings = {
   title: "Usage",
-  totals: "Totals",
   transcoded: "Transcoded",
   transcodedHint: "Minutes of source video, however many renditions",
   delivered: "Watched",

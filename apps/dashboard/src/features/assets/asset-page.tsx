@@ -56,7 +56,7 @@ function AssetBody({ asset }: { readonly asset: Asset }) {
           {status.errorMessage}
         </Note>
       )}
-      <div className={page.video} data-has-video={hasVideo}>
+      <div className={page.withFacts} data-has-video={hasVideo}>
         {hasVideo && (
           <PanelBoundary>
             <RecordingVideo url={playbackUrl} label={text.player(name)} onVideo={setVideo} />

@@ -95,7 +95,7 @@ function Studio({ stream }: Props) {
         </Note>
       )}
       {problem && <CaptureNote problem={problem} retry={captured.retry} />}
-      <div className={page.video}>
+      <div className={page.withFacts}>
         <BroadcastPreview media={media} source={choice.source} isWaiting={problem === null} />
         <Panel title={text.controls}>
           <BroadcastControls choice={choice} devices={devices} isDisabled={isOn} onChange={setChoice} />

@@ -34,7 +34,7 @@ export function RecordingPanel({ session, peak }: Props) {
   const [video, setVideo] = useState<HTMLVideoElement | null>(null);
   return (
     <>
-      <div className={page.video}>
+      <div className={page.withFacts}>
         {recordingUrl === undefined ? (
           <NoRecording session={session} />
         ) : (

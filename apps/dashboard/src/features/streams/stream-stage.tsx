@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import type { Stream } from "@weir/contract";
 import { useState } from "react";
+import page from "../../components/page.module.css";
 import { PanelBoundary } from "../../components/panel-boundary.tsx";
 import type { PlaybackFigures } from "../../player/hls-playback.ts";
 import { VideoPlayer } from "../../player/video-player.tsx";
@@ -35,7 +36,7 @@ export function StreamStage({ stream, isAside }: Props) {
     );
   if (stream.suspended) return null;
   return (
-    <div className={classes.stage}>
+    <div className={`${page.withFacts} ${classes.stage}`}>
       <WaitingForVideo stream={stream} />
       <div className={classes.aside}>
         <RefusedAttempts stream={stream} />
@@ -52,7 +53,7 @@ function LiveStage({ stream, isAside }: Props) {
   const preview = usePreview(`/hls/${stream.playbackId}/index.m3u8`, stream.playbackId);
   const isHidden = isAside && isSmall && !isWanted;
   return (
-    <div className={isAside ? classes.aside : classes.stage}>
+    <div className={isAside ? classes.aside : `${page.withFacts} ${classes.stage}`}>
       {isAside && isSmall && (
         <Button variant="default" size="compact-sm" onClick={() => setWanted(!isWanted)}>
           {isWanted ? text.hidePlayer : text.showPlayer}

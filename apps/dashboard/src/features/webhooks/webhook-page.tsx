@@ -49,7 +49,7 @@ function WebhookBody({ webhook }: { readonly webhook: Webhook }) {
         <WebhookActions webhook={webhook} />
       </header>
       <Trouble webhook={webhook} />
-      <div className={page.video}>
+      <div className={page.withFacts}>
         <DeliveryList webhook={webhook} search={search} onSearch={(next) => navigate({ search: next })} />
         <WebhookRegistration webhook={webhook} />
       </div>
