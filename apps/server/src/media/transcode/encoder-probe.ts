@@ -43,7 +43,7 @@ function probeHardware(clock: Clock, { prefix }: Confinement): Promise<readonly 
       deadline.cancel();
       resolve(found);
     };
-    child.once("error", settle);
+    child.on("error", settle);
     child.once("close", settle);
   });
 }

@@ -67,7 +67,7 @@ function watch(child: ChildProcess, onBegun: () => void): Promise<ChildEnd> {
     else failure = report.reason;
   });
   return new Promise((resolve) => {
-    child.once("error", (error) => resolve({ ok: false, reason: `cannot start the media process: ${error.message}` }));
+    child.on("error", (error) => resolve({ ok: false, reason: `cannot start the media process: ${error.message}` }));
     child.once("exit", (code, signal) => {
       const settle = (): void => {
         if (code === 0) resolve({ ok: true });

@@ -97,12 +97,13 @@ class PipedChild implements TranscodeChild {
     });
     const [, , , input, output] = this.#process.stdio as [null, null, null, Duplex, Readable];
     this.#input = input;
-    input.on("error", () => {}); // its exit follows and tells
+    input.on("error", () => {}); // "close" follows and reports the end
     const read = fromChildReader();
     output.on("data", (bytes: Uint8Array) => this.#receive(read, bytes));
     output.on("error", () => {});
-    this.#process.once("error", (error) => this.#gone(`cannot start a transcoder: ${error.message}`, onGone));
-    // Not "exit": its last words may still be in the pipe.
+    // Not "once": a failed kill is reported as another error.
+    this.#process.on("error", (error) => this.#gone(`cannot start a transcoder: ${error.message}`, onGone));
+    // Not "exit": its last messages may still be in the pipe.
     this.#process.once("close", (code, signal) =>
       this.#gone(`the transcoder ended with ${signal ?? `code ${code}`}`, onGone),
     );

@@ -77,7 +77,7 @@ export function tryConfinement(
   });
   const deadline = clock.after(PROBE_MS, () => child.kill("SIGKILL"));
   return new Promise((resolve) => {
-    child.once("error", () => resolve(null));
+    child.on("error", () => resolve(null));
     child.once("close", () => {
       deadline.cancel();
       resolve(breachesIn(said));

@@ -49,7 +49,7 @@ export function startPostgresProcess({ program, args, env, user, onLine }: Postg
   const lifeline = child.stdio[3] as Duplex;
   lifeline.on("error", () => {});
   const exited = new Promise<number | null>((resolve) => {
-    child.once("error", (error) => {
+    child.on("error", (error) => {
       onLine(`FATAL:  ${error.message}`);
       resolve(null);
     });
