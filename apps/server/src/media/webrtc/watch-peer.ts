@@ -1,8 +1,8 @@
 import { isRtcp, type RtcpReport, readRtcp, roundTripMs } from "@weir/formats/rtp";
 import nodeDataChannel, { type RtpPacketizationConfig, type Track } from "node-datachannel";
-import { AskedAgain } from "./asked-again.ts";
 import { CatchUpQueue } from "./catch-up-queue.ts";
 import type { FanOut } from "./fan-out.ts";
+import { NackLimit } from "./nack-limit.ts";
 import { type PeerEvents, PeerTransport } from "./peer-transport.ts";
 import {
   ASKS_TOO_MUCH,
@@ -57,7 +57,7 @@ export class WatchPeer {
   #fractionsLost = 0;
   #availableBps: number | null = null;
   #roundTripMs: number | null = null;
-  readonly #askedAgain = new AskedAgain();
+  readonly #nacks = new NackLimit();
 
   constructor(start: WebrtcStart, { peer, offer, plan }: PeerOffer, source: FanOut, events: PeerEvents) {
     this.#peer = peer;
@@ -118,7 +118,7 @@ export class WatchPeer {
       peer: this.#peer,
       fractionLost: this.#fractionsLost / this.#reports,
       roundTripMs: this.#roundTripMs,
-      retransmits: this.#askedAgain.total,
+      retransmits: this.#nacks.total,
       availableBps: this.#availableBps,
     };
     this.#reports = 0;
@@ -196,7 +196,7 @@ export class WatchPeer {
     } else if (report.type === "bandwidth")
       this.#availableBps = Math.min(this.#availableBps ?? Number.POSITIVE_INFINITY, report.bitsPerSecond);
     else if (report.type === "nack") {
-      if (this.#askedAgain.add(report.count, performance.now())) return;
+      if (this.#nacks.add(report.count, performance.now())) return;
       // Until it has sent all that was asked for, the library hears nobody else, and does not close.
       this.#video?.stop();
       this.close(ASKS_TOO_MUCH);
