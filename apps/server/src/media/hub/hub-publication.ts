@@ -129,14 +129,22 @@ export class HubPublication implements Publication {
       },
     });
     this.#state = "live";
+    try {
+      this.#sendEarly(this.#session);
+    } catch (error) {
+      this.#session.fail(error);
+    }
+    if (this.#pendingEnd) this.end(this.#pendingEnd.why, this.#pendingEnd.reason);
+  }
+
+  #sendEarly(session: LiveSession): void {
     const early = this.#early;
     this.#early = [];
     for (const item of early) {
       if (!this.#isLive) return;
-      if ("config" in item) this.#session.track(item);
-      else this.#session.packet(item);
+      if ("config" in item) session.track(item);
+      else session.packet(item);
     }
-    if (this.#pendingEnd) this.end(this.#pendingEnd.why, this.#pendingEnd.reason);
   }
 
   get #isLive(): boolean {

@@ -1,7 +1,8 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import type { PublishGrant } from "../../ports/index.ts";
+import { LivePipeline } from "../live-pipeline.ts";
 import { openMediaMemory } from "../memory-pool.ts";
 import { Payload, type Publication } from "../packet.ts";
 import { FactLog, FakePublisher, FakePublishGate, NO_LADDER, NO_TARGETS, ORCHESTRATOR } from "../testing/fake-gates.ts";
@@ -106,6 +107,34 @@ describe("a publisher", () => {
     expect(session()?.pipeline.playlist("source")?.text()).toContain("#EXT-X-ENDLIST");
     expect(ended()).toEqual([["clean-stop", 1]]);
     expect(log.of("segment-closed").length).toBe(2);
+  });
+
+  test("whose media cannot be processed ends its own session, and no other", async () => {
+    const broadcast = publish();
+    await send(broadcast, { seconds: 3 });
+    const broken = session();
+    vi.spyOn(broken?.pipeline ?? expect.fail(), "tick").mockImplementation(() => {
+      throw new Error("a sample that cannot be written");
+    });
+    clock.advance(50);
+    await settled();
+    expect(broken?.isFinished).toBe(true);
+    expect(broken?.pipeline.playlist("source")?.text()).toContain("#EXT-X-ENDLIST");
+    expect(broadcast.publisher.closedWith).toMatch(/could not process this stream/);
+    expect(ended()).toEqual([["clean-stop", 1]]);
+  });
+
+  test("whose first media cannot be processed is closed with a sentence", async () => {
+    const { publication, publisher } = publish();
+    publication.track(VIDEO);
+    const broken = vi.spyOn(LivePipeline.prototype, "packet").mockImplementation(() => {
+      throw new Error("a sample that cannot be written");
+    });
+    for (const { packet } of syntheticSource({ seconds: 0.2 })) publication.packet(packet);
+    await settled();
+    broken.mockRestore();
+    expect(publisher.closedWith).toMatch(/could not process this stream/);
+    expect(ended()).toEqual([["clean-stop", 1]]);
   });
 
   test("lets its publisher wait while it is being begun, and keeps no more than 8 MiB and a packet of it", async () => {

@@ -202,9 +202,26 @@ export class LiveSession {
     if (this.#state === "finished") return;
     this.#state = "finished";
     this.#window?.cancel();
-    this.pipeline.end();
-    this.targets.end();
-    this.#settings.onFinished(this);
+    try {
+      this.pipeline.end();
+    } finally {
+      this.targets.end();
+      this.#settings.onFinished(this);
+    }
+  }
+
+  /** Its media cannot be processed: the session ends, and its publisher is closed. Other sessions are not affected. */
+  fail(error: unknown): void {
+    const { log } = this.#settings;
+    const about = { streamId: this.streamId, sessionId: this.sessionId };
+    log.error({ err: error, ...about }, "ending a session: its media could not be processed");
+    try {
+      this.finish();
+    } catch (err) {
+      log.error({ err, ...about }, "the last media of a failed session was lost");
+    }
+    this.#reportEnd("clean-stop", "internal error");
+    this.#publisher?.close("The server could not process this stream. Its log says why.");
   }
 
   /** No viewers are left: release the memory. */
@@ -233,6 +250,14 @@ export class LiveSession {
 
   /** Must be called every 50 ms: notices missing packets. */
   tick(): void {
+    try {
+      this.#tick();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #tick(): void {
     if (this.#state === "finished") return;
     this.pipeline.tick();
     this.targets.tick();
