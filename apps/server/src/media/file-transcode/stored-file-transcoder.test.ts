@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { buffer, text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
+import { Turns } from "../../platform/limits/turns.ts";
 import { silentLog } from "../../platform/log.ts";
 import { Outbound } from "../../platform/outbound/outbound.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
@@ -18,7 +19,6 @@ import { makeFile } from "../vod/media-file-rig.ts";
 import { everyFrame } from "../vod/media-track-rig.ts";
 import { SourceFiles } from "../vod/source-files.ts";
 import { VodChildren } from "../vod/vod-children.ts";
-import { VodTurns } from "../vod/vod-turns.ts";
 import { StoredFileTranscoder } from "./stored-file-transcoder.ts";
 
 const GB = 1024 ** 3;
@@ -114,7 +114,7 @@ async function failureOf(work: Partial<TranscodeWork>, options: Parameters<typeo
 test("a file in a bucket becomes playable HLS and MP4 in another folder", async () => {
   const sources = new SourceFiles({ store, folder: join(folder, "sources"), freeBytes: () => GB });
   await sources.open();
-  const turns = new VodTurns(() => 1);
+  const turns = new Turns({ atATime: 1 });
   const processor = new AssetPipeline({
     ...{ clock: systemClock, log: silentLog, store, sources, preset: "ultrafast" },
     ...{ children: new VodChildren(systemClock), scans: turns, chunks: turns },

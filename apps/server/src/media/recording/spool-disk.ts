@@ -1,4 +1,5 @@
 import { mkdir, open } from "node:fs/promises";
+import { Turns } from "../../platform/limits/turns.ts";
 import { AppendFile, type WritableFile } from "../../platform/storage/append-file.ts";
 
 /** Space that recordings leave to the database, whose last bytes they would take, and to a restart. */
@@ -22,8 +23,7 @@ export class SpoolDisk {
   readonly freeBytes: () => number;
   readonly #openFile: (path: string) => Promise<WritableFile>;
   readonly #syncFolder: (path: string) => Promise<void>;
-  readonly #waiting: (() => void)[] = [];
-  #syncs = 0;
+  readonly #syncs = new Turns({ atATime: MAX_SYNCS });
 
   constructor({ folder, freeBytes, openFile = openNew, syncFolder = syncOf }: SpoolDiskSettings) {
     this.folder = folder;
@@ -42,25 +42,12 @@ export class SpoolDisk {
 
   /** Sync one file, in its turn. */
   sync(file: AppendFile): Promise<void> {
-    return this.#inTurn(() => file.sync());
+    return this.#syncs.run(() => file.sync());
   }
 
   /** Sync the names in a folder. */
   syncFolder(path: string): Promise<void> {
-    return this.#inTurn(() => this.#syncFolder(path));
-  }
-
-  async #inTurn(task: () => Promise<void>): Promise<void> {
-    if (this.#syncs >= MAX_SYNCS) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#syncs++;
-    try {
-      await task();
-    } finally {
-      // The next one takes over the slot.
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#syncs--;
-    }
+    return this.#syncs.run(() => this.#syncFolder(path));
   }
 }
 

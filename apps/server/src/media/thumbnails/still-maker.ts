@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
+import { TooManyWaiting } from "../../platform/limits/turns.ts";
 import type { Log } from "../../platform/log.ts";
 import {
   type FromChild,
@@ -36,7 +37,6 @@ export type StillShape = Pick<StillJob, "maxWidth" | "maxHeight" | "format">;
 export type SheetShape = Omit<SheetJob, "id">;
 
 /** Too many images are waiting; retry shortly. */
-export class TooManyStills extends Error {}
 
 interface Waiting {
   readonly frame: (id: number) => Uint8Array;
@@ -66,13 +66,13 @@ export class StillMaker {
     this.#settings = settings;
   }
 
-  /** Null if the picture cannot be decoded. Rejects with `TooManyStills`. */
+  /** Null if the picture cannot be decoded. Rejects with `TooManyWaiting`. */
   make({ codec, config, data }: Keyframe, shape: StillShape): Promise<Uint8Array | null> {
     const job = { codec, config: Buffer.from(config).toString("base64"), ...shape };
     return this.#ask((id) => frameToChild({ type: "still", job: { id, ...job }, data }));
   }
 
-  /** Makes one JPEG from previously made tiles, concatenated in `tiles`. Null on failure. Rejects with `TooManyStills`. */
+  /** Makes one JPEG from previously made tiles, concatenated in `tiles`. Null on failure. Rejects with `TooManyWaiting`. */
   sheet(shape: SheetShape, tiles: Uint8Array): Promise<Uint8Array | null> {
     return this.#ask((id) => frameToChild({ type: "sheet", job: { id, ...shape }, data: tiles }));
   }
@@ -86,7 +86,7 @@ export class StillMaker {
   #ask(frame: Waiting["frame"]): Promise<Uint8Array | null> {
     if (this.#isClosed) return Promise.resolve(null);
     if (this.#waiting.length >= MAX_WAITING)
-      return Promise.reject(new TooManyStills("too many pictures are being made"));
+      return Promise.reject(new TooManyWaiting("too many pictures are being made"));
     return new Promise((done) => {
       this.#waiting.push({ frame, done });
       this.#next();

@@ -1,10 +1,10 @@
 import { buffer } from "node:stream/consumers";
 import { decoderConfigOf, readInit, readSamples } from "@weir/formats/mp4";
 import type { Clock } from "../../platform/clock.ts";
+import { Turns } from "../../platform/limits/turns.ts";
 import type { MediaIndex, StoredRendition, StoredSegment } from "../../ports/index.ts";
 import { KeptStills } from "./kept-stills.ts";
 import type { PreviewMaker, PreviewPacket } from "./preview-maker.ts";
-import { StillTurns } from "./still-turns.ts";
 import { findKeyframe, type StoredBytes, type StoredKeyframe } from "./stored-keyframes.ts";
 
 /** Each preview uses one core for several seconds. */
@@ -32,7 +32,7 @@ export class StoredPreviews {
   readonly #maker: Pick<PreviewMaker, "make">;
   readonly #bytes: StoredBytes;
   readonly #kept: KeptStills;
-  readonly #turns = new StillTurns(TURNS);
+  readonly #turns = new Turns(TURNS);
 
   constructor(maker: Pick<PreviewMaker, "make">, bytes: StoredBytes, clock: Clock) {
     this.#maker = maker;
@@ -40,7 +40,7 @@ export class StoredPreviews {
     this.#kept = new KeptStills(clock);
   }
 
-  /** An animated WebP. Null without video. Rejects with `TooManyStills`. */
+  /** An animated WebP. Null without video. Rejects with `TooManyWaiting`. */
   async of(index: MediaIndex, shape: PreviewShape): Promise<Uint8Array | null> {
     const first = findKeyframe(index, shape.start, shape.width);
     if (!first) return null;

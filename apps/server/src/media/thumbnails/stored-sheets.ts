@@ -1,12 +1,12 @@
 import { buffer } from "node:stream/consumers";
 import type { Clock } from "../../platform/clock.ts";
+import { Turns } from "../../platform/limits/turns.ts";
 import type { Log } from "../../platform/log.ts";
 import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
 import type { MediaIndex } from "../../ports/index.ts";
 import { blackPicture, planarBytes } from "../transcode/index.ts";
 import { KeptStills } from "./kept-stills.ts";
 import type { StillMaker } from "./still-maker.ts";
-import { StillTurns } from "./still-turns.ts";
 import { findKeyframe, readKeyframe, type StoredBytes } from "./stored-keyframes.ts";
 import { SHEET, type Storyboard, sheetsOf } from "./storyboard.ts";
 
@@ -34,14 +34,14 @@ export interface StoredSheetsSettings {
 export class StoredSheets {
   readonly #settings: StoredSheetsSettings;
   readonly #kept: KeptStills<Sheet>;
-  readonly #turns = new StillTurns(TURNS);
+  readonly #turns = new Turns(TURNS);
 
   constructor(settings: StoredSheetsSettings) {
     this.#settings = settings;
     this.#kept = new KeptStills(settings.clock);
   }
 
-  /** Null if there is no such sheet. Rejects with `TooManyStills`. */
+  /** Null if there is no such sheet. Rejects with `TooManyWaiting`. */
   async get(index: MediaIndex, board: Storyboard, nth: number): Promise<Sheet | null> {
     if (nth >= sheetsOf(board)) return null;
     const key = keyOf(index, board, nth);

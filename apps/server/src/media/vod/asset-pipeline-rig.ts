@@ -1,9 +1,11 @@
 /** For tests: a pipeline with its own store and folder, and a ledger that records its reports. */
+
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { expect } from "vitest";
 import { systemClock } from "../../platform/clock.ts";
+import { Turns } from "../../platform/limits/turns.ts";
 import { silentLog } from "../../platform/log.ts";
 import { Slices } from "../../platform/slices.ts";
 import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
@@ -19,7 +21,6 @@ import { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
 import { AssetPipeline } from "./asset-pipeline.ts";
 import { SourceFiles } from "./source-files.ts";
 import { VodChildren } from "./vod-children.ts";
-import { VodTurns } from "./vod-turns.ts";
 
 /** Records the reports. */
 export class KeptLedger implements AssetLedger {
@@ -85,7 +86,7 @@ export class AssetPipelineRig implements AsyncDisposable {
     await store.open();
     const sources = new SourceFiles({ store, folder: join(folder, "sources"), freeBytes: () => 1e12 });
     await sources.open();
-    const turns = { scans: new VodTurns(() => 2), chunks: new VodTurns(() => 1) };
+    const turns = { scans: new Turns({ atATime: 2 }), chunks: new Turns({ atATime: 1 }) };
     const settings = { clock: systemClock, log: silentLog, store, sources, children, ...turns, preset: "ultrafast" };
     return new AssetPipelineRig(folder, store, new AssetPipeline(settings));
   }

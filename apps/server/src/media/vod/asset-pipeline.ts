@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/clock.ts";
+import type { Turns } from "../../platform/limits/turns.ts";
 import type { Log } from "../../platform/log.ts";
 import { Slices } from "../../platform/slices.ts";
 import { ObjectNotFound, type ObjectStore } from "../../platform/storage/object-store.ts";
@@ -12,7 +13,6 @@ import { CannotCopy, FileRefused } from "./refusal.ts";
 import type { SourceFiles } from "./source-files.ts";
 import type { FileChildren, VodChildren } from "./vod-children.ts";
 import type { EncodeJob, FramedMessage, MadeSpan, ScanJob, ScannedFile, ScannedPicture } from "./vod-protocol.ts";
-import type { VodTurns } from "./vod-turns.ts";
 
 /** Players load a whole segment before they show its first frame. */
 const SEGMENT_SECONDS = 4;
@@ -30,8 +30,8 @@ export interface AssetPipelineSettings {
   readonly sources: SourceFiles;
   readonly children: VodChildren;
   /** Scans have their own slots: they are short, and an asset cannot be watched before its scan. */
-  readonly scans: VodTurns;
-  readonly chunks: VodTurns;
+  readonly scans: Turns;
+  readonly chunks: Turns;
   /** The x264 preset. */
   readonly preset: string;
 }
@@ -160,7 +160,7 @@ export class AssetPipeline implements AssetProcessor {
     const made: MadeSpan[] = [];
     const left = chunks.values();
     // No more lanes than slots, so that chunks of other assets are encoded in between.
-    const lanes = Array.from({ length: Math.min(turns.slots, chunks.length) }, async () => {
+    const lanes = Array.from({ length: Math.min(turns.atATime, chunks.length) }, async () => {
       for (const chunk of left) {
         const spans = await turns.run(async () => {
           stop.throwIfAborted();

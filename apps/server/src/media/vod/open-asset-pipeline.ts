@@ -3,13 +3,14 @@ import { availableCores } from "../../platform/available-cores.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Confinement } from "../../platform/confinement/confinement.ts";
 import { freeBytesOf } from "../../platform/data-folder.ts";
+import { Turns } from "../../platform/limits/turns.ts";
 import type { Log } from "../../platform/log.ts";
 import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import type { AssetProcessor } from "../../ports/index.ts";
 import { AssetPipeline } from "./asset-pipeline.ts";
+import { encodingSlots } from "./encoding-slots.ts";
 import { SourceFiles } from "./source-files.ts";
 import { VodChildren } from "./vod-children.ts";
-import { encodingSlots, VodTurns } from "./vod-turns.ts";
 
 /** Encoding is not in real time, so it can afford a slower preset than live transcoding. */
 const PRESET = "veryfast";
@@ -32,8 +33,8 @@ export async function openAssetPipeline(needs: AssetPipelineNeeds): Promise<Asse
   const sources = new SourceFiles({ store, folder, freeBytes: () => freeBytesOf(dataFolder) });
   await sources.open();
   const children = new VodChildren(clock, confinement);
-  const scans = new VodTurns(() => SCANS_AT_ONCE);
+  const scans = new Turns({ atATime: SCANS_AT_ONCE });
   const cores = availableCores();
-  const chunks = new VodTurns(() => encodingSlots(cores, liveCores()));
+  const chunks = new Turns({ atATime: () => encodingSlots(cores, liveCores()) });
   return new AssetPipeline({ clock, log, store, sources, children, scans, chunks, preset: PRESET });
 }

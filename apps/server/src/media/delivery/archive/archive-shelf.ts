@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../../platform/clock.ts";
+import { Turns } from "../../../platform/limits/turns.ts";
 import { Slices } from "../../../platform/slices.ts";
 import type { MediaIndex, PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import { OpenMedia, type ReadFile } from "./open-media.ts";
@@ -18,8 +19,6 @@ interface Kept {
   readonly until: number;
 }
 
-class TooManyOpening extends Error {}
-
 /** Media being played, cached for a minute. Concurrent requests share one opening. */
 export class ArchiveShelf {
   readonly #clock: Clock;
@@ -32,8 +31,7 @@ export class ArchiveShelf {
   });
   /** Including those that wait for a slot. */
   readonly #opening = new Map<string, Promise<OpenMedia | null>>();
-  #turns = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #turns = new Turns({ atATime: MAX_OPENING, maxWaiting: MAX_WAITING });
 
   constructor(clock: Clock, gate: Pick<PlaybackGate, "mediaIndex" | "noteMp4Size">, readFile: ReadFile) {
     this.#clock = clock;
@@ -48,23 +46,9 @@ export class ArchiveShelf {
     if (kept && this.#clock.monotonic() < kept.until) return kept.media;
     const opening = this.#opening.get(content.id);
     if (opening) return opening;
-    if (this.#waiting.length >= MAX_WAITING) throw new TooManyOpening("too many recordings are waiting to be opened");
-    const opened = this.#inTurn(() => this.#open(content)).finally(() => this.#opening.delete(content.id));
+    const opened = this.#turns.run(() => this.#open(content)).finally(() => this.#opening.delete(content.id));
     this.#opening.set(content.id, opened);
     return opened;
-  }
-
-  async #inTurn<Value>(open: () => Promise<Value>): Promise<Value> {
-    if (this.#turns < MAX_OPENING) this.#turns++;
-    else await new Promise<void>((begin) => this.#waiting.push(begin));
-    try {
-      return await open();
-    } finally {
-      // Passes the slot on to the next waiting opening.
-      const begin = this.#waiting.shift();
-      if (begin) begin();
-      else this.#turns--;
-    }
   }
 
   async #open(content: StoredContent): Promise<OpenMedia | null> {

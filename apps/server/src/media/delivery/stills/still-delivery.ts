@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
+import { TooManyWaiting } from "../../../platform/limits/turns.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
 import type { MediaIndex, PlaybackContent, StoredContent } from "../../../ports/index.ts";
@@ -15,7 +16,6 @@ import {
   StoredStills,
   storyboardOf,
   storyboardText,
-  TooManyStills,
 } from "../../thumbnails/index.ts";
 import { type Caching, PERSONAL, sendBytes, sendNotFound, sendText } from "../answers/media-response.ts";
 import type { ArchiveDelivery } from "../archive/archive-delivery.ts";
@@ -80,7 +80,7 @@ export class StillDelivery {
       if (content.kind === "live") await this.#serveLive(asked);
       else await this.#serveStored(asked, content);
     } catch (error) {
-      if (!(error instanceof TooManyStills)) throw error;
+      if (!(error instanceof TooManyWaiting)) throw error;
       sendBusy(res);
     } finally {
       this.#places.giveBack(client);

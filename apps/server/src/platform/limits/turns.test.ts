@@ -1,20 +1,10 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { encodingSlots, VodTurns } from "./vod-turns.ts";
+import { TooManyWaiting, Turns } from "./turns.ts";
 
-test.each([
-  [2, 0, 1],
-  [2, 1.2, 1],
-  [8, 0, 4],
-  [8, 4.8, 1],
-  [8, 3.9, 2],
-])("with %d cores, %d of them for live transcoding, %d children may run", (cores, live, slots) => {
-  expect(encodingSlots(cores, live)).toBe(slots);
-});
-
-test("slots that live transcoding takes are not reused, and those it releases are", async () => {
+test("a limit that falls lets no more work start, and one that rises starts what waits", async () => {
   let slots = 2;
-  const turns = new VodTurns(() => slots);
+  const turns = new Turns({ atATime: () => slots });
   const ends: (() => void)[] = [];
   let begun = 0;
   const work = () => {
@@ -34,7 +24,18 @@ test("slots that live transcoding takes are not reused, and those it releases ar
 });
 
 test("failed work releases its slot", async () => {
-  const turns = new VodTurns(() => 1);
+  const turns = new Turns({ atATime: 1 });
   await expect(turns.run(() => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   expect(await turns.run(async () => "made")).toBe("made");
+});
+
+test("more work than may wait is rejected", async () => {
+  const turns = new Turns({ atATime: 1, maxWaiting: 1 });
+  let end = () => {};
+  const first = turns.run(() => new Promise<void>((resolve) => (end = resolve)));
+  const second = turns.run(async () => "second");
+  await expect(turns.run(async () => "third")).rejects.toThrow(TooManyWaiting);
+  end();
+  await first;
+  expect(await second).toBe("second");
 });
