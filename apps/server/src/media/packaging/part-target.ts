@@ -1,12 +1,11 @@
 const FAST_SECONDS = 0.334;
 const SLOW_SECONDS = 0.5;
 const SLOWEST_SECONDS = 1;
-/** Longest first. 32 and 24 AAC frames of 48 kHz, 29 and 22 of 44.1 kHz: three or four parts in a segment of 2 s. */
-const AUDIO_SECONDS = [0.684, 0.513] as const;
+/** 24 AAC frames of 48 kHz, 22 of 44.1 kHz: four parts in a segment of 2 s. */
+const AUDIO_SECONDS = 0.513;
 /** RFC 8216bis 4.4.4.9: a part that is neither independent nor last lasts at least 85 % of the target. */
 const MIN_FILL = 0.85;
-/** A rung arrives later than its source. */
-const LADDER_HOLD_BACK_SECONDS = 1.5;
+const LADDER_HOLD_BACK = 1.5;
 const SLOW_FRAME_SECONDS = 1 / 12;
 /** Sources count in milliseconds, so a frame may appear longer than it is by this much. */
 const ROUNDING_SECONDS = 0.001;
@@ -21,13 +20,13 @@ export interface PartLimits {
 
 /**
  * The longest duration of a timeline's parts, in seconds, decided once: 0.334 s of video, or 0.5 or 1 s below 12 frames per second. Audio next
- * to video has longer parts, because every part costs each viewer two requests: half the hold-back that the video needs. Undecided until the first
- * frame duration is known.
+ * to video has longer parts: every part costs each viewer two requests, and half of all requests were for audio. Undecided until the first frame
+ * duration is known.
  */
 export class PartTarget implements PartLimits {
   #seconds: number | null = null;
   #audioSeconds: number | null = null;
-  /** Set before the first frame. */
+  /** With rungs, players hold back a little more, because a rung arrives later than its source. */
   hasLadder = false;
 
   get seconds(): number | null {
@@ -39,8 +38,10 @@ export class PartTarget implements PartLimits {
    * target would delay every picture by another half second.
    */
   get holdBackSeconds(): number {
-    const ofAudio = Math.ceil((this.#audioSeconds ?? this.#longestAudioSeconds) * 200) / 100;
-    return Math.max(this.#videoHoldBackSeconds, ofAudio);
+    const least = this.hasLadder ? LADDER_HOLD_BACK : 0;
+    const ofVideo = Math.ceil((this.#seconds ?? FAST_SECONDS) * 300 + 0.5) / 100;
+    const ofAudio = Math.ceil((this.#audioSeconds ?? AUDIO_SECONDS) * 200) / 100;
+    return Math.max(least, ofVideo, ofAudio);
   }
 
   /** For the audio rendition. */
@@ -55,24 +56,13 @@ export class PartTarget implements PartLimits {
     else
       this.#seconds =
         Math.floor(SLOW_SECONDS / frame) * frame >= SLOW_SECONDS * MIN_FILL ? SLOW_SECONDS : SLOWEST_SECONDS;
-    this.#audioSeconds ??= Math.max(this.#seconds, this.#longestAudioSeconds);
+    this.#audioSeconds ??= Math.max(this.#seconds, AUDIO_SECONDS);
   }
 
   /** Audio only. */
   decideByAudio(): void {
     this.#seconds ??= FAST_SECONDS;
     this.#audioSeconds ??= FAST_SECONDS;
-  }
-
-  get #videoHoldBackSeconds(): number {
-    const ofLadder = this.hasLadder ? LADDER_HOLD_BACK_SECONDS : 0;
-    return Math.max(ofLadder, Math.ceil((this.#seconds ?? FAST_SECONDS) * 300 + 0.5) / 100);
-  }
-
-  /** The longest that does not delay the video. */
-  get #longestAudioSeconds(): number {
-    const [long, short] = AUDIO_SECONDS;
-    return 2 * long <= this.#videoHoldBackSeconds ? long : short;
   }
 }
 
