@@ -9,6 +9,8 @@ import { banner } from "./roles/banner.ts";
 const COMPILED = fileURLToPath(new URL("../../../node_modules/.cache/weir", import.meta.url));
 /** The whole way out; who runs us kills after 10 s. */
 const CLOSE_WITHIN_MS = 9_500;
+/** A terminal signals every process of `npm start`, and npm then passes the signal on: both are one request. */
+const SAME_REQUEST_MS = 500;
 
 // What is written is for the server's own user: recordings and stream keys.
 process.umask(0o077);
@@ -34,12 +36,13 @@ async function run(): Promise<void> {
   const { startWeir } = await import("./roles/weir.ts");
   const leaving = new AbortController();
   const starting = startWeir({ config, clock: systemClock, log, signal: leaving.signal });
-  let isLeaving = false;
+  let leftAt: number | null = null;
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
     process.on(signal, () => {
-      // Who asks twice does not want to wait; the database goes down by itself when we are gone.
-      if (isLeaving) process.exit(1);
-      isLeaving = true;
+      if (leftAt !== null && systemClock.monotonic() - leftAt < SAME_REQUEST_MS) return;
+      // A second request: exit at once; the database then stops by itself.
+      if (leftAt !== null) process.exit(1);
+      leftAt = systemClock.monotonic();
       leaving.abort();
       log.info({ signal }, "shutting down: ending publishers and sessions; a second signal quits at once");
       systemClock.after(CLOSE_WITHIN_MS, () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chownSync, rmSync } from "node:fs";
+import { chownSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../src/platform/clock.ts";
@@ -9,6 +10,7 @@ import { makeTestFolder } from "../src/platform/test-folder.ts";
 import { fillDataFolder } from "./support/weir-process.ts";
 import { PRESET_API_KEY } from "./support/weir-server.ts";
 
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 let dataFolder: string;
@@ -34,9 +36,12 @@ interface Run {
   readonly hasEnded: () => boolean;
 }
 
-/** Runs `npm start` with free ports on loopback. */
-function start(env: Record<string, string> = {}, uid?: number): Run {
-  const child = spawn(process.execPath, [MAIN], {
+/** Runs what `npm start` runs, or `command`, with free ports on loopback. */
+function start(env: Record<string, string> = {}, uid?: number, command = [process.execPath, MAIN]): Run {
+  const [program = "", ...args] = command;
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    detached: true,
     env: {
       PATH: process.env.PATH,
       WEIR_DATA_DIR: dataFolder,
@@ -126,9 +131,28 @@ test("a second signal exits immediately, and the next start works", async () => 
   await fillDataFolder(dataFolder);
   const first = start();
   await ready(first);
-  first.child.kill("SIGTERM");
-  first.child.kill("SIGINT");
-  await ended(first);
+  // A database that stands still holds up the way out.
+  const database = Number(readFileSync(join(dataFolder, "pg", "18", "postmaster.pid"), "utf8").split("\n")[0]);
+  process.kill(database, "SIGSTOP");
+  try {
+    first.child.kill("SIGTERM");
+    const repeat = systemClock.every(100, () => first.child.kill("SIGINT"));
+    expect(await ended(first)).toBe(1);
+    repeat.cancel();
+  } finally {
+    process.kill(database, "SIGCONT");
+  }
+  await ready(start());
+});
+
+test.each(["npm alone", "every process"])("a signal to %s of `npm start` ends the server cleanly", async (to) => {
+  await fillDataFolder(dataFolder);
+  const run = start({}, undefined, ["npm", "start"]);
+  await ready(run);
+  const { pid = 0 } = run.child;
+  process.kill(to === "npm alone" ? pid : -pid, "SIGINT");
+  expect(await ended(run)).toBe(0);
+  expect(run.err()).toContain("shutting down");
   await ready(start());
 });
 
