@@ -23,6 +23,8 @@ const RETRY_MS = 1000;
 /** The server waits for a lost broadcaster for half a minute. */
 const MAX_TRIES = 20;
 const LOOK_MS = 1000;
+/** How long the end of a broadcast waits for the server. */
+const END_TIMEOUT_MS = 2000;
 
 /** Publishes media by WHIP until the signal aborts. It reconnects after a lost connection, and the server continues the session. */
 export function publishMedia(media: MediaStream, url: string, listener: BroadcastListener, signal: AbortSignal): void {
@@ -140,8 +142,12 @@ class WhipConnection {
 
   /** The broadcast is over: the server need not wait for us. */
   end(): void {
-    if (this.#resource) fetch(this.#resource, { method: "DELETE", keepalive: true }).catch(() => {});
-    this.close();
+    // The connection stays until the answer: the server would take a closed one for a lost source, and wait for it to come back.
+    const signal = AbortSignal.timeout(END_TIMEOUT_MS);
+    const ended = this.#resource
+      ? fetch(this.#resource, { method: "DELETE", keepalive: true, signal })
+      : Promise.resolve();
+    ended.catch(() => {}).finally(() => this.close());
   }
 
   close(): void {

@@ -65,7 +65,7 @@ test("a crashed child fails the file; a killed child can be retried", async () =
 
 test("a child's console output is discarded, and a malformed message ends it", async () => {
   const script =
-    "head -c 10000000 /dev/zero; head -c 10000000 /dev/zero >&2; head -c 100000 /dev/zero | tr '\\0' x >&4";
+    "head -c 10000000 /dev/zero; head -c 10000000 /dev/zero >&2; head -c 100000 /dev/zero | tr '\\0' x >&4; exec sleep 60";
   await using children = new VodChildren(new ManualClock(), runs(script)).of(file.path);
   await expect(children.run(SCAN, () => {}, signal)).rejects.toThrow(/a message of \d+ bytes from a media child/);
 });
