@@ -85,7 +85,7 @@ export class HlsDelivery {
     this.#log = log;
     this.#sources = live;
     this.#admissions = new Admissions({ ...settings, gate: playbackGate });
-    this.#live = new LiveDelivery(clock, settings.proxies);
+    this.#live = new LiveDelivery(clock, log, settings.proxies);
     this.#archive = new ArchiveDelivery({ ...settings, playbackGate });
     this.#recordings = new RecordingAddresses({ ...settings, gate: playbackGate });
     this.#longResponses = new LongResponses(clock);

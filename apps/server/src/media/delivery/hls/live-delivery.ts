@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import type { Log } from "../../../platform/log.ts";
 import type { ListedRendition } from "../../packaging/hls/live-multivariant.ts";
 import type { LiveSegment } from "../../packaging/live-segment.ts";
 import {
@@ -34,9 +35,9 @@ export class LiveDelivery {
   readonly #clock: Clock;
   readonly #waits: PlaylistWaits;
 
-  constructor(clock: Clock, proxies: TrustedProxies) {
+  constructor(clock: Clock, log: Log, proxies: TrustedProxies) {
     this.#clock = clock;
-    this.#waits = new PlaylistWaits(clock, proxies);
+    this.#waits = new PlaylistWaits(clock, log, proxies);
   }
 
   get waiting(): number {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock, Timer } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
+import type { Log } from "../../../platform/log.ts";
 import type { LiveFiles } from "./live-source.ts";
 import { type WaitPlace, WaitPlaces } from "./wait-places.ts";
 
@@ -42,12 +43,14 @@ interface HeldRequests {
  */
 export class PlaylistWaits {
   readonly #clock: Clock;
+  readonly #log: Log;
   readonly #places: WaitPlaces;
   readonly #renditions = new Map<LiveFiles, HeldRequests>();
   #timer: Timer | null = null;
 
-  constructor(clock: Clock, proxies: TrustedProxies) {
+  constructor(clock: Clock, log: Log, proxies: TrustedProxies) {
     this.#clock = clock;
+    this.#log = log;
     this.#places = new WaitPlaces(proxies);
   }
 
@@ -86,9 +89,19 @@ export class PlaylistWaits {
         continue;
       }
       this.#places.giveBack(place);
-      if (!wait.res.destroyed) wait.done();
+      if (!wait.res.destroyed) this.#answer(wait);
     }
     if (held.waiting.length === 0) this.#forget(rendition, held);
+  }
+
+  /** A failed answer ends its own connection: the others still get theirs, and the stream that published the part is not affected. */
+  #answer({ playbackId, res, done }: PlaylistWait): void {
+    try {
+      done();
+    } catch (error) {
+      this.#log.error({ err: error, playbackId }, "could not answer a waiting request");
+      res.destroy();
+    }
   }
 
   #forget(rendition: LiveFiles, { unsubscribe }: HeldRequests): void {
