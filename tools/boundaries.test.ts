@@ -1,15 +1,12 @@
 import { posix } from "node:path";
 import { expect, test } from "vitest";
 import { type Area, areaOf, readArrows } from "./arrows.ts";
-import { importsOf, ROOT, readSource, sourceFiles } from "./source-files.ts";
+import { importsOf, isTest, ROOT, readSource, sourceFiles } from "./source-files.ts";
 
 const areas = readArrows();
 const modules = sourceFiles(".ts", ".tsx");
 const imports = new Map(modules.map((module) => [module, importsOf(module)]));
 
-/** Tests, and modules that only tests import. */
-const isTest = (path: string) =>
-  /(\.(test|loopback|alone|crash|hostile|peers)|-rig|-test-[a-z]+|\.fixture)\.tsx?$|\/testing\//.test(path);
 const isOurs = (name: string) => /^(packages|apps|tools)\//.test(name);
 const isProduct = ({ path }: Area) => path.startsWith("apps/server/src/") || path.startsWith("packages/");
 const PORTS = "apps/server/src/ports/";

@@ -18,6 +18,11 @@ export function sourceFiles(...endings: readonly string[]): string[] {
   return found.filter((path) => endings.some((ending) => path.endsWith(ending))).sort();
 }
 
+/** Tests, and modules that only tests import. */
+export function isTest(path: string): boolean {
+  return /(\.(test|loopback|alone|crash|hostile|long|peers)|-rig|-test-[a-z]+|\.fixture)\.tsx?$|\/testing\//.test(path);
+}
+
 export function readSource(path: string): string {
   return readFileSync(`${ROOT}/${path}`, "utf8");
 }
