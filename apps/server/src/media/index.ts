@@ -208,9 +208,9 @@ export class MediaPlane {
     this.#hls.measureRecording(content);
   }
 
-  /** Put what is recorded of a running session so far into the object store. */
-  sealRecording(sessionId: string): void {
-    void this.#hub.session(sessionId)?.sealed();
+  /** Put what is recorded of a running session up to a program date-time into the object store, once it is complete. */
+  sealRecording(sessionId: string, untilMs: number): void {
+    void this.#hub.session(sessionId)?.sealUntil(untilMs);
   }
 
   /** Keep what a running session shows now for a clip. */

@@ -17,8 +17,11 @@ export interface MediaControl {
   targetsChanged(streamId: string): Promise<void>;
   /** The recording is ready: report the size of its MP4 to the `PlaybackGate`. Does nothing if no media node is serving. */
   measureRecording(content: StoredContent): Promise<void>;
-  /** Move what a running session has recorded so far into the object store, so that a clip can be cut from it. Facts report when it is there. */
-  sealRecording(sessionId: string): Promise<void>;
+  /**
+   * Move what a running session records up to a program date-time (milliseconds since the epoch) into the object store, as soon as it is recorded,
+   * so that a clip can be cut from it. Facts report when it is there.
+   */
+  sealRecording(sessionId: string, untilMs: number): Promise<void>;
   /** Keep what a running session shows now, up to the end of the clip, where the `ClipMaker` finds it. Nothing happens where the session is not live. */
   keepWindow(window: ClipWindow): Promise<void>;
   /** Send a generated picture and tone to the stream through its own ingest, for `seconds`. */

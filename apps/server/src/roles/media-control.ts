@@ -9,7 +9,7 @@ const CHANNEL = "media_control";
 type Command =
   | { readonly type: "stop"; readonly streamId: string; readonly why: StopReason }
   | { readonly type: "access-changed"; readonly playbackId: string | "all" }
-  | { readonly type: "seal-recording"; readonly sessionId: string }
+  | { readonly type: "seal-recording"; readonly sessionId: string; readonly untilMs: number }
   | { readonly type: "keep-window"; readonly window: ClipWindow }
   | { readonly type: "targets-changed"; readonly streamId: string }
   | { readonly type: "measure-recording"; readonly nodeId: string; readonly content: StoredContent }
@@ -49,8 +49,8 @@ export class NotifyMediaControl implements MediaControl {
     if (nodeId) await this.#send({ type: "measure-recording", nodeId, content });
   }
 
-  async sealRecording(sessionId: string): Promise<void> {
-    await this.#send({ type: "seal-recording", sessionId });
+  async sealRecording(sessionId: string, untilMs: number): Promise<void> {
+    await this.#send({ type: "seal-recording", sessionId, untilMs });
   }
 
   async keepWindow(window: ClipWindow): Promise<void> {
@@ -76,7 +76,7 @@ export interface MediaCommands {
   accessChanged(playbackId: string | "all"): void;
   targetsChanged(streamId: string | "all"): void;
   measureRecording(content: StoredContent): void;
-  sealRecording(sessionId: string): void;
+  sealRecording(sessionId: string, untilMs: number): void;
   keepWindow(window: ClipWindow): void;
   startTestBroadcast(streamKey: string, seconds: number): void;
 }
@@ -94,7 +94,7 @@ export function obeyMediaControl(
       const command = JSON.parse(payload) as Command;
       if (command.type === "stop") commands.stop(command.streamId, command.why);
       else if (command.type === "access-changed") commands.accessChanged(command.playbackId);
-      else if (command.type === "seal-recording") commands.sealRecording(command.sessionId);
+      else if (command.type === "seal-recording") commands.sealRecording(command.sessionId, command.untilMs);
       else if (command.type === "keep-window") commands.keepWindow(command.window);
       else if (command.type === "targets-changed") commands.targetsChanged(command.streamId);
       else if (command.type !== "test-broadcast" && command.type !== "measure-recording")

@@ -157,7 +157,7 @@ export async function startMedia({
       targetsChanged: (streamId) => plane.targetsChanged(streamId),
       measureRecording: (content) => plane.measureRecording(content),
       keepWindow: (window) => plane.keepWindow(window),
-      sealRecording: (sessionId) => plane.sealRecording(sessionId),
+      sealRecording: (sessionId, untilMs) => plane.sealRecording(sessionId, untilMs),
       startTestBroadcast: (streamKey, seconds) =>
         broadcasts.start({ url: `rtmp://${self}:${rtmpPort}/live/${streamKey}`, seconds }),
     },

@@ -1,8 +1,9 @@
 import type { Asset, CreatedClip, Session, Task } from "@weir/contract";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
+import type { Clock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
-import type { AssetLedger, ClipWork, MediaFact, MediaIndex, PublishGrant } from "../../ports/index.ts";
+import type { AssetLedger, ClipWork, MediaFact, MediaIndex, PublishGrant, RecordedSegment } from "../../ports/index.ts";
 import type { Principal } from "../api/index.ts";
 import { projectRoom } from "../assets/index.ts";
 import { addProject } from "../domain-test-kit.ts";
@@ -40,29 +41,40 @@ async function seal({ streamId, epoch }: PublishGrant, sessionId: string, span: 
   await tell(kit.domains, ...["source", "audio"].map((rendition): MediaFact => ({ ...fact, rendition })));
 }
 
-/** Runs the job of a clip; `onSeal` and `onWindow` are the media floor's. */
-async function run(
-  assetId: string,
-  onSeal: () => Promise<void> = async () => {},
-  onWindow: (prefix: string) => MediaIndex | null = () => null,
-) {
+const upTo = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);
+
+/** What happens while the job of a clip runs. */
+interface Meanwhile {
+  /** The media floor is asked to store the session. */
+  onSeal?(sessionId: string, untilMs: number): void;
+  /** What it has kept of the live window. */
+  onWindow?(prefix: string): MediaIndex | null;
+  /** The job waits for the nth time. */
+  onWait?(n: number): Promise<void>;
+}
+
+/** Runs the job of a clip. Time passes whenever it waits. */
+async function run(assetId: string, { onSeal, onWindow, onWait }: Meanwhile = {}) {
   const made: ClipWork[] = [];
   const failures: string[] = [];
+  let waits = 0;
+  const clock: Clock = {
+    now: () => kit.clock.now(),
+    monotonic: () => kit.clock.monotonic(),
+    every: (ms, action) => kit.clock.every(ms, action),
+    after(ms, action) {
+      const timer = kit.clock.after(ms, action);
+      void Promise.resolve(onWait?.(++waits)).then(() => setImmediate(() => kit.clock.advance(ms)));
+      return timer;
+    },
+  };
   const processor = clipProcessor(
     {
-      ...{ db: kit.db, clock: kit.clock, log: silentLog, events: new EventLog() },
-      mediaControl: {
-        sealRecording: async () => {
-          await onSeal();
-          setImmediate(() => kit.clock.advance(250));
-        },
-      },
+      ...{ db: kit.db, clock, log: silentLog, events: new EventLog() },
+      mediaControl: { sealRecording: async (sessionId, untilMs) => onSeal?.(sessionId, untilMs) },
       clipMaker: {
         make: async (work) => void made.push(work),
-        findWindow: async (prefix) => {
-          setImmediate(() => kit.clock.advance(250));
-          return onWindow(prefix);
-        },
+        findWindow: async (prefix) => onWindow?.(prefix) ?? null,
         dropWindow: async (prefix) => void failures.push(`dropped ${prefix}`),
       },
     },
@@ -109,15 +121,59 @@ describe("a clip of a recorded broadcast", () => {
   it("while live, waits for the segment that holds its end to be durable", async () => {
     const { grant, sessionId, startedAt } = await broadcast();
     const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt + 500 })).json<CreatedClip>();
-    let asked = 0;
-    const onSeal = async () => {
-      if (++asked === 3) await seal(grant, sessionId, "1-0000000003.m4s");
-    };
-    const { made, failures } = await run(asset.id, onSeal);
-    expect([failures, asked]).toEqual([[], 3]);
+    const asked: unknown[] = [];
+    const { made, failures } = await run(asset.id, {
+      onSeal: (...about) => void asked.push(about),
+      onWait: async (n) => void (n === 3 && (await seal(grant, sessionId, "1-0000000003.m4s"))),
+    });
+    expect([failures, asked]).toEqual([[], [[sessionId, startedAt + 6_000]]]);
     expect(made).toMatchObject([{ assetId: asset.id, fromMs: startedAt + 500, toMs: Number.MAX_SAFE_INTEGER }]);
     expect(made[0]?.parent.renditions.map(({ segments }) => segments.length)).toEqual([3, 3]);
     expect(made[0]?.outPrefix).toMatch(`/asset/${asset.id}/out/1/`);
+  });
+
+  it("from the middle of a long recording reads its own segments alone", async () => {
+    const { grant, sessionId, startedAt } = await broadcast();
+    const later = Array.from({ length: 600 }, (_, n) => {
+      const fact = segment(grant, sessionId, n + 4, "1-0000000003.m4s");
+      const at = startedAt + (n + 3) * 2_000;
+      return { ...fact, recorded: fact.recorded.map((row) => ({ ...row, programDateTimeMs: at })) };
+    });
+    await tell(kit.domains, ...later);
+    await seal(grant, sessionId, "1-0000000003.m4s");
+    kit.clock.advance(1_200_000);
+    const body = { playbackId: stream.playbackId, startTime: startedAt + 600_500, endTime: startedAt + 610_500 };
+    const { asset } = (await clip(body)).json<CreatedClip>();
+    const { made } = await run(asset.id, { onSeal: () => expect.unreachable("it is stored") });
+    const numbers = made[0]?.parent.renditions.map(({ segments }) => segments.map(({ msn }) => msn));
+    expect(numbers).toEqual([upTo(301, 307), upTo(301, 307)]);
+  });
+
+  it("waits for a rung that is behind the source, and not for one that has stopped", async () => {
+    const { grant, sessionId, startedAt } = await broadcast();
+    const rung = { ...segment(grant, sessionId, 1, "1-0000000001.m4s").recorded[0], rendition: "rung-1" };
+    const { streamId, epoch } = grant;
+    const rungs = (recorded: RecordedSegment[]): MediaFact => ({
+      type: "rungs-recorded",
+      streamId,
+      epoch,
+      at: kit.clock.now(),
+      sessionId,
+      bytes: 4_000,
+      recorded,
+    });
+    await tell(kit.domains, rungs([{ ...rung, programDateTimeMs: startedAt } as RecordedSegment]));
+    const body = { playbackId: stream.playbackId, startTime: startedAt, endTime: startedAt + 3_500 };
+    const { asset } = (await clip(body)).json<CreatedClip>();
+    let waits = 0;
+    const span = { type: "span-sealed", streamId, epoch, at: kit.clock.now(), sessionId, bytes: 4_000 } as const;
+    await run(asset.id, {
+      onWait: async (n) => {
+        waits = n;
+        if (n === 2) await tell(kit.domains, { ...span, rendition: "rung-1", span: "1-0000000001.m4s" });
+      },
+    });
+    expect(waits).toBe(2);
   });
 
   it("waits 12 s at most, and is made of what is durable then", async () => {
@@ -131,11 +187,7 @@ describe("a clip of a recorded broadcast", () => {
     const { startedAt } = await broadcast();
     const { asset } = (await clip({ playbackId: stream.playbackId, startTime: startedAt })).json<CreatedClip>();
     const began = kit.clock.monotonic();
-    let asked = 0;
-    const onSeal = async () => {
-      if (++asked === 2) kit.clock.stepWall(step);
-    };
-    const { made } = await run(asset.id, onSeal);
+    const { made } = await run(asset.id, { onWait: async (n) => void (n === 2 && kit.clock.stepWall(step)) });
     if (step < 0) kit.clock.stepWall(-step);
     expect(made).toHaveLength(1);
     expect(kit.clock.monotonic() - began).toBe(12_000);
@@ -214,9 +266,9 @@ describe("a clip of a broadcast that is not recorded", () => {
     });
     const window: MediaIndex = { id: sessionId, projectId: "p", keyPrefix: prefix, renditions: [] };
     let asked = 0;
-    const { made, failures } = await run(
-      ...[asset.id, async () => {}, (at: string) => (at === prefix && ++asked === 3 ? window : null)],
-    );
+    const { made, failures } = await run(asset.id, {
+      onWindow: (at) => (at === prefix && ++asked === 3 ? window : null),
+    });
     expect(made).toMatchObject([{ parent: window, fromMs: now - 5_000, toMs: now + 60_000 }]);
     expect(failures).toEqual([`dropped ${prefix}`]);
   });

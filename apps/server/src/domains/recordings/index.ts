@@ -9,10 +9,16 @@ export {
 } from "./recording-facts-store.ts";
 export { type FinaliserDeps, settleRecordings } from "./recording-finaliser.ts";
 export {
+  findRecordedRange,
+  type RenditionProgress,
+  readRecordingMoment,
+  readRecordingProgress,
+} from "./recording-part.ts";
+export {
   type RecordingShape,
   readRecordingIndex,
   readRecordingShape,
-  readSealedRecording,
+  readSealedPart,
   recordMp4Size,
 } from "./recording-store.ts";
 export { purgeDeletedRecordings, type RetentionDeps } from "./retention.ts";

@@ -7,6 +7,7 @@ import {
   type StoredTrack,
 } from "../../ports/index.ts";
 import type { Db } from "../schema.ts";
+import type { SegmentRange } from "./recording-part.ts";
 
 interface SegmentRow {
   msn: string;
@@ -29,11 +30,11 @@ export async function readRecordingIndex(db: Db, sessionId: string): Promise<Med
   return session && readIndex(db, session);
 }
 
-/** The index of the durable part of a recording, which may still grow; null if the session has none, or no longer has one. */
-export async function readSealedRecording(db: Db, sessionId: string): Promise<MediaIndex | null> {
+/** The durable segments of a part of a recording, which may still grow; null if the session has no recording, or no longer has one. */
+export async function readSealedPart(db: Db, sessionId: string, range: SegmentRange): Promise<MediaIndex | null> {
   const session = await findRecording(db, sessionId, ["waiting", "ready"]);
   if (!session) return null;
-  const { renditions, ...index } = await readIndex(db, session);
+  const { renditions, ...index } = await readIndex(db, session, range);
   return {
     ...index,
     renditions: renditions.map((rendition) => ({
@@ -62,7 +63,13 @@ async function findRecording(
   return found ?? null;
 }
 
-async function readIndex(db: Db, { id: sessionId, project_id: projectId }: RecordedSession): Promise<MediaIndex> {
+const ALL: SegmentRange = { first: 0, last: Number.MAX_SAFE_INTEGER };
+
+async function readIndex(
+  db: Db,
+  { id: sessionId, project_id: projectId }: RecordedSession,
+  range: SegmentRange = ALL,
+): Promise<MediaIndex> {
   const tracks = await db
     .selectFrom("recording_rendition")
     .select(["rendition", "track"])
@@ -76,7 +83,7 @@ async function readIndex(db: Db, { id: sessionId, project_id: projectId }: Recor
     .execute();
   const renditions: StoredRendition[] = [];
   for (const { rendition, track } of tracks) {
-    const rows = await readSegments(db, sessionId, rendition);
+    const rows = await readSegments(db, sessionId, rendition, range);
     const source = renditions.find((each) => each.rendition === "source");
     const segments = source && source.track.timescale === track.timescale ? besides(source.segments, rows) : rows;
     if (!segments) continue;
@@ -115,14 +122,20 @@ function besides(source: readonly StoredSegment[], rows: readonly StoredSegment[
 /** Rows read at once: a few milliseconds of the event loop. */
 const PAGE = 1_000;
 
-async function readSegments(db: Db, sessionId: string, rendition: string): Promise<StoredSegment[]> {
+async function readSegments(
+  db: Db,
+  sessionId: string,
+  rendition: string,
+  range: SegmentRange,
+): Promise<StoredSegment[]> {
   const segments: StoredSegment[] = [];
   for (;;) {
-    const last = segments.at(-1)?.msn ?? -1;
+    const last = segments.at(-1)?.msn ?? range.first - 1;
     const { rows } = await sql<SegmentRow>`
       select msn, epoch, start_ticks, duration_ticks, program_date_time, discontinuity, gap, init, span, byte_offset, byte_length,
         independent
       from recording_segment where session_id = ${sessionId} and rendition = ${rendition} and msn > ${last}
+        and msn <= ${range.last}
       order by msn limit ${PAGE}`.execute(db);
     for (const row of rows) segments.push(segmentOf(row, segments.at(-1)?.msn));
     if (rows.length < PAGE) return segments;

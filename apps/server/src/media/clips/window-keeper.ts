@@ -5,6 +5,7 @@ import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { type ClipWindow, type StoredRendition, type StoredSegment, windowPrefix } from "../../ports/index.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
+import { whenRendition } from "../packaging/when-rendition.ts";
 import { spanName } from "../recording/recording-keys.ts";
 import { storedTrackOf } from "../recording/stored-track.ts";
 import { rescale } from "../timeline/ticks.ts";
@@ -124,17 +125,8 @@ class HeldSegments {
   }
 
   /** Resolves when all segments are complete, or after the maximum wait. */
-  async whole(clock: Clock): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const look = (): void => {
-      if (this.#hold()) resolve();
-    };
-    const stop = this.#rendition.onChange(look);
-    const deadline = clock.after(MAX_WAIT_MS, resolve);
-    look();
-    await promise;
-    stop();
-    deadline.cancel();
+  whole(clock: Clock): Promise<void> {
+    return whenRendition(this.#rendition, () => this.#hold(), clock, MAX_WAIT_MS);
   }
 
   release(): void {

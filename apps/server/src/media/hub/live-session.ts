@@ -18,6 +18,7 @@ import type { SessionRecorder } from "../recording/session-recorder.ts";
 import { type RestreamResources, SessionTargets } from "../restream/session-targets.ts";
 import type { TargetEvent, TargetStatus } from "../restream/target-status.ts";
 import { ticksToMs } from "../timeline/ticks.ts";
+import { completedUntil } from "./completed-until.ts";
 import { SourceMeter, urgentStateOf } from "./source-meter.ts";
 import type { WebrtcViewers } from "./webrtc-viewers.ts";
 
@@ -237,14 +238,28 @@ export class LiveSession {
     await this.#settings.recorder?.abandon();
   }
 
-  /** Resolves when everything recorded so far is with the sealer. A running recording continues in another chapter. */
+  /** Resolves when the recording of the ended session is with the sealer. */
   async sealed(): Promise<void> {
-    const { clock, recorder, rungRecorder } = this.#settings;
-    if (rungRecorder) {
-      // First, so that a recording is judged with all its facts.
-      await Promise.race([this.pipeline.rungsEnded(), sleep(clock, LATE_RUNGS_MS)]);
-      await rungRecorder.finish();
-    }
+    const { clock, rungRecorder } = this.#settings;
+    if (rungRecorder) await Promise.race([this.pipeline.rungsEnded(), sleep(clock, LATE_RUNGS_MS)]);
+    await this.#seal();
+  }
+
+  /**
+   * Resolves when a running recording is with the sealer up to a program date-time, or after the longest wait. The recording continues in another
+   * chapter.
+   */
+  async sealUntil(untilMs: number): Promise<void> {
+    const { clock, recorder } = this.#settings;
+    if (!recorder) return;
+    await completedUntil(this.pipeline.renditions, untilMs, clock, LATE_RUNGS_MS);
+    await this.#seal();
+  }
+
+  async #seal(): Promise<void> {
+    const { recorder, rungRecorder } = this.#settings;
+    // First, so that a recording is judged with all its facts.
+    await rungRecorder?.finish();
     await recorder?.finish();
   }
 

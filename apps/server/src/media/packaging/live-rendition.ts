@@ -74,6 +74,12 @@ export class LiveRendition {
     return [...this.#byMsn.values()].filter((segment) => segment !== this.#open);
   }
 
+  /** Program date-time of the end of the last complete segment, in milliseconds since the epoch; 0 before the first. */
+  get endMs(): number {
+    const last = this.#listed.at(-1);
+    return last ? last.programDateTimeMs + last.seconds * 1000 : 0;
+  }
+
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
