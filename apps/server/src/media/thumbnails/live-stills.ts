@@ -6,6 +6,9 @@ import type { StillFormat } from "../transcode/index.ts";
 import { KeptStills } from "./kept-stills.ts";
 import type { Keyframe, StillMaker } from "./still-maker.ts";
 
+/** A client waits this long for the first picture of a stream. */
+const ANSWER_MS = 4_000;
+
 /** Minimum interval between decodes of a stream's picture in one size, however many viewers request it. */
 export const LIVE_STILL_MS = 5_000;
 const SHAPE = { maxWidth: 640, maxHeight: 360 } as const;
@@ -24,7 +27,7 @@ export class LiveStills {
 
   constructor(maker: Pick<StillMaker, "make">, clock: Clock) {
     this.#maker = maker;
-    this.#kept = new KeptStills(clock);
+    this.#kept = new KeptStills(clock, ANSWER_MS);
   }
 
   /** Null if there is no independently decodable picture. */

@@ -13,8 +13,11 @@ import {
 
 /** Images are made one after the other, in about 10 ms each. */
 const MAX_WAITING = 64;
-/** A child that takes this long for one image hangs. */
-const MAX_JOB_MS = 4_000;
+/**
+ * A child that takes this long for one image is replaced, and the next one gets twice the time: on a busy machine starting a child costs more than
+ * the image, and only one that is left to finish ever has one. An image in time restores the first limit, for a decoder that hangs.
+ */
+const JOB_MS = { first: 10_000, most: 60_000 } as const;
 /** A child takes about 80 MB, so it ends after this time without work. */
 const IDLE_MS = 60_000;
 
@@ -35,8 +38,6 @@ export interface ImageShape {
 
 export type StillShape = Pick<StillJob, "maxWidth" | "maxHeight" | "format">;
 export type SheetShape = Omit<SheetJob, "id">;
-
-/** Too many images are waiting; retry shortly. */
 
 interface Waiting {
   readonly frame: (id: number) => Uint8Array;
@@ -60,6 +61,7 @@ export class StillMaker {
   #job: { readonly id: number; readonly waiting: Waiting; readonly deadline: Timer } | null = null;
   #idle: Timer | null = null;
   #jobs = 0;
+  #patienceMs: number = JOB_MS.first;
   #isClosed = false;
 
   constructor(settings: StillMakerSettings) {
@@ -103,7 +105,7 @@ export class StillMaker {
       return;
     }
     const id = ++this.#jobs;
-    const deadline = clock.after(MAX_JOB_MS, () => this.#drop(`it took more than ${MAX_JOB_MS / 1000} s`));
+    const deadline = clock.after(this.#patienceMs, () => this.#giveUp());
     this.#job = { id, waiting, deadline };
     this.#child ??= this.#start();
     this.#child.send(waiting.frame(id));
@@ -118,8 +120,15 @@ export class StillMaker {
   }
 
   #receive(message: FromChild): void {
-    if (message.type === "still" && message.id === this.#job?.id)
-      this.#finish(message.data.byteLength > 0 ? message.data : null);
+    if (message.type !== "still" || message.id !== this.#job?.id) return;
+    this.#patienceMs = JOB_MS.first;
+    this.#finish(message.data.byteLength > 0 ? message.data : null);
+  }
+
+  #giveUp(): void {
+    const reason = `it took more than ${this.#patienceMs / 1000} s`;
+    this.#patienceMs = Math.min(2 * this.#patienceMs, JOB_MS.most);
+    this.#drop(reason);
   }
 
   /** Ends the child. The current image fails, and the next one gets a new child. */

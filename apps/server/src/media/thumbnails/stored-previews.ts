@@ -7,6 +7,9 @@ import { KeptStills } from "./kept-stills.ts";
 import type { PreviewMaker, PreviewPacket } from "./preview-maker.ts";
 import { findKeyframe, type StoredBytes, type StoredKeyframe } from "./stored-keyframes.ts";
 
+/** A client waits this long for a preview. */
+const ANSWER_MS = 60_000;
+
 /** Each preview uses one core for several seconds. */
 const TURNS = { atATime: 2, maxWaiting: 8 } as const;
 /** Ten seconds at 25 Mbit/s, all of which waits in the child's pipe. A preview of more data is shortened. */
@@ -37,7 +40,7 @@ export class StoredPreviews {
   constructor(maker: Pick<PreviewMaker, "make">, bytes: StoredBytes, clock: Clock) {
     this.#maker = maker;
     this.#bytes = bytes;
-    this.#kept = new KeptStills(clock);
+    this.#kept = new KeptStills(clock, ANSWER_MS);
   }
 
   /** An animated WebP. Null without video. Rejects with `TooManyWaiting`. */

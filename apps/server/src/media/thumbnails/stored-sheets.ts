@@ -10,6 +10,9 @@ import type { StillMaker } from "./still-maker.ts";
 import { findKeyframe, readKeyframe, type StoredBytes } from "./stored-keyframes.ts";
 import { SHEET, type Storyboard, sheetsOf } from "./storyboard.ts";
 
+/** A client waits this long for a sheet. */
+const ANSWER_MS = 20_000;
+
 /** Sheets are made one at a time: each takes about 2 MB and one second. */
 const TURNS = { atATime: 1, maxWaiting: 16 } as const;
 /** After this many undecodable pictures the rest of a sheet stays black, since each may have crashed a child. */
@@ -38,7 +41,7 @@ export class StoredSheets {
 
   constructor(settings: StoredSheetsSettings) {
     this.#settings = settings;
-    this.#kept = new KeptStills(settings.clock);
+    this.#kept = new KeptStills(settings.clock, ANSWER_MS);
   }
 
   /** Null if there is no such sheet. Rejects with `TooManyWaiting`. */

@@ -4,6 +4,9 @@ import { KeptStills } from "./kept-stills.ts";
 import type { ImageShape, StillMaker } from "./still-maker.ts";
 import { findKeyframe, readKeyframe, type StoredBytes } from "./stored-keyframes.ts";
 
+/** A client waits this long for a picture. */
+const ANSWER_MS = 4_000;
+
 /** Thumbnails of stored media: the keyframe at the start of a segment. */
 export class StoredStills {
   readonly #maker: Pick<StillMaker, "make">;
@@ -13,7 +16,7 @@ export class StoredStills {
   constructor(maker: Pick<StillMaker, "make">, bytes: StoredBytes, clock: Clock) {
     this.#maker = maker;
     this.#bytes = bytes;
-    this.#kept = new KeptStills(clock);
+    this.#kept = new KeptStills(clock, ANSWER_MS);
   }
 
   /** The picture at a time, or at the last keyframe before it. Null without video. */
