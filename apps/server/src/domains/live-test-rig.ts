@@ -98,6 +98,7 @@ export function segment(grant: PublishGrant, sessionId: string, msn: number, spa
       endTicks: msn * 180_000,
       targetDuration: 2,
       neededTargetDuration: 2,
+      sound: null,
     },
     durationSeconds: 2,
     bytes: 2_000,

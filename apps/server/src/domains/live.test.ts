@@ -118,14 +118,35 @@ describe("the reconnect window", () => {
         endTicks: 180_000 + 32 * 90_000,
         targetDuration: 2,
         neededTargetDuration: 2,
+        sound: null,
       },
-      lastTargetDuration: 2,
+      lastTargetDuration: null,
+      lastSound: null,
       targets: [],
     });
     // It dies before its first segment: the next one keeps clear of its names too.
     await tell(kit.domains, ended(back.grant, "source-lost"));
     expect((await publish()).start.resume).toMatchObject({ nextMsn: 2 + 32 });
     expect(await states()).toEqual([true]);
+  });
+
+  it("a session's sound is known to the publisher who resumes it, and to the stream's next session", async () => {
+    const sound = { codec: "aac", config: "1190" } as const;
+    const { grant, start } = await publish();
+    expect(start.lastSound).toBeNull();
+    const withSound = segment(grant, start.sessionId, 1);
+    const heard = { ...withSound, position: { ...withSound.position, sound } };
+    // Positions without sound, as of a later part of a node that was resumed, do not take it away.
+    await tell(kit.domains, heard, segment(grant, start.sessionId, 2), ended(grant, "source-lost"));
+    const back = await publish();
+    expect(back.start.resume).toMatchObject({ sound });
+    await tell(kit.domains, segment(back.grant, start.sessionId, 30), ended(back.grant, "clean-stop"));
+    await pass(1);
+    const next = await publish();
+    expect(next.start).toMatchObject({ resume: null, lastTargetDuration: 2, lastSound: sound });
+    await tell(kit.domains, segment(next.grant, next.start.sessionId, 1), ended(next.grant, "clean-stop"));
+    await pass(1);
+    expect((await publish()).start).toMatchObject({ resume: null, lastSound: null });
   });
 
   it("when it is over the session ends at its last packet", async () => {

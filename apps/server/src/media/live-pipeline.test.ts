@@ -29,6 +29,7 @@ class PipelineRig {
       memory: openMediaMemory().parts,
       resume,
       lastTargetDuration: null,
+      lastSound: null,
       onSegment: (segments: readonly RenditionSegment[], position) =>
         this.closed.push({
           msn: segments[0]?.segment.msn ?? 0,
@@ -71,6 +72,37 @@ class PipelineRig {
 }
 
 describe("playlists", () => {
+  test("of one rendition whose source is away end in a line behind the last segment, or hls.js takes it for the open one", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 5, audio: false });
+    rig.pipeline.pause();
+    expect(rig.playlist("source")).toMatch(/\n3\.m4s\n#[^\n]*\n$/);
+    expect(rig.playlist("source")).not.toContain("PRELOAD-HINT");
+  });
+
+  test("have sound that comes first after a reconnect without a discontinuity, at the number of the pictures", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 4, audio: false });
+    rig.pipeline.publisher();
+    rig.send({ seconds: 5, clockAt: 50 });
+    expect(rig.discontinuities).toEqual([[], []]);
+    const numbers = rig.pipeline.renditions.map(({ listed }) => listed.map(({ msn }) => msn));
+    expect(numbers).toEqual([
+      [1, 2, 3, 4],
+      [3, 4],
+    ]);
+  });
+
+  test("have silence for sound that is lost, with parts and hints as before, and no gap", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 4 });
+    rig.pipeline.publisher();
+    rig.send({ seconds: 7, clockAt: 50, audio: false });
+    expect(rig.playlist("audio")).not.toContain("EXT-X-GAP");
+    expect(rig.playlist("audio")).toMatch(/PRELOAD-HINT:TYPE=PART,URI="6\.\d\.m4s"/);
+    expect(rig.pipeline.listed.map(({ rendition }) => rendition.name)).toEqual(["source", "audio"]);
+  });
+
   test("of a live stream list segments, the newest parts, the next one and the sibling", () => {
     const rig = new PipelineRig();
     rig.send({ seconds: 4.5 });
@@ -130,6 +162,7 @@ describe("playlists", () => {
       endTicks: 90_000,
       targetDuration: 2,
       neededTargetDuration: 2,
+      sound: null,
     });
     rig.send({ seconds: 5 });
     expect(rig.playlist("audio")).toMatch(/DISCONTINUITY-SEQUENCE:4\n.*#EXT-X-DISCONTINUITY\n.*17\.m4s/s);

@@ -22,7 +22,7 @@
  */
 import type { Clock } from "../platform/clock.ts";
 import type { Log } from "../platform/log.ts";
-import type { LadderProfile, TimelinePosition, TranscodingReport } from "../ports/index.ts";
+import type { LadderProfile, SessionSound, TimelinePosition, TranscodingReport } from "../ports/index.ts";
 import { SessionFeed } from "./feed/session-feed.ts";
 import { type LadderResources, LiveLadder, type TranscodedSegment } from "./ladder/live-ladder.ts";
 import { type ListedRendition, newestTrack } from "./packaging/hls/live-multivariant.ts";
@@ -50,6 +50,8 @@ export interface LivePipelineSettings {
   readonly resume: TimelinePosition | null;
   /** The target duration that the stream's last session would have needed; null where it had none. */
   readonly lastTargetDuration: number | null;
+  /** The sound of the stream's last session; null where it had none. */
+  readonly lastSound: SessionSound | null;
   /** A segment is closed in every rendition. */
   readonly onSegment: (segments: readonly RenditionSegment[], position: TimelinePosition) => void;
   readonly onUnstable: (reason: string) => void;
@@ -98,7 +100,8 @@ export class LivePipeline {
   /** Undefined until the first video track tells what it is made from. */
   #ladder: LiveLadder | null | undefined;
 
-  constructor({ clock, memory, resume, lastTargetDuration, onSegment, onUnstable, ladder }: LivePipelineSettings) {
+  constructor(settings: LivePipelineSettings) {
+    const { clock, memory, resume, lastTargetDuration, lastSound, onSegment, onUnstable, ladder } = settings;
     this.#clock = clock;
     this.#ladderRequest = ladder;
     this.#memory = memory;
@@ -110,7 +113,7 @@ export class LivePipeline {
       pause: (ticks) => this.#pause(ticks),
     };
     this.#target = new TargetDuration({ fixed: resume?.targetDuration ?? null, lastSession: lastTargetDuration });
-    this.#timeline = new Timeline({ clock, sink, resume, target: this.#target, onUnstable });
+    this.#timeline = new Timeline({ clock, sink, resume, lastSound, target: this.#target, onUnstable });
   }
 
   /** A publisher begins, or the same one begins again: nothing is known of its tracks and its clock. */

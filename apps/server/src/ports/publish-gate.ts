@@ -11,6 +11,15 @@ export interface TimelinePosition {
   readonly targetDuration: number;
   /** The target duration that the keyframes so far would require. */
   readonly neededTargetDuration: number;
+  /** The sound that has come so far; null if none has. */
+  readonly sound: SessionSound | null;
+}
+
+/** The configuration of a session's first audio track: silence with the same one can take its place. */
+export interface SessionSound {
+  readonly codec: "aac" | "opus";
+  /** AudioSpecificConfig, or the body of `dOps`, in hexadecimal. */
+  readonly config: string;
 }
 
 export interface PublishRequest {
@@ -59,6 +68,8 @@ export interface SessionStart {
   readonly resume: TimelinePosition | null;
   /** The target duration, in seconds, that the stream's last session would have required; null without an earlier session. */
   readonly lastTargetDuration: number | null;
+  /** The sound of the session before this one; null if there was none. */
+  readonly lastSound: SessionSound | null;
   readonly record: boolean;
   /** Names of the profiles whose rungs the recording contains beside the source. */
   readonly recordedProfiles: readonly string[];

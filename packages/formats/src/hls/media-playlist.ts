@@ -96,6 +96,8 @@ function playlistEnd({ openSegment, lowLatency, ending }: MediaPlaylist, map: st
     text += `#EXT-X-RENDITION-REPORT:URI="${report.uri}",LAST-MSN=${report.lastMsn},LAST-PART=${report.lastPart}\n`;
   }
   if (ending !== "live") text += "#EXT-X-ENDLIST\n";
+  // hls.js takes the last segment for the open one where no line follows it, and stops at a discontinuity behind it.
+  else if (text === "") text = "# no part is announced\n";
   return text;
 }
 

@@ -17,7 +17,7 @@ import { isStreamKey } from "../ids.ts";
 import { targetsToForward } from "../multistream/index.ts";
 import { recordedProfiles } from "../recorded-profiles.ts";
 import { recordingEvent } from "../recordings/index.ts";
-import { beginSession, newestTargetDuration, resumeSession } from "../sessions/index.ts";
+import { beginSession, lastSessionOf, resumeSession } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
 import { nextPublishAttempt } from "./publish-attempt.ts";
 import type { RefusedPublishes } from "./refused-publishes.ts";
@@ -81,7 +81,7 @@ export class StreamPublishGate implements PublishGate {
 
       const before = stream.state;
       const next = nextStreamStatus(before, before === "live" ? "second-publisher" : "publish-accepted");
-      const lastTargetDuration = await newestTargetDuration(trx, stream.id);
+      const last = await lastSessionOf(trx, stream.id, stream.sessionId);
       const session = stream.sessionId
         ? await resumeSession(trx, stream.sessionId, grant.epoch)
         : { ...(await beginSession(trx, { ...seedOf(stream), at })), position: null };
@@ -99,7 +99,8 @@ export class StreamPublishGate implements PublishGate {
       const isDefault = isDefaultLadder(profiles);
       const targets = await targetsToForward(trx, streamId);
       const ladder = { recordedProfiles: kept, profiles, isDefaultLadder: isDefault };
-      return { sessionId, resume, lastTargetDuration, record, ...ladder, targets };
+      const taken = { lastTargetDuration: last?.targetDuration ?? null, lastSound: last?.sound ?? null };
+      return { sessionId, resume, ...taken, record, ...ladder, targets };
     });
   }
 

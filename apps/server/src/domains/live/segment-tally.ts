@@ -38,6 +38,7 @@ export async function countSegments(
       endTicks: 0,
       targetDuration: 0,
       neededTargetDuration: 0,
+      sound: null,
     };
     const tally = tallies.get(streamId) ?? { ...NOTHING };
     const stream = streams.get(streamId);
@@ -56,6 +57,7 @@ export async function countSegments(
     // Journals of earlier versions lack it: their sessions had 4.
     session.targetDuration = position.targetDuration ?? TARGET_DURATION_BEFORE;
     session.neededTargetDuration = position.neededTargetDuration ?? TARGET_DURATION_BEFORE;
+    session.sound = position.sound ?? session.sound;
     sessions.set(sessionId, session);
     tallies.set(streamId, tally);
   }

@@ -5,8 +5,8 @@ export { addToSessions, readSessionFences, type SessionTally } from "./session-f
 export {
   beginSession,
   endSession,
+  lastSessionOf,
   markSessionLost,
-  newestTargetDuration,
   resumeSession,
 } from "./session-live-store.ts";
 export { sessionRecord } from "./session-record.ts";

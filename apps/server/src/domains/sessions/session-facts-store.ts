@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { SessionSound } from "../../ports/index.ts";
 import type { Trx } from "../schema.ts";
 
 /** The totals that a batch of closed segments adds to one session. */
@@ -12,6 +13,8 @@ export interface SessionTally {
   endTicks: number;
   targetDuration: number;
   neededTargetDuration: number;
+  /** Null until the session has sound. */
+  sound: SessionSound | null;
   /** 0 if it does not move. */
   lastSeen: number;
 }
@@ -45,12 +48,14 @@ export async function addToSessions(trx: Trx, tallies: readonly SessionTally[]):
       end_ticks = greatest(s.end_ticks, f.end_ticks),
       target_duration = f.target_duration,
       needed_target_duration = f.needed_target_duration,
+      sound = coalesce(f.sound, s.sound),
       last_seen = greatest(s.last_seen, f.last_seen)
     from unnest(${tallies.map((tally) => tally.sessionId)}::uuid[], ${column((tally) => tally.segments)}::bigint[],
       ${column((tally) => tally.seconds)}::float8[], ${column((tally) => tally.bytes)}::bigint[],
       ${column((tally) => tally.nextMsn)}::bigint[], ${column((tally) => tally.discontinuitySequence)}::bigint[],
       ${column((tally) => Math.round(tally.endTicks))}::bigint[], ${column((tally) => tally.targetDuration)}::smallint[],
-      ${column((tally) => tally.neededTargetDuration)}::smallint[], ${column((tally) => tally.lastSeen)}::bigint[])
-      as f(id, segments, seconds, bytes, next_msn, discontinuity_sequence, end_ticks, target_duration, needed_target_duration, last_seen)
+      ${column((tally) => tally.neededTargetDuration)}::smallint[], ${column((tally) => tally.lastSeen)}::bigint[],
+      ${tallies.map(({ sound }) => sound && JSON.stringify(sound))}::jsonb[])
+      as f(id, segments, seconds, bytes, next_msn, discontinuity_sequence, end_ticks, target_duration, needed_target_duration, last_seen, sound)
     where s.id = f.id`.execute(trx);
 }

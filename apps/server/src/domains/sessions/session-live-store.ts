@@ -1,6 +1,6 @@
 import type { Profile, RecordingSpec } from "@weir/contract";
 import { sql } from "kysely";
-import type { TimelinePosition } from "../../ports/index.ts";
+import type { SessionSound, TimelinePosition } from "../../ports/index.ts";
 import { newId, newPlaybackId } from "../ids.ts";
 import type { Owner, Trx } from "../schema.ts";
 import { nextSessionStatus } from "./session-status.ts";
@@ -53,17 +53,27 @@ export async function beginSession(trx: Trx, seed: SessionSeed): Promise<OpenSes
   return { id, record: seed.record, profiles: seed.profiles };
 }
 
-/** The target duration that the stream's latest session with a closed segment would have required. */
-export async function newestTargetDuration(trx: Trx, streamId: string): Promise<number | null> {
+/** What a stream's session takes over from the one before it. */
+export interface LastSession {
+  /** What its keyframes would have required, in seconds. */
+  readonly targetDuration: number;
+  /** Null if it had none. */
+  readonly sound: SessionSound | null;
+}
+
+/** The stream's latest session with a closed segment, other than `current`. */
+export async function lastSessionOf(trx: Trx, streamId: string, current: string | null): Promise<LastSession | null> {
   const row = await trx
     .selectFrom("session")
-    .select("needed_target_duration")
+    .select(["needed_target_duration", "sound"])
     .where("stream_id", "=", streamId)
     .where("needed_target_duration", "is not", null)
+    .$if(current !== null, (sessions) => sessions.where("id", "!=", current ?? ""))
     .orderBy("created_at", "desc")
     .limit(1)
     .executeTakeFirst();
-  return row?.needed_target_duration ?? null;
+  if (!row || row.needed_target_duration === null) return null;
+  return { targetDuration: row.needed_target_duration, sound: row.sound };
 }
 
 /** Continue an open session under a new epoch. Advances the position too, so that a third publisher starts behind the second. */
@@ -82,7 +92,7 @@ export async function resumeSession(
     })
     .where("id", "=", id)
     .where("ended_at", "is", null)
-    .returning(["record", "profiles", "next_msn", "discontinuity_sequence", "end_ticks", "target_duration"])
+    .returning(["record", "profiles", "next_msn", "discontinuity_sequence", "end_ticks", "target_duration", "sound"])
     .executeTakeFirstOrThrow();
   return {
     id,
@@ -94,6 +104,7 @@ export async function resumeSession(
       endTicks: Number(row.end_ticks),
       targetDuration: row.target_duration,
       neededTargetDuration: row.target_duration,
+      sound: row.sound,
     },
   };
 }

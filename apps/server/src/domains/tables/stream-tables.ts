@@ -1,6 +1,6 @@
 import type { NewStream, Profile, RecordingSpec, TargetRef } from "@weir/contract";
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
-import type { TranscodingReport } from "../../ports/index.ts";
+import type { SessionSound, TranscodingReport } from "../../ports/index.ts";
 import type { StreamIssues } from "../open-issue.ts";
 import type { TargetState } from "../target-state.ts";
 import type { Bool, Counters, Int8, Int8Default, Int8OrNull, JsonOrNull, Owned, TextOrNull } from "./columns.ts";
@@ -51,6 +51,7 @@ export interface SessionTable extends Owned, Counters {
   end_ticks: Int8Default;
   target_duration: Generated<number>;
   needed_target_duration: number | null;
+  sound: JsonOrNull<SessionSound>;
   recording: "none" | "waiting" | "ready" | "failed" | "deleted";
   recording_playback_id: TextOrNull;
   recording_error: TextOrNull;

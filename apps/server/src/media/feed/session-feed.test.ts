@@ -42,6 +42,7 @@ beforeEach(() => {
     clock,
     sink,
     resume: null,
+    lastSound: null,
     target: new TargetDuration({ fixed: null, lastSession: null }),
     onUnstable: () => {},
   });

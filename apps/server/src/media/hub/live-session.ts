@@ -102,6 +102,7 @@ export class LiveSession {
       memory: settings.memory,
       resume: settings.start.resume,
       lastTargetDuration: settings.start.lastTargetDuration,
+      lastSound: settings.start.lastSound,
       onSegment: (segments, position) => this.#segmentClosed(segments, position),
       onUnstable: (reason) => this.#publisher?.close(reason),
       ladder: {
@@ -345,7 +346,10 @@ export class LiveSession {
       durationSeconds: source?.seconds ?? 0,
       bytes: segments.reduce((bytes, { segment }) => bytes + segment.bytes, 0),
     } as const;
-    if (recorder) recorder.record(fact, segments);
+    // A session in which no sound ever came has no audio in its recording.
+    const hasSound = position.sound !== null;
+    const recorded = segments.filter(({ segment }) => hasSound || segment.init?.track.kind !== "audio");
+    if (recorder) recorder.record(fact, recorded);
     else eventSink.report({ ...fact, recorded: [] });
   }
 

@@ -31,6 +31,7 @@ function open(profiles: readonly LadderProfile[] = PROFILES, kept = profiles): v
     memory: new PageMemory(),
     resume: null,
     lastTargetDuration: null,
+    lastSound: null,
     onSegment: () => {},
     onUnstable: () => {},
     ladder: {

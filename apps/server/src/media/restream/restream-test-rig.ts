@@ -106,6 +106,7 @@ export class RestreamRig {
       memory: new PageMemory(),
       resume: null,
       lastTargetDuration: null,
+      lastSound: null,
       onSegment: () => {},
       onUnstable: () => {},
       ladder: ladder

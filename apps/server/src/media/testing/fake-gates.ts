@@ -40,6 +40,7 @@ export class FakePublishGate implements PublishGate {
       sessionId: `session-${++this.#sessions}`,
       resume: null,
       lastTargetDuration: null,
+      lastSound: null,
       record: false,
       recordedProfiles: [],
       profiles: [],

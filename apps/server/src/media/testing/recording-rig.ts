@@ -139,6 +139,7 @@ export class RecordingRig implements AsyncDisposable {
       endTicks: msn * 180_000,
       targetDuration: 2,
       neededTargetDuration: 2,
+      sound: null,
     };
     const fact = { ...OWNER, type: "segment-closed", epoch: this.#epoch, at: this.clock.now(), position } as const;
     const { projectId: _, ...told } = fact;

@@ -1,5 +1,5 @@
 import { ManualClock } from "../../platform/clock.ts";
-import type { TimelinePosition } from "../../ports/index.ts";
+import type { SessionSound, TimelinePosition } from "../../ports/index.ts";
 import type { Track } from "../packet.ts";
 import { TargetDuration } from "../timeline/target-duration.ts";
 import { Timeline } from "../timeline/timeline.ts";
@@ -41,8 +41,12 @@ export class TimelineRig {
   readonly unstable: string[] = [];
   readonly timeline: Timeline;
 
-  /** `lastTargetDuration`: what the stream's last session would have needed. */
-  constructor(resume: TimelinePosition | null = null, lastTargetDuration: number | null = null) {
+  /** `lastTargetDuration`: what the stream's last session would have needed; `lastSound`: what was heard in it. */
+  constructor(
+    resume: TimelinePosition | null = null,
+    lastTargetDuration: number | null = null,
+    lastSound: SessionSound | null = null,
+  ) {
     const sink: TimelineSink = {
       stretch: (tracks) => this.stretches.push(tracks),
       cut: (cut) => this.cuts.push(cut),
@@ -53,6 +57,7 @@ export class TimelineRig {
       clock: this.clock,
       sink,
       resume,
+      lastSound,
       target: new TargetDuration({ fixed: resume?.targetDuration ?? null, lastSession: lastTargetDuration }),
       onUnstable: (reason) => this.unstable.push(reason),
     });

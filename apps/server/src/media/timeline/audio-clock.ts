@@ -28,6 +28,7 @@ export class AudioClock {
   /** Expected source time of the next frame, in samples, from the last frame's time and duration. */
   #sourceEnd: number | null = null;
   #mayCorrect = true;
+  #isAbsent = false;
   inserted = 0;
   dropped = 0;
 
@@ -46,7 +47,19 @@ export class AudioClock {
     this.#offset = offset;
     this.#awaitsFirst = true;
     this.#sourceEnd = null;
+    this.#isAbsent = false;
     this.#earliest = this.#toSamples(ticks);
+  }
+
+  /** Nothing comes on this track: silence takes its place until a frame comes, which then has its own time again. */
+  lose(): void {
+    this.#isAbsent = true;
+    this.#awaitsFirst = true;
+    this.#sourceEnd = null;
+  }
+
+  get isAbsent(): boolean {
+    return this.#isAbsent;
   }
 
   /** End of the emitted samples, in 90 kHz ticks. */
@@ -63,8 +76,9 @@ export class AudioClock {
     const samples = this.#frames.samplesOf(packet.data.bytes);
     if (samples === 0) return this.#drop(packet);
     const expected = this.#toSamples(packet.pts + this.#offset);
+    this.#isAbsent = false;
     if (this.#awaitsFirst) {
-      if (expected < this.#earliest) return packet.data.release();
+      if (expected < this.#firstAllowed) return packet.data.release();
       this.#awaitsFirst = false;
       if (this.#next !== null) this.#insert(Math.round((expected - this.#next) / this.#frames.silenceSamples));
     }
@@ -92,6 +106,11 @@ export class AudioClock {
   /** Adds silence up to `ticks`, or up to one frame beyond. */
   fillPast(ticks: number): void {
     this.#insert(Math.ceil(this.#missingFrames(ticks)));
+  }
+
+  /** A frame before it would repeat a time for which there is silence by now. */
+  get #firstAllowed(): number {
+    return Math.max(this.#earliest, (this.#next ?? 0) - this.#frames.silenceSamples / 2);
   }
 
   #missingFrames(ticks: number): number {

@@ -16,6 +16,8 @@ export interface Opening {
   readonly tracks: readonly Track[];
   /** Source time of the stretch's start, for each of `tracks` by id. The same for all, unless their clocks are unrelated. */
   readonly bases: ReadonlyMap<Track["id"], number>;
+  /** The same of the track that begins the stretch, for tracks that the source does not announce. */
+  readonly base: number;
   /** Delay from decoding to presentation of the first picture. */
   readonly reorderTicks: number;
   /** The maximum keyframe interval that the encoder declares in its first picture; null if it declares none. */
@@ -90,6 +92,7 @@ export class StretchOpening {
     return {
       tracks,
       bases,
+      base,
       reorderTicks: reordered,
       encoderGopSeconds: video ? encoderGopSeconds(video, first.packet) : null,
       packets: this.#arrivals.filter(belongs).map(({ packet }) => packet),

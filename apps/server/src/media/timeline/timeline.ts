@@ -1,8 +1,9 @@
 import type { Clock } from "../../platform/clock.ts";
-import type { TimelinePosition } from "../../ports/index.ts";
-import { type SourcePacket, TICKS_PER_SECOND, type Track, VIDEO_TRACK } from "../packet.ts";
+import type { SessionSound, TimelinePosition } from "../../ports/index.ts";
+import { type AudioTrack, type SourcePacket, TICKS_PER_SECOND, type Track, VIDEO_TRACK } from "../packet.ts";
 import { AudioLine } from "./audio-line.ts";
 import { Cutter } from "./cutter.ts";
+import { KnownSound } from "./known-sound.ts";
 import { ProgramDateTime } from "./program-date-time.ts";
 import { SourceClock } from "./source-clock.ts";
 import { Standstill } from "./standstill.ts";
@@ -13,7 +14,6 @@ import { VideoClock } from "./video-clock.ts";
 
 const VIDEO_LOST_MS = 4000;
 const AUDIO_LOST_TICKS = TICKS_PER_SECOND;
-const AUDIO_LEAD_IN_TICKS = TICKS_PER_SECOND / 2;
 const SHORTEST_STALL_MS = 20;
 /** The very first frame waits this long for the second one, which reveals the frame rate. */
 const FIRST_FRAME_STALL_MS = 1100;
@@ -24,6 +24,8 @@ export interface TimelineSettings {
   readonly sink: TimelineSink;
   /** The position at which an earlier process left the session; null for a new session. */
   readonly resume: TimelinePosition | null;
+  /** The sound of the stream's last session, which this one has as silence until its own comes; null without. */
+  readonly lastSound: SessionSound | null;
   /** Decided at the first picture. */
   readonly target: TargetDuration;
   /** Called when the source cannot be placed on the timeline; its packets are ignored from then on. `reason` is a sentence for the broadcaster. */
@@ -34,8 +36,8 @@ export interface TimelineSettings {
  * The timeline of one session: takes source packets, emits samples with final positions and segment cuts.
  *
  * It is a sequence of stretches. Within a stretch, T = source time + offset. A new stretch starts at a reconnect, a takeover, a changed track or a
- * jump of the source's clock: open segments are closed, T continues at the latest end of all tracks, and a cut follows, with a discontinuity if the
- * tracks differ from before. Audio is never emitted ahead of video, so that a cut is known before the audio after it. While no video cuts, the first
+ * jump of the source's clock: open segments are closed, T continues at the latest end of all tracks, and a cut follows, with a discontinuity if a
+ * track has changed or is missing. Sound is never missing: without it, its track continues as silence. Audio is never emitted ahead of video, so that a cut is known before the audio after it. While no video cuts, the first
  * audio track does, and other audio tracks are never emitted ahead of it.
  */
 export class Timeline {
@@ -47,6 +49,7 @@ export class Timeline {
   readonly #video = new VideoClock();
   readonly #source = new SourceClock();
   readonly #standstill = new Standstill();
+  readonly #sound: KnownSound;
   /** The audio tracks of the newest stretch, ordered by id. */
   #audio: readonly AudioLine[] = [];
   /** Tracks of the newest stretch; null before this process's first stretch. */
@@ -72,7 +75,7 @@ export class Timeline {
   #recentStretches: number[] = [];
   #clockJumps = 0;
 
-  constructor({ clock, sink, resume, target, onUnstable }: TimelineSettings) {
+  constructor({ clock, sink, resume, lastSound, target, onUnstable }: TimelineSettings) {
     this.#clock = clock;
     this.#sink = sink;
     this.#onUnstable = onUnstable;
@@ -81,6 +84,7 @@ export class Timeline {
     this.#startTicks = resume?.endTicks ?? 0;
     this.#videoEnd = this.#startTicks;
     this.#target = target;
+    this.#sound = new KnownSound(resume?.sound ?? null, lastSound);
     this.#cutter = new Cutter(resume?.nextMsn ?? 1, this.#startTicks, target);
   }
 
@@ -92,6 +96,7 @@ export class Timeline {
       endTicks: this.#endTicks,
       targetDuration: this.#target.seconds,
       neededTargetDuration: TargetDuration.neededFor(this.#cutter.longestGopSeconds),
+      sound: this.#sound.heard,
     };
   }
 
@@ -126,7 +131,7 @@ export class Timeline {
     if (known && isSameTrack(known, track)) return;
     this.#announced.set(track.id, track);
     if (this.#opening) this.#tryOpen();
-    else if (track.kind === "audio" && this.#hasVideo && !this.#videoLost) this.#restartAtIdr = true;
+    else if (track.kind === "audio" && this.#hasVideo && !this.#videoLost) this.#restartAtIdr = !this.#isAsAnnounced;
     else this.#restart([]);
   }
 
@@ -158,8 +163,11 @@ export class Timeline {
       const frameTicks = this.#video.frameTicks;
       const stall = frameTicks === null ? FIRST_FRAME_STALL_MS : Math.max(SHORTEST_STALL_MS, (2 * frameTicks) / 90);
       if (silence >= stall) this.#emitVideo(this.#video.release());
-      if (silence >= VIDEO_LOST_MS && this.#audio.length > 0) this.#loseVideo();
-      else this.#fillSilence();
+      if (silence >= VIDEO_LOST_MS && this.#audio.some(({ clock }) => !clock.isAbsent)) this.#loseVideo();
+      else {
+        this.#loseAudio();
+        this.#fillSilence();
+      }
     }
   }
 
@@ -205,21 +213,26 @@ export class Timeline {
     if (!this.#hasBegun) this.#startTicks = opening.reorderTicks;
     const start = this.#startTicks;
     const now = this.#clock.monotonic();
-    const goesOn = this.#tracks !== null && areSameTracks(this.#tracks, opening.tracks);
-    this.#tracks = opening.tracks;
+    const tracks = this.#sound.tracksFor(opening.tracks);
+    const goesOn = this.#tracks !== null && goOn(this.#tracks, tracks);
+    this.#tracks = tracks;
     this.#opening = null;
-    this.#hasVideo = opening.tracks.some((track) => track.kind === "video");
+    this.#hasVideo = tracks.some((track) => track.kind === "video");
     this.#videoLost = false;
     this.#lastVideoAt = now;
-    const offsetOf = (trackId: Track["id"]): number => start - (opening.bases.get(trackId) ?? 0);
+    const offsetOf = (trackId: Track["id"]): number => start - (opening.bases.get(trackId) ?? opening.base);
     this.#video.start(offsetOf(VIDEO_TRACK));
-    if (!goesOn) this.#audio = opening.tracks.flatMap((track) => (track.kind === "audio" ? new AudioLine(track) : []));
-    for (const { clock } of this.#audio) clock.start(offsetOf(clock.track.id), start);
+    const lineOf = (track: AudioTrack) => (goesOn ? this.#lineOf(track.id) : null) ?? new AudioLine(track);
+    this.#audio = tracks.flatMap((track) => (track.kind === "audio" ? lineOf(track) : []));
+    for (const { clock } of this.#audio) {
+      clock.start(offsetOf(clock.track.id), start);
+      if (!opening.bases.has(clock.track.id)) clock.lose();
+    }
     this.#standstill.start(start, now);
     this.#cutter.restart();
     this.#source.start(opening.bases);
     this.#programDateTime = new ProgramDateTime(this.#clock, start, now - opening.arrivedAt);
-    this.#sink.stretch(opening.tracks);
+    this.#sink.stretch(tracks);
     this.#cut(start, this.#hasBegun && !goesOn);
     this.#hasBegun = true;
     for (const packet of opening.packets) this.packet(packet);
@@ -252,7 +265,7 @@ export class Timeline {
     this.#emitVideo(this.#video.hold(sample));
     if (isCut) this.#cut(position, false);
     this.#cutter.count(packet.data.byteLength);
-    this.#releaseAudio(this.#video.decodeTime);
+    this.#fillSilence();
     this.#refuseStandstill(this.#video.decodeTime);
   }
 
@@ -264,6 +277,7 @@ export class Timeline {
     const line = this.#lineOf(packet.trackId);
     if (!line || this.#restartAtIdr) return packet.data.release();
     line.clock.push(packet);
+    this.#sound.hear(line.clock.track);
     if (line === this.#leadingAudio) {
       this.#releaseAudio(Number.POSITIVE_INFINITY);
       this.#refuseStandstill(line.clock.endTicks);
@@ -278,13 +292,22 @@ export class Timeline {
     return null;
   }
 
+  /** The tracks that the source announces are those of the stretch: sound comes where silence was. */
+  get #isAsAnnounced(): boolean {
+    const announced = [...this.#announced.values()];
+    const tracks = this.#tracks ?? [];
+    return announced.length === tracks.length && areIn(announced, tracks);
+  }
+
   get #cutsByVideo(): boolean {
     return this.#hasVideo && !this.#videoLost;
   }
 
-  /** The audio track that cuts; null while video does. */
+  /** The audio track that cuts: the first that the source sends. Null while video cuts. */
   get #leadingAudio(): AudioLine | null {
-    return this.#cutsByVideo ? null : (this.#audio[0] ?? null);
+    if (this.#cutsByVideo) return null;
+    for (const line of this.#audio) if (!line.clock.isAbsent) return line;
+    return this.#audio[0] ?? null;
   }
 
   #refuseStandstill(ticks: number): void {
@@ -341,11 +364,14 @@ export class Timeline {
     this.#releaseAudio(Number.POSITIVE_INFINITY);
   }
 
+  #loseAudio(): void {
+    for (const { clock } of this.#audio) if (this.#video.decodeTime - clock.endTicks >= AUDIO_LOST_TICKS) clock.lose();
+  }
+
+  /** Silence in every segment of the audio that is away, whatever the pace at which the video comes. */
   #fillSilence(): void {
-    if (this.#restartAtIdr) return;
-    for (const { clock } of this.#audio)
-      if (this.#video.decodeTime - clock.endTicks >= AUDIO_LOST_TICKS)
-        clock.fillTo(this.#video.decodeTime - AUDIO_LEAD_IN_TICKS);
+    if (!this.#restartAtIdr)
+      for (const { clock } of this.#audio) if (clock.isAbsent) clock.fillTo(this.#video.decodeTime);
     this.#releaseAudio(this.#video.decodeTime);
   }
 
@@ -363,9 +389,14 @@ export class Timeline {
   }
 }
 
-function areSameTracks(before: readonly Track[], after: readonly Track[]): boolean {
-  if (before.length !== after.length) return false;
-  return before.every((track) => after.some((other) => other.id === track.id && isSameTrack(track, other)));
+/** True if players need no discontinuity: no track is missing or has changed. The playlist of further audio has only what follows. */
+function goOn(before: readonly Track[], after: readonly Track[]): boolean {
+  return areIn(after, before) && after.every((track) => track.kind === "audio" || areIn(before, [track]));
+}
+
+/** True if each of `some` is among `tracks`, unchanged. */
+function areIn(tracks: readonly Track[], some: readonly Track[]): boolean {
+  return some.every((track) => tracks.some((other) => other.id === track.id && isSameTrack(track, other)));
 }
 
 function isSameTrack(a: Track, b: Track): boolean {
