@@ -1,5 +1,6 @@
 import { FormatError } from "../bits/index.ts";
 import { concat, uint32 } from "./box.ts";
+import { MAX_MOOF_BYTES } from "./fragment-head.ts";
 import {
   HEADER,
   MDAT,
@@ -15,9 +16,6 @@ import {
   TRUN_HEADER,
   viewOf,
 } from "./fragment-layout.ts";
-
-/** A part has at most 1,000 samples of 16 bytes each. */
-const MAX_MOOF_BYTES = 1 << 20;
 
 /** The changes that put a fragment into a joint file. */
 export interface FragmentEdit {

@@ -7,9 +7,10 @@ export {
   writeAudioFragment,
   writeVideoFragment,
 } from "./fragment.ts";
+export { type FragmentHead, fragmentHead } from "./fragment-head.ts";
 export { decoderConfigOf, entryType, inBandEntry, parameterSetsOf } from "./in-band-sets.ts";
 export { initSegment, type JointTrack, jointInit } from "./init-segment.ts";
-export { joinFragments } from "./join-fragments.ts";
+export { joinFragments, joinMoofs } from "./join-fragments.ts";
 export { TrackJoiner } from "./join-tracks.ts";
 export { type InitDescription, readInit } from "./read-init.ts";
 export { readSamples } from "./read-samples.ts";

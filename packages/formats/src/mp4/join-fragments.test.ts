@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type FragmentSample, joinFragments, writeAudioFragment, writeVideoFragment } from "./index.ts";
+import { type FragmentSample, joinFragments, readSamples, writeAudioFragment, writeVideoFragment } from "./index.ts";
 
 const samples = (count: number, from = 2 ** 33): FragmentSample[] =>
   Array.from({ length: count }, (_, n) => ({
@@ -31,11 +31,48 @@ test.each([
   },
 );
 
-test("parts that are not contiguous, or of different kinds, are not joined", () => {
-  const part = (from: number) => writeVideoFragment(1, samples(2, from));
-  expect(joinFragments([part(0), part(6000)])).not.toBeNull();
-  expect(joinFragments([part(0), part(6001)])).toBeNull();
+/** The samples of two parts, the first of which was published before the time of its successor was known. */
+const guessed = (lateTicks: number): FragmentSample[][] => [samples(2, 0), samples(2, 6000 + lateTicks)];
+
+test.each([
+  ["late by a millisecond of rounding", 90],
+  ["late by half a second", 45_000],
+  ["early by a millisecond", -90],
+  ["early by all but a tick", -2999],
+])(
+  "a part whose successor came %s: every sample keeps its decode time, and its last one lasts until then",
+  (_, late) => {
+    const parts = guessed(late);
+    const joined = joinFragments(parts.map((part, n) => inViews(writeVideoFragment(n + 5, part), 7)));
+    const found = readSamples(Buffer.concat(joined ?? []));
+    expect(found.map(({ decodeTime }) => decodeTime)).toEqual([0, 3000, 6000 + late, 9000 + late]);
+    expect(found.map(({ time }) => time)).toEqual(parts.flat().map(({ time }) => time));
+    expect(found.map(({ duration }) => duration)).toEqual([3000, 3000 + late, 3000, 3000]);
+  },
+);
+
+test("a live part is not changed by joining it", () => {
+  const parts = guessed(90).map((part, n) => [Buffer.concat(writeVideoFragment(n, part))]);
+  const before = parts.map(([bytes]) => Buffer.from(bytes ?? []));
+  expect(joinFragments(parts)).not.toBeNull();
+  expect(parts.map(([bytes]) => bytes)).toEqual(before);
+});
+
+test("parts whose decode times do not rise, or of different kinds, are not joined", () => {
+  const join = (...parts: readonly (readonly Uint8Array[])[]) => joinFragments(parts);
+  const video = (from: number) => writeVideoFragment(1, samples(2, from));
+  const audio = (from: number) => writeAudioFragment(1, samples(2, from));
+  expect(join(video(0), video(3001))).not.toBeNull();
+  expect(join(video(0), video(3000))).toBeNull();
+  expect(join(video(0), video(2 ** 33))).toBeNull();
+  // Audio counts samples, so parts of it have no holes to mend.
+  expect(join(audio(0), audio(6000))).not.toBeNull();
+  expect(join(audio(0), audio(6001))).toBeNull();
   const uneven = samples(2, 6000).map((sample, n) => ({ ...sample, duration: 3000 - n }));
-  expect(joinFragments([writeAudioFragment(1, samples(2, 0)), writeAudioFragment(2, uneven)])).toBeNull();
-  expect(joinFragments([])).toBeNull();
+  expect(join(audio(0), writeAudioFragment(2, uneven))).toBeNull();
+  expect(join(video(0), audio(6000))).toBeNull();
+  expect(
+    join(video(0), [Buffer.from("not a fragment of this package, but long enough to be one, in all its bytes")]),
+  ).toBeNull();
+  expect(join()).toBeNull();
 });

@@ -4,98 +4,127 @@ import {
   MDAT,
   MOOF,
   SAMPLE_COUNT_AT,
+  TFDT,
   TFDT_SIZE,
   TFDT_TIME_AT,
   TFHD_AT,
   TFHD_DURATION_AT,
   TRAF_AT,
+  TRUN,
   TRUN_DURATION,
   TRUN_HEADER,
   viewOf,
 } from "./fragment-layout.ts";
 
-/** A parsed part. */
+/** A parsed `moof`. */
 interface Fragment {
   /** The `moof` without the sample rows of its `trun`. */
   readonly head: Uint8Array;
   readonly rows: Uint8Array;
   readonly samples: number;
-  readonly decodeTime: bigint;
-  /** Total duration of the samples, in ticks. */
-  readonly duration: bigint;
-  /** Views of the sample data. */
-  readonly media: readonly Uint8Array[];
+  readonly decodeTime: number;
+  /** Decode time of the last sample. */
+  readonly lastTime: number;
+  readonly endTime: number;
+  /** Whether each row begins with the duration of its sample. */
+  readonly hasDurations: boolean;
 }
+
+const MAX_DURATION = 0xffff_ffff;
 
 /**
  * Joins the parts of a segment into one fragment (ISO/IEC 14496-12 8.8.4 to 8.8.8): one `moof`, then the media, uncopied. Players that seek with a
- * `sidx` need one fragment per reference: libavformat ignores any further ones. Returns null if the parts are not fragments of this package, are not
- * contiguous, or differ in their sample defaults; the caller then keeps them as they are.
+ * `sidx` need one fragment per reference: libavformat ignores any further ones. Returns null if the parts are not fragments of this package, differ
+ * in their sample defaults, or cannot follow each other; the caller then keeps them as they are.
  */
 export function joinFragments(parts: readonly (readonly Uint8Array[])[]): Uint8Array[] | null {
-  if (!parts.every(isFragment)) return null;
-  const fragments = parts.map(takeApart);
+  const moofs = parts.map((views) => moofOf(views));
+  const media = parts.flatMap((views, n) => after(views, (moofs[n]?.byteLength ?? 0) + HEADER));
+  const head = joinMoofs(
+    moofs,
+    sum(media, ({ byteLength }) => byteLength),
+  );
+  return head && [head, ...media];
+}
+
+/**
+ * The `moof` and the header of the `mdat` that join the fragments with these `moof`s, for `mediaBytes` of media after it. With `wholeBytes` the fragment
+ * is this large, with unused space at its end. Null if they cannot be joined.
+ *
+ * Every sample keeps its decode time. A part is published with a guess of how long its last sample lasts if the next one is late, so parts overlap, or
+ * leave holes, by as much as the guess was wrong. Here the next sample is known: the last one lasts until then.
+ */
+export function joinMoofs(moofs: readonly Uint8Array[], mediaBytes: number, wholeBytes?: number): Uint8Array | null {
+  const fragments = moofs.flatMap((moof) => takeApart(moof) ?? []);
   const [first] = fragments;
-  if (!first) return null;
-  let time = first.decodeTime;
-  for (const fragment of fragments) {
-    if (fragment.decodeTime !== time || !isAlike(fragment.head, first.head)) return null;
-    time += fragment.duration;
-  }
-  const samples = sum(fragments, (fragment) => fragment.samples);
+  if (!first || fragments.length < moofs.length) return null;
+  if (!fragments.every((fragment, n) => isAlike(fragment.head, first.head) && isInOrder(fragment, fragments[n + 1])))
+    return null;
   const rows = sum(fragments, (fragment) => fragment.rows.byteLength);
-  const media = fragments.flatMap((fragment) => fragment.media);
   const moofSize = first.head.byteLength + rows;
   const trunAt = first.head.byteLength - TRUN_HEADER;
 
   const out = new Uint8Array(moofSize + HEADER);
-  const view = new DataView(out.buffer);
+  const view = viewOf(out);
   out.set(first.head);
   view.setUint32(0, moofSize);
   view.setUint32(TRAF_AT, moofSize - TRAF_AT);
   view.setUint32(trunAt, TRUN_HEADER + rows);
-  view.setUint32(trunAt + SAMPLE_COUNT_AT, samples);
+  view.setUint32(
+    trunAt + SAMPLE_COUNT_AT,
+    sum(fragments, ({ samples }) => samples),
+  );
   view.setUint32(trunAt + DATA_OFFSET_AT, moofSize + HEADER);
   let at = first.head.byteLength;
-  for (const fragment of fragments) {
+  fragments.forEach((fragment, n) => {
     out.set(fragment.rows, at);
     at += fragment.rows.byteLength;
-  }
-  view.setUint32(moofSize, HEADER + sum(media, (bytes) => bytes.byteLength));
+    const next = fragments[n + 1];
+    if (next && next.decodeTime !== fragment.endTime)
+      view.setUint32(at - fragment.rows.byteLength / fragment.samples, next.decodeTime - fragment.lastTime);
+  });
+  view.setUint32(moofSize, wholeBytes === undefined ? HEADER + mediaBytes : wholeBytes - moofSize);
   view.setUint32(moofSize + 4, MDAT);
-  return [out, ...media];
+  return out;
 }
 
-function isFragment(views: readonly Uint8Array[]): boolean {
-  return sum(views, ({ byteLength }) => byteLength) > HEADER && viewOf(beginning(views, HEADER)).getUint32(4) === MOOF;
+/** Whether `next` can follow in the same fragment: decode times rise, and samples without a duration of their own are contiguous. */
+function isInOrder({ lastTime, endTime, hasDurations }: Fragment, next: Fragment | undefined): boolean {
+  if (!next || next.decodeTime === endTime) return true;
+  const duration = next.decodeTime - lastTime;
+  return hasDurations && duration > 0 && duration <= MAX_DURATION;
 }
 
-function takeApart(views: readonly Uint8Array[]): Fragment {
-  const moofSize = viewOf(beginning(views, HEADER)).getUint32(0);
-  const moof = beginning(views, moofSize);
+/** The `moof` at the beginning of a part; empty if there is none. */
+function moofOf(views: readonly Uint8Array[]): Uint8Array {
+  if (sum(views, ({ byteLength }) => byteLength) <= HEADER) return new Uint8Array();
+  const header = viewOf(beginning(views, HEADER));
+  return header.getUint32(4) === MOOF ? beginning(views, header.getUint32(0)) : new Uint8Array();
+}
+
+/** Null for a box that this package did not write. */
+function takeApart(moof: Uint8Array): Fragment | null {
   const view = viewOf(moof);
+  if (view.byteLength < TFHD_AT + HEADER || view.getUint32(4) !== MOOF) return null;
   const tfdtAt = TFHD_AT + view.getUint32(TFHD_AT);
   const trunAt = tfdtAt + TFDT_SIZE;
   const headSize = trunAt + TRUN_HEADER;
+  if (headSize > view.byteLength || view.getUint32(tfdtAt + 4) !== TFDT || view.getUint32(trunAt + 4) !== TRUN)
+    return null;
   const samples = view.getUint32(trunAt + SAMPLE_COUNT_AT);
   const rows = moof.subarray(headSize);
+  if (samples === 0 || rows.byteLength % samples !== 0) return null;
+  const rowSize = rows.byteLength / samples;
+  const hasDurations = (view.getUint32(trunAt + HEADER) & TRUN_DURATION) !== 0;
+  const decodeTime = Number(view.getBigUint64(tfdtAt + TFDT_TIME_AT));
+  const durationOf = (n: number): number =>
+    view.getUint32(hasDurations ? headSize + n * rowSize : TFHD_AT + TFHD_DURATION_AT);
+  let lastTime = decodeTime;
+  for (let n = 0; n < samples - 1; n++) lastTime += durationOf(n);
   return {
-    head: moof.subarray(0, headSize),
-    rows,
-    samples,
-    decodeTime: view.getBigUint64(tfdtAt + TFDT_TIME_AT),
-    duration: durationOf(view, trunAt, headSize, samples),
-    media: after(views, moofSize + HEADER),
+    ...{ head: moof.subarray(0, headSize), rows, samples, hasDurations },
+    ...{ decodeTime, lastTime, endTime: lastTime + durationOf(samples - 1) },
   };
-}
-
-function durationOf(moof: DataView, trunAt: number, rowsAt: number, samples: number): bigint {
-  if (!(moof.getUint32(trunAt + HEADER) & TRUN_DURATION))
-    return BigInt(samples) * BigInt(moof.getUint32(TFHD_AT + TFHD_DURATION_AT));
-  const row = (moof.byteLength - rowsAt) / Math.max(samples, 1);
-  let ticks = 0;
-  for (let at = rowsAt; at < moof.byteLength; at += row) ticks += moof.getUint32(at);
-  return BigInt(ticks);
 }
 
 /** Whether two fragments have the same `tfhd` and the same `trun` flags. */

@@ -16,6 +16,7 @@ import type {
   VideoSpec,
 } from "../../ports/index.ts";
 import { ArchiveMp4 } from "../delivery/archive/archive-mp4.ts";
+import { asOneFragment } from "../delivery/archive/one-fragment.ts";
 import { MadeFiles } from "../vod/made-files.ts";
 import { FileRefused } from "../vod/refusal.ts";
 import type { VodChildren } from "../vod/vod-children.ts";
@@ -110,7 +111,7 @@ export class ClipPipeline implements ClipMaker {
       const isCut = !piece.isWhole;
       if (isEncoded(piece)) await this.#encode(parent, rendition, piece, workplace, spans);
       else if (isCut && kind === "audio") await spans.addSamples(piece, await this.#cutSound(parent, rendition, piece));
-      else await spans.copy(piece, await this.#read(parent, rendition, piece.segment));
+      else await spans.copy(piece, this.#readWhole(parent, rendition, piece.segment));
     }
     return spans.end(rendition);
   }
@@ -164,6 +165,14 @@ export class ClipPipeline implements ClipMaker {
   ): Promise<FragmentSample[]> {
     const samples = readSamples(await buffer(await this.#read(parent, rendition, segment)));
     return samples.filter(({ time }) => time >= fromTicks && time < toTicks);
+  }
+
+  #readWhole({ keyPrefix }: MediaIndex, { rendition }: StoredRendition, segment: StoredSegment) {
+    const { store } = this.#settings;
+    const key = `${keyPrefix}${rendition}/${segment.span}`;
+    return asOneFragment(segment, async function* (range) {
+      yield* await store.read(key, range);
+    });
   }
 
   #read({ keyPrefix }: MediaIndex, { rendition }: StoredRendition, { span, offset, length }: StoredSegment) {

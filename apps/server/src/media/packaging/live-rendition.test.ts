@@ -11,7 +11,7 @@ test("delisted segments are released in time, even if no segment follows", () =>
   for (let msn = 1; msn <= 10; msn++) {
     const place = { timescale: 1, startTicks: msn * 2, programDateTimeMs: 0, discontinuity: false, init: null };
     rendition.begin(new LiveSegment({ msn, ...place }, memory));
-    rendition.publish([new Uint8Array(10)], { durationTicks: 2, frames: 1, isIndependent: true });
+    rendition.publish([new Uint8Array(10)], { durationTicks: 2, lateTicks: 0, frames: 1, isIndependent: true });
     rendition.complete();
   }
   // Its own 2 s, and those of the longest list that had it.

@@ -7,7 +7,7 @@ test("a segment's memory is freed with its last release", () => {
   const place = { msn: 1, timescale: 90_000, startTicks: 0, programDateTimeMs: 0, discontinuity: false, init: null };
   const segment = new LiveSegment(place, memory);
   const part = (bytes: number, fill: number) =>
-    segment.add([new Uint8Array(bytes).fill(fill)], { durationTicks: 1, frames: 1, isIndependent: true });
+    segment.add([new Uint8Array(bytes).fill(fill)], { durationTicks: 1, lateTicks: 0, frames: 1, isIndependent: true });
   part(PAGE_BYTES + 10, 1);
   part(10, 2);
   expect(segment.parts.map(({ views }) => views.map((view) => [view.byteLength, view[0]]))).toEqual([

@@ -12,6 +12,11 @@ export interface InitSegment {
 
 export interface PartTiming {
   readonly durationTicks: number;
+  /**
+   * From the end of the part before to the start of this one: what the guessed duration of that part's last sample was short of the truth. Negative if
+   * it was too long.
+   */
+  readonly lateTicks: number;
   readonly frames: number;
   readonly isIndependent: boolean;
 }
@@ -97,7 +102,7 @@ export class LiveSegment implements SegmentPlace {
     const byteLength = this.#chain.byteLength - start;
     this.#parts.push({ ...timing, views: this.#chain.from(start), byteLength });
     this.#views = null;
-    this.#durationTicks += timing.durationTicks;
+    this.#durationTicks += timing.lateTicks + timing.durationTicks;
     this.#frames += timing.frames;
   }
 

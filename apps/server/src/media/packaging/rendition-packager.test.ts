@@ -71,3 +71,23 @@ test("video that stopped while audio continues announces no next part until its 
   for (let number = 180; number < 190; number++) packager.sample(frame(number));
   expect(rendition.nextPart).toEqual({ msn: 4, part: 1 });
 });
+
+test("pictures that come late and at another time than expected: parts keep their times, and the segment lasts as long as they do", () => {
+  const { rendition, packager, cut, frame } = rung();
+  packager.cut(cut(1));
+  packager.cut(cut(2));
+  // The tenth picture was released with a guess, and its part published. The eleventh came 3 ms later than guessed, the 21st 1 ms earlier.
+  const offsets = [0, 270, 180];
+  for (let number = 0; number < 30; number++) {
+    const late = offsets[Math.floor(number / 10)] ?? 0;
+    const { time, ...sample } = frame(number);
+    packager.sample({ ...sample, time: time + late, decodeTime: time + late });
+  }
+  const { open } = rendition;
+  expect(open?.parts.map(({ durationTicks, lateTicks }) => [durationTicks, lateTicks])).toEqual([
+    [10 * FRAME, 0],
+    [10 * FRAME, 270],
+    [10 * FRAME, -90],
+  ]);
+  expect(open?.durationTicks).toBe(30 * FRAME + 180);
+});

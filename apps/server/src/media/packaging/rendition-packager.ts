@@ -44,6 +44,8 @@ export class RenditionPackager {
   #reorderTicks = 0;
   #partTicks = 0;
   #partBytes = 0;
+  /** End of the newest published part of the open segment, by decode times; null before its first. */
+  #publishedTicks: number | null = null;
   #fragment = 0;
 
   constructor(
@@ -216,13 +218,16 @@ export class RenditionPackager {
 
   #publishPart(): void {
     const samples = this.#samples;
-    if (samples.length === 0) return;
+    const [first] = samples;
+    if (!first) return;
     const write = this.#pace.isVideo ? writeVideoFragment : writeAudioFragment;
     this.#rendition.publish(write(++this.#fragment, samples.map(fragmentSample)), {
       durationTicks: this.#partTicks,
+      lateTicks: first.decodeTime - (this.#publishedTicks ?? first.decodeTime),
       frames: samples.length,
-      isIndependent: samples[0]?.isIndependent ?? false,
+      isIndependent: first.isIndependent,
     });
+    this.#publishedTicks = first.decodeTime + this.#partTicks;
     for (const { data } of samples) data.release();
     this.#samples = [];
     this.#partTicks = 0;
@@ -232,6 +237,7 @@ export class RenditionPackager {
   #completeSegment(): void {
     if (!this.#rendition.open) return;
     this.#publishPart();
+    this.#publishedTicks = null;
     const segment = this.#rendition.complete();
     this.#expectNext();
     this.#onSegment(this.#rendition, segment);

@@ -162,7 +162,7 @@ export class RecordingRig implements AsyncDisposable {
     const place = { msn, timescale, startTicks: (msn - 1) * 2 * timescale, init };
     const segment = new LiveSegment({ ...place, programDateTimeMs: this.clock.now(), discontinuity: false }, memory);
     for (const part of [1, 2]) {
-      const timing = { durationTicks: timescale, frames: 1, isIndependent: part === 1 };
+      const timing = { durationTicks: timescale, lateTicks: 0, frames: 1, isIndependent: part === 1 };
       segment.add([contentOf(name, msn, part)], timing);
     }
     return { rendition: { name } as LiveRendition, segment };

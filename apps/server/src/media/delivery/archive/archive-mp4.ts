@@ -6,11 +6,12 @@ import type { MediaIndex, StoredRendition } from "../../../ports/index.ts";
 import { bytesOf, Mp4Layout, type Piece, type Placed } from "./mp4-layout.ts";
 import { SoundReader } from "./mp4-sound.ts";
 import { Mp4Track, type ReadInit } from "./mp4-track.ts";
+import { asOneFragment } from "./one-fragment.ts";
 
 const NOTHING = new Uint8Array();
 
 /** Increase it when the layout of the bytes after the head changes, so that a resumed download never mixes two layouts. */
-const LAYOUT = "3";
+const LAYOUT = "4";
 
 export type ReadSpan = (rendition: string, span: string, range: ByteRange) => AsyncIterable<Uint8Array>;
 
@@ -99,8 +100,8 @@ async function* readPlaced(placed: Placed, readSpan: ReadSpan): AsyncGenerator<U
     prefix = NOTHING;
     return place;
   });
-  const range = { start: segment.offset, end: segment.offset + segment.length - 1 };
-  for await (const bytes of readSpan(rendition, segment.span, range)) yield* editor.push(bytes);
+  const stored = asOneFragment(segment, (range) => readSpan(rendition, segment.span, range));
+  for await (const bytes of stored) yield* editor.push(bytes);
 }
 
 /** The part of a range that is in `source`, which starts at `at`. Reads no further. */
