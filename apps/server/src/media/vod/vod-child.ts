@@ -57,10 +57,28 @@ function* readJobs(): Generator<VodJob, void> {
   }
 }
 
+/** A span has a piece for each sample, and a write for each would take longer than making them. */
+const written = Buffer.alloc(64 * 1024);
+
 function send(message: VodMessage, bytes: readonly Uint8Array[] = []): void {
+  let filled = 0;
   for (const piece of frameMessage(message, bytes)) {
-    for (let at = 0; at < piece.byteLength; ) at += writeSome(piece, at);
+    for (let at = 0; at < piece.byteLength; ) {
+      const part = piece.subarray(at, at + written.byteLength - filled);
+      written.set(part, filled);
+      filled += part.byteLength;
+      at += part.byteLength;
+      if (filled === written.byteLength) {
+        write(written);
+        filled = 0;
+      }
+    }
   }
+  write(written.subarray(0, filled));
+}
+
+function write(bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.byteLength; ) at += writeSome(bytes, at);
 }
 
 /** Returns the number of bytes that the pipe accepted. */

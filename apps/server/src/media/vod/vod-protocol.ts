@@ -116,28 +116,36 @@ export function frameMessage(message: VodMessage, bytes: readonly Uint8Array[] =
   return [head, json, ...bytes];
 }
 
-/** Reads the messages from a child's pipe. Throws for malformed bytes. */
+/**
+ * Reads the messages from a child's pipe. Each message is collected in a buffer of its own size, so that its memory does not depend on how many pieces
+ * it arrives in. Throws for malformed bytes.
+ */
 export async function* readMessages(pipe: AsyncIterable<Uint8Array>): AsyncGenerator<FramedMessage, void> {
-  let waiting: Uint8Array[] = [];
-  let length = 0;
-  let wanted = HEAD;
+  const head = Buffer.alloc(HEAD);
+  let headBytes = 0;
+  let body = Buffer.alloc(0);
+  let bodyBytes = 0;
   for await (const piece of pipe) {
-    waiting.push(piece);
-    length += piece.byteLength;
-    while (length >= wanted) {
-      const all = Buffer.concat(waiting);
-      const jsonBytes = all.readUInt32BE(0);
-      wanted = HEAD + jsonBytes + all.readUInt32BE(4);
-      if (wanted > MAX_MESSAGE_BYTES) throw new RangeError(`a message of ${wanted} bytes from a media child`);
-      waiting = [all];
-      if (length < wanted) break;
-      yield {
-        message: JSON.parse(all.toString("utf8", HEAD, HEAD + jsonBytes)),
-        bytes: all.subarray(HEAD + jsonBytes, wanted),
-      };
-      waiting = [all.subarray(wanted)];
-      length -= wanted;
-      wanted = HEAD;
+    for (let at = 0; at < piece.byteLength; ) {
+      if (headBytes < HEAD) {
+        head[headBytes++] = piece[at++] ?? 0;
+        if (headBytes < HEAD) continue;
+        const size = head.readUInt32BE(0) + head.readUInt32BE(4);
+        if (size > MAX_MESSAGE_BYTES) throw new RangeError(`a message of ${size} bytes from a media child`);
+        body = Buffer.allocUnsafe(size);
+        bodyBytes = 0;
+      } else {
+        const part = piece.subarray(at, at + body.byteLength - bodyBytes);
+        body.set(part, bodyBytes);
+        bodyBytes += part.byteLength;
+        at += part.byteLength;
+      }
+      if (bodyBytes < body.byteLength) continue;
+      const jsonBytes = head.readUInt32BE(0);
+      const whole = body;
+      body = Buffer.alloc(0);
+      headBytes = 0;
+      yield { message: JSON.parse(whole.toString("utf8", 0, jsonBytes)), bytes: whole.subarray(jsonBytes) };
     }
   }
 }

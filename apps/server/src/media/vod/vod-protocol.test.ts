@@ -1,0 +1,50 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { frameMessage, readMessages } from "./vod-protocol.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+function memoryInUse(): number {
+  collectGarbage();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+test("messages arrive whole, however the pipe cuts them", async () => {
+  const sent = [
+    { message: { type: "progress", done: 0.5 }, bytes: [] },
+    { message: { type: "init", rendition: "audio", file: "ä" }, bytes: [Buffer.from("some"), Buffer.from(" bytes")] },
+    { message: { type: "encoded" }, bytes: [] },
+  ] as const;
+  const all = Buffer.concat(sent.flatMap(({ message, bytes }) => frameMessage(message, bytes)));
+  for (const size of [1, 7, 8, 9, 50, all.byteLength]) {
+    const pieces = async function* () {
+      for (let at = 0; at < all.byteLength; at += size) yield all.subarray(at, at + size);
+    };
+    const read = await Array.fromAsync(readMessages(pieces()));
+    expect(read.map(({ message }) => message)).toEqual(sent.map(({ message }) => message));
+    expect(read.map(({ bytes }) => bytes.toString())).toEqual(["", "some bytes", ""]);
+  }
+});
+
+test("a span that arrives in a hundred thousand pieces takes no more memory than its bytes", async () => {
+  const frames = 100_000;
+  const frame = Buffer.alloc(9, 1);
+  const [head, json] = frameMessage({ type: "encoded" }, [new Uint8Array(frames * frame.byteLength)]);
+  const before = memoryInUse();
+  let most = 0;
+  const pieces = async function* () {
+    yield head as Uint8Array;
+    yield json as Uint8Array;
+    for (let n = 1; n <= frames; n++) {
+      // As a pipe gives them: each has a memory of its own.
+      yield Uint8Array.from(frame);
+      if (n === frames - 1) most = memoryInUse() - before;
+    }
+  };
+  const [{ bytes } = expect.fail("no message")] = await Array.fromAsync(readMessages(pieces()));
+  expect(bytes.byteLength).toBe(frames * frame.byteLength);
+  expect(most).toBeLessThan(4 * frames * frame.byteLength);
+});
