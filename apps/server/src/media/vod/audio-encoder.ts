@@ -6,14 +6,13 @@ import { AudioReshaper } from "../transcode/audio-reshaper.ts";
 import { check } from "../transcode/generated-track.ts";
 import { openAudioEncoder } from "../transcode/open-audio-encoder.ts";
 import type { AudioFrame } from "./audio-line.ts";
+import { MAX_FILE_SECONDS } from "./file-spec.ts";
 import { FileRefused } from "./refusal.ts";
 import type { SourceTrack } from "./source-file.ts";
 
 const BITRATE_PER_CHANNEL = 64_000;
 /** Sample rates that every player supports; others are resampled to the last one. */
 const RATES = [32_000, 44_100, 48_000];
-/** Timestamps beyond the longest accepted file are wrong and ignored. */
-const MAX_SECONDS = 24 * 3600;
 /** Consecutive undecodable packets before any audio was produced. */
 const HOPELESS_PACKETS = 200;
 
@@ -89,7 +88,7 @@ export class AudioEncoder {
       }
       const seconds = at === null ? null : at / TICKS_PER_SECOND;
       at = null;
-      if (seconds !== null && Math.abs(seconds) > MAX_SECONDS) continue;
+      if (seconds !== null && Math.abs(seconds) > MAX_FILE_SECONDS) continue;
       const { nbSamples, sampleRate } = this.#frame;
       const start = seconds === null ? this.#inputNext : Math.round(seconds * sampleRate);
       this.#inputNext = start + nbSamples;

@@ -1,15 +1,13 @@
 import { silentAacFrame } from "@weir/formats/codecs";
 import type { AacTrack } from "../packet.ts";
 import { TICKS_PER_SECOND } from "../packet.ts";
+import { MAX_FILE_SECONDS } from "./file-spec.ts";
 
 export interface AudioFrame {
   /** Presentation time in samples. */
   readonly time: number;
   readonly data: Uint8Array;
 }
-
-/** Limits the silence generated for a file with wrong timestamps. */
-const MAX_SILENCE_SECONDS = 24 * 3600;
 
 /** Places audio frames on a continuous timeline counted in samples: gaps are filled with silent frames, overlapping frames are dropped. */
 export class AudioLine {
@@ -28,7 +26,7 @@ export class AudioLine {
   *place(ticks: number | null, data: Uint8Array): Generator<AudioFrame, void> {
     const size = this.#frameSamples;
     const at = ticks === null ? (this.#next ?? 0) : Math.round((ticks * this.#rate) / TICKS_PER_SECOND);
-    if (at < 0 || at > MAX_SILENCE_SECONDS * this.#rate) return;
+    if (at < 0 || at > MAX_FILE_SECONDS * this.#rate) return;
     this.#next ??= at % size;
     if (at - this.#next <= -size) return;
     for (; at - this.#next >= size; this.#next += size) yield { time: this.#next, data: this.#silence };

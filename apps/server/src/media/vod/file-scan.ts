@@ -4,11 +4,12 @@ import { TICKS_PER_SECOND } from "../packet.ts";
 import { AudioCopy } from "./audio-copy.ts";
 import { AudioEncoder } from "./audio-encoder.ts";
 import { type AudioFrame, AudioLine } from "./audio-line.ts";
-import { checkLength, displaySize, NO_PICTURE, specOf } from "./file-spec.ts";
+import { checkLength, displaySize, MAX_FILE_SECONDS, NO_PICTURE, specOf } from "./file-spec.ts";
 import { CannotCopy, FileRefused } from "./refusal.ts";
 import { SegmentStarts } from "./segment-starts.ts";
 import { SegmentWriter, type Send } from "./segment-writer.ts";
 import { SourceFile, type SourceTrack, ticksOf } from "./source-file.ts";
+import { TrackGaps } from "./track-gaps.ts";
 import { VideoCopy } from "./video-copy.ts";
 import type { ScanJob, ScannedFile, ScannedPicture } from "./vod-protocol.ts";
 
@@ -110,6 +111,7 @@ class FileScan {
   readonly #copy: VideoCopy | null;
   readonly #video: SegmentWriter | null;
   readonly #packet = new Packet();
+  readonly #gaps: { readonly video: TrackGaps; readonly audio: TrackGaps };
   #sound: SoundScan | null = null;
   #videoBytes = 0;
   #segmentBytes = 0;
@@ -123,6 +125,7 @@ class FileScan {
     this.#job = job;
     this.#offset = offsetTicks;
     this.#bytes = bytes;
+    this.#gaps = { video: new TrackGaps("video", bytes), audio: new TrackGaps("audio", bytes) };
     this.#send = send;
     this.#copy = file.video && job.mayCopyVideo ? VideoCopy.of(file.video) : null;
     this.#starts = new SegmentStarts(job.segmentSeconds, this.#copy !== null);
@@ -166,6 +169,7 @@ class FileScan {
     const unit = this.#copy?.unitOf(packet);
     const isKeyframe = unit?.isIndependent ?? packet.isKeyframe;
     if (this.#frames === 0 && !isKeyframe) return;
+    this.#gaps.video.reach(time);
     const size = packet.size;
     if (fileDts !== null && fileDts + this.#offset < this.#lastDecode - MAX_STEP_BACK_TICKS)
       throw new FileRefused(
@@ -193,12 +197,15 @@ class FileScan {
     const own = ticksOf(packet.duration, stream) ?? 0;
     this.#lastFrameTicks = own > 0 ? own : Math.round(TICKS_PER_SECOND / frameRateOf(track));
     this.#lastDecode = decodeTime;
+    this.#gaps.video.reach(time + this.#lastFrameTicks);
     this.#endTicks = Math.max(this.#endTicks, time + this.#lastFrameTicks);
     this.#sound?.write(decodeTime);
   }
 
   async #takeSound(track: SourceTrack): Promise<void> {
-    const ticks = ticksOf(this.#packet.pts, track.stream);
+    const fileTicks = ticksOf(this.#packet.pts, track.stream);
+    const ticks = fileTicks === null ? null : fileTicks + this.#offset;
+    if (ticks !== null && ticks <= MAX_FILE_SECONDS * TICKS_PER_SECOND) this.#gaps.audio.reach(ticks);
     this.#sound ??= await SoundScan.open(
       track,
       this.#packet.data ?? Buffer.alloc(0),
@@ -206,7 +213,7 @@ class FileScan {
       this.#job.epoch,
       this.#send,
     );
-    this.#sound.take(this.#packet, ticks === null ? null : ticks + this.#offset);
+    this.#sound.take(this.#packet, ticks);
     if (!this.#file.video) this.#sound.write(Number.POSITIVE_INFINITY);
   }
 

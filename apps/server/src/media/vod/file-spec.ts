@@ -14,7 +14,8 @@ const MICROSECONDS = 1_000_000;
 const MAX_LISTED_TRACKS = 16;
 const MAX_SIDE = 8192;
 const MIN_SIDE = 2;
-const MAX_DURATION_HOURS = 24;
+/** Timestamps beyond it are wrong, and their audio is dropped. */
+export const MAX_FILE_SECONDS = 24 * 3600;
 const MAX_FRAME_RATE = 1_000;
 /** Limit for all pictures together: nine hours of 1080p, or half an hour of 8K, at 30 frames per second. */
 const MAX_TOTAL_PIXELS = 2e12;
@@ -64,9 +65,9 @@ function checkPicture({ codecpar, avgFrameRate }: Stream, seconds: number): void
  * Checked against the header, and again while reading, because a header may declare less than the file contains, or nothing. Throws `FileRefused`.
  */
 export function checkLength({ width, height }: Sides, pictures: number, seconds: number): void {
-  if (seconds > MAX_DURATION_HOURS * 3600)
+  if (seconds > MAX_FILE_SECONDS)
     throw new FileRefused(
-      `This file lasts ${Math.round(seconds / 3600)} hours; the maximum is ${MAX_DURATION_HOURS}. Split it.`,
+      `This file lasts ${Math.round(seconds / 3600)} hours; the maximum is ${MAX_FILE_SECONDS / 3600}. Split it.`,
     );
   if (width * height * pictures > MAX_TOTAL_PIXELS)
     throw new FileRefused(
@@ -81,8 +82,8 @@ function trackOf(stream: Stream, seconds: number): VideoTrackSpec | AudioTrackSp
   const start = Number(startTime) * (timeBase.num / timeBase.den);
   const shared = {
     codec,
-    startTime: Number.isFinite(start) && Math.abs(start) < MAX_DURATION_HOURS * 3600 ? rounded(start) : 0,
-    duration: rounded(own > 0 && own < MAX_DURATION_HOURS * 3600 ? own : seconds),
+    startTime: Number.isFinite(start) && Math.abs(start) < MAX_FILE_SECONDS ? rounded(start) : 0,
+    duration: rounded(own > 0 && own < MAX_FILE_SECONDS ? own : seconds),
     ...(codecpar.bitRate > 0n ? { bitrate: Number(codecpar.bitRate) } : {}),
   };
   if (codecpar.codecType === AVMEDIA_TYPE_VIDEO) {

@@ -128,7 +128,7 @@ test.each([
 ])("%s is refused", async (_what, change) => {
   await using long = await makeFile({ format: "matroska", video: { ...X264, times: [0, 100_000] } });
   await using file = await changed(await readFile(long.path), change);
-  await expect(processHere(file.path)).rejects.toThrow("lasts 28 hours; the maximum is 24");
+  await expect(processHere(file.path)).rejects.toThrow("28 hours");
 });
 
 test("a small file with many large pictures is refused while it is read, before decoding", () => {
@@ -193,4 +193,57 @@ test("of a very large number of tracks one is played, and not all are listed", a
   const { file: scanned, renditions } = await processHere(file.path);
   expect(scanned.spec.tracks).toHaveLength(16);
   expect([...renditions.keys()]).toEqual(["audio"]);
+});
+
+/** A picture or sound, then nothing for `hours`, then another. */
+const afterHours = (hours: number): number[] => [
+  ...everyFrame(25, 1),
+  ...everyFrame(25, 1).map((at) => at + hours * 3600),
+];
+
+test.each([
+  [
+    "audio of 4 s with a gap of 23 hours",
+    { audio: { encoder: "aac", seconds: 4, gap: 23 * 3600 } },
+    "The audio of this file has a gap of 23 hours",
+  ],
+  [
+    "audio that is re-encoded, with such a gap",
+    { audio: { encoder: "libopus", samples: "flt", seconds: 4, gap: 23 * 3600 } },
+    "The audio of this file has a gap of 23 hours",
+  ],
+  [
+    "pictures 20 hours apart",
+    { video: { ...X264, times: afterHours(20) } },
+    "The video of this file has a gap of 20 hours",
+  ],
+  [
+    "pictures that are re-encoded, 20 hours apart",
+    { video: { encoder: "mjpeg", pixels: "yuvj420p", times: afterHours(20) } },
+    "The video of this file has a gap of 20 hours",
+  ],
+  [
+    "pictures half an hour apart",
+    { video: { ...X264, times: afterHours(0.5) } },
+    "The video of this file has a gap of 30 minutes",
+  ],
+  [
+    "both tracks with a gap of 20 hours",
+    {
+      video: { encoder: "mjpeg", pixels: "yuvj420p", times: afterHours(20) },
+      audio: { encoder: "aac", seconds: 4, gap: 20 * 3600 },
+    },
+    "of this file has a gap of 20 hours",
+  ],
+] as const)("%s, in a small file, are refused", async (_what, tracks, sentence) => {
+  await using file = await makeFile({ format: "matroska", ...tracks });
+  await expect(processHere(file.path)).rejects.toThrow(sentence);
+});
+
+test("a pause of five minutes in a small file is filled with silence", async () => {
+  await using file = await makeFile({ format: "matroska", audio: { encoder: "aac", seconds: 4, gap: 300 } });
+  const { file: scanned, spans } = await processHere(file.path);
+  expect(scanned.spec.duration).toBeCloseTo(304, 0);
+  const segments = spans.flatMap((span) => span.segments);
+  expect(segments.reduce((sum, { durationTicks }) => sum + durationTicks, 0) / 48_000).toBeCloseTo(304, 0);
 });

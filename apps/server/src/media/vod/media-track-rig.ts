@@ -47,6 +47,8 @@ export interface MadeAudio {
   readonly channels?: number;
   readonly samples?: string;
   readonly seconds?: number;
+  /** Seconds by which the timestamps of the second half are late. */
+  readonly gap?: number;
 }
 
 const SECONDS = 2;
@@ -139,7 +141,7 @@ export async function openAudio({
 
 export async function* encodeAudio(
   encoder: CodecContext,
-  { samples = "fltp", channels = 2, seconds = SECONDS }: MadeAudio,
+  { samples = "fltp", channels = 2, seconds = SECONDS, gap = 0 }: MadeAudio,
 ): AsyncGenerator<Packet> {
   const graph = new FilterGraph();
   graph.alloc();
@@ -158,7 +160,7 @@ export async function* encodeAudio(
   const frame = new Frame();
   frame.alloc();
   for (let at = 0; sink.buffersinkGetFrameSync(frame) >= 0; at += size) {
-    frame.pts = BigInt(at);
+    frame.pts = BigInt(at < (seconds * sampleRate) / 2 ? at : at + gap * sampleRate);
     check(await encoder.sendFrame(frame), "no sound");
     frame.unref();
     yield* receive(encoder);
