@@ -1,4 +1,5 @@
 import { openAsBlob, readdirSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { makeFile } from "../src/media/vod/media-file-rig.ts";
 import { everyFrame } from "../src/media/vod/media-track-rig.ts";
@@ -62,6 +63,41 @@ test("a video of 20 minutes plays early, is complete in the end, and takes no mo
   expect(widths.toSorted((a, b) => a - b)).toEqual([214, 320]);
 }, 600_000);
 
+test("audio of 23 hours makes the server's memory grow by less than 50 MiB", async () => {
+  const minute = { encoder: "aac", seconds: 60, rate: 16_000, channels: 1, bitrate: 16_000 };
+  await using file = await makeFile({ format: "adts", audio: minute });
+  const bytes = await readFile(file.path);
+  const { weir } = arena;
+  let most = 0;
+  const process = async (name: string, minutes: Uint8Array<ArrayBuffer>[], phase: "ready" | "failed") => {
+    const { asset, url } = await weir.client.assets.requestUpload({ name });
+    await fetch(url, { method: "PUT", body: new Blob(minutes) });
+    const status = async () => {
+      most = Math.max(most, memoryOf(weir.pid));
+      return (await weir.client.assets.get(asset.id)).status.phase;
+    };
+    await expect.poll(status, { timeout: 540_000, interval: 200 }).toBe(phase);
+    return asset;
+  };
+  // Node frees the buffers of an upload late: as many bytes that are no media show how much that is.
+  const zeros = new Uint8Array(bytes.byteLength);
+  await process("zeros", Array(23 * 60).fill(zeros), "failed");
+  const before = most;
+  const asset = await process("23 hours", Array(23 * 60).fill(bytes), "ready");
+  console.log(`${(most - before) / MEBIBYTE} MiB more in the server for ${23 * 60 * bytes.byteLength} bytes`);
+  expect((await weir.client.assets.get(asset.id)).videoSpec?.duration).toBeGreaterThan(23 * 3600);
+  expect(most - before).toBeLessThan(50 * MEBIBYTE);
+}, 600_000);
+
+/** Of one process, in bytes; 0 if it has ended. Linux only. */
+function memoryOf(pid: number | string): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
+  } catch {
+    return 0;
+  }
+}
+
 /** In bytes. Linux only. */
 function memoryOfChildren({ pid }: WeirProcess): number {
   const read = (file: string): string => {
@@ -76,5 +112,5 @@ function memoryOfChildren({ pid }: WeirProcess): number {
   );
   return children
     .filter((child) => read(`/proc/${child}/cmdline`).includes("vod-child.ts"))
-    .reduce((sum, child) => sum + Number(/^VmRSS:\s+(\d+)/m.exec(read(`/proc/${child}/status`))?.[1] ?? 0) * 1024, 0);
+    .reduce((sum, child) => sum + memoryOf(child), 0);
 }

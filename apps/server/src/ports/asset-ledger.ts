@@ -107,6 +107,11 @@ export class AssetNotWanted extends Error {
   readonly code = "asset-not-wanted";
 }
 
+/** A run ended early, and another may succeed. The message names the cause. It is shown to the owner of the file. */
+export class ProcessingBroke extends Error {
+  readonly code = "processing-broke";
+}
+
 export interface AssetProcessor {
   /**
    * Process the asset from `beginProcessing` to `finished` or `failed`. Rejects for temporary faults (a killed child, an unreachable store); the

@@ -9,6 +9,7 @@ export { readAsset, readTask } from "./asset-snapshots.ts";
 export { isSettled } from "./asset-status.ts";
 export { insertAsset } from "./asset-store.ts";
 export { type AssetUpkeepDeps, expireUploads, purgeDeletedAssets, queueQuietAssets } from "./asset-upkeep.ts";
+export { brokenRunsSentence } from "./broken-runs.ts";
 export { importJob } from "./import-job.ts";
 export { clipJob, processingJob } from "./processing-job.ts";
 export { projectRoom } from "./project-room.ts";

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import type { Asset, RequestedUpload } from "@weir/contract";
 import { expect, it, onTestFinished } from "vitest";
 import type { Job } from "../../platform/queue/job.ts";
-import type { AssetLedger, AssetProcessor, MediaIndex } from "../../ports/index.ts";
+import { type AssetLedger, type AssetProcessor, type MediaIndex, ProcessingBroke } from "../../ports/index.ts";
 import { startTestDomains } from "../domain-test-kit.ts";
 import { EventLog } from "../events/index.ts";
 import { processingJob } from "./processing-job.ts";
@@ -59,6 +59,20 @@ it("processing that breaks off three times fails the asset; a retry by its owner
   expect((await asset()).status).toMatchObject({
     phase: "failed",
     errorMessage: expect.stringContaining("Processing broke off 3 times"),
+  });
+});
+
+it("an asset that is given up names what its media child died of", async () => {
+  const { run, asset } = await startJob();
+  const dies: AssetProcessor["process"] = async (id, ledger) => {
+    await ledger.beginProcessing(id);
+    throw new ProcessingBroke("the media child ended with RangeError: 7452000000 is out of range (bytes.ts:54)");
+  };
+  for (let runs = 0; runs < 2; runs++) await expect(run(dies)).rejects.toThrow(ProcessingBroke);
+  await run(dies);
+  expect((await asset()).status).toMatchObject({
+    phase: "failed",
+    errorMessage: expect.stringContaining("failed 3 times: the media child ended with RangeError: 7452000000"),
   });
 });
 

@@ -2,6 +2,7 @@ import type { Job, JobKind } from "../../platform/queue/job.ts";
 import { type AssetLedger, AssetNotWanted, type AssetProcessor } from "../../ports/index.ts";
 import { lockAsset, writeAsset } from "./asset-change.ts";
 import { type AssetHashDeps, recordHashes } from "./asset-hash.ts";
+import { brokenRunsSentence } from "./broken-runs.ts";
 
 const MAX_SECONDS = 12 * 3_600;
 /** Of one attempt, that broke off by an error. A killed process counts for none. */
@@ -64,10 +65,7 @@ async function processAsset(deps: ProcessingJobDeps, job: Job): Promise<void> {
     if (error instanceof AssetNotWanted) return;
     if (job.signal.aborted || (await isWorthAnotherRun(deps, assetId))) throw error;
     deps.log.warn({ err: error, assetId }, "processing an asset broke off too often; it has failed");
-    await deps.ledger.failed(
-      assetId,
-      `Processing broke off ${MAX_BROKEN_RUNS} times for a reason that is not the file's. The server's log has it; retry the asset when that is mended.`,
-    );
+    await deps.ledger.failed(assetId, brokenRunsSentence(error, MAX_BROKEN_RUNS, "asset"));
   }
 }
 

@@ -7,6 +7,7 @@ import {
   transcodePrefix,
   type VideoSpec,
 } from "../../ports/index.ts";
+import { brokenRunsSentence } from "../assets/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog } from "../events/index.ts";
 import type { TaskRow, TranscodeRow } from "../schema.ts";
@@ -67,9 +68,7 @@ async function transcodeFile(deps: TranscodeJobDeps, { data, signal }: Job): Pro
     const isFinal = error instanceof TranscodeFailed && error.isFinal;
     if (signal.aborted || (!isFinal && (await isWorthAnotherRun(deps, taskId)))) throw error;
     const sentence =
-      error instanceof TranscodeFailed
-        ? error.message
-        : `Processing broke off ${MAX_BROKEN_RUNS} times for a reason that is not the file's. The server's log has it; retry the task when that is mended.`;
+      error instanceof TranscodeFailed ? error.message : brokenRunsSentence(error, MAX_BROKEN_RUNS, "task");
     log.info({ taskId, reason: sentence, ...(!isFinal && { err: error }) }, "a file could not be transcoded");
     await change(deps, taskId, (trx, { task }) =>
       moveTranscode(trx, task, "fail", {

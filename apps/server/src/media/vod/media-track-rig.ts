@@ -47,6 +47,7 @@ export interface MadeAudio {
   readonly channels?: number;
   readonly samples?: string;
   readonly seconds?: number;
+  readonly bitrate?: number;
   /** Seconds by which the timestamps of the second half are late. */
   readonly gap?: number;
 }
@@ -124,6 +125,7 @@ export async function openAudio({
   rate = 48_000,
   channels = 2,
   samples = "fltp",
+  bitrate = 96_000,
 }: MadeAudio): Promise<CodecContext> {
   const codec = Codec.findEncoderByName(name as FFEncoderCodec);
   if (!codec) throw new Error(`no encoder ${name}`);
@@ -134,7 +136,7 @@ export async function openAudio({
   context.sampleFormat = avGetSampleFmtFromName(samples) as AVSampleFormat;
   context.channelLayout = avChannelLayoutDefault(channels);
   context.timeBase = new Rational(1, rate);
-  context.bitRate = 96_000n;
+  context.bitRate = BigInt(bitrate);
   check(await context.open2(codec, Dictionary.fromObject({ strict: "-2" })), `cannot open ${name}`);
   return context;
 }

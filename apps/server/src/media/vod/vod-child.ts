@@ -1,5 +1,6 @@
 import { readSync, writeSync } from "node:fs";
 import { setPriority } from "node:os";
+import { inspect } from "node:util";
 import { AV_LOG_QUIET } from "node-av/constants";
 import { Log } from "node-av/lib";
 import { encodeChunk } from "./chunk-encoder.ts";
@@ -25,7 +26,7 @@ workAll().then(
   (error: unknown) => {
     if (error instanceof FileRefused) send({ type: "refused", sentence: error.message });
     else if (error instanceof CannotCopy) send({ type: "cannot-copy", reason: error.message });
-    else throw error;
+    else send({ type: "broken", reason: inspect(error) });
     process.exit(0);
   },
 );

@@ -6,10 +6,12 @@ import { planAsset } from "./asset-ladder.ts";
 import { makeFile } from "./media-file-rig.ts";
 import { FileRefused } from "./refusal.ts";
 import { ChildFailed, VodChildren } from "./vod-children.ts";
-import type { FramedMessage, ScannedPicture } from "./vod-protocol.ts";
+import type { FramedMessage, NamedRung, ScannedPicture } from "./vod-protocol.ts";
 
 const SCAN = { type: "scan", epoch: 1, segmentSeconds: 1, mayCopyVideo: true } as const;
 const { signal } = new AbortController();
+const NO_PICTURE = { stream: 0, offsetTicks: 0, width: 2, height: 2, frameRate: 25, bitrateBps: 0 };
+const picture: ScannedPicture = { ...NO_PICTURE, isCopied: true, segments: [], endTicks: 0 };
 
 let file: Awaited<ReturnType<typeof makeFile>>;
 beforeAll(async () => {
@@ -35,7 +37,7 @@ test("a hanging child that ignores signals is killed after three silent minutes"
   const running = children.run(SCAN, () => {}, signal);
   await clock.isSet.promise;
   clock.advance(180_000);
-  await expect(running).rejects.toThrow(new ChildFailed("the media child ended with SIGKILL"));
+  await expect(running).rejects.toThrow("the media child was killed: it reported nothing for 3 minutes");
 });
 
 test("an endless job is killed after three hours, even if it reports progress", async () => {
@@ -49,7 +51,7 @@ test("an endless job is killed after three hours, even if it reports progress", 
     seconds += 60;
   };
   await expect(children.run(SCAN, minute, signal)).rejects.toThrow(
-    new ChildFailed("the media child ended with SIGKILL"),
+    new ChildFailed("the media child was killed: one job took longer than 3 hours"),
   );
   expect(seconds).toBeGreaterThanOrEqual(3 * 3600);
 });
@@ -61,6 +63,15 @@ test("a crashed child fails the file; a killed child can be retried", async () =
   };
   await expect(end("SEGV")).rejects.toThrow(FileRefused);
   await expect(end("KILL")).rejects.toThrow(ChildFailed);
+});
+
+test("a child that meets an error it did not expect says what it died of", async () => {
+  await using children = new VodChildren(new ManualClock()).of(file.path);
+  const rungs = null as unknown as readonly NamedRung[];
+  const job = { type: "encode", epoch: 1, picture, rungs, preset: "ultrafast", delayTicks: 0 } as const;
+  const running = children.run({ ...job, segments: [], endTicks: 0 }, () => {}, signal);
+  await expect(running).rejects.toThrow(ChildFailed);
+  await expect(running).rejects.toThrow(/^the media child ended with TypeError: .*rungs.* \(chunk-encoder\.ts:\d+\)$/);
 });
 
 test("a child's console output is discarded, and a malformed message ends it", async () => {

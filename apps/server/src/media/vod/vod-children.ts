@@ -5,6 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../platform/clock.ts";
 import { type Confinement, UNCONFINED } from "../../platform/confinement/confinement.ts";
+import { ProcessingBroke } from "../../ports/index.ts";
 import { CannotCopy, FileRefused } from "./refusal.ts";
 import { type FramedMessage, MAX_JOBS, readMessages, SOURCES_PER_JOB, type VodJob } from "./vod-protocol.ts";
 
@@ -18,9 +19,12 @@ const MAX_JOB_MS = 3 * 3_600_000;
 const BREAKDOWNS: ReadonlySet<NodeJS.Signals | null> = new Set(["SIGSEGV", "SIGFPE", "SIGILL", "SIGBUS", "SIGABRT"]);
 
 /** The child ended without a result or was killed. A retry may succeed. */
-export class ChildFailed extends Error {
+export class ChildFailed extends ProcessingBroke {
   override readonly name = "ChildFailed";
 }
+
+/** Of the reason that a child gives, in an asset's error. */
+const MAX_REASON = 300;
 
 export type OnVodMessage = (framed: FramedMessage) => Promise<void> | void;
 
@@ -80,6 +84,8 @@ class VodChild {
   readonly #messages: AsyncGenerator<FramedMessage, void>;
   readonly #ended: Promise<{ readonly reason: string; readonly killedBy: NodeJS.Signals | null }>;
   #jobs = 0;
+  /** Why this process killed it; null if it did not. */
+  #killedFor: string | null = null;
 
   private constructor(child: ChildProcess, clock: Clock) {
     this.#process = child;
@@ -119,10 +125,15 @@ class VodChild {
     const kill = (): void => {
       this.#process.kill("SIGKILL");
     };
+    const killFor = (reason: string) => (): void => {
+      this.#killedFor ??= reason;
+      kill();
+    };
+    const hangs = killFor(`it reported nothing for ${MAX_SILENCE_MS / 60_000} minutes`);
     if (signal.aborted) kill();
     signal.addEventListener("abort", kill, { once: true });
-    const life = this.#clock.after(MAX_JOB_MS, kill);
-    let silence = this.#clock.after(MAX_SILENCE_MS, kill);
+    const life = this.#clock.after(MAX_JOB_MS, killFor(`one job took longer than ${MAX_JOB_MS / 3_600_000} hours`));
+    let silence = this.#clock.after(MAX_SILENCE_MS, hangs);
     this.#jobs++;
     try {
       this.#input.write(`${JSON.stringify(job)}\n`);
@@ -133,9 +144,10 @@ class VodChild {
         const { message } = framed;
         if (message.type === "refused") throw new FileRefused(message.sentence);
         if (message.type === "cannot-copy") throw new CannotCopy(message.reason);
+        if (message.type === "broken") throw brokenBy(message.reason);
         await onMessage(framed);
         if (message.type === "scanned" || message.type === "encoded") return;
-        silence = this.#clock.after(MAX_SILENCE_MS, kill);
+        silence = this.#clock.after(MAX_SILENCE_MS, hangs);
       }
     } finally {
       life.cancel();
@@ -163,9 +175,18 @@ class VodChild {
   async #failure(signal: AbortSignal): Promise<unknown> {
     const { reason, killedBy } = await this.#ended;
     if (signal.aborted) return signal.reason;
+    if (this.#killedFor) return new ChildFailed(`the media child was killed: ${this.#killedFor}`);
     if (!BREAKDOWNS.has(killedBy)) return new ChildFailed(reason);
     return new FileRefused(
       `The decoder crashed on this file (${killedBy}): the file is damaged. Export it again with H.264 and AAC.`,
     );
   }
+}
+
+/** `reason` is an error as Node prints it: its name and message, then where it was thrown. */
+function brokenBy(reason: string): ChildFailed {
+  const [what = "", ...stack] = reason.split("\n");
+  const [, where] = /([\w-]+\.[jt]s:\d+):\d+\)?$/m.exec(stack.join("\n")) ?? [];
+  const said = what.replace(/\p{Cc}/gu, " ").slice(0, MAX_REASON);
+  return new ChildFailed(`the media child ended with ${said}${where ? ` (${where})` : ""}`);
 }

@@ -94,7 +94,9 @@ export type VodMessage =
   /** The video cannot be copied: scan again with `mayCopyVideo: false`. */
   | { readonly type: "cannot-copy"; readonly reason: string }
   /** The file cannot be processed, and a retry will not help. The sentence is for its owner. */
-  | { readonly type: "refused"; readonly sentence: string };
+  | { readonly type: "refused"; readonly sentence: string }
+  /** The child ends because of an error that it did not expect. */
+  | { readonly type: "broken"; readonly reason: string };
 
 export interface FramedMessage {
   readonly message: VodMessage;
