@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { exact, Id, Milliseconds } from "./exact.ts";
+import { exact, expects, Id, Milliseconds } from "./exact.ts";
 import { PlaybackPolicy } from "./playback-policy.ts";
 import { TranscodeProfile } from "./profile.ts";
 import { CreatorId, InputCreatorId, Nullable, RetentionDays } from "./stream.ts";
@@ -116,6 +116,7 @@ export const NewAssetFromUrl = exact({
     minLength: 1,
     maxLength: 2048,
     pattern: "^https?://",
+    ...expects("an address that begins with http:// or https://"),
     description: "URL from which the server fetches the file",
   }),
 });

@@ -7,8 +7,14 @@ import { type Static, Type } from "typebox";
 export const ErrorBody = Type.Object({
   errors: Type.Array(Type.String()),
   message: Type.Optional(
-    Type.String({ description: "The same as a sentence, if `errors` contains a validator's object (422)" }),
+    Type.String({ description: "The error as a sentence, also where `errors` contains a validator's object (422)" }),
   ),
-  code: Type.Optional(Type.String({ description: "Machine-readable code, such as `not-found`" })),
+  code: Type.Optional(
+    Type.String({ description: "The kind of error, for programs, such as `not-found`. More kinds may be added" }),
+  ),
+  requestId: Type.Optional(
+    Type.String({ description: "Identifies the request in the server's log; also in the header `X-Request-Id`" }),
+  ),
+  docs: Type.Optional(Type.String({ description: "Address of a page that helps, such as the API's description" })),
 });
 export type ErrorBody = Static<typeof ErrorBody>;

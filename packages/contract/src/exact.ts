@@ -5,6 +5,9 @@ export function exact<Properties extends TProperties>(properties: Properties, de
   return Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) });
 }
 
+/** For a `pattern`: the texts that it allows, in words that complete "url must be". Errors say it in place of the regular expression. */
+export const expects = (words: string) => ({ "x-expects": words });
+
 /** Milliseconds since the Unix epoch. */
 export const Milliseconds = Type.Integer({ description: "Milliseconds since the Unix epoch" });
 

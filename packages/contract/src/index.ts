@@ -5,6 +5,7 @@ export * from "./api-base.ts";
 export * from "./api-token.ts";
 export * from "./asset.ts";
 export * from "./clip.ts";
+export * from "./error-codes.ts";
 export * from "./errors.ts";
 export * from "./event.ts";
 export * from "./exact.ts";

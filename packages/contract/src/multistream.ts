@@ -1,9 +1,10 @@
 import { type Static, Type } from "typebox";
-import { exact, Id, Milliseconds } from "./exact.ts";
+import { exact, expects, Id, Milliseconds } from "./exact.ts";
 
 const Url = Type.String({
   maxLength: 2048,
   pattern: "^(srt|rtmps?)://",
+  ...expects("an address that begins with rtmp://, rtmps:// or srt://"),
   description: "Write-only, because it may contain a stream key",
 });
 const Name = Type.String({ minLength: 1, maxLength: 500, description: "Defaults to the URL's host" });

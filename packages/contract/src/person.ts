@@ -1,8 +1,11 @@
 import { type Static, Type } from "typebox";
-import { exact, Id, Milliseconds } from "./exact.ts";
+import { exact, expects, Id, Milliseconds } from "./exact.ts";
 
 /** A login name, such as an e-mail address: compared in lower case, unique on a server. */
-const PersonName = Type.String({ minLength: 1, maxLength: 254, pattern: "^[^\\s\\p{C}]+$" });
+const PersonName = Type.String({
+  ...{ minLength: 1, maxLength: 254, pattern: "^[^\\s\\p{C}]+$" },
+  ...expects("a name without spaces"),
+});
 const Password = Type.String({ minLength: 10, maxLength: 200, description: "At least 10 characters" });
 
 /** Body of `POST /api/person`. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { exact, Id, Milliseconds } from "./exact.ts";
+import { exact, expects, Id, Milliseconds } from "./exact.ts";
 import { PlaybackPolicy } from "./playback-policy.ts";
 import { Profile, TranscodeProfile } from "./profile.ts";
 
@@ -35,7 +35,10 @@ export const NewTargetRef = exact({
   spec: Type.Optional(
     exact({
       name: Type.Optional(Type.String({ maxLength: 500 })),
-      url: Type.String({ maxLength: 2048, pattern: "^(srt|rtmps?)://", description: "Write-only" }),
+      url: Type.String({
+        ...{ maxLength: 2048, pattern: "^(srt|rtmps?)://", description: "Write-only" },
+        ...expects("an address that begins with rtmp://, rtmps:// or srt://"),
+      }),
     }),
   ),
   status: Type.Optional(Type.Unknown({ description: "Accepted because streams show it; ignored" })),

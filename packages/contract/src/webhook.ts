@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { exact, Id, Milliseconds } from "./exact.ts";
+import { exact, expects, Id, Milliseconds } from "./exact.ts";
 
 /**
  * Every webhook event. `recording.deleted` is a Weir addition; `stream.detection` never occurs; `playback.accessControl` is a question, not a
@@ -34,7 +34,10 @@ export type WebhookEventName = (typeof WEBHOOK_EVENTS)[number];
 
 const fields = {
   name: Type.String({ minLength: 1, maxLength: 500 }),
-  url: Type.String({ maxLength: 2048, pattern: "^https?://", description: "URL to call; http:// or https://" }),
+  url: Type.String({
+    ...{ maxLength: 2048, pattern: "^https?://", description: "URL to call; http:// or https://" },
+    ...expects("an address that begins with http:// or https://"),
+  }),
   events: Type.Array(WebhookEventName, { maxItems: 100 }),
   sharedSecret: Type.String({ maxLength: 500, description: "Write-only; signs the calls" }),
   streamId: Type.String({ maxLength: 100, description: "Only events of this stream; defaults to all streams" }),

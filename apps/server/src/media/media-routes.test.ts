@@ -7,8 +7,16 @@ test("an address belongs to the delivery of its prefix, and one without a delive
     const response = await rig.fetch(path, { method });
     return { status: response.status, allow: response.headers.get("allow"), body: await response.text() };
   };
-  const notFound = { status: 404, allow: null, body: '{"errors":["not found"]}' };
-  const notAllowed = { status: 405, allow: "GET, HEAD, OPTIONS", body: '{"errors":["method not allowed"]}' };
+  const notFound = {
+    status: 404,
+    allow: null,
+    body: '{"errors":["not found"],"message":"not found","code":"not-found"}',
+  };
+  const notAllowed = {
+    status: 405,
+    allow: "GET, HEAD, OPTIONS",
+    body: expect.stringContaining('"code":"method-not-allowed"'),
+  };
   expect(await answers("/hls/unknown1/index.m3u8")).toMatchObject({ status: 401 });
   expect(await answers("/asset/hls/unknown1/index.m3u8")).toMatchObject({ status: 401 });
   // An address of HLS is none under another prefix.

@@ -1,6 +1,6 @@
 import { DASHBOARD_REQUEST_HEADER } from "@weir/contract";
 import type { FastifyRequest } from "fastify";
-import { Forbidden, type Principal, TooManyRequests, Unauthenticated } from "../api/index.ts";
+import { Forbidden, type Principal, TooManyRequests, Unauthenticated, UnknownKey } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { findDashboardSession, findKey } from "./account-store.ts";
 import type { KeyGuesses } from "./key-guesses.ts";
@@ -33,7 +33,7 @@ export async function authenticate(
   const principal = await keyGuesses.look(request.ip, secret, () => find(db, secret, clock.now()));
   if (principal === "too-many")
     throw new TooManyRequests("too many wrong keys from this address: try again in a second");
-  if (principal === "denied") throw new Unauthenticated(key === undefined ? undefined : "no token found");
+  if (principal === "denied") throw key === undefined ? new Unauthenticated() : new UnknownKey();
   if (principal.suspended) throw new Forbidden("the account is suspended");
   return principal;
 }

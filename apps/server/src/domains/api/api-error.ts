@@ -1,8 +1,10 @@
-/** A deliberate error response of the API. Domains extend it; the HTTP edge turns it into `{errors: [message]}`. */
+import type { ErrorCode } from "@weir/contract";
+
+/** A deliberate error response of the API. Domains extend it; the HTTP edge turns it into `{errors, message, code, requestId}`. */
 export class ApiError extends Error {
   readonly statusCode: number;
-  readonly code: string;
-  constructor(statusCode: number, code: string, message: string) {
+  readonly code: ErrorCode;
+  constructor(statusCode: number, code: ErrorCode, message: string) {
     super(message);
     this.statusCode = statusCode;
     this.code = code;
@@ -32,8 +34,22 @@ export class BadRequest extends ApiError {
 
 /** The caller is unknown. Existing clients know the texts. */
 export class Unauthenticated extends ApiError {
-  constructor(message = "request is not authenticated") {
+  constructor(message = "request is not authenticated: send the header Authorization: Bearer and an API key") {
     super(401, "unauthenticated", message);
+  }
+}
+
+/** A key was sent, and is none of this server's. */
+export class UnknownKey extends ApiError {
+  constructor() {
+    super(401, "unknown-key", "Unknown API key. Check it, or create one in the dashboard under Keys.");
+  }
+}
+
+/** Clients of the public API know this, and this server does not have it. */
+export class NotImplemented extends ApiError {
+  constructor(message: string) {
+    super(501, "not-implemented", message);
   }
 }
 

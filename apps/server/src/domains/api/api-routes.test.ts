@@ -20,7 +20,12 @@ it("a handler whose answer lacks a field of its schema does not build", () => {
 
 it("an error says what it is by a code, and in words", async () => {
   const unknown = await kit.call("GET", "/api/stream/00000000-0000-4000-8000-000000000000");
-  expect(unknown.json()).toEqual({ errors: ["not found"], code: "not-found" });
+  expect(unknown.json()).toEqual({
+    errors: ["not found"],
+    message: "not found",
+    code: "not-found",
+    requestId: unknown.headers["x-request-id"],
+  });
   const misshapen = await kit.call("POST", "/api/stream", { name: 7 });
   expect(misshapen.json()).toMatchObject({ errors: [expect.stringContaining("string")], code: "invalid-body" });
 });

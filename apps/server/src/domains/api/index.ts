@@ -1,5 +1,13 @@
 /** The door of the API's common half: how a request is read and answered, whatever it is about. */
-export { ApiError, BadRequest, Forbidden, NotFound, TooManyRequests, Unauthenticated } from "./api-error.ts";
+export {
+  ApiError,
+  BadRequest,
+  Forbidden,
+  NotFound,
+  TooManyRequests,
+  Unauthenticated,
+  UnknownKey,
+} from "./api-error.ts";
 export { ALREADY_SENT, type ApiRequest, ApiRoutes } from "./api-routes.ts";
 export { forgetOldAnswers } from "./idempotency.ts";
 export { addLaterRoutes } from "./later-routes.ts";

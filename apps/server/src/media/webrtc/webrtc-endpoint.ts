@@ -4,6 +4,7 @@ import { FormatError } from "@weir/formats/bits";
 import { type Offer, OfferRefused, readOffer } from "@weir/formats/sdp";
 import type { Clock } from "../../platform/clock.ts";
 import { RateLimit } from "../../platform/http/rate-limit.ts";
+import { REQUEST_ID_HEADER, requestIdOf } from "../../platform/http/request-id.ts";
 import type { TrustedProxies } from "../../platform/http/trusted-proxies.ts";
 import { Places } from "../../platform/limits/places.ts";
 import type { Log } from "../../platform/log.ts";
@@ -137,7 +138,7 @@ export class WebrtcEndpoint {
       // The client disconnected while sending.
       if (req.socket.destroyed) return;
       const refusal = refusalOf(error);
-      if (!refusal) log.error({ err: error }, "could not answer a WebRTC offer");
+      if (!refusal) log.error({ err: error, requestId: requestIdOf(req) }, "could not answer a WebRTC offer");
       sendRefusal(res, refusal ?? FAILED);
     }
   }
@@ -228,7 +229,7 @@ async function readBody(req: IncomingMessage): Promise<string | null> {
 
 function allowAnyPage(res: ServerResponse): void {
   res.setHeader("access-control-allow-origin", "*");
-  res.setHeader("access-control-expose-headers", "Location, Link, Playhead-UTC, Retry-After");
+  res.setHeader("access-control-expose-headers", "Location, Link, Playhead-UTC, Retry-After, X-Request-Id");
 }
 
 function sendRefusal(res: ServerResponse, { status, sentence }: OfferRefusal): void {
@@ -244,6 +245,7 @@ function send(res: ServerResponse, status: number, sentence: string): void {
     "content-length": String(Buffer.byteLength(sentence)),
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",
+    [REQUEST_ID_HEADER]: requestIdOf(res.req),
   });
   res.end(sentence);
 }

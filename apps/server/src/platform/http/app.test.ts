@@ -1,7 +1,8 @@
+import { PassThrough } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ManualClock } from "../clock.ts";
-import { silentLog } from "../log.ts";
+import { createLog, silentLog } from "../log.ts";
 import { Readiness } from "../readiness.ts";
 import { createApp } from "./app.ts";
 import { addHealthRoutes } from "./health-routes.ts";
@@ -15,7 +16,12 @@ beforeEach(() => {
     type: "object",
     required: ["name"],
     additionalProperties: false,
-    properties: { name: { type: "string" }, count: { type: "integer", default: 1 }, inner: { type: "object" } },
+    properties: {
+      name: { type: "string" },
+      count: { type: "integer", default: 1 },
+      inner: { type: "object" },
+      link: { type: "string", pattern: "^https://", "x-expects": "an address that begins with https://" },
+    },
   };
   app.post("/thing", { schema: { body } }, async (request) => request.body);
   app.get("/open/thing", async () => ({}));
@@ -86,16 +92,90 @@ test("a body of another type is 415", async () => {
     headers: { "content-type": "text/plain" },
     payload: "x",
   });
-  expect([response.statusCode, Object.keys(response.json())]).toEqual([415, ["errors"]]);
+  const message = "The body's Content-Type is text/plain. Send JSON, with the header Content-Type: application/json.";
+  expect([response.statusCode, response.json()]).toMatchObject([415, { code: "unsupported-media-type", message }]);
+});
+
+test.each(["gzip", "br", "identity, gzip"])(
+  "a body in %s is 415, and is not taken for plain text",
+  async (encoding) => {
+    const response = await app.inject({
+      method: "POST",
+      url: "/thing",
+      headers: { "content-type": "application/json", "content-encoding": encoding },
+      payload: '{"name":"a"}',
+    });
+    expect([response.statusCode, response.json()]).toMatchObject([415, { code: "unsupported-encoding" }]);
+  },
+);
+
+test("a pattern is told in words, and neither it nor the refused value is shown", async () => {
+  const response = await post({ name: "a", link: "ftp://secret.example/" });
+  const { message, errors, code } = response.json();
+  expect([response.statusCode, code, message]).toEqual([
+    422,
+    "invalid-body",
+    "link must be an address that begins with https://",
+  ]);
+  expect(Object.keys(JSON.parse(errors[0]))).toEqual(["instancePath", "schemaPath", "keyword", "params", "message"]);
+  expect(response.body).not.toContain("secret.example");
+});
+
+describe("a request id", () => {
+  test("is in the header of every response, in the body of every error, and in the log of a failure", async () => {
+    const lines: string[] = [];
+    const log = createLog(
+      { level: "info", readable: false },
+      new PassThrough().on("data", (line) => lines.push(String(line))),
+    );
+    const logged = createApp({ log, openPrefixes: [], ownOrigin: () => "https://weir.test" });
+    logged.get("/thing", async () => ({}));
+    logged.get("/broken", async () => {
+      throw new RangeError("the password is hunter2");
+    });
+    const fine = await logged.inject("/thing");
+    expect(fine.headers["x-request-id"]).toMatch(/^[0-9a-f]{16}$/);
+    const ids = new Set([fine.headers["x-request-id"]]);
+    for (const url of ["/nowhere", "/%zz", "/broken"]) {
+      const { headers, ...answer } = await logged.inject(url);
+      expect(answer.json()).toMatchObject({ requestId: headers["x-request-id"], code: expect.any(String) });
+      ids.add(headers["x-request-id"]);
+    }
+    expect(ids.size).toBe(4);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { requestId: [...ids].at(-1), msg: "a request failed" },
+    ]);
+  });
+
+  test("is the server's own, whatever the sender sends", async () => {
+    const { headers } = await app.inject({
+      url: "/thing/1",
+      headers: { "x-request-id": "mine", "request-id": "mine" },
+    });
+    expect(headers["x-request-id"]).not.toBe("mine");
+  });
 });
 
 test.each([
-  ["/nowhere", 404, "not found"],
-  ["/refused", 409, "not today"],
-  ["/broken", 500, "Internal server error: RangeError"],
-])("%s answers %i", async (url, status, error) => {
+  ["PUT", "/thing", "POST"],
+  ["POST", "/thing/7", "GET, HEAD"],
+  ["GET", "/thing", "POST"],
+])("%s at an address of other methods is 405 and names them", async (method, url, allow) => {
+  const answer = await app.inject({ method: method as "PUT", url: `${url}?token=secret` });
+  const message = `${url} does not take ${method}. It takes ${allow}.`;
+  expect([answer.statusCode, answer.headers.allow]).toEqual([405, allow]);
+  expect(answer.json()).toMatchObject({ code: "method-not-allowed", message });
+});
+
+test.each([
+  ["/nowhere", 404, "unknown-path", "not found: there is no operation GET /nowhere. /api links to "],
+  ["/refused", 409, "bad-request", "not today"],
+  ["/broken", 500, "internal", "Internal server error: RangeError. The server's log has the cause under "],
+])("%s answers %i", async (url, status, code, beginning) => {
   const response = await app.inject(url);
-  expect([response.statusCode, response.json()]).toEqual([status, { errors: [error] }]);
+  const { errors, message, ...rest } = response.json();
+  expect([response.statusCode, rest]).toMatchObject([status, { code }]);
+  expect([errors, message.slice(0, beginning.length)]).toEqual([[message], beginning]);
 });
 
 test.each(["/%zz", `/thing/${"x".repeat(600)}`])(
@@ -103,7 +183,8 @@ test.each(["/%zz", `/thing/${"x".repeat(600)}`])(
   async (url) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBeLessThan(500);
-    expect(response.json()).toEqual({ errors: [expect.any(String)] });
+    expect(response.json()).toMatchObject({ errors: [expect.any(String)], code: "bad-address" });
+    expect(response.headers["x-content-type-options"]).toBe("nosniff");
   },
 );
 

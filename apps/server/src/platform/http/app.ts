@@ -1,11 +1,14 @@
 import { Readable } from "node:stream";
 import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
 import type { Log } from "../log.ts";
-import { answerError } from "./app-errors.ts";
+import { answerBadAddress, answerError, answerUnrouted } from "./app-errors.ts";
 import { addCors, type CorsSettings } from "./cors.ts";
-import { parseJson } from "./json-body.ts";
+import { parseJson, refuseEncodedBody } from "./json-body.ts";
+import { KnownPaths } from "./known-paths.ts";
+import { REQUEST_ID_HEADER, requestIdOf } from "./request-id.ts";
 import { observeRequests, type RequestObserver } from "./request-observer.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
+import { EXPECTS } from "./validation-sentence.ts";
 
 const MAX_BODY = 1024 * 1024;
 const MAX_PARAMETER = 500;
@@ -26,27 +29,38 @@ export interface AppSettings extends CorsSettings {
   /** The proxies that may say where a request comes from; none if absent. */
   readonly proxies?: TrustedProxies;
   readonly observer?: RequestObserver;
+  /** Path of the page that leads to the API's description, for requests that no route matches. */
+  readonly docs?: string;
 }
 
-/** A Fastify app with Weir's conventions: exact validation, errors as `{"errors": […]}`, bounded bodies. The owners of routes add them. */
-export function createApp({ log, proxies, observer, ...cors }: AppSettings): FastifyInstance {
+/** A Fastify app with Weir's conventions: exact validation, errors in one form, bounded bodies. The owners of routes add them. */
+export function createApp({ log, proxies, observer, docs = "/api", ...cors }: AppSettings): FastifyInstance {
   const app = fastify({
     // The log names routes, because URLs may contain tokens.
     logger: false,
     ...(proxies ? { trustProxy: (address: string) => proxies.has(address) } : {}),
     bodyLimit: MAX_BODY,
     routerOptions: { maxParamLength: MAX_PARAMETER },
-    // A URL that cannot be decoded, or has a part that is too long.
-    frameworkErrors: (error, _request, reply: FastifyReply) =>
-      void reply.code(error.statusCode ?? 400).send({ errors: [error.message] }),
-    ajv: { customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: false } },
+    genReqId: requestIdOf,
+    frameworkErrors: (error, request, reply) => {
+      addOwnHeaders(reply, request.id);
+      answerBadAddress(error, request, reply);
+    },
+    ajv: {
+      customOptions: {
+        ...{ coerceTypes: false, useDefaults: false, removeAdditional: false, allErrors: false },
+        // The sentence about a failed pattern needs the schema's own words.
+        ...{ verbose: true, keywords: [EXPECTS] },
+      },
+    },
   });
   app.removeContentTypeParser(["application/json", "text/plain"]);
   app.addContentTypeParser("application/json", { parseAs: "string" }, async (_request: unknown, body: string) =>
     body === "" ? undefined : parseJson(body),
   );
   app.setErrorHandler(answerError(log));
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ errors: ["not found"] }));
+  app.setNotFoundHandler(answerUnrouted(new KnownPaths(app), docs));
+  app.addHook("onRequest", async ({ headers }) => refuseEncodedBody(headers));
   // A content type without a body: the server has already ended the stream, and a parser would wait for its end.
   app.addHook("preParsing", async (_request, _reply, body) =>
     (body as Readable).readableEnded ? Readable.from([]) : body,
@@ -55,10 +69,15 @@ export function createApp({ log, proxies, observer, ...cors }: AppSettings): Fas
   if (observer) observeRequests(app, observer);
   app.addHook("onSend", async (request, reply) => {
     if (proxies?.isSecureByProxy(request.raw)) reply.header("strict-transport-security", STRICT_TRANSPORT);
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
+    addOwnHeaders(reply, request.id);
   });
-  app.addHook("onResponse", async ({ method, routeOptions }, { statusCode, elapsedTime }) => {
-    log.debug({ method, route: routeOptions.url, statusCode, ms: Math.round(elapsedTime) }, "request");
+  app.addHook("onResponse", async ({ id: requestId, method, routeOptions }, { statusCode, elapsedTime }) => {
+    log.debug({ requestId, method, route: routeOptions.url, statusCode, ms: Math.round(elapsedTime) }, "request");
   });
   return app;
+}
+
+function addOwnHeaders(reply: FastifyReply, requestId: string): void {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
+  reply.header(REQUEST_ID_HEADER, requestId);
 }

@@ -9,7 +9,7 @@ export interface CorsSettings {
 
 const PREFLIGHT_SECONDS = "7200";
 /** The response headers that pages may read. */
-const EXPOSED = "Link, X-Total-Count, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed";
+const EXPOSED = "Link, X-Total-Count, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed, X-Request-Id";
 
 /**
  * Cross-origin rules: any page gets an answer to its preflight request. Only the server's own pages and, for open URLs, all pages can read the

@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from "node:http";
+
 const DEEPEST = 32;
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
@@ -5,6 +7,24 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 export class BadJson extends Error {
   readonly statusCode = 400;
   readonly code = "bad-json";
+}
+
+/** A compressed body, which would be read as it came. */
+class EncodedBody extends Error {
+  readonly statusCode = 415;
+  readonly code = "unsupported-encoding";
+
+  constructor() {
+    super("The body is compressed. Send it as it is, without Content-Encoding.");
+  }
+}
+
+export const isEncoded = ({ "content-encoding": encoding = "identity" }: IncomingHttpHeaders): boolean =>
+  encoding.toLowerCase() !== "identity";
+
+/** Throws `EncodedBody`. */
+export function refuseEncodedBody(headers: IncomingHttpHeaders): void {
+  if (isEncoded(headers)) throw new EncodedBody();
 }
 
 /** The value of a JSON text. Stricter than `JSON.parse`: no `__proto__`, no duplicate key in an object, at most 32 levels. Throws `BadJson`. */

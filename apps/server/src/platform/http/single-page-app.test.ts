@@ -65,7 +65,7 @@ describe("a built app", () => {
     "%s is not found",
     async (url) => {
       const response = await get(url, url.startsWith("/api") ? "text/html" : "*/*");
-      expect([response.statusCode, response.json()]).toEqual([404, { errors: ["not found"] }]);
+      expect([response.statusCode, response.json()]).toMatchObject([404, { code: "unknown-path" }]);
     },
   );
 

@@ -3,9 +3,11 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { Server } from "@tus/server";
-import { DataStore, ERRORS, type Locker, Upload } from "@tus/utils";
+import { DataStore, ERRORS, type Locker, Metadata, Upload } from "@tus/utils";
+import { requestIdOf } from "../http/request-id.ts";
+import type { Log } from "../log.ts";
 import type { UploadGate } from "./upload-gate.ts";
-import { UploadRefused } from "./upload-refused.ts";
+import { UploadRefused, uploadErrorBody } from "./upload-refused.ts";
 import type { Checksum, SpooledUpload, UploadSpool } from "./upload-spool.ts";
 import type { UploadTraffic } from "./upload-traffic.ts";
 
@@ -13,6 +15,8 @@ const PATH = "/api/asset/upload/tus";
 /** Without a byte for this long, an unfinished upload is abandoned. */
 export const UPLOAD_EXPIRES_MS = 24 * 3_600_000;
 const ALGORITHMS = ["md5", "sha1", "sha256"] as const;
+/** The library keeps metadata, and repeats it in every response to `HEAD`; clients read heads of at most 16 KiB. */
+const MAX_METADATA = 8 * 1024;
 /** `{upload}.{secret}`: its holder may continue without a token. */
 const ADDRESS = /^([a-z0-9-]{1,64})\.([0-9a-f]{32})$/;
 
@@ -20,6 +24,7 @@ export interface TusUploadsSettings {
   readonly spool: UploadSpool;
   readonly traffic: UploadTraffic;
   readonly gate: UploadGate;
+  readonly log: Log;
   readonly onReceived: (id: string) => void;
 }
 
@@ -31,6 +36,7 @@ export interface TusRequest {
 
 /** Data that the library does not pass from the request to the store. */
 interface Exchange {
+  readonly requestId: string;
   /** URL of an upload that is about to be created. */
   readonly address: string;
   readonly maxBytes: number;
@@ -47,7 +53,7 @@ export class TusUploads {
   readonly #exchange = new AsyncLocalStorage<Exchange>();
 
   constructor(settings: TusUploadsSettings) {
-    const { spool, gate, onReceived } = settings;
+    const { spool, gate, log, onReceived } = settings;
     this.#settings = settings;
     this.#server = new Server({
       path: PATH,
@@ -61,6 +67,12 @@ export class TusUploads {
       exposedHeaders: ["Upload-Expires"],
       getFileIdFromRequest: ({ url }) => new URL(url).pathname.slice(PATH.length + 1),
       namingFunction: () => this.#exchange.getStore()?.address ?? "",
+      onResponseError: async (_request, error) => {
+        const requestId = this.#exchange.getStore()?.requestId ?? "";
+        const refused = refusalIn(error);
+        if (refused.status === 500) log.error({ err: error as Error, requestId }, "an upload failed");
+        return { status_code: refused.status, body: uploadErrorBody(requestId, refused) };
+      },
       onUploadFinish: async (_request, upload) => {
         const id = idOf(upload.id);
         await gate.received(id, upload.size ?? 0);
@@ -76,7 +88,7 @@ export class TusUploads {
     if (method === "PATCH") return this.#append(request, response, asked);
     if (method === "OPTIONS" || method === "HEAD" || method === "DELETE")
       return this.#whileNobodyWrites(request, response, asked);
-    throw new UploadRefused(405, "this address speaks tus 1.0");
+    throw new UploadRefused(405, "this address speaks tus 1.0", { allow: "POST, PATCH, HEAD, DELETE, OPTIONS" });
   }
 
   async #create(request: IncomingMessage, response: ServerResponse, { client, token }: TusRequest): Promise<void> {
@@ -132,11 +144,18 @@ export class TusUploads {
     }
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
-    return this.#exchange.run(exchange, async () => {
+  #answer(request: IncomingMessage, response: ServerResponse, exchange: Omit<Exchange, "requestId">): Promise<void> {
+    return this.#exchange.run({ ...exchange, requestId: requestIdOf(request) }, async () => {
       await this.#server.handle(request, response);
     });
   }
+}
+
+/** The library throws objects of its own; anything else is a failure of the server, and its message is for the log. */
+function refusalIn(error: Error | { readonly status_code: number; readonly body: string }): UploadRefused {
+  if (error instanceof UploadRefused) return error;
+  if ("status_code" in error) return new UploadRefused(error.status_code, error.body.trim());
+  return new UploadRefused(500, "the upload failed: try again");
 }
 
 /** The writer's place is taken before the library is called: 423, and no waiting. */
@@ -171,6 +190,9 @@ class SpoolStore extends DataStore {
 
   override async create(upload: Upload): Promise<Upload> {
     const [, id = "", secret = ""] = ADDRESS.exec(upload.id) ?? [];
+    // As it will be sent: the library turns values into UTF-8, which can be three times as long.
+    if (upload.metadata && (Metadata.stringify(upload.metadata) ?? "").length > MAX_METADATA)
+      throw new UploadRefused(400, `Upload-Metadata is longer than ${MAX_METADATA} bytes: send less of it`);
     const metadata = upload.metadata ? JSON.stringify(upload.metadata) : null;
     await this.#spool.create(id, { secret, metadata, bytes: upload.size ?? 0 });
     return upload;

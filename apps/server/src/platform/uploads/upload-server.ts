@@ -3,6 +3,8 @@ import { mkdir } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../clock.ts";
 import { SECURITY_HEADERS } from "../http/app.ts";
+import { isEncoded } from "../http/json-body.ts";
+import { REQUEST_ID_HEADER, requestIdOf } from "../http/request-id.ts";
 import type { TrustedProxies } from "../http/trusted-proxies.ts";
 import type { Log } from "../log.ts";
 import type { Outbound } from "../outbound/outbound.ts";
@@ -12,7 +14,7 @@ import { TusUploads } from "./tus-uploads.ts";
 import { UploadDelivery } from "./upload-delivery.ts";
 import type { UploadGate } from "./upload-gate.ts";
 import { type ImportRequest, importFile } from "./upload-import.ts";
-import { UploadRefused } from "./upload-refused.ts";
+import { sendUploadRefusal, UploadRefused } from "./upload-refused.ts";
 import { UploadSpool } from "./upload-spool.ts";
 import { UploadTraffic } from "./upload-traffic.ts";
 
@@ -86,12 +88,14 @@ export class UploadServer {
 
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    response.setHeader(REQUEST_ID_HEADER, requestIdOf(request));
     response.once("finish", () => this.#drain(request));
     const client = this.#settings.proxies.clientOf(request);
     const { pathname, searchParams } = new URL(request.url ?? "", "http://upload.invalid");
     const [direct, tus] = UPLOAD_PREFIXES;
-    const work =
-      pathname === direct
+    const work = isEncoded(request.headers)
+      ? Promise.reject(new UploadRefused(415, "the file must be sent as it is, without Content-Encoding"))
+      : pathname === direct
         ? this.#direct(request, response, { client, token: searchParams.get("token") })
         : pathname === tus || pathname.startsWith(`${tus}/`)
           ? this.#tus.handle(request, response, { client, pathname, token: searchParams.get("token") })
@@ -106,7 +110,8 @@ export class UploadServer {
   ): Promise<void> {
     allowAnyOrigin(request, response);
     if (request.method === "OPTIONS") return void response.writeHead(204).end();
-    if (request.method !== "PUT" && request.method !== "POST") throw new UploadRefused(405, "send the file by PUT");
+    if (request.method !== "PUT" && request.method !== "POST")
+      throw new UploadRefused(405, "send the file by PUT", { allow: "PUT, POST, OPTIONS" });
     const declared = request.headers["content-length"];
     const bytes = declared === undefined ? null : Number(declared);
     const leave = this.#traffic.enter(client, request);
@@ -138,13 +143,13 @@ export class UploadServer {
     const { log } = this.#settings;
     const isCut = request.destroyed && !request.complete;
     if (response.headersSent || isCut) return void request.destroy();
-    if (!(error instanceof UploadRefused)) log.error({ err: error }, "an upload failed");
+    if (!(error instanceof UploadRefused))
+      log.error({ err: error, requestId: requestIdOf(request) }, "an upload failed");
     const refused = error instanceof UploadRefused ? error : new UploadRefused(500, "the upload failed: try again");
-    response.setHeader("content-type", "application/json");
     if (refused.status === 429 || refused.status === 507) response.setHeader("retry-after", "5");
     // HTTP/2 ends a stream, and has no such header.
     if (!request.complete && request.httpVersionMajor < 2) response.setHeader("connection", "close");
-    response.writeHead(refused.status).end(refused.body);
+    sendUploadRefusal(request, response, refused);
   }
 
   /** The rest of an unwanted body is read briefly, so that its sender sees the response, but not forever. */

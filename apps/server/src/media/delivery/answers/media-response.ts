@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { errorBody } from "../../../platform/http/error-body.ts";
+import { REQUEST_ID_HEADER, requestIdOf } from "../../../platform/http/request-id.ts";
 import type { ByteRange } from "../../../platform/storage/object-store.ts";
 import { parseRange } from "./byte-range.ts";
 
@@ -41,7 +43,7 @@ export const PERSONAL: Caching = {
 /** The URL of a player's page or of a file may contain credentials, which must not be sent as a referrer. */
 const REFERRER_POLICY = "no-referrer";
 
-const EXPOSED = "Content-Length, Content-Range, Location, Link, Playhead-UTC";
+const EXPOSED = "Content-Length, Content-Range, Location, Link, Playhead-UTC, X-Request-Id";
 
 /**
  * Sends ASCII text that contains no URLs to other hosts. Node joins it with the head into one write, which makes it the cheapest kind of response.
@@ -58,9 +60,16 @@ export function sendText(
   text: string,
   cache: string = SHARED.error,
 ): void {
-  res.writeHead(status, [...textHead(type, cache, text), "referrer-policy", REFERRER_POLICY]);
+  const identity = status >= 400 ? [REQUEST_ID_HEADER, requestIdOf(res.req)] : [];
+  res.writeHead(status, [...textHead(type, cache, text), "referrer-policy", REFERRER_POLICY, ...identity]);
   res.end(text, "latin1");
 }
+
+/**
+ * The body of an error, in the form of the API. Without the request id, which is in the header alone: an unknown id and a denied one get the same
+ * bytes.
+ */
+export const errorText = (code: string, message: string): string => JSON.stringify(errorBody({ code, message }));
 
 function textHead(type: string, cache: string, text: string): string[] {
   return [
@@ -88,7 +97,9 @@ export function sendRedirect(res: ServerResponse, location: string): void {
   res.end();
 }
 
-const TOO_MANY = '{"errors":["too many denied requests from this address: try again in a second"]}';
+const TOO_MANY = errorText("too-many-requests", "too many denied requests from this address: try again in a second");
+const NOT_FOUND = errorText("not-found", "not found");
+const NOT_ALLOWED = errorText("method-not-allowed", "method not allowed: media is read by GET and HEAD");
 
 export function sendTooMany(res: ServerResponse): void {
   res.setHeader("retry-after", "1");
@@ -97,7 +108,7 @@ export function sendTooMany(res: ServerResponse): void {
 
 export function sendNotFound(res: ServerResponse): void {
   // Private: even the absence of gated content must not be cached for others.
-  sendText(res, 404, "application/json", '{"errors":["not found"]}', PERSONAL.error);
+  sendText(res, 404, "application/json", NOT_FOUND, PERSONAL.error);
 }
 
 /** False for requests other than GET and HEAD, which it answers: a preflight with the allowed methods, others with 405. */
@@ -106,7 +117,7 @@ export function isRead(req: IncomingMessage, res: ServerResponse): boolean {
   if (req.method === "OPTIONS") sendPreflight(res);
   else {
     res.setHeader("allow", "GET, HEAD, OPTIONS");
-    sendText(res, 405, "application/json", '{"errors":["method not allowed"]}');
+    sendText(res, 405, "application/json", NOT_ALLOWED);
   }
   return false;
 }

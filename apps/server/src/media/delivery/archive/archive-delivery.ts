@@ -7,6 +7,7 @@ import type { ByteRange, ObjectStore } from "../../../platform/storage/object-st
 import type { MediaIndex, PlaybackGate, StoredContent } from "../../../ports/index.ts";
 import {
   type Caching,
+  errorText,
   PERSONAL,
   PLAYLIST_TYPE,
   type StoredBytes,
@@ -150,7 +151,7 @@ async function sendPlaylist({ req, res, caching }: ArchiveRequest, { playlist }:
   sendCoded(req, res, PLAYLIST_TYPE, caching.fresh, text);
 }
 
-const TOO_MANY_READS = '{"errors":["too many concurrent downloads: try again in a second"]}';
+const TOO_MANY_READS = errorText("too-busy", "too many concurrent downloads: try again in a second");
 
 /** Not cached, because other clients may have free slots. */
 function sendBusy(res: ServerResponse): void {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Audiences } from "../../../platform/audience/index.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import { DatabaseAway } from "../../../platform/database-away.ts";
+import { requestIdOf } from "../../../platform/http/request-id.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import type { Log } from "../../../platform/log.ts";
 import type { ObjectStore } from "../../../platform/storage/object-store.ts";
@@ -11,6 +12,7 @@ import { PreviewMaker, StillMaker } from "../../thumbnails/index.ts";
 import type { TranscodeChildren } from "../../transcode/index.ts";
 import { LongResponses } from "../answers/long-responses.ts";
 import {
+  errorText,
   isRead,
   PERSONAL,
   PLAYLIST_TYPE,
@@ -32,6 +34,7 @@ import { addressOfTrack, RecordingAddresses } from "./other-addresses.ts";
 
 /** The phrase that public players recognize as "not allowed". */
 const DENIED = "Shutting down since this session is not allowed to view this stream";
+const DENIED_TEXT = errorText("playback-denied", DENIED);
 /** An edge asks here whether it may answer a request from its cache; the request's own URL is in the header. */
 const AUTHORIZE = "/hls/authorize";
 const ORIGINAL_URI = "x-original-uri";
@@ -204,7 +207,10 @@ export class HlsDelivery {
 
   #fail(res: ServerResponse, error: unknown): void {
     // The pool logs once that the database is unavailable; one message per failed request would flood the log.
-    this.#log[error instanceof DatabaseAway ? "debug" : "error"]({ err: error }, "a media request failed");
+    this.#log[error instanceof DatabaseAway ? "debug" : "error"](
+      { err: error, requestId: requestIdOf(res.req) },
+      "a media request failed",
+    );
     if (res.headersSent) return void res.destroy();
     res.setHeader("retry-after", "2");
     sendText(res, 503, "application/json", NOT_NOW, PERSONAL.error);
@@ -228,7 +234,7 @@ function sendElsewhere(res: ServerResponse, location: string | null): void {
   else sendRedirect(res, location);
 }
 
-const NOT_NOW = '{"errors":["the content cannot be read right now: try again"]}';
+const NOT_NOW = errorText("unavailable", "the content cannot be read right now: try again");
 
 /** Unknown, deleted and gated content get the same response, so that nobody can find out which ids exist. */
 function refuse({ res, address, isQuestion }: MediaRequest, refusal: Refusal): void {
@@ -239,10 +245,13 @@ function refuse({ res, address, isQuestion }: MediaRequest, refusal: Refusal): v
   if (refusal === "too-many") return sendTooMany(res);
   const isPlaylist = address.kind === "multivariant" || (address.kind === "file" && address.file.endsWith(".m3u8"));
   if (isPlaylist) sendText(res, 401, PLAYLIST_TYPE, errorPlaylist(DENIED), PERSONAL.error);
-  else sendText(res, 401, "application/json", `{"errors":["${DENIED}"]}`, PERSONAL.error);
+  else sendText(res, 401, "application/json", DENIED_TEXT, PERSONAL.error);
 }
 
-const INVALID_CREDENTIAL = '{"errors":["the token or access key contains invalid characters: use printable UTF-8"]}';
+const INVALID_CREDENTIAL = errorText(
+  "bad-request",
+  "the token or access key contains invalid characters: use printable UTF-8",
+);
 
 function errorPlaylist(phrase: string): string {
   return `#EXTM3U\n#EXT-X-ERROR: ${phrase}\n#EXT-X-ENDLIST\n`;

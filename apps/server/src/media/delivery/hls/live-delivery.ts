@@ -6,6 +6,7 @@ import type { ListedRendition } from "../../packaging/hls/live-multivariant.ts";
 import type { LiveSegment } from "../../packaging/live-segment.ts";
 import {
   type Caching,
+  errorText,
   PERSONAL,
   PLAYLIST_TYPE,
   sendAscii,
@@ -104,14 +105,16 @@ export class LiveDelivery {
   }
 }
 
-const BAD_DIRECTIVE =
-  '{"errors":["_HLS_msn and _HLS_part must be whole numbers, _HLS_part only together with _HLS_msn"]}';
-const TOO_FAR = '{"errors":["_HLS_msn is more than two segments ahead of the stream"]}';
+const BAD_DIRECTIVE = errorText(
+  "bad-request",
+  "_HLS_msn and _HLS_part must be whole numbers, _HLS_part only together with _HLS_msn",
+);
+const TOO_FAR = errorText("bad-request", "_HLS_msn is more than two segments ahead of the stream");
 
 /** An empty box (ISO/IEC 14496-12 8.1.2) for players that do not support EXT-X-GAP: VLC never continues after a 404. */
 const EMPTY = Buffer.from("\0\0\0\x08free");
 
-const TOO_MANY_WAIT = '{"errors":["too many waiting requests: try again in a second"]}';
+const TOO_MANY_WAIT = errorText("too-busy", "too many waiting requests: try again in a second");
 
 /** Not cached, because other clients may have free slots. */
 function sendBusy(res: ServerResponse): void {

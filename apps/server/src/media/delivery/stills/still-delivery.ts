@@ -17,7 +17,7 @@ import {
   storyboardOf,
   storyboardText,
 } from "../../thumbnails/index.ts";
-import { type Caching, PERSONAL, sendBytes, sendNotFound, sendText } from "../answers/media-response.ts";
+import { type Caching, errorText, PERSONAL, sendBytes, sendNotFound, sendText } from "../answers/media-response.ts";
 import type { ArchiveDelivery } from "../archive/archive-delivery.ts";
 import type { LiveSources } from "../hls/live-source.ts";
 import { credentialQuery, parsePreviewQuery, parseStillQuery, parseWidth, type StillAddress } from "./still-address.ts";
@@ -137,10 +137,12 @@ function sendImage(res: ServerResponse, format: keyof typeof TYPES, image: Uint8
   else sendNotFound(res);
 }
 
-const INVALID_QUERY = '{"errors":["time is a number of seconds, and width one of 160, 320, 640 and 1280"]}';
-const INVALID_PREVIEW =
-  '{"errors":["start and end are numbers of seconds at most 10 apart, width is one of 160, 320 and 640, and fps a whole number from 1 to 15"]}';
-const TOO_MANY = '{"errors":["too many concurrent image requests: try again in a second"]}';
+const INVALID_QUERY = errorText("bad-request", "time is a number of seconds, and width one of 160, 320, 640 and 1280");
+const INVALID_PREVIEW = errorText(
+  "bad-request",
+  "start and end are numbers of seconds at most 10 apart, width is one of 160, 320 and 640, and fps a whole number from 1 to 15",
+);
+const TOO_MANY = errorText("too-busy", "too many concurrent image requests: try again in a second");
 
 function sendBusy(res: ServerResponse): void {
   res.setHeader("retry-after", "1");
