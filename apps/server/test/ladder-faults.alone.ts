@@ -56,7 +56,7 @@ test("a transcoder that hangs is replaced within seconds, with all rungs and the
     await expect.poll(made, { timeout: 30_000 }).toBeGreaterThanOrEqual(2);
   }
   const attempts = (await transcodeEvents(arena.weir, broadcast.stream.id)).flatMap(({ attempts }) => attempts);
-  expect(attempts).toContainEqual(expect.objectContaining({ error: expect.stringMatching(/no sign of life for 4 s/) }));
+  expect(attempts).toContainEqual(expect.objectContaining({ error: expect.stringMatching(/no progress for 4 s/) }));
 });
 
 test("a session with a ladder ends cleanly, and its recording plays", async () => {

@@ -82,7 +82,7 @@ export interface TranscodingReport {
     readonly width: number;
     readonly height: number;
     readonly state: "running" | "gap" | "off";
-    /** How far the newest encoded picture is behind the newest one sent to the encoder. */
+    /** The age of the oldest picture that was sent to the encoder and is not encoded. */
     readonly lagMs: number;
   }[];
 }

@@ -5,7 +5,7 @@ import { initOfTrack } from "../packaging/init-of-track.ts";
 import { VIDEO_TRACK, type VideoTrack } from "../packet.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import {
-  ChildSilence,
+  ChildWork,
   type EncoderName,
   FrameRateMeter,
   type FromChild,
@@ -25,7 +25,7 @@ const ASK_AGAIN_MS = 10_000;
 /** A transcoder that keeps failing is retried less and less often. */
 const MAX_ASK_AGAIN_MS = 300_000;
 const FLUSH_MS = 1500;
-/** Beyond either limit the child is too slow, and whole GOPs are skipped until it catches up. */
+/** Beyond either limit the child is too slow, and nothing is sent before the first IDR after it has caught up. */
 const MAX_LAG_MS = 2000;
 const MAX_BACKLOG_BYTES = 6 * 1024 * 1024;
 const ATTEMPTS_A_SEGMENT = 3;
@@ -78,13 +78,8 @@ export class LadderTranscoder {
   #askAgain: Timer | null = null;
   #failures = 0;
   #givenUp = 0;
-  #silence = new ChildSilence(0);
-  #sentPts = 0;
-  /** Null until this child reports. */
-  #encodedPts: number | null = null;
-  /** Where sending began or resumed; null until the next packet tells. */
-  #begunAtPts: number | null = null;
-  /** The pipe was full: nothing is sent before the next IDR. */
+  #work = new ChildWork(0);
+  /** The child was too slow: nothing is sent before the next IDR. */
   #skipsToIdr = false;
   #flushId = 0;
   /** A running flush, and the actions that wait for it. */
@@ -101,11 +96,9 @@ export class LadderTranscoder {
     return this.#status;
   }
 
-  /** How far the newest encoded picture is behind the newest one sent. */
+  /** The age of the oldest picture that the child was sent and has not encoded. */
   get lagMs(): number {
-    if (this.#encodedPts === null) return 0;
-    const doneUntil = Math.max(this.#encodedPts, this.#begunAtPts ?? this.#sentPts);
-    return Math.max(0, Math.round((this.#sentPts - doneUntil) / 90));
+    return this.#work.lagMs(this.#settings.clock.monotonic());
   }
 
   /** Whether the rung with this index is still encoded; on a machine that is too slow for it, a rung is dropped for good. */
@@ -240,48 +233,45 @@ export class LadderTranscoder {
     this.#child = child;
     this.#childNumber = child.pid;
     this.#skipsToIdr = false;
-    this.#begunAtPts = null;
-    this.#encodedPts = null;
-    this.#silence = new ChildSilence(this.#failures);
+    this.#work = new ChildWork(this.#failures);
     const { codec, width, height } = track;
     const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
     const made = rungs.filter(({ index }) => this.isMade(index));
     child.send(frameToChild({ type: "start", start: { ...encoding, video, rungs: made } }));
     const published = Math.max(0, ...this.#feeds.map(({ endTicks }) => endTicks));
     if (published > 0) child.send(frameToChild({ type: "skip-until", ticks: published }));
-    for (const entry of this.#gop.entries) child.send(isSample(entry) ? frameOfSample(entry) : frameOfCut(entry));
+    for (const entry of this.#gop.entries) {
+      if (isSample(entry)) this.#give(child, entry);
+      else child.send(frameOfCut(entry));
+    }
   }
 
   #sendSample(sample: Sample): void {
-    const { isIndependent, time: pts } = sample;
     const child = this.#child;
     if (!child) return;
-    const isFull = child.backlogBytes > MAX_BACKLOG_BYTES || this.lagMs > MAX_LAG_MS;
-    if (isFull) this.#skipsToIdr = true;
-    else if (isIndependent && this.#skipsToIdr) {
-      this.#skipsToIdr = false;
-      this.#begunAtPts = pts;
-    }
+    const stuck = this.#work.mediaArrived(this.#settings.clock.monotonic(), child.isLoaded);
+    if (stuck) return this.#replaceStuck(child, stuck);
+    if (child.backlogBytes > MAX_BACKLOG_BYTES || this.lagMs > MAX_LAG_MS) this.#skipsToIdr = true;
+    else if (sample.isIndependent) this.#skipsToIdr = false;
     if (this.#skipsToIdr) this.#dropped.add(1);
-    if (this.#skipsToIdr && !isFull) return;
-    if (this.#silence.hasWork(this.#settings.clock.monotonic())) return this.#replaceHung(child);
-    if (isFull) return;
-    this.#begunAtPts ??= pts;
-    this.#sentPts = pts;
+    else this.#give(child, sample);
+  }
+
+  #give(child: TranscodeChild, sample: Sample): void {
+    this.#work.given(this.#settings.clock.monotonic());
     child.send(frameOfSample(sample));
   }
 
   /** The child may be stopped, or stuck in its libraries: it is killed, and everything continues as if it had died. */
-  #replaceHung(child: TranscodeChild): void {
+  #replaceStuck(child: TranscodeChild, reason: string): void {
     child.kill();
-    this.#died(`the transcoder gave no sign of life for ${this.#silence.maxMs / 1000} s`);
+    this.#died(reason);
   }
 
   #receive(message: FromChild): void {
-    this.#silence.heard();
     if (message.type === "packet") this.#feeds[message.rung]?.packet(message, message.isFirstOfSegment);
     else if (message.type === "ready") this.#ready(message.rungs);
-    else if (message.type === "progress") this.#encodedPts = message.encodedPts;
+    else if (message.type === "progress") this.#work.reported(message.packets, message.busyMs);
     else if (message.type === "flushed") this.#flushed(message.id);
     else if (message.type === "error" && message.isFatal) this.#giveUp(message.message);
   }
@@ -301,7 +291,7 @@ export class LadderTranscoder {
     const { clock, log } = this.#settings;
     log.warn(
       { reason, child: this.#childNumber },
-      "a transcoder crashed or hung; a new one continues from its position",
+      "a transcoder crashed or got stuck; a new one continues from its position",
     );
     this.#child = null;
     for (const feed of this.#feeds) feed.flush();

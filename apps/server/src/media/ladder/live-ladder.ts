@@ -138,7 +138,7 @@ export class LiveLadder implements FeedSink {
     return this.#transcoder.status;
   }
 
-  /** How far the newest encoded picture is behind the newest one sent. */
+  /** The age of the oldest picture that was sent to the encoder and is not encoded. */
   get lagMs(): number {
     return this.#transcoder.lagMs;
   }

@@ -1,3 +1,4 @@
+import type { Clock } from "../../platform/clock.ts";
 import {
   type FromChild,
   type PreviewStart,
@@ -10,10 +11,21 @@ import {
 } from "../transcode/index.ts";
 import { VIDEO } from "./synthetic-source.ts";
 
-/** A child that answers at once: each source picture comes back in every rung as one byte, cut where it was told to cut. */
+/** How fast children work, on a clock that a test advances. */
+export interface FakeMachine {
+  readonly clock: Clock;
+  /** Milliseconds for one picture in so many rungs. */
+  costMs: (rungs: number) => number;
+}
+
+/**
+ * A child that answers at once, or as fast as its machine is: each source picture comes back in every rung as one byte, cut where it was told to
+ * cut.
+ */
 export class FakeChild implements TranscodeChild {
   static #nextPid = 1000;
   readonly pid = FakeChild.#nextPid++;
+  isLoaded = true;
   backlogBytes = 0;
   isKilled = false;
   skippedUntil = 0;
@@ -21,7 +33,7 @@ export class FakeChild implements TranscodeChild {
   readonly taken: number[] = [];
   stills = 0;
   readonly #handler: TranscodeChildHandler;
-  /** Takes what comes and makes nothing of it; *hung*, it does not even say that it lives. */
+  /** Takes what comes and makes nothing of it, but acknowledges cuts; *hung*, it does not even do that. */
   mode: "working" | "stuck" | "hung";
   readonly #read = toChildReader();
   #rungs: readonly number[] = [];
@@ -29,17 +41,22 @@ export class FakeChild implements TranscodeChild {
   #msn: number | null = null;
   #cut: { readonly msn: number; readonly ticks: number } | null = null;
   #wantsIdr = true;
+  readonly #machine: FakeMachine | null;
+  readonly #waiting: ToChild[] = [];
+  #isBusy = false;
+  #packets = 0;
+  #busyMs = 0;
 
-  constructor(handler: TranscodeChildHandler, mode: FakeChild["mode"]) {
+  constructor(handler: TranscodeChildHandler, mode: FakeChild["mode"], machine: FakeMachine | null) {
     this.#handler = handler;
     this.mode = mode;
+    this.#machine = machine;
   }
 
   send(frame: Uint8Array): void {
-    for (const message of this.#read(frame)) {
-      if (this.mode === "working") this.#take(message);
-      if (this.mode === "stuck") this.sayAlive();
-    }
+    this.#waiting.push(...this.#read(frame));
+    if (this.mode === "working") this.#work();
+    if (this.mode === "stuck" && this.#waiting.at(-1)?.type === "cut") this.#report();
   }
 
   kill(): void {
@@ -54,13 +71,35 @@ export class FakeChild implements TranscodeChild {
     this.#handler.message({ type: "error", code: "unsupported-pixel-format", message, isFatal: true });
   }
 
-  sayAlive(): void {
-    this.#handler.message({ type: "alive" });
+  /** One message after the other; pictures take their time. */
+  #work(): void {
+    while (!this.#isBusy && !this.isKilled) {
+      const message = this.#waiting.shift();
+      if (!message) return;
+      const ms = (message.type === "packet" && this.#machine?.costMs(this.#rungs.length)) || 0;
+      if (ms === 0) this.#finish(message, 0);
+      else {
+        this.#isBusy = true;
+        this.#machine?.clock.after(ms, () => {
+          this.#isBusy = false;
+          if (this.isKilled) return;
+          this.#finish(message, ms);
+          this.#work();
+        });
+      }
+    }
   }
 
-  /** Say how far it has come. */
-  tell(encodedPts: number): void {
-    this.#handler.message({ type: "progress", decodedPts: encodedPts, encodedPts });
+  #finish(message: ToChild, ms: number): void {
+    this.#take(message);
+    this.#busyMs += ms;
+    if (message.type !== "packet") return;
+    this.#packets++;
+    this.#report();
+  }
+
+  #report(): void {
+    this.#handler.message({ type: "progress", packets: this.#packets, busyMs: this.#busyMs });
   }
 
   #take(message: ToChild): void {
@@ -128,9 +167,11 @@ export class FakeChildren implements TranscodeChildren {
   readonly taken: FakeChild[] = [];
   /** Of children from here on. */
   mode: FakeChild["mode"] = "working";
+  /** Null: pictures take no time. */
+  machine: FakeMachine | null = null;
 
   take(handler: TranscodeChildHandler): FakeChild {
-    const child = new FakeChild(handler, this.mode);
+    const child = new FakeChild(handler, this.mode, this.machine);
     this.taken.push(child);
     return child;
   }

@@ -4,14 +4,14 @@ import { silentLog } from "../../platform/log.ts";
 import { AudioConversion } from "./audio-conversion.ts";
 import type { TranscodeChildHandler, TranscodeChildren } from "./transcode-child-process.ts";
 
-test("a child that hangs is replaced; one that says that it lives is not", () => {
+test("a child that hangs is replaced; one that is slow is not", () => {
   const clock = new ManualClock();
   const handlers: TranscodeChildHandler[] = [];
   let kills = 0;
   const children: TranscodeChildren = {
     take(handler) {
       handlers.push(handler);
-      return { pid: handlers.length, backlogBytes: 0, send: () => {}, kill: () => kills++ };
+      return { pid: handlers.length, isLoaded: true, backlogBytes: 0, send: () => {}, kill: () => kills++ };
     },
     start: (handler) => children.take(handler),
   };
@@ -25,7 +25,7 @@ test("a child that hangs is replaced; one that says that it lives is not", () =>
     for (let at = 0; at < seconds * 50; at++) {
       clock.advance(20);
       conversion.push(at * 1_800, Uint8Array.of(1));
-      if (isAlive && at % 25 === 0) handlers.at(-1)?.message({ type: "alive" });
+      if (isAlive && at % 25 === 0) handlers.at(-1)?.message({ type: "progress", packets: at / 2, busyMs: 0 });
     }
   };
   pushFor(60, true);

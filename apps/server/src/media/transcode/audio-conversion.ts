@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import type { AudioSource, AudioTarget } from "./audio-protocol.ts";
-import { ChildSilence } from "./child-silence.ts";
+import { ChildWork } from "./child-work.ts";
 import type { TranscodeChild, TranscodeChildren } from "./transcode-child-process.ts";
 import { type FromChild, frameToChild } from "./transcode-protocol.ts";
 
@@ -29,7 +29,7 @@ export class AudioConversion {
   #child: TranscodeChild | null = null;
   #restart: Timer | null = null;
   #failures = 0;
-  #silence = new ChildSilence(0);
+  #work = new ChildWork(0);
   #isClosed = false;
 
   constructor(settings: AudioConversionSettings) {
@@ -46,8 +46,12 @@ export class AudioConversion {
   push(pts: number, data: Uint8Array): void {
     const child = this.#child;
     if (!child) return;
-    if (this.#silence.hasWork(this.#settings.clock.monotonic())) return this.#replaceHung();
-    if (child.backlogBytes < MAX_BACKLOG_BYTES) child.send(frameToChild({ type: "audio", pts, data }));
+    const now = this.#settings.clock.monotonic();
+    const stuck = this.#work.mediaArrived(now, child.isLoaded);
+    if (stuck) return this.#replaceStuck(stuck);
+    if (child.backlogBytes >= MAX_BACKLOG_BYTES) return;
+    this.#work.given(now);
+    child.send(frameToChild({ type: "audio", pts, data }));
   }
 
   close(): void {
@@ -65,7 +69,7 @@ export class AudioConversion {
       exited: (reason) => this.#child === child && this.#died(reason),
     });
     this.#child = child;
-    this.#silence = new ChildSilence(this.#failures);
+    this.#work = new ChildWork(this.#failures);
     child.send(frameToChild({ type: "start-audio", start: { source, target } }));
   }
 
@@ -76,14 +80,14 @@ export class AudioConversion {
     child?.kill();
   }
 
-  #replaceHung(): void {
+  #replaceStuck(reason: string): void {
     this.#dropChild();
-    this.#died(`it gave no sign of life for ${this.#silence.maxMs / 1000} s`);
+    this.#died(reason);
   }
 
   #receive(message: FromChild): void {
-    this.#silence.heard();
-    if (message.type === "audio-ready") this.#settings.onReady(Buffer.from(message.config, "base64"));
+    if (message.type === "progress") this.#work.reported(message.packets, message.busyMs);
+    else if (message.type === "audio-ready") this.#settings.onReady(Buffer.from(message.config, "base64"));
     else if (message.type === "audio") {
       this.#failures = 0;
       this.#settings.onPacket(message.pts, message.data);

@@ -1,6 +1,6 @@
 export { AudioConversion } from "./audio-conversion.ts";
 export type { AudioSource } from "./audio-protocol.ts";
-export { ChildSilence } from "./child-silence.ts";
+export { ChildWork } from "./child-work.ts";
 export { chooseEncoder } from "./encoder-probe.ts";
 export { FrameRateMeter } from "./frame-rate-meter.ts";
 export type { ChildEnd, RunningChild } from "./media-child.ts";

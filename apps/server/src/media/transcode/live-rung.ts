@@ -24,7 +24,6 @@ export class LiveRung {
   #underWay: Promise<void> = Promise.resolve();
   #msn = 0;
   #needsIdr = true;
-  #encodedPts = -Infinity;
 
   private constructor(rung: TranscodeRung, encoder: RungEncoder, send: (message: FromChild) => void) {
     this.#rung = rung;
@@ -62,11 +61,6 @@ export class LiveRung {
 
   get pixels(): number {
     return this.#rung.width * this.#rung.height;
-  }
-
-  /** PTS of the last picture that was sent. */
-  get encodedPts(): number {
-    return this.#encodedPts;
   }
 
   /** The next picture is an IDR, and nothing is repeated before it. */
@@ -116,7 +110,6 @@ export class LiveRung {
     });
     const place = encoded && this.#inside.shift();
     if (!place) return;
-    this.#encodedPts = encoded.pts;
     this.#send({ type: "packet", rung: this.#rung.index, ...place, ...encoded, dts: encoded.pts });
   }
 }

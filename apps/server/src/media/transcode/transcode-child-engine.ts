@@ -8,7 +8,6 @@ import { refusePixelFormat } from "./picture-scaler.ts";
 import { SegmentCuts } from "./segment-cuts.ts";
 import type { FromChild, ToChild, TranscodeStart } from "./transcode-protocol.ts";
 
-const PROGRESS_INTERVAL_MS = 200;
 const ERROR_INTERVAL_MS = 1000;
 /** A source that has no IDR pictures after its first is decoded again after this time, wherever it is. */
 const MAX_WAIT_FOR_IDR_TICKS = 4 * TICKS_PER_SECOND;
@@ -34,7 +33,6 @@ export class TranscodeEngine {
   #waitsForIdrSince: number | null | undefined = null;
   #decodedPts = -Infinity;
   #brokenPackets = 0;
-  #progressAt = -Infinity;
   #errorAt = -Infinity;
 
   private constructor(decoder: LiveDecoder, rungs: readonly LiveRung[], send: Send, clock: Clock) {
@@ -126,15 +124,5 @@ export class TranscodeEngine {
       let picture = frame;
       for (const rung of this.#rungs) picture = (await rung.take(picture, frame, pts, segment)) ?? picture;
     }
-    this.#progress();
   };
-
-  #progress(): void {
-    const now = this.#clock.monotonic();
-    if (now - this.#progressAt < PROGRESS_INTERVAL_MS) return;
-    const encodedPts = Math.min(...this.#rungs.map((rung) => rung.encodedPts));
-    if (encodedPts === -Infinity) return;
-    this.#progressAt = now;
-    this.#send({ type: "progress", decodedPts: this.#decodedPts, encodedPts });
-  }
 }

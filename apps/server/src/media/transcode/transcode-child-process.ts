@@ -16,6 +16,8 @@ export interface TranscodeChildHandler {
 /** One child process, told what to do by frames of the transcode protocol. */
 export interface TranscodeChild {
   readonly pid: number;
+  /** Its libraries are loaded: it works on what it is sent. */
+  readonly isLoaded: boolean;
   /** Bytes that wait to go into its pipe. */
   readonly backlogBytes: number;
   send(frame: Uint8Array): void;
@@ -84,6 +86,7 @@ class PipedChild implements TranscodeChild {
   readonly #log: Log;
   #handler: TranscodeChildHandler | null = null;
   #isAlive = true;
+  #isLoaded = false;
 
   constructor(log: Log, { prefix }: Confinement, onGone: () => void) {
     this.#log = log;
@@ -102,10 +105,10 @@ class PipedChild implements TranscodeChild {
     output.on("data", (bytes: Uint8Array) => this.#receive(read, bytes));
     output.on("error", () => {});
     // Not "once": a failed kill is reported as another error.
-    this.#process.on("error", (error) => this.#gone(`cannot start a transcoder: ${error.message}`, onGone));
+    this.#process.on("error", (error) => this.#gone(`The transcoder does not start: ${error.message}.`, onGone));
     // Not "exit": its last messages may still be in the pipe.
     this.#process.once("close", (code, signal) =>
-      this.#gone(`the transcoder ended with ${signal ?? `code ${code}`}`, onGone),
+      this.#gone(`The transcoder ended with ${signal ?? `code ${code}`}.`, onGone),
     );
   }
 
@@ -115,6 +118,10 @@ class PipedChild implements TranscodeChild {
 
   get isAlive(): boolean {
     return this.#isAlive;
+  }
+
+  get isLoaded(): boolean {
+    return this.#isLoaded;
   }
 
   get backlogBytes(): number {
@@ -136,7 +143,10 @@ class PipedChild implements TranscodeChild {
 
   #receive(read: (bytes: Uint8Array) => FromChild[], bytes: Uint8Array): void {
     try {
-      for (const message of read(bytes)) this.#handler?.message(message);
+      for (const message of read(bytes)) {
+        if (message.type === "loaded") this.#isLoaded = true;
+        else this.#handler?.message(message);
+      }
     } catch (error) {
       this.#log.error({ err: error, pid: this.pid }, "unreadable message from a transcoder; killing it");
       this.#process.kill("SIGKILL");

@@ -149,6 +149,24 @@ test("a flush gives the frames that the decoder held back, and it goes on with a
   expect(after.filter(({ isIndependent }) => isIndependent).length).toBe(1);
 });
 
+test.each([
+  ["in one burst", {}, false],
+  ["in a decoder that holds pictures back", { bFrames: 2 }, false],
+  ["damaged", {}, true],
+])("the last packet before a rest is reported as worked off: a GOP %s", async (_, options, isDamaged) => {
+  const source = await makeSource({ times: timesOf(31, 30), gopFrames: 30, ...options });
+  await started(source.video);
+  const [cut, ...packets] = withCuts(source, [0]);
+  if (!cut) throw new Error("no packets");
+  const noise = Buffer.from("no video at all, but bytes that came with a packet");
+  child.send(cut, ...(packets.map((packet) => (isDamaged ? { ...packet, data: noise } : packet)) as ToChild[]));
+  for (;;) {
+    const { packets, busyMs } = await child.next("progress");
+    expect(busyMs).toBeGreaterThan(0);
+    if (packets === source.packets.length) break;
+  }
+});
+
 test("damaged packets are told of once, and the rungs go on at the next IDR", async () => {
   const source = await makeSource({ times: timesOf(180, 30) });
   await started(source.video);
@@ -226,8 +244,9 @@ test("samples that are not square give rungs of the same shape", async () => {
   expect((sampleAspect?.[0] ?? 0) / (sampleAspect?.[1] ?? 1)).toBeCloseTo(45 / 44, 2);
 });
 
-test("a child without a start waits, and is gone when its pipe closes", async () => {
+test("a child without a start says when it is loaded, waits, and is gone when its pipe closes", async () => {
   child = startChild();
+  await child.next("loaded");
   expect(await child.close()).toBe(0);
-  expect(child.said).toEqual([]);
+  expect(child.said).toEqual([{ type: "loaded" }]);
 });

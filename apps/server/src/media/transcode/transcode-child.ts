@@ -17,8 +17,8 @@ import { type FromChild, frameFromChild, type ToChild, toChildReader } from "./t
 /** A third of a second at 120 frames a second. Above it, what comes stays in the pipe, where the parent sees it. */
 const MAX_WAITING = 40;
 
-/** Its parent replaces a child that is silent for some seconds while it has work. */
-const ALIVE_INTERVAL_MS = 500;
+/** Its parent replaces a child that makes no progress for some seconds while it has work. */
+const PROGRESS_INTERVAL_MS = 200;
 
 /** Ingest and delivery come first. */
 const NICENESS = 5;
@@ -32,7 +32,10 @@ const waiting: ToChild[] = [];
 const read = toChildReader();
 let engine: TranscodeEngine | AudioEngine | StillEngine | PreviewEngine | null = null;
 let isWorking = false;
-let aliveAt = -Infinity;
+/** Packets of media that are worked off. */
+let packets = 0;
+let busyMs = 0;
+let reported = { packets: 0, at: -Infinity };
 
 input.on("data", (bytes) => {
   waiting.push(...read(bytes));
@@ -41,11 +44,13 @@ input.on("data", (bytes) => {
 });
 for (const pipe of [input, output]) pipe.on("error", () => process.exit(1)).on("close", () => process.exit(0));
 process.on("uncaughtException", fail);
+send({ type: "loaded" });
 
 async function work(): Promise<void> {
   isWorking = true;
   for (let message = waiting.shift(); message; message = waiting.shift()) {
     if (waiting.length < MAX_WAITING / 2) input.resume();
+    const begun = systemClock.monotonic();
     if (message.type === "still" || message.type === "sheet") engine ??= new StillEngine(send);
     if (engine) await engine.take(message);
     else if (message.type === "start") engine = await TranscodeEngine.open(message.start, send, systemClock);
@@ -54,7 +59,9 @@ async function work(): Promise<void> {
       giveWay(NICENESS_OF_PREVIEWS);
       engine = await PreviewEngine.open(message.start, send);
     } else throw new FatalTranscodeError("internal", `The transcoder got "${message.type}" before it was started`);
-    tellAlive();
+    busyMs += systemClock.monotonic() - begun;
+    if (message.type === "packet" || message.type === "audio") packets++;
+    reportProgress();
     if (output.writableNeedDrain) await once(output, "drain");
   }
   isWorking = false;
@@ -65,11 +72,12 @@ function giveWay(niceness: number): void {
   setPriority(Math.max(niceness, getPriority()));
 }
 
-function tellAlive(): void {
-  const now = systemClock.monotonic();
-  if (now - aliveAt < ALIVE_INTERVAL_MS) return;
-  aliveAt = now;
-  send({ type: "alive" });
+/** The last packet before a rest is reported in any case: the parent sends no more to a child that it believes to be behind. */
+function reportProgress(): void {
+  const at = systemClock.monotonic();
+  if (packets === reported.packets || (waiting.length > 0 && at - reported.at < PROGRESS_INTERVAL_MS)) return;
+  reported = { packets, at };
+  send({ type: "progress", packets, busyMs });
 }
 
 function send(message: FromChild): void {

@@ -41,7 +41,7 @@ const TO_CHILD: readonly ToChild[] = [
 
 const FROM_CHILD: readonly FromChild[] = [
   { type: "ready", rungs: [{ index: 3, config: "AQID", codecString: "avc1.64001f" }] },
-  { type: "alive" },
+  { type: "loaded" },
   {
     type: "packet",
     rung: 255,
@@ -63,7 +63,7 @@ const FROM_CHILD: readonly FromChild[] = [
     data: Buffer.alloc(300, 5),
   },
   { type: "flushed", id: 7 },
-  { type: "progress", decodedPts: 90_000, encodedPts: 87_000 },
+  { type: "progress", packets: 4_000_000_000, busyMs: 87_000.25 },
   { type: "error", code: "decode", message: "The picture – broken.", isFatal: false },
 ];
 

@@ -103,16 +103,19 @@ export type FromChild =
       readonly data: Uint8Array;
     }
   | { readonly type: "flushed"; readonly id: number }
-  /** About 5 times a second: the latest PTS that came out of the decoder, and the latest that all rungs have sent. */
-  | { readonly type: "progress"; readonly decodedPts: number; readonly encodedPts: number }
+  /** It is loaded, and begins with what it is sent. */
+  | { readonly type: "loaded" }
+  /**
+   * 5 times a second while there is work, and whenever there is none left: how many packets, of video or of audio, are worked off, and the
+   * milliseconds that it took. All that can be made of them is sent, but for a picture that is being encoded.
+   */
+  | { readonly type: "progress"; readonly packets: number; readonly busyMs: number }
   /** `config` is base64 of the AudioSpecificConfig; empty for Opus. */
   | { readonly type: "audio-ready"; readonly config: string }
   /** One converted audio frame. */
   | { readonly type: "audio"; readonly pts: number; readonly data: Uint8Array }
   /** What that job of a still, a sheet or a preview makes; empty where nothing can be decoded. */
   | { readonly type: "still"; readonly id: number; readonly data: Uint8Array }
-  /** About twice a second while there is work, whatever comes of it. */
-  | { readonly type: "alive" }
   | {
       readonly type: "error";
       readonly code: TranscodeErrorCode;
@@ -135,7 +138,7 @@ const TO_CHILD = {
   "start-preview": 10,
 } as const;
 const FROM_CHILD = {
-  ...{ ready: 65, packet: 66, flushed: 67, progress: 68, error: 69, alive: 70 },
+  ...{ ready: 65, packet: 66, flushed: 67, progress: 68, error: 69, loaded: 70 },
   ...{ "audio-ready": 71, audio: 72, still: 73 },
 } as const;
 
@@ -213,12 +216,12 @@ export function frameFromChild(message: FromChild): Uint8Array {
       return frame.end();
     }
     case "progress": {
-      const frame = new FrameWriter(type, 16);
-      frame.float64(message.decodedPts);
-      frame.float64(message.encodedPts);
+      const frame = new FrameWriter(type, 12);
+      frame.uint32(message.packets);
+      frame.float64(message.busyMs);
       return frame.end();
     }
-    case "alive":
+    case "loaded":
       return new FrameWriter(type, 0).end();
     case "error": {
       const { code, message: sentence, isFatal } = message;
@@ -292,9 +295,9 @@ function readFromChild(body: Buffer): FromChild {
     case FROM_CHILD.flushed:
       return { type: "flushed", id: body.readUInt32BE(1) };
     case FROM_CHILD.progress:
-      return { type: "progress", decodedPts: body.readDoubleBE(1), encodedPts: body.readDoubleBE(9) };
-    case FROM_CHILD.alive:
-      return { type: "alive" };
+      return { type: "progress", packets: body.readUInt32BE(1), busyMs: body.readDoubleBE(5) };
+    case FROM_CHILD.loaded:
+      return { type: "loaded" };
     case FROM_CHILD["audio-ready"]:
       return { type: "audio-ready", ...JSON.parse(body.toString("utf8", 1)) };
     case FROM_CHILD.audio:

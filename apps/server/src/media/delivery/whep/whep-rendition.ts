@@ -6,7 +6,7 @@ import type { LadderResources } from "../../ladder/live-ladder.ts";
 import type { TranscodeSlot } from "../../ladder/transcode-admission.ts";
 import type { VideoTrack } from "../../packet.ts";
 import type { Cut, Sample } from "../../timeline/timeline-sink.ts";
-import { ChildSilence, type FromChild, frameToChild, type TranscodeChild } from "../../transcode/index.ts";
+import { ChildWork, type FromChild, frameToChild, type TranscodeChild } from "../../transcode/index.ts";
 import { parameterSetsOf, pictureBytes } from "./picture-bytes.ts";
 
 const MAX_LONG_SIDE = 1920;
@@ -48,7 +48,7 @@ export class WhepRendition {
   #child: TranscodeChild | null = null;
   #restart: Timer | null = null;
   #failures = 0;
-  #silence = new ChildSilence(0);
+  #work = new ChildWork(0);
   #parameterSets: Uint8Array = new Uint8Array();
   #waitsForKeyframe = true;
   #lastCut: Cut | null = null;
@@ -84,8 +84,12 @@ export class WhepRendition {
     else if (isIndependent) this.#waitsForKeyframe = false;
     if (this.#waitsForKeyframe) this.#dropped.add(1);
     if (this.#waitsForKeyframe && !isFull) return;
-    if (this.#silence.hasWork(this.#settings.clock.monotonic())) return this.#replaceHung(child);
-    if (!isFull) child.send(frameToChild({ type: "packet", isIndependent, dts, pts, data: data.bytes }));
+    const now = this.#settings.clock.monotonic();
+    const stuck = this.#work.mediaArrived(now, child.isLoaded);
+    if (stuck) return this.#replaceStuck(child, stuck);
+    if (isFull) return;
+    this.#work.given(now);
+    child.send(frameToChild({ type: "packet", isIndependent, dts, pts, data: data.bytes }));
   }
 
   close(): void {
@@ -107,21 +111,21 @@ export class WhepRendition {
     });
     this.#child = child;
     this.#waitsForKeyframe = true;
-    this.#silence = new ChildSilence(this.#failures);
+    this.#work = new ChildWork(this.#failures);
     const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
     child.send(frameToChild({ type: "start", start: { ...transcoding.encoding, video, rungs: [this.#rung] } }));
     if (this.#lastCut) this.cut(this.#lastCut);
   }
 
-  #replaceHung(child: TranscodeChild): void {
+  #replaceStuck(child: TranscodeChild, reason: string): void {
     this.#child = null;
     child.kill();
-    this.#died(`it gave no sign of life for ${this.#silence.maxMs / 1000} s`);
+    this.#died(reason);
   }
 
   #receive(message: FromChild): void {
-    this.#silence.heard();
-    if (message.type === "ready") {
+    if (message.type === "progress") this.#work.reported(message.packets, message.busyMs);
+    else if (message.type === "ready") {
       this.#parameterSets = parameterSetsOf(Buffer.from(message.rungs[0]?.config ?? "", "base64"));
     } else if (message.type === "packet") {
       this.#failures = 0;

@@ -32,6 +32,7 @@ function audioChild() {
       handler = taker;
       return {
         pid: 1,
+        isLoaded: true,
         backlogBytes: 0,
         send: (frame) => taken.push(...read(frame)),
         kill: () => {
