@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Frame } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { shareArena } from "./support/arena.ts";
+import { startBroadcast } from "./support/broadcast.ts";
 import { startGatedBroadcast, TokenSigner } from "./support/gated-broadcast.ts";
 import { startPublisher } from "./support/publisher.ts";
 
@@ -36,6 +37,18 @@ test("a watch page waits for the broadcast, plays it, shows its end, and reports
   await expect
     .poll(reported, { timeout: 30_000 })
     .toMatchObject({ browser: "Chrome", ttffMs: expect.any(Number), exitsBeforeStart: 0 });
+});
+
+test("a watch page that plays a stream without sound loads it again when its first sound comes", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { audio: false });
+  const page = await openPage();
+  await page.goto(`${arena.weir.url}/watch/${broadcast.stream.playbackId}`);
+  await untilMoving(page.mainFrame());
+  await broadcast.publisher.kill();
+  await broadcast.untilState("reconnecting");
+  await broadcast.publish({ audio: true });
+  const soundBytes = () => page.evaluate("document.querySelector('video').webkitAudioDecodedByteCount");
+  await expect.poll(soundBytes, { timeout: 30_000 }).toBeGreaterThan(5000);
 });
 
 test("an embedded player plays a gated stream with a token from its parent page", async () => {

@@ -31,6 +31,8 @@ export interface PlaybackControl {
 }
 
 const RETRY_MS = 2000;
+/** Loading again for sound that came takes effect at once; this bounds what a list without it could cause. */
+const SOUND_RELOAD_MS = 10_000;
 /** A live picture that was paused for longer than this goes on at the live edge: the window that it was in is gone. */
 const RESUME_MS = 2000;
 
@@ -97,8 +99,15 @@ async function run(
       tryAgain();
     });
     offerQualities(Hls, current, listener, choice);
+    if (live) hearLateSound(Hls, current, attachForSound);
     current.loadSource(choice.src);
     current.attachMedia(video);
+  };
+  let soundAt = Number.NEGATIVE_INFINITY;
+  const attachForSound = (): void => {
+    if (performance.now() - soundAt < SOUND_RELOAD_MS) return;
+    soundAt = performance.now();
+    attach();
   };
   choice.reload = attach;
   const tryAgain = (): void => {
@@ -145,6 +154,18 @@ function hlsPlayer(
     if (data.fatal) onFatal(data);
   });
   return hls;
+}
+
+/**
+ * Reloads a live stream that had only pictures when its first sound comes. hls.js reads the list of tracks once, but the playlist of the pictures
+ * reports all renditions.
+ */
+function hearLateSound(Player: typeof Hls, hls: Hls, reload: () => void): void {
+  hls.on(Player.Events.LEVEL_UPDATED, (_event, { details }) => {
+    const isSilent = hls.audioTracks.length === 0 && hls.levels.some(({ width }) => width > 0);
+    const reports = details.renditionReports ?? [];
+    if (isSilent && reports.some(({ URI }) => URI?.includes("/audio/"))) reload();
+  });
 }
 
 function offerQualities(Player: typeof Hls, hls: Hls, listener: PlaybackListener, choice: Choice): void {

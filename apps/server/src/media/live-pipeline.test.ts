@@ -114,7 +114,7 @@ describe("playlists", () => {
       );
     expect(rig.playlist("source").trimEnd().split("\n")).toEqual([
       "#EXTM3U",
-      "#EXT-X-VERSION:9",
+      "#EXT-X-VERSION:6",
       "#EXT-X-TARGETDURATION:2",
       "#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=1.03",
       "#EXT-X-PART-INF:PART-TARGET=0.334",
@@ -169,6 +169,49 @@ describe("playlists", () => {
     rig.send({ seconds: 30, clockAt: 5 }, (arrivals) => arrivals);
     expect(rig.playlist("audio")).toMatch(/DISCONTINUITY-SEQUENCE:5\n/);
   });
+});
+
+describe("the multivariant playlist", () => {
+  const listOf = ({ pipeline }: PipelineRig) => liveMultivariant(pipeline.listed, (name) => name);
+  const rateIn = (text: string) => text.match(/FRAME-RATE=([\d.]+)/)?.[1];
+
+  test("has the frame rate that the encoder declares, from the first list on", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 1 }, (same) => same, { ...VIDEO, frameRate: 30000 / 1001 });
+    expect(rateIn(listOf(rig))).toBe("29.970");
+    rig.send({ seconds: 9, clockAt: 1, frameRate: 20 }, (same) => same, { ...VIDEO, frameRate: 30000 / 1001 });
+    expect(rateIn(listOf(rig))).toBe("29.970");
+  });
+
+  test("has a frame rate that is measured once, rounded to a common one, and never another", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 1, milliseconds: true });
+    expect(rateIn(listOf(rig))).toBeUndefined();
+    rig.send({ seconds: 3, clockAt: 1, milliseconds: true });
+    expect(rateIn(listOf(rig))).toBe("30.000");
+    rig.send({ seconds: 20, clockAt: 4, frameRate: 15 });
+    expect(rateIn(listOf(rig))).toBe("30.000");
+  });
+
+  test("of audio alone has its average bitrate, and the version of EXT-X-MAP", () => {
+    const rig = new PipelineRig();
+    rig.send({ seconds: 6, video: false });
+    expect(listOf(rig)).toMatch(/^#EXTM3U\n#EXT-X-VERSION:6\n#EXT-X-STREAM-INF:BANDWIDTH=\d+,AVERAGE-BANDWIDTH=\d+,/);
+  });
+});
+
+test("program date times step by the durations of the segments, to the millisecond, also of audio", () => {
+  const rig = new PipelineRig();
+  rig.send({ seconds: 13 });
+  for (const rendition of rig.pipeline.renditions) {
+    for (const [index, segment] of rendition.listed.entries()) {
+      const before = rendition.listed[index - 1];
+      if (before) {
+        const step = segment.programDateTimeMs - before.programDateTimeMs;
+        expect(Math.abs(step - before.seconds * 1000), `${rendition.name} ${segment.msn}`).toBeLessThanOrEqual(1);
+      }
+    }
+  }
 });
 
 test("the multivariant playlist has the sound from its first moment on, since players read it once", () => {

@@ -200,10 +200,11 @@ export class LivePipeline {
     if (state !== "starting" && state !== "running") return listed;
     for (const { rung, rendition } of this.#ladder?.branches ?? []) {
       if (rung.isForTargets) continue;
-      const { codecString, width, height, bitrateBps } = rung;
+      const { codecString, width, height, bitrateBps, frameRate } = rung;
       const shape = { id: VIDEO_TRACK, kind: "video", codec: "avc", config: new Uint8Array() } as const;
       const planned = { ...shape, codecString, width, height };
-      listed.push({ rendition, track: newestTrack(rendition) ?? planned, plannedBps: bitrateBps });
+      const fps = frameRate && { plannedFps: frameRate.num / frameRate.den };
+      listed.push({ rendition, track: newestTrack(rendition) ?? planned, plannedBps: bitrateBps, ...fps });
     }
     return listed;
   }

@@ -52,6 +52,9 @@ export interface PlaylistPart {
   readonly isIndependent: boolean;
 }
 
+/** Of EXT-X-MAP (RFC 8216bis 8). Later versions are for tags that are not written: variables and delta updates. Strict players refuse by number. */
+export const PLAYLIST_VERSION = 6;
+
 /** Writes an HLS media playlist (RFC 8216bis 4.4.3, 4.4.4), low-latency if `lowLatency` is given. */
 export function writeMediaPlaylist(playlist: MediaPlaylist): string {
   let text = "";
@@ -75,7 +78,7 @@ export function* mediaPlaylistPieces(playlist: MediaPlaylist): Generator<string,
 }
 
 function playlistHeader(playlist: MediaPlaylist): string {
-  let text = `#EXTM3U\n#EXT-X-VERSION:9\n#EXT-X-TARGETDURATION:${playlist.targetDuration}\n`;
+  let text = `#EXTM3U\n#EXT-X-VERSION:${PLAYLIST_VERSION}\n#EXT-X-TARGETDURATION:${playlist.targetDuration}\n`;
   const { lowLatency } = playlist;
   if (lowLatency) {
     text += `#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=${lowLatency.partHoldBack}\n`;

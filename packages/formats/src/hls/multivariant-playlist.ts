@@ -1,3 +1,5 @@
+import { PLAYLIST_VERSION } from "./media-playlist.ts";
+
 export interface MultivariantPlaylist {
   /** Best first. Empty for an audio-only presentation. */
   readonly video: readonly VideoVariant[];
@@ -18,6 +20,7 @@ export interface VideoVariant {
 export interface AudioRendition {
   readonly uri: string;
   readonly bandwidth: number;
+  readonly averageBandwidth: number;
   readonly codecString: string;
   readonly channels: number;
 }
@@ -26,16 +29,17 @@ const AUDIO_GROUP = "audio";
 
 /** Writes an HLS multivariant playlist (RFC 8216bis 4.4.6): one audio rendition shared by all video variants, or audio alone. */
 export function writeMultivariantPlaylist({ video, audio }: MultivariantPlaylist): string {
-  let text = "#EXTM3U\n#EXT-X-VERSION:9\n";
+  let text = `#EXTM3U\n#EXT-X-VERSION:${PLAYLIST_VERSION}\n`;
   if (audio && video.length === 0) {
-    return `${text}#EXT-X-STREAM-INF:BANDWIDTH=${audio.bandwidth},CODECS="${audio.codecString}"\n${audio.uri}\n`;
+    const rates = `BANDWIDTH=${audio.bandwidth},AVERAGE-BANDWIDTH=${audio.averageBandwidth}`;
+    return `${text}#EXT-X-STREAM-INF:${rates},CODECS="${audio.codecString}"\n${audio.uri}\n`;
   }
   if (audio) {
     text += `#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="${AUDIO_GROUP}",NAME="Audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="${audio.channels}",URI="${audio.uri}"\n`;
   }
   for (const variant of video) {
-    const extra = audio?.bandwidth ?? 0;
-    text += `#EXT-X-STREAM-INF:BANDWIDTH=${variant.bandwidth + extra},AVERAGE-BANDWIDTH=${variant.averageBandwidth + extra}`;
+    const average = variant.averageBandwidth + (audio?.averageBandwidth ?? 0);
+    text += `#EXT-X-STREAM-INF:BANDWIDTH=${variant.bandwidth + (audio?.bandwidth ?? 0)},AVERAGE-BANDWIDTH=${average}`;
     text += `,CODECS="${variant.codecString}${audio ? `,${audio.codecString}` : ""}",RESOLUTION=${variant.width}x${variant.height}`;
     if (variant.frameRate !== null) text += `,FRAME-RATE=${variant.frameRate.toFixed(3)}`;
     if (audio) text += `,AUDIO="${AUDIO_GROUP}"`;

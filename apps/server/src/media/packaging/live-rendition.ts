@@ -28,6 +28,7 @@ export class LiveRendition {
   readonly #listeners = new Set<RenditionListener>();
   #listedSeconds = 0;
   #peakBps = 0;
+  #frameRate: number | null = null;
   #listedBytes = 0;
   #delistedBytes = 0;
   #release: Timer | null = null;
@@ -49,6 +50,11 @@ export class LiveRendition {
   /** Bits per second of the largest segment since the session began on this node; 0 before the first. */
   get peakBps(): number {
     return this.#peakBps;
+  }
+
+  /** Frames per second: as the encoder declares, else as the first complete segment has. Null before; then it never changes, since players tell levels apart by it. */
+  get frameRate(): number | null {
+    return this.#frameRate;
   }
 
   /** Start of the session's first segment; null before it. */
@@ -127,6 +133,7 @@ export class LiveRendition {
 
   begin(segment: LiveSegment): void {
     this.#open = segment;
+    this.#frameRate ??= declaredFrameRate(segment);
     this.#firstMsn ??= segment.msn;
     this.#expectedMsn = null;
     this.#byMsn.set(segment.msn, segment);
@@ -175,6 +182,7 @@ export class LiveRendition {
     this.#listed.push(segment);
     this.#listedSeconds += segment.seconds;
     this.#listedBytes += segment.bytes;
+    this.#frameRate ??= measuredFrameRate(segment);
     if (segment.seconds > 0) this.#peakBps = Math.max(this.#peakBps, (segment.bytes * 8) / segment.seconds);
     const now = this.#clock.monotonic();
     for (let oldest = this.#listed[0]; oldest && this.#isOver(oldest); oldest = this.#listed[0]) {
@@ -227,4 +235,21 @@ export class LiveRendition {
       for (const listener of this.#listeners) listener();
     });
   }
+}
+
+/** Common rates, for what sources count in milliseconds. */
+const FRAME_RATES = [24_000 / 1001, 24, 25, 30_000 / 1001, 30, 48, 50, 60_000 / 1001, 60, 120];
+const ROUNDING = 0.0005;
+const MAX_DECLARED = 240;
+
+function declaredFrameRate({ init }: LiveSegment): number | null {
+  if (init?.track.kind !== "video") return null;
+  const { frameRate = 0 } = init.track;
+  return frameRate >= 1 && frameRate <= MAX_DECLARED ? frameRate : null;
+}
+
+function measuredFrameRate({ init, frames, seconds }: LiveSegment): number | null {
+  if (init?.track.kind !== "video" || seconds === 0) return null;
+  const measured = frames / seconds;
+  return FRAME_RATES.find((rate) => Math.abs(measured / rate - 1) < ROUNDING) ?? measured;
 }

@@ -1,7 +1,7 @@
 import { type FragmentSample, readSamples, writeAudioFragment, writeVideoFragment } from "@weir/formats/mp4";
 import { Payload, TICKS_PER_SECOND } from "../packet.ts";
 import type { PageMemory } from "../page-memory.ts";
-import { rescale } from "../timeline/ticks.ts";
+import { rescale, ticksToMs } from "../timeline/ticks.ts";
 import type { Cut, Sample } from "../timeline/timeline-sink.ts";
 import type { LiveRendition } from "./live-rendition.ts";
 import { type InitSegment, LiveSegment } from "./live-segment.ts";
@@ -142,13 +142,18 @@ export class RenditionPackager {
           msn: cut.msn,
           timescale: this.#timescale,
           startTicks: first.time,
-          programDateTimeMs: cut.programDateTimeMs,
+          programDateTimeMs: cut.programDateTimeMs + Math.round(this.#msBehind(cut, first)),
           discontinuity: cut.discontinuity,
           init: this.#init,
         },
         this.#memory,
       ),
     );
+  }
+
+  /** A frame of audio begins up to its duration behind the cut: with it, times and durations in the playlist agree. */
+  #msBehind(cut: Cut, { time }: Sample): number {
+    return ticksToMs(time - this.#ticks(cut.ticks), this.#timescale);
   }
 
   #append(sample: Sample): void {

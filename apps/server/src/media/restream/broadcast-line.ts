@@ -1,6 +1,6 @@
-import { silentAacFrame } from "@weir/formats/codecs";
 import type { FeedSink } from "../feed/session-feed.ts";
 import { type AacTrack, Payload, TICKS_PER_SECOND, type Track } from "../packet.ts";
+import { silenceOf } from "../silence.ts";
 import type { Sample } from "../timeline/timeline-sink.ts";
 import type { LineFormat, LineFrame, LineTracks } from "./line-format.ts";
 import { type LineMemory, LinePages } from "./line-pages.ts";
@@ -58,7 +58,7 @@ export class BroadcastLine implements FeedSink {
   #audioId = -1;
   #audioRate = TICKS_PER_SECOND;
   #silence: SilentAudio | null = null;
-  #silentFrame: Uint8Array = silentAacFrame(SILENT_TRACK.channels);
+  #silentFrame: Uint8Array = silenceOf(SILENT_TRACK).data.bytes;
   readonly #slate: Slate | null;
   /** Added to all timestamps: the total duration of the slates sent so far. */
   #shiftTicks = 0;
@@ -132,7 +132,7 @@ export class BroadcastLine implements FeedSink {
       this.#slate?.forget();
     }
     this.#tracks = tracks;
-    this.#silentFrame = silentAacFrame((sound ?? SILENT_TRACK).channels);
+    this.#silentFrame = silenceOf(sound ?? SILENT_TRACK).data.bytes;
     this.#enteredTicks = Number.NEGATIVE_INFINITY;
     this.#refusal = format.begin(tracks);
     if (this.#refusal !== null) for (const reader of this.#readers) reader.refuse(this.#refusal);

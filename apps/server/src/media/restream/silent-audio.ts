@@ -1,4 +1,3 @@
-import { silentAacFrame } from "@weir/formats/codecs";
 import { type AacTrack, FIRST_AUDIO_TRACK, TICKS_PER_SECOND } from "../packet.ts";
 
 const FRAME_SAMPLES = 1024;
@@ -18,8 +17,6 @@ export const SILENT_TRACK: AacTrack = {
   channels: 2,
   frameSamples: FRAME_SAMPLES,
 };
-
-export const SILENT_FRAME = silentAacFrame(SILENT_TRACK.channels);
 
 /** Times of silent frames alongside video. They are on a fixed grid of the timeline, so that frames continue seamlessly. */
 export class SilentAudio {

@@ -1,5 +1,6 @@
-import { type AudioTrack, Payload, type SourcePacket, TICKS_PER_SECOND } from "../packet.ts";
-import { type AudioFrames, audioFramesOf } from "./audio-frames.ts";
+import { opusPacketSamples } from "@weir/formats/codecs";
+import { type AudioTrack, type Payload, type SourcePacket, TICKS_PER_SECOND } from "../packet.ts";
+import { type Silence, silenceOf } from "../silence.ts";
 import { rescale } from "./ticks.ts";
 import type { Sample } from "./timeline-sink.ts";
 
@@ -16,9 +17,8 @@ const MAX_SILENCE_SECONDS = 10;
 export class AudioClock {
   readonly track: AudioTrack;
   readonly #emit: (sample: Sample) => void;
-  readonly #frames: AudioFrames;
+  readonly #silence: Silence;
   readonly #driftSamples: number;
-  #silence: Payload | null = null;
   #offset = 0;
   /** Position of the next frame, in samples. */
   #next: number | null = null;
@@ -35,7 +35,7 @@ export class AudioClock {
   constructor(track: AudioTrack, emit: (sample: Sample) => void) {
     this.track = track;
     this.#emit = emit;
-    this.#frames = audioFramesOf(track);
+    this.#silence = silenceOf(track);
     this.#driftSamples = (track.sampleRate * DRIFT_MS) / 1000;
   }
 
@@ -73,14 +73,14 @@ export class AudioClock {
   }
 
   push(packet: SourcePacket): void {
-    const samples = this.#frames.samplesOf(packet.data.bytes);
+    const samples = this.#samplesOf(packet.data.bytes);
     if (samples === 0) return this.#drop(packet);
     const expected = this.#toSamples(packet.pts + this.#offset);
     this.#isAbsent = false;
     if (this.#awaitsFirst) {
       if (expected < this.#firstAllowed) return packet.data.release();
       this.#awaitsFirst = false;
-      if (this.#next !== null) this.#insert(Math.round((expected - this.#next) / this.#frames.silenceSamples));
+      if (this.#next !== null) this.#insert(Math.round((expected - this.#next) / this.#silence.samples));
     }
     this.#next ??= expected;
     const stepped = this.#sourceEnd !== null && Math.abs(expected - this.#sourceEnd) > this.#driftSamples;
@@ -88,7 +88,7 @@ export class AudioClock {
 
     const drift = expected - this.#next;
     if (drift > this.#driftSamples) {
-      if (stepped || drift > 4 * this.#driftSamples) this.#insert(Math.floor(drift / this.#frames.silenceSamples));
+      if (stepped || drift > 4 * this.#driftSamples) this.#insert(Math.floor(drift / this.#silence.samples));
       else if (this.#mayCorrect) this.#correct(() => this.#insert(1));
     } else if (drift < -this.#driftSamples) {
       // Late by more than the correction of one segment: the frame was already replaced by silence, or is a duplicate.
@@ -110,21 +110,20 @@ export class AudioClock {
 
   /** A frame before it would repeat a time for which there is silence by now. */
   get #firstAllowed(): number {
-    return Math.max(this.#earliest, (this.#next ?? 0) - this.#frames.silenceSamples / 2);
+    return Math.max(this.#earliest, (this.#next ?? 0) - this.#silence.samples / 2);
   }
 
   #missingFrames(ticks: number): number {
     this.#next ??= this.#earliest;
-    return (this.#toSamples(ticks) - this.#next) / this.#frames.silenceSamples;
+    return (this.#toSamples(ticks) - this.#next) / this.#silence.samples;
   }
 
   #insert(frames: number): void {
-    const { silence, silenceSamples } = this.#frames;
-    const most = (MAX_SILENCE_SECONDS * this.track.sampleRate) / silenceSamples;
-    this.#silence ??= new Payload(silence());
+    const { data, samples } = this.#silence;
+    const most = (MAX_SILENCE_SECONDS * this.track.sampleRate) / samples;
     for (let i = 0; i < Math.min(frames, most); i++) {
-      this.#silence.retain();
-      this.#place(this.#silence, silenceSamples);
+      data.retain();
+      this.#place(data, samples);
       this.inserted++;
     }
   }
@@ -151,6 +150,11 @@ export class AudioClock {
       isIndependent: true,
       data,
     });
+  }
+
+  /** Of one frame; 0 for invalid data. */
+  #samplesOf(bytes: Uint8Array): number {
+    return this.track.codec === "opus" ? opusPacketSamples(bytes) : this.track.frameSamples;
   }
 
   #toSamples(ticks: number): number {

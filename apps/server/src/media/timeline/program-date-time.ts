@@ -2,10 +2,12 @@ import type { Clock } from "../../platform/clock.ts";
 import { ticksToMs } from "./ticks.ts";
 
 const SLEW_MS = 5;
+/** A network delivers a keyframe early or late by this much. Following that would make steps that differ from the segments' durations. */
+const TOLERANCE_MS = 100;
 
 /**
- * Wall-clock time of positions in one stretch: anchored at the arrival of its first packet, then adjusted by at most 5 ms per segment towards the
- * server's monotonic clock. Wall clock steps do not affect it.
+ * Wall-clock time of positions in one stretch: anchored at the arrival of its first packet, then media time. A source clock that leads away from the
+ * server's monotonic clock by more than 100 ms is followed by at most 5 ms per segment. Wall clock steps do not affect it.
  */
 export class ProgramDateTime {
   readonly #clock: Clock;
@@ -26,7 +28,9 @@ export class ProgramDateTime {
   at(ticks: number): number {
     const media = ticksToMs(ticks - this.#anchorTicks, 90_000);
     const elapsed = this.#clock.monotonic() - this.#anchorMonotonic;
-    this.#slew += Math.max(-SLEW_MS, Math.min(SLEW_MS, elapsed - media - this.#slew));
+    const off = elapsed - media - this.#slew;
+    const excess = Math.sign(off) * Math.max(0, Math.abs(off) - TOLERANCE_MS);
+    this.#slew += Math.max(-SLEW_MS, Math.min(SLEW_MS, excess));
     return Math.round(this.#anchorWall + media + this.#slew);
   }
 }

@@ -484,9 +484,20 @@ describe("program date time", () => {
     expect((rig.cuts.at(-1)?.programDateTimeMs ?? 0) - begin).toBeLessThan(10_000);
   });
 
-  test("follows a slow source by at most 5 ms per segment", () => {
+  test("steps by the duration of each segment although keyframes arrive up to 90 ms early or late", () => {
     const rig = new TimelineRig();
-    rig.send({ seconds: 20 }, (arrivals) => arrivals.map(({ at, packet }) => ({ at: at * 1.01, packet })));
+    const late = (at: number) => Math.max(0, at + 90 * Math.sin(at));
+    rig.send({ seconds: 20, frameRate: 30000 / 1001 }, (arrivals) =>
+      arrivals.map(({ at, packet }) => ({ at: late(at), packet })).sort((a, b) => a.at - b.at),
+    );
+    const [first] = rig.cuts;
+    for (const { ticks, programDateTimeMs } of rig.cuts)
+      expect(programDateTimeMs - (first?.programDateTimeMs ?? 0)).toBe(Math.round((ticks - (first?.ticks ?? 0)) / 90));
+  });
+
+  test("follows a slow source by at most 5 ms per segment, beyond 100 ms", () => {
+    const rig = new TimelineRig();
+    rig.send({ seconds: 30 }, (arrivals) => arrivals.map(({ at, packet }) => ({ at: at * 1.01, packet })));
     const steps = rig.cuts
       .slice(1)
       .map((cut, index) => cut.programDateTimeMs - (rig.cuts[index]?.programDateTimeMs ?? 0) - 2000);

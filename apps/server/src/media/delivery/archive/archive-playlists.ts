@@ -20,7 +20,14 @@ export function archiveMultivariant(
     if (track.kind === "video") {
       const { codecString, width = 0, height = 0, frameRate = null } = track;
       video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate });
-    } else audio = { uri, bandwidth: peak, codecString: track.codecString, channels: track.channels ?? 2 };
+    } else
+      audio = {
+        uri,
+        bandwidth: peak,
+        averageBandwidth: average,
+        codecString: track.codecString,
+        channels: track.channels ?? 2,
+      };
   }
   return writeMultivariantPlaylist({ video, audio });
 }

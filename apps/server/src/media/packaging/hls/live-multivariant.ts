@@ -15,6 +15,8 @@ export interface ListedRendition {
   readonly track: Track;
   /** Bits per second of its encoder; absent for the source. */
   readonly plannedBps?: number;
+  /** Frames per second of its encoder; absent for the source, and for rungs that follow it. */
+  readonly plannedFps?: number;
 }
 
 /**
@@ -27,13 +29,23 @@ export function liveMultivariant(
 ): string {
   const video = [];
   let audio = null;
-  for (const { rendition, track, plannedBps } of renditions) {
+  let sourceFps: number | null = null;
+  for (const { rendition, track, plannedBps, plannedFps } of renditions) {
     const uri = addressOf(rendition.name);
-    const { peak, average, frameRate } = measure(rendition, plannedBps, track);
+    const { peak, average } = measure(rendition, plannedBps, track);
     if (track.kind === "video") {
       const { codecString, width, height } = track;
+      if (plannedBps === undefined) sourceFps = rendition.frameRate;
+      const frameRate = plannedFps ?? sourceFps;
       video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate });
-    } else audio ??= { uri, bandwidth: peak, codecString: track.codecString, channels: track.channels };
+    } else
+      audio ??= {
+        uri,
+        bandwidth: peak,
+        averageBandwidth: average,
+        codecString: track.codecString,
+        channels: track.channels,
+      };
   }
   return writeMultivariantPlaylist({ video, audio });
 }
@@ -48,8 +60,6 @@ interface Measured {
   /** Bits per second. */
   readonly peak: number;
   readonly average: number;
-  /** Null until a segment is complete. */
-  readonly frameRate: number | null;
 }
 
 function measure(
@@ -60,22 +70,16 @@ function measure(
   const whole = listed.filter((segment) => segment.bytes > 0);
   const measured: readonly LiveSegment[] = whole.length > 0 ? whole : open ? [open] : [];
   let bits = 0;
-  let frames = 0;
   let seconds = 0;
   for (const segment of measured) {
     bits += segment.bytes * 8;
-    frames += segment.frames;
     seconds += segment.seconds;
   }
   // The first pictures may be far easier to encode than the following ones.
   const least = plannedBps ?? Math.ceil(announcedBps * MARGINS.settled);
   const unmeasured = least || UNMEASURED_BPS[kind];
-  if (seconds === 0) return { peak: unmeasured, average: unmeasured, frameRate: null };
+  if (seconds === 0) return { peak: unmeasured, average: unmeasured };
   const margin = whole.length >= SETTLED_SEGMENTS ? MARGINS.settled : MARGINS.early;
   const peak = Math.max(peakBps, bits / seconds) * margin;
-  return {
-    peak: Math.ceil(Math.max(peak, least)),
-    average: Math.ceil(bits / seconds),
-    frameRate: whole.length > 0 ? frames / seconds : null,
-  };
+  return { peak: Math.ceil(Math.max(peak, least)), average: Math.ceil(bits / seconds) };
 }
