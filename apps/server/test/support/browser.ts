@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { inject, vi } from "vitest";
+import { readNumber } from "./picture-number.ts";
 
 const HLS_JS = fileURLToPath(import.meta.resolve("hls.js/dist/hls.min.js"));
 const PLAYER_PAGE = fileURLToPath(new URL("./player-page.js", import.meta.url));
@@ -91,6 +92,14 @@ export class TestPlayer {
     return this.until(`a picture ${width} wide`, (state) => state.width === width);
   }
 
+  /** Seeks a file that was opened to be looked at; returns the number of the picture that is then shown. */
+  async numberAt(seconds: number): Promise<number> {
+    const points: [number, number][] = [];
+    readNumber((...point) => points.push(point));
+    const shades = await this.#page.evaluate<number[]>(`player.shadesAfterSeek(${seconds}, ${JSON.stringify(points)})`);
+    return readNumber(() => shades.shift() ?? 0);
+  }
+
   close(): Promise<void> {
     return this.#page.close();
   }
@@ -121,7 +130,12 @@ export class TestBrowser {
     return this.#play("playFile", url);
   }
 
-  async #play(how: "playHls" | "playFile", ...given: readonly unknown[]): Promise<TestPlayer> {
+  /** Opens a file without playing it, to look at single pictures. */
+  openFile(url: string): Promise<TestPlayer> {
+    return this.#play("openFile", url);
+  }
+
+  async #play(how: "playHls" | "playFile" | "openFile", ...given: readonly unknown[]): Promise<TestPlayer> {
     const page = await this.context.newPage();
     await page.setContent("<video muted playsinline></video>");
     await page.addScriptTag({ path: HLS_JS });

@@ -70,6 +70,27 @@ window.player = {
   seek(seconds) {
     video.currentTime = seconds;
   },
+  // Opens a file without playing it, readable as pixels.
+  openFile(url) {
+    video.crossOrigin = "anonymous";
+    video.preload = "auto";
+    video.src = url;
+    return new Promise((resolve, reject) => {
+      video.addEventListener("loadeddata", () => resolve(video.duration), { once: true });
+      video.addEventListener("error", () => reject(new Error(video.error?.message)), { once: true });
+    });
+  },
+  // The red of these points of the picture that is shown after a seek.
+  async shadesAfterSeek(seconds, points) {
+    const sought = new Promise((resolve) => video.addEventListener("seeked", resolve, { once: true }));
+    video.currentTime = seconds;
+    await sought;
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+    const context = canvas.getContext("2d");
+    context.drawImage(video, 0, 0);
+    return points.map(([x, y]) => context.getImageData(x, y, 1, 1).data[0]);
+  },
   state() {
     const { totalVideoFrames = 0, droppedVideoFrames = 0 } = video.getVideoPlaybackQuality();
     return {

@@ -1,9 +1,10 @@
-import type { Packet } from "node-av/lib";
+import type { Frame, Packet } from "node-av/lib";
 import { FlvOutput } from "../../src/media/transcode/flv-output.ts";
 import { type GeneratedTrack, openPicture, openTone } from "../../src/media/transcode/generated-track.ts";
 import { runMediaChild } from "../../src/media/transcode/media-child-main.ts";
 import { RealTime } from "../../src/media/transcode/real-time.ts";
 import { systemClock } from "../../src/platform/clock.ts";
+import { drawNumber } from "./picture-number.ts";
 import type { PublisherJob } from "./publisher.ts";
 
 // Long enough to have different pictures, short enough to encode quickly.
@@ -13,9 +14,10 @@ const TONE_BITRATE = 96_000;
 runMediaChild(async (job: PublisherJob, begun, signal) => {
   const loops: Loop[] = [];
   if (job.video) {
-    const gops = Math.max(1, Math.ceil(CLIP_SECONDS / job.gopSeconds));
+    const gops = Math.max(1, Math.ceil((job.isNumbered ? job.seconds : CLIP_SECONDS) / job.gopSeconds));
     const picture = await openPicture({ ...job, preset: "ultrafast" });
-    loops.push(new Loop(picture, gops * Math.round(job.gopSeconds * job.frameRate)));
+    const draw = job.isNumbered ? numbering() : undefined;
+    loops.push(new Loop(picture, gops * Math.round(job.gopSeconds * job.frameRate), draw));
   }
   if (job.audio) {
     const tone = await openTone(TONE_BITRATE);
@@ -37,15 +39,23 @@ runMediaChild(async (job: PublisherJob, begun, signal) => {
   await output.close();
 });
 
+function numbering(): (frame: Frame) => void {
+  let number = 0;
+  return ({ data, linesize }) => {
+    const [luma] = data ?? [];
+    if (luma) drawNumber(luma, linesize[0] ?? 0, number++);
+  };
+}
+
 /** One track's clip, repeated with continuous timestamps. */
 class Loop {
   readonly track: GeneratedTrack;
   readonly #clip: readonly Packet[];
   #sent = 0;
 
-  constructor(track: GeneratedTrack, frames: number) {
+  constructor(track: GeneratedTrack, frames: number, draw?: (frame: Frame) => void) {
     this.track = track;
-    const encoded = Array.from({ length: frames }, () => track.next()).flat();
+    const encoded = Array.from({ length: frames }, () => track.next(draw)).flat();
     // Frames before zero are the AAC encoder's priming, and as many frames at the end are excess.
     this.#clip = [...encoded, ...track.finish()].filter(({ pts }) => pts >= 0n);
   }

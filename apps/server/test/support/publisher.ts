@@ -18,6 +18,8 @@ export interface PublisherOptions {
   readonly pixels?: "yuv420p" | "yuv444p10le";
   readonly video?: boolean;
   readonly audio?: boolean;
+  /** Each picture carries its number, from 0, and none is repeated. Needs at least 320 by 180 pixels. */
+  readonly isNumbered?: boolean;
   /** False sends as fast as the server reads, like ffmpeg without `-re`. */
   readonly inRealTime?: boolean;
 }
@@ -36,6 +38,7 @@ const DEFAULTS: Omit<PublisherJob, "url"> = {
   pixels: "yuv420p",
   video: true,
   audio: true,
+  isNumbered: false,
   inRealTime: true,
 };
 
