@@ -5,9 +5,9 @@ import type { ObjectStore } from "../../platform/storage/object-store.ts";
 import { type ClipWindow, type StoredRendition, type StoredSegment, windowPrefix } from "../../ports/index.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
 import type { LiveSegment } from "../packaging/live-segment.ts";
+import { storedTrackOf } from "../packaging/stored-track.ts";
 import { whenRendition } from "../packaging/when-rendition.ts";
 import { spanName } from "../recording/recording-keys.ts";
-import { storedTrackOf } from "../recording/stored-track.ts";
 import { rescale } from "../timeline/ticks.ts";
 import { putWindow } from "./kept-window.ts";
 

@@ -4,7 +4,9 @@ import { joinFragments } from "@weir/formats/mp4";
 import type { Clock } from "../../platform/clock.ts";
 import type { AppendFile } from "../../platform/storage/append-file.ts";
 import type { RecordedSegment, RungsRecorded, SegmentClosed } from "../../ports/index.ts";
+import { initOfStoredTrack } from "../packaging/init-of-track.ts";
 import type { InitSegment, LiveSegment } from "../packaging/live-segment.ts";
+import { storedTrackOf } from "../packaging/stored-track.ts";
 import { journalLines, type RecordedFact } from "./chapter-journal.ts";
 import { spanName } from "./recording-keys.ts";
 import { type ChapterOwner, chapterFolder, JOURNAL_NAME } from "./spool-chapter.ts";
@@ -42,6 +44,8 @@ export class ChapterWriter {
   readonly #newNames: Set<string>;
   #segments = 0;
   #unsynced = false;
+  /** Wait for what was written before the next sync begins. */
+  #waiting: (() => void)[] = [];
   #syncing: Promise<void> | null = null;
   #syncError: unknown = null;
 
@@ -83,7 +87,9 @@ export class ChapterWriter {
       const recorded: RecordedSegment[] = [];
       for (const each of segments) recorded.push(await this.#appendTo(each));
       const whole = { ...fact, recorded };
-      await this.#journal.append([Buffer.from(journalLines(whole, this.#journaled))]);
+      const changed = segments.flatMap((each) => this.#changedInit(each));
+      await this.#journal.append([Buffer.from(journalLines(whole, this.#journaled, changed))]);
+      for (const { rendition, init } of changed) this.#journaled.add(`${rendition}/${init}`);
       for (const { rendition } of recorded) this.#journaled.add(rendition);
       this.#segments++;
       this.#sync();
@@ -92,6 +98,12 @@ export class ChapterWriter {
       await Promise.allSettled(before.map(({ file, bytes }) => file.cut(bytes)));
       throw error;
     }
+  }
+
+  /** Resolves when everything appended so far is on the disk, or the disk has refused to sync it. */
+  synced(): Promise<void> {
+    if (!this.#syncing) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** Resolves when all of it is on the disk and its files are closed. */
@@ -116,6 +128,12 @@ export class ChapterWriter {
     const length = pieces.reduce((total, { byteLength }) => total + byteLength, 0);
     const offset = await span.file.append(pieces);
     return { ...row, gap: false, init: init.name, span: span.name, offset, length };
+  }
+
+  /** The init segment and its track, if it is new to the journal and not the one of the row's track. */
+  #changedInit({ row: { rendition, track }, segment: { init } }: SegmentToWrite) {
+    if (!init || this.#journaled.has(`${rendition}/${init.name}`) || initOfStoredTrack(track, init.name)) return [];
+    return [{ rendition, init: init.name, track: storedTrackOf(init) }];
   }
 
   async #openSpan(rendition: string, msn: number) {
@@ -154,9 +172,12 @@ export class ChapterWriter {
   }
 
   async #syncAll(): Promise<void> {
+    let waiting: (() => void)[] = [];
     try {
       while (this.#unsynced) {
         this.#unsynced = false;
+        waiting = this.#waiting;
+        this.#waiting = [];
         for (const file of this.#newInits) {
           await this.#disk.sync(file);
           this.#newInits.delete(file);
@@ -168,12 +189,15 @@ export class ChapterWriter {
           this.#newNames.delete(folder);
           await this.#disk.syncFolder(folder);
         }
+        for (const resolve of waiting) resolve();
       }
     } catch (error) {
       this.#syncError = error;
     } finally {
       // In the same turn as the last check of `#unsynced`, so that no segment falls between two runs.
       this.#syncing = null;
+      for (const resolve of [...waiting, ...this.#waiting]) resolve();
+      this.#waiting = [];
     }
   }
 }

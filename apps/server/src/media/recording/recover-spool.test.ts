@@ -1,8 +1,10 @@
 import { mkdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { initOfTrack } from "../packaging/init-of-track.ts";
 import { until } from "../testing/media-rig.ts";
 import { RecordingRig } from "../testing/recording-rig.ts";
+import { VIDEO } from "../testing/synthetic-source.ts";
 
 let rig: RecordingRig;
 
@@ -125,6 +127,71 @@ describe("a damaged spool keeps its intact parts", () => {
     await rig.sealed();
     expect(await rig.whole()).toEqual(both(1, 2));
     expect(await rig.left()).toEqual(["project-1.session-3.stream-1.1-0000000001"]);
+  });
+});
+
+const DAMAGES: readonly [string, (path: string) => Promise<void>][] = [
+  ["is empty", (path) => truncate(path, 0)],
+  ["is cut to a third", (path) => truncate(path, 200)],
+  ["has zeros in it", async (path) => writeFile(path, (await readFile(path)).fill(0, 300, 400))],
+  ["is missing", (path) => rm(path)],
+];
+
+describe("an init segment in the spool", () => {
+  const { name, bytes } = initOfTrack(VIDEO);
+  const stored = () => readFile(join(rig.spool, "../objects/v1/project-1/rec/session-1/source", name));
+  const larger = initOfTrack({
+    ...{ ...VIDEO, width: 1920, height: 1080 },
+    config: Buffer.from("01640028ffe1001767640028acb403c0113f2c2000007d20001d4c01e3065401000468ef0fcbfdf8f800", "hex"),
+  });
+
+  test.each(DAMAGES)("%s: the one that an earlier chapter stored stays, and no segment is lost", async (_, damage) => {
+    await rig.record(1);
+    await rig.finish();
+    await rig.sealed();
+    await rig.record(2);
+    await damage(join(await chapter(), "source", name));
+    await rig.restart();
+    expect(await recovered()).toEqual(both(1, 2, 3));
+    expect([await stored(), reasons()]).toEqual([Buffer.from(bytes), []]);
+  });
+
+  test.each(DAMAGES)("%s, and none is stored: it is written again from the journal", async (_, damage) => {
+    await rig.record(2);
+    await damage(join(await chapter(), "source", name));
+    await rig.restart();
+    expect(await recovered()).toEqual(both(1, 2));
+    expect([await stored(), reasons()]).toEqual([Buffer.from(bytes), []]);
+  });
+
+  test("is damaged after the picture size changed: the journal has its track as well", async () => {
+    await rig.record(2);
+    rig.inits.source = larger;
+    await rig.record(2);
+    await truncate(join(await chapter(), "source", larger.name), 0);
+    forgetFacts();
+    await rig.restart();
+    expect(await recovered()).toEqual(both(1, 2, 3, 4));
+    expect(new Set(rig.rows().map(({ track }) => track.width))).toEqual(new Set([VIDEO.width, undefined]));
+    expect(reasons()).toEqual([]);
+  });
+
+  test("is damaged, and the journal of an earlier version lacks its track: its segments become gaps, with a reason", async () => {
+    await rig.record(2);
+    rig.inits.source = larger;
+    await rig.record(1);
+    const folder = await chapter();
+    await truncate(join(folder, "source", larger.name), 0);
+    const lines = (await readFile(join(folder, "journal.jsonl"), "utf8")).split("\n");
+    const older = lines.filter((line) => !line.includes(`"init":"${larger.name}","track"`));
+    expect(older).toHaveLength(lines.length - 1);
+    await writeFile(join(folder, "journal.jsonl"), older.join("\n"));
+    await rig.restart();
+    // The database knows the row of the third picture; the length of its span says that it is lost.
+    expect(await recovered()).toEqual([...both(1, 2), "audio/3"].sort());
+    expect(reasons()).toEqual([
+      "part of the recording is missing: one segment was damaged on the disk when the server stopped",
+    ]);
   });
 });
 

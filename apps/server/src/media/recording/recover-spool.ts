@@ -55,7 +55,7 @@ async function recoverChapter(
     if (signal.aborted) return;
     await sleep(clock, wait.next());
   }
-  const isDamaged = damage.journalBytes > 0 || damage.missingSpans > 0 || damage.segments > 0;
+  const isDamaged = Object.values(damage).some((count) => count > 0);
   if (isDamaged)
     log.warn({ sessionId, wholeSegments: facts.length, damage }, "a recording left open by an earlier run is damaged");
   else log.info({ sessionId, segments: facts.length }, "recovered a part of a recording that an earlier run left open");

@@ -1,15 +1,15 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Log } from "../../platform/log.ts";
 import { BackOff, sleep } from "../../platform/retry.ts";
-import type { EventSink, StoredTrack } from "../../ports/index.ts";
+import type { EventSink, MediaFact, StoredTrack } from "../../ports/index.ts";
 import type { RenditionSegment } from "../packaging/segment-ledger.ts";
+import { storedTrackOf } from "../packaging/stored-track.ts";
 import { rescale } from "../timeline/ticks.ts";
 import type { RecordedFact } from "./chapter-journal.ts";
 import { ChapterWriter, type ClosedFact, type SegmentToWrite } from "./chapter-writer.ts";
 import type { SpanSealer } from "./span-sealer.ts";
 import type { ChapterPart } from "./spool-chapter.ts";
 import { RESERVED_BYTES, RESUME_BYTES, type SpoolDisk } from "./spool-disk.ts";
-import { storedTrackOf } from "./stored-track.ts";
 
 /** Segments kept in memory while the disk is slow. Beyond this, segments are omitted from the recording; the broadcast continues. */
 const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
@@ -17,6 +17,8 @@ const MAX_QUEUED_BYTES = 64 * 1024 * 1024;
 const PASSING = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM", "EINTR", "EBUSY", "EIO"]);
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 2_000;
+/** A disk that takes longer to sync delays no fact any more: the end of a broadcast waits for the facts of its segments. */
+const MAX_SYNC_MS = 5_000;
 /** A segment that cannot be written for this long is omitted. */
 const RETRY_MS = 30_000;
 
@@ -34,8 +36,8 @@ export interface SessionRecorderSettings {
 }
 
 /**
- * Records one session: each closed segment goes to the open chapter in the spool, its row to the chapter's journal, then the fact to the event
- * sink, in that order. A full chapter goes to the sealer. After a crash the journals describe the contents of the spool. Everything runs on one
+ * Records one session: each closed segment goes to the open chapter in the spool, its row to the chapter's journal, then, once the disk has both, the
+ * fact to the event sink. So after a power cut the database knows of no media that the disk never had. A full chapter goes to the sealer. After a crash the journals describe the contents of the spool. Everything runs on one
  * queue, off the live path. A segment that cannot be written is omitted, and the recording continues with the next one that can.
  */
 export class SessionRecorder {
@@ -47,6 +49,8 @@ export class SessionRecorder {
   /** Chapters whose last bytes are being synced. */
   readonly #closing = new Set<Promise<void>>();
   #queue: Promise<void> = Promise.resolve();
+  /** Resolves when all facts so far are reported. They wait for syncs, but nothing waits for them. */
+  #reported: Promise<void> = Promise.resolve();
   #queuedBytes = 0;
   #isInterrupted = false;
   #isAbandoned = false;
@@ -71,8 +75,9 @@ export class SessionRecorder {
   }
 
   /** Resolves when everything recorded so far has been reported. */
-  flushed(): Promise<void> {
-    return this.#queue;
+  async flushed(): Promise<void> {
+    await this.#queue;
+    await this.#reported;
   }
 
   /** Resolves when everything recorded is with the sealer. */
@@ -80,11 +85,12 @@ export class SessionRecorder {
     this.#enqueue(async () => {
       await this.#closeChapter();
       await Promise.all(this.#closing);
+      await this.#reported;
     });
     return this.#queue;
   }
 
-  /** Close the files as they are; the next start seals their contents. */
+  /** Close the files as they are; the next start seals their contents, and reports what was not reported. */
   async abandon(): Promise<void> {
     this.#isAbandoned = true;
     await this.#queue;
@@ -97,7 +103,7 @@ export class SessionRecorder {
   }
 
   async #recordNow(fact: ClosedFact, segments: readonly RenditionSegment[]): Promise<void> {
-    const { disk, log, eventSink, sessionId } = this.#settings;
+    const { disk, log, sessionId } = this.#settings;
     let whole: RecordedFact;
     try {
       if (disk.freeBytes() < (this.#isInterrupted ? RESUME_BYTES : RESERVED_BYTES)) throw new NoRoom();
@@ -110,8 +116,30 @@ export class SessionRecorder {
       log.info({ sessionId }, "recording resumed");
       this.#isInterrupted = false;
     }
-    eventSink.report(whole);
+    this.#report(whole, this.#chapter?.synced());
     if (this.#chapter?.isFull) await this.#closeChapter();
+  }
+
+  /** In order; a recorded segment when the disk has it. */
+  #report(fact: MediaFact, synced?: Promise<void>): void {
+    const before = this.#reported;
+    const due = synced && this.#soon(synced);
+    const report = async (): Promise<void> => {
+      await before;
+      await due;
+      if (!this.#isAbandoned) this.#settings.eventSink.report(fact);
+    };
+    this.#reported = report();
+  }
+
+  #soon(synced: Promise<void>): Promise<void> {
+    return new Promise((resolve) => {
+      const deadline = this.#settings.clock.after(MAX_SYNC_MS, resolve);
+      void synced.then(() => {
+        deadline.cancel();
+        resolve();
+      });
+    });
   }
 
   /** Write a segment. After a failed write the chapter is closed, and the segment goes to a new one as soon as that is writable. */
@@ -151,7 +179,7 @@ export class SessionRecorder {
     if (!chapter) return;
     // Another attempt at the same segment creates a folder of the same name.
     if (chapter.isEmpty) return chapter.remove().catch(() => {});
-    const closing = chapter.close().then(() => {
+    const closing = Promise.all([chapter.close(), this.#reported]).then(() => {
       this.#settings.sealer.add(chapter.folder, lostBefore);
       this.#closing.delete(closing);
     });
@@ -176,16 +204,16 @@ export class SessionRecorder {
 
   /** Report a segment missing from the recording, with the reason, once until the recording continues. */
   #leaveOut(fact: ClosedFact, why: string, error?: unknown): void {
-    const { clock, log, eventSink } = this.#settings;
+    const { clock, log } = this.#settings;
     const { streamId, epoch, sessionId, type } = fact;
-    if (type === "segment-closed") eventSink.report({ ...fact, recorded: [] });
+    if (type === "segment-closed") this.#report({ ...fact, recorded: [] });
     if (this.#isInterrupted) return;
     this.#isInterrupted = true;
     log.error({ err: error, sessionId, why, part: this.#settings.part }, "recording interrupted");
     // Without a rung the recording is complete, and plays in its other qualities.
     if (type === "rungs-recorded") return;
     const reason = `part of the recording is missing: ${why}`;
-    eventSink.report({ type: "recording-failed", streamId, epoch, at: clock.now(), sessionId, reason });
+    this.#report({ type: "recording-failed", streamId, epoch, at: clock.now(), sessionId, reason });
   }
 }
 

@@ -1,8 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { initOfTrack } from "../packaging/init-of-track.ts";
 import { until } from "../testing/media-rig.ts";
 import { RecordingRig } from "../testing/recording-rig.ts";
+import { AUDIO, VIDEO } from "../testing/synthetic-source.ts";
 
 let rig: RecordingRig;
 
@@ -128,10 +130,10 @@ test("init segments and the journal are stored next to the spans", async () => {
   expect((await readdir(folder, { recursive: true })).sort()).toEqual([
     "audio",
     "audio/1-0000000001.m4s",
-    "audio/init-00000002.mp4",
+    `audio/${initOfTrack(AUDIO).name}`,
     "index-1-0000000001.jsonl",
     "source",
     "source/1-0000000001.m4s",
-    "source/init-00000001.mp4",
+    `source/${initOfTrack(VIDEO).name}`,
   ]);
 });

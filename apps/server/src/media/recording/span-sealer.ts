@@ -151,10 +151,10 @@ export class SpanSealer {
     journal,
   }: SpoolChapter): Promise<void> {
     const { store } = this.#settings;
-    for (const { rendition, file, bytes } of inits) {
-      const key = recordingKey(projectId, sessionId, rendition, file);
-      // Most chapters have the same one.
-      if ((await store.size(key)) !== bytes) await store.putFile(key, join(folder, rendition, file));
+    for (const { rendition, init, bytes } of inits) {
+      const key = recordingKey(projectId, sessionId, rendition, init);
+      // Most chapters have the same one. These bytes are those of its name, so a stored one of another size is damaged.
+      if ((await store.size(key)) !== bytes.byteLength) await store.put(key, bytes);
     }
     for (const { rendition, span, bytes } of spans) {
       if (bytes > 0)

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import type { RecordedSegment } from "../../ports/index.ts";
 import { parseJournal, type RecordedFact } from "./chapter-journal.ts";
 import { placeName } from "./recording-keys.ts";
+import { type SpoolInit, wholeInits } from "./spool-inits.ts";
 
 export const JOURNAL_NAME = "journal.jsonl";
 
@@ -27,7 +28,7 @@ export interface SpoolSpan {
   readonly rendition: string;
   readonly span: string;
   readonly epoch: number;
-  /** The file's size; 0 for a file that the journal names and that does not exist. */
+  /** The size of what can be played: 0 for a file that the journal names and that does not exist, less than the file's for a lost init segment. */
   readonly bytes: number;
 }
 
@@ -40,8 +41,13 @@ export interface SpoolChapter extends ChapterOwner {
   readonly facts: readonly RecordedFact[];
   readonly journal: string;
   readonly spans: readonly SpoolSpan[];
-  readonly inits: readonly { readonly rendition: string; readonly file: string; readonly bytes: number }[];
-  readonly damage: { readonly journalBytes: number; readonly segments: number; readonly missingSpans: number };
+  readonly inits: readonly SpoolInit[];
+  readonly damage: {
+    readonly journalBytes: number;
+    readonly segments: number;
+    readonly missingSpans: number;
+    readonly lostInits: number;
+  };
 }
 
 /** Read a chapter's folder; null if it holds nothing that can be sealed. */
@@ -61,7 +67,17 @@ export async function readChapter(folder: string): Promise<SpoolChapter | null> 
   const missing = new Set(
     rows.map(({ rendition, span }) => pathOf(rendition, span)).filter((path) => !known.has(path)),
   );
+  const missingSpans = missing.size;
   for (const path of missing) known.set(path, 0);
+  const inits = await wholeInits(folder, rows, journal.tracks);
+  const whole = new Set(inits.map(({ rendition, init }) => pathOf(rendition, init)));
+  // Nothing from the first segment on that no decoder can read.
+  const unreadable = rows.filter(({ rendition, init }) => !whole.has(pathOf(rendition, init)));
+  for (const { rendition, span, offset } of unreadable) {
+    const path = pathOf(rendition, span);
+    known.set(path, Math.min(offset, known.get(path) ?? 0));
+    missing.add(path);
+  }
   const isThere = ({ rendition, span, offset, length }: RecordedSegment) =>
     offset + length <= (known.get(pathOf(rendition, span)) ?? 0);
   const facts = journal.facts.map((fact) => ({
@@ -78,11 +94,12 @@ export async function readChapter(folder: string): Promise<SpoolChapter | null> 
     facts: facts.filter(({ recorded }) => recorded.some(({ gap }) => !gap)),
     journal: journal.text,
     spans,
-    inits: found.filter(({ file }) => file.endsWith(".mp4")),
+    inits,
     damage: {
       journalBytes: journal.damagedBytes,
       segments: rows.filter((row) => !isThere(row)).length,
-      missingSpans: missing.size,
+      missingSpans,
+      lostInits: new Set(unreadable.map(({ rendition, init }) => pathOf(rendition, init))).size,
     },
   };
 }

@@ -9,6 +9,7 @@ import { LocalObjectStore } from "../../platform/storage/local-object-store.ts";
 import { makeTestFolder } from "../../platform/test-folder.ts";
 import type { RecordedSegment } from "../../ports/index.ts";
 import { openMediaMemory } from "../memory-pool.ts";
+import { initOfTrack } from "../packaging/init-of-track.ts";
 import type { LiveRendition } from "../packaging/live-rendition.ts";
 import { type InitSegment, LiveSegment } from "../packaging/live-segment.ts";
 import { recordingKey } from "../recording/recording-keys.ts";
@@ -22,11 +23,6 @@ import { AUDIO, VIDEO } from "./synthetic-source.ts";
 
 const SEGMENT_MS = 2_000;
 const OWNER = { projectId: "project-1", sessionId: "session-1", streamId: "stream-1" };
-const INITS: Readonly<Record<string, InitSegment>> = {
-  source: { name: "init-00000001.mp4", bytes: Buffer.from("video init"), track: VIDEO, timescale: 90_000 },
-  audio: { name: "init-00000002.mp4", bytes: Buffer.from("audio init"), track: AUDIO, timescale: 48_000 },
-};
-
 /** Facts as the database takes them: only while it is there, and what was told while it was away may be forgotten. */
 export class FactsOfDatabase extends FactLog {
   isAway = false;
@@ -70,14 +66,19 @@ class ClockWithAlarms extends ManualClock {
   alarms = 0;
 
   override after(ms: number, action: () => void): Timer {
+    let isSet = true;
+    const unset = (): void => {
+      if (isSet) this.alarms--;
+      isSet = false;
+    };
     this.alarms++;
     const timer = super.after(ms, () => {
-      this.alarms--;
+      unset();
       action();
     });
     return {
       cancel: () => {
-        this.alarms--;
+        unset();
         timer.cancel();
       },
     };
@@ -92,6 +93,8 @@ export class RecordingRig implements AsyncDisposable {
   readonly store: StoreOfTest;
   readonly spool: string;
   freeBytes = 2 ** 40;
+  /** Those of the next segments. */
+  readonly inits: Record<"source" | "audio", InitSegment> = { source: initOfTrack(VIDEO), audio: initOfTrack(AUDIO) };
   sealer: SpanSealer;
   recorder: SessionRecorder;
   rungRecorder: SessionRecorder;
@@ -131,7 +134,7 @@ export class RecordingRig implements AsyncDisposable {
   /** Record a segment, without waiting for it. */
   send(): void {
     const msn = ++this.#msn;
-    const segments = Object.entries(INITS).map(([name, init]) => this.#segment(name, init, msn));
+    const segments = Object.entries(this.inits).map(([name, init]) => this.#segment(name, init, msn));
     const bytes = segments.reduce((sum, { segment }) => sum + segment.bytes, 0);
     const position = {
       nextMsn: msn + 1,
@@ -148,7 +151,7 @@ export class RecordingRig implements AsyncDisposable {
 
   /** Record the newest segment in a rung as well; resolves when it is told. */
   async recordRung(): Promise<void> {
-    const made = this.#segment("v0", INITS.source as InitSegment, this.#msn);
+    const made = this.#segment("v0", this.inits.source, this.#msn);
     const { projectId: _, ...owner } = OWNER;
     const at = this.clock.now();
     const fact = { ...owner, type: "rungs-recorded", epoch: this.#epoch, at, bytes: made.segment.bytes } as const;

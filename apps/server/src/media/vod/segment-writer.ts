@@ -2,9 +2,9 @@ import { type FragmentSample, writeAudioFragment, writeVideoFragment } from "@we
 import type { StoredSegment, StoredTrack } from "../../ports/index.ts";
 import { initOfTrack } from "../packaging/init-of-track.ts";
 import type { InitSegment } from "../packaging/live-segment.ts";
+import { storedTrackOf } from "../packaging/stored-track.ts";
 import type { Track } from "../packet.ts";
 import { placeName } from "../recording/recording-keys.ts";
-import { storedTrackOf } from "../recording/stored-track.ts";
 import type { VodMessage } from "./vod-protocol.ts";
 
 /** A suitable object size for object stores. */

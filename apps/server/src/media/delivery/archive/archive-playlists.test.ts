@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { ManualClock } from "../../../platform/clock.ts";
 import { Slices } from "../../../platform/slices.ts";
 import type { StoredSegment } from "../../../ports/index.ts";
+import { archiveMultivariant } from "./archive-playlists.ts";
 import { OpenMedia } from "./open-media.ts";
 
 const INIT_BYTES: Readonly<Record<string, number>> = { "init-a.mp4": 700, "init-b.mp4": 650 };
@@ -39,3 +40,38 @@ test("where a rendition has several init segments, each is listed with its byte 
 test("the only init segment of a rendition is not read for its length", async () => {
   expect(mapsIn(await playlistOf(["init-a.mp4", "init-a.mp4"]))).toEqual(['#EXT-X-MAP:URI="init-a.mp4"']);
 });
+
+test("a rendition that holds nothing but gaps is not listed", async () => {
+  const media = await mediaOf({ source: [false, true], audio: [true, true] });
+  expect([...media.renditions.keys()]).toEqual(["source"]);
+  expect(archiveMultivariant(media.renditions.values(), (rendition) => `${rendition}/index.m3u8`)).not.toContain(
+    "audio",
+  );
+});
+
+/** Media with renditions whose segments are gaps or not. */
+function mediaOf(gaps: Readonly<Record<"source" | "audio", readonly boolean[]>>): Promise<OpenMedia> {
+  const renditions = (["source", "audio"] as const).map((rendition) => ({
+    rendition,
+    track:
+      rendition === "source"
+        ? ({ kind: "video", codec: "avc", codecString: "", config: "", timescale: 1000 } as const)
+        : ({ kind: "audio", codec: "aac", codecString: "", config: "", timescale: 1000 } as const),
+    segments: gaps[rendition].map(
+      (gap, n): StoredSegment => ({
+        ...{ msn: n + 1, epoch: 1, startTicks: n * 1000, durationTicks: 1000, programDateTimeMs: 0 },
+        ...{
+          discontinuity: false,
+          gap,
+          init: gap ? "" : "init-a.mp4",
+          span: gap ? "" : "1.m4s",
+          offset: 0,
+          length: 100,
+        },
+      }),
+    ),
+    spanBytes: new Map([["1.m4s", 100]]),
+  }));
+  const index = { id: "recording", projectId: "project-1", keyPrefix: "v1/", renditions };
+  return OpenMedia.open(index, async () => null, new Slices(new ManualClock()));
+}

@@ -2,7 +2,6 @@ import {
   AUDIO_TRACK_ID,
   entryType,
   type InitDescription,
-  type InitTrack,
   inBandEntry,
   type JointTrack,
   parameterSetsOf,
@@ -10,7 +9,8 @@ import {
   VIDEO_TRACK_ID,
 } from "@weir/formats/mp4";
 import type { Slices } from "../../../platform/slices.ts";
-import type { StoredRendition, StoredSegment, StoredTrack } from "../../../ports/index.ts";
+import type { StoredRendition, StoredSegment } from "../../../ports/index.ts";
+import { initTrackOf } from "../../packaging/stored-track.ts";
 
 /** Reads an init segment; null if it is missing. */
 export type ReadInit = (rendition: string, init: string) => Promise<Uint8Array | null>;
@@ -73,7 +73,7 @@ export class Mp4Track {
 
   get joint(): JointTrack {
     const { sampleEntry, picture } = this.#description;
-    const track = initTrack({ ...this.stored.track, ...picture, timescale: this.timescale });
+    const track = initTrackOf({ ...this.stored.track, ...picture, timescale: this.timescale });
     return { track, sampleEntry: this.#prefixes.size > 1 ? inBandEntry(sampleEntry) : sampleEntry };
   }
 }
@@ -85,19 +85,4 @@ async function longestLasting({ segments }: StoredRendition, slices: Slices): Pr
     if (!gap) lasting.set(init, (lasting.get(init) ?? 0) + durationTicks);
   });
   return [...lasting].sort(([, a], [, b]) => b - a).map(([init]) => init);
-}
-
-function initTrack(track: StoredTrack): InitTrack {
-  const config = Buffer.from(track.config, "base64");
-  const { codec, timescale } = track;
-  if (codec === "aac" || codec === "opus")
-    return {
-      kind: "audio",
-      codec,
-      config,
-      timescale,
-      sampleRate: track.sampleRate ?? timescale,
-      channels: track.channels ?? 2,
-    };
-  return { kind: "video", codec, config, timescale, width: track.width ?? 0, height: track.height ?? 0 };
 }

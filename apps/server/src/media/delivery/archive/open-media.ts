@@ -42,7 +42,9 @@ export class OpenMedia {
     noteMp4Size: (bytes: number) => void = () => {},
   ): Promise<OpenMedia> {
     const readInit: ReadInit = (rendition, init) => readFile(`${index.keyPrefix}${rendition}/${init}`);
-    const renditions = await Promise.all(index.renditions.map((stored) => lookThrough(stored, readInit, slices)));
+    // A reader of HLS that tries a rendition of gaps alone stops there: FFmpeg does, although the others play.
+    const withMedia = index.renditions.filter(({ segments }) => segments.some(({ gap }) => !gap));
+    const renditions = await Promise.all(withMedia.map((stored) => lookThrough(stored, readInit, slices)));
     const source = async (): Promise<ArchiveMp4> => {
       const mp4 = await ArchiveMp4.build(index, readInit, slices);
       noteMp4Size(mp4.size);
