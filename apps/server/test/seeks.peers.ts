@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { openArena } from "./support/arena.ts";
-import { recordNumbered } from "./support/numbered-recording.ts";
+import { recordNumbered } from "./support/numbered-recording-rig.ts";
 import { readNumber } from "./support/picture-number.ts";
 import { picturesOf, randomSeeks, wrongSeeks } from "./support/seek-check.ts";
 
