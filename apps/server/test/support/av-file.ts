@@ -1,5 +1,5 @@
-import { AVMEDIA_TYPE_VIDEO, AVSEEK_FLAG_BACKWARD } from "node-av/constants";
-import { Codec, CodecContext, FormatContext, Frame, Packet, type Stream } from "node-av/lib";
+import { AV_LOG_QUIET, AVMEDIA_TYPE_VIDEO, AVSEEK_FLAG_BACKWARD } from "node-av/constants";
+import { Codec, CodecContext, FormatContext, Frame, Log, Packet, type Stream } from "node-av/lib";
 import { expect } from "vitest";
 import { readNumber } from "./picture-number.ts";
 
@@ -7,6 +7,8 @@ export interface NumberedPicture {
   readonly seconds: number;
   readonly number: number;
 }
+
+Log.setLevel(AV_LOG_QUIET);
 
 /** A URL opened with FFmpeg's libraries. */
 export class AvFile implements AsyncDisposable {

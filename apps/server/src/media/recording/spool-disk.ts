@@ -1,6 +1,7 @@
 import { mkdir, open } from "node:fs/promises";
 import { Turns } from "../../platform/limits/turns.ts";
 import { AppendFile, type WritableFile } from "../../platform/storage/append-file.ts";
+import { syncFolder as syncNames } from "../../platform/storage/sync-folder.ts";
 
 /** Space that recordings leave to the database, whose last bytes they would take, and to a restart. */
 export const RESERVED_BYTES = 128 * 1024 * 1024;
@@ -25,7 +26,7 @@ export class SpoolDisk {
   readonly #syncFolder: (path: string) => Promise<void>;
   readonly #syncs = new Turns({ atATime: MAX_SYNCS });
 
-  constructor({ folder, freeBytes, openFile = openNew, syncFolder = syncOf }: SpoolDiskSettings) {
+  constructor({ folder, freeBytes, openFile = openNew, syncFolder = syncNames }: SpoolDiskSettings) {
     this.folder = folder;
     this.freeBytes = freeBytes;
     this.#openFile = openFile;
@@ -53,13 +54,4 @@ export class SpoolDisk {
 
 function openNew(path: string): Promise<WritableFile> {
   return open(path, "w", 0o600);
-}
-
-async function syncOf(path: string): Promise<void> {
-  const folder = await open(path, "r");
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
 }

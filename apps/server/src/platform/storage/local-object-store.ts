@@ -6,6 +6,7 @@ import type { Readable } from "node:stream";
 import { freeBytesOf } from "../data-folder.ts";
 import { segmentsOfKey, segmentsOfPrefix } from "./object-key.ts";
 import { type ByteRange, ObjectNotFound, type ObjectStore } from "./object-store.ts";
+import { syncFolder } from "./sync-folder.ts";
 
 /** Each reader holds twice this much, however slow it is. */
 const READ_AHEAD = 64 * 1024;
@@ -30,6 +31,7 @@ export class LocalObjectStore implements ObjectStore {
   async open(): Promise<void> {
     await rm(this.#unfinished, { recursive: true, force: true });
     await mkdir(this.#unfinished, { recursive: true, mode: 0o700 });
+    await syncFolder(dirname(this.#root));
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
@@ -169,11 +171,6 @@ async function linkOrCopy(source: string, path: string): Promise<void> {
     if (!CANNOT_LINK.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
     await copyFile(source, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
   }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  await closing(handle, () => handle.sync());
 }
 
 async function closing(file: FileHandle, work: () => Promise<void>): Promise<void> {

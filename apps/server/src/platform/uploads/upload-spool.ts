@@ -1,17 +1,7 @@
 import { createHash } from "node:crypto";
-import {
-  type FileHandle,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  truncate,
-  writeFile,
-} from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
+import { syncFolder } from "../storage/sync-folder.ts";
 import { UploadRefused } from "./upload-refused.ts";
 
 /** Uploads leave this much of the disk to the database, recordings and processed files. */
@@ -81,12 +71,7 @@ export class UploadSpool {
     this.#requireRoom(note.bytes ?? 0);
     await this.remove(id);
     await closing(await open(this.pathOf(id), "wx", 0o600), (file) => file.sync());
-    const unfinished = this.#path(id, "new");
-    await closing(await open(unfinished, "w", 0o600), async (file) => {
-      await file.writeFile(JSON.stringify(note));
-      await file.sync();
-    });
-    await rename(unfinished, this.#path(id, "json"));
+    await this.#putNote(id, note);
   }
 
   async find(id: string): Promise<SpooledUpload | null> {
@@ -135,8 +120,18 @@ export class UploadSpool {
     { id, secret, metadata }: Pick<SpooledUpload, "id" | "secret" | "metadata">,
     bytes: number,
   ): Promise<void> {
-    await writeFile(this.#path(id, "new"), JSON.stringify({ secret, metadata, bytes }));
-    await rename(this.#path(id, "new"), this.#path(id, "json"));
+    await this.#putNote(id, { secret, metadata, bytes });
+  }
+
+  /** Whole after a power cut, or as it was. */
+  async #putNote(id: string, note: UploadNote): Promise<void> {
+    const unfinished = this.#path(id, "new");
+    await closing(await open(unfinished, "w", 0o600), async (file) => {
+      await file.writeFile(JSON.stringify(note));
+      await file.sync();
+    });
+    await rename(unfinished, this.#path(id, "json"));
+    await syncFolder(this.#folder);
   }
 
   async remove(id: string): Promise<void> {
