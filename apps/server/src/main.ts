@@ -1,6 +1,7 @@
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "./platform/clock.ts";
+import { readCommandLine } from "./platform/command-line.ts";
 import { readConfig, unknownSettings } from "./platform/config.ts";
 import { createLog } from "./platform/log.ts";
 import { StartupError } from "./platform/startup-error.ts";
@@ -11,6 +12,15 @@ const COMPILED = fileURLToPath(new URL("../../../node_modules/.cache/weir", impo
 const CLOSE_WITHIN_MS = 9_500;
 /** A terminal signals every process of `npm start`, and npm then passes the signal on: both are one request. */
 const SAME_REQUEST_MS = 500;
+/** By custom, for arguments that a program does not know. */
+const WRONG_USAGE = 2;
+
+const command = readCommandLine(process.argv.slice(2));
+if (command.kind !== "start") {
+  const isRefused = command.kind === "refuse";
+  process[isRefused ? "stderr" : "stdout"].write(isRefused ? `weir: ${command.reason}\n` : command.text);
+  process.exit(isRefused ? WRONG_USAGE : 0);
+}
 
 // What is written is for the server's own user: recordings and stream keys.
 process.umask(0o077);
@@ -44,15 +54,24 @@ async function run(): Promise<void> {
       if (leftAt !== null) process.exit(1);
       leftAt = systemClock.monotonic();
       leaving.abort();
-      log.info({ signal }, "shutting down: ending publishers and sessions; a second signal quits at once");
+      log.info({ signal }, "stopping: broadcasts and sessions are ended; a second signal exits at once");
       systemClock.after(CLOSE_WITHIN_MS, () => {
         log.fatal("not everything closed in time");
         process.exit(1);
       });
       starting
-        .then((weir) => weir.close())
         .then(
-          () => process.exit(0),
+          (weir) => weir.close(),
+          (error: unknown) => {
+            // A start that was called off has closed what it had opened.
+            if (error !== leaving.signal.reason && !(error instanceof StartupError)) throw error;
+          },
+        )
+        .then(
+          () => {
+            log.info("stopped");
+            process.exit(0);
+          },
           (error: unknown) => {
             log.fatal({ err: error }, "closing failed");
             process.exit(1);
@@ -60,7 +79,11 @@ async function run(): Promise<void> {
         );
     });
   }
-  const weir = await starting;
+  const weir = await starting.catch((error: unknown) => {
+    if (leaving.signal.aborted) return null;
+    throw error;
+  });
+  if (weir === null || leaving.signal.aborted) return;
   process.stdout.write(banner(weir.facts));
   flushCompileCache();
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { chownSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -152,8 +152,67 @@ test.each(["npm alone", "every process"])("a signal to %s of `npm start` ends th
   const { pid = 0 } = run.child;
   process.kill(to === "npm alone" ? pid : -pid, "SIGINT");
   expect(await ended(run)).toBe(0);
-  expect(run.err()).toContain("shutting down");
+  expect(run.err()).toMatch(/stopping: .*stopped/s);
   await ready(start());
+});
+
+test("the options of the command line are answered, also through npm; wrong ones exit with 2, and nothing is created", async () => {
+  rmSync(dataFolder, { recursive: true });
+  const said = async (...args: string[]) => {
+    const run = start({}, undefined, args);
+    return [await ended(run), run.out(), run.err()];
+  };
+  const node = [process.execPath, MAIN];
+  expect(await said(...node, "--help")).toEqual([0, expect.stringContaining("WEIR_HTTP_PORT"), ""]);
+  expect(await said(...node, "--version")).toEqual([0, expect.stringMatching(/^weir \d/), ""]);
+  expect(await said("npm", "start", "--", "--help")).toEqual([0, expect.stringContaining("WEIR_HTTP_PORT"), ""]);
+  expect(await said(...node, "--port", "9")).toEqual([
+    2,
+    "",
+    expect.stringMatching(/^weir: unknown option --port.*\n$/),
+  ]);
+  expect(await said("npm", "start", "--", "--port", "9")).toEqual([
+    2,
+    expect.anything(),
+    expect.stringMatching(/^weir: unknown/),
+  ]);
+  expect(existsSync(dataFolder)).toBe(false);
+});
+
+test.each([
+  ["takes the data folder", () => existsSync(join(dataFolder, "weir.lock"))],
+  ["starts the database", () => existsSync(join(dataFolder, "pg", "18", "postmaster.pid"))],
+  ["is ready", (run: Run) => run.out().includes("Next: ")],
+])(
+  "a signal in the moment in which it %s stops it with exit code 0, and without an error in the log",
+  async (_moment, hasCome) => {
+    await fillDataFolder(dataFolder);
+    rmSync(join(dataFolder, "weir.lock"), { force: true });
+    const run = start();
+    expect(await until(systemClock, 30_000, () => hasCome(run))).toBe(true);
+    run.child.kill("SIGINT");
+    expect(await ended(run)).toBe(0);
+    const lines = run
+      .err()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { level: string; msg: string });
+    expect(lines.filter(({ level }) => level !== "info")).toEqual([]);
+    expect(lines.at(-1)?.msg).toBe("stopped");
+  },
+);
+
+test("a metrics port in use is a warning in the banner", async () => {
+  await fillDataFolder(dataFolder);
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+  const { port } = taken.address() as { port: number };
+  const run = start({ WEIR_METRICS_PORT: String(port) });
+  await ready(run);
+  taken.close();
+  expect(run.out()).toContain(
+    `Warning    no metrics: metrics port ${port} on 127.0.0.1 is in use by another program: end it or set WEIR_METRICS_PORT`,
+  );
 });
 
 describe("a failed start prints one line and exits with code 1", () => {
@@ -197,6 +256,19 @@ describe("a failed start prints one line and exits with code 1", () => {
     ]);
   });
 });
+
+test.runIf(process.getuid?.() === 0 && existsSync("/usr/bin/unshare"))(
+  "a data folder on a read-only file system is refused with the remedy that helps",
+  async () => {
+    const mounted = `mount -t tmpfs -o ro none ${dataFolder} && exec "$@"`;
+    const run = start({}, undefined, ["unshare", "-m", "sh", "-c", mounted, "sh", process.execPath, MAIN]);
+    expect([await ended(run), run.out(), run.err()]).toEqual([
+      1,
+      "",
+      `weir: the data folder ${dataFolder} is on a read-only file system: mount it for writing or set WEIR_DATA_DIR to another folder\n`,
+    ]);
+  },
+);
 
 test.runIf(process.getuid?.() === 0)("an ordinary user starts and stops it", async () => {
   const NOBODY = 65_534;

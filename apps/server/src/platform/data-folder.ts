@@ -49,6 +49,10 @@ export function openDataFolder(folder: string, freeBytes: (folder: string) => nu
     if (code === "ENOSPC") throw noSpace(folder, 0, MIN_BYTES_TO_BEGIN);
     if (code === "EEXIST" || code === "ENOTDIR")
       throw new StartupError(`the data folder ${folder} is a file, or lies below one: set WEIR_DATA_DIR to a folder`);
+    if (code === "EROFS")
+      throw new StartupError(
+        `the data folder ${folder} is on a read-only file system: mount it for writing or set WEIR_DATA_DIR to another folder`,
+      );
     throw new StartupError(
       `cannot write to the data folder ${folder}${ownerOf(folder)} as ${whoami()} (${code}): change its owner or set WEIR_DATA_DIR`,
     );

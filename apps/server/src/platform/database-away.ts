@@ -29,6 +29,18 @@ export class DatabaseBusy extends DatabaseAway {
   }
 }
 
+/** The process is shutting down, and has closed its connections. */
+export class DatabaseClosed extends DatabaseAway {
+  constructor() {
+    super(undefined, "this server is shutting down: try another one, or again in a minute");
+  }
+}
+
+/** Whether an error, or a copy of one, is a `DatabaseAway`. */
+export function isDatabaseAway({ code }: { readonly code?: string }): boolean {
+  return code === "database-away" || code === "database-busy";
+}
+
 /** The failure of a statement, as `DatabaseAway` if it is not an answer to the statement. */
 export function explainStatementFailure(error: unknown): unknown {
   return isAway(error) ? new DatabaseAway(error) : error;

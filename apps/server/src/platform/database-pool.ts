@@ -1,6 +1,6 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
 import pg from "pg";
-import { DatabaseAway, DatabaseBusy, explainStatementFailure } from "./database-away.ts";
+import { DatabaseAway, DatabaseBusy, DatabaseClosed, explainStatementFailure } from "./database-away.ts";
 import type { Log } from "./log.ts";
 
 /** For every connection. With the system's default of two hours, a connection that died silently would look idle. */
@@ -38,6 +38,7 @@ export class DatabasePool implements PostgresPool {
   readonly #closesFailed: boolean;
   readonly #log: Log;
   #isAway = false;
+  #isEnded = false;
 
   constructor(settings: DatabasePoolSettings) {
     const { connection, maxConnections, maxStatementMs, log } = settings;
@@ -62,6 +63,7 @@ export class DatabasePool implements PostgresPool {
   }
 
   async connect(): Promise<PostgresPoolClient> {
+    if (this.#isEnded) throw new DatabaseClosed();
     if (this.#pool.waitingCount >= this.#maxWaiting) throw new DatabaseBusy();
     const client = await this.#told(() => this.#pool.connect());
     return new PooledConnection(client, {
@@ -72,6 +74,7 @@ export class DatabasePool implements PostgresPool {
   }
 
   end(): Promise<void> {
+    this.#isEnded = true;
     return this.#pool.end();
   }
 
@@ -94,7 +97,7 @@ export class DatabasePool implements PostgresPool {
 
   #note(away: DatabaseAway | null): void {
     const isAway = away !== null;
-    if (isAway === this.#isAway) return;
+    if (isAway === this.#isAway || this.#isEnded) return;
     this.#isAway = isAway;
     if (away) this.#log.warn({ err: away.cause }, "the database does not respond");
     else this.#log.info("the database responds again");

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { takeLock } from "./folder-lock.ts";
 
@@ -86,4 +88,16 @@ test("a path too long for a socket is locked as well", async () => {
 
 test("a folder that cannot be locked is named", async () => {
   await expect(takeLock(join(folder, "none", "lock"))).rejects.toThrow(`cannot lock ${join(folder, "none", "lock")}`);
+});
+
+test("a lock that its holder does not keep is held all the same", async () => {
+  const path = join(folder, "lock");
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  await takeLock(path);
+  for (let round = 0; round < 5; round++) {
+    collect();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(await takeLock(path)).toBeNull();
 });

@@ -3,6 +3,8 @@ import { DatabaseSync } from "node:sqlite";
 import { StartupError } from "./startup-error.ts";
 
 const BUSY = 5;
+/** A lock ends with its database object. Kept here, it does not depend on what its holder keeps. */
+const HELD = new Set<DatabaseSync>();
 
 /**
  * One holder per file, with the lock that SQLite takes on an empty database. The kernel grants it to one process at once, and releases it when
@@ -21,9 +23,10 @@ export async function takeLock(path: string): Promise<FolderLock | null> {
     file.exec("begin immediate");
     chmodSync(path, 0o600);
     const held = file;
+    HELD.add(held);
     return {
       async release() {
-        if (held.isOpen) held.close();
+        if (HELD.delete(held)) held.close();
       },
     };
   } catch (error) {

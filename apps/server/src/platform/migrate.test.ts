@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { systemClock } from "./clock.ts";
 import { type Database, openDatabase } from "./database.ts";
-import { silentLog } from "./log.ts";
+import { type Log, silentLog } from "./log.ts";
 import { migrate } from "./migrate.ts";
 import { createTestDatabase, type TestDatabase } from "./postgres/postgres-test-database.ts";
 
@@ -90,4 +90,19 @@ test("a migration that was changed after it was applied is refused", async () =>
 test("a gap in the numbers is refused", async () => {
   await add("0003-tree.sql", "");
   await expect(run()).rejects.toThrow("0003-tree.sql should have number 2");
+});
+
+test("however many migrations a start applies, the log has one line about them, and none if there are none", async () => {
+  const lines: unknown[] = [];
+  const info = (...said: unknown[]) => void lines.push(said);
+  const log: Log = Object.assign(Object.create(silentLog) as Log, { info });
+  await add("0002-tree.sql", "create table tree ();");
+  await migrate(database.db, folder, log);
+  await add("0003-leaf.sql", "create table leaf ();");
+  await migrate(database.db, folder, log);
+  await migrate(database.db, folder, log);
+  expect(lines).toEqual([
+    [{ from: null, to: "0002-tree", migrations: 2 }, "created the tables of the database"],
+    [{ from: "0002-tree", to: "0003-leaf", migrations: 1 }, "migrated the database"],
+  ]);
 });

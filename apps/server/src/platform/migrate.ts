@@ -27,7 +27,7 @@ interface Applied {
  */
 export async function migrate<Schema>(db: Kysely<Schema>, folder: string, log: Log): Promise<void> {
   const migrations = await readMigrations(folder);
-  await db.transaction().execute(async (trx) => {
+  const done = await db.transaction().execute(async (trx) => {
     // A server may have a limit of its own.
     await sql`set local statement_timeout = 0`.execute(trx);
     await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx);
@@ -37,8 +37,11 @@ export async function migrate<Schema>(db: Kysely<Schema>, folder: string, log: L
       )`.execute(trx);
     const { rows } = await sql<Applied>`select number, name, digest from migration order by number`.execute(trx);
     checkHistory(rows, migrations);
-    for (const migration of migrations.slice(rows.length)) await apply(trx, migration, log);
+    const pending = migrations.slice(rows.length);
+    for (const migration of pending) await apply(trx, migration);
+    return { from: rows.at(-1)?.name ?? null, to: pending.at(-1)?.name, migrations: pending.length };
   });
+  if (done.to) log.info(done, done.from === null ? "created the tables of the database" : "migrated the database");
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {
@@ -73,11 +76,7 @@ function checkHistory(applied: readonly Applied[], migrations: readonly Migratio
   }
 }
 
-async function apply<Schema>(
-  trx: Transaction<Schema>,
-  { number, name, text, digest }: Migration,
-  log: Log,
-): Promise<void> {
+async function apply<Schema>(trx: Transaction<Schema>, { number, name, text, digest }: Migration): Promise<void> {
   try {
     await sql.raw(text).execute(trx);
   } catch (error) {
@@ -86,5 +85,4 @@ async function apply<Schema>(
     });
   }
   await sql`insert into migration (number, name, digest) values (${number}, ${name}, ${digest})`.execute(trx);
-  log.info(`the database has ${name} now`);
 }

@@ -1,30 +1,46 @@
 export interface BannerFacts {
-  /** Null where this process does not have the role. */
-  readonly dashboardUrl: string | null;
+  /** Of the API and the dashboard. Here and below null where this process does not have the role. */
+  readonly url: string | null;
+  /** Whether the dashboard is built. */
+  readonly hasDashboard: boolean;
   readonly rtmpUrl: string | null;
   readonly dataFolder: string;
   /** The key that was made at this start; null at every other. */
   readonly newApiKey: string | null;
+  /** What works less than it could, and how to change that. */
+  readonly warnings: readonly string[];
 }
 
 /** The lines for the person who started Weir: where it is and what to do next. The one place where an API key is printed. */
-export function banner({ dashboardUrl, rtmpUrl, dataFolder, newApiKey }: BannerFacts): string {
+export function banner({ url, hasDashboard, rtmpUrl, dataFolder, newApiKey, warnings }: BannerFacts): string {
   const facts: readonly (readonly [string, string | null])[] = [
-    ["Dashboard", dashboardUrl],
+    [hasDashboard ? "Dashboard" : "API", url],
     ["RTMP", rtmpUrl && `${rtmpUrl}/<stream key>`],
     ["Data", dataFolder],
-    ["API key", newApiKey && `${newApiKey}   (shown this once: keep it)`],
+    ["API key", newApiKey],
+    ...warnings.map((warning) => ["Warning", warning] as const),
   ];
-  const next = newApiKey
+  const paragraphs = [
+    ["Weir is ready."],
+    facts.filter(([, value]) => value).map(([name, value]) => `${name.padEnd(10)} ${value}`),
+    newApiKey ? aboutKey(hasDashboard) : [],
+    hasDashboard ? [nextStep(newApiKey !== null)] : [],
+  ];
+  const shown = paragraphs
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => `  ${line}\n`).join(""));
+  return `\n${shown.join("\n")}\n`;
+}
+
+function aboutKey(hasDashboard: boolean): string[] {
+  const first = "The API key is shown only now. Keep it in a password manager: it has full access to this server.";
+  return hasDashboard
+    ? [first, "To sign in with a name and password instead, add a person under Settings, People."]
+    : [first];
+}
+
+function nextStep(isFirstStart: boolean): string {
+  return isFirstStart
     ? "Next: open the dashboard, sign in with the API key, create a stream and send a test broadcast."
-    : "Next: open the dashboard and sign in with your API key.";
-  return [
-    "",
-    "  Weir is ready.",
-    "",
-    ...facts.filter(([, value]) => value).map(([name, value]) => `  ${name.padEnd(10)} ${value}`),
-    "",
-    ...(dashboardUrl ? [`  ${next}`, ""] : []),
-    "",
-  ].join("\n");
+    : "Next: open the dashboard and sign in.";
 }

@@ -59,6 +59,7 @@ import { noAssetProcessor, noClipMaker, noFileTranscoder, startWorker } from "./
 const MIGRATIONS = fileURLToPath(new URL("../../migrations", import.meta.url));
 /** Below this a node should get no more work: a segment of every stream must still fit. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
+const NO_DASHBOARD = "the dashboard is not built: run `npm run build` and start again";
 /** Below this limit of open files, hardly a thousand viewers find room. */
 const FEW_FILES = 8_192;
 
@@ -72,7 +73,7 @@ export interface WeirSettings {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
-  /** Aborted when it is to be closed before it has started. */
+  /** Aborted when it is to be closed before it has started: the start ends with the signal's reason, and leaves nothing open. */
   readonly signal?: AbortSignal;
 }
 
@@ -93,6 +94,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   if (tls) await checkPort("HTTPS", config.host, config.httpsPort, "WEIR_HTTPS_PORT");
   const store = await openObjectStore({ dataFolder, config, clock, log });
 
+  signal?.throwIfAborted();
   const postgres = config.databaseUrl ? null : await startEmbeddedPostgres({ dataFolder, clock, log });
   if (postgres) {
     opened.defer(() => postgres.close());
@@ -106,6 +108,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   measureDatabase(metrics, database);
   await migrate(database.unhurried, MIGRATIONS, log);
 
+  signal?.throwIfAborted();
   const tracing = await startTracing(config, clock, log, metrics);
   opened.defer(() => tracing.close());
 
@@ -169,11 +172,14 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   measureDomains(metrics, domains);
   opened.defer(() => domains.node.leave());
 
+  signal?.throwIfAborted();
   const openFiles = openFilesLimit();
   const budget = fileBudget(openFiles);
   if (openFiles < FEW_FILES)
     log.warn({ openFiles, connections: budget }, "the open file limit allows few connections: raise it (ulimit -n)");
 
+  /** For the banner: what works less than it could. */
+  const warnings: string[] = [];
   let hasAccount = false;
   readiness.add("account", () => (hasAccount ? null : "being made"));
   const proxies = new TrustedProxies(config.trustedProxies ?? []);
@@ -199,11 +205,16 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   if (media) opened.defer(() => media.close());
   rtmpPort = media?.rtmpPort ?? rtmpPort;
 
+  signal?.throwIfAborted();
   const observer = { tracing, requests: requestCounter(metrics) };
   const app = createApp({ log, proxies, observer, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
   addHealthRoutes(app, readiness);
   const isApi = config.roles.includes("api");
-  if (isApi) await addApi(app, { domains, log, mediaOrigin: store.addressOrigin ?? null });
+  const hasDashboard = isApi && (await addApi(app, { domains, mediaOrigin: store.addressOrigin ?? null }));
+  if (isApi && !hasDashboard) {
+    log.warn(NO_DASHBOARD);
+    warnings.push(NO_DASHBOARD);
+  }
   const uploads =
     isApi || config.roles.includes("worker")
       ? new UploadServer({
@@ -246,9 +257,11 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
     const served = await serveMetrics(metrics, config.metricsHost, config.metricsPort, log);
     opened.defer(() => served.close());
     metricsPort = served.port;
+    if (served.problem) warnings.push(served.problem);
   }
   if (config.roles.includes("worker")) startWorker(domains);
 
+  signal?.throwIfAborted();
   // Last, so that no key is made that a failing start would never show.
   const newApiKey = await domains.ensureFirstAccount(config.apiKey?.reveal());
   hasAccount = true;
@@ -257,10 +270,12 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   let closing: Promise<void> | null = null;
   return {
     facts: {
-      dashboardUrl: config.roles.includes("api") ? publicUrl() : null,
+      url: isApi ? publicUrl() : null,
+      hasDashboard,
       rtmpUrl: media ? rtmpUrl() : null,
       dataFolder,
       newApiKey,
+      warnings,
     },
     close() {
       readiness.drain();

@@ -59,7 +59,7 @@ export class Loopback implements AsyncDisposable {
       const ticking = setInterval(() => clock.advance(STEP_MS), 10);
       await weir.close().finally(() => clearInterval(ticking));
     });
-    const { port: httpPort } = new URL(weir.facts.dashboardUrl ?? "");
+    const { port: httpPort } = new URL(weir.facts.url ?? "");
     const { port: rtmpPort } = new URL(weir.facts.rtmpUrl?.replace("rtmp:", "http:") ?? "");
     const facts = { url: `http://127.0.0.1:${httpPort}`, rtmpPort: Number(rtmpPort) };
     return new Loopback(clock, facts, opened.move());

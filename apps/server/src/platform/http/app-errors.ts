@@ -56,7 +56,7 @@ export function answerError(log: Log) {
     const answer = { code: codeOf(error), message: messageOf(error, request), requestId };
     if (statusCode >= 400 && statusCode < 500) return reply.code(statusCode).send(errorBody(answer));
     if (statusCode === 503) reply.header("retry-after", RETRY_AFTER_SECONDS);
-    if (statusCode !== 501) logFailure(log, error, request);
+    if (statusCode !== 501) logFailure(log, error, reply);
     if (statusCode > 500 && statusCode < 600) return reply.code(statusCode).send(errorBody(answer));
     const code: HttpErrorCode = "internal";
     const message = `Internal server error: ${error.name}. The server's log has the cause under the request id ${requestId}.`;
@@ -64,11 +64,19 @@ export function answerError(log: Log) {
   };
 }
 
-function logFailure(log: Log, error: Failure, request: FastifyRequest): void {
+function logFailure(log: Log, error: Failure, reply: FastifyReply): void {
   // The pool logs once that the database is unavailable; a line per failed request would flood the log.
-  const level = error instanceof DatabaseAway ? "debug" : "error";
-  const { id: requestId, method, routeOptions } = request;
+  const level = error instanceof DatabaseAway || isAbandoned(error, reply) ? "debug" : "error";
+  const { id: requestId, method, routeOptions } = reply.request;
   log[level]({ err: error, requestId, method, route: routeOptions.url }, "a request failed");
+}
+
+/** What a stream reports when its reader is gone. */
+const GONE = new Set(["ERR_STREAM_PREMATURE_CLOSE", "ECONNRESET", "EPIPE"]);
+
+/** The client left before the answer began, which is its right and no fault of the server. */
+function isAbandoned({ code }: Failure, reply: FastifyReply): boolean {
+  return reply.raw.destroyed && GONE.has(code ?? "");
 }
 
 /** No route matched: the address is unknown, or has other methods. `docs` is the address of the API's description. */

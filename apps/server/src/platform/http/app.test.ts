@@ -1,8 +1,9 @@
-import { PassThrough } from "node:stream";
+import { once } from "node:events";
+import { PassThrough, Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ManualClock } from "../clock.ts";
-import { createLog, silentLog } from "../log.ts";
+import { createLog, type Log, silentLog } from "../log.ts";
 import { Readiness } from "../readiness.ts";
 import { createApp } from "./app.ts";
 import { addHealthRoutes } from "./health-routes.ts";
@@ -276,4 +277,44 @@ test("a browser that came by TLS to a trusted proxy is told to come by TLS alone
   expect(await told(["127.0.0.1"], { "x-forwarded-proto": "https" })).toBe("max-age=31536000");
   expect(await told(["127.0.0.1"], { "x-forwarded-proto": "http" })).toBeUndefined();
   expect(await told(["10.0.0.1"], { "x-forwarded-proto": "https" })).toBeUndefined();
+});
+
+test("a client that leaves before its answer begins is no error in the log; a stream that fails is", async () => {
+  const errors: string[] = [];
+  const log: Log = Object.assign(Object.create(silentLog) as Log, {
+    error: ({ err }: { err: Error }) => void errors.push(err.message),
+  });
+  const served = createApp({ log, openPrefixes: [], ownOrigin: () => "https://weir.test" });
+  const asked = Promise.withResolvers<Readable>();
+  served.post("/slow", (_request, reply) => {
+    const body = new Readable({ read() {} });
+    asked.resolve(body);
+    return reply.send(body);
+  });
+  served.get("/failing", (_request, reply) =>
+    reply.send(
+      new Readable({
+        read() {
+          this.destroy(new Error("torn"));
+        },
+      }),
+    ),
+  );
+  const address = await served.listen({ host: "127.0.0.1", port: 0 });
+  try {
+    const leaving = new AbortController();
+    // A request that was read to its end: of others the framework knows by itself.
+    const headers = { "content-type": "application/json" };
+    const left = fetch(`${address}/slow`, { method: "POST", headers, body: "{}", signal: leaving.signal }).catch(
+      () => "left",
+    );
+    const body = await asked.promise;
+    leaving.abort();
+    expect(await left).toBe("left");
+    if (!body.closed) await once(body, "close");
+    await fetch(`${address}/failing`);
+    expect(errors).toEqual(["torn"]);
+  } finally {
+    await served.close();
+  }
 });

@@ -1,12 +1,15 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { listen } from "../listen.ts";
+import { explainListen } from "../listen-error.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "./metrics.ts";
 
 export interface MetricsServer {
   /** Null if the port could not be opened. */
   readonly port: number | null;
+  /** Why it could not; null if it could. */
+  readonly problem: string | null;
   close(): Promise<void>;
 }
 
@@ -29,17 +32,19 @@ export async function serveMetrics(metrics: Metrics, host: string, port: number,
     log.error({ err }, "could not accept a metrics connection"),
   ).then(
     () => null,
-    (error: NodeJS.ErrnoException) => error.code ?? error.message,
+    (error: NodeJS.ErrnoException) =>
+      `no metrics: ${explainListen(error, "metrics", host, port, "WEIR_METRICS_PORT").message}`,
   );
   if (problem) {
-    log.warn(`no metrics are served: ${host}:${port} cannot be listened on (${problem}); set WEIR_METRICS_PORT`);
-    return { port: null, close: async () => {} };
+    log.warn(problem);
+    return { port: null, problem, close: async () => {} };
   }
   const bound = (server.address() as AddressInfo).port;
   if (port === 0) log.info({ host, port: bound }, "metrics are served on a free port");
   let closing: Promise<void> | null = null;
   return {
     port: bound,
+    problem: null,
     close() {
       closing ??= new Promise<void>((resolve) => {
         server.close(() => resolve());

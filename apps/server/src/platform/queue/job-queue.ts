@@ -2,7 +2,7 @@ import { type QueryExecutorProvider, sql } from "kysely";
 import type { KyselyTransactionLike, PgBoss } from "pg-boss";
 import type { Clock, Timer } from "../clock.ts";
 import type { Database } from "../database.ts";
-import { DatabaseAway } from "../database-away.ts";
+import { DatabaseAway, isDatabaseAway } from "../database-away.ts";
 import type { Log } from "../log.ts";
 import { BackOff, sleep } from "../retry.ts";
 import { type Job, JobCancelled, type JobKind, type JobStatus } from "./job.ts";
@@ -110,6 +110,7 @@ export class JobQueue {
       try {
         const boss = await this.#open();
         for (const kind of kinds) await this.#work(boss, kind);
+        if (this.#isClosed) return;
         this.#timers.push(clock.every(lookSeconds * 1_000, () => void this.#lookForDue(boss)));
         return;
       } catch (error) {
@@ -129,7 +130,7 @@ export class JobQueue {
     const { clock, log } = this.#settings;
     const workers: string[] = [];
     this.#workers.set(kind.name, workers);
-    while (workers.length < kind.maxAtOnce) workers.push(await this.#startWorker(boss, kind));
+    while (workers.length < kind.maxAtOnce && !this.#isClosed) workers.push(await this.#startWorker(boss, kind));
     const { everySeconds } = kind;
     if (everySeconds === undefined || this.#isClosed) return;
     const request = () => {
@@ -220,9 +221,9 @@ export class JobQueue {
       reindex: false,
       monitorVacuum: false,
     });
-    // The pool logs once that the database is unavailable.
-    boss.on("error", (error) => {
-      if (!(error instanceof DatabaseAway)) log.warn({ err: error }, "job queue error");
+    // The pool logs once that the database is unavailable. The library reports copies of errors, which keep only their code.
+    boss.on("error", (error: Error & { readonly code?: string }) => {
+      if (!this.#isClosed && !isDatabaseAway(error)) log.warn({ err: error }, "job queue error");
     });
     try {
       await boss.start();
