@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { posix } from "node:path";
 import { expect, test } from "vitest";
 import { describeSettings } from "../apps/server/src/platform/config.ts";
+import { documentedProxy } from "../apps/server/test/support/documented-proxy.ts";
 import { ROOT, readSource, sourceFiles } from "./source-files.ts";
 
 const pages = sourceFiles(".md").filter((path) => !path.includes("/src/"));
@@ -85,6 +86,16 @@ test("refusals quoted in the documentation match the server's messages", () => {
   const quoted = [...readSource("docs/2-publish/README.md").matchAll(/“([^”]+)”/g)].map(([, words = ""]) => words);
   expect(quoted.length).toBeGreaterThan(10);
   expect(quoted.filter((words) => !server.includes(words))).toEqual([]);
+});
+
+test("the nginx block of Behind a proxy is the part of deploy/nginx/weir.conf that any proxy needs", () => {
+  const shipped = readSource("deploy/nginx/weir.conf");
+  const [upstream] = /^upstream weir \{\n[^}]*\}\n/m.exec(shipped) ?? [];
+  const [, part] = / # From here to the end of the next location: .*\n([\s\S]*?^ {4}\}\n)/m.exec(shipped) ?? [];
+  expect([upstream, part]).toEqual([expect.any(String), expect.stringContaining("client_max_body_size 0;")]);
+  const block = documentedProxy();
+  expect(block).toContain(upstream);
+  expect(/ssl_certificate_key .*\n\n([\s\S]*)\}\n$/.exec(block)?.[1]).toBe(part);
 });
 
 function isThere(page: string, link: string): boolean {

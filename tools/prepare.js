@@ -26,12 +26,16 @@ if (tooOld) {
 
 // The installed Node includes headers for compiling add-ons (67 MB), which Weir does not need.
 const installedNode = "node_modules/node/node_modules";
-for (const name of existsSync(installedNode) ? readdirSync(installedNode) : []) {
-  rmSync(`${installedNode}/${name}/include`, { recursive: true, force: true });
+for (const entry of existsSync(installedNode) ? readdirSync(installedNode, { withFileTypes: true }) : []) {
+  if (entry.isDirectory()) rmSync(`${installedNode}/${entry.name}/include`, { recursive: true, force: true });
 }
 
 if (hasBuilder && hasSource) {
-  process.exitCode = spawnSync("npm", ["run", "build"], { stdio: "inherit" }).status ?? 1;
+  // The list of what was built tells a newcomer nothing; a failure is shown whole.
+  const { status, stdout, stderr } = spawnSync("npm", ["run", "--silent", "build"], { encoding: "utf8" });
+  if (status === 0) console.log("The dashboard is built. Start Weir with: npm start");
+  else console.error(`${stdout}${stderr}\nThe dashboard could not be built. Run npm run build to see why.`);
+  process.exitCode = status ?? 1;
 } else if (!isBuilt) {
   console.warn(
     "The dashboard is not built, because its build packages are not installed. Run npm ci, then npm prune --omit=dev.",

@@ -5,11 +5,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
 import { FIRST } from "../../src/platform/http/certificate.fixture.ts";
+import { documentedProxy } from "./documented-proxy.ts";
 import { freePort } from "./weir-process.ts";
 
 export const NGINX = process.env.WEIR_TEST_NGINX ?? "/usr/sbin/nginx";
 const SHIPPED = new URL("../../../../deploy/nginx/weir.conf", import.meta.url);
 const LOG_CHARACTERS_KEPT = 20_000;
+
+/** A configuration, with the lines that an operator changes. */
+interface Shipped {
+  readonly text: string;
+  readonly listen: string;
+  readonly tls: readonly string[];
+}
 
 /** The distribution's nginx with the repository's configuration, on loopback and in its own folder. */
 export class NginxEdge {
@@ -26,8 +34,26 @@ export class NginxEdge {
     this.httpsUrl = `https://localhost:${tlsPort}`;
   }
 
-  /** In front of the server on `originPort`. */
+  /** The shipped edge, in front of the server on `originPort`. */
   static async start(originPort: number): Promise<NginxEdge> {
+    return NginxEdge.#start(originPort, {
+      text: await readFile(SHIPPED, "utf8"),
+      listen: "listen 80;",
+      tls: ["#listen 443 ssl http2;", "#ssl_certificate ", "#ssl_certificate_key "],
+    });
+  }
+
+  /** The proxy that the documentation shows. */
+  static startDocumented(originPort: number): Promise<NginxEdge> {
+    const text = documentedProxy().replace("server {\n    listen", "server {\n    listen 80;\n    listen");
+    return NginxEdge.#start(originPort, {
+      text,
+      listen: "listen 80;",
+      tls: ["listen 443 ssl http2;", "ssl_certificate ", "ssl_certificate_key "],
+    });
+  }
+
+  static async #start(originPort: number, shipped: Shipped): Promise<NginxEdge> {
     if (!existsSync(NGINX))
       throw new Error(
         `there is no nginx at ${NGINX}: install it (apt-get install nginx), or name it in WEIR_TEST_NGINX`,
@@ -38,7 +64,7 @@ export class NginxEdge {
     await mkdir(join(folder, "cache"));
     await writeFile(join(folder, "weir.crt"), FIRST.cert);
     await writeFile(join(folder, "weir.key"), FIRST.key);
-    await writeFile(join(folder, "weir.conf"), await configuration({ folder, port, tlsPort, originPort }));
+    await writeFile(join(folder, "weir.conf"), configuration(shipped, { folder, port, tlsPort, originPort }));
     await writeFile(join(folder, "nginx.conf"), surroundings(folder));
     const child = spawn(NGINX, ["-p", folder, "-c", join(folder, "nginx.conf")], {
       stdio: ["ignore", "ignore", "pipe"],
@@ -73,26 +99,28 @@ export class NginxEdge {
   }
 }
 
-/** The shipped file with an operator's changes. */
-async function configuration({
-  folder,
-  port,
-  tlsPort,
-  originPort,
-}: Record<"port" | "tlsPort" | "originPort", number> & { folder: string }) {
-  let text = await readFile(SHIPPED, "utf8");
+/** The configuration with an operator's changes. */
+function configuration(
+  { text, listen, tls: [listenTls = "", certificate = "", key = ""] }: Shipped,
+  {
+    folder,
+    port,
+    tlsPort,
+    originPort,
+  }: Record<"port" | "tlsPort" | "originPort", number> & { readonly folder: string },
+): string {
+  let changed = text;
   for (const [shipped, here] of [
     ["server 127.0.0.1:8080;", `server 127.0.0.1:${originPort};`],
-    ["listen 80;", `listen 127.0.0.1:${port};`],
-    ["#listen 443 ssl http2;", `listen 127.0.0.1:${tlsPort} ssl http2;`],
-    ["#ssl_certificate /etc/nginx/weir.crt;", `ssl_certificate ${folder}/weir.crt;`],
-    ["#ssl_certificate_key /etc/nginx/weir.key;", `ssl_certificate_key ${folder}/weir.key;`],
-    ["/var/cache/nginx/", `${folder}/cache/`],
+    [listen, `listen 127.0.0.1:${port};`],
+    [listenTls, `listen 127.0.0.1:${tlsPort} ssl http2;`],
+    [`${certificate}/etc/nginx/weir.crt;`, `ssl_certificate ${folder}/weir.crt;`],
+    [`${key}/etc/nginx/weir.key;`, `ssl_certificate_key ${folder}/weir.key;`],
   ] as const) {
-    if (!text.includes(shipped)) throw new Error(`deploy/nginx/weir.conf has no ${JSON.stringify(shipped)}`);
-    text = text.replaceAll(shipped, here);
+    if (!changed.includes(shipped)) throw new Error(`the nginx configuration has no ${JSON.stringify(shipped)}`);
+    changed = changed.replaceAll(shipped, here);
   }
-  return text;
+  return changed.replaceAll("/var/cache/nginx/", `${folder}/cache/`);
 }
 
 function surroundings(folder: string): string {
