@@ -1,5 +1,6 @@
 import { BitReader, FormatError } from "../bits/index.ts";
 import { type Chroma, checkSize, type VideoDescription } from "./video-description.ts";
+import { readVideoRange } from "./video-range.ts";
 
 const OBU_SEQUENCE_HEADER = 1;
 
@@ -53,10 +54,11 @@ function findSequenceHeader(av1C: Uint8Array): Uint8Array {
   throw new FormatError("a sequence header in av1C", 4);
 }
 
-/** AV1 5.5.1, up to the maximum frame size. */
-function readSequenceHeader(obu: Uint8Array): Pick<VideoDescription, "width" | "height" | "frameRate"> {
+/** AV1 5.5.1. */
+function readSequenceHeader(obu: Uint8Array): Pick<VideoDescription, "width" | "height" | "frameRate" | "range"> {
   const bits = new BitReader(obu);
-  bits.skip(4);
+  const profile = bits.bits(3);
+  bits.skip(1);
   const reduced = bits.flag();
   let frameRate: number | null = null;
   if (reduced) bits.skip(5);
@@ -66,7 +68,8 @@ function readSequenceHeader(obu: Uint8Array): Pick<VideoDescription, "width" | "
   const width = bits.bits(widthBits) + 1;
   const height = bits.bits(heightBits) + 1;
   checkSize(width, height, bits.byteOffset);
-  return { width, height, frameRate };
+  const range = readVideoRange(bits, (rest) => readTransfer(rest, profile, reduced));
+  return { width, height, frameRate, range };
 }
 
 function readTimingAndOperatingPoints(bits: BitReader): number | null {
@@ -92,4 +95,27 @@ function readTimingAndOperatingPoints(bits: BitReader): number | null {
     if (displayDelays && bits.flag()) bits.skip(4);
   }
   return frameRate;
+}
+
+/** From behind the maximum frame size to `transfer_characteristics` (AV1 5.5.1, 5.5.2); null if it is not declared. */
+function readTransfer(bits: BitReader, profile: number, reduced: boolean): number | null {
+  if (!reduced && bits.flag()) bits.skip(7); // frame ids
+  bits.skip(3);
+  if (!reduced) skipTools(bits);
+  bits.skip(3);
+  const highBitDepth = bits.flag();
+  if (profile === 2 && highBitDepth) bits.skip(1);
+  if (profile !== 1) bits.skip(1); // mono_chrome
+  if (!bits.flag()) return null;
+  bits.skip(8); // color_primaries
+  return bits.bits(8);
+}
+
+function skipTools(bits: BitReader): void {
+  bits.skip(4);
+  const hasOrderHint = bits.flag();
+  if (hasOrderHint) bits.skip(2);
+  const mayForceScreenTools = bits.flag() || bits.flag();
+  if (mayForceScreenTools && !bits.flag()) bits.skip(1);
+  if (hasOrderHint) bits.skip(3);
 }

@@ -1,6 +1,7 @@
 import { BitReader, FormatError } from "../bits/index.ts";
 import { withoutEmulationPrevention } from "./nal-units.ts";
 import { checkSize, chromaOf, hexByte, type VideoDescription } from "./video-description.ts";
+import { videoRangeOf } from "./video-range.ts";
 
 /** The NAL units of an `avcC` body (ISO/IEC 14496-15 5.3.3.1), as views into it. */
 export interface AvcParameterSets {
@@ -60,8 +61,8 @@ const HIGH_PROFILES = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 13
 function readSps(sps: Uint8Array): Omit<VideoDescription, "codecString" | "nalLengthSize"> {
   const bits = new BitReader(withoutEmulationPrevention(sps), 1);
   const shape = readSpsFields(bits);
-  const { frameRate, sampleAspect } = readVui(bits);
-  return { ...shape, frameRate, sampleAspect };
+  const { frameRate, sampleAspect, range } = readVui(bits);
+  return { ...shape, frameRate, sampleAspect, range };
 }
 
 /** Reads the SPS up to the VUI. */
@@ -141,20 +142,26 @@ const SAMPLE_ASPECTS: readonly (readonly [number, number] | null)[] = [
   ],
 ] as const;
 
-interface Vui extends Pick<VideoDescription, "frameRate" | "sampleAspect"> {
+interface Vui extends Pick<VideoDescription, "frameRate" | "sampleAspect" | "range"> {
   readonly reorderFrames: number | null;
 }
 
 /** Many encoders truncate the VUI, and their pictures still decode. Unreadable fields are therefore unknown, not an error. */
 function readVui(bits: BitReader): Vui {
-  const vui: { -readonly [K in keyof Vui]: Vui[K] } = { frameRate: null, sampleAspect: null, reorderFrames: null };
+  const vui: { -readonly [K in keyof Vui]: Vui[K] } = {
+    ...{ frameRate: null, sampleAspect: null, range: "SDR", reorderFrames: null },
+  };
   try {
     if (!bits.flag()) return vui;
     if (bits.flag()) vui.sampleAspect = readSampleAspect(bits);
     if (bits.flag()) bits.skip(1); // overscan
     if (bits.flag()) {
       bits.skip(4);
-      if (bits.flag()) bits.skip(24); // colour description
+      if (bits.flag()) {
+        bits.skip(8); // colour_primaries
+        vui.range = videoRangeOf(bits.bits(8));
+        bits.skip(8); // matrix_coefficients
+      }
     }
     if (bits.flag()) {
       bits.unsignedExpGolomb(); // chroma sample location

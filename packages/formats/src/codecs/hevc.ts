@@ -1,6 +1,8 @@
 import { BitReader, FormatError } from "../bits/index.ts";
+import { readHevcTransfer } from "./hevc-vui.ts";
 import { withoutEmulationPrevention } from "./nal-units.ts";
 import { checkSize, chromaOf, hexByte, type VideoDescription } from "./video-description.ts";
+import { readVideoRange } from "./video-range.ts";
 
 const NAL_VPS = 32;
 const NAL_SPS = 33;
@@ -68,8 +70,8 @@ function* unitsOf(hvcC: Uint8Array): Generator<{ readonly type: number; readonly
   }
 }
 
-/** ITU-T H.265 7.3.2.2.1, up to the bit depth. */
-function readSps(sps: Uint8Array): Pick<VideoDescription, "width" | "height" | "chroma" | "bitDepth"> {
+/** ITU-T H.265 7.3.2.2.1. */
+function readSps(sps: Uint8Array): Pick<VideoDescription, "width" | "height" | "chroma" | "bitDepth" | "range"> {
   const bits = new BitReader(withoutEmulationPrevention(sps), 2);
   bits.skip(4);
   const subLayers = bits.bits(3);
@@ -90,7 +92,8 @@ function readSps(sps: Uint8Array): Pick<VideoDescription, "width" | "height" | "
   const width = codedWidth - (left + right) * (subsampled === 1 || subsampled === 2 ? 2 : 1);
   const height = codedHeight - (top + bottom) * (subsampled === 1 ? 2 : 1);
   checkSize(width, height, bits.byteOffset);
-  return { width, height, chroma, bitDepth };
+  const range = readVideoRange(bits, (rest) => readHevcTransfer(rest, subLayers));
+  return { width, height, chroma, bitDepth, range };
 }
 
 /** H.265 7.3.3. `subLayers` is sps_max_sub_layers_minus1. */

@@ -6,5 +6,7 @@ export { describeHevc, hevcParameterSets } from "./hevc.ts";
 export { isIdrAccessUnit } from "./idr-access-unit.ts";
 export { annexBToLengthPrefixed, lengthPrefixed, lengthPrefixedToAnnexB } from "./nal-units.ts";
 export { OPUS_SAMPLE_RATE, opusPacketSamples, SILENT_OPUS_PACKET } from "./opus.ts";
+export { rangeOfConfig } from "./range-of-config.ts";
 export type { Chroma, VideoDescription } from "./video-description.ts";
+export type { VideoRange } from "./video-range.ts";
 export * from "./x264-settings.ts";

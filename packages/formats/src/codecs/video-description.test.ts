@@ -1,8 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { FormatError } from "../bits/index.ts";
-import { AV1, AVC, HEVC } from "./decoder-configs.fixture.ts";
-import { avcParameterSets, describeAv1, describeAvc, describeHevc, type VideoDescription } from "./index.ts";
+import { AV1, AVC, HEVC, HIGH_RANGE } from "./decoder-configs.fixture.ts";
+import {
+  avcParameterSets,
+  describeAv1,
+  describeAvc,
+  describeHevc,
+  rangeOfConfig,
+  type VideoDescription,
+} from "./index.ts";
 
 const square = { bitDepth: 8, chroma: "4:2:0", nalLengthSize: 4, sampleAspect: null } as const;
 
@@ -115,3 +122,21 @@ test.each(describers)(
     );
   },
 );
+
+test.each([
+  ["H.264", describeAvc(HIGH_RANGE.avcPq).range, "PQ"],
+  ["H.265", describeHevc(HIGH_RANGE.hevcPq).range, "PQ"],
+  ["H.265", describeHevc(HIGH_RANGE.hevcHlg).range, "HLG"],
+  ["H.265 with 10 bits of BT.709", describeHevc(HIGH_RANGE.hevcSdr).range, "SDR"],
+  ["H.265 that declares none", describeHevc(HEVC.main10At720p).range, "SDR"],
+  ["AV1 that declares none", describeAv1(AV1.tenBit720p).range, "SDR"],
+])("the range of %s is found", (_, range, expected) => {
+  expect(range).toBe(expected);
+});
+
+test("a configuration that ends anywhere, or cannot be read, has standard range or none of high range is invented", () => {
+  const { hevcPq } = HIGH_RANGE;
+  for (let length = 0; length < hevcPq.length; length++)
+    expect(["SDR", "PQ"]).toContain(rangeOfConfig("hevc", hevcPq.subarray(0, length)));
+  expect(rangeOfConfig("avc", new Uint8Array())).toBe("SDR");
+});

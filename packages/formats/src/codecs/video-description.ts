@@ -1,4 +1,5 @@
 import { FormatError } from "../bits/index.ts";
+import type { VideoRange } from "./video-range.ts";
 
 export type Chroma = "4:0:0" | "4:2:0" | "4:2:2" | "4:4:4";
 
@@ -12,6 +13,7 @@ export interface VideoDescription {
   readonly frameRate: number | null;
   readonly chroma: Chroma;
   readonly bitDepth: number;
+  readonly range: VideoRange;
   /** Size of the length before each NAL unit, in bytes; 0 for AV1, which has no NAL units. */
   readonly nalLengthSize: number;
   /** Width to height of one sample; null when square or unknown. HEVC and AV1 configurations are not parsed for it. */

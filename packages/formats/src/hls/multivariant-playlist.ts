@@ -15,6 +15,7 @@ export interface VideoVariant {
   readonly width: number;
   readonly height: number;
   readonly frameRate: number | null;
+  readonly range: "SDR" | "PQ" | "HLG";
 }
 
 export interface AudioRendition {
@@ -42,6 +43,7 @@ export function writeMultivariantPlaylist({ video, audio }: MultivariantPlaylist
     text += `#EXT-X-STREAM-INF:BANDWIDTH=${variant.bandwidth + (audio?.bandwidth ?? 0)},AVERAGE-BANDWIDTH=${average}`;
     text += `,CODECS="${variant.codecString}${audio ? `,${audio.codecString}` : ""}",RESOLUTION=${variant.width}x${variant.height}`;
     if (variant.frameRate !== null) text += `,FRAME-RATE=${variant.frameRate.toFixed(3)}`;
+    text += `,VIDEO-RANGE=${variant.range}`;
     if (audio) text += `,AUDIO="${AUDIO_GROUP}"`;
     text += `\n${variant.uri}\n`;
   }

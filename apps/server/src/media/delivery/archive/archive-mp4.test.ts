@@ -104,8 +104,8 @@ test.each([
 );
 
 test.each([
-  [30, ",RESOLUTION=640x360,FRAME-RATE=30.000\n"],
-  [undefined, ",RESOLUTION=640x360\n"],
+  [30, ",RESOLUTION=640x360,FRAME-RATE=30.000,VIDEO-RANGE=SDR\n"],
+  [undefined, ",RESOLUTION=640x360,VIDEO-RANGE=SDR\n"],
 ])(
   "a recording whose encoder declares %s frames a second: its playlist says no more than that",
   async (frameRate, attributes) => {

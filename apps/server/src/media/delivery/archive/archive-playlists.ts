@@ -1,5 +1,6 @@
+import { rangeOfConfig } from "@weir/formats/codecs";
 import { mediaPlaylistPieces, type PlaylistSegment, writeMultivariantPlaylist } from "@weir/formats/hls";
-import type { StoredRendition } from "../../../ports/index.ts";
+import type { StoredRendition, StoredTrack } from "../../../ports/index.ts";
 
 export interface Bitrates {
   readonly peak: number;
@@ -19,7 +20,8 @@ export function archiveMultivariant(
     const { peak, average } = bitrates;
     if (track.kind === "video") {
       const { codecString, width = 0, height = 0, frameRate = null } = track;
-      video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate });
+      const shape = { codecString, width, height, frameRate, range: rangeOf(track) };
+      video.push({ uri, bandwidth: peak, averageBandwidth: average, ...shape });
     } else
       audio = {
         uri,
@@ -30,6 +32,10 @@ export function archiveMultivariant(
       };
   }
   return writeMultivariantPlaylist({ video, audio });
+}
+
+function rangeOf({ codec, config }: StoredTrack) {
+  return codec === "aac" || codec === "opus" ? "SDR" : rangeOfConfig(codec, Buffer.from(config, "base64"));
 }
 
 export interface ListedRendition {

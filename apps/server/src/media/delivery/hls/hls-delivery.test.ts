@@ -54,7 +54,7 @@ describe("a live stream", () => {
       'TYPE=AUDIO,GROUP-ID="audio",NAME="Audio",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="s/-/session-1/audio/index.m3u8"',
     );
     expect(playlist).toMatch(
-      /CODECS="avc1\.42c016,mp4a\.40\.2",RESOLUTION=640x360,FRAME-RATE=30\.000,AUDIO="audio"\ns\/-\/session-1\/source\/index\.m3u8\n$/,
+      /CODECS="avc1\.42c016,mp4a\.40\.2",RESOLUTION=640x360,FRAME-RATE=30\.000,VIDEO-RANGE=SDR,AUDIO="audio"\ns\/-\/session-1\/source\/index\.m3u8\n$/,
     );
     expect(await rig.text("/asset/hls/playstream1/index.m3u8")).toBe(playlist);
     expect(await rig.text(`/asset${SOURCE}/index.m3u8`)).toContain("#EXT-X-MAP");

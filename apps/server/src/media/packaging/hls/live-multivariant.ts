@@ -1,3 +1,4 @@
+import { rangeOfConfig } from "@weir/formats/codecs";
 import { writeMultivariantPlaylist } from "@weir/formats/hls";
 import type { Track } from "../../packet.ts";
 import type { LiveRendition } from "../live-rendition.ts";
@@ -37,7 +38,8 @@ export function liveMultivariant(
       const { codecString, width, height } = track;
       if (plannedBps === undefined) sourceFps = rendition.frameRate;
       const frameRate = plannedFps ?? sourceFps;
-      video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate });
+      const range = rangeOfConfig(track.codec, track.config);
+      video.push({ uri, bandwidth: peak, averageBandwidth: average, codecString, width, height, frameRate, range });
     } else
       audio ??= {
         uri,
