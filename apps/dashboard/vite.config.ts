@@ -27,7 +27,7 @@ const DIALOGS =
 
 /** Packages that the first page needs; hls.js and the like are large, and come with the page that needs them. */
 const isEverywhere = (id: string): boolean =>
-  /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react|uqr|typebox)/.test(id) && !DIALOGS.test(id);
+  /\/node_modules\/(?!hls\.js|uplot|media-chrome|ce-la-react|uqr|minisearch|typebox)/.test(id) && !DIALOGS.test(id);
 
 export default defineConfig({
   plugins: [react(), compressed],
@@ -42,8 +42,8 @@ export default defineConfig({
     assetsDir: "static",
     // The page uses the contract's types and two of its lists. Making its schemas has no effect, so they and TypeBox stay out: 21 kB.
     rolldownOptions: {
-      // The dashboard, and the public pages /watch and /embed.
-      input: ["index.html", "watch.html"],
+      // The dashboard, the public pages /watch and /embed, and the documentation at /docs.
+      input: ["index.html", "watch.html", "docs.html"],
       output: {
         // A few files in place of fifty, because each costs a request with nearly a kilobyte of headers. Large modules that only some pages need stay apart.
         codeSplitting: {

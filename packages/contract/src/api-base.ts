@@ -5,6 +5,7 @@ export const ApiBase = Type.Object({
   name: Type.Literal("Weir"),
   version: Type.String(),
   openapi: Type.String({ description: "URL of the API's description, OpenAPI 3.1" }),
+  docs: Type.Optional(Type.String({ description: "URL of the guides and the reference" })),
   dashboard: Type.String({ description: "URL of the dashboard" }),
 });
 export type ApiBase = Static<typeof ApiBase>;

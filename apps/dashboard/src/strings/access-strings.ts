@@ -21,7 +21,7 @@ export const accessStrings = {
       curl: "List the streams with curl",
       command: "command",
       placeholder: "<API key>",
-      description: "Every operation (OpenAPI 3.1)",
+      description: "Every operation, with examples",
     },
     signedIn: "Current sign-in",
     delete: "Delete",

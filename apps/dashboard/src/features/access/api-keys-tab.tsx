@@ -38,7 +38,7 @@ export function ApiKeysTab({ cursor, onCursor }: Props) {
       <Panel title={text.sample.title} hint={text.sample.hint}>
         <ApiKeySample />
         <p>
-          <a href="/api/openapi.json">{text.sample.description}</a>
+          <a href="/docs/reference">{text.sample.description}</a>
         </p>
       </Panel>
       <PageLinks cursor={cursor} nextCursor={keys.data?.nextCursor} onCursor={onCursor} />

@@ -62,15 +62,11 @@ export function signInRoutes(app: FastifyInstance, deps: SignInRouteDeps): void 
     ofName.giveBack(name);
   });
 
-  app.delete(
-    routes.signOut.path,
-    { schema: { summary: routes.signOut.summary }, config: { route: routes.signOut } },
-    async (request, reply) => {
-      refuseOtherPages(request);
-      await forget(db, request);
-      return reply.clearCookie(DASHBOARD_COOKIE, cookieOf(request)).code(204).send();
-    },
-  );
+  app.delete(routes.signOut.path, { config: { route: routes.signOut } }, async (request, reply) => {
+    refuseOtherPages(request);
+    await forget(db, request);
+    return reply.clearCookie(DASHBOARD_COOKIE, cookieOf(request)).code(204).send();
+  });
 
   api.on(routes.getDashboardSession, async ({ principal }): Promise<DashboardSession> => {
     if (principal.cookieExpiresAt === null)

@@ -1,7 +1,5 @@
-import { type AnswerOf, type BodyOf, ErrorBody, type Route } from "@weir/contract";
+import type { AnswerOf, BodyOf, Route } from "@weir/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { TSchema } from "typebox";
-import { Type } from "typebox";
 import type { Deps } from "../deps.ts";
 import { BadRequest } from "./api-error.ts";
 import { answerOnce, IDEMPOTENCY_HEADER, RequestInProgress } from "./idempotency.ts";
@@ -55,7 +53,7 @@ export class ApiRoutes {
     this.#app.route({
       method: route.method,
       url: route.path,
-      schema: { summary: route.summary, ...(route.body ? { body: route.body } : {}), response: responses(route) },
+      schema: route.body ? { body: route.body } : {},
       config: { route },
       preValidation: async (request) => {
         if (mayBeEmpty) request.body ??= {};
@@ -112,14 +110,6 @@ function requestOf<Of extends Route>(request: FastifyRequest): ApiRequest<Of> {
       return originOf(request);
     },
     url: request.url,
-  };
-}
-
-function responses(route: Route): Record<number, TSchema> {
-  const failed = [...route.failures, ...(route.auth === "none" ? [] : [401, 403, 429]), 503];
-  return {
-    [route.success.status]: route.success.body ?? Type.Null(),
-    ...Object.fromEntries(failed.map((status) => [status, ErrorBody])),
   };
 }
 

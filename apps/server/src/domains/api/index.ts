@@ -23,7 +23,10 @@ export {
   type RawQuery,
   textOf,
 } from "./list-query.ts";
-export { describeApi, version } from "./openapi.ts";
+export { type DescribedRoute, describedRoutes, pathOf } from "./openapi/described-routes.ts";
+export { openApiDocument } from "./openapi/openapi-document.ts";
+export { describeApi, version } from "./openapi/openapi-route.ts";
+export type { OpenApi } from "./openapi/openapi-types.ts";
 export { markPrincipal, type Principal, principalOf } from "./principal.ts";
 export { markOrigin, originOf } from "./request-origin.ts";
 export { parseStretch, type Step, type Stretch } from "./stretch.ts";

@@ -38,7 +38,13 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
   const shapes = new DecisionCache<Awaited<ReturnType<typeof readRecordingShape>>>(deps.clock, SHAPE_MS, MAX_SHAPES);
 
   api.on(routes.getApiBase, async ({ origin }): Promise<ApiBase> => {
-    return { name: "Weir", version, openapi: `${origin}/api/openapi.json`, dashboard: `${origin}/` };
+    return {
+      name: "Weir",
+      version,
+      openapi: `${origin}/api/openapi.json`,
+      docs: `${origin}/docs`,
+      dashboard: `${origin}/`,
+    };
   });
 
   api.on(routes.getPlayback, async ({ id, query, origin }, { request }): Promise<PlaybackInfo> => {

@@ -23,7 +23,7 @@ const ORIGIN = /^https?:\/\/[\w.:[\]-]+$/;
  */
 export function watchPages(app: FastifyInstance, deps: WatchPageDeps): void {
   for (const kind of ["watch", "embed"] as const)
-    app.get(`/${kind}/:playbackId`, { schema: { hide: true }, config: { auth: "none" } }, async (request, reply) => {
+    app.get(`/${kind}/:playbackId`, { config: { auth: "none" } }, async (request, reply) => {
       const row = await deps.playables.find((request.params as { playbackId: string }).playbackId);
       setHeaders(reply, kind === "watch" ? "'none'" : ancestorsOf(row?.policy), deps.mediaOrigin);
       if (!row || row.suspended) return reply.code(404).send(pageOf(deps.template, TITLE, ""));

@@ -42,21 +42,17 @@ export function playbackLogRoutes(app: FastifyInstance, { clock, viewCounter, au
       async (_: unknown, text: string) => text,
     );
     for (const route of ROUTES) {
-      scope.post(
-        route.path,
-        { bodyLimit: MAX_BODY, config: { route }, schema: { summary: route.summary } },
-        async (request, reply) => {
-          const allowance = limit.take(clientOf(request.ip));
-          if (!allowance.isAllowed) {
-            reply.headers(limit.headers(allowance));
-            throw new TooManyRequests("too much from this address: send less often");
-          }
-          const { playbackId, sessionId, events } = parsePlaybackLog(String(request.body ?? ""));
-          const audience = audiences.of(request.headers["user-agent"] ?? "", request.ip);
-          viewCounter.countReport(playbackId, audience, reports.read(sessionId, events));
-          return reply.code(204).send();
-        },
-      );
+      scope.post(route.path, { bodyLimit: MAX_BODY, config: { route } }, async (request, reply) => {
+        const allowance = limit.take(clientOf(request.ip));
+        if (!allowance.isAllowed) {
+          reply.headers(limit.headers(allowance));
+          throw new TooManyRequests("too much from this address: send less often");
+        }
+        const { playbackId, sessionId, events } = parsePlaybackLog(String(request.body ?? ""));
+        const audience = audiences.of(request.headers["user-agent"] ?? "", request.ip);
+        viewCounter.countReport(playbackId, audience, reports.read(sessionId, events));
+        return reply.code(204).send();
+      });
     }
   });
 }

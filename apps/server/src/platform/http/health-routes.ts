@@ -3,8 +3,8 @@ import type { Readiness } from "../readiness.ts";
 
 /** `/healthz`: the process answers. `/readyz`: the process should receive traffic; otherwise 503 with the reasons. */
 export function addHealthRoutes(app: FastifyInstance, readiness: Readiness): void {
-  app.get("/healthz", { schema: { hide: true } }, async () => ({ status: "ok" }));
-  app.get("/readyz", { schema: { hide: true } }, async (_request, reply) => {
+  app.get("/healthz", async () => ({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
     const report = await readiness.report();
     return reply
       .code(report.isReady ? 200 : 503)

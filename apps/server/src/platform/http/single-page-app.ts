@@ -55,7 +55,7 @@ export async function addSinglePageApp(
       if (!isHashed) reply.header("content-security-policy", policy);
     },
   });
-  app.get("/*", { schema: { hide: true } }, (request, reply) => {
+  app.get("/*", (request, reply) => {
     const name = (request.params as { "*": string })["*"];
     if (files.has(name)) return reply.sendFile(name);
     const isReserved = reservedPrefixes.some((prefix) => request.url.startsWith(prefix));

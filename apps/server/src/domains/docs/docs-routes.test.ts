@@ -1,0 +1,88 @@
+import { fileURLToPath } from "node:url";
+import { ERROR_CODES } from "@weir/contract";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createApp } from "../../platform/http/app.ts";
+import { silentLog } from "../../platform/log.ts";
+import { describedRoutes, markOrigin, openApiDocument } from "../api/index.ts";
+import { headingId } from "./docs-page.ts";
+import { docsRoutes } from "./docs-routes.ts";
+import { groupPath } from "./reference-pages.ts";
+
+const FOLDER = fileURLToPath(new URL("../../../../../docs", import.meta.url));
+const template = '<title>x</title><div id="docs"></div>';
+const app = createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" });
+
+const get = async (url: string) => (await app.inject({ url })).body;
+
+beforeAll(async () => {
+  app.addHook("onRequest", async (request) => markOrigin(request, "https://weir.test"));
+  docsRoutes(app, { folder: FOLDER, template }, () => openApiDocument("1.2.3"));
+  await app.ready();
+});
+afterAll(() => app.close());
+
+describe("the documentation", () => {
+  it("has every guide, with links that lead to pages and headings that exist", async () => {
+    const pages = [...(await get("/llms.txt")).matchAll(/\]\((\/docs\/[^)]+)\.md\)/g)].map(([, path = ""]) => path);
+    expect(pages.length).toBeGreaterThan(100);
+    const html = new Map<string, string>();
+    for (const path of pages) html.set(path.replace(/\/index$/, ""), await get(path.replace(/\/index$/, "")));
+    const broken = [...html].flatMap(([page, body]) =>
+      [...body.matchAll(/href="(\/docs[^"#]*)?(?:#([^"]*))?"/g)].flatMap(([, path = page, anchor]) => {
+        if (path.endsWith(".md")) return [];
+        const target = html.get(path);
+        const isThere =
+          target !== undefined && (anchor === undefined || target.includes(`id="${decodeURIComponent(anchor)}"`));
+        return isThere ? [] : [`${page}: ${path}#${anchor}`];
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it("describes every operation under its noun, with samples in three languages", async () => {
+    for (const { tag, route } of describedRoutes) {
+      const page = await get(`/docs/${groupPath(tag)}`);
+      expect(page).toContain(`id="${headingId(route.summary)}"`);
+    }
+    const streams = await get("/docs/reference/streams.md");
+    expect(streams).toContain('curl -X POST "https://weir.test/api/stream"');
+    expect(streams).toContain('await fetch("https://weir.test/api/stream"');
+    expect(streams).toContain('requests.post(\n    "https://weir.test/api/stream"');
+    expect(streams).not.toContain("video.example.com");
+  });
+
+  it("has a page for every code of an error", async () => {
+    for (const [code, { meaning, remedy }] of Object.entries(ERROR_CODES)) {
+      const page = await get(`/docs/errors/${code}.md`);
+      expect(page).toContain(meaning);
+      expect(page).toContain(remedy);
+    }
+  });
+
+  it("shows the commands of a guide without the marks that its tests read", async () => {
+    for (const page of ["/docs/api", "/docs/api.md"]) {
+      expect(await get(page)).toContain("npm run release:client");
+      expect(await get(page)).not.toContain("not-run: ");
+    }
+  });
+
+  it("allows no script but its own, and connects to this server alone", async () => {
+    const { headers } = await app.inject({ url: "/docs/reference" });
+    expect(headers["content-security-policy"]).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(headers["content-security-policy"]).toContain("connect-src 'self'");
+  });
+
+  it("answers 404 for pages and files that it does not have", async () => {
+    for (const url of ["/docs/nope", "/docs/../package.json", "/docs/%2e%2e/package.json", "/docs/nope.md"])
+      expect((await app.inject({ url })).statusCode).toBe(404);
+  });
+
+  it("finds a heading by its words, and decisions not at all", async () => {
+    const entries = JSON.parse(await get("/docs/search.json")) as { id: string; text: string }[];
+    expect(entries.map(({ id }) => id)).toContain(
+      "/docs/reference/streams#rotate-the-stream-key-a-publisher-with-the-old-key-is-disconnected",
+    );
+    expect(entries.filter(({ id }) => id.startsWith("/docs/decisions"))).toEqual([]);
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+  });
+});

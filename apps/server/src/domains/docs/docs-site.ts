@@ -1,0 +1,148 @@
+import type { OpenApi } from "../api/index.ts";
+import { addressOf, type DocsPage, type DocsSection } from "./docs-page.ts";
+import { errorPages } from "./error-pages.ts";
+import { type Guides, readGuides } from "./guide-pages.ts";
+import { escapeHtml, type Rendered, renderMarkdown } from "./markdown-renderer.ts";
+import { referencePages } from "./reference-pages.ts";
+
+const SECTIONS: readonly DocsSection[] = ["Guides", "API reference", "Errors", "Decisions"];
+/** Sections whose pages are listed beside every page; of the others there is a page with links. */
+const LISTED: readonly DocsSection[] = ["Guides", "API reference"];
+const MAX_EXCERPT = 200;
+
+/** One heading of one page, for the search of the pages' own script. */
+export interface SearchEntry {
+  readonly id: string;
+  readonly title: string;
+  readonly heading: string;
+  readonly text: string;
+}
+
+/** Every page of the documentation. Pages are written and rendered when they are first asked for, and there are only so many. */
+export class DocsSite {
+  readonly images: Guides["images"];
+  readonly #pages: ReadonlyMap<string, DocsPage>;
+  readonly #rendered = new Map<string, Rendered>();
+
+  constructor(folder: string, document: OpenApi) {
+    const guides = readGuides(folder);
+    this.images = guides.images;
+    const pages = [...guides.pages, ...referencePages(document), ...errorPages()];
+    this.#pages = new Map([firstPage(pages), ...pages].map((page) => [page.path, page]));
+  }
+
+  page(path: string): DocsPage | undefined {
+    return this.#pages.get(path);
+  }
+
+  /** The content of a page, between navigation and table of contents. */
+  html(page: DocsPage): string {
+    const rendered = this.#render(page);
+    const parts = rendered.headings.filter(({ level }) => level === 2);
+    const contents = parts
+      .map(({ id, text }) => `<li><a href="#${escapeHtml(id)}">${escapeHtml(text)}</a></li>`)
+      .join("");
+    return `<nav class="pages" aria-label="Pages">${this.#navigation(page)}</nav>
+<article>${rendered.html}<p class="source"><a href="${addressOf(page.path === "" ? "index" : page.path)}.md">This page as Markdown</a></p></article>
+${parts.length < 2 ? "" : `<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${contents}</ul></nav>`}`;
+  }
+
+  /** For programs that read documentation (llmstxt.org). */
+  llmsText(): string {
+    const sections = SECTIONS.map((section) => {
+      const lines = this.#of(section).map(({ title, path, markdown }) => {
+        const address = `${addressOf(path === "" ? "index" : path)}.md`;
+        return `- [${title}](${address}): ${firstSentence(markdown)}`;
+      });
+      return `## ${section}\n\n${lines.join("\n")}`;
+    });
+    return [
+      "# Weir",
+      "> Self-hosted video: live streams, recordings, clips, assets, playback, access control, health, events and webhooks behind one HTTP API.",
+      "The API as OpenAPI 3.1: /api/openapi.json",
+      ...sections,
+    ].join("\n\n");
+  }
+
+  /** Without decisions, which would fill the results of those who look for an answer. */
+  searchEntries(): SearchEntry[] {
+    return [...this.#pages.values()]
+      .filter(({ section }) => section !== "Decisions")
+      .flatMap((page) => {
+        const headings = this.#render(page).headings.filter(({ level }) => level <= 2);
+        return sectionsOf(page.markdown).flatMap((lines, index): SearchEntry[] => {
+          const { id = "", text: heading = page.title } = headings[index] ?? {};
+          const text = plain(lines.slice(1).join("\n"));
+          return text === "" ? [] : [{ id: `${addressOf(page.path)}#${id}`, title: page.title, heading, text }];
+        });
+      });
+  }
+
+  #of(section: DocsSection): DocsPage[] {
+    return [...this.#pages.values()].filter((page) => page.section === section);
+  }
+
+  #navigation(current: DocsPage): string {
+    const lists = LISTED.map((section) => {
+      const items = this.#of(section).map(({ path, title }) => {
+        const here = path === current.path ? ' aria-current="page"' : "";
+        const depth = path.includes("/") && section === "Guides" ? ' class="inner"' : "";
+        return `<li${depth}><a href="${addressOf(path)}"${here}>${escapeHtml(title)}</a></li>`;
+      });
+      return `<h2>${section}</h2><ul>${items.join("")}</ul>`;
+    });
+    return `${lists.join("")}<h2>Errors</h2><ul><li><a href="${addressOf("errors")}">All codes</a></li></ul>`;
+  }
+
+  #render(page: DocsPage): Rendered {
+    const known = this.#rendered.get(page.path);
+    if (known) return known;
+    const rendered = renderMarkdown(page.markdown);
+    this.#rendered.set(page.path, rendered);
+    return rendered;
+  }
+}
+
+function firstPage(pages: readonly DocsPage[]): DocsPage {
+  const links = (section: DocsSection) =>
+    pages
+      .filter((page) => page.section === section)
+      .map(({ title, path, markdown }) => `- [${title}](${addressOf(path)}): ${firstSentence(markdown)}`)
+      .join("\n");
+  const markdown = [
+    "# Documentation",
+    "Guides for the people who run Weir, and the reference of its API.",
+    `## Guides\n\n${links("Guides")}`,
+    `## API reference\n\n${links("API reference")}\n- [Errors](${addressOf("errors")}): every code, what happened and what to do.`,
+    `## Decisions\n\nWhy Weir is built as it is.\n\n${links("Decisions")}`,
+  ].join("\n\n");
+  return { path: "", section: "Guides", title: "Documentation", markdown };
+}
+
+/** Of the first paragraph after the heading. */
+function firstSentence(markdown: string): string {
+  const paragraph = markdown.split("\n\n").find((part) => /^[\p{L}`*]/u.test(part)) ?? "";
+  const text = plain(paragraph);
+  return (/^.+?[.:](?= |$)/.exec(text)?.[0] ?? text).slice(0, MAX_EXCERPT);
+}
+
+/** The lines of a page, divided at its headings of the first two levels. A comment in a block of code is no heading. */
+function sectionsOf(markdown: string): string[][] {
+  const sections: string[][] = [];
+  let isCode = false;
+  for (const line of markdown.split("\n")) {
+    if (/^ *```/.test(line)) isCode = !isCode;
+    if (!isCode && /^#{1,2} /.test(line)) sections.push([]);
+    sections.at(-1)?.push(line);
+  }
+  return sections;
+}
+
+/** Markdown without its marks. */
+const plain = (markdown: string): string =>
+  markdown
+    .replaceAll(/^ *```.*$/gm, "")
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/[`*|#>]|-{3,}/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();

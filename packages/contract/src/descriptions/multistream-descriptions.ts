@@ -1,0 +1,36 @@
+import type { multistreamRoutes } from "../routes/multistream-routes.ts";
+import type { DescriptionsOf } from "./description.ts";
+import { ids, target } from "./example-objects.ts";
+
+export const multistreamDescriptions: DescriptionsOf<typeof multistreamRoutes> = {
+  createTarget: {
+    description:
+      "Stores the address of another platform to forward streams to, over SRT, RTMP or RTMPS. The address often contains a stream key, so no answer ever shows it again. Streams name the target in `multistream.targets`.",
+    example: { body: { url: "rtmps://live.example.net/app/secret-key", name: "live.example.net" }, answer: target },
+    errors: ["bad-request", "bad-url"],
+  },
+  listTargets: {
+    description:
+      "Returns the project's multistream targets without their addresses. `userId` keeps those that one account created.",
+    example: { answer: [target] },
+    errors: ["bad-request"],
+  },
+  getTarget: {
+    description:
+      "Returns the record of one multistream target without its address. The state of its connection is in the stream that uses it.",
+    example: { params: { id: ids.target }, answer: target },
+    errors: ["not-found"],
+  },
+  patchTarget: {
+    description:
+      "Changes the name or address of a target, or disables it. The change takes effect at once for every live stream that uses the target. There is no body in the answer.",
+    example: { params: { id: ids.target }, body: { disabled: true } },
+    errors: ["bad-request", "bad-url", "not-found"],
+  },
+  deleteTarget: {
+    description:
+      "Deletes a target and removes it from every stream. Live streams stop being forwarded to it at once; they stay live otherwise.",
+    example: { params: { id: ids.target } },
+    errors: ["not-found"],
+  },
+};

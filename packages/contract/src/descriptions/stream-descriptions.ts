@@ -1,0 +1,141 @@
+import type { streamRoutes } from "../routes/stream-routes.ts";
+import type { DescriptionsOf } from "./description.ts";
+import { clip, ids, newStream, playbackIds, STREAM_KEY, session, stream, times } from "./example-objects.ts";
+
+/** Errors of a body that describes a stream: its rules are checked against each other, and against the project's webhooks and targets. */
+const invalidStream = ["bad-request", "bad-url"] as const;
+
+export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
+  createStream: {
+    description:
+      "Creates a stream and returns it with its `streamKey`, which a broadcaster publishes with, and its `playbackId`, which viewers play. Only `name` is required. Without `profiles` the stream gets the default ladder of four renditions; with an empty list it has the source quality only. A target given as `spec` is created too.",
+    example: {
+      body: { name: "Main stage", record: true, creatorId: "creator-42", userTags: { venue: "hall-1" } },
+      answer: newStream,
+    },
+    errors: [...invalidStream, "too-many-streams"],
+  },
+  listStreams: {
+    description:
+      "Returns the project's streams, most recently seen first. `active=true` keeps those that are live or waiting for their broadcaster to reconnect. `filters` selects by any field, for example `creatorId` or a part of the name.",
+    example: { query: { active: "true", limit: "20" }, answer: [stream] },
+    errors: ["bad-request"],
+  },
+  getStream: {
+    description:
+      "Returns one stream with its current state, its counters and the connection state of each multistream target. `streamKey` and `pull` are absent for API keys that cannot change the stream.",
+    example: { params: { id: ids.stream }, answer: stream },
+    errors: ["not-found"],
+  },
+  getStreamByPlaybackId: {
+    description:
+      "Finds the stream that viewers play under a playback id, for a program that stores playback ids only. Playback ids of sessions and assets are not found here.",
+    example: { params: { id: playbackIds.stream }, answer: stream },
+    errors: ["not-found"],
+  },
+  getStreamByKey: {
+    description:
+      "Finds the stream that a broadcaster publishes to with a stream key. A stream key is a secret: call this from a server, where the address is not logged.",
+    example: { params: { id: STREAM_KEY }, answer: stream },
+    errors: ["not-found"],
+  },
+  getStreamInfo: {
+    description:
+      "Finds a stream by any of its ids and returns it together with a session: the one whose id was given, or else the latest one. Three flags tell which kind of id it was.",
+    example: {
+      params: { id: ids.stream },
+      answer: { stream, session, isPlaybackid: false, isSession: false, isStreamKey: false },
+    },
+    errors: ["not-found"],
+  },
+  listStreamsOfUser: {
+    description:
+      "Returns the streams that an account has created in the caller's project. An account other than the caller's own is answered with 404.",
+    example: { params: { id: ids.account }, answer: [stream] },
+    errors: ["bad-request", "not-found"],
+  },
+  patchStream: {
+    description:
+      "Changes the given fields and leaves all others as they are. Changes of targets, the playback policy and `suspended` take effect at once, also for a live stream; `record` and `profiles` can only change while the stream is not active. There is no body in the answer, as clients of the public API expect.",
+    example: { params: { id: ids.stream }, body: { name: "Main stage, day 2", playbackPolicy: { type: "jwt" } } },
+    errors: [...invalidStream, "not-found"],
+  },
+  patchStreamRecord: {
+    description:
+      "Switches recording on or off for the sessions that begin from now on. A session that is live keeps the setting it began with, so the request is refused while the stream is active.",
+    example: { params: { id: ids.stream }, body: { record: true } },
+    errors: ["bad-request", "not-found"],
+  },
+  patchStreamSuspended: {
+    description:
+      "Blocks a stream or unblocks it. Suspending disconnects the broadcaster at once and refuses new ones, and viewers are refused too; the stream and its recordings are kept.",
+    example: { params: { id: ids.stream }, body: { suspended: true } },
+    errors: ["not-found", "missing-suspended"],
+  },
+  deleteStream: {
+    description:
+      "Deletes a stream for good and disconnects its broadcaster. Its recordings are kept unless `recordings=true` is given. Afterwards the stream is not found under any of its ids.",
+    example: { params: { id: ids.stream }, query: { recordings: "true" } },
+    errors: ["not-found"],
+  },
+  deleteStreams: {
+    description:
+      "Deletes several streams in one transaction. If one of the ids is unknown, none is deleted and the answer is 404. Recordings are kept unless `recordings=true` is given.",
+    example: { body: { ids: [ids.stream] } },
+    errors: ["not-found", "missing-ids"],
+  },
+  terminateStream: {
+    description:
+      "Disconnects the current broadcaster and ends the session. The stream key stays valid, so an encoder that retries is live again after a moment; suspend the stream or rotate the key to keep it away. One call is accepted every 5 seconds.",
+    example: { params: { id: ids.stream } },
+    errors: ["not-found", "too-many-terminates"],
+  },
+  rotateStreamKey: {
+    description:
+      "Gives the stream a new `streamKey` and disconnects a broadcaster who uses the old one. A broadcaster who returns with the new key within the reconnect window continues the same session and recording.",
+    example: { params: { id: ids.stream }, answer: newStream },
+    errors: ["not-found"],
+  },
+  listRefusedPublishes: {
+    description:
+      "Shows why an encoder could not publish: each attempt that the server refused in the last 15 minutes, with the message that the encoder received. Each server process lists its own refusals and forgets them when it restarts.",
+    example: {
+      params: { id: ids.stream },
+      answer: [
+        {
+          timestamp: times.started,
+          protocol: "rtmp",
+          address: "203.0.113.7",
+          message: "the stream is suspended",
+          isKnownKey: true,
+        },
+      ],
+    },
+    errors: ["not-found"],
+  },
+  testBroadcast: {
+    description:
+      "Publishes a generated picture and tone to the stream, so that players and targets can be tried without an encoder. It lasts 60 seconds unless `seconds` says otherwise, and goes through the same steps as any broadcast.",
+    example: { params: { id: ids.stream }, body: { seconds: 60 } },
+    errors: ["bad-request", "stream-suspended", "not-found", "too-many-test-broadcasts"],
+    bodyIsOptional: true,
+  },
+  listStreamClips: {
+    description:
+      "Returns the clips that were cut from a stream, whether live or from one of its recordings, newest first. Each clip is an asset.",
+    example: { params: { id: ids.stream }, answer: [clip] },
+    errors: ["not-found"],
+  },
+  addStreamTarget: {
+    description:
+      "Adds one destination to a stream: an existing target by `id`, or a new one by `spec`. A live stream is forwarded to it within seconds.",
+    example: { params: { id: ids.stream }, body: { profile: "source", id: ids.target } },
+    errors: [...invalidStream, "not-found"],
+  },
+  removeStreamTarget: {
+    description:
+      "Stops forwarding a stream to a target. The target itself is kept for other streams. `profile` limits the removal to the entry with this profile.",
+    example: { params: { id: ids.stream, targetId: ids.target } },
+    errors: ["not-found"],
+  },
+};
