@@ -81,7 +81,10 @@ export const TranscodeEvent = Type.Object({
   }),
   startTime: Milliseconds,
   latencyMs: Type.Number(),
-  success: Type.Boolean(),
+  success: Type.Boolean({ description: "At least one rendition has the segment" }),
+  missing: Type.Optional(
+    Type.Array(Type.String(), { description: "Profiles of the renditions that lack the segment (Weir addition)" }),
+  ),
   attempts: Type.Array(
     Type.Object({
       orchestrator: Type.Object({ address: Type.String(), transcodeUri: Type.String() }),

@@ -154,6 +154,8 @@ export function transcoded(
     startTime: now(),
     latencyMs: 300,
     success: error === null,
+    missing: error === null ? [] : ["480p"],
+    ...{ paused: [], isSteady: true },
     missed: error === null ? null : "died",
     attempts: [{ orchestrator: { address: "local", transcodeUri: "local:0" }, latencyMs: 300, error }],
     renditionBytes: error === null ? 900 : 0,

@@ -228,6 +228,11 @@ export class LivePipeline {
     return this.#ladder?.status.state ?? null;
   }
 
+  /** Rungs that are not made because the machine is too slow for them. */
+  get pausedRungs(): number {
+    return this.#ladder?.pausedRungs ?? 0;
+  }
+
   playlist(name: string): LivePlaylist | undefined {
     const rung = () => this.#ladder?.branches.find(({ rendition }) => rendition.name === name);
     return (this.#branches.get(name) ?? rung())?.playlist;

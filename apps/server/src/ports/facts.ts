@@ -74,13 +74,19 @@ export interface TranscodingReport {
   readonly state: "off" | "starting" | "running" | "source-only";
   /** The reason for playing source only, as a sentence. */
   readonly reason?: string;
-  /** The reason for playing source only: the machine is full, the source cannot be transcoded, or the transcoder failed repeatedly. */
-  readonly cause?: "machine-full" | "unsupported-source" | "transcoder-failed";
+  /**
+   * The reason for playing source only: the machine is full, or too slow for any rendition now, the source cannot be transcoded, or the
+   * transcoder failed repeatedly.
+   */
+  readonly cause?: "machine-full" | "too-slow" | "unsupported-source" | "transcoder-failed";
+  /** All renditions are made again, and the last one that was paused must show that the machine carries it. */
+  readonly isRecovering?: boolean;
   readonly renditions: readonly {
     /** The profile's name. */
     readonly name: string;
     readonly width: number;
     readonly height: number;
+    /** While a ladder is made, *off* is a rendition that is paused because the machine is too slow. */
     readonly state: "running" | "gap" | "off";
     /** The age of the oldest picture that was sent to the encoder and is not encoded. */
     readonly lagMs: number;
@@ -200,11 +206,16 @@ export interface SegmentTranscoded extends Fact {
   readonly startTime: number;
   /** Time from `at` until the last packet of any rendition came back. */
   readonly latencyMs: number;
-  /** True if every rung has the segment. */
+  /** True if at least one rendition has the segment. */
   readonly success: boolean;
+  /** Profiles of the renditions that lack it, and those of them that were paused, because the machine is too slow for all. */
+  readonly missing: readonly string[];
+  readonly paused: readonly string[];
+  /** No rendition is paused, and none was in the last 30 s. */
+  readonly isSteady: boolean;
   /**
-   * The reason for a failure: too late, no capacity for the ladder, a source that cannot be transcoded, or a transcoder that died. Null on
-   * success.
+   * The reason why a rendition lacks it: too late or paused, no capacity for the ladder or a source that cannot be transcoded, or a transcoder that
+   * died. Null if every rendition has it.
    */
   readonly missed: "late" | "source-only" | "died" | null;
   readonly attempts: readonly {

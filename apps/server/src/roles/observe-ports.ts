@@ -63,7 +63,7 @@ function recheckOutcome(decision: PlaybackDecision): string {
 
 function observeSink(eventSink: EventSink, metrics: Metrics): EventSink {
   const segments = { seconds: 0, bytes: 0, count: 0 };
-  const transcoded = { made: 0, missed: 0 };
+  const transcoded = { made: 0, partial: 0, missed: 0 };
   const ends = { "clean-stop": 0, "source-lost": 0 };
   const watched = new Map<string, number>();
   metrics.total("weir_segments_total", "Completed source segments", () => segments.count);
@@ -91,8 +91,9 @@ function observeSink(eventSink: EventSink, metrics: Metrics): EventSink {
       segments.bytes += fact.bytes;
     } else if (fact.type === "source-ended") ends[fact.why]++;
     else if (fact.type === "segment-transcoded") {
-      transcoded[fact.success ? "made" : "missed"]++;
-      if (fact.success) latency.observe(fact.latencyMs / 1000);
+      const isWhole = fact.missing.length === 0;
+      transcoded[isWhole ? "made" : fact.success ? "partial" : "missed"]++;
+      if (isWhole) latency.observe(fact.latencyMs / 1000);
     }
   };
   return {

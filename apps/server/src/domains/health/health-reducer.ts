@@ -83,13 +83,22 @@ export class HealthReducer {
   }
 
   /** The last segments of a session may be reported after the next session began; ignore them. */
-  #transcode({ startTime, timestamp, success, latencyMs, segment, attempts, nodeId }: TranscodeEvent): boolean {
+  #transcode({
+    startTime,
+    timestamp,
+    success,
+    missing,
+    latencyMs,
+    segment,
+    attempts,
+    nodeId,
+  }: TranscodeEvent): boolean {
     if ((startTime || timestamp) < this.#activeSince) return false;
     const { Transcoding, TranscodeRealTime, TranscodeNoErrors } = this.#conditions;
     const ratio = latencyMs > 0 ? (segment.duration * 1000) / latencyMs : 0;
     Transcoding.probe(success, timestamp);
     // A failure may have been a fast one.
-    TranscodeRealTime.probe(success && ratio >= 1, timestamp);
+    TranscodeRealTime.probe(success && missing === undefined && ratio >= 1, timestamp);
     TranscodeNoErrors.probe(
       attempts.every(({ error }) => error === null),
       timestamp,

@@ -1,8 +1,11 @@
 import type { SegmentTranscoded, SourceMetrics } from "../../ports/index.ts";
 import type { IssueCode, OpenIssue } from "../open-issue.ts";
 
-/** A rule's verdict on a fact: an issue, "well", or no verdict (the fact is not about this rule, or lies between the two thresholds). */
-export type Verdict = Omit<OpenIssue, "code" | "since"> | "well" | "as-is";
+/**
+ * A rule's verdict on a fact: an issue, "well", or no verdict (the fact is not about this rule, or lies between the two thresholds). "better" is
+ * as good as "well", but not for long enough to close the issue.
+ */
+export type Verdict = Omit<OpenIssue, "code" | "since"> | "well" | "better" | "as-is";
 
 export type Rules<Fact> = Readonly<Partial<Record<IssueCode, (fact: Fact) => Verdict>>>;
 
@@ -150,7 +153,13 @@ export const metricsRules: Rules<SourceMetrics> = {
   },
 
   "transcoder-behind": ({ transcoding }) => {
-    if (!transcoding || transcoding.state === "source-only" || transcoding.state === "off") return "well";
+    if (!transcoding || transcoding.state === "off") return "well";
+    if (transcoding.state === "source-only") {
+      return transcoding.cause === "too-slow" ? paused(transcoding.renditions.map(({ name }) => name)) : "well";
+    }
+    const away = transcoding.renditions.filter(({ state }) => state === "off");
+    if (away.length > 0) return paused(away.map(({ name }) => name));
+    if (transcoding.isRecovering) return recovering();
     const lagMs = Math.max(0, ...transcoding.renditions.map((rendition) => rendition.lagMs));
     return lagMs < LATE_LADDER_MS ? "as-is" : behind(`The renditions are ${inSeconds(lagMs)} s behind the source.`);
   },
@@ -191,11 +200,16 @@ export const metricsRules: Rules<SourceMetrics> = {
 
 /** The outcome of each segment counts as well. The issue closes only after several good segments in a row. */
 export const segmentRules: Rules<SegmentTranscoded> = {
-  "transcoder-behind": ({ missed, latencyMs, segment: { seqNo, duration }, attempts }) => {
-    if (missed === "late") return behind(`Segment ${seqNo}: ${errorOf(attempts) ?? "no reason is known"}.`);
+  "transcoder-behind": ({ missed, missing, isSteady, latencyMs, segment: { seqNo, duration } }) => {
+    // Metrics tell which renditions are paused, as soon as that changes.
+    if (missed === "late") return isSteady ? behind(`Segment ${seqNo} is missing in ${missing.join(", ")}.`) : "as-is";
     if (missed !== null) return "as-is";
-    if (latencyMs <= duration * 1000) return "well";
-    return behind(`Segment ${seqNo} of ${duration.toFixed(1)} s took ${inSeconds(latencyMs)} s.`);
+    if (latencyMs > duration * 1000) {
+      return isSteady
+        ? behind(`Segment ${seqNo} of ${duration.toFixed(1)} s took ${inSeconds(latencyMs)} s.`)
+        : "as-is";
+    }
+    return isSteady ? "well" : "better";
   },
 
   "transcoder-failed": ({ missed, attempts }) => {
@@ -210,11 +224,30 @@ function errorOf(attempts: SegmentTranscoded["attempts"]): string | null {
   return attempts.findLast((attempt) => attempt.error !== null)?.error ?? null;
 }
 
+const MORE_ROOM = "use fewer or smaller profiles, end another stream, or add a machine.";
+
 function behind(evidence: string): Verdict {
   return harmful(
     "The transcoder does not keep up with the source.",
     evidence,
-    "Use fewer or smaller profiles, end another stream, or add a machine.",
+    `Viewers of a rendition may see it stop for some seconds. If this goes on, ${MORE_ROOM}`,
+  );
+}
+
+function paused(names: readonly string[]): Verdict {
+  const are = names.length === 1 ? "is" : "are";
+  return harmful(
+    `${names.join(", ")} ${are} paused: this machine is too slow for all renditions.`,
+    "Too many segments were late. Viewers see the other renditions and the source.",
+    `Weir makes paused renditions again, one at a time, when the machine has room. If it stays like this, ${MORE_ROOM}`,
+  );
+}
+
+function recovering(): Verdict {
+  return harmful(
+    "All renditions are made again, after the machine was too slow for them.",
+    "The last one came back less than 30 s ago.",
+    "Nothing needs to be done: this is over when they have kept up for 30 s.",
   );
 }
 
@@ -222,6 +255,6 @@ function failed(evidence: string): Verdict {
   return harmful(
     "The transcoder failed.",
     evidence,
-    "It is started again by itself. If it fails again, restart the encoder with other settings and look into the server's log.",
+    "Weir starts it again automatically. If it keeps failing, restart the encoder with other settings, and read the server's log.",
   );
 }

@@ -66,6 +66,8 @@ function segment(missed: SegmentTranscoded["missed"], latencyMs = 300, error: st
     startTime: 0,
     latencyMs,
     success: missed === null,
+    missing: missed === null ? [] : ["480p"],
+    ...{ paused: [], isSteady: true },
     missed,
     attempts: [{ orchestrator, latencyMs, error: error ?? (missed === null ? null : "no reason") }],
     renditionBytes: 1_000,
@@ -102,7 +104,7 @@ const rules: [IssueCode, opens: readonly Fact[], keeps: readonly Fact[], closes:
     [ladder("starting"), whole, whole],
     [whole, whole, whole],
   ],
-  ["transcoder-failed", [segment("died")], [whole, whole, segment("late"), whole, whole], [metrics()]],
+  ["transcoder-failed", [segment("died")], [whole, whole, segment("died"), whole, whole], [metrics()]],
   [
     "transcoder-failed",
     [segment(null, 300, "killed")],
@@ -167,6 +169,46 @@ describe("nextIssues", () => {
     const first = nextIssues(NO_ISSUES, source({ keyframeIntervalMs: 8_300 }));
     expect(first.open).toMatchObject([{ sentence: "The keyframe interval is at least 8.3 s.", since: 1_000 }]);
     expect(nextIssues(first, source({ keyframeIntervalMs: 9_000 }))).toBe(first);
+  });
+
+  it("paused renditions are one alert that says what is so now, and ends when all have kept up", () => {
+    const one = { name: "480p", width: 854, height: 480, state: "running", lagMs: 0 } as const;
+    const reported = (first: "running" | "off", more: Partial<TranscodingReport> = {}) =>
+      metrics({
+        transcoding: {
+          state: "running",
+          renditions: [
+            { ...one, state: first },
+            { ...one, name: "240p" },
+          ],
+          ...more,
+        },
+      });
+    const unsteady = (missed: SegmentTranscoded["missed"]) => ({ ...segment(missed), isSteady: false });
+    const story: [Fact, RegExp | null][] = [
+      [segment("late"), /does not keep up/],
+      [reported("off"), /^480p is paused: this machine is too slow/],
+      [unsteady("late"), /^480p is paused/],
+      [segment("died"), /^480p is paused/],
+      [reported("off", { state: "source-only", cause: "too-slow" }), /^480p, 240p are paused/],
+      [reported("off"), /^480p is paused/],
+      [reported("running", { isRecovering: true }), /^All renditions are made again/],
+      [unsteady(null), /^All renditions/],
+      [unsteady(null), /^All renditions/],
+      [unsteady(null), /^All renditions/],
+      [unsteady(null), /^All renditions/],
+      [whole, null],
+    ];
+    let issues = NO_ISSUES;
+    let alerts = 0;
+    for (const [fact, sentence] of story) {
+      const before = issues;
+      issues = nextIssues(issues, fact);
+      alerts += issueEvents({ id: "s", owner: { projectId: "p", userId: "u" } }, before, issues, 0).length;
+      expect(issues.open.map(({ code }) => code)).toEqual(sentence ? ["transcoder-behind"] : []);
+      if (sentence) expect(issues.open[0]?.sentence).toMatch(sentence);
+    }
+    expect(alerts).toBe(2);
   });
 
   it("a stream without sound is told of and not called unhealthy; one whose sound stopped is", () => {

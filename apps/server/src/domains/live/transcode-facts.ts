@@ -40,7 +40,7 @@ export async function countTranscoded(
 
 /** The event named `transcode` in the public interface. */
 export function transcodeEvent({ id, owner, nodeId }: LiveStream, fact: SegmentTranscoded): NewEvent {
-  const { at, segment, startTime, latencyMs, success, attempts } = fact;
+  const { at, segment, startTime, latencyMs, success, missing, attempts } = fact;
   return {
     subject: streamSubject(id),
     owner,
@@ -53,6 +53,7 @@ export function transcodeEvent({ id, owner, nodeId }: LiveStream, fact: SegmentT
       startTime,
       latencyMs,
       success,
+      ...(missing.length > 0 && { missing: [...missing] }),
       attempts: attempts.map((attempt) => ({ ...attempt })),
     },
   };

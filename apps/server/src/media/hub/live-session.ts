@@ -89,6 +89,7 @@ export class LiveSession {
   #sentAtMetrics = 0;
   #receivedAtMetrics = 0;
   #reportedLadder: string | null = null;
+  #reportedPaused = 0;
   #reportedState = "";
 
   constructor(settings: LiveSessionSettings) {
@@ -293,7 +294,8 @@ export class LiveSession {
   }
 
   #hasLadderChanged(): boolean {
-    return this.pipeline.transcodingState !== this.#reportedLadder;
+    const { transcodingState, pausedRungs } = this.pipeline;
+    return transcodingState !== this.#reportedLadder || pausedRungs !== this.#reportedPaused;
   }
 
   /** The state whose changes are reported at once. */
@@ -365,7 +367,10 @@ export class LiveSession {
 
   #segmentTranscoded({
     msn,
-    isWhole,
+    isMade,
+    missing,
+    paused,
+    isSteady,
     seconds,
     sourceBytes,
     startTime,
@@ -381,7 +386,10 @@ export class LiveSession {
       segment: { name: `${msn}.m4s`, seqNo: msn, duration: seconds, byteSize: sourceBytes },
       startTime,
       latencyMs,
-      success: isWhole,
+      success: isMade,
+      missing,
+      paused,
+      isSteady,
       missed,
       attempts: attempts.map(({ child, latencyMs, error }) => ({
         orchestrator: { address: orchestrator.address, transcodeUri: `${orchestrator.url}/transcode/${child}` },
@@ -431,6 +439,7 @@ export class LiveSession {
     });
     this.#metricsAt = now;
     this.#reportedLadder = this.pipeline.transcodingState;
+    this.#reportedPaused = this.pipeline.pausedRungs;
     this.#reportedState = this.#urgentState();
     this.#receivedAtMetrics = this.#bytesReceived;
     this.#sentAtMetrics = this.bytesSent;

@@ -15,11 +15,16 @@ import {
 } from "../transcode/index.ts";
 import { GopCache, isSample } from "./gop-cache.ts";
 import type { Rung } from "./ladder-plan.ts";
+import { MadeRungs } from "./made-rungs.ts";
 import type { RungFeed } from "./rung-feed.ts";
 import { type FinishedSegment, SegmentAttempts } from "./segment-attempts.ts";
-import { TooSlow } from "./too-slow.ts";
 import type { TranscodeAdmission, TranscodeSlot } from "./transcode-admission.ts";
-import { nextTranscodingStatus, type TranscodingInput, type TranscodingStatus } from "./transcoding-status.ts";
+import {
+  isPaused,
+  nextTranscodingStatus,
+  type TranscodingInput,
+  type TranscodingStatus,
+} from "./transcoding-status.ts";
 
 const ASK_AGAIN_MS = 10_000;
 /** A transcoder that keeps failing is retried less and less often. */
@@ -34,6 +39,10 @@ const MAX_FAILURES = 5;
 /** Jitter is not a change of the frame rate. */
 const FPS_TOLERANCE = 0.2;
 const RESTART_MS = [0, 250, 1000];
+/** A child that is further behind is replaced where the rungs change: what waits in it would make the next segments late, too. */
+const MAX_LAG_OF_CHANGE_MS = 500;
+/** A machine that stays too slow is not told of at every group of pictures. */
+const TELL_BEHIND_MS = 60_000;
 
 /** A node's encoding settings. */
 export interface EncodingSettings {
@@ -53,6 +62,14 @@ export interface LadderTranscoderSettings {
   readonly feeds: readonly RungFeed[];
 }
 
+interface ClosedSegment {
+  /** Every rung that was to have it has it. */
+  readonly isWhole: boolean;
+  /** And so has every other rung. */
+  readonly areAll: boolean;
+  readonly seconds: number;
+}
+
 /**
  * Feeds one session's video to a child process, and passes the returned rungs to their feeds.
  *
@@ -65,7 +82,8 @@ export class LadderTranscoder {
   readonly #segments = new SegmentAttempts();
   readonly #gop = new GopCache();
   readonly #dropped: DroppedSamples;
-  readonly #tooSlow: TooSlow;
+  readonly #made: MadeRungs;
+  #toldBehindAt = Number.NEGATIVE_INFINITY;
   #status: TranscodingStatus = { state: "off" };
   #track: VideoTrack | null = null;
   #slot: TranscodeSlot | null = null;
@@ -89,7 +107,7 @@ export class LadderTranscoder {
     this.#settings = settings;
     this.#feeds = settings.feeds;
     this.#dropped = new DroppedSamples(settings.log, "ladder");
-    this.#tooSlow = new TooSlow(settings.rungs);
+    this.#made = new MadeRungs(settings.rungs);
   }
 
   get status(): TranscodingStatus {
@@ -101,9 +119,23 @@ export class LadderTranscoder {
     return this.#work.lagMs(this.#settings.clock.monotonic());
   }
 
-  /** Whether the rung with this index is still encoded; on a machine that is too slow for it, a rung is dropped for good. */
+  /** Whether the rung with this index is encoded now; on a machine that is too slow for it, a rung is paused. */
   isMade(index: number): boolean {
-    return !this.#tooSlow.leftOut.has(index);
+    return this.#made.indices.has(index);
+  }
+
+  /** Whether the rung with this index was to have the segment. */
+  isExpected(msn: number, index: number): boolean {
+    return this.#segments.rungsOf(msn)?.has(index) ?? false;
+  }
+
+  get pausedRungs(): number {
+    return this.#made.paused.length;
+  }
+
+  /** All rungs are made, and have been for long enough. */
+  get isSteady(): boolean {
+    return this.#made.isSteady;
   }
 
   /** A stretch begins with this video track, or without video. */
@@ -118,8 +150,9 @@ export class LadderTranscoder {
   }
 
   cut(cut: Cut): void {
+    this.#followLoad();
     this.#gop.cut(cut);
-    this.#segments.begin(cut.msn);
+    this.#segments.begin(cut.msn, this.#made.indices);
     this.#inOrder(() => {
       for (const feed of this.#feeds) feed.cut(cut);
     });
@@ -169,36 +202,72 @@ export class LadderTranscoder {
     });
   }
 
-  /**
-   * A segment of `seconds` is closed in all renditions; `isWhole` says whether every remaining rung has bytes for it, and is null if no ladder
-   * was expected to encode it.
-   */
-  segmentClosed(msn: number, isWhole: boolean, seconds: number): FinishedSegment | null {
-    const isMaking = this.#status.state === "starting" || this.#status.state === "running";
-    if (isWhole) {
-      this.#failures = 0;
+  /** A segment is closed in all renditions. */
+  segmentClosed(msn: number, { isWhole, areAll, seconds }: ClosedSegment): FinishedSegment | null {
+    const { clock } = this.#settings;
+    const now = clock.monotonic();
+    const expected = this.#segments.rungsOf(msn);
+    const isExpected = expected !== undefined && expected.size > 0;
+    const wasPaused = isPaused(this.#status);
+    const isOff = this.#status.state === "source-only" && !wasPaused;
+    const finished = this.#segments.finish(msn, this.#childNumber, this.#errorOf(isWhole, areAll), now);
+    const isLate = finished !== null && (!isWhole || finished.latencyMs > seconds * 1000);
+    if (isWhole && isExpected) {
+      // A child that died or got stuck is not a slow one.
+      if (!isLate || !wasPaused) this.#failures = 0;
       this.#givenUp = 0;
-      if (isMaking) this.#change({ type: "segment-done" });
+      if (this.#isMaking && !(isLate && wasPaused)) this.#change({ type: "segment-done" });
     }
-    const status = this.#status;
-    const isOff = !isWhole && status.state === "source-only";
-    const error = isOff ? status.reason : isWhole ? this.#tooSlow.reason : "the rungs were not made in time";
-    const finished = this.#segments.finish(msn, this.#childNumber, error, this.#settings.clock.monotonic());
-    // A child that died or hung is not a slow one.
-    const isLate = finished !== null && this.#failures === 0 && (!isWhole || finished.latencyMs > seconds * 1000);
-    if (isMaking) this.#leaveOut(this.#tooSlow.segment(isLate));
+    // One that was begun before the last change tells nothing of the rungs that are made since.
+    const isTold = expected === this.#made.indices && this.#failures === 0 && this.#isMaking;
+    if (finished && isExpected && isTold) this.#made.segment(isLate, now);
     return finished && isOff ? { ...finished, missed: "source-only" } : finished;
   }
 
-  /** A new child continues with the smaller rungs. */
-  #leaveOut(rung: Rung | null): void {
-    if (!rung) return;
-    this.#settings.log.warn({ rung: rung.name }, "dropping a rendition: this machine cannot keep up with it");
-    this.#feeds[rung.index]?.lose();
-    // A child that is about to start will know.
-    if (!this.#child || !this.#track) return;
+  /** A child works, or is about to. */
+  get #isMaking(): boolean {
+    const { state } = this.#status;
+    return state === "starting" || state === "running" || isPaused(this.#status);
+  }
+
+  /** Why the segment is not in every rung; null if it is. */
+  #errorOf(isWhole: boolean, areAll: boolean): string | null {
+    if (areAll && isWhole) return null;
+    if (this.#status.state === "source-only") return this.#status.reason;
+    if (!isWhole) return "The renditions were not made in time.";
+    return pausedSentence(this.#made.paused);
+  }
+
+  /** At a cut, the rungs that are made follow what the machine carries. */
+  #followLoad(): void {
+    if (!this.#isMaking) return;
+    const { clock, log } = this.#settings;
+    const wasSteady = this.#made.isSteady;
+    const { gone, back } = this.#made.cut(this.#work, this.#track, clock.monotonic());
+    if (gone.length > 0) log.warn({ renditions: namesOf(gone) }, "pausing renditions: this machine cannot keep up");
+    if (back.length > 0) log.info({ renditions: namesOf(back) }, "making paused renditions again");
+    if (!wasSteady && this.#made.isSteady) log.info({}, "all renditions have kept up for 30 s again");
+    if (gone.length > 0 && this.#made.rungs.length === 0) this.#pauseAll();
+    else if (gone.length > 0 || back.length > 0) this.#changeRungs(back);
+  }
+
+  #changeRungs(back: readonly Rung[]): void {
+    const child = this.#child;
+    if (child && this.lagMs <= MAX_LAG_OF_CHANGE_MS) {
+      for (const { index } of back) this.#feeds[index]?.regain();
+      child.send(frameToChild({ type: "rungs", rungs: this.#made.rungs }));
+    } else if ((child || isPaused(this.#status)) && this.#track) {
+      // What came before this cut is late already, or was not to be made.
+      this.#dropChild();
+      this.#gop.clear();
+      this.#startChild(this.#track);
+    }
+  }
+
+  #pauseAll(): void {
     this.#dropChild();
-    this.#startChild(this.#track);
+    for (const feed of this.#feeds) feed.lose();
+    this.#change({ type: "all-paused", reason: ALL_PAUSED });
   }
 
   #change(input: TranscodingInput): void {
@@ -219,25 +288,28 @@ export class LadderTranscoder {
       }
       this.#slot = slot;
     }
-    if (this.#status.state === "off" || this.#status.state === "source-only") this.#change({ type: "admitted" });
-    this.#startChild(track);
+    if (!this.#isMaking) this.#change({ type: "admitted" });
+    if (this.#made.rungs.length > 0) this.#startChild(track);
+    else this.#change({ type: "all-paused", reason: ALL_PAUSED });
   }
 
   #startChild(track: VideoTrack): void {
-    const { children, rungs, encoding } = this.#settings;
+    const { children, encoding } = this.#settings;
     const child = children.take({
       message: (message) => this.#child === child && this.#receive(message),
       exited: (reason) => this.#child === child && this.#died(reason),
     });
-    for (const [index, feed] of this.#feeds.entries()) if (this.isMade(index)) feed.regain();
+    for (const [index, feed] of this.#feeds.entries()) {
+      if (this.isMade(index)) feed.regain();
+      else feed.lose();
+    }
     this.#child = child;
     this.#childNumber = child.pid;
     this.#skipsToIdr = false;
     this.#work = new ChildWork(this.#failures);
     const { codec, width, height } = track;
     const video = { codec, width, height, config: Buffer.from(track.config).toString("base64") };
-    const made = rungs.filter(({ index }) => this.isMade(index));
-    child.send(frameToChild({ type: "start", start: { ...encoding, video, rungs: made } }));
+    child.send(frameToChild({ type: "start", start: { ...encoding, video, rungs: this.#made.rungs } }));
     const published = Math.max(0, ...this.#feeds.map(({ endTicks }) => endTicks));
     if (published > 0) child.send(frameToChild({ type: "skip-until", ticks: published }));
     for (const entry of this.#gop.entries) {
@@ -251,10 +323,22 @@ export class LadderTranscoder {
     if (!child) return;
     const stuck = this.#work.mediaArrived(this.#settings.clock.monotonic(), child.isLoaded);
     if (stuck) return this.#replaceStuck(child, stuck);
-    if (child.backlogBytes > MAX_BACKLOG_BYTES || this.lagMs > MAX_LAG_MS) this.#skipsToIdr = true;
+    if (child.backlogBytes > MAX_BACKLOG_BYTES || this.lagMs > MAX_LAG_MS) this.#skip();
     else if (sample.isIndependent) this.#skipsToIdr = false;
     if (this.#skipsToIdr) this.#dropped.add(1);
     else this.#give(child, sample);
+  }
+
+  #skip(): void {
+    this.#skipsToIdr = true;
+    const { clock, log } = this.#settings;
+    const now = clock.monotonic();
+    if (now - this.#toldBehindAt < TELL_BEHIND_MS) return;
+    this.#toldBehindAt = now;
+    log.warn(
+      { lagMs: this.lagMs, child: this.#childNumber },
+      "the transcoder of a stream is behind: it gets no pictures until it has caught up",
+    );
   }
 
   #give(child: TranscodeChild, sample: Sample): void {
@@ -271,9 +355,14 @@ export class LadderTranscoder {
   #receive(message: FromChild): void {
     if (message.type === "packet") this.#feeds[message.rung]?.packet(message, message.isFirstOfSegment);
     else if (message.type === "ready") this.#ready(message.rungs);
+    else if (message.type === "dropped") this.#lose(message.rungs);
     else if (message.type === "progress") this.#work.reported(message.packets, message.busyMs);
     else if (message.type === "flushed") this.#flushed(message.id);
     else if (message.type === "error" && message.isFatal) this.#giveUp(message.message);
+  }
+
+  #lose(rungs: readonly number[]): void {
+    for (const index of rungs) if (!this.isMade(index)) this.#feeds[index]?.lose();
   }
 
   #ready(made: Extract<FromChild, { type: "ready" }>["rungs"]): void {
@@ -345,6 +434,16 @@ export class LadderTranscoder {
     this.#flushing = null;
     for (const action of flushing.after) this.#inOrder(action);
   }
+}
+
+const ALL_PAUSED = "All renditions are paused, because this machine cannot keep up with the source.";
+
+function namesOf(rungs: readonly Rung[]): string[] {
+  return rungs.map(({ name }) => name);
+}
+
+function pausedSentence(rungs: readonly Rung[]): string {
+  return `${namesOf(rungs).join(", ")} ${rungs.length === 1 ? "is" : "are"} paused, because this machine cannot keep up with all renditions.`;
 }
 
 function frameOfCut({ msn, ticks }: Cut): Uint8Array {

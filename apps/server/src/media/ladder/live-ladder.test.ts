@@ -103,24 +103,104 @@ test("the recorder gets only the rungs that the recording keeps", async () => {
   expect(new Set(recorded.map((file) => file.split("/")[0]))).toEqual(new Set(["v1"]));
 });
 
-test("a machine that is late for ten segments drops the largest rung, with a reason", () => {
-  children.machine = { clock, costMs: (rungs) => (rungs === 2 ? 400 : 20) };
-  send({ seconds: 50 }, undefined, [[15, () => expect(children.taken).toHaveLength(1)]]);
-  expect(children.taken).toHaveLength(2);
-  expect(rendition("v0")?.listed.every(({ init }) => init === null)).toBe(true);
-  expect(listed("v1")?.slice(-8)).toEqual(listed("source")?.slice(-8));
-  expect(segments.at(-1)).toMatchObject({
-    isWhole: false,
-    missed: "late",
-    attempts: [{ error: expect.stringContaining("240p0 is dropped") }],
+/** A machine that makes so many rungs, in so many times real time. */
+const machineFor = (rungs: number, speed = 0.2) => {
+  children.machine = { clock, costMs: (made) => 1000 / 30 / (made > rungs ? speed : 4) };
+};
+const states = () => pipeline.transcoding?.renditions.map(({ state }) => state);
+const at = (second: number, what: () => void): [number, () => void] => [second, what];
+
+describe("a machine that is too slow", () => {
+  test("for one of two rungs pauses the larger one, with a reason, and the other goes on in time", () => {
+    machineFor(1);
+    send({ seconds: 34 });
+    expect(children.taken).toHaveLength(2);
+    expect(states()).toEqual(["off", "running"]);
+    expect(listed("v0")?.slice(-5).join()).toMatch(/^(\d+ gap 2,?){5}$/);
+    expect(listed("v1")?.slice(-5)).toEqual(listed("source")?.slice(-5));
+    expect(segments.at(-1)).toMatchObject({ isMade: true, missing: ["240p0"], paused: ["240p0"], missed: "late" });
+    expect(segments.at(-1)?.attempts[0]?.error).toMatch(/^240p0 is paused/);
+    expect(warnings).toContainEqual({ renditions: ["240p0"] });
   });
-  expect(pipeline.transcoding?.renditions.map(({ name, state }) => [name, state])).toEqual([
-    ["240p0", "off"],
-    ["180p0", "running"],
-  ]);
+
+  test("for a while has all rungs back within 90 s, one at a time, and none is lost twice", () => {
+    machineFor(0);
+    let all: number | null = null;
+    const look = Array.from({ length: 120 }, (_, second) =>
+      at(200 + second, () => {
+        if (states()?.every((state) => state === "running")) all ??= second;
+      }),
+    );
+    send({ seconds: 320 }, undefined, [
+      at(100, () => expect(names()).toEqual(["source", "audio"])),
+      at(100, () => expect(pipeline.transcoding).toMatchObject({ state: "source-only", cause: "too-slow" })),
+      at(200, () => machineFor(2)),
+      ...look,
+    ]);
+    expect(all).toBeLessThan(90);
+    expect(segments.at(-1)).toMatchObject({ missing: [], isSteady: true });
+    expect(pipeline.transcoding).toMatchObject({ state: "running" });
+    expect(pipeline.transcoding?.isRecovering).toBe(undefined);
+    expect(listed("v0")?.slice(-4)).toEqual(listed("source")?.slice(-4));
+    expect(listed("source")?.join()).not.toContain("gap");
+  });
+
+  test("with a ladder of one rung pauses it, and makes it again", () => {
+    open(PROFILES.slice(1));
+    machineFor(0);
+    send({ seconds: 160 }, undefined, [
+      at(60, () => expect(names()).toEqual(["source", "audio"])),
+      at(100, () => machineFor(1)),
+    ]);
+    expect(states()).toEqual(["running"]);
+    expect(listed("v0")?.slice(-4)).toEqual(listed("source")?.slice(-4));
+  });
+
+  test("for ever makes few children, and its viewers are not offered the rungs that are tried", () => {
+    machineFor(0);
+    const offered: string[] = [];
+    const look = Array.from({ length: 530 }, (_, second) => at(70 + second, () => offered.push(names().join())));
+    send({ seconds: 600 }, undefined, look);
+    // One every 30 s, and each is tried for some seconds.
+    expect(children.taken.length).toBeGreaterThan(8);
+    expect(children.taken.length).toBeLessThan(22);
+    expect(new Set(offered)).toEqual(new Set(["source,audio"]));
+    expect(segments.every(({ attempts }) => attempts.length === 1)).toBe(true);
+  });
+
+  test("for two rungs, and just fast enough for one, never tries the second", () => {
+    children.machine = { clock, costMs: (made) => (1000 / 30) * (made === 2 ? 1.4 : 0.75) };
+    send({ seconds: 300 });
+    expect(children.taken).toHaveLength(2);
+    const paused = segments.findIndex((segment) => segment.paused.length > 0);
+    expect(segments.slice(paused + 3).every(({ missing }) => missing.join() === "240p0")).toBe(true);
+  });
+
+  test("when its session ends with a rung away, ends it as any other", async () => {
+    machineFor(1);
+    send({ seconds: 40 });
+    expect(states()).toEqual(["off", "running"]);
+    pipeline.end();
+    clock.advance(1500);
+    await pipeline.rungsEnded();
+    expect([rendition("v0")?.hasEnded, rendition("v1")?.hasEnded]).toEqual([true, true]);
+    expect(children.taken.every(({ isKilled }) => isKilled)).toBe(true);
+    expect(recorded.filter((file) => file.startsWith("v0")).length).toBe(segments.length);
+  });
+
+  test("goes on with the rungs that it makes after its source was away", () => {
+    machineFor(1);
+    send({ seconds: 24 });
+    pipeline.pause();
+    clock.advance(3000);
+    pipeline.publisher();
+    send({ seconds: 8, clockAt: 24 });
+    expect(states()).toEqual(["off", "running"]);
+    expect(segments.at(-1)).toMatchObject({ isMade: true, missing: ["240p0"] });
+  });
 });
 
-test("a transcoder that does not take what it is sent gets nothing up to the next keyframe, and one line of the log gives the number of pictures", () => {
+test("a transcoder that does not take what it is sent gets nothing up to the next keyframe; the log says so at once, and the number of pictures at the end", () => {
   const setBacklog = (bytes: number) => () => {
     children.current.backlogBytes = bytes;
   };
@@ -128,10 +208,11 @@ test("a transcoder that does not take what it is sent gets nothing up to the nex
     [2.5, setBacklog(1e9)],
     [4.5, setBacklog(0)],
   ]);
-  expect(warnings).toEqual([]);
+  const atOnce = { lagMs: 0, child: children.current.pid };
+  expect(warnings).toEqual([atOnce]);
   pipeline.end();
   // Those of 3.5 s, and the one that waited for its duration.
-  expect(warnings).toEqual([{ reader: "ladder", dropped: 106 }]);
+  expect(warnings).toEqual([atOnce, { reader: "ladder", dropped: 106 }]);
 });
 
 describe("rungs", () => {
@@ -143,7 +224,7 @@ describe("rungs", () => {
     expect(listed("v0")).toEqual(listed("source"));
     expect(listed("v1")).toEqual(listed("source"));
     expect(rendition("v0")?.listed.every(({ parts }) => parts[0]?.isIndependent)).toBe(true);
-    expect(segments.map(({ msn, isWhole }) => [msn, isWhole])).toEqual([
+    expect(segments.map(({ msn, missing }) => [msn, missing.length === 0])).toEqual([
       [1, true],
       [2, true],
       [3, true],
@@ -188,7 +269,7 @@ describe("a child that dies", () => {
     expect(children.current.skippedUntil).toBeGreaterThan(4.3 * 90_000);
     expect(listed("v0")).toEqual(listed("source"));
     const attempts = [{ error: "killed" }, { error: null }];
-    expect(segments.at(2)).toMatchObject({ msn: 3, isWhole: true, missed: null, attempts });
+    expect(segments.at(2)).toMatchObject({ msn: 3, isMade: true, missed: null, attempts });
   });
 
   test("three times at one segment leaves only the source, with a reason, and is retried after 10 s", () => {
@@ -199,7 +280,7 @@ describe("a child that dies", () => {
       [4.9, die],
     ]);
     expect(names()).toEqual(["source", "audio"]);
-    expect(segments.at(2)).toMatchObject({ msn: 3, isWhole: false, missed: "source-only" });
+    expect(segments.at(2)).toMatchObject({ msn: 3, isMade: false, missed: "source-only" });
     expect(pipeline.transcoding).toMatchObject({ state: "source-only", cause: "transcoder-failed" });
     expect(segments.at(2)?.attempts.length).toBe(3);
     expect(listed("source")?.length).toBe(3);
@@ -213,7 +294,7 @@ describe("a child that dies", () => {
     clock.advance(60_000);
     expect(children.taken.length).toBe(1);
     const attempts = [{ error: "4:4:4 10 bit cannot be transcoded" }];
-    expect(segments[0]).toMatchObject({ isWhole: false, missed: "source-only", attempts });
+    expect(segments[0]).toMatchObject({ isMade: false, missed: "source-only", attempts });
     expect(pipeline.transcoding).toMatchObject({ state: "source-only", cause: "unsupported-source" });
     expect(listed("source")?.length).toBe(2);
   });
@@ -225,7 +306,7 @@ describe("a child that does not respond", () => {
     send({ seconds: 13 });
     expect(listed("source")?.length).toBe(6);
     expect(listed("v0")?.slice(0, 3)).toEqual(["1 gap 2", "2 gap 2", "3 gap 2"]);
-    expect(segments[0]).toMatchObject({ isWhole: false, missed: "late" });
+    expect(segments[0]).toMatchObject({ isMade: false, missed: "late" });
   });
 
   test("in time is sent nothing while it is two seconds behind, and goes on at the next keyframe", () => {
@@ -234,11 +315,11 @@ describe("a child that does not respond", () => {
     };
     speed(0.5)();
     const lags: number[] = [];
-    const look = Array.from({ length: 170 }, (_, at): [number, () => void] => [
+    const look = Array.from({ length: 128 }, (_, at): [number, () => void] => [
       at / 10,
       () => lags.push(pipeline.transcodingLagMs),
     ]);
-    send({ seconds: 18 }, undefined, look);
+    send({ seconds: 13 }, undefined, look);
     expect(children.taken).toHaveLength(1);
     const times = children.current.taken.map((pts) => Math.floor(pts / 90_000));
     // Two seconds behind after four, it needs the next four to catch up.
@@ -247,8 +328,8 @@ describe("a child that does not respond", () => {
     expect(Math.max(...lags)).toBeLessThan(4100);
     expect(lags.filter((lag) => lag === 0).length).toBeGreaterThan(5);
     expect(listed("source")?.join()).not.toContain("gap");
-    expect(segments.map(({ isWhole }) => isWhole)).toContain(false);
-    expect(segments.filter(({ isWhole }) => isWhole).length).toBeGreaterThan(2);
+    expect(segments.map(({ missing }) => missing.length)).toContain(2);
+    expect(segments.filter(({ missing }) => missing.length === 0).length).toBeGreaterThan(0);
   });
 
   test("in time for one segment leaves a gap as long as that, and the segment before as long as it was", () => {
@@ -287,13 +368,13 @@ describe("a child that hangs", () => {
     open(profiles);
     send({ seconds: 20 }, undefined, [hangAt(4.5), [8.4, () => expect(children.taken).toHaveLength(1)]]);
     expect(children.taken.map(({ isKilled }) => isKilled)).toEqual([true, false]);
-    const whole = segments.filter(({ isWhole }) => isWhole).map(({ msn }) => msn);
+    const whole = segments.filter(({ missing }) => missing.length === 0).map(({ msn }) => msn);
     expect(whole).toEqual([1, 2, ...whole.slice(2)]);
     expect(whole.slice(2)).toEqual([5, 6, 7, 8, 9].slice(-whole.slice(2).length));
     expect(whole.length).toBeGreaterThan(5);
     const errors = segments.flatMap(({ attempts }) => attempts.map(({ error }) => error)).filter((e) => e !== null);
     expect(errors).toContain("The transcoder made no progress for 4 s.");
-    expect(errors.join()).not.toMatch(/dropped until/);
+    expect(errors.join()).not.toMatch(/paused/);
     expect(pipeline.transcoding?.renditions.map(({ state }) => state)).toEqual(profiles.map(() => "running"));
   });
 
@@ -307,9 +388,7 @@ describe("a child that hangs", () => {
     ]);
     expect(children.taken.length).toBeLessThan(12);
     expect(children.taken.filter(({ isKilled }) => !isKilled).length).toBeLessThanOrEqual(1);
-    expect(segments.flatMap(({ attempts }) => attempts).some(({ error }) => error?.includes("dropped until"))).toBe(
-      false,
-    );
+    expect(segments.flatMap(({ attempts }) => attempts).some(({ error }) => error?.includes("paused"))).toBe(false);
     children.mode = "working";
     send({ seconds: 310, clockAt: 600 });
     expect(names()).toContain("v0");

@@ -49,7 +49,13 @@ export interface LiveLadderSettings extends LadderResources {
 /** The outcome of one source segment in the rungs. */
 export interface TranscodedSegment extends FinishedSegment {
   readonly msn: number;
-  readonly isWhole: boolean;
+  /** At least one rung has it. */
+  readonly isMade: boolean;
+  /** Profiles of the rungs that lack it, and of those of them that were paused. */
+  readonly missing: readonly string[];
+  readonly paused: readonly string[];
+  /** No rung is paused, and none was until a moment ago. */
+  readonly isSteady: boolean;
   readonly seconds: number;
   readonly renditionBytes: number;
 }
@@ -97,17 +103,19 @@ export class LiveLadder implements FeedSink {
       this.#ends.delete(msn);
       const { seconds } = first.segment;
       const isThere = (segment: LiveSegment) => end !== undefined && isWholeUntil(segment, end);
-      const isMade = (name: string) =>
-        this.branches.some(({ rung }) => rung.id === name && this.#transcoder.isMade(rung.index));
-      const missing = closed.filter(({ segment }) => !isThere(segment));
-      const isWhole = missing.length === 0;
-      const finished = this.#transcoder.segmentClosed(
-        msn,
-        !missing.some(({ rendition }) => isMade(rendition.name)),
+      const without = new Set(closed.filter(({ segment }) => !isThere(segment)).map(({ rendition }) => rendition.name));
+      const missing = rungs.filter(({ id }) => without.has(id));
+      const paused = missing.filter(({ index }) => !this.#transcoder.isExpected(msn, index));
+      const isMade = missing.length < closed.length;
+      const finished = this.#transcoder.segmentClosed(msn, {
+        isWhole: missing.length === paused.length,
+        areAll: missing.length === 0,
         seconds,
-      );
+      });
       const renditionBytes = closed.reduce((bytes, { segment }) => bytes + segment.bytes, 0);
-      if (finished) onSegment({ ...finished, msn, isWhole, seconds, renditionBytes });
+      const names = { missing: missing.map(({ name }) => name), paused: paused.map(({ name }) => name) };
+      const { isSteady } = this.#transcoder;
+      if (finished) onSegment({ ...finished, ...names, msn, isMade, isSteady, seconds, renditionBytes });
       const kept = closed.filter(({ rendition }) => recordedIds.has(rendition.name));
       if (kept.length > 0) onRungs(kept);
     });
@@ -149,6 +157,11 @@ export class LiveLadder implements FeedSink {
     return state !== "source-only" && state !== "off" && this.#transcoder.isMade(index);
   }
 
+  /** The number of rungs that are not made because the machine is too slow for them. */
+  get pausedRungs(): number {
+    return this.#transcoder.pausedRungs;
+  }
+
   /** The current state of the ladder. */
   get report(): TranscodingReport {
     const { status, lagMs } = this.#transcoder;
@@ -157,7 +170,8 @@ export class LiveLadder implements FeedSink {
       const state = isOff ? "off" : rendition.listed.at(-1)?.init === null ? "gap" : "running";
       return { name, width, height, state, lagMs } as const;
     });
-    return { ...status, renditions };
+    const isRecovering = this.pausedRungs === 0 && !this.#transcoder.isSteady;
+    return { ...status, ...(isRecovering && { isRecovering }), renditions };
   }
 
   /** Resolves when everything encoded is closed. */

@@ -12,6 +12,8 @@ interface OpenSegment {
   sentAt: number;
   sentMonotonic: number;
   sourceBytes: number;
+  /** Indices of the rungs that are to have it. */
+  readonly rungs: ReadonlySet<number>;
   readonly failed: SegmentAttempt[];
 }
 
@@ -31,11 +33,16 @@ export class SegmentAttempts {
   readonly #open = new Map<number, OpenSegment>();
   #current: OpenSegment | null = null;
 
-  begin(msn: number): void {
-    this.#current = { sentAt: 0, sentMonotonic: 0, sourceBytes: 0, failed: [] };
+  begin(msn: number, rungs: ReadonlySet<number>): void {
+    this.#current = { sentAt: 0, sentMonotonic: 0, sourceBytes: 0, rungs, failed: [] };
     this.#open.set(msn, this.#current);
     const [oldest] = this.#open.keys();
     if (this.#open.size > MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
+  }
+
+  /** Indices of the rungs that were to have the segment. */
+  rungsOf(msn: number): ReadonlySet<number> | undefined {
+    return this.#open.get(msn)?.rungs;
   }
 
   sent(bytes: number, now: number, monotonic: number): void {

@@ -41,7 +41,7 @@ export class TranscodeAdmission {
 
   /** A slot, or a sentence that says why there is none. */
   admit(source: VideoTrack, rungs: readonly Rung[]): TranscodeSlot | string {
-    let cost = coresOf(source, rungs, source.frameRate ?? COUNTED_FPS);
+    let cost = coresOf(source, rungs, source.frameRate);
     const { cores, freeBytes } = this.#settings;
     if (this.#used + cost > cores) {
       const free = Math.max(0, cores - this.#used);
@@ -66,7 +66,8 @@ export class TranscodeAdmission {
   }
 }
 
-function coresOf(source: VideoTrack, rungs: readonly Rung[], sourceFps: number): number {
+/** Cores that the ladder is expected to need. */
+export function coresOf(source: VideoTrack, rungs: readonly Rung[], sourceFps = COUNTED_FPS): number {
   const decoded = source.width * source.height * sourceFps;
   const encoded = rungs.reduce((sum, { width, height, frameRate }) => {
     const fps = frameRate ? frameRate.num / frameRate.den : sourceFps;

@@ -7,8 +7,17 @@ const running: TranscodingStatus = { state: "running" };
 const sourceOnly: TranscodingStatus = { state: "source-only", reason: "full", cause: "machine-full" };
 const gaveUp = { type: "gave-up", reason: "4:4:4", cause: "unsupported-source" } as const;
 const unsupported: TranscodingStatus = { state: "source-only", reason: "4:4:4", cause: "unsupported-source" };
+const allPaused = { type: "all-paused", reason: "slow" } as const;
+const paused: TranscodingStatus = { state: "source-only", reason: "slow", cause: "too-slow" };
 
 test.each<[TranscodingStatus, TranscodingInput, TranscodingStatus]>([
+  [starting, allPaused, paused],
+  [running, allPaused, paused],
+  [paused, allPaused, paused],
+  [paused, { type: "segment-done" }, running],
+  [paused, { type: "child-died" }, paused],
+  [paused, gaveUp, unsupported],
+  [paused, { type: "session-ended" }, off],
   [off, { type: "admitted" }, starting],
   [off, { type: "refused", reason: "full" }, sourceOnly],
   [sourceOnly, { type: "admitted" }, starting],
@@ -32,6 +41,8 @@ test.each<[TranscodingStatus, TranscodingInput]>([
   [off, { type: "segment-done" }],
   [running, { type: "admitted" }],
   [sourceOnly, gaveUp],
+  [sourceOnly, allPaused],
+  [sourceOnly, { type: "segment-done" }],
 ])("%o with %o is impossible, and the error names both", (from, input) => {
   expect(() => nextTranscodingStatus(from, input)).toThrow(new RegExp(`${input.type}.*${from.state}`));
 });

@@ -37,6 +37,8 @@ export class FakeChild implements TranscodeChild {
   mode: "working" | "stuck" | "hung";
   readonly #read = toChildReader();
   #rungs: readonly number[] = [];
+  /** From the next cut on. */
+  #nextRungs: readonly number[] | null = null;
   #preview: PreviewStart | null = null;
   #msn: number | null = null;
   #cut: { readonly msn: number; readonly ticks: number } | null = null;
@@ -107,6 +109,7 @@ export class FakeChild implements TranscodeChild {
     else if (message.type === "sheet") this.#sheet(message);
     else if (message.type === "start") this.#start(message.start.rungs.map(({ index }) => index));
     else if (message.type === "start-preview") this.#preview = message.start;
+    else if (message.type === "rungs") this.#changeRungs(message.rungs.map(({ index }) => index));
     else if (message.type === "cut") this.#cut = message;
     else if (message.type === "skip-until") this.skippedUntil = message.ticks;
     else if (message.type === "flush" && this.#preview) this.#animate(this.#preview, message.id);
@@ -141,6 +144,15 @@ export class FakeChild implements TranscodeChild {
 
   #start(rungs: readonly number[]): void {
     this.#rungs = rungs;
+    this.#ready(rungs);
+  }
+
+  #changeRungs(rungs: readonly number[]): void {
+    this.#ready(rungs.filter((index) => !this.#rungs.includes(index)));
+    this.#nextRungs = rungs;
+  }
+
+  #ready(rungs: readonly number[]): void {
     const config = Buffer.from(VIDEO.config).toString("base64");
     const ready = rungs.map((index) => ({ index, config, codecString: VIDEO.codecString }));
     this.#handler.message({ type: "ready", rungs: ready });
@@ -152,6 +164,12 @@ export class FakeChild implements TranscodeChild {
     if (this.#cut && isCut) {
       this.#msn = this.#cut.msn;
       this.#cut = null;
+      if (this.#nextRungs) {
+        const dropped = this.#rungs.filter((index) => !this.#nextRungs?.includes(index));
+        this.#rungs = this.#nextRungs;
+        this.#nextRungs = null;
+        this.#handler.message({ type: "dropped", rungs: dropped });
+      }
     }
     if (this.#msn === null || pts < this.skippedUntil) return;
     const isIndependent = isCut || this.#wantsIdr;

@@ -59,6 +59,10 @@ export class LiveRung {
     return this.#encoder.ready;
   }
 
+  get index(): number {
+    return this.#rung.index;
+  }
+
   get pixels(): number {
     return this.#rung.width * this.#rung.height;
   }

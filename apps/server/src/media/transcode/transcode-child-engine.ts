@@ -6,7 +6,7 @@ import { DecodeError, LiveDecoder } from "./live-decoder.ts";
 import { LiveRung } from "./live-rung.ts";
 import { refusePixelFormat } from "./picture-scaler.ts";
 import { SegmentCuts } from "./segment-cuts.ts";
-import type { FromChild, ToChild, TranscodeStart } from "./transcode-protocol.ts";
+import type { FromChild, ToChild, TranscodeRung, TranscodeStart } from "./transcode-protocol.ts";
 
 const ERROR_INTERVAL_MS = 1000;
 /** A source that has no IDR pictures after its first is decoded again after this time, wherever it is. */
@@ -23,8 +23,11 @@ type PacketMessage = Extract<ToChild, { type: "packet" }>;
  */
 export class TranscodeEngine {
   readonly #decoder: LiveDecoder;
+  readonly #start: TranscodeStart;
   /** From the largest to the smallest. */
-  readonly #rungs: readonly LiveRung[];
+  #rungs: readonly LiveRung[];
+  /** The rungs from the next segment on; null while they stay the same. */
+  #nextRungs: readonly LiveRung[] | null = null;
   readonly #send: Send;
   readonly #clock: Clock;
   readonly #cuts = new SegmentCuts();
@@ -35,7 +38,14 @@ export class TranscodeEngine {
   #brokenPackets = 0;
   #errorAt = -Infinity;
 
-  private constructor(decoder: LiveDecoder, rungs: readonly LiveRung[], send: Send, clock: Clock) {
+  private constructor(
+    start: TranscodeStart,
+    decoder: LiveDecoder,
+    rungs: readonly LiveRung[],
+    send: Send,
+    clock: Clock,
+  ) {
+    this.#start = start;
     this.#decoder = decoder;
     this.#rungs = rungs;
     this.#send = send;
@@ -51,7 +61,7 @@ export class TranscodeEngine {
     for (const rung of start.rungs) rungs.push(await LiveRung.open(rung, start, send));
     rungs.sort((a, b) => b.pixels - a.pixels);
     send({ type: "ready", rungs: rungs.map(({ ready }) => ready) });
-    return new TranscodeEngine(decoder, rungs, send, clock);
+    return new TranscodeEngine(start, decoder, rungs, send, clock);
   }
 
   /** One message at a time. Throws `FatalTranscodeError`. */
@@ -69,6 +79,8 @@ export class TranscodeEngine {
       case "skip-until":
         this.#skipUntil = message.ticks;
         return;
+      case "rungs":
+        return this.#changeRungs(message.rungs);
       case "packet":
         return this.#packet(message);
       case "flush":
@@ -77,6 +89,35 @@ export class TranscodeEngine {
         for (const rung of this.#rungs) rung.restart();
         this.#send({ type: "flushed", id: message.id });
     }
+  }
+
+  /** Opens the new ones now, so that they are there when their segment begins. */
+  async #changeRungs(wanted: readonly TranscodeRung[]): Promise<void> {
+    const rungs: LiveRung[] = [];
+    const opened: LiveRung[] = [];
+    const known = new Map([...this.#rungs, ...(this.#nextRungs ?? [])].map((rung) => [rung.index, rung]));
+    for (const rung of wanted) {
+      const made = known.get(rung.index) ?? (await LiveRung.open(rung, this.#start, this.#send));
+      if (!known.has(rung.index)) opened.push(made);
+      rungs.push(made);
+    }
+    for (const rung of known.values()) {
+      // Opened for a segment that never came.
+      if (!rungs.includes(rung) && !this.#rungs.includes(rung)) rung.free();
+    }
+    this.#nextRungs = rungs.sort((a, b) => b.pixels - a.pixels);
+    if (opened.length > 0) this.#send({ type: "ready", rungs: opened.map(({ ready }) => ready) });
+  }
+
+  async #useNextRungs(next: readonly LiveRung[]): Promise<void> {
+    const dropped = this.#rungs.filter((rung) => !next.includes(rung));
+    this.#rungs = next;
+    this.#nextRungs = null;
+    for (const rung of dropped) {
+      await rung.idle();
+      rung.free();
+    }
+    this.#send({ type: "dropped", rungs: dropped.map(({ index }) => index) });
   }
 
   async #packet({ isIndependent, dts, pts, data }: PacketMessage): Promise<void> {
@@ -120,6 +161,7 @@ export class TranscodeEngine {
     if (pts <= this.#decodedPts) return;
     this.#decodedPts = pts;
     const segment = this.#cuts.at(pts);
+    if (segment?.isNew && this.#nextRungs) await this.#useNextRungs(this.#nextRungs);
     if (segment && pts >= this.#skipUntil) {
       let picture = frame;
       for (const rung of this.#rungs) picture = (await rung.take(picture, frame, pts, segment)) ?? picture;

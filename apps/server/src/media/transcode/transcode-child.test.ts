@@ -212,6 +212,40 @@ test("an impossible size is refused with a sentence", async () => {
   expect(child.said.at(-1)).toMatchObject({ type: "error", code: "unsupported-size", isFatal: true });
 });
 
+test("rungs go and come back at a cut, and the others do not notice", async () => {
+  const source = await makeSource({ times: timesOf(120, 30), gopFrames: 30, bFrames: 2 });
+  await started(source.video);
+  const [small, large] = RUNGS as [TranscodeRung, TranscodeRung];
+  const rungsAt = new Map([
+    [2, [small]],
+    [4, [small, large]],
+  ]);
+  child.send(
+    ...withCuts(source, idrTimes(source)).flatMap((message): ToChild[] => {
+      const rungs = message.type === "cut" && rungsAt.get(message.msn);
+      return rungs ? [{ type: "rungs", rungs }, message] : [message];
+    }),
+  );
+  const packets = await child.flush(1);
+  expect(of(packets, small.index).map(({ pts }) => pts)).toEqual(timesOf(120, 30));
+  const made = of(packets, large.index);
+  expect(made.map(({ pts }) => pts)).toEqual(timesOf(120, 30).filter((_, i) => i < 30 || i >= 90));
+  expect(segmentStarts(made).map(({ msn }) => msn)).toEqual([1, 4]);
+  expect(made.filter(({ isIndependent }) => isIndependent).map(({ msn }) => msn)).toEqual([1, 4]);
+  const told = child.said.filter((message) => message.type === "dropped" || message.type === "ready");
+  expect(told.map(({ type, rungs }) => `${type} ${rungs.length}`).sort()).toEqual([
+    "dropped 0",
+    "dropped 1",
+    "ready 1",
+    "ready 2",
+  ]);
+  const dropped = child.said.findIndex((message) => message.type === "dropped");
+  const last = child.said.findLastIndex(
+    (message) => message.type === "packet" && message.rung === large.index && message.msn === 1,
+  );
+  expect(dropped).toBeGreaterThan(last);
+});
+
 test("a rung with a frame rate of its own has that rate, and the source's segments", async () => {
   const source = await makeSource({ times: timesOf(240, 60), gopFrames: 120 });
   await started(source.video, [rung(0, 240, 136), rung(1, 160, 90, { frameRate: { num: 15, den: 1 } })]);

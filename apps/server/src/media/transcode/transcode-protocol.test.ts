@@ -33,6 +33,7 @@ const TO_CHILD: readonly ToChild[] = [
   },
   { type: "cut", msn: 4_000_000_000, ticks: 2 ** 52 + 1 },
   { type: "skip-until", ticks: 180_000.5 },
+  { type: "rungs", rungs: [] },
   { type: "packet", isIndependent: true, dts: -6000, pts: 2 ** 52, data: Buffer.from([0, 0, 0, 1, 9]) },
   { type: "packet", isIndependent: false, dts: 1, pts: 2, data: Buffer.alloc(0) },
   { type: "flush", id: 7 },
@@ -63,6 +64,7 @@ const FROM_CHILD: readonly FromChild[] = [
     data: Buffer.alloc(300, 5),
   },
   { type: "flushed", id: 7 },
+  { type: "dropped", rungs: [0, 2] },
   { type: "progress", packets: 4_000_000_000, busyMs: 87_000.25 },
   { type: "error", code: "decode", message: "The picture – broken.", isFatal: false },
 ];

@@ -75,6 +75,8 @@ export type ToChild =
   | { readonly type: "cut"; readonly msn: number; readonly ticks: number }
   /** Frames with PTS < `ticks` are decoded and not encoded; the first that is encoded is an IDR, and first of its segment only if none was left out of it. */
   | { readonly type: "skip-until"; readonly ticks: number }
+  /** Before the cut it concerns: from there on these rungs are made, and no others. Answered with `ready` for each new one, and `dropped`. */
+  | { readonly type: "rungs"; readonly rungs: readonly TranscodeRung[] }
   /** Encode and send all that is in flight, then answer `flushed`. Goes on at the next independent packet, with an IDR. */
   | { readonly type: "flush"; readonly id: number }
   /** In place of `start`: the child converts one audio track. */
@@ -103,6 +105,8 @@ export type FromChild =
       readonly data: Uint8Array;
     }
   | { readonly type: "flushed"; readonly id: number }
+  /** Indices of rungs that are not made from here on: all that there is of them is sent. */
+  | { readonly type: "dropped"; readonly rungs: readonly number[] }
   /** It is loaded, and begins with what it is sent. */
   | { readonly type: "loaded" }
   /**
@@ -136,10 +140,11 @@ const TO_CHILD = {
   still: 8,
   sheet: 9,
   "start-preview": 10,
+  rungs: 11,
 } as const;
 const FROM_CHILD = {
   ...{ ready: 65, packet: 66, flushed: 67, progress: 68, error: 69, loaded: 70 },
-  ...{ "audio-ready": 71, audio: 72, still: 73 },
+  ...{ "audio-ready": 71, audio: 72, still: 73, dropped: 74 },
 } as const;
 
 /** The frame of one message, in a buffer of its own. */
@@ -150,6 +155,8 @@ export function frameToChild(message: ToChild): Uint8Array {
     case "start-audio":
     case "start-preview":
       return jsonFrame(type, message.start);
+    case "rungs":
+      return jsonFrame(type, message.rungs);
     case "audio":
       return audioFrame(type, message);
     case "still":
@@ -191,6 +198,7 @@ export function frameFromChild(message: FromChild): Uint8Array {
   const type = FROM_CHILD[message.type];
   switch (message.type) {
     case "ready":
+    case "dropped":
       return jsonFrame(type, message.rungs);
     case "audio-ready":
       return jsonFrame(type, { config: message.config });
@@ -244,6 +252,8 @@ function readToChild(body: Buffer): ToChild {
   switch (body[0]) {
     case TO_CHILD.start:
       return { type: "start", start: JSON.parse(body.toString("utf8", 1)) };
+    case TO_CHILD.rungs:
+      return { type: "rungs", rungs: JSON.parse(body.toString("utf8", 1)) };
     case TO_CHILD.packet:
       return {
         type: "packet",
@@ -279,6 +289,8 @@ function readFromChild(body: Buffer): FromChild {
   switch (body[0]) {
     case FROM_CHILD.ready:
       return { type: "ready", rungs: JSON.parse(body.toString("utf8", 1)) };
+    case FROM_CHILD.dropped:
+      return { type: "dropped", rungs: JSON.parse(body.toString("utf8", 1)) };
     case FROM_CHILD.packet: {
       const flags = body.readUInt8(2);
       return {
