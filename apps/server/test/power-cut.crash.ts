@@ -16,6 +16,8 @@ const WINDOW_MS = 1_000;
 const [EARLIEST_MS, LATEST_MS] = [1_200, 10_000];
 /** Segments that closed this long before the cut are in the recording. */
 const KEPT_AFTER_MS = 1_000;
+/** After a power cut PostgreSQL recovers first. */
+const READY_WITHIN_MS = 120_000;
 const LOOK_MS = 100;
 const WRITE_MS = 50;
 
@@ -31,7 +33,7 @@ describe.skipIf(reason !== null).each(["ext4", "xfs"] as const)("on %s", (fileSy
     await fillDataFolder(disk.folder);
     await disk.sync();
     const env = { WEIR_RECONNECT_WINDOW_MS: String(WINDOW_MS) };
-    weir = await WeirProcess.start({ dataFolder: disk.folder, env });
+    weir = await WeirProcess.start({ dataFolder: disk.folder, env, readyWithinMs: READY_WITHIN_MS });
   });
 
   afterAll(async () => {

@@ -24,6 +24,8 @@ export interface WeirProcessOptions {
   readonly root?: string;
   /** A program that starts it with other limits, with arguments, for example `["prlimit", "--nofile=4096"]`. */
   readonly through?: readonly string[];
+  /** How long a start may take; 30 s by default. */
+  readonly readyWithinMs?: number;
   /** Its data is too large for a folder in memory. */
   readonly isLarge?: boolean;
 }
@@ -38,6 +40,7 @@ process.on("exit", () => {
 export class WeirProcess extends WeirServer {
   readonly #env: Readonly<Record<string, string>>;
   readonly #ownsFolder: boolean;
+  readonly #readyWithinMs: number;
   readonly #command: readonly [string, ...string[]];
   #child: ChildProcess | null = null;
 
@@ -48,6 +51,7 @@ export class WeirProcess extends WeirServer {
     const [program = process.execPath, ...args] = [...(options.through ?? []), process.execPath, main];
     this.#command = [program, ...args];
     this.#ownsFolder = options.dataFolder === undefined;
+    this.#readyWithinMs = options.readyWithinMs ?? READY_WITHIN_MS;
   }
 
   /** Resolves when the server is ready. */
@@ -87,9 +91,9 @@ export class WeirProcess extends WeirServer {
     running.add(child);
     child.once("exit", () => running.delete(child));
     closeSync(log);
-    const deadline = Date.now() + READY_WITHIN_MS;
+    const deadline = Date.now() + this.#readyWithinMs;
     while (!hasExited(child) && !(await isReady(this.url))) {
-      if (Date.now() > deadline) throw new Error(`the server was not ready within ${READY_WITHIN_MS} ms: ${this.log}`);
+      if (Date.now() > deadline) throw new Error(`the server was not ready within ${this.#readyWithinMs} ms: ${this.log}`);
       await sleep(systemClock, 50);
     }
     if (hasExited(child)) throw new Error(`the server did not start: ${this.log}`);
