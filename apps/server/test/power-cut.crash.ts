@@ -5,7 +5,7 @@ import { AvFile } from "./support/av-file.ts";
 import { type Broadcast, startBroadcast } from "./support/broadcast.ts";
 import { listedRenditions, listedSegments } from "./support/live-renditions.ts";
 import { type FileSystem, PowerCutDisk, whyNoPowerCuts } from "./support/power-cut-disk.ts";
-import { familyOf, killFamily } from "./support/process-family.ts";
+import { killFamily } from "./support/process-family.ts";
 import { SMALL_LADDER } from "./support/transcoding.ts";
 import { fillDataFolder, WeirProcess } from "./support/weir-process.ts";
 
@@ -51,10 +51,9 @@ describe.skipIf(reason !== null).each(["ext4", "xfs"] as const)("on %s", (fileSy
       const wait = EARLIEST_MS + Math.random() * (LATEST_MS - EARLIEST_MS);
       await sleep(wait);
 
-      const family = familyOf(weir.pid);
       const cutAt = performance.now();
       await disk.cutPower();
-      await killFamily(family);
+      await killFamily(weir.pid);
       await Promise.all([weir.kill(), broadcast.publisher.kill(), writer.stop(), watcher.stop()]);
       await disk.powerUp();
       await weir.restart();

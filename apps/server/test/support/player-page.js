@@ -80,7 +80,7 @@ window.player = {
       video.addEventListener("error", () => reject(new Error(video.error?.message)), { once: true });
     });
   },
-  // The red of these points of the picture that is shown after a seek.
+  // The brightness of these points of the picture that is shown after a seek.
   async shadesAfterSeek(seconds, points) {
     const sought = new Promise((resolve) => video.addEventListener("seeked", resolve, { once: true }));
     video.currentTime = seconds;
@@ -89,7 +89,10 @@ window.player = {
     [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
     const context = canvas.getContext("2d");
     context.drawImage(video, 0, 0);
-    return points.map(([x, y]) => context.getImageData(x, y, 1, 1).data[0]);
+    return points.map(([x, y]) => {
+      const [red, green, blue] = context.getImageData(x, y, 1, 1).data;
+      return 0.299 * red + 0.587 * green + 0.114 * blue;
+    });
   },
   state() {
     const { totalVideoFrames = 0, droppedVideoFrames = 0 } = video.getVideoPlaybackQuality();

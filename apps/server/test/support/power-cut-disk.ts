@@ -73,14 +73,18 @@ export class PowerCutDisk implements AsyncDisposable {
     await run("mount", ["-o", "loop", this.#image, this.folder], { env: PATHS });
   }
 
-  /** Namespaces of processes that were just killed keep it busy for a moment. */
+  /** Resolves when the loop device is gone too. Namespaces of processes that were just killed keep it for a moment. */
   async #unmount(): Promise<void> {
+    const within = { timeout: UNMOUNT_WITHIN_MS, interval: 100 };
     const isUnmounted = () =>
       run("umount", [this.folder], { env: PATHS }).then(
         () => true,
         () => false,
       );
-    await vi.waitUntil(isUnmounted, { timeout: UNMOUNT_WITHIN_MS, interval: 100 });
+    await vi.waitUntil(isUnmounted, within);
+    // A mount of the same image would use it again, as it was after the power cut.
+    const isFree = async () => (await run("losetup", ["-j", this.#image], { env: PATHS })).stdout === "";
+    await vi.waitUntil(isFree, within);
   }
 }
 

@@ -1,21 +1,25 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { vi } from "vitest";
 
-/** A process and all its descendants. Linux only. */
-export function familyOf(pid: number): number[] {
-  return [pid, ...childrenOf(pid).flatMap((child) => familyOf(child))];
+/** Kills a process and all its descendants at once, and resolves when none runs any more. Linux only. */
+export async function killFamily(pid: number): Promise<void> {
+  // First, so that it starts no further child.
+  send(pid, "SIGSTOP");
+  const pids = familyOf(pid);
+  for (const each of pids) send(each, "SIGKILL");
+  await vi.waitUntil(() => !pids.some(isRunning), { timeout: 10_000, interval: 20 });
 }
 
-/** Kills all of them at once, and resolves when none runs any more. */
-export async function killFamily(pids: readonly number[]): Promise<void> {
-  for (const pid of pids) {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // It has ended by itself.
-    }
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended by itself.
   }
-  await vi.waitUntil(() => !pids.some(isRunning), { timeout: 10_000, interval: 20 });
+}
+
+function familyOf(pid: number): number[] {
+  return [pid, ...childrenOf(pid).flatMap((child) => familyOf(child))];
 }
 
 function childrenOf(pid: number): number[] {

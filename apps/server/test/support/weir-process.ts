@@ -93,7 +93,8 @@ export class WeirProcess extends WeirServer {
     closeSync(log);
     const deadline = Date.now() + this.#readyWithinMs;
     while (!hasExited(child) && !(await isReady(this.url))) {
-      if (Date.now() > deadline) throw new Error(`the server was not ready within ${this.#readyWithinMs} ms: ${this.log}`);
+      if (Date.now() > deadline)
+        throw new Error(`the server was not ready within ${this.#readyWithinMs} ms: ${this.log}`);
       await sleep(systemClock, 50);
     }
     if (hasExited(child)) throw new Error(`the server did not start: ${this.log}`);
