@@ -1,4 +1,5 @@
 export { H264Depacketizer, type RtpPicture } from "./h264-depacketizer.ts";
+export { h264Payloads, type RtpPayload } from "./h264-payloads.ts";
 export { ReorderBuffer, type ReorderStatistics } from "./reorder-buffer.ts";
 export {
   type OwnReception,
@@ -12,6 +13,7 @@ export {
   writeReceiverReport,
   writeReferenceTime,
   writeRemb,
+  writeSenderReport,
 } from "./rtcp.ts";
-export { isRtcp, type RtpPacket, readRtpPacket } from "./rtp-packet.ts";
+export { isRtcp, RTP_HEADER_BYTES, type RtpPacket, readRtpPacket, writeRtpHeader } from "./rtp-packet.ts";
 export { WrappedCounter } from "./wrapped-counter.ts";

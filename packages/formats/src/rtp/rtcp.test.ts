@@ -10,6 +10,7 @@ import {
   writeReceiverReport,
   writeReferenceTime,
   writeRemb,
+  writeSenderReport,
 } from "./index.ts";
 import { ntpMiddle } from "./rtcp.ts";
 import { rtpBytes } from "./rtp-packets.fixture.ts";
@@ -57,6 +58,21 @@ describe("RTCP", () => {
     expect(readRtcp(answer.subarray(0, answer.length - 1))).toEqual([]);
   });
 
+  it("writes a sender report with its source description", () => {
+    const sending = { ssrc: 7, cname: "weir", unixMs: 1500, timestamp: 90, packets: 1, bytes: 2 };
+    const written = Buffer.from(writeSenderReport(sending));
+    expect(written.subarray(0, SENDER_REPORT.length)).toEqual(SENDER_REPORT);
+    // One chunk with a CNAME of four characters, and two zeros.
+    expect(hex(written.subarray(SENDER_REPORT.length))).toBe("81ca00030000000701047765" + "69720000");
+    expect(readRtcp(written)).toEqual(readRtcp(SENDER_REPORT));
+  });
+
+  it("reads the packets that a NACK names across a wrap of the sequence number", () => {
+    expect(readRtcp(writeNack(1, 2, [65_534, 65_535, 0, 14]))).toEqual([
+      { type: "nack", ssrc: 2, sequences: [65_534, 65_535, 0, 14] },
+    ]);
+  });
+
   it("writes PLI, NACK and REMB", () => {
     expect(hex(writePli(1, 2))).toBe("81ce00020000000100000002");
     // 5 with 6 and 21 in its mask, then 22 by itself, across a sequence number wrap.
@@ -64,7 +80,7 @@ describe("RTCP", () => {
     expect(hex(writeNack(1, 2, [65_535, 0]))).toBe("81cd00030000000100000002ffff0001");
     // 250,000 times 2 to the 3rd.
     expect(hex(writeRemb(1, [2], 2_000_000))).toBe("8fce0005000000010000000052454d42010fd09000000002");
-    expect(readRtcp(writeNack(1, 2, [5, 6, 21, 22]))).toEqual([{ type: "nack", ssrc: 2, count: 4 }]);
+    expect(readRtcp(writeNack(1, 2, [5, 6, 21, 22]))).toEqual([{ type: "nack", ssrc: 2, sequences: [5, 6, 21, 22] }]);
     expect(readRtcp(writePli(1, 2))).toEqual([{ type: "keyframe-request" }]);
     expect(readRtcp(writeRemb(1, [2], 2_000_000))).toEqual([{ type: "bandwidth", bitsPerSecond: 2_000_000 }]);
   });

@@ -2,6 +2,8 @@
 
 const SENDER_REPORT = 200;
 const RECEIVER_REPORT = 201;
+const SOURCE_DESCRIPTION = 202;
+const CNAME = 1;
 const TRANSPORT_FEEDBACK = 205;
 const PAYLOAD_FEEDBACK = 206;
 const EXTENDED_REPORT = 207;
@@ -50,7 +52,8 @@ export interface ReceptionReport {
 export interface NackReport {
   readonly type: "nack";
   readonly ssrc: number;
-  readonly count: number;
+  /** 16 bits each. A sender may repeat one. */
+  readonly sequences: readonly number[];
 }
 
 export interface KeyframeRequest {
@@ -110,7 +113,7 @@ function readOne(view: DataView, offset: number, end: number, reports: RtcpRepor
     readBlocks(view, offset + 28, end, count, reports);
   } else if (type === RECEIVER_REPORT) readBlocks(view, offset + 8, end, count, reports);
   else if (type === TRANSPORT_FEEDBACK && count === NACK && end - offset >= 12)
-    reports.push({ type: "nack", ssrc: view.getUint32(offset + 8), count: nackedPackets(view, offset + 12, end) });
+    reports.push({ type: "nack", ssrc: view.getUint32(offset + 8), sequences: nackedPackets(view, offset + 12, end) });
   else if (type === PAYLOAD_FEEDBACK && (count === PLI || count === FIR)) reports.push({ type: "keyframe-request" });
   else if (type === PAYLOAD_FEEDBACK && count === APPLICATION_LAYER && isRemb(view, offset, end))
     reports.push({ type: "bandwidth", bitsPerSecond: rembRate(view.getUint32(offset + 16)) });
@@ -142,13 +145,16 @@ function readBlocks(view: DataView, start: number, end: number, count: number, r
     });
 }
 
-function nackedPackets(view: DataView, start: number, end: number): number {
-  let count = 0;
+function nackedPackets(view: DataView, start: number, end: number): number[] {
+  const sequences: number[] = [];
   for (let at = start; at + 4 <= end; at += 4) {
-    count++;
-    for (let more = view.getUint16(at + 2); more !== 0; more &= more - 1) count++;
+    const first = view.getUint16(at);
+    sequences.push(first);
+    let number = first + 1;
+    for (let more = view.getUint16(at + 2); more !== 0; more >>= 1, number++)
+      if ((more & 1) !== 0) sequences.push(number & 0xffff);
   }
-  return count;
+  return sequences;
 }
 
 /** The middle 32 bits of the NTP time of `unixMs`. */
@@ -190,6 +196,38 @@ export function writeReceiverReport(sender: number, blocks: readonly OwnReceptio
     view.setUint32(at + 20, Math.round(block.delaySeconds * 65_536));
   }
   return bytesOf(view);
+}
+
+export interface OwnSending {
+  readonly ssrc: number;
+  readonly cname: string;
+  /** The time of sending. */
+  readonly unixMs: number;
+  /** The RTP timestamp of that time, whether or not a packet has it. */
+  readonly timestamp: number;
+  readonly packets: number;
+  readonly bytes: number;
+}
+
+/** Writes a sender report with the source description that RFC 3550 6.1 requires. */
+export function writeSenderReport({ ssrc, cname, unixMs, timestamp, packets, bytes }: OwnSending): Uint8Array {
+  const report = packet(SENDER_REPORT, 0, 24, ssrc);
+  const seconds = unixMs / 1000 + NTP_UNIX_SECONDS;
+  report.setUint32(8, Math.floor(seconds));
+  report.setUint32(12, Math.floor((seconds % 1) * 2 ** 32));
+  report.setUint32(16, timestamp >>> 0);
+  report.setUint32(20, packets >>> 0);
+  report.setUint32(24, bytes >>> 0);
+  // A chunk ends with at least one zero, on a 32-bit boundary.
+  const itemBytes = Math.floor((2 + cname.length) / 4 + 1) * 4;
+  const description = packet(SOURCE_DESCRIPTION, 1, 4 + itemBytes, ssrc);
+  description.setUint8(8, CNAME);
+  description.setUint8(9, cname.length);
+  const compound = new Uint8Array(report.byteLength + description.byteLength);
+  compound.set(bytesOf(report));
+  compound.set(bytesOf(description), report.byteLength);
+  for (let n = 0; n < cname.length; n++) compound[report.byteLength + 10 + n] = cname.charCodeAt(n);
+  return compound;
 }
 
 /** Sends our clock (RFC 3611 4.4). The sender echoes it with the delay since then, from which a receiver computes the round-trip time. */

@@ -11,14 +11,14 @@ export interface RtpPacket {
   readonly payload: Uint8Array;
 }
 
-const HEADER_BYTES = 12;
+export const RTP_HEADER_BYTES = 12;
 
 /** Returns null for bytes that are not an RTP packet. */
 export function readRtpPacket(bytes: Uint8Array): RtpPacket | null {
   const [first = 0, second = 0] = bytes;
-  if (bytes.length < HEADER_BYTES || first >> 6 !== 2 || isRtcp(bytes)) return null;
+  if (bytes.length < RTP_HEADER_BYTES || first >> 6 !== 2 || isRtcp(bytes)) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let start = HEADER_BYTES + (first & 15) * 4;
+  let start = RTP_HEADER_BYTES + (first & 15) * 4;
   if (first & 0x10) {
     if (start + 4 > bytes.length) return null;
     start += 4 + view.getUint16(start + 2) * 4;
@@ -34,6 +34,15 @@ export function readRtpPacket(bytes: Uint8Array): RtpPacket | null {
     ssrc: view.getUint32(8),
     payload: bytes.subarray(start, end),
   };
+}
+
+/** Writes the header of a packet without CSRCs and extensions at the start of `target`. */
+export function writeRtpHeader(target: DataView, header: Omit<RtpPacket, "payload">): void {
+  target.setUint8(0, 0x80);
+  target.setUint8(1, (header.marker ? 0x80 : 0) | header.payloadType);
+  target.setUint16(2, header.sequence);
+  target.setUint32(4, header.timestamp);
+  target.setUint32(8, header.ssrc);
 }
 
 /** Distinguishes RTCP from RTP on a shared port: RTCP packet types never occur as an RTP marker bit and payload type (RFC 5761 4). */

@@ -1,5 +1,5 @@
 import type { Peer, PeerHandler, PeerSource, ViewingPeer, WebrtcPeers } from "../webrtc/webrtc-process.ts";
-import type { MediaFrame, PeerPlan } from "../webrtc/webrtc-protocol.ts";
+import type { MediaFrame, PeerPlan, SourceClock } from "../webrtc/webrtc-protocol.ts";
 
 /** A WebRTC connection that a test moves. It is answered at once. */
 export class FakePeer {
@@ -28,6 +28,8 @@ export class FakePeers implements WebrtcPeers {
   readonly peers: FakePeer[] = [];
   /** The media that viewers were sent, of all sources. */
   readonly frames: (MediaFrame & { readonly source: number })[] = [];
+  /** The last clock of each source. */
+  readonly clocks = new Map<number, SourceClock>();
   openSources = 0;
   #sources = 0;
   answers = true;
@@ -49,6 +51,7 @@ export class FakePeers implements WebrtcPeers {
         this.frames.push({ ...frame, source: id, data: Uint8Array.from(frame.data) });
         return true;
       },
+      setClock: (clock) => void this.clocks.set(id, clock),
       watch: (_offer, plan, handler) => {
         const opened = this.#open("watch", plan, handler);
         const peer = this.latest;

@@ -30,3 +30,21 @@ export class CatchUpQueue {
     return frame;
   }
 }
+
+/** Distance of pictures that are sent faster than real time, in ticks. */
+const SPACING_TICKS = 90;
+const ASSUMED_FRAME_TICKS = 1500;
+
+/**
+ * The times of pictures that a viewer catches up with: close together, the last one at its own time. After `sentTime`, if the viewer was sent some
+ * of them already; then they fit between the newest and the next picture, so that the following ones keep their times.
+ */
+export function catchUpTimes(pictures: readonly MediaFrame[], sentTime: number): number[] {
+  const last = pictures.at(-1)?.time ?? 0;
+  const count = pictures.length;
+  const start = last - (count - 1) * SPACING_TICKS;
+  if (start > sentTime) return pictures.map((_, n) => start + n * SPACING_TICKS);
+  const frameTicks = count > 1 ? last - (pictures[count - 2]?.time ?? 0) : ASSUMED_FRAME_TICKS;
+  const spacing = Math.max(1, Math.min(SPACING_TICKS, frameTicks / (count + 1)));
+  return pictures.map((_, n) => sentTime + (n + 1) * spacing);
+}

@@ -1,9 +1,10 @@
 import { isRtcp, type RtcpReport, readRtcp, roundTripMs } from "@weir/formats/rtp";
-import nodeDataChannel, { type RtpPacketizationConfig, type Track } from "node-datachannel";
-import { CatchUpQueue } from "./catch-up-queue.ts";
+import type { Track } from "node-datachannel";
+import { CatchUpQueue, catchUpTimes } from "./catch-up-queue.ts";
 import type { FanOut } from "./fan-out.ts";
 import { NackLimit } from "./nack-limit.ts";
 import { type PeerEvents, PeerTransport } from "./peer-transport.ts";
+import { CNAME, RtpSender } from "./rtp-sender.ts";
 import {
   ASKS_TOO_MUCH,
   type MediaFrame,
@@ -13,27 +14,16 @@ import {
   type WebrtcStart,
 } from "./webrtc-protocol.ts";
 
-const {
-  H264RtpPacketizer,
-  RtcpNackResponder,
-  RtcpSrReporter,
-  RtpPacketizer,
-  RtpPacketizationConfig: RtpConfig,
-} = nodeDataChannel;
-
 const VIDEO_RATE = 90_000;
 const AUDIO_RATE = 48_000;
-/** Fits the minimum IPv6 MTU with SRTP, UDP and IP headers. */
-const MAX_PACKET_BYTES = 1150;
-/** Packets kept for retransmission: one second at 6 Mbit/s. */
-const HISTORY_PACKETS = 640;
 /** Pictures that a joining viewer catches up with are paced at 26 Mbit/s: larger bursts overflow buffers on the network path. */
 const BURST_BYTES = 16 * 1024;
 const BURST_PAUSE_MS = 5;
-/** Timestamp distance between pictures sent faster than real time. */
-const CATCH_UP_TICKS = VIDEO_RATE / 1000;
-/** A browser without a keyframe repeats its request; requests within this time are ignored. */
-const REJOIN_MS = 400;
+/** A keyframe request within a round trip and this time crossed the keyframe. */
+const CROSSING_MS = 100;
+const ASSUMED_ROUND_TRIP_MS = 300;
+/** Interval of sender reports. */
+const REPORT_MS = 1000;
 
 /** One viewer: receives a source's pictures from the last keyframe on, and its Opus packets. Reports its reception. Runs only in the WebRTC child. */
 export class WatchPeer {
@@ -42,13 +32,19 @@ export class WatchPeer {
   /** The source to switch to at its next keyframe; null for none. */
   #next: FanOut | null = null;
   readonly #transport: PeerTransport;
-  readonly #video: Sender | null;
-  readonly #audio: Sender | null;
+  readonly #video: RtpSender | null;
+  readonly #audio: RtpSender | null;
+  /** Added to all times of the source, so that the viewer's times never go back. Both tracks have the same, and stay together. */
+  #shift = 0;
+  /** The next picture comes from another source. */
+  #isOtherClock = false;
+  #pictureSentAt = 0;
+  #reportedAt = Number.NEGATIVE_INFINITY;
   /** The pictures to catch up with; null once the viewer is in real time. */
   #behind: CatchUpQueue | null = null;
   #burst: NodeJS.Timeout | null = null;
   #waitsForKeyframe = true;
-  #joinedAt = 0;
+  #keyframeSentAt = 0;
   #isKeyframesOnly = false;
   /** True while no pictures are sent until the next source starts. */
   #isStopped = false;
@@ -63,15 +59,16 @@ export class WatchPeer {
     this.#peer = peer;
     this.#source = source;
     const ssrcs = { video: randomSsrc(), audio: randomSsrc() };
-    const configs = {
-      video: plan.video && new RtpConfig(ssrcs.video, CNAME, plan.video.payloadType, VIDEO_RATE),
-      audio: plan.audio && new RtpConfig(ssrcs.audio, CNAME, plan.audio.payloadType, AUDIO_RATE),
-    };
     this.#transport = new PeerTransport(
       `watch-${peer}`,
       start,
       { offer, plan, direction: "SendOnly" },
-      (kind, description) => description.addSSRC(ssrcs[kind], CNAME, STREAM, `${STREAM}-${kind}`),
+      (kind, description) => {
+        description.addSSRC(ssrcs[kind], CNAME, STREAM, `${STREAM}-${kind}`);
+        // The library offers it for video by itself.
+        if (kind === "audio" && plan.audio?.supportsNack)
+          description.parseSdpLine(`a=rtcp-fb:${plan.audio.payloadType} nack`);
+      },
       {
         answered: (sdp) => events.answered(sdp),
         connected: () => {
@@ -87,12 +84,16 @@ export class WatchPeer {
       },
     );
     const { tracks } = this.#transport;
-    this.#video = tracks.video && configs.video ? new Sender(tracks.video, configs.video, VIDEO_RATE) : null;
-    this.#audio = tracks.audio && configs.audio ? new Sender(tracks.audio, configs.audio, AUDIO_RATE) : null;
-    tracks.video?.onMessage((message) => {
-      if (isRtcp(message)) for (const report of readRtcp(message)) this.#take(report);
-    });
-    for (const track of [tracks.video, tracks.audio]) track?.onError(() => {}); // the connection reports the end
+    const sender = (kind: MediaFrame["kind"], rate: number): RtpSender | null => {
+      const [track, chosen] = [tracks[kind], plan[kind]];
+      return track && chosen
+        ? new RtpSender({ kind, track, ssrc: ssrcs[kind], payloadType: chosen.payloadType, rate })
+        : null;
+    };
+    this.#video = sender("video", VIDEO_RATE);
+    this.#audio = sender("audio", AUDIO_RATE);
+    this.#listen(tracks.video, this.#video);
+    this.#listen(tracks.audio, this.#audio);
     source.join(this);
   }
 
@@ -131,7 +132,7 @@ export class WatchPeer {
     if (!this.#transport.isConnected) return;
     if (from === this.#next && frame.kind === "video" && frame.isIndependent) this.#change(from);
     if (from !== this.#source) return;
-    if (frame.kind === "audio") return this.#audio?.send(frame);
+    if (frame.kind === "audio") return this.#sound(frame);
     if (!this.#behind) this.#picture(frame);
     else if (!this.#behind.add(frame)) {
       this.#behind = null;
@@ -145,31 +146,56 @@ export class WatchPeer {
     this.#next = null;
     this.#isStopped = false;
     this.#behind = null;
-    this.#video?.changeClock();
-    this.#audio?.changeClock();
+    this.#isOtherClock = true;
   }
 
   #picture(frame: MediaFrame): void {
     if (frame.isIndependent) this.#waitsForKeyframe = false;
     else if (this.#waitsForKeyframe || this.#isKeyframesOnly) return;
-    if (!this.#isStopped) this.#video?.send(frame);
+    const video = this.#video;
+    if (this.#isStopped || !video) return;
+    const now = performance.now();
+    const hasSent = video.sentTime !== Number.NEGATIVE_INFINITY;
+    // Another source may be behind: its first picture continues the last one by the time that has passed.
+    if (this.#isOtherClock && hasSent)
+      this.#shift = video.sentTime - frame.time + ((now - this.#pictureSentAt) * VIDEO_RATE) / 1000;
+    if (frame.isIndependent && !this.#behind) this.#keyframeSentAt = now;
+    video.send(Math.max(frame.time + this.#shift, video.sentTime + 1), frame.data);
+    this.#pictureSentAt = now;
+    this.#report(now, this.#isOtherClock || !hasSent);
+    this.#isOtherClock = false;
+  }
+
+  #sound(frame: MediaFrame): void {
+    const audio = this.#audio;
+    const time = frame.time + this.#shift;
+    // Of another source, what was heard already.
+    if (!audio || time <= audio.sentTime) return;
+    const isFirst = audio.sentTime === Number.NEGATIVE_INFINITY;
+    audio.send(time, frame.data);
+    this.#report(performance.now(), isFirst);
+  }
+
+  /** Reports the time of the source's timeline for both tracks, so that their distance is the source's, however late each is sent. */
+  #report(now: number, isDue: boolean): void {
+    if (!isDue && now - this.#reportedAt < REPORT_MS) return;
+    const { clock } = this.#source;
+    if (!clock) return;
+    this.#reportedAt = now;
+    const unixMs = Date.now();
+    const time = clock.ticks + ((unixMs - clock.unixMs) * VIDEO_RATE) / 1000 + this.#shift;
+    for (const sender of [this.#video, this.#audio])
+      if (sender && sender.sentTime !== Number.NEGATIVE_INFINITY) sender.report(unixMs, time);
   }
 
   /** Starts at the last keyframe, or at the next one if none is kept. */
   #join(): void {
     if (!this.#video) return;
-    this.#joinedAt = performance.now();
+    this.#keyframeSentAt = performance.now();
     const pictures = this.#isKeyframesOnly ? this.#source.gop.slice(0, 1) : [...this.#source.gop];
     if (pictures.length === 0) return;
-    const last = pictures.at(-1)?.time ?? 0;
-    // Timestamps must not go back: pictures sent again get later ones.
-    this.#video.shift += Math.max(0, this.#video.sentTime - last + pictures.length * CATCH_UP_TICKS);
-    this.#behind = new CatchUpQueue(
-      pictures.map((picture, index) => ({
-        ...picture,
-        time: last - (pictures.length - 1 - index) * CATCH_UP_TICKS,
-      })),
-    );
+    const times = catchUpTimes(pictures, this.#video.sentTime - this.#shift);
+    this.#behind = new CatchUpQueue(pictures.map((picture, n) => ({ ...picture, time: times[n] ?? picture.time })));
     this.#catchUp();
   }
 
@@ -188,79 +214,36 @@ export class WatchPeer {
     else this.#behind = null;
   }
 
-  #take(report: RtcpReport): void {
+  /** Reports about other tracks arrive here as well, because a viewer may send them together. */
+  #listen(track: Track | null, sender: RtpSender | null): void {
+    track?.onError(() => {}); // the connection reports the end
+    track?.onMessage((message) => {
+      if (!sender || !isRtcp(message)) return;
+      for (const report of readRtcp(message)) this.#take(report, sender);
+    });
+  }
+
+  #take(report: RtcpReport, sender: RtpSender): void {
+    const now = performance.now();
     if (report.type === "reception") {
+      if (report.ssrc !== sender.ssrc) return;
+      this.#roundTripMs = roundTripMs(report, Date.now()) ?? this.#roundTripMs;
+      if (sender !== (this.#video ?? this.#audio)) return;
       this.#reports++;
       this.#fractionsLost += report.fractionLost;
-      this.#roundTripMs = roundTripMs(report, Date.now()) ?? this.#roundTripMs;
     } else if (report.type === "bandwidth")
       this.#availableBps = Math.min(this.#availableBps ?? Number.POSITIVE_INFINITY, report.bitsPerSecond);
     else if (report.type === "nack") {
-      if (this.#nacks.add(report.count, performance.now())) return;
-      // Until it has sent all that was asked for, the library hears nobody else, and does not close.
-      this.#video?.stop();
-      this.close(ASKS_TOO_MUCH);
-    } else if (
-      report.type === "keyframe-request" &&
-      !this.#behind &&
-      !this.#isStopped &&
-      performance.now() - this.#joinedAt > REJOIN_MS
-    )
-      this.#join();
-  }
-}
-
-const CNAME = "weir";
-const STREAM = "weir";
-
-const randomSsrc = (): number => 1 + Math.floor(Math.random() * (2 ** 31 - 2));
-
-/** One track of a viewer. The library does RTP, sender reports and, for video, retransmissions. */
-class Sender {
-  /** Added to all timestamps from now on. */
-  shift = 0;
-  /** Time of the newest frame. */
-  sentTime = Number.NEGATIVE_INFINITY;
-  #sentAt = 0;
-  #isOtherClock = false;
-  readonly #track: Track;
-  readonly #config: RtpPacketizationConfig;
-  readonly #ticks: number;
-  readonly #base = Math.floor(Math.random() * 2 ** 31);
-
-  constructor(track: Track, config: RtpPacketizationConfig, rate: number) {
-    this.#track = track;
-    this.#config = config;
-    this.#ticks = rate / VIDEO_RATE;
-    const isVideo = rate === VIDEO_RATE;
-    const packetizer = isVideo ? new H264RtpPacketizer("Length", config, MAX_PACKET_BYTES) : new RtpPacketizer(config);
-    packetizer.addToChain(new RtcpSrReporter(config));
-    // Answers offer it for video alone.
-    if (isVideo) packetizer.addToChain(new RtcpNackResponder(HISTORY_PACKETS));
-    track.setMediaHandler(packetizer);
-  }
-
-  /** From now on, nothing is sent or retransmitted. */
-  stop(): void {
-    this.#track.setMediaHandler(new RtpPacketizer(this.#config));
-  }
-
-  /** The next frame comes from another source. Its timestamp continues the previous ones by the wall-clock time passed. */
-  changeClock(): void {
-    this.#isOtherClock = this.sentTime !== Number.NEGATIVE_INFINITY;
-  }
-
-  send({ time, data }: MediaFrame): void {
-    const now = performance.now();
-    if (this.#isOtherClock) this.shift += this.sentTime - time + ((now - this.#sentAt) * VIDEO_RATE) / 1000;
-    this.#isOtherClock = false;
-    this.#sentAt = now;
-    this.sentTime = time;
-    this.#config.timestamp = (this.#base + Math.round((time + this.shift) * this.#ticks)) % 2 ** 32;
-    try {
-      this.#track.sendMessageBinary(data as Buffer);
-    } catch {
-      // The peer has gone; the connection reports the end.
+      if (report.ssrc !== sender.ssrc) return;
+      if (this.#nacks.add(report.sequences.length, now)) sender.sendAgain(report.sequences, now, this.#roundTripMs);
+      else this.close(ASKS_TOO_MUCH);
+    } else if (report.type === "keyframe-request" && sender === this.#video && !this.#isStopped) {
+      const crossingMs = CROSSING_MS + (this.#roundTripMs ?? ASSUMED_ROUND_TRIP_MS);
+      if (now - this.#keyframeSentAt > crossingMs) this.#join();
     }
   }
 }
+
+const STREAM = "weir";
+
+const randomSsrc = (): number => 1 + Math.floor(Math.random() * (2 ** 31 - 2));

@@ -57,6 +57,9 @@ function take(message: ToWebrtcChild): void {
       return peers.get(message.peer)?.close("closed by the server");
     case "frame":
       return sourceOf(message.source).frame(message.frame);
+    case "clock":
+      sourceOf(message.source).clock = message.clock;
+      return;
     case "end-source":
       sources.delete(message.source);
   }

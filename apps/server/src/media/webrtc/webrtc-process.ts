@@ -14,6 +14,7 @@ import {
   type PeerPlan,
   type PeerReport,
   type ShownHow,
+  type SourceClock,
   type ToWebrtcChild,
   type WebrtcStart,
 } from "./webrtc-protocol.ts";
@@ -52,6 +53,8 @@ export interface PeerSource {
   readonly id: number;
   /** Returns false if the child is too far behind to accept it. */
   frame(frame: MediaFrame): boolean;
+  /** Sets the wall-clock time of its frames. */
+  setClock(clock: SourceClock): void;
   watch(offer: string, plan: PeerPlan, handler: PeerHandler): ViewingPeer;
   close(): void;
 }
@@ -76,6 +79,8 @@ export interface WebrtcProcessSettings extends WebrtcStart {
 export class WebrtcProcess implements WebrtcPeers {
   readonly #settings: WebrtcProcessSettings;
   readonly #peers = new Map<number, PeerHandler>();
+  /** By source: a new child needs them. */
+  readonly #clocks = new Map<number, SourceClock>();
   #child: ChildProcess | null = null;
   #input: Writable | null = null;
   #numbers = 0;
@@ -111,6 +116,10 @@ export class WebrtcProcess implements WebrtcPeers {
         this.#send({ type: "frame", source, frame });
         return true;
       },
+      setClock: (clock) => {
+        this.#clocks.set(source, clock);
+        this.#send({ type: "clock", source, clock });
+      },
       watch: (offer, plan, handler) => {
         const { peer, close } = this.#open(handler, (number) =>
           this.#send({ type: "watch", peer: number, source, ...bare(offer, plan) }),
@@ -120,7 +129,10 @@ export class WebrtcProcess implements WebrtcPeers {
         };
         return { close, show };
       },
-      close: () => this.#send({ type: "end-source", source }),
+      close: () => {
+        this.#clocks.delete(source);
+        this.#send({ type: "end-source", source });
+      },
     };
   }
 
@@ -167,6 +179,7 @@ export class WebrtcProcess implements WebrtcPeers {
     this.#input = input;
     this.#startedAt = clock.monotonic();
     this.#send({ type: "start", start: { port, bindAddress } });
+    for (const [source, clock] of this.#clocks) this.#send({ type: "clock", source, clock });
   }
 
   #take(message: FromWebrtcChild): void {

@@ -34,6 +34,13 @@ export interface MediaFrame {
   readonly data: Uint8Array;
 }
 
+/** The wall-clock time of a position on a source's timeline, and so of all others until the next. */
+export interface SourceClock {
+  /** 90 kHz, like the times of frames. */
+  readonly ticks: number;
+  readonly unixMs: number;
+}
+
 export interface ShownHow {
   /** Send only keyframes of it. */
   readonly isKeyframesOnly: boolean;
@@ -67,6 +74,7 @@ export type ToWebrtcChild =
   | { readonly type: "close"; readonly peer: number }
   /** For all viewers of the source. */
   | { readonly type: "frame"; readonly source: number; readonly frame: MediaFrame }
+  | { readonly type: "clock"; readonly source: number; readonly clock: SourceClock }
   /** The source has ended. Its viewers were closed before. */
   | { readonly type: "end-source"; readonly source: number };
 
@@ -80,7 +88,7 @@ export type FromWebrtcChild =
   /** Sent once a second, with the peers that have new statistics. */
   | { readonly type: "reports"; readonly reports: readonly PeerReport[] };
 
-const TO_CHILD = { start: 1, watch: 2, publish: 3, close: 4, frame: 5, "end-source": 6, show: 7 } as const;
+const TO_CHILD = { start: 1, watch: 2, publish: 3, close: 4, frame: 5, "end-source": 6, show: 7, clock: 8 } as const;
 const FROM_CHILD = { answer: 65, connected: 66, closed: 67, frame: 68, reports: 69 } as const;
 
 const FRAME_HEADER_BYTES = 13;
@@ -97,6 +105,7 @@ export function frameToWebrtcChild(message: ToWebrtcChild): Uint8Array {
     case "publish":
     case "show":
     case "close":
+    case "clock":
     case "end-source":
       return jsonFrame(type, message);
   }
@@ -113,7 +122,8 @@ export function toWebrtcChildReader(): (bytes: Uint8Array) => ToWebrtcChild[] {
   return frameReader((body) => {
     if (body[0] === TO_CHILD.frame) return { type: "frame", source: body.readUInt32BE(1), frame: readMediaFrame(body) };
     if (body[0] === TO_CHILD.start) return { type: "start", start: JSON.parse(body.toString("utf8", 1)) };
-    return readJson(body, [TO_CHILD.watch, TO_CHILD.publish, TO_CHILD.show, TO_CHILD.close, TO_CHILD["end-source"]]);
+    const { watch, publish, show, close, clock } = TO_CHILD;
+    return readJson(body, [watch, publish, show, close, clock, TO_CHILD["end-source"]]);
   });
 }
 

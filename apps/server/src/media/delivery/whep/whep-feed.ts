@@ -140,6 +140,7 @@ export class WhepFeed implements FeedSink, WebrtcViewers {
 
   cut(cut: Cut): void {
     this.#cut = cut;
+    this.#levels.cut(cut);
     this.#rendition?.cut(cut);
   }
 

@@ -1,6 +1,7 @@
 import type { Clock } from "../../../platform/clock.ts";
+import type { Cut } from "../../timeline/timeline-sink.ts";
 import type { PeerSource, WebrtcPeers } from "../../webrtc/webrtc-process.ts";
-import type { MediaFrame } from "../../webrtc/webrtc-protocol.ts";
+import type { MediaFrame, SourceClock } from "../../webrtc/webrtc-protocol.ts";
 import type { QualityLevel } from "./viewer-quality.ts";
 import { WhepRung } from "./whep-rung.ts";
 import type { WhepSession } from "./whep-session.ts";
@@ -26,6 +27,7 @@ export class WhepLevels {
   readonly #rungs = new Map<string, WhepRung>();
   /** Number of viewers, by level name. */
   readonly #viewers = new Map<string, number>();
+  #clock: SourceClock | null = null;
   #bytes = 0;
   #since: number;
   /** Bitrate of the best level's video; 0 until measured. */
@@ -68,10 +70,20 @@ export class WhepLevels {
     return isTaken;
   }
 
+  /** The timeline's wall clock, which the source and its rungs share. */
+  cut({ ticks, programDateTimeMs: unixMs }: Cut): void {
+    this.#clock = { ticks, unixMs };
+    for (const source of this.#sources) source.setClock(this.#clock);
+  }
+
   close(): void {
     for (const rung of this.#rungs.values()) rung.close();
     this.#rungs.clear();
     this.#best.close();
+  }
+
+  get #sources(): readonly PeerSource[] {
+    return [this.#best, ...[...this.#rungs.values()].map(({ source }) => source)];
   }
 
   #release(name: string): void {
@@ -106,6 +118,7 @@ export class WhepLevels {
     if (!rung) return this.#best;
     const made = new WhepRung(rung, peers.openSource(), (bytes) => this.#sent(name, bytes));
     this.#rungs.set(name, made);
+    if (this.#clock) made.source.setClock(this.#clock);
     return made.source;
   }
 }
