@@ -1,4 +1,9 @@
-import { parseSessionDescription, type SdpMedia, type SdpPayload } from "./session-description.ts";
+import {
+  parseSessionDescription,
+  type SdpMedia,
+  type SdpPayload,
+  type SessionDescription,
+} from "./session-description.ts";
 
 /** Whether the client wants to send or receive media. */
 export type OfferPurpose = "publish" | "watch";
@@ -39,11 +44,10 @@ export class OfferRefused extends Error {
  * the video to be sent, in two hexadecimal digits, if known. Throws `OfferRefused`, and `FormatError` if the text is not an SDP.
  */
 export function readOffer(text: string, profile = "42"): Offer {
-  const { media, isBundled, hasIce, hasFingerprint } = parseSessionDescription(text);
-  const malformed = (message: string) => new OfferRefused("malformed", message);
+  const session = parseSessionDescription(text);
+  const { media, isBundled } = session;
   if (media.length === 0) throw malformed("The offer has no media section.");
-  if (!hasIce) throw malformed("The offer has no ICE credentials (a=ice-ufrag and a=ice-pwd).");
-  if (!hasFingerprint) throw malformed("The offer has no DTLS fingerprint (a=fingerprint).");
+  checkTransport(session);
   if (media.length > 1 && !isBundled) throw malformed("The offer's media must share one transport (a=group:BUNDLE).");
   if (media.some(({ mid }) => !/^[\w.-]{1,32}$/.test(mid)))
     throw malformed("Each media section needs an a=mid of 1 to 32 letters and digits.");
@@ -80,6 +84,39 @@ export function readOffer(text: string, profile = "42"): Offer {
       })),
     candidateTypes: [...new Set(candidates.filter(({ transport }) => transport === "udp").map(({ type }) => type))],
   };
+}
+
+const malformed = (message: string) => new OfferRefused("malformed", message);
+
+/** RFC 8839 5.4. */
+const ICE_UFRAG = /^[A-Za-z0-9+/]{4,256}$/;
+const ICE_PWD = /^[A-Za-z0-9+/]{22,256}$/;
+/** RFC 4145 4. An offer has `actpass`, but servers take what determines the roles. */
+const SETUPS = ["actpass", "active", "passive"];
+/** Bytes by hash function. RFC 8122 5 forbids MD2 and MD5. */
+const FINGERPRINT_BYTES: Readonly<Record<string, number>> = {
+  ...{ "sha-1": 20, "sha-224": 28, "sha-256": 32, "sha-384": 48, "sha-512": 64 },
+};
+
+function checkTransport({ iceUfrags, icePwds, fingerprints, setups }: SessionDescription): void {
+  if (iceUfrags.length === 0 || icePwds.length === 0)
+    throw malformed("The offer has no ICE credentials (a=ice-ufrag and a=ice-pwd).");
+  if (!iceUfrags.every((ufrag) => ICE_UFRAG.test(ufrag)))
+    throw malformed("a=ice-ufrag must have 4 to 256 letters, digits, + or /.");
+  if (!icePwds.every((pwd) => ICE_PWD.test(pwd)))
+    throw malformed("a=ice-pwd must have 22 to 256 letters, digits, + or /.");
+  if (!setups.every((setup) => SETUPS.includes(setup))) throw malformed("a=setup must be actpass, active or passive.");
+  if (fingerprints.length === 0) throw malformed("The offer has no DTLS fingerprint (a=fingerprint).");
+  for (const fingerprint of fingerprints) {
+    const [name = "", hash = ""] = fingerprint.split(/\s+/);
+    const bytes = FINGERPRINT_BYTES[name.toLowerCase()];
+    if (bytes === undefined)
+      throw new OfferRefused("unsupported", "The DTLS fingerprint must be a SHA-256 hash (a=fingerprint:sha-256).");
+    if (!/^[0-9a-f]{2}(?::[0-9a-f]{2})*$/i.test(hash) || hash.length !== bytes * 3 - 1)
+      throw malformed(
+        `a=fingerprint:${name.toLowerCase()} must have ${bytes} bytes in hexadecimal digits, separated by colons.`,
+      );
+  }
 }
 
 function chooseVideo(section: SdpMedia, purpose: OfferPurpose, profile: string): ChosenMedia {

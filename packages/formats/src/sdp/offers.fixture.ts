@@ -29,7 +29,7 @@ export function offer(options: OfferOptions = {}): string {
     "a=group:BUNDLE 0 1",
     "a=ice-ufrag:abcd",
     "a=ice-pwd:abcdefghijklmnopqrstuvwx",
-    "a=fingerprint:sha-256 00",
+    `a=fingerprint:sha-256 ${Array(32).fill("AB").join(":")}`,
   ];
   return [
     ...["v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", ...session],

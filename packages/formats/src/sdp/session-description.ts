@@ -38,8 +38,12 @@ export interface SdpMedia {
 export interface SessionDescription {
   readonly media: readonly SdpMedia[];
   readonly isBundled: boolean;
-  readonly hasIce: boolean;
-  readonly hasFingerprint: boolean;
+  /** The values of these attributes, of the session and of all sections. */
+  readonly iceUfrags: readonly string[];
+  readonly icePwds: readonly string[];
+  /** For example `sha-256 AB:CD:…`. */
+  readonly fingerprints: readonly string[];
+  readonly setups: readonly string[];
 }
 
 type Line = readonly [name: string, value: string];
@@ -57,13 +61,16 @@ export function parseSessionDescription(text: string): SessionDescription {
   }
   const [session = [], ...media] = sections;
   const all = [session, ...media].map(attributesOf);
-  const has = (name: string) => all.some((attributes) => attributes.some(([key]) => key === name));
+  const valuesOf = (name: string) =>
+    all.flatMap((attributes) => attributes.flatMap(([key, value]) => (key === name ? [value.trim()] : [])));
   const shared = attributesOf(session);
   return {
     media: media.map((lines) => mediaOf(lines, shared)),
     isBundled: shared.some(([name, value]) => name === "group" && value.startsWith("BUNDLE")),
-    hasIce: has("ice-ufrag") && has("ice-pwd"),
-    hasFingerprint: has("fingerprint"),
+    iceUfrags: valuesOf("ice-ufrag"),
+    icePwds: valuesOf("ice-pwd"),
+    fingerprints: valuesOf("fingerprint"),
+    setups: valuesOf("setup"),
   };
 }
 

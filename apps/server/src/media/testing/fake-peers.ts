@@ -83,11 +83,13 @@ export class FakePeers implements WebrtcPeers {
   }
 }
 
+const FINGERPRINT = `a=fingerprint:sha-256 ${Array(32).fill("AB").join(":")}`;
+
 /** An offer as a browser makes it, shortened. */
 export function browserOffer(direction: "sendonly" | "recvonly"): string {
   return [
     ...["v=0", "o=- 1 2 IN IP4 127.0.0.1", "s=-", "t=0 0", "a=group:BUNDLE 0 1"],
-    ...["a=ice-ufrag:abcd", "a=ice-pwd:abcdefghijklmnopqrstuvwx", "a=fingerprint:sha-256 00"],
+    ...["a=ice-ufrag:abcd", "a=ice-pwd:abcdefghijklmnopqrstuvwx", FINGERPRINT],
     ...["m=audio 9 UDP/TLS/RTP/SAVPF 111", "a=mid:0", `a=${direction}`, "a=rtpmap:111 opus/48000/2"],
     ...["m=video 9 UDP/TLS/RTP/SAVPF 107", "a=mid:1", `a=${direction}`, "a=rtpmap:107 H264/90000"],
     ...["a=fmtp:107 packetization-mode=1;profile-level-id=42e01f", ""],

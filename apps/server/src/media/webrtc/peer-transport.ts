@@ -1,5 +1,5 @@
 import nodeDataChannel, { type PeerConnection, type Track } from "node-datachannel";
-import type { PeerPlan, WebrtcStart } from "./webrtc-protocol.ts";
+import { type PeerPlan, REJECTED_OFFER, type WebrtcStart } from "./webrtc-protocol.ts";
 
 const { PeerConnection: Connection, Audio, Video } = nodeDataChannel;
 
@@ -24,6 +24,11 @@ export interface PeerTracks {
 
 /** Configures the description of a track in the answer. */
 export type DescribeTrack = (kind: MediaKind, description: InstanceType<typeof Video | typeof Audio>) => void;
+
+/** What is wrong is in the offer, by the library's words. */
+class OfferRejected extends Error {
+  override readonly name = "OfferRejected";
+}
 
 /** One WebRTC connection (ICE and DTLS) that answers an offer. Runs only in the WebRTC child. */
 export class PeerTransport {
@@ -56,10 +61,10 @@ export class PeerTransport {
     });
     try {
       this.tracks = this.#addTracks(plan, direction, describe);
-      this.#connection.setRemoteDescription(offer, "offer");
+      this.#setOffer(offer);
       this.#connection.setLocalDescription("answer");
     } catch (error) {
-      this.close("the offer could not be answered");
+      this.close(error instanceof OfferRejected ? error.message : "the offer could not be answered");
       throw error;
     }
   }
@@ -74,6 +79,14 @@ export class PeerTransport {
     clearTimeout(this.#deadline);
     this.#connection.close();
     this.#events.closed(reason);
+  }
+
+  #setOffer(offer: string): void {
+    try {
+      this.#connection.setRemoteDescription(offer, "offer");
+    } catch (error) {
+      throw new OfferRejected(`${REJECTED_OFFER}${saidBy(error)}.`);
+    }
   }
 
   #addTracks(
@@ -125,4 +138,10 @@ export class PeerTransport {
       this.close(this.#isConnected ? "the connection was lost" : "no connection by ICE or DTLS");
     else if (state === "closed") this.close("the other side closed the connection");
   }
+}
+
+/** The library puts a prefix of its own before what it found. */
+function saidBy(error: unknown): string {
+  const said = error instanceof Error ? error.message.replace(/^.*libdatachannel error[^:]*: /, "") : String(error);
+  return said.replace(/[^\x20-\x7e]/g, " ").slice(0, 200);
 }

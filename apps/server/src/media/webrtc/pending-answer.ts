@@ -2,6 +2,7 @@ import { withCandidates } from "@weir/formats/sdp";
 import type { Clock } from "../../platform/clock.ts";
 import type { OfferAnswer, OfferRefusal } from "./webrtc-endpoint.ts";
 import type { Peer, PeerHandler } from "./webrtc-process.ts";
+import { REJECTED_OFFER } from "./webrtc-protocol.ts";
 
 /** The child answers within milliseconds, or half a second after it was started. */
 const ANSWER_WITHIN_MS = 10_000;
@@ -40,7 +41,7 @@ export function answerOffer(settings: PendingAnswerSettings): Promise<OfferAnswe
       deadline.cancel();
       onClosed(reason, isWanted);
       ended.resolve(reason);
-      resolve(UNANSWERED);
+      resolve(reason.startsWith(REJECTED_OFFER) ? { status: 400, sentence: reason } : UNANSWERED);
     };
     const end = (reason: string, isWanted: boolean): void => {
       peer.close();

@@ -111,6 +111,9 @@ describe("the WebRTC endpoint", () => {
       /at most 16/,
     ],
     ["simulcast", `${browserOffer("sendonly")}a=simulcast:send h;l\r\n`, 406, /turn simulcast off/],
+    ["an MD5 fingerprint", browserOffer("recvonly").replace("sha-256", "md5"), 406, /SHA-256/],
+    ["a setup role that does not exist", `${browserOffer("recvonly")}a=setup:xyz\r\n`, 400, /a=setup/],
+    ["an ICE name of 1 character", browserOffer("recvonly").replace("ufrag:abcd", "ufrag:a"), 400, /4 to 256/],
     ["VP8 alone", browserOffer("recvonly").replace("H264", "VP8"), 406, /no H\.264/],
     [
       "TCP alone",

@@ -206,6 +206,9 @@ const FAILED: OfferRefusal = {
   sentence: "The offer cannot be answered right now. Try again in a moment.",
 };
 
+/** A stream that is offline (404) may start at any time. */
+const RETRY_AFTER_SECONDS: Partial<Record<OfferRefusal["status"], number>> = { 404: 2, 429: 60, 503: 2 };
+
 /** Null for an internal error. */
 function refusalOf(error: unknown): OfferRefusal | null {
   if (error instanceof OfferRefused) return { status: error.kind === "malformed" ? 400 : 406, sentence: error.message };
@@ -233,7 +236,8 @@ function allowAnyPage(res: ServerResponse): void {
 }
 
 function sendRefusal(res: ServerResponse, { status, sentence }: OfferRefusal): void {
-  if (status === 503 || status === 429) res.setHeader("retry-after", status === 429 ? "60" : "2");
+  const seconds = RETRY_AFTER_SECONDS[status];
+  if (seconds !== undefined) res.setHeader("retry-after", String(seconds));
   send(res, status, sentence);
 }
 

@@ -6,10 +6,11 @@ import { silentLog } from "../../platform/log.ts";
 import { browserOffer } from "../testing/fake-peers.ts";
 import { findUdpPort } from "./udp-port.ts";
 import { type PeerHandler, WebrtcProcess } from "./webrtc-process.ts";
+import { REJECTED_OFFER } from "./webrtc-protocol.ts";
 
 const plan = { video: null, audio: null, unused: [] };
 
-const OFFER = browserOffer("recvonly").replace("sha-256 00", `sha-256 ${new Array(32).fill("AB").join(":")}`);
+const OFFER = browserOffer("recvonly");
 const WATCH = {
   video: { mid: "1", payloadType: 107, parameters: "packetization-mode=1", supportsNack: true },
   audio: { mid: "0", payloadType: 111, parameters: "minptime=10", supportsNack: false },
@@ -58,7 +59,7 @@ test("an offer that cannot be answered is reported; a crashed child closes its p
   expect(process_.pid).toBe(0);
   const bad = handler();
   process_.publish("v=0 and nothing else", plan, bad.taken);
-  await expect.poll(() => bad.told).toEqual([expect.stringContaining("closed: the offer could not be answered")]);
+  await expect.poll(() => bad.told).toEqual([expect.stringMatching(`^closed: ${REJECTED_OFFER}.{5,}`)]);
   const good = handler();
   process_.openSource().watch(OFFER, WATCH, good.taken);
   await expect.poll(() => good.told).toEqual(["answered"]);

@@ -9,6 +9,9 @@ import { FrameWriter, frameReader, jsonFrame } from "../../platform/pipe-frames.
 /** The reason for closing a viewer that requests endless retransmissions. */
 export const ASKS_TOO_MUCH = "it requested more retransmissions than any player needs";
 
+/** The beginning of the reason for closing a peer whose offer the library rejects; what is wrong with it follows. */
+export const REJECTED_OFFER = "The offer is not one that this server can answer: ";
+
 /** The part of the offer that the child needs: the sections to answer, and their codecs. */
 export type PeerPlan = Pick<Offer, "video" | "audio" | "unused">;
 
