@@ -1,6 +1,6 @@
 import type { Frame, Packet } from "node-av/lib";
 import { FlvOutput } from "../../src/media/transcode/flv-output.ts";
-import { type GeneratedTrack, openPicture, openTone } from "../../src/media/transcode/generated-track.ts";
+import { type GeneratedTrack, openPicture, openTone, TONE_RATE } from "../../src/media/transcode/generated-track.ts";
 import { runMediaChild } from "../../src/media/transcode/media-child-main.ts";
 import { RealTime } from "../../src/media/transcode/real-time.ts";
 import { systemClock } from "../../src/platform/clock.ts";
@@ -13,15 +13,16 @@ const TONE_BITRATE = 96_000;
 
 runMediaChild(async (job: PublisherJob, begun, signal) => {
   const loops: Loop[] = [];
+  const clipSeconds = job.flashes || job.isNumbered ? job.seconds : CLIP_SECONDS;
   if (job.video) {
-    const gops = Math.max(1, Math.ceil((job.isNumbered ? job.seconds : CLIP_SECONDS) / job.gopSeconds));
+    const gops = Math.max(1, Math.ceil(clipSeconds / job.gopSeconds));
     const picture = await openPicture({ ...job, preset: "ultrafast" });
-    const draw = job.isNumbered ? numbering() : undefined;
+    const draw = job.isNumbered ? numbering() : job.flashes ? flashAt(job.frameRate) : undefined;
     loops.push(new Loop(picture, gops * Math.round(job.gopSeconds * job.frameRate), draw));
   }
   if (job.audio) {
     const tone = await openTone(TONE_BITRATE);
-    loops.push(new Loop(tone, Math.round(CLIP_SECONDS / tone.frameSeconds)));
+    loops.push(new Loop(tone, Math.round((job.flashes ? job.seconds : CLIP_SECONDS) / tone.frameSeconds), job.flashes ? beepAt : undefined));
   }
   const output = await FlvOutput.open(
     job.url,
@@ -47,15 +48,37 @@ function numbering(): (frame: Frame) => void {
   };
 }
 
+const [BLACK, WHITE, GREY] = [16, 235, 128];
+const FLASH_SECONDS = 0.1;
+const BEEP_HERTZ = 1000;
+
+/** Pictures whose first tenth of each second is white. */
+function flashAt(frameRate: number): (frame: Frame, n: number) => void {
+  return ({ data }, n) => {
+    const isWhite = n % frameRate < FLASH_SECONDS * frameRate;
+    for (const [plane, bytes] of (data ?? []).entries()) bytes.fill(plane > 0 ? GREY : isWhite ? WHITE : BLACK);
+  };
+}
+
+/** Sound that beeps at the same times. */
+function beepAt({ data, nbSamples }: Frame, n: number): void {
+  for (const plane of data ?? [])
+    for (let sample = 0; sample < nbSamples; sample++) {
+      const seconds = ((n * nbSamples + sample) % TONE_RATE) / TONE_RATE;
+      const value = seconds < FLASH_SECONDS ? 0.5 * Math.sin(2 * Math.PI * BEEP_HERTZ * seconds) : 0;
+      plane.writeFloatLE(value, sample * 4);
+    }
+}
+
 /** One track's clip, repeated with continuous timestamps. */
 class Loop {
   readonly track: GeneratedTrack;
   readonly #clip: readonly Packet[];
   #sent = 0;
 
-  constructor(track: GeneratedTrack, frames: number, draw?: (frame: Frame) => void) {
+  constructor(track: GeneratedTrack, frames: number, draw?: (frame: Frame, n: number) => void) {
     this.track = track;
-    const encoded = Array.from({ length: frames }, () => track.next(draw)).flat();
+    const encoded = Array.from({ length: frames }, (_, n) => track.next((frame) => draw?.(frame, n))).flat();
     // Frames before zero are the AAC encoder's priming, and as many frames at the end are excess.
     this.#clip = [...encoded, ...track.finish()].filter(({ pts }) => pts >= 0n);
   }

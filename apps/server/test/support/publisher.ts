@@ -20,6 +20,8 @@ export interface PublisherOptions {
   readonly audio?: boolean;
   /** Each picture carries its number, from 0, and none is repeated. Needs at least 320 by 180 pixels. */
   readonly isNumbered?: boolean;
+  /** At the start of every second a white picture and a beep; else black and silent. Encoded as long as it lasts, not in a loop. */
+  readonly flashes?: boolean;
   /** False sends as fast as the server reads, like ffmpeg without `-re`. */
   readonly inRealTime?: boolean;
 }
@@ -39,6 +41,7 @@ const DEFAULTS: Omit<PublisherJob, "url"> = {
   video: true,
   audio: true,
   isNumbered: false,
+  flashes: false,
   inRealTime: true,
 };
 
