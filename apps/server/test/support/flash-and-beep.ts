@@ -19,6 +19,8 @@ const WHITE_ABOVE = 128;
 const LOUD_ABOVE = 0.1;
 /** Quiet for so long before a beep. */
 const QUIET_SAMPLES = 10_000;
+/** Pictures closer together catch up with the source, and have no sound. */
+const CATCHING_UP_MS = 10;
 /** A flash and a beep further apart belong to different seconds. */
 const MAX_DISTANCE_MS = 500;
 
@@ -119,11 +121,11 @@ export class FlashAndBeep implements Disposable {
   async #flashes(): Promise<number[]> {
     const times: number[] = [];
     let wasWhite = true;
-    let ms = 0;
+    let [ms, before] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
     await using decoder = await Decoder.open(AV_CODEC_ID_H264, ({ data, width, height, linesize }) => {
       const luma = data?.[0]?.[Math.floor(height / 2) * (linesize[0] ?? 0) + Math.floor(width / 2)] ?? 0;
       const isWhite = luma > WHITE_ABOVE;
-      if (isWhite && !wasWhite) times.push(ms);
+      if (isWhite && !wasWhite && ms - before > CATCHING_UP_MS) times.push(ms);
       wasWhite = isWhite;
     });
     const units: { readonly data: Uint8Array; readonly ms: number }[] = [];
@@ -136,6 +138,7 @@ export class FlashAndBeep implements Disposable {
       depacketizer.push(packet, false);
     }
     for (const unit of units) {
+      before = ms;
       ms = unit.ms;
       await decoder.decode(lengthPrefixedToAnnexB(unit.data));
     }

@@ -1,5 +1,5 @@
 import { createSocket } from "node:dgram";
-import { type RtpPacket, readRtpPacket } from "@weir/formats/rtp";
+import { type RtpPacket, readRtpPacket, writePli } from "@weir/formats/rtp";
 import { readOffer, withCandidates } from "@weir/formats/sdp";
 import nodeDataChannel, { type Track } from "node-datachannel";
 import { expect, onTestFinished, test } from "vitest";
@@ -10,12 +10,18 @@ import { findUdpPort } from "./udp-port.ts";
 import { type PeerSource, WebrtcProcess } from "./webrtc-process.ts";
 import { ASKS_TOO_MUCH } from "./webrtc-protocol.ts";
 
-const { PeerConnection, Video } = nodeDataChannel;
+const { PeerConnection, Audio, Video } = nodeDataChannel;
 
 interface Watching {
   readonly track: Track;
   readonly told: readonly string[];
   readonly newest: () => RtpPacket | null;
+  /** The audio that has arrived, and its track. */
+  readonly sounds: readonly RtpPacket[];
+  readonly sound: Track;
+  readonly answer: () => string;
+  /** The video that has arrived. */
+  readonly pictures: readonly RtpPacket[];
 }
 
 /** The library's offers fail now and then, when the other side is faster than its own description. */
@@ -31,15 +37,25 @@ async function watch(source: PeerSource, port: number, tries = TRIES): Promise<W
   const description = new Video("0", "RecvOnly");
   description.addH264Codec(96, "profile-level-id=42e01f;packetization-mode=1;level-asymmetry-allowed=1");
   const track = connection.addTrack(description);
-  let newest: RtpPacket | null = null;
-  track.onMessage((message) => {
-    newest = readRtpPacket(message) ?? newest;
-  });
+  const audio = new Audio("1", "RecvOnly");
+  audio.addOpusCodec(111);
+  audio.parseSdpLine("a=rtcp-fb:111 nack");
+  const sound = connection.addTrack(audio);
+  const [pictures, sounds]: RtpPacket[][] = [[], []];
+  for (const [from, packets] of [
+    [track, pictures],
+    [sound, sounds],
+  ] as const)
+    from.onMessage((message) => {
+      const packet = readRtpPacket(message);
+      if (packet) packets?.push({ ...packet, payload: Uint8Array.from(packet.payload) });
+    });
   const gathered = new Promise<void>((resolve) => {
     connection.onGatheringStateChange((state) => state === "complete" && resolve());
   });
   connection.setLocalDescription("offer");
   await gathered;
+  let answer = "";
   const told: string[] = [];
   const first = Promise.withResolvers<string>();
   const tell = (news: string): void => {
@@ -49,6 +65,7 @@ async function watch(source: PeerSource, port: number, tries = TRIES): Promise<W
   const offer = connection.localDescription()?.sdp ?? "";
   source.watch(offer, readOffer(offer), {
     answered: (sdp) => {
+      answer = sdp;
       try {
         connection.setRemoteDescription(withCandidates(sdp, ["127.0.0.1"], port), "answer");
       } catch {
@@ -62,7 +79,15 @@ async function watch(source: PeerSource, port: number, tries = TRIES): Promise<W
   });
   onTestFinished(() => connection.close());
   if ((await first.promise) !== "connected" && tries > 1) return watch(source, port, tries - 1);
-  return { track, told, newest: () => newest };
+  return {
+    track,
+    told,
+    newest: () => pictures?.at(-1) ?? null,
+    answer: () => answer,
+    sound,
+    sounds: sounds ?? [],
+    pictures: pictures ?? [],
+  };
 }
 
 test("no address that an offer names is called: clients send the first check", async () => {
@@ -125,4 +150,70 @@ test("a viewer that asks for the same packets again and again is closed; others 
   expect(other.told).toEqual(["connected"]);
   clearInterval(sending);
   await server.close();
+});
+
+/** A source of one keyframe, then other pictures, and sound. */
+function startSource(source: PeerSource): Disposable {
+  const picture = (type: number): Buffer => {
+    const bytes = Buffer.alloc(304, 7);
+    bytes.writeUInt32BE(300);
+    bytes[4] = type;
+    return bytes;
+  };
+  const send = (n: number): void => {
+    const time = n * 1800;
+    source.frame({ kind: "video", isIndependent: n === 0, time, data: picture(n === 0 ? 0x65 : 0x41) });
+    source.frame({ kind: "audio", isIndependent: true, time, data: Buffer.alloc(80, n) });
+  };
+  let sent = 0;
+  send(sent++);
+  const sending = setInterval(() => send(sent++), 20);
+  return { [Symbol.dispose]: () => clearInterval(sending) };
+}
+
+async function openServer() {
+  const port = await findUdpPort("127.0.0.1", 0);
+  const server = new WebrtcProcess({ clock: systemClock, log: silentLog, port, bindAddress: "127.0.0.1" });
+  onTestFinished(() => server.close());
+  // What a source sends before there is a process is lost.
+  server.prepare();
+  return { port, source: server.openSource() };
+}
+
+test("lost sound may be requested again: the answer says so, and requests without end close the viewer as for pictures", async () => {
+  const { port, source } = await openServer();
+  const viewer = await watch(source, port);
+  using _ = startSource(source);
+  await expect.poll(() => viewer.sounds.length).toBeGreaterThan(5);
+  expect(viewer.answer()).toMatch(/^a=rtcp-fb:111 nack\r?$/m);
+  const told = (): readonly string[] => {
+    const newest = viewer.sounds.at(-1);
+    if (newest && viewer.told.length === 1) viewer.sound.sendMessageBinary(askAgainAndAgain(newest));
+    return viewer.told;
+  };
+  await expect.poll(told, { interval: 20 }).toEqual(["connected", ASKS_TOO_MUCH]);
+});
+
+test("a viewer that lost the first pictures and asks for a keyframe has one within a second, and no timestamp goes back", async () => {
+  const { port, source } = await openServer();
+  using _ = startSource(source);
+  const viewer = await watch(source, port);
+  const isKeyframe = ({ payload }: RtpPacket): boolean => ((payload[0] ?? 0) & 31) === 5;
+  await expect.poll(() => viewer.pictures.length).toBeGreaterThan(5);
+  const before = viewer.pictures.filter(isKeyframe).length;
+  const began = performance.now();
+  // As browsers do while they have no picture.
+  const asking = setInterval(() => {
+    const [{ ssrc } = expect.fail("nothing arrived")] = viewer.pictures;
+    viewer.track.sendMessageBinary(Buffer.from(writePli(1, ssrc)));
+  }, 200);
+  await expect.poll(() => viewer.pictures.filter(isKeyframe).length, { interval: 10 }).toBeGreaterThan(before);
+  clearInterval(asking);
+  expect(performance.now() - began).toBeLessThan(1000);
+  const count = viewer.pictures.length;
+  await expect.poll(() => viewer.pictures.length).toBeGreaterThan(count + 60);
+  const [first] = viewer.pictures;
+  const times = viewer.pictures.map(({ timestamp }) => (timestamp - (first?.timestamp ?? 0)) | 0);
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+  expect(new Set(times).size).toBe(times.length);
 });
