@@ -22,7 +22,13 @@ runMediaChild(async (job: PublisherJob, begun, signal) => {
   }
   if (job.audio) {
     const tone = await openTone(TONE_BITRATE);
-    loops.push(new Loop(tone, Math.round((job.flashes ? job.seconds : CLIP_SECONDS) / tone.frameSeconds), job.flashes ? beepAt : undefined));
+    loops.push(
+      new Loop(
+        tone,
+        Math.round((job.flashes ? job.seconds : CLIP_SECONDS) / tone.frameSeconds),
+        job.flashes ? beepAt : undefined,
+      ),
+    );
   }
   const output = await FlvOutput.open(
     job.url,
