@@ -33,7 +33,7 @@ export class BenchServer {
     this.startMs = startMs;
     this.url = addressIn(banner, /http:\S+/);
     this.#rtmpUrl = addressIn(banner, /rtmp:\S+\/live/);
-    this.client = new WeirClient({ baseUrl: this.url, apiKey: API_KEY });
+    this.client = new WeirClient({ baseUrl: this.url, apiKey: API_KEY, maxRetries: 0 });
   }
 
   /** `root` is the checkout to run; by default this one. */

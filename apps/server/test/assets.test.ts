@@ -74,7 +74,7 @@ test("an asset with a jwt policy, including its MP4, requires a token", async ()
   const { playbackUrl = "", downloadUrl = "", playbackId = "" } = assets.get("closed") ?? {};
   expect(await fetch(playbackUrl).then((response) => response.text())).toContain("#EXT-X-ERROR");
   expect((await fetch(downloadUrl)).status).toBe(401);
-  const { token } = await arena.weir.client.ownerToken(playbackId);
+  const { token } = await arena.weir.client.access.ownerToken(playbackId);
   expect((await fetch(`${downloadUrl}?jwt=${token}`)).status).toBe(200);
   await play(`${playbackUrl}?jwt=${token}`, 640);
 });

@@ -64,7 +64,8 @@ test("the event log resumes by itself after the server was killed, with every ev
   await page.getByText("The stream stopped.").waitFor({ timeout: 20_000 });
 
   const logged: string[] = [];
-  for await (const event of arena.weir.client.events(id, { from: createdAt, to: Date.now() })) logged.push(event.id);
+  for await (const event of arena.weir.client.streams.events(id, { from: createdAt, to: Date.now() }))
+    logged.push(event.id);
   const rows = page.locator("details");
   await expect.poll(() => rows.count()).toBe(logged.length);
   await page.getByLabel("Search events").fill(logged[0] ?? "none");

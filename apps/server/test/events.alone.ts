@@ -37,7 +37,7 @@ test("the end of a broadcast is reported within 250 ms", async () => {
   const abort = new AbortController();
   const told = (async () => {
     const { id, createdAt } = broadcast.stream;
-    for await (const event of weir.client.events(id, { from: createdAt - 1, signal: abort.signal }))
+    for await (const event of weir.client.streams.events(id, { from: createdAt - 1, signal: abort.signal }))
       if (event.type === "stream_state" && !event.state.active) return Date.now() - event.timestamp;
     return Number.NaN;
   })();

@@ -13,10 +13,10 @@ const statuses = ({ healthy, conditions }: StreamHealth) =>
 test("a stream is unknown, then healthy, then idle; the record is the same after a restart", async () => {
   const { weir } = arena;
   const fresh = await weir.client.streams.create({ name: "fresh" });
-  expect(statuses(await weir.client.health(fresh.id))).toMatchObject({ healthy: null, Active: null });
+  expect(statuses(await weir.client.streams.health(fresh.id))).toMatchObject({ healthy: null, Active: null });
 
   await using broadcast = await startBroadcast(weir, { stream: { profiles: SMALL_LADDER } });
-  const health = () => weir.client.health(broadcast.stream.id);
+  const health = () => weir.client.streams.health(broadcast.stream.id);
   await expect
     .poll(async () => statuses(await health()), { timeout: 30_000 })
     .toEqual({
@@ -43,14 +43,14 @@ test("a stream is unknown, then healthy, then idle; the record is the same after
 test("a refused ladder is reported within its first segments: transcoding is unhealthy", async () => {
   await using weir = await WeirProcess.start({ env: { WEIR_TRANSCODE_CORES: "0" } });
   await using broadcast = await startBroadcast(weir, { stream: { profiles: SMALL_LADDER } });
-  const health = async () => statuses(await weir.client.health(broadcast.stream.id));
+  const health = async () => statuses(await weir.client.streams.health(broadcast.stream.id));
   await expect.poll(health).toMatchObject({ healthy: false, Active: true, Transcoding: false });
 });
 
 test("a hanging transcoder is reported, and its stream is healthy again after it was replaced", async () => {
   const { weir } = arena;
   await using broadcast = await startBroadcast(weir, { stream: { profiles: SMALL_LADDER } });
-  const health = async () => statuses(await weir.client.health(broadcast.stream.id));
+  const health = async () => statuses(await weir.client.streams.health(broadcast.stream.id));
   const healthy = { healthy: true, Transcoding: true, TranscodeRealTime: true };
   await expect.poll(health, { timeout: 30_000 }).toMatchObject(healthy);
   process.kill(newestTranscoder(weir), "SIGSTOP");

@@ -84,7 +84,7 @@ test.skipIf(missing !== null)(
       ...["multistream.connected", "multistream.error", "multistream.connected"],
       ...["multistream.error", "multistream.connected", "multistream.disconnected"],
     ]);
-    const shown = JSON.stringify([events, await broadcast.now(), await weir.client.health(stream.id)]);
+    const shown = JSON.stringify([events, await broadcast.now(), await weir.client.streams.health(stream.id)]);
     expect(shown).not.toMatch(/secret/);
 
     const packets = await listener.packetsOf(2);

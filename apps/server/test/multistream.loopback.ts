@@ -39,7 +39,7 @@ test("a target that is killed and comes back is Online, Pending and Online, and 
   using _publisher = await weir.publish(stream);
   await untilTarget(stream, "Online");
   expect((await weir.client.streams.get(stream.id)).isHealthy).toBe(true);
-  expect((await weir.client.health(stream.id)).multistream).toMatchObject([{ state: "Online" }]);
+  expect((await weir.client.streams.health(stream.id)).multistream).toMatchObject([{ state: "Online" }]);
 
   await target[Symbol.asyncDispose]();
   await untilTarget(stream, "Pending");

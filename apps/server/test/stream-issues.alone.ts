@@ -77,7 +77,7 @@ async function untilIssue(
   from = 1_700_000_000_000,
   timeout = 30_000,
 ): Promise<StreamIssueEvent> {
-  for await (const event of weir.client.events(id, { from, signal: AbortSignal.timeout(timeout) })) {
+  for await (const event of weir.client.streams.events(id, { from, signal: AbortSignal.timeout(timeout) })) {
     if (event.type === "stream_issue" && event.code === code && event.state === state) return event;
   }
   return expect.fail(`no ${code} ${state}`);

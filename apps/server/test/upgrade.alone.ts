@@ -84,10 +84,10 @@ test("events and health of an earlier version are unchanged", async () => {
   const { id, createdAt } = said.stream;
   const told: object[] = [];
   // The id contains the time, which was shifted.
-  for await (const { id: _, ...event } of weir.client.events(id, { from: createdAt - 1, to: Date.now() }))
+  for await (const { id: _, ...event } of weir.client.streams.events(id, { from: createdAt - 1, to: Date.now() }))
     told.push(event);
   expect(told).toEqual(stored.said.events.map(({ id: _, ...event }) => still(event)));
-  const { healthy, conditions } = await weir.client.health(id);
+  const { healthy, conditions } = await weir.client.streams.health(id);
   expect([healthy.status, healthy.lastProbeTime]).toEqual([
     said.health.healthy.status,
     said.health.healthy.lastProbeTime,

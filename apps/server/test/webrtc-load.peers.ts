@@ -103,7 +103,8 @@ test("from a browser's picture to another browser's screen it takes at most half
   console.log(
     `WHIP to WHEP: median ${median} ms of ${latencies.length}, worst ${latencies.at(-1)} ms, first picture ${firstFrameMs} ms`,
   );
-  const roundTrips = async () => (await arena.weir.client.health(stream.id)).metrics.WebrtcRoundTripMillis ?? [];
+  const roundTrips = async () =>
+    (await arena.weir.client.streams.health(stream.id)).metrics.WebrtcRoundTripMillis ?? [];
   const sides = async () => (await roundTrips()).map(({ dimensions }) => dimensions.side).toSorted();
   await expect.poll(sides, { timeout: 25_000, interval: 500 }).toEqual(["publisher", "viewers"]);
   for (const { last } of await roundTrips()) expect(last[1]).toBeLessThan(200);

@@ -24,6 +24,11 @@ const CURVE = { name: "ECDSA", namedCurve: "P-256" } as const;
 /**
  * A token with which its holder can watch this playback id under a `jwt` policy. Send it as the `Service-Jwt` header or the `jwt` query
  * parameter. For Node and anything else with Web Crypto. Throws TypeError for an invalid private key or expiration.
+ *
+ * @example
+ * const { publicKey, privateKey } = await weir.signingKeys.create();
+ * const jwt = await signAccessJwt({ privateKey, publicKey, playbackId, issuer: "https://example.com", expiration: "1h" });
+ * console.log(`${baseUrl}/hls/${playbackId}/index.m3u8?jwt=${jwt}`);
  */
 export async function signAccessJwt(wanted: AccessJwt): Promise<string> {
   const { publicKey, playbackId, issuer = "", expiration = DAY, custom, now = Date.now() } = wanted;

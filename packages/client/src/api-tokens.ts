@@ -1,7 +1,7 @@
 import type { ApiToken, CreatedApiToken, NewApiToken } from "@weir/contract";
 import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** API keys of the project: `/api/api-token`. From a signed-in dashboard session only; with an API key every call is WeirError 403. */
 export class ApiTokens {
@@ -22,8 +22,9 @@ export class ApiTokens {
   }
 
   /** One page, newest first. */
-  list({ signal, ...query }: ListOptions = {}): Promise<Page<ApiToken>> {
-    return fetchPage(this.#transport, "GET /api/api-token", { query, signal });
+  list(options: ListOptions = {}): Promise<Page<ApiToken>> {
+    const [given, query] = callOptionsIn(options);
+    return fetchPage(this.#transport, "GET /api/api-token", { ...given, query });
   }
 
   /** Every API key, page after page. */

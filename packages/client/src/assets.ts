@@ -32,9 +32,10 @@ export class Assets {
   }
 
   /** One page, the asset changed last first. */
-  list({ limit, cursor, signal, orderBy, name, phase }: AssetListOptions = {}): Promise<Page<Asset>> {
+  list({ limit, cursor, orderBy, name, phase, ...options }: AssetListOptions = {}): Promise<Page<Asset>> {
     const filters: ListFilter[] = name ? [{ id: "name", value: name }] : [];
     return fetchPage(this.#transport, "GET /api/asset", {
+      ...options,
       query: {
         limit,
         cursor,
@@ -42,7 +43,6 @@ export class Assets {
         order: orderBy && `${orderBy.field}-${orderBy.descending}`,
         filters: filters.length > 0 ? JSON.stringify(filters) : undefined,
       },
-      signal,
     });
   }
 
@@ -71,13 +71,8 @@ export class Assets {
     await call(this.#transport, "POST /api/asset/:id/retry", { ...options, params: { id } });
   }
 
-  /** Transcode a file into a bucket of yours. Resolves when it is queued; get the task until its phase is `completed` or `failed`. */
+  /** Transcode a file into a bucket of yours. Resolves when it is queued; get it from `tasks` until its phase is `completed` or `failed`. */
   transcode(request: NewTranscode, options: CallOptions = {}): Promise<Task> {
     return call(this.#transport, "POST /api/transcode", { ...options, body: request });
-  }
-
-  /** Get a task, such as that of an upload. */
-  task(id: string, options: CallOptions = {}): Promise<Task> {
-    return call(this.#transport, "GET /api/task/:id", { ...options, params: { id } });
   }
 }

@@ -15,7 +15,7 @@ export class Clips {
     return call(this.#transport, "POST /api/clip", { ...options, body: clip });
   }
 
-  /** Clips of a stream, session or asset, by its id or playback id, newest first. */
+  /** Clips of a stream, session or asset, whichever the id or playback id belongs to, newest first. */
   list(id: string, options: CallOptions = {}): Promise<Asset[]> {
     return call(this.#transport, "GET /api/clip/:id", { ...options, params: { id } });
   }

@@ -57,7 +57,7 @@ test("a connection that is cut, in the middle of an event too, is gone on with a
   );
   const onGap = vi.fn();
   const onConnection = vi.fn();
-  expect(await idsOf(client.events("s", { from: 1, to: 2, onGap, onConnection }))).toEqual(["a", "b", "c"]);
+  expect(await idsOf(client.streams.events("s", { from: 1, to: 2, onGap, onConnection }))).toEqual(["a", "b", "c"]);
   expect(asked.map((query) => Object.fromEntries(query))).toEqual([
     { from: "1", to: "2" },
     { to: "2", lastEventId: "b" },
@@ -76,7 +76,7 @@ test("live events that come while the first connection is cut are asked for from
     },
     (response) => sse(response, lines("a")),
   );
-  for await (const { id } of client.events("s")) {
+  for await (const { id } of client.streams.events("s")) {
     expect(id).toBe("a");
     break;
   }
@@ -85,7 +85,7 @@ test("live events that come while the first connection is cut are asked for from
 
 test("what trying again cannot mend is thrown", async () => {
   const { client } = await feedOf();
-  await expect(idsOf(client.events("s"))).rejects.toThrow("stream not found");
+  await expect(idsOf(client.streams.events("s"))).rejects.toThrow("stream not found");
 });
 
 test("an abort ends the loop with its reason, and leaving the loop ends the connection", async () => {
@@ -95,11 +95,11 @@ test("an abort ends the loop with its reason, and leaving the loop ends the conn
     sse(response, lines("a"));
   };
   const { client } = await feedOf(answer, answer);
-  for await (const _event of client.events("s")) break;
+  for await (const _event of client.streams.events("s")) break;
   await expect.poll(() => closed).toHaveBeenCalledOnce();
   const abort = new AbortController();
   const reading = (async () => {
-    for await (const _event of client.events("s", { signal: abort.signal })) abort.abort(new Error("enough"));
+    for await (const _event of client.streams.events("s", { signal: abort.signal })) abort.abort(new Error("enough"));
   })();
   await expect(reading).rejects.toThrow("enough");
 });

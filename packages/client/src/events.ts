@@ -32,7 +32,7 @@ const LONGEST_RETRY_MS = 10_000;
 export async function* readEvents(
   transport: Transport,
   streamId: string,
-  { to, signal, onGap, onConnection, ...start }: EventOptions = {},
+  { to, signal, headers, onGap, onConnection, ...start }: EventOptions = {},
 ): AsyncGenerator<StreamEvent, void> {
   let { from, lastEventId } = start;
   let retryMs = FIRST_RETRY_MS;
@@ -41,12 +41,16 @@ export async function* readEvents(
   try {
     for (;;) {
       let isConnected = false;
+      let askedMs = 0;
       try {
         const response = await answerOf(transport, "GET /api/data/stream/:id/events", {
           params: { id: streamId },
           query: query(),
           accept: "text/event-stream",
           isEndless: true,
+          headers,
+          // The loop below retries, for as long as it takes.
+          maxRetries: 0,
           signal: signal ? AbortSignal.any([signal, left.signal]) : left.signal,
         });
         // Live from here on, even if the connection is lost before the first event.
@@ -68,9 +72,10 @@ export async function* readEvents(
       } catch (error) {
         signal?.throwIfAborted();
         if (error instanceof WeirError && isFinal(error.status)) throw error;
+        if (error instanceof WeirError) askedMs = Math.min(error.retryAfterMs ?? 0, LONGEST_RETRY_MS);
       }
       if (isConnected) onConnection?.(false);
-      await wait(retryMs * (0.5 + Math.random() / 2), signal);
+      await wait(Math.max(askedMs, retryMs * (0.5 + Math.random() / 2)), signal);
       retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
     }
   } finally {

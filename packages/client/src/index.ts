@@ -18,4 +18,4 @@ export { type FileUpload, uploadFile } from "./upload-file.ts";
 export { type SignedBody, verifyWebhook } from "./webhook-signature.ts";
 export type { WebhookLogOptions } from "./webhooks.ts";
 export { WeirClient } from "./weir-client.ts";
-export { WeirError } from "./weir-error.ts";
+export { type ClientErrorCode, WeirError, type WeirErrorCode, type WeirErrorDetails } from "./weir-error.ts";

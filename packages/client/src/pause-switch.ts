@@ -1,4 +1,12 @@
-/** Pauses an upload, and resumes it. */
+/**
+ * Pauses an upload, and resumes it.
+ *
+ * @example
+ * const pause = new PauseSwitch();
+ * pause.pause();
+ * setTimeout(() => pause.resume(), 100);
+ * await pause.whilePaused(undefined);
+ */
 export class PauseSwitch {
   #isPaused = false;
   #interrupt = new AbortController();

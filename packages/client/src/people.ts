@@ -1,7 +1,7 @@
 import type { NewPerson, Person, PersonPatch } from "@weir/contract";
 import { call } from "./operation.ts";
 import { fetchPage, type ListOptions, type Page } from "./page.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** Users of the dashboard, who sign in with a password: `/api/person`. From a signed-in dashboard session only. */
 export class People {
@@ -17,8 +17,9 @@ export class People {
   }
 
   /** One page of users. */
-  list({ signal, ...query }: ListOptions = {}): Promise<Page<Person>> {
-    return fetchPage(this.#transport, "GET /api/person", { query, signal });
+  list(options: ListOptions = {}): Promise<Page<Person>> {
+    const [given, query] = callOptionsIn(options);
+    return fetchPage(this.#transport, "GET /api/person", { ...given, query });
   }
 
   /** Set a password; the user's other sessions end. A user who signed in with a password must give the current one, and can change only their own. */

@@ -18,6 +18,11 @@ export class Projects {
     return call(this.#transport, "GET /api/project", options);
   }
 
+  /** Get a project. Throws WeirError 404 for an unknown one, and for another one than the key's. */
+  get(id: string, options: CallOptions = {}): Promise<Project> {
+    return call(this.#transport, "GET /api/project/:id", { ...options, params: { id } });
+  }
+
   /** Create a project. */
   create(project: NewProject, options: CallOptions = {}): Promise<Project> {
     return call(this.#transport, "POST /api/project", { ...options, body: project });

@@ -1,7 +1,7 @@
 import type { Session } from "@weir/contract";
 import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** Filters for listing sessions. */
 export interface SessionListOptions extends ListOptions {
@@ -24,15 +24,20 @@ export class Sessions {
   }
 
   /** One page over all streams, newest first. */
-  list({ signal, streamId, createdSince, ...query }: SessionListOptions = {}): Promise<Page<Session>> {
+  list({ streamId, createdSince, ...options }: SessionListOptions = {}): Promise<Page<Session>> {
     const filters =
       createdSince === undefined ? undefined : JSON.stringify([{ id: "createdAt", value: { gte: createdSince } }]);
-    return fetchPage(this.#transport, "GET /api/session", { query: { ...query, parentId: streamId, filters }, signal });
+    const [given, query] = callOptionsIn(options);
+    return fetchPage(this.#transport, "GET /api/session", {
+      ...given,
+      query: { ...query, parentId: streamId, filters },
+    });
   }
 
   /** One page of one stream's sessions, newest first. */
-  ofStream(streamId: string, { signal, ...query }: ListOptions = {}): Promise<Page<Session>> {
-    return fetchPage(this.#transport, "GET /api/stream/:id/sessions", { params: { id: streamId }, query, signal });
+  ofStream(streamId: string, options: ListOptions = {}): Promise<Page<Session>> {
+    const [given, query] = callOptionsIn(options);
+    return fetchPage(this.#transport, "GET /api/stream/:id/sessions", { ...given, params: { id: streamId }, query });
   }
 
   /** Delete the recording of a session. It stops playing at once. Throws WeirError 409 while the session is live. */
@@ -46,7 +51,7 @@ export class Sessions {
   }
 
   /** Every session, page after page. */
-  each(options: ListOptions = {}): AsyncGenerator<Session, void> {
+  each(options: SessionListOptions = {}): AsyncGenerator<Session, void> {
     return eachOf((cursor) => this.list({ ...options, cursor }), options.cursor);
   }
 }

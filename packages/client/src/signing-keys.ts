@@ -1,7 +1,7 @@
 import type { CreatedSigningKey, NewSigningKey, SigningKey, SigningKeyPatch } from "@weir/contract";
 import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** Keys that sign playback tokens: `/api/access-control/signing-key`. */
 export class SigningKeys {
@@ -22,8 +22,9 @@ export class SigningKeys {
   }
 
   /** One page, newest first. */
-  list({ signal, ...query }: ListOptions = {}): Promise<Page<SigningKey>> {
-    return fetchPage(this.#transport, "GET /api/access-control/signing-key", { query, signal });
+  list(options: ListOptions = {}): Promise<Page<SigningKey>> {
+    const [given, query] = callOptionsIn(options);
+    return fetchPage(this.#transport, "GET /api/access-control/signing-key", { ...given, query });
   }
 
   /** Every signing key, page after page. */

@@ -1,7 +1,17 @@
-import type { ListFilter, NewStream, NewTargetRef, RefusedPublish, Stream, StreamPatch } from "@weir/contract";
+import type {
+  ListFilter,
+  NewStream,
+  NewTargetRef,
+  RefusedPublish,
+  Stream,
+  StreamEvent,
+  StreamHealth,
+  StreamPatch,
+} from "@weir/contract";
+import { type EventOptions, readEvents } from "./events.ts";
 import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** Filters for listing streams. */
 export interface StreamListOptions extends ListOptions {
@@ -45,10 +55,11 @@ export class Streams {
   }
 
   /** One page, the stream that was live last first. */
-  list({ limit, cursor, signal, orderBy, ...wanted }: StreamListOptions = {}): Promise<Page<Stream>> {
+  list({ limit, cursor, orderBy, ...options }: StreamListOptions = {}): Promise<Page<Stream>> {
+    const [given, wanted] = callOptionsIn(options);
     return fetchPage(this.#transport, "GET /api/stream", {
+      ...given,
       query: { limit, cursor, order: orderBy && `${orderBy.field}-${orderBy.descending}`, filters: filtersOf(wanted) },
-      signal,
     });
   }
 
@@ -114,6 +125,16 @@ export class Streams {
       query: { profile },
       params: { id, targetId },
     });
+  }
+
+  /** The stream's health: conditions with their history, metrics, multistream targets. */
+  health(id: string, options: CallOptions = {}): Promise<StreamHealth> {
+    return call(this.#transport, "GET /api/data/stream/:id/health", { ...options, params: { id } });
+  }
+
+  /** The stream's events, in order, each once. The feed reconnects by itself and loses nothing. */
+  events(id: string, options: EventOptions = {}): AsyncGenerator<StreamEvent, void> {
+    return readEvents(this.#transport, id, options);
   }
 
   /** Let the server publish a test picture with a clock and a tone to the stream. */

@@ -1,7 +1,7 @@
 import type { MultistreamTarget, MultistreamTargetPatch, NewMultistreamTarget } from "@weir/contract";
 import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** Multistream targets of the key's project: `/api/multistream/target`. No response contains their URLs. */
 export class Targets {
@@ -22,8 +22,9 @@ export class Targets {
   }
 
   /** One page, newest first. */
-  list({ signal, ...query }: ListOptions = {}): Promise<Page<MultistreamTarget>> {
-    return fetchPage(this.#transport, "GET /api/multistream/target", { query, signal });
+  list(options: ListOptions = {}): Promise<Page<MultistreamTarget>> {
+    const [given, query] = callOptionsIn(options);
+    return fetchPage(this.#transport, "GET /api/multistream/target", { ...given, query });
   }
 
   /** Every target, page after page. */

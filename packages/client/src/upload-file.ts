@@ -36,6 +36,13 @@ const MAY_HEAL = new Set([408, 409, 423, 429, 460]);
 /**
  * Upload a file with tus 1.0: in chunks with a checksum, resuming from the last chunk that arrived. Throws WeirError for failures that a retry
  * cannot fix, and the signal's reason when it is aborted.
+ *
+ * @example
+ * // On your server, which has the key; its visitor uploads without one.
+ * const { tusEndpoint } = await weir.assets.requestUpload({ name: "holiday" });
+ * // In the visitor's page:
+ * const pause = new PauseSwitch();
+ * await uploadFile({ endpoint: tusEndpoint, file, pause, onProgress: (fraction) => console.log(fraction) });
  */
 export async function uploadFile(upload: FileUpload): Promise<void> {
   const { file, onAddress, onProgress, signal, pause = new PauseSwitch() } = upload;

@@ -1,6 +1,6 @@
 import type { UsageMetric } from "@weir/contract";
 import { call } from "./operation.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** Selects the usage to count, and the period. */
 export interface UsageOptions extends CallOptions {
@@ -24,8 +24,9 @@ export class Usage {
   }
 
   /** Usage of the project, always as a list. */
-  async query({ signal, byCreator, ...about }: UsageOptions = {}): Promise<UsageMetric[]> {
+  async query({ byCreator, ...options }: UsageOptions = {}): Promise<UsageMetric[]> {
+    const [given, about] = callOptionsIn(options);
     const query = { ...about, breakdownBy: byCreator ? "creatorId" : undefined };
-    return [await call(this.#transport, "GET /api/data/usage/query", { signal, query })].flat();
+    return [await call(this.#transport, "GET /api/data/usage/query", { ...given, query })].flat();
   }
 }

@@ -1,6 +1,6 @@
 import type { TimeStep, TotalViews, Viewership, ViewsNow } from "@weir/contract";
 import { call } from "./operation.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** Selects whose current viewers to count. */
 export interface ViewsNowOptions extends CallOptions {
@@ -31,17 +31,19 @@ export class Views {
   }
 
   /** Current viewers. */
-  now({ signal, breakdownBy, ...about }: ViewsNowOptions = {}): Promise<ViewsNow[]> {
+  now({ breakdownBy, ...options }: ViewsNowOptions = {}): Promise<ViewsNow[]> {
+    const [given, about] = callOptionsIn(options);
     return call(this.#transport, "GET /api/data/views/now", {
-      signal,
+      ...given,
       query: { ...about, breakdownBy: breakdownBy?.join(",") },
     });
   }
 
   /** Views and watch time over a range. */
-  query({ signal, breakdownBy, ...about }: ViewsOptions = {}): Promise<Viewership[]> {
+  query({ breakdownBy, ...options }: ViewsOptions = {}): Promise<Viewership[]> {
+    const [given, about] = callOptionsIn(options);
     return call(this.#transport, "GET /api/data/views/query", {
-      signal,
+      ...given,
       query: { ...about, breakdownBy: breakdownBy?.join(",") },
     });
   }

@@ -15,7 +15,15 @@ export interface SignedBody {
 
 const HEADER = /^t=(\d{1,15}),v1=([0-9a-f]{64})$/;
 
-/** The webhook call in this body if the signature is correct and the call is recent; null otherwise. For Node and anything else with Web Crypto. */
+/**
+ * The webhook call in this body if the signature is correct and the call is recent; null otherwise. For Node and anything else with Web Crypto.
+ *
+ * @example
+ * const body = await request.text();
+ * const delivery = await verifyWebhook({ body, signature: request.headers.get("service-signature"), sharedSecret });
+ * if (delivery === null) throw new Error("not from Weir");
+ * console.log(delivery.event, delivery.id);
+ */
 export async function verifyWebhook(signed: SignedBody): Promise<WebhookDelivery | null> {
   const { body, signature, sharedSecret, toleranceSeconds = 300, now = Date.now() } = signed;
   const [, time, hex] = HEADER.exec(signature ?? "") ?? [];

@@ -10,7 +10,7 @@ import type {
 } from "@weir/contract";
 import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
 /** Filters for listing a webhook's calls. */
 export interface WebhookLogOptions extends ListOptions {
@@ -38,8 +38,9 @@ export class Webhooks {
   }
 
   /** One page, newest first. */
-  list({ signal, ...query }: ListOptions = {}): Promise<Page<Webhook>> {
-    return fetchPage(this.#transport, "GET /api/webhook", { query, signal });
+  list(options: ListOptions = {}): Promise<Page<Webhook>> {
+    const [given, query] = callOptionsIn(options);
+    return fetchPage(this.#transport, "GET /api/webhook", { ...given, query });
   }
 
   /** Every webhook, page after page. */
@@ -68,13 +69,13 @@ export class Webhooks {
   }
 
   /** One page of calls, newest first. */
-  logs(id: string, { limit, cursor, signal, event, success }: WebhookLogOptions = {}): Promise<Page<WebhookLog>> {
+  logs(id: string, { limit, cursor, event, success, ...options }: WebhookLogOptions = {}): Promise<Page<WebhookLog>> {
     const filters = [
       { id: "event", value: event },
       { id: "success", value: success },
     ].filter(({ value }) => value !== undefined);
     const query = { limit, cursor, filters: filters.length > 0 ? JSON.stringify(filters) : undefined };
-    return fetchPage(this.#transport, "GET /api/webhook/:id/log", { params: { id }, query, signal });
+    return fetchPage(this.#transport, "GET /api/webhook/:id/log", { ...options, params: { id }, query });
   }
 
   /** Get one call: request and response. */

@@ -156,16 +156,17 @@ test("an error answer becomes its sentences", async () => {
   expect(error).toMatchObject({ status: 400, message: "cannot change 'record' field while stream is active" });
 });
 
-test("a failed validation names the field", async () => {
+test("a failed validation is the server's sentence, not the validator's object", async () => {
   const ajv = { instancePath: "/name", keyword: "type", params: { type: "string" }, message: "must be string" };
-  const { baseUrl } = await serverThat(json({ errors: [JSON.stringify(ajv)] }, 422));
+  const body = { errors: [JSON.stringify(ajv)], message: "name must be string", code: "invalid-body", requestId: "r1" };
+  const { baseUrl } = await serverThat(json(body, 422));
   const error = await failureOf(new WeirClient({ baseUrl, apiKey: "k" }).streams.create({ name: "x" }));
-  expect(error).toMatchObject({ status: 422, errors: ["name must be string"] });
+  expect(error).toMatchObject({ status: 422, errors: ["name must be string"], code: "invalid-body", requestId: "r1" });
 });
 
 test("an answer that is no JSON still says what was asked and what came", async () => {
   const { baseUrl } = await serverThat((_request, response) => response.writeHead(502).end("<html>"));
-  const error = await failureOf(new WeirClient({ baseUrl, apiKey: "k" }).ingest());
+  const error = await failureOf(new WeirClient({ baseUrl, apiKey: "k" }).ingest.list());
   expect(error.message).toBe("GET /api/ingest was answered 502 Bad Gateway");
 });
 
@@ -208,4 +209,87 @@ test("ids are escaped, so that none leads to another address", async () => {
   const client = new WeirClient({ baseUrl, apiKey: "secret" });
   await client.webhooks.log("a/../b", "c?d#e");
   expect(asked[0]?.url).toBe("/api/webhook/a%2F..%2Fb/log/c%3Fd%23e");
+});
+
+/** Answers with these statuses one after the other, then with 200; 0 breaks the connection. */
+const thenWell = (...statuses: number[]): Answer => {
+  const left = [...statuses];
+  return (_request, response) => {
+    const status = left.shift();
+    if (status === 0) return void response.destroy();
+    if (status === undefined) return void response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    const headers = { "content-type": "application/json", "retry-after": "0", "x-request-id": "f00" };
+    const code = status === 409 ? "in-progress" : "too-many-requests";
+    response.writeHead(status, headers).end(JSON.stringify({ errors: ["later"], message: "Later.", code }));
+  };
+};
+
+test.each([[[429]], [[503, 429]], [[0]], [[0, 0]], [[0, 409]]])(
+  "a call that meets %j is retried, and a POST keeps its Idempotency-Key",
+  async (statuses) => {
+    const { baseUrl, asked } = await serverThat(thenWell(...statuses));
+    await new WeirClient({ baseUrl, apiKey: "k" }).streams.create({ name: "x" });
+    expect(asked).toHaveLength(statuses.length + 1);
+    const keys = new Set(asked.map(({ headers }) => headers["idempotency-key"]));
+    expect([...keys]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+  },
+);
+
+test("two calls have two keys, unless their caller gives one", async () => {
+  const { baseUrl, asked } = await serverThat(json({}));
+  const { streams } = new WeirClient({ baseUrl, apiKey: "k" });
+  for (const options of [{}, {}, { idempotencyKey: "mine" }]) await streams.create({ name: "x" }, options);
+  const [first, second, third] = asked.map(({ headers }) => headers["idempotency-key"]);
+  expect(first).not.toBe(second);
+  expect(third).toBe("mine");
+});
+
+test("what a retry cannot cure is not retried, and no call more often than it may be", async () => {
+  const of = async (status: number, options: { maxRetries?: number }) => {
+    const { baseUrl, asked } = await serverThat(thenWell(status, status, status, status));
+    const error = await failureOf(new WeirClient({ baseUrl, apiKey: "k", ...options }).streams.get("x"));
+    return [asked.length, error];
+  };
+  expect(await of(404, {})).toEqual([1, expect.objectContaining({ status: 404, requestId: "f00" })]);
+  expect(await of(429, {})).toEqual([3, expect.objectContaining({ status: 429, retryAfterMs: 0 })]);
+  expect(await of(503, { maxRetries: 0 })).toEqual([1, expect.objectContaining({ status: 503 })]);
+});
+
+test("a POST by the sign-in's cookie has no key, so a broken connection ends it", async () => {
+  const { baseUrl, asked } = await serverThat(thenWell(0, 0, 0));
+  expect(await failureOf(new WeirClient({ baseUrl }).streams.create({ name: "x" }))).toMatchObject({
+    code: "unreachable",
+  });
+  expect(asked).toHaveLength(1);
+});
+
+test("a server that asks for more patience than half a minute is not waited for", async () => {
+  const { baseUrl, asked } = await serverThat((_request, response) =>
+    response.writeHead(503, { "retry-after": "600" }).end(),
+  );
+  const error = await failureOf(new WeirClient({ baseUrl, apiKey: "k" }).streams.get("x"));
+  expect([asked.length, error.retryAfterMs]).toEqual([1, 600_000]);
+});
+
+test("a caller that gives up ends the wait for a retry", async () => {
+  const abort = new AbortController();
+  const { baseUrl } = await serverThat((_request, response) => {
+    response.writeHead(503, { "retry-after": "20" }).end();
+    setImmediate(() => abort.abort(new Error("enough")));
+  });
+  await expect(new WeirClient({ baseUrl, apiKey: "k" }).streams.get("x", { signal: abort.signal })).rejects.toThrow(
+    "enough",
+  );
+});
+
+test("headers of the client and of a call are sent, in lists and feeds too, and never take the place of the key", async () => {
+  const { baseUrl, asked } = await serverThat(json([]));
+  const client = new WeirClient({ baseUrl, apiKey: "k", headers: { traceparent: "00-1", authorization: "x" } });
+  await client.streams.list({ limit: 3, headers: { "x-mine": "1" }, maxRetries: 0 });
+  await client.streams.events("s", { headers: { "x-mine": "2" }, to: 1 }).next();
+  expect(asked[0]).toMatchObject({
+    url: "/api/stream?limit=3",
+    headers: { traceparent: "00-1", "x-mine": "1", authorization: "Bearer k" },
+  });
+  expect(asked[1]?.headers).toMatchObject({ traceparent: "00-1", "x-mine": "2", accept: "text/event-stream" });
 });

@@ -1,31 +1,33 @@
-import type {
-  AccessTrial,
-  AccessTrialResult,
-  Ingest,
-  OwnerToken,
-  PlaybackInfo,
-  StreamEvent,
-  StreamHealth,
-} from "@weir/contract";
+import { AccessControl } from "./access-control.ts";
+import { Accounts } from "./account.ts";
 import { ApiTokens } from "./api-tokens.ts";
 import { AssetCreation, type AssetFile, type CreateAssetOptions } from "./asset-creation.ts";
 import { Assets } from "./assets.ts";
 import { Clips } from "./clips.ts";
 import { Dashboard } from "./dashboard.ts";
-import { type EventOptions, readEvents } from "./events.ts";
-import { call } from "./operation.ts";
+import { Ingests } from "./ingests.ts";
 import { People } from "./people.ts";
+import { Playback } from "./playback.ts";
 import { Projects } from "./projects.ts";
 import { Sessions } from "./sessions.ts";
 import { SigningKeys } from "./signing-keys.ts";
 import { Streams } from "./streams.ts";
 import { Targets } from "./targets.ts";
-import { type CallOptions, type ClientOptions, Transport } from "./transport.ts";
+import { Tasks } from "./tasks.ts";
+import { type ClientOptions, Transport } from "./transport.ts";
 import { Usage } from "./usage.ts";
 import { Views } from "./views.ts";
 import { Webhooks } from "./webhooks.ts";
 
-/** A typed client of a Weir server: `new WeirClient({ baseUrl, apiKey })`. Every call throws WeirError if it fails. */
+/**
+ * A typed client of a Weir server, with the API by noun. Every call throws WeirError if it fails.
+ *
+ * @example
+ * const client = new WeirClient({ baseUrl, apiKey });
+ * const stream = await client.streams.create({ name: "stage", record: true });
+ * console.log(stream.streamKey, stream.playbackId);
+ * for await (const { name } of client.streams.each()) console.log(name);
+ */
 export class WeirClient {
   readonly streams: Streams;
   readonly sessions: Sessions;
@@ -43,16 +45,18 @@ export class WeirClient {
   readonly dashboard: Dashboard;
   readonly people: People;
   readonly projects: Projects;
-  readonly playback: {
-    /** The playback URLs of a stream, recording or asset by its playback id. Needs no key. */
-    get(playbackId: string, options?: CallOptions): Promise<PlaybackInfo>;
-  };
-  readonly #transport: Transport;
+  readonly playback: Playback;
+  /** Signing keys aside: whom a policy admits, and tokens for owners. */
+  readonly access: AccessControl;
+  readonly account: Accounts;
+  /** Where to publish to and play from. */
+  readonly ingest: Ingests;
+  /** The work behind assets and transcodes. */
+  readonly tasks: Tasks;
   readonly #options: ClientOptions;
 
   constructor(options: ClientOptions) {
     const transport = new Transport(options);
-    this.#transport = transport;
     this.#options = options;
     this.streams = new Streams(transport);
     this.sessions = new Sessions(transport);
@@ -67,10 +71,11 @@ export class WeirClient {
     this.dashboard = new Dashboard(transport);
     this.people = new People(transport);
     this.projects = new Projects(transport);
-    this.playback = {
-      get: (playbackId, options = {}) =>
-        call(transport, "GET /api/playback/:id", { ...options, params: { id: playbackId } }),
-    };
+    this.playback = new Playback(transport);
+    this.access = new AccessControl(transport);
+    this.account = new Accounts(transport);
+    this.ingest = new Ingests(transport);
+    this.tasks = new Tasks(transport);
   }
 
   /**
@@ -82,30 +87,5 @@ export class WeirClient {
     options: CreateAssetOptions = {},
   ): AssetCreation {
     return new AssetCreation({ assets: this.assets, client: this.#options }, sources, options);
-  }
-
-  /** Ask whether a viewer with this token or access key would be admitted, and why. Admits nobody. */
-  tryAccess(trial: AccessTrial, options: CallOptions = {}): Promise<AccessTrialResult> {
-    return call(this.#transport, "POST /api/access-control/try", { ...options, body: trial });
-  }
-
-  /** Get a token that plays one of the project's streams or recordings for an hour, under any policy. Throws WeirError 404. */
-  ownerToken(playbackId: string, options: CallOptions = {}): Promise<OwnerToken> {
-    return call(this.#transport, "POST /api/access-control/owner-token", { ...options, body: { playbackId } });
-  }
-
-  /** A stream's health: conditions with their history, metrics, multistream targets. */
-  health(streamId: string, options: CallOptions = {}): Promise<StreamHealth> {
-    return call(this.#transport, "GET /api/data/stream/:id/health", { ...options, params: { id: streamId } });
-  }
-
-  /** A stream's events, in order, each once. The feed reconnects by itself and loses nothing. */
-  events(streamId: string, options: EventOptions = {}): AsyncGenerator<StreamEvent, void> {
-    return readEvents(this.#transport, streamId, options);
-  }
-
-  /** Ingest and playback base URLs: one entry per region. */
-  ingest(options: CallOptions = {}): Promise<Ingest[]> {
-    return call(this.#transport, "GET /api/ingest", options);
   }
 }

@@ -4,6 +4,8 @@ import { addressIn, chosenProject } from "./chosen-project.ts";
 /** The server that delivered this page, by its sign-in cookie, in the chosen project. */
 export const weir = new WeirClient({
   baseUrl: "",
+  // The page's queries retry by themselves, and show that the server is away.
+  maxRetries: 0,
   fetch: (address, init) => fetch(addressIn(chosenProject(), pathOf(String(address))), init),
 });
 

@@ -13,7 +13,7 @@ export class Follower {
 
   constructor(weir: WeirServer, { id, createdAt }: { readonly id: string; readonly createdAt: number }) {
     this.#reading = (async () => {
-      const events = weir.client.events(id, {
+      const events = weir.client.streams.events(id, {
         from: createdAt - 1,
         signal: this.#abort.signal,
         onGap: () => {
@@ -41,7 +41,7 @@ export async function readLog(
   { id, createdAt }: { readonly id: string; readonly createdAt: number },
 ): Promise<StreamEvent[]> {
   const log: StreamEvent[] = [];
-  for await (const event of weir.client.events(id, { from: createdAt - 1, to: Date.now() })) log.push(event);
+  for await (const event of weir.client.streams.events(id, { from: createdAt - 1, to: Date.now() })) log.push(event);
   return log;
 }
 

@@ -30,7 +30,7 @@ export class Loopback implements AsyncDisposable {
     this.url = facts.url;
     this.#rtmpPort = facts.rtmpPort;
     this.#closing = closing;
-    this.client = new WeirClient({ baseUrl: this.url, apiKey: PRESET_API_KEY });
+    this.client = new WeirClient({ baseUrl: this.url, apiKey: PRESET_API_KEY, maxRetries: 0 });
   }
 
   static async start(env: Readonly<Record<string, string>> = {}): Promise<Loopback> {

@@ -22,7 +22,7 @@ export class WeirServer implements WeirAddress {
     this.dataFolder = dataFolder;
     this.httpPort = httpPort;
     this.rtmpPort = rtmpPort;
-    this.client = new WeirClient({ baseUrl: this.url, apiKey: this.apiKey });
+    this.client = new WeirClient({ baseUrl: this.url, apiKey: this.apiKey, maxRetries: 0 });
   }
 
   get url(): string {

@@ -33,7 +33,7 @@ export function TryAccessPanel({ playbackId, policy, isOnAir }: Props) {
   const [credential, setCredential] = useState("");
   const [origin, setOrigin] = useState("");
   const [watched, setWatched] = useState<string | null>(null);
-  const trial = useMutation({ mutationFn: (wanted: AccessTrial) => weir.tryAccess(wanted) });
+  const trial = useMutation({ mutationFn: (wanted: AccessTrial) => weir.access.try(wanted) });
   const { wrong } = parseOrigins(origin);
   const submit = (event: FormEvent): void => {
     event.preventDefault();

@@ -18,7 +18,7 @@ export const sessionQuery = queryOptions({
 export const ingestQuery = queryOptions({
   queryKey: ["ingest"],
   queryFn: async ({ signal }) => {
-    const [ingest] = await weir.ingest({ signal });
+    const [ingest] = await weir.ingest.list({ signal });
     if (!ingest) return null;
     const reach = (address: string): string => reachableAddress(address, window.location);
     const { rtmp, webrtc } = ingest.ingests;

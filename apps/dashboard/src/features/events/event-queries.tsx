@@ -17,7 +17,9 @@ interface Props {
 
 /** Follows the events of one stream for all components inside, over one connection, while the page is visible. */
 export function StreamEvents({ streamId, from, children }: Props) {
-  const [feed] = useState(() => new EventFeed((start, news) => weir.events(streamId, { ...start, ...news }), from));
+  const [feed] = useState(
+    () => new EventFeed((start, news) => weir.streams.events(streamId, { ...start, ...news }), from),
+  );
   useEffect(() => {
     // A browser has few connections for one server; a page that nobody sees needs none, and misses nothing.
     const follow = (): void => (document.hidden ? feed.stop() : feed.start());
@@ -72,5 +74,5 @@ export function eventSampleQuery(streamId: string, from: number, to: number) {
 
 function readRange(streamId: string, from: number, to: number, signal: AbortSignal) {
   // The feed begins after `from`.
-  return weir.events(streamId, { from: from - 1, to: Math.min(to, Date.now()), signal });
+  return weir.streams.events(streamId, { from: from - 1, to: Math.min(to, Date.now()), signal });
 }

@@ -5,7 +5,7 @@ import { weir } from "../../lib/weir.ts";
 export function healthQuery(streamId: string) {
   return queryOptions({
     queryKey: ["health", streamId],
-    queryFn: ({ signal }) => weir.health(streamId, { signal }),
+    queryFn: ({ signal }) => weir.streams.health(streamId, { signal }),
     refetchInterval: 30_000,
   });
 }

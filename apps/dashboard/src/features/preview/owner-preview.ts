@@ -7,7 +7,7 @@ const RENEW_MS = 50 * 60_000;
 export function ownerTokenQuery(playbackId: string) {
   return queryOptions({
     queryKey: ["owner-token", playbackId],
-    queryFn: ({ signal }) => weir.ownerToken(playbackId, { signal }),
+    queryFn: ({ signal }) => weir.access.ownerToken(playbackId, { signal }),
     staleTime: RENEW_MS,
     refetchInterval: RENEW_MS,
     gcTime: RENEW_MS,
