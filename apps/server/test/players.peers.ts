@@ -8,14 +8,19 @@ import { ForeignPlayer, NativePlayer, type ScriptPlayer } from "./support/foreig
 const WARM_MS = 16_000;
 const BEFORE_DROP_MS = 15_000;
 const AWAY_MS = 5000;
+/** Without sound, and with it between. */
+const SILENT_MS = 20_000;
+const SOUND_MS = 10_000;
 /** A position in the recording after the interruption. */
 const BEHIND_DROP_SECONDS = 40;
 const PLAYS_AGAIN_MS = 25_000;
 
 const arena = openArena();
-/** The table of docs/3-watch. */
+/** The tables of docs/3-watch. */
 const table: string[] = [];
+const soundTable: string[] = [];
 afterAll(() => {
+  console.log(["| player | longest stall beyond the change itself |", "| --- | --- |", ...soundTable].join("\n"));
   const head = [
     "| player | first frame | behind live | longest stall | in the recording |",
     "| --- | --- | --- | --- | --- |",
@@ -67,7 +72,7 @@ const seconds = (ms: number | null): string => (ms === null ? "?" : `${(ms / 100
 
 async function script(kind: ScriptPlayer, url: string, lowLatency: boolean): Promise<Watched> {
   const player = await ForeignPlayer.play(arena.browser, kind, url, lowLatency);
-  const names = { hls: "hls.js", shaka: "shaka-player", videojs: "video.js" };
+  const names = { hls: "hls.js", shaka: "shaka-player 4.16", shaka5: "shaka-player 5.2", videojs: "video.js" };
   return {
     name: names[kind] + (lowLatency ? ", low latency" : ""),
     position: async () => (await player.state()).frames / 30,
@@ -115,12 +120,63 @@ async function native(kind: "vlc" | "gstreamer" | "ffmpeg", url: string): Promis
   };
 }
 
+/**
+ * Plays a session that begins without sound, gets it, loses it for 20 s and gets it back, each time with another publisher, in all of these players.
+ * The session before it had sound.
+ */
+async function throughSilence(open: (url: string) => Promise<Watched>[]): Promise<void> {
+  await using broadcast = await startBroadcast(arena.weir, { seconds: 120 });
+  await broadcast.untilSegments(1);
+  await broadcast.publisher.stop();
+  await broadcast.untilState("idle");
+  await broadcast.publish({ audio: false });
+  await broadcast.untilState("live");
+  await sleep(SILENT_MS);
+  const players = await Promise.all(open(broadcast.hlsUrl));
+  await sleep(BEFORE_DROP_MS);
+  let longestAwayMs = 0;
+  for (const audio of [true, false, true]) {
+    const before = await Promise.all(players.map((player) => player.position()));
+    const killedAt = performance.now();
+    await broadcast.publisher.kill();
+    await broadcast.untilState("reconnecting");
+    await broadcast.publish({ audio });
+    await broadcast.untilState("live");
+    longestAwayMs = Math.max(longestAwayMs, performance.now() - killedAt);
+    await sleep(audio ? SOUND_MS : SILENT_MS);
+    for (const [index, player] of players.entries()) {
+      const plays = async () => (await player.position()) > (before[index] ?? 0) + SOUND_MS / 2000;
+      const isOn = await vi.waitUntil(plays, { timeout: PLAYS_AGAIN_MS, interval: 500 }).catch(() => false);
+      const how = audio ? "the sound came" : "the sound was lost";
+      expect(isOn, `${player.name} stopped at ${await player.position()} s when ${how}`).toBe(true);
+    }
+  }
+  for (const player of players) {
+    const stall = Number.parseFloat((await player.figures()).split(" | ").at(-1) ?? "");
+    soundTable.push(`| ${player.name} | ${Math.max(0, stall - longestAwayMs / 1000).toFixed(1)} s |`);
+    await player.close();
+  }
+}
+
 const LIMIT_MS = 240_000;
+
+const SCRIPTS: readonly ScriptPlayer[] = ["hls", "shaka", "shaka5", "videojs"];
 
 test.each([true, false])(
   "hls.js, shaka-player and video.js (low latency: %s) play on when the publisher is back, and seek the recording",
-  (lowLatency) =>
-    throughDrop((url) => (["hls", "shaka", "videojs"] as const).map((kind) => script(kind, url, lowLatency))),
+  (lowLatency) => throughDrop((url) => SCRIPTS.map((kind) => script(kind, url, lowLatency))),
+  LIMIT_MS,
+);
+
+test.each([true, false])(
+  "hls.js, shaka-player and video.js (low latency: %s) play on when the sound comes late, goes and comes back",
+  (lowLatency) => throughSilence((url) => SCRIPTS.map((kind) => script(kind, url, lowLatency))),
+  LIMIT_MS,
+);
+
+test(
+  "VLC, GStreamer and ffmpeg play on when the sound comes late, goes and comes back",
+  () => throughSilence((url) => (["vlc", "gstreamer", "ffmpeg"] as const).map((kind) => native(kind, url))),
   LIMIT_MS,
 );
 

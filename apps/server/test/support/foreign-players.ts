@@ -12,6 +12,7 @@ const PACKAGES = process.env.WEIR_TEST_PLAYERS ?? join(tmpdir(), "weir-players")
 const SCRIPTS = {
   hls: () => fileURLToPath(import.meta.resolve("hls.js/dist/hls.min.js")),
   shaka: () => installed("shaka-player", "4.16.50", "dist/shaka-player.compiled.js"),
+  shaka5: () => installed("shaka-player-5", "npm:shaka-player@5.2.12", "dist/shaka-player.compiled.js"),
   videojs: () => installed("video.js", "8.24.1", "dist/video.min.js"),
 };
 
