@@ -23,7 +23,7 @@ beforeAll(async () => {
     ["/streams/wall", "No stream is live"],
     [stage, "Waiting for video"],
     [`${stage}?tab=health`, "Transcoding"],
-    [`${stage}?tab=viewers`, "No views in this time"],
+    [`${stage}?tab=viewers`, "No views in this period"],
     [`${stage}?tab=multistream`, "Elsewhere"],
     [`${stage}?tab=sessions`, "has never been live"],
     [`${stage}?tab=access`, "Playback access"],
@@ -31,10 +31,10 @@ beforeAll(async () => {
     ["/assets", "Talk"],
     [`/assets/${asset.id}`, "Playback ID"],
     ["/sessions", "No sessions yet"],
-    ["/access", "preset key"],
-    ["/access?tab=signing", "No signing keys yet"],
+    ["/keys", "preset key"],
+    ["/keys?tab=signing", "No signing keys yet"],
     ["/webhooks", "No webhooks yet"],
-    ["/usage", "No views in this time"],
+    ["/usage", "No views in this period"],
     ["/settings", "RTMP server"],
   ];
   page = await arena.browser.context.newPage();

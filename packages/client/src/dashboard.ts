@@ -1,4 +1,4 @@
-import type { DashboardSession, LogIn, Overview, ServerAddress, ServerSettings } from "@weir/contract";
+import type { ApiBase, DashboardSession, LogIn, Overview, ServerAddress, ServerSettings } from "@weir/contract";
 import { call } from "./operation.ts";
 import type { CallOptions, Transport } from "./transport.ts";
 import { WeirError } from "./weir-error.ts";
@@ -34,6 +34,11 @@ export class Dashboard {
       if (error instanceof WeirError && error.status === 401) return null;
       throw error;
     }
+  }
+
+  /** The name and version of the server. */
+  about(options: CallOptions = {}): Promise<ApiBase> {
+    return call(this.#transport, "GET /api", options);
   }
 
   /** Counts of streams and webhooks, and the free capacity of the server. */

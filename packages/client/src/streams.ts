@@ -13,6 +13,12 @@ import { call } from "./operation.ts";
 import { eachOf, fetchPage, type ListOptions, type Page } from "./page.ts";
 import { type CallOptions, callOptionsIn, type Transport } from "./transport.ts";
 
+/** One field to sort streams by. */
+export interface StreamOrder {
+  readonly field: string;
+  readonly descending: boolean;
+}
+
 /** Filters for listing streams. */
 export interface StreamListOptions extends ListOptions {
   /** Only streams whose name contains this text, in any case. */
@@ -26,8 +32,8 @@ export interface StreamListOptions extends ListOptions {
   readonly record?: boolean | undefined;
   /** Only streams created at or after this time, in milliseconds since the epoch. */
   readonly createdSince?: number | undefined;
-  /** A field of the stream; by default, the stream that was live last comes first. */
-  readonly orderBy?: { readonly field: string; readonly descending: boolean } | undefined;
+  /** A field of the stream, or several in the order of their importance; by default, the stream that was live last comes first. */
+  readonly orderBy?: StreamOrder | readonly StreamOrder[] | undefined;
 }
 
 /** What to delete together with a stream. */
@@ -59,7 +65,7 @@ export class Streams {
     const [given, wanted] = callOptionsIn(options);
     return fetchPage(this.#transport, "GET /api/stream", {
       ...given,
-      query: { limit, cursor, order: orderBy && `${orderBy.field}-${orderBy.descending}`, filters: filtersOf(wanted) },
+      query: { limit, cursor, order: orderBy && orderOf([orderBy].flat()), filters: filtersOf(wanted) },
     });
   }
 
@@ -155,4 +161,8 @@ function filtersOf({ name, active, suspended, healthy, record, createdSince }: S
     { id: "createdAt", value: createdSince === undefined ? undefined : { gte: createdSince } },
   ].filter(({ value }) => value !== undefined);
   return filters.length > 0 ? JSON.stringify(filters) : undefined;
+}
+
+function orderOf(fields: readonly StreamOrder[]): string {
+  return fields.map(({ field, descending }) => `${field}-${descending}`).join(",");
 }

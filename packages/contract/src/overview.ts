@@ -5,6 +5,7 @@ export const Overview = Type.Object({
   streams: Type.Object({
     total: Type.Integer(),
     live: Type.Integer({ description: "Live or reconnecting" }),
+    outgoingRate: Type.Number({ description: "Bytes per second that viewers of live streams get" }),
     unhealthy: Type.Integer({ description: "Active streams that have a harmful issue or wait for their broadcaster" }),
   }),
   webhooks: Type.Object({

@@ -1,6 +1,7 @@
 import { Button, type MantineColorScheme, NativeSelect, useMantineColorScheme } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import type { DashboardSession } from "@weir/contract";
-import { useSignOut } from "../features/account/account-queries.ts";
+import { useSignOut, versionQuery } from "../features/account/account-queries.ts";
 import { ProjectSelect } from "../features/account/project-select.tsx";
 import { strings } from "../strings.ts";
 import classes from "./shell.module.css";
@@ -8,18 +9,23 @@ import classes from "./shell.module.css";
 const text = strings.app.account;
 const SCHEMES = ["auto", "light", "dark"] as const satisfies readonly MantineColorScheme[];
 
-/** At the foot of the rail: the project, the theme, the API description, and signing out. Phones find them under Settings. */
+/** At the foot of the rail: the project, the theme, the API description, the version, who is signed in, and signing out. */
 export function AccountMenu({ session }: { readonly session: DashboardSession }) {
   const signOut = useSignOut();
+  const { data: version } = useQuery(versionQuery);
+  const { keyName, personId } = session;
   return (
     <div className={classes.account}>
       <ProjectSelect session={session} />
       <ThemeSelect />
-      <a href="/api/openapi.json" target="_blank" rel="noreferrer" className={classes.link}>
-        {text.api}
-      </a>
-      <p className={classes.who} title={session.keyName}>
-        {session.keyName}
+      <p className={classes.links}>
+        <a href="/api/openapi.json" target="_blank" rel="noreferrer" className={classes.link}>
+          {text.api}
+        </a>
+        {version !== undefined && <span className={classes.who}>{text.version(version)}</span>}
+      </p>
+      <p className={classes.who} title={personId === undefined ? text.keyHint(keyName) : text.personHint(keyName)}>
+        {personId === undefined ? text.key(keyName) : keyName}
       </p>
       <Button
         size="compact-sm"
@@ -35,7 +41,7 @@ export function AccountMenu({ session }: { readonly session: DashboardSession })
 }
 
 /** The browser remembers the choice. */
-export function ThemeSelect() {
+function ThemeSelect() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
     <NativeSelect

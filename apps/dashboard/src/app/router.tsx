@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
 import { assetSearch } from "../features/assets/asset-search.ts";
 import { sessionSearch } from "../features/sessions/session-search.ts";
 import { streamPageSearch } from "../features/streams/stream-page-search.ts";
@@ -94,9 +94,18 @@ const session = createRoute({
   remountDeps: ({ params }) => params,
 });
 
-const access = createRoute({
+/** The address of the Keys page in earlier versions. */
+const oldKeys = createRoute({
   getParentRoute: () => app,
   path: "/access",
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: "/keys", search, replace: true });
+  },
+});
+
+const keys = createRoute({
+  getParentRoute: () => app,
+  path: "/keys",
   component: lazyPage(() => import("../features/access/access-page.tsx"), "AccessPage"),
   validateSearch: (search: Search) =>
     set({ tab: search.tab === "signing" ? ("signing" as const) : undefined, cursor: text(search.cursor) }),
@@ -147,7 +156,8 @@ export const router = createRouter({
       asset,
       sessions,
       session,
-      access,
+      keys,
+      oldKeys,
       webhooks,
       webhook,
       usage,

@@ -1,6 +1,8 @@
+import { useMediaQuery } from "@mantine/hooks";
 import {
   IconBroadcast,
   IconChartBar,
+  IconDots,
   IconHistory,
   IconKey,
   IconLayoutDashboard,
@@ -9,8 +11,9 @@ import {
   IconWebhook,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet, useRouter } from "@tanstack/react-router";
-import { type ReactNode, Suspense, useDeferredValue, useEffect } from "react";
+import { Link, Outlet, useLocation, useRouter } from "@tanstack/react-router";
+import type { DashboardSession } from "@weir/contract";
+import { type ReactNode, Suspense, useDeferredValue, useEffect, useRef } from "react";
 import { Loading } from "../components/loading.tsx";
 import { Note } from "../components/note.tsx";
 import { Toasts } from "../components/toasts.tsx";
@@ -27,18 +30,23 @@ import { Shortcuts } from "./shortcuts.tsx";
 const text = strings.app;
 /** The other pages are loaded when this one has settled. */
 const PRELOAD_MS = 3000;
+const MORE = "more-pages";
 
-/** A phone has room for seven; it finds usage on the overview. */
+/** A phone has room for the first four, and for a button that shows the others. */
 const pages = [
   { to: "/", label: text.pages.overview, Icon: IconLayoutDashboard },
   { to: "/streams", label: text.pages.streams, Icon: IconBroadcast },
   { to: "/assets", label: text.pages.assets, Icon: IconMovie },
   { to: "/sessions", label: text.pages.sessions, Icon: IconHistory },
-  { to: "/access", label: text.pages.access, Icon: IconKey },
+] as const;
+const morePages = [
+  { to: "/keys", label: text.pages.access, Icon: IconKey },
   { to: "/webhooks", label: text.pages.webhooks, Icon: IconWebhook },
-  { to: "/usage", label: text.pages.usage, Icon: IconChartBar, isWideOnly: true },
+  { to: "/usage", label: text.pages.usage, Icon: IconChartBar },
   { to: "/settings", label: text.pages.settings, Icon: IconSettings },
 ] as const;
+
+type PageProps = (typeof pages | typeof morePages)[number];
 
 /** The frame of every page: a rail on wide screens, a bar at the bottom on phones. Redirects to the sign-in page where nobody is signed in. */
 export function Shell({ children = <Outlet /> }: { readonly children?: ReactNode }) {
@@ -59,19 +67,14 @@ export function Shell({ children = <Outlet /> }: { readonly children?: ReactNode
           <img src="/favicon.svg" alt="" width={24} height={24} />
           {text.name}
         </Link>
-        {pages.map(({ to, label, Icon, ...page }) => (
-          <Link
-            key={to}
-            to={to}
-            activeOptions={{ exact: to === "/" }}
-            className={classes.page}
-            data-wide-only={"isWideOnly" in page}
-          >
-            <Icon size={20} stroke={1.6} aria-hidden />
-            {label}
-          </Link>
+        {pages.map((page) => (
+          <PageLink key={page.to} {...page} />
         ))}
-        <AccountMenu session={session} />
+        <button type="button" className={`${classes.page} ${classes.moreButton}`} popoverTarget={MORE}>
+          <IconDots size={20} stroke={1.6} aria-hidden />
+          {text.pages.more}
+        </button>
+        <MorePages session={session} />
       </nav>
       <main id="content" className={classes.content}>
         {silentSince !== null && <Note tone="warning">{text.silent(absoluteMoment(silentSince))}</Note>}
@@ -82,6 +85,34 @@ export function Shell({ children = <Outlet /> }: { readonly children?: ReactNode
       </main>
       <Toasts />
       <Shortcuts />
+    </div>
+  );
+}
+
+function PageLink({ to, label, Icon }: PageProps) {
+  return (
+    <Link to={to} activeOptions={{ exact: to === "/" }} className={classes.page}>
+      <Icon size={20} stroke={1.6} aria-hidden />
+      {label}
+    </Link>
+  );
+}
+
+/** The other pages, and what is about the person: the lower part of the rail, on a phone a sheet above the bar. */
+function MorePages({ session }: { readonly session: DashboardSession }) {
+  const sheet = useRef<HTMLDivElement>(null);
+  const isPhone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
+  const { pathname } = useLocation();
+  // A page that was chosen in the sheet closes it.
+  useEffect(() => {
+    if (pathname && sheet.current?.matches(":popover-open")) sheet.current.hidePopover();
+  }, [pathname]);
+  return (
+    <div ref={sheet} id={MORE} className={classes.more} {...(isPhone && { popover: "auto" })}>
+      {morePages.map((page) => (
+        <PageLink key={page.to} {...page} />
+      ))}
+      <AccountMenu session={session} />
     </div>
   );
 }

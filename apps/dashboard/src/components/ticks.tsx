@@ -11,19 +11,20 @@ interface TickProps {
   /** The name of the row, for screen readers. */
   readonly name: string;
   readonly ticked: boolean;
-  readonly disabled?: boolean;
+  /** Why the row cannot be selected; absent where it can. */
+  readonly disabled?: string | undefined;
   readonly onTick: OnTick;
 }
 
 /** The box that selects a row of a list. A browser's own box: a list has many, and each costs little. */
-export const Tick = memo(({ id, name, ticked, disabled = false, onTick }: TickProps) => (
-  <label className={classes.target}>
+export const Tick = memo(({ id, name, ticked, disabled, onTick }: TickProps) => (
+  <label className={classes.target} title={disabled}>
     <input
       type="checkbox"
       className={classes.box}
-      aria-label={strings.ticks.one(name)}
+      aria-label={disabled === undefined ? strings.ticks.one(name) : `${strings.ticks.one(name)}: ${disabled}`}
       checked={ticked}
-      disabled={disabled}
+      disabled={disabled !== undefined}
       onChange={() => onTick((before) => toggled(before, id))}
     />
   </label>

@@ -21,16 +21,18 @@ interface Props {
   readonly format: (value: number) => string;
   /** The chart draws a line across at this value: on one side of it something is wrong. */
   readonly limit?: number;
+  /** A newest value older than this is not the present one. */
+  readonly freshMs?: number;
   /** Pixels. */
   readonly height?: number;
 }
 
 /** One quantity over time, from zero up. The line below the title has the newest value, or the one under the pointer. */
-export function TimeChart({ title, hint, series, range, format, limit, height = 150 }: Props) {
+export function TimeChart({ title, hint, series, range, format, limit, freshMs, height = 150 }: Props) {
   const [pointed, setPointed] = useState<number | null>(null);
   const scheme = useComputedColorScheme();
   const { times, values } = series;
-  const shown = pointed === null ? values.findLast((value) => value !== null) : values[pointed];
+  const shown = pointed === null ? newestOf(series, range.to - (freshMs ?? Number.POSITIVE_INFINITY)) : values[pointed];
   const at = pointed === null ? undefined : times[pointed];
   return (
     <figure className={classes.chart}>
@@ -63,6 +65,12 @@ export function TimeChart({ title, hint, series, range, format, limit, height = 
       </div>
     </figure>
   );
+}
+
+/** The newest value at or after a moment. */
+function newestOf({ times, values }: TimeSeries, since: number): number | null {
+  const at = values.findLastIndex((value) => value !== null);
+  return at >= 0 && (times[at] ?? 0) >= since ? (values[at] ?? null) : null;
 }
 
 function summaryOf(title: string, values: TimeSeries["values"], format: Props["format"]): string {

@@ -25,8 +25,8 @@ export interface PlayerOptions {
   readonly label: string;
   /** Address of a picture to show until the video plays. */
   readonly poster?: string;
-  /** Shows how far the picture is behind the source. */
-  readonly showLatency?: boolean;
+  /** For the owner of the video: shows how far the picture is behind the source, and leaves the whole picture in sight. */
+  readonly isDashboard?: boolean;
   /** Reports the playback of this id to the server; nothing is reported where it is absent. */
   readonly reportedAs?: string;
 }
@@ -56,16 +56,17 @@ const RATES = [0.5, 1, 1.5, 2];
  */
 export function mountPlayer(
   place: HTMLElement,
-  { src, live, label, poster, showLatency = false, reportedAs }: PlayerOptions,
+  { src, live, label, poster, isDashboard = false, reportedAs }: PlayerOptions,
   listener: PlayerListener,
   signal: AbortSignal,
 ): MountedPlayer {
-  place.innerHTML = markup(live);
+  place.innerHTML = markup(live, isDashboard);
   const controller = part(place, "media-controller");
   const video = part<HTMLVideoElement>(place, "video");
   const problem = part(place, ".w-player-problem");
   const latency = part(place, ".w-player-latency");
   const unmute = part(place, ".w-player-unmute");
+  const loading = part(place, ".w-player-loading");
   const qualities = part<HTMLSelectElement>(place, ".w-player-quality");
   video.setAttribute("aria-label", label);
   if (poster !== undefined) video.poster = poster;
@@ -80,13 +81,14 @@ export function mountPlayer(
   const hls: PlaybackListener = {
     onFigures: (figures) => {
       listener.onFigures?.(figures);
-      latency.hidden = !showLatency || figures.latencySeconds === null;
+      latency.hidden = !isDashboard || figures.latencySeconds === null;
       latency.textContent = text.behind((figures.latencySeconds ?? 0).toFixed(1));
     },
     onProblem: (sentence) => {
       if (sentence !== null) report?.fail();
       problem.hidden = sentence === null;
       problem.textContent = sentence ?? "";
+      if (sentence !== null) loading.hidden = true;
     },
     onQualities: (list) => menu.offer(list),
     onShown: (quality) => menu.show(quality),
@@ -124,6 +126,11 @@ export function mountPlayer(
     chooseSpeed(part(place, ".w-player-rate"), video, signal);
   }
   if (live) keepLive(controller, video, () => control.liveEdge(), signal);
+  // From the first picture on, the player's own indicator says that it waits.
+  const shown = (): void => {
+    loading.hidden = true;
+  };
+  video.addEventListener("loadeddata", shown, { signal });
   const showUnmute = (): void => {
     unmute.hidden = !video.muted || video.paused;
   };
@@ -143,19 +150,24 @@ export function mountPlayer(
 }
 
 // Texts are set as text, never as markup.
-function markup(live: boolean): string {
+const unmuteButton = `<button type="button" class="w-player-unmute" hidden>${text.unmute}</button>`;
+
+/** Over the picture, *Unmute* is what a visitor of a public page sees first. On the dashboard it is part of the controls. */
+function markup(live: boolean, isDashboard: boolean): string {
   return `
     <media-controller class="w-player" defaultstreamtype="${live ? "live" : "on-demand"}" novolumepref nomutedpref>
       <video slot="media" muted playsinline></video>
       <media-loading-indicator slot="centered-chrome" noautohide></media-loading-indicator>
+      <span slot="centered-chrome" class="w-player-loading" role="status" aria-label="${text.loading}" noautohide></span>
       <div slot="top-chrome" class="w-player-top" noautohide>
-        <button type="button" class="w-player-unmute" hidden>${text.unmute}</button>
+        ${isDashboard ? "" : unmuteButton}
         <p class="w-player-problem" role="status" hidden></p>
       </div>
       ${live ? "" : '<media-control-bar class="w-player-seek"><media-time-range></media-time-range></media-control-bar>'}
       <media-control-bar>
         <media-play-button></media-play-button>
         <media-mute-button></media-mute-button>
+        ${isDashboard ? unmuteButton : ""}
         <media-volume-range></media-volume-range>
         ${live ? `<media-live-button></media-live-button><button type="button" class="w-player-realtime" aria-pressed="false" title="${text.realTimeHint}" hidden>${text.realTime}</button>` : '<span class="w-player-time"></span>'}
         <span class="w-player-latency" hidden></span>

@@ -44,7 +44,7 @@ function PlayerOfPath({ src, live = false, label, onFigures, onVideo }: Props) {
     };
     void retried(() => import("./player.ts")).then(({ mountPlayer }) => {
       if (abort.signal.aborted) return;
-      const options = { src: address.current, live, label, showLatency: live };
+      const options = { src: address.current, live, label, isDashboard: true };
       player.current = mountPlayer(place, options, listener, abort.signal);
     });
     return () => {

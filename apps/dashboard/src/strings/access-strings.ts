@@ -37,7 +37,7 @@ export const accessStrings = {
       placeholder: "Web shop backend",
       access: "Access",
       hints: {
-        full: "Everything in this project, including API keys and server settings.",
+        full: "Everything in this project, and signing in to this dashboard, where people manage API keys and settings.",
         read: "Can read everything, including stream keys, but change nothing.",
         page: "Can create, read and update individual streams and read sessions. Safe to publish: anyone who opens the page can read the key.",
       },

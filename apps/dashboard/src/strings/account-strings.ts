@@ -78,7 +78,6 @@ export const accountStrings = {
     key: (name: string, prefix: string) => `With the API key “${name}”${prefix && ` (${prefix}…)`}`,
     person: (name: string) => `As ${name}`,
     until: "Session expires",
-    signOut: "Sign out",
     server: (version: string) => `Weir ${version}`,
     serverHint: "Environment variables of this server process. Restart the server to apply changes.",
     findSetting: "Find a setting",
@@ -91,7 +90,8 @@ export const accountStrings = {
     nodesHint: "The processes of this server and the roles they run.",
     does: (roles: string, region: string) => `${roles} in ${region}`,
     nodeStates: { joining: "Starting", serving: "Running", draining: "Stopping", gone: "Gone" },
-    thisNode: "serves this page",
+    thisNode: "This process",
+    node: "Another process",
     heard: "last seen",
   },
 } as const;

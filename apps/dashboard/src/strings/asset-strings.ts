@@ -28,7 +28,7 @@ export const assetStrings = {
   uploads: {
     title: "Uploads",
     hint: "Keep the dashboard open while files upload. After a reload, drop the same files again to continue.",
-    access: "Access to new uploads",
+    access: "Access to new uploads:",
     accessHint: "You cannot change this later: public files stay public and gated files stay gated.",
     pause: "Pause",
     resume: "Resume",
@@ -67,5 +67,6 @@ export const assetStrings = {
     address: "address",
     audio: "Audio",
     policy: "Access",
+    policyHint: "An asset that was uploaded as public stays public, and a gated one stays gated.",
   },
 } as const;

@@ -25,6 +25,7 @@ export const broadcastStrings = {
   unmute: "Unmute",
   silent: "The broadcast has no sound.",
   level: "Microphone level",
+  decibels: (level: number) => `${level} dB`,
   preview: "Preview of your video",
   asking: {
     camera: "Waiting for the camera. If the browser asks, allow it.",

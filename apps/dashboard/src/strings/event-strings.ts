@@ -1,11 +1,11 @@
 /** Texts of the event log. */
 export const eventStrings = {
   title: "Events",
-  levels: { info: "Info", warning: "Warning", fatal: "Fatal", detail: "Detail" },
+  levels: { info: "Info", warning: "Warning", fatal: "Error", detail: "Detail" },
   kinds: {
     label: "Show",
     notable: "Important",
-    fatal: "Fatal only",
+    fatal: "Errors only",
     all: "All events",
   },
   search: "Search events",
@@ -27,13 +27,16 @@ export const eventStrings = {
   noMatch: (count: number) => `None of ${count} events match.`,
   kept: (count: number) => `Showing the newest ${count} events. Choose a start time to see earlier ones.`,
   json: "event as JSON",
+  more: (count: number) => `Show ${count} more`,
   lines: {
     started: "The stream started.",
     stopped: "The stream stopped.",
     transcoded: (segment: string, ratio: string) => `Transcoded segment ${segment} at ${ratio} real time.`,
     slow: (segment: string, ratio: string) => `Transcoding segment ${segment} was slower than real time (${ratio}).`,
-    failed: (segment: string, why: string) => `Could not transcode segment ${segment}: ${why}`,
-    noReason: "no reason was given.",
+    failed: (segment: string, why: string) =>
+      `Segment ${segment} was not transcoded: ${why}. Viewers got the source quality instead.`,
+    noReason: "no reason was given",
+    times: (count: number, since: string) => `${count} times since ${since}`,
     retried: (segment: string, tries: number) => `Transcoded segment ${segment} on attempt ${tries}.`,
     measured: (what: string) => `Measured ${what}.`,
     notMeasured: "No media received since the last measurement.",

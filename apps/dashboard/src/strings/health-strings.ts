@@ -4,7 +4,6 @@ export const healthStrings = {
   status: { healthy: "Healthy", unhealthy: "Unhealthy", idle: "Idle", unknown: "Checking" },
   summary: {
     healthy: "All health checks pass.",
-    unhealthy: "One or more health checks fail.",
     idle: "The stream is not active.",
     unknown: "Waiting for the first segments.",
   },
@@ -14,34 +13,39 @@ export const healthStrings = {
     source: {
       name: "Source",
       healthy: "The broadcaster sends a good signal.",
-      unhealthy: "The broadcaster's signal has problems.",
       away: "No media is arriving from the broadcaster.",
       blank: "The broadcaster is not sending.",
     },
     transcoding: {
       name: "Transcoding",
       healthy: "All renditions are being transcoded and are playable.",
-      unhealthy: "Renditions could not be generated. Only the source video is available.",
+      late: "The newest segment has no rendition yet.",
       blank: "No renditions are configured. Viewers get the source video.",
       waiting: "Waiting for the first transcoded segment.",
     },
     realTime: {
       name: "Real-time",
       healthy: "Transcoding is faster than real time.",
-      unhealthy: "Transcoding is slower than real time. Use fewer or smaller renditions, or a faster machine.",
+      late: "The newest segment was transcoded late.",
       blank: "No renditions are configured, so there is nothing to transcode.",
       waiting: "Waiting for the first transcoded segment.",
     },
     multistreaming: {
       name: "Multistreaming",
       healthy: "All targets are connected.",
-      unhealthy: "At least one target is not connected.",
+      late: "Connecting to a target.",
       blank: "No targets are configured.",
       waiting: "Waiting for the first connection to a target.",
     },
   },
   states: { healthy: "Healthy", unhealthy: "Unhealthy", blank: "Not applicable", waiting: "Waiting" },
-  good: { title: "Share of healthy readings", "1m": "1 min", "10m": "10 min", "60m": "60 min" },
+  good: {
+    title: "Share of healthy readings",
+    label: "Healthy in the last",
+    "1m": "1 min:",
+    "10m": "10 min:",
+    "60m": "60 min:",
+  },
   changed: (when: string) => `changed ${when}`,
   issues: {
     title: "Issues",
@@ -66,6 +70,7 @@ export const healthStrings = {
     keyframesHint:
       "Time between keyframes. Above the dashed line (4 s), segments are cut without a keyframe. Set the encoder to 2 s",
     ratio: "Transcoding speed",
+    ratioAbove: (ratio: string) => `${ratio} or more`,
     ratioHint:
       "Speed relative to real time; all renditions share it. Below the dashed line (1×), viewers of the renditions fall behind",
     rungs: "Renditions",

@@ -1,5 +1,7 @@
 /** Texts of a stream's multistream targets. */
 export const multistreamStrings = {
+  since: "Since",
+  copyId: "Copy ID",
   title: "Targets",
   hint: "Weir sends the stream to each target while it is live. Changes take effect immediately.",
   none: {

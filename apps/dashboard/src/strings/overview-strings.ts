@@ -10,6 +10,8 @@ export const overviewStrings = {
     live: "Live now",
     ofStreams: (total: number) => `of ${count(total, "stream", "streams")}`,
     viewers: "Viewers now",
+    views: (views: number) => `${count(views, "view", "views")} in 24 hours`,
+    sent: "Sent to viewers",
     unhealthy: "Unhealthy",
     webhooks: "Failing webhooks",
     ofWebhooks: (total: number) => `of ${count(total, "webhook", "webhooks")}`,

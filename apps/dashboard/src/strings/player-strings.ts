@@ -2,6 +2,7 @@
 export const playerStrings = {
   label: "Live video",
   unmute: "Unmute",
+  loading: "Loading the video",
   realTime: "Real time",
   realTimeHint: "Watch by WebRTC, about half a second behind",
   noRealTime: "Real time is not available here. Playing with a few seconds of delay.",

@@ -1,6 +1,7 @@
 /** Texts of the usage page. */
 export const usageStrings = {
   title: "Usage",
+  noMinutes: "0 min",
   transcoded: "Transcoded",
   transcodedHint: "Minutes of source video, however many renditions",
   delivered: "Watched",

@@ -63,7 +63,7 @@ export const viewerStrings = {
     groupedBy: "Group views by",
     dimensions: { deviceType: "Device", os: "System", browser: "Browser or player", country: "Country" },
     devices: { desktop: "Desktop", mobile: "Phone", tablet: "Tablet", tv: "TV", bot: "Bot" },
-    nobody: "No views in this time.",
+    nobody: "No views in this period.",
     unknown: "Unknown",
     noCountries: "Set WEIR_GEOIP_FILE on the server to see countries.",
     others: "Others",

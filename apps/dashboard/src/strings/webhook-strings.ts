@@ -1,3 +1,4 @@
+import type { WebhookEventName } from "@weir/contract";
 import type { EventGroup } from "../features/webhooks/webhook-draft.ts";
 
 /** Texts of the webhook pages. */
@@ -19,8 +20,31 @@ export const webhookStrings = {
     multistream: "Multistreaming",
     playback: "Viewers",
     asset: "Assets",
-    task: "Tasks",
+    task: "Processing of files",
   } satisfies Record<EventGroup, string>,
+  meanings: {
+    "stream.started": "A broadcast has started",
+    "stream.idle": "A broadcast has ended",
+    "stream.detection": "Content was detected",
+    "recording.ready": "A recording can be played",
+    "recording.started": "Recording has started",
+    "recording.waiting": "A recording is being finished",
+    "recording.deleted": "A recording was deleted",
+    "multistream.connected": "A target receives the stream",
+    "multistream.error": "A target cannot be reached",
+    "multistream.disconnected": "A target no longer receives the stream",
+    "playback.user.new": "A viewer has started watching",
+    "playback.accessControl": "May this viewer watch? Your server answers",
+    "asset.created": "An asset was created",
+    "asset.updated": "An asset's state has changed",
+    "asset.failed": "A file could not be processed",
+    "asset.ready": "An asset is ready in all qualities",
+    "asset.deleted": "An asset was deleted",
+    "task.spawned": "Processing of a file has started",
+    "task.updated": "Processing of a file makes progress",
+    "task.completed": "Processing of a file has finished",
+    "task.failed": "Processing of a file has failed",
+  } satisfies Record<WebhookEventName, string>,
   form: {
     createTitle: "Create a webhook",
     editTitle: (name: string) => `Edit ${name}`,
@@ -30,7 +54,8 @@ export const webhookStrings = {
     urlHint: "Weir sends POST requests to it. Must be reachable from the server, over http or https.",
     urlWrong: "Enter a URL such as https://app.example.com/weir.",
     events: "Events",
-    eventsHint: "Choose the events to send.",
+    eventsHint: "Choose what Weir tells your server.",
+    recommended: "Choose the recommended events",
     gate: "playback.accessControl is sent while a viewer waits. Your server allows the viewer with a 2xx status. Weir sends it only for streams whose policy uses this webhook.",
     secret: "Shared secret",
     secretHint: "Weir signs every request with it, so your server can verify the sender. It is never shown again.",

@@ -8,7 +8,7 @@ import { ApiKeysTab } from "./api-keys-tab.tsx";
 import { SigningKeysTab } from "./signing-keys-tab.tsx";
 
 const text = strings.access;
-const route = getRouteApi("/app/access");
+const route = getRouteApi("/app/keys");
 
 /** The keys of the project: those that programs call the API with, and those that viewers' tokens are signed with. */
 export function AccessPage() {

@@ -32,6 +32,13 @@ export const ingestQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** The server's version. A new one needs a restart, after which the dashboard is loaded again. */
+export const versionQuery = queryOptions({
+  queryKey: ["version"],
+  queryFn: async ({ signal }) => (await weir.dashboard.about({ signal })).version,
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
 /** Version, settings and nodes. The settings change only with a restart, the nodes by themselves. */
 export const serverSettingsQuery = queryOptions({
   queryKey: ["server-settings"],

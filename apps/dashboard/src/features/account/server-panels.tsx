@@ -38,8 +38,7 @@ const tones = { joining: "warning", serving: "live", draining: "warning", gone: 
 function Node({ node }: { readonly node: ServerSettings["nodes"][number] }) {
   return (
     <li>
-      <code>{node.name}</code>
-      {node.isThis && <span className="quiet"> {text.thisNode}</span>}
+      <strong>{node.isThis ? text.thisNode : text.node}</strong> <code className="quiet">{node.name}</code>
       <div className={classes.node}>
         <StateLabel tone={tones[node.state]}>{text.nodeStates[node.state]}</StateLabel>
         <span className="quiet">

@@ -1,14 +1,12 @@
-import { Button } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { ThemeSelect } from "../../app/account-menu.tsx";
 import { Moment } from "../../components/moment.tsx";
 import { Note } from "../../components/note.tsx";
 import page from "../../components/page.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { strings } from "../../strings.ts";
-import { ingestQuery, sessionQuery, useSignOut } from "./account-queries.ts";
+import { ingestQuery, sessionQuery } from "./account-queries.ts";
 import { AddressPin } from "./address-pin.tsx";
 import { PeoplePanel } from "./people-panel.tsx";
 import { ProjectsPanel } from "./projects-panel.tsx";
@@ -20,7 +18,6 @@ const text = strings.account.settings;
 export function SettingsPage() {
   const { data: session } = useQuery(sessionQuery);
   const ingest = useQuery(ingestQuery);
-  const signOut = useSignOut();
   useDocumentTitle(`${text.title} · ${strings.app.name}`);
   return (
     <div className={page.page}>
@@ -56,13 +53,6 @@ export function SettingsPage() {
                 </span>
               </p>
             )}
-            {signOut.error && <Note tone="failure">{signOut.error.message}</Note>}
-            <div className={classes.theme}>
-              <ThemeSelect />
-            </div>
-            <Button variant="default" loading={signOut.isPending} onClick={() => signOut.mutate()}>
-              {text.signOut}
-            </Button>
           </Panel>
           {session?.reach === "account" && <PeoplePanel session={session} />}
           {session?.reach === "account" && <ProjectsPanel session={session} />}

@@ -14,6 +14,7 @@ import { toast } from "../../components/toasts.tsx";
 import { strings } from "../../strings.ts";
 import { ClipMaker } from "../clips/clip-maker.tsx";
 import { RecordingVideo } from "../sessions/index.ts";
+import { ShareButton } from "../share/share-button.tsx";
 import { ViewersPanel } from "../views/viewers-panel.tsx";
 import { AssetFacts } from "./asset-facts.tsx";
 import { AssetPolicy } from "./asset-policy.tsx";
@@ -78,13 +79,21 @@ function frameSecondsOf({ videoSpec }: Asset): { frameSeconds?: number } {
   return fps ? { frameSeconds: 1 / fps } : {};
 }
 
-function AssetActions({ asset: { id, name, status } }: { readonly asset: Asset }) {
+function AssetActions({ asset }: { readonly asset: Asset }) {
+  const { id, name, status, playbackId, playbackUrl, playbackPolicy } = asset;
   const patch = usePatchAsset(id);
   const retry = useRetryAsset(id);
   const remove = useDeleteAsset(id);
   const navigate = route.useNavigate();
   return (
     <div className={page.actions}>
+      {status.isPlayable && playbackUrl !== undefined && (
+        <ShareButton
+          playbackId={playbackId}
+          playlist={new URL(playbackUrl, window.location.href).pathname}
+          isGated={(playbackPolicy?.type ?? "public") !== "public"}
+        />
+      )}
       {retry.error && <Note tone="failure">{retry.error.message}</Note>}
       {status.phase === "failed" && (
         <Button

@@ -26,9 +26,14 @@ export function AssetPolicy({ asset }: { readonly asset: Asset }) {
     patch.mutate({ playbackPolicy: policyOf(draft) }, { onSuccess: () => setTyped(null) });
   };
   return (
-    <Panel title={text.page.policy} hint={text.uploads.accessHint}>
+    <Panel title={text.page.policy} hint={text.page.policyHint}>
       <form className={classes.form} onSubmit={submit}>
-        <PolicyFields draft={draft} problems={problems} onDraft={setTyped} />
+        <PolicyFields
+          draft={draft}
+          problems={problems}
+          types={saved.type === "public" ? ["public"] : ["jwt", "webhook"]}
+          onDraft={setTyped}
+        />
         {patch.error && <Note tone="failure">{patch.error.message}</Note>}
         <div className={page.actions}>
           <Button type="submit" loading={patch.isPending} disabled={!isChanged || Object.keys(problems).length > 0}>

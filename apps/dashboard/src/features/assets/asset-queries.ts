@@ -1,16 +1,22 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useQueryClient } from "@tanstack/react-query";
 import type { AssetPatch } from "@weir/contract";
+import { useEffect } from "react";
 import { useChange } from "../../lib/change.ts";
 import { weir } from "../../lib/weir.ts";
 import type { AssetSearch } from "./asset-search.ts";
 
 const ASSETS = ["assets"];
 
-export function assetsQuery(search: AssetSearch) {
+export function assetsQuery({ sort = "-createdAt", ...search }: AssetSearch) {
   return queryOptions({
-    queryKey: [...ASSETS, "list", search],
+    queryKey: [...ASSETS, "list", search, sort],
     queryFn: ({ signal }) =>
-      weir.assets.list({ ...search, limit: 20, orderBy: { field: "createdAt", descending: true }, signal }),
+      weir.assets.list({
+        ...search,
+        limit: 20,
+        orderBy: { field: sort.replace("-", ""), descending: sort.startsWith("-") },
+        signal,
+      }),
     refetchInterval: 3000,
     placeholderData: keepPreviousData,
   });
@@ -47,4 +53,12 @@ export function useRestoreAsset(id: string) {
 
 export function useRetryAsset(id: string) {
   return useChange(ASSETS, (_: undefined) => weir.assets.retry(id));
+}
+
+/** Asks for the assets again whenever an upload enters another phase, so that the list says the same as the upload. */
+export function useFreshAssets(phases: string): void {
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (phases !== "") void queries.invalidateQueries({ queryKey: ASSETS });
+  }, [queries, phases]);
 }

@@ -9,7 +9,7 @@ const TONES: Record<AssetPhase, Tone> = {
   uploading: "warning",
   waiting: "warning",
   processing: "warning",
-  ready: "quiet",
+  ready: "done",
   failed: "failure",
   deleting: "held",
   deleted: "held",

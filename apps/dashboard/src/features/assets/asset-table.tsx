@@ -3,6 +3,7 @@ import { IconMovie } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import type { Asset } from "@weir/contract";
 import { Moment } from "../../components/moment.tsx";
+import { SortHeading, sortedBy } from "../../components/sort-heading.tsx";
 import classes from "../../components/table.module.css";
 import { TableOrCards } from "../../components/table-or-cards.tsx";
 import { toast } from "../../components/toasts.tsx";
@@ -10,22 +11,42 @@ import { bytesText, durationText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
 import { Thumbnail, thumbnailOf } from "../preview/thumbnail.tsx";
 import { useRestoreAsset } from "./asset-queries.ts";
+import type { AssetSort } from "./asset-search.ts";
 import { AssetState } from "./asset-state.tsx";
 import list from "./assets-page.module.css";
 
 const text = strings.assets;
 
-export function AssetTable({ assets }: { readonly assets: readonly Asset[] }) {
+interface Props {
+  readonly assets: readonly Asset[];
+  readonly sort: AssetSort | undefined;
+  readonly onSort: (sort: AssetSort) => void;
+}
+
+export function AssetTable({ assets, sort = "-createdAt", onSort }: Props) {
   return (
     <TableOrCards
       items={assets}
       columns={[
-        { name: text.columns.name, className: list.name, cell: (asset) => <AssetName asset={asset} /> },
+        {
+          name: text.columns.name,
+          heading: <SortHeading field="name" name={text.columns.name} isText sort={sort} onSort={onSort} />,
+          sorted: sortedBy("name", sort),
+          className: list.name,
+          cell: (asset) => <AssetName asset={asset} />,
+        },
         { name: text.columns.state, cell: (asset) => <AssetState asset={asset} /> },
         { name: text.columns.size, className: classes.number, cell: sizeOf },
         { name: text.columns.duration, className: classes.number, cell: durationOf },
         { name: text.columns.policy, cell: policyName },
-        { name: text.columns.created, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+        {
+          name: text.columns.created,
+          heading: (
+            <SortHeading field="createdAt" name={text.columns.created} isText={false} sort={sort} onSort={onSort} />
+          ),
+          sorted: sortedBy("createdAt", sort),
+          cell: ({ createdAt }) => <Moment at={createdAt} />,
+        },
       ]}
       card={(asset) => (
         <>

@@ -16,6 +16,7 @@ import { allUploads } from "./all-uploads.ts";
 import { assetsQuery } from "./asset-queries.ts";
 import { assetSearch, PHASES } from "./asset-search.ts";
 import { AssetTable } from "./asset-table.tsx";
+import classes from "./assets-page.module.css";
 import { DropZone } from "./drop-zone.tsx";
 import { UploadButton } from "./upload-button.tsx";
 import { UploadList } from "./upload-list.tsx";
@@ -33,7 +34,7 @@ export function AssetsPage() {
   const [policy, setPolicy] = useState<(typeof POLICIES)[number]>("public");
   useDocumentTitle(`${text.title} · ${strings.app.name}`);
   const { cursor, ...filters } = search;
-  const isNarrowed = Object.keys(filters).length > 0;
+  const isNarrowed = search.name !== undefined || search.phase !== undefined;
   const found = assets.data;
   const isEmpty = found?.items.length === 0;
   const upload = (files: readonly File[]): void => allUploads.add(files, { type: policy });
@@ -45,7 +46,8 @@ export function AssetsPage() {
         <h1>{text.title}</h1>
         <div className={page.actions}>
           <NativeSelect
-            aria-label={text.uploads.access}
+            classNames={{ root: classes.access ?? "" }}
+            label={text.uploads.access}
             title={text.uploads.accessHint}
             value={policy}
             data={POLICIES.map((value) => ({ value, label: text.policies[value] }))}
@@ -76,7 +78,7 @@ export function AssetsPage() {
       {isEmpty && !isNarrowed && (
         <EmptyState icon={<IconMovie size={24} />} title={text.empty.title} body={text.empty.body} />
       )}
-      {found && !isEmpty && <AssetTable assets={found.items} />}
+      {found && !isEmpty && <AssetTable assets={found.items} sort={search.sort} onSort={(sort) => filter({ sort })} />}
       <PageLinks
         cursor={cursor}
         nextCursor={found?.nextCursor}

@@ -6,6 +6,7 @@ import { StateLabel, type Tone } from "../../components/state-label.tsx";
 import { useNow } from "../../lib/now.ts";
 import { bytesText, durationText, shareText } from "../../lib/quantities.ts";
 import { strings } from "../../strings.ts";
+import { useFreshAssets } from "./asset-queries.ts";
 import classes from "./upload-list.module.css";
 import { isOver, secondsLeft, type Upload, type Uploads } from "./uploads.ts";
 
@@ -14,6 +15,7 @@ const text = strings.assets;
 /** The files of this window that are being uploaded and processed; nothing when there are none. */
 export function UploadList({ uploads }: { readonly uploads: Uploads }) {
   const view = useSyncExternalStore(uploads.subscribe, uploads.view);
+  useFreshAssets(view.uploads.map(({ progress }) => progress.phase).join());
   if (view.uploads.length === 0) return null;
   const isUploading = view.uploads.some(({ progress: { phase } }) => phase === "waiting" || phase === "uploading");
   return (
@@ -65,7 +67,7 @@ function UploadLine({ upload, isPaused }: { readonly upload: Upload; readonly is
 function toneAndWord(upload: Upload, isPaused: boolean): [Tone, string] {
   const { progress } = upload;
   if (progress.phase === "failed") return ["failure", text.phases.failed];
-  if (isOver(upload)) return ["quiet", text.phases.ready];
+  if (isOver(upload)) return ["done", text.phases.ready];
   if (isPaused && progress.phase !== "processing") return ["held", text.uploads.paused];
   if (progress.phase === "waiting") return ["held", text.phases.waiting];
   return ["warning", text.percent(text.phases[progress.phase], shareText(progress.progress))];

@@ -12,7 +12,6 @@ import { PageOfOne } from "../../components/page-of-one.tsx";
 import { Panel } from "../../components/panel.tsx";
 import { broadcastStrings as text } from "../../strings/broadcast-strings.ts";
 import { strings } from "../../strings.ts";
-import { ingestQuery } from "../account/account-queries.ts";
 import { ShareButton } from "../share/share-button.tsx";
 import { StreamFacts } from "../streams/stream-facts.tsx";
 import { streamQuery } from "../streams/stream-queries.ts";
@@ -44,7 +43,6 @@ interface Props {
 
 function BroadcastBody({ stream }: Props) {
   useDocumentTitle(`${text.title} · ${stream.name} · ${strings.app.name}`);
-  const { data: ingest } = useQuery(ingestQuery);
   return (
     <article className={page.page}>
       <header className={page.header}>
@@ -55,13 +53,11 @@ function BroadcastBody({ stream }: Props) {
           <h1>{text.title}</h1>
           <StreamFacts stream={stream} />
         </div>
-        {ingest && (
-          <ShareButton
-            origin={ingest.origin}
-            playbackId={stream.playbackId}
-            isGated={(stream.playbackPolicy?.type ?? "public") !== "public"}
-          />
-        )}
+        <ShareButton
+          playbackId={stream.playbackId}
+          playlist={`/hls/${stream.playbackId}/index.m3u8`}
+          isGated={(stream.playbackPolicy?.type ?? "public") !== "public"}
+        />
       </header>
       {canCapture() ? <Studio stream={stream} /> : <NoCapture stream={stream} />}
     </article>

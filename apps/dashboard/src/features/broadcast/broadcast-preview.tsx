@@ -46,15 +46,31 @@ function Microphone({ media }: { readonly media: MediaStream }) {
   );
 }
 
+/** The quietest level on the meter, in decibels below full scale. */
+const MIN_DB = -60;
+const SCALE = [MIN_DB, -40, -20, 0];
+
+/** Loudness is heard in decibels: half as loud is a sixth of the scale less. */
+const shareOfScale = (level: number): number => (level > 0 ? Math.max(0, 1 - (20 * Math.log10(level)) / MIN_DB) : 0);
+
 function AudioMeter({ media }: { readonly media: MediaStream }) {
   const meter = useRef<HTMLMeterElement>(null);
   useEffect(() => {
     const abort = new AbortController();
     const show = (level: number): void => {
-      if (meter.current) meter.current.value = level;
+      if (meter.current) meter.current.value = shareOfScale(level);
     };
     meterAudio(media, show, abort.signal);
     return () => abort.abort();
   }, [media]);
-  return <meter ref={meter} className={classes.meter} aria-label={text.level} min={0} max={1} high={0.95} />;
+  return (
+    <div className={classes.level}>
+      <meter ref={meter} className={classes.meter} aria-label={text.level} min={0} max={1} high={0.95} optimum={0} />
+      <span className={classes.scale} aria-hidden>
+        {SCALE.map((mark) => (
+          <span key={mark}>{text.decibels(mark)}</span>
+        ))}
+      </span>
+    </div>
+  );
 }

@@ -79,7 +79,7 @@ test("every event is a line with its level, newest first", () => {
     "fatal: The sound stopped. No audio for 2 s. Check the mixer.",
     "info: Resolved: The sound stopped.",
     "warning: The sound stopped. No audio for 2 s. Check the mixer.",
-    "fatal: Could not transcode segment 7: yuv444p",
+    "warning: Segment 7 was not transcoded: yuv444p. Viewers got the source quality instead.",
     "warning: Transcoding segment 7 was slower than real time (0.80×).",
     "detail: Transcoded segment 7 at 5.0× real time.",
     "detail: Measured 2.0 Mbit/s, 25 fps, a keyframe every 2.0 s.",
@@ -91,8 +91,8 @@ test("measurements are left out of what a person should know", () => {
   expect(linesOf(events, "notable", "").map(({ event }) => event.id)).toEqual([..."13 11 10 9 8 7 6 5 4 1".split(" ")]);
 });
 
-test("fatal alone is what viewers miss", () => {
-  expect(linesOf(events, "fatal", "").map(({ event }) => event.id)).toEqual(["8", "5"]);
+test("errors alone are what nobody but a person can end", () => {
+  expect(linesOf(events, "fatal", "").map(({ event }) => event.id)).toEqual(["8"]);
 });
 
 test("words are looked for in sentence and type, in any case", () => {
@@ -100,22 +100,59 @@ test("words are looked for in sentence and type, in any case", () => {
   expect(linesOf(events, "all", "stream_state").map(({ event }) => event.id)).toEqual(["13", "1"]);
 });
 
-test("segments that fail alike one after the other are told once, until one succeeds or fails otherwise", () => {
-  const failed = (id: number, error: string): StreamEvent => ({
+const at = (seconds: number) => ({ timestamp: base.timestamp + seconds * 1000 });
+const failed = (seconds: number, error: string): StreamEvent => ({
+  ...base,
+  ...at(seconds),
+  ...node,
+  type: "transcode",
+  id: `failed ${seconds}`,
+  segment,
+  startTime: 1,
+  latencyMs: 9,
+  success: false,
+  attempts: [attempt(error)],
+});
+const issueEvent = (seconds: number, state: "opened" | "closed"): StreamEvent => ({
+  ...base,
+  ...at(seconds),
+  ...issue,
+  type: "stream_issue",
+  id: `${state} ${seconds}`,
+  code: "transcoder-behind",
+  state,
+});
+const summary = (log: readonly StreamEvent[], kind: "notable" | "all" = "notable") =>
+  linesOf(log, kind, "").map(({ event, first, count }) => [event.id, first.id, count]);
+
+test("a thousand segments that fail alike are one line, which stays the newest while they fail", () => {
+  const log = Array.from({ length: 1000 }, (_, i) => failed(2 * i, "late"));
+  expect(summary(log)).toEqual([["failed 1998", "failed 0", 1000]]);
+  expect(summary([...log, failed(2000, "other")])).toEqual([
+    ["failed 2000", "failed 2000", 1],
+    ["failed 1998", "failed 0", 1000],
+  ]);
+  expect(summary(log, "all")).toHaveLength(1000);
+});
+
+test("the same failure after a while, or in another broadcast, is another line", () => {
+  expect(summary([failed(0, "late"), failed(121, "late")])).toHaveLength(2);
+  const stop = {
     ...base,
+    ...at(1),
     ...node,
-    type: "transcode",
-    id: String(id),
-    segment,
-    startTime: 1,
-    latencyMs: 9,
-    success: false,
-    attempts: [attempt(error)],
-  });
-  const made = events.find(({ id }) => id === "3") as StreamEvent;
-  const log = [failed(21, "a"), failed(22, "a"), failed(23, "b"), failed(24, "b"), made, failed(25, "b")];
-  const ids = (kind: "notable" | "fatal" | "all") => linesOf(log, kind, "").map(({ event }) => event.id);
-  expect(ids("notable")).toEqual(["25", "23", "21"]);
-  expect(ids("fatal")).toEqual(["25", "23", "21"]);
-  expect(ids("all")).toHaveLength(6);
+    type: "stream_state",
+    id: "stop",
+    userId: "u",
+    state: { active: false },
+  } as const;
+  expect(summary([failed(0, "late"), stop, failed(2, "late")])).toHaveLength(3);
+});
+
+test("an issue that comes and goes is one line, which says how often; one that came once has a line for its end", () => {
+  const once = [issueEvent(0, "opened"), issueEvent(300, "closed")];
+  expect(summary(once).map(([id]) => id)).toEqual(["closed 300", "opened 0"]);
+  const again = [...once, issueEvent(310, "opened"), issueEvent(320, "closed"), issueEvent(330, "opened")];
+  expect(summary(again)).toEqual([["opened 330", "opened 0", 3]]);
+  expect(linesOf([...again, issueEvent(340, "closed")], "notable", "")[0]?.sentence).toMatch(/^Resolved: /);
 });

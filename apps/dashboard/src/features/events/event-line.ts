@@ -3,7 +3,7 @@ import { bitrateText, frameRateText, ratioText, secondsText } from "../../lib/qu
 import { strings } from "../../strings.ts";
 import { areaOf } from "../health/health-areas.ts";
 
-/** `fatal`: viewers miss something. `detail`: one measurement of many. */
+/** `fatal`: a person has to act, or viewers have no renditions. `detail`: one measurement of many. */
 export type EventLevel = "info" | "warning" | "fatal" | "detail";
 
 /** One event as a line of the log. */
@@ -40,7 +40,7 @@ function transcodeLine({ segment, success, attempts, latencyMs }: Of<"transcode"
   const name = String(segment.seqNo);
   if (!success) {
     const why = attempts.findLast(({ error }) => error !== null)?.error ?? text.noReason;
-    return { level: "fatal", sentence: text.failed(name, why) };
+    return { level: "warning", sentence: text.failed(name, asPart(why)) };
   }
   if (attempts.length > 1) return { level: "warning", sentence: text.retried(name, attempts.length) };
   const ratio = (segment.duration * 1000) / Math.max(1, latencyMs);
@@ -48,6 +48,9 @@ function transcodeLine({ segment, success, attempts, latencyMs }: Of<"transcode"
     ? { level: "warning", sentence: text.slow(name, ratioText(ratio)) }
     : { level: "detail", sentence: text.transcoded(name, ratioText(ratio)) };
 }
+
+/** A reason within a sentence: without the full stop that it may have. */
+const asPart = (reason: string): string => reason.replace(/\.$/, "");
 
 function issueLine({ code, state, sentence, evidence, remedy }: Of<"stream_issue">): EventLine {
   if (state === "closed") return { level: "info", sentence: text.solved(sentence) };

@@ -9,7 +9,7 @@ import classes from "./event-row.module.css";
 const icons = { info: IconInfoCircle, warning: IconAlertTriangle, fatal: IconAlertOctagon, detail: IconPoint };
 
 /** One line of the log; opened, the event as it came. */
-export const EventRow = memo(function EventRow({ event, level, sentence }: LoggedEvent) {
+export const EventRow = memo(function EventRow({ event, first, count, level, sentence }: LoggedEvent) {
   const [isOpen, setOpen] = useState(false);
   const Icon = icons[level];
   const json = isOpen ? JSON.stringify(event, null, 2) : "";
@@ -23,7 +23,15 @@ export const EventRow = memo(function EventRow({ event, level, sentence }: Logge
           <Icon size={16} aria-hidden />
           {strings.events.levels[level]}
         </span>
-        <span className={classes.sentence}>{sentence}</span>
+        <span className={classes.sentence}>
+          {sentence}
+          {count > 1 && (
+            <span className="quiet">
+              {" "}
+              {strings.events.lines.times(count, clockMoment(first.timestamp, Date.now()))}
+            </span>
+          )}
+        </span>
       </summary>
       {isOpen && (
         <div className={classes.json}>

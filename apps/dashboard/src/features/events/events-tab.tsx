@@ -17,6 +17,8 @@ import classes from "./events-tab.module.css";
 
 const text = strings.events;
 const RANGE_MS = 10 * 60_000;
+/** More are drawn when they are asked for. */
+const ROWS = 150;
 const timeZone = new Intl.DateTimeFormat("en").resolvedOptions().timeZone;
 
 export interface EventSearch {
@@ -145,16 +147,25 @@ interface ListProps {
 function Log({ events, kind, words, none }: ListProps) {
   const wanted = useDeferredValue(words);
   const lines = useMemo(() => linesOf(events, kind, wanted), [events, kind, wanted]);
+  const [shown, setShown] = useState(ROWS);
+  const hidden = Math.max(0, lines.length - shown);
   return (
     <>
       <div className={classes.log}>
-        {lines.map((line) => (
-          <EventRow key={line.event.id} {...line} />
+        {lines.slice(0, shown).map((line) => (
+          <EventRow key={line.first.id} {...line} />
         ))}
         {lines.length === 0 && (
           <p className={classes.none}>{events.length === 0 ? none : text.noMatch(events.length)}</p>
         )}
       </div>
+      {hidden > 0 && (
+        <div className={page.actions}>
+          <Button variant="default" onClick={() => setShown(shown + ROWS)}>
+            {text.more(Math.min(hidden, ROWS))}
+          </Button>
+        </div>
+      )}
       {events.length >= MAX_KEPT && <p className="quiet">{text.kept(MAX_KEPT)}</p>}
     </>
   );

@@ -3,10 +3,10 @@ import { type ReactNode, useMemo } from "react";
 import classes from "../../components/charts.module.css";
 import { Panel } from "../../components/panel.tsx";
 import { TimeChart } from "../../components/time-chart.tsx";
-import { bitrateText, countText, frameRateText, ratioText, secondsText } from "../../lib/quantities.ts";
+import { bitrateText, countText, frameRateText, secondsText } from "../../lib/quantities.ts";
 import type { TimeRange } from "../../lib/time-series.ts";
 import { strings } from "../../strings.ts";
-import { seriesOf } from "./health-series.ts";
+import { seriesOf, speedText } from "./health-series.ts";
 
 const text = strings.health.charts;
 /** Above this, segments are cut without a keyframe. */
@@ -20,11 +20,14 @@ interface Props {
   readonly intervalMs?: number;
   /** The stream has renditions, so there is a transcoding speed to draw. */
   readonly isTranscoded: boolean;
+  /** A newest value older than this is not the present one. */
+  readonly freshMs?: number;
   readonly children?: ReactNode;
 }
 
 /** Viewers and what was measured of the source and the transcoder, over one stretch of time. */
-export function HealthCharts({ title, events, range, intervalMs = 0, isTranscoded, children }: Props) {
+export function HealthCharts({ title, events, range, intervalMs = 0, isTranscoded, freshMs, children }: Props) {
+  const fresh = freshMs === undefined ? {} : { freshMs };
   const series = useMemo(() => seriesOf(events, 0, intervalMs), [events, intervalMs]);
   return (
     <Panel title={title}>
@@ -34,6 +37,7 @@ export function HealthCharts({ title, events, range, intervalMs = 0, isTranscode
           hint={text.viewersHint}
           series={series.viewers}
           range={range}
+          {...fresh}
           format={countText}
         />
         <TimeChart
@@ -41,6 +45,7 @@ export function HealthCharts({ title, events, range, intervalMs = 0, isTranscode
           hint={text.ingestHint}
           series={series.ingestRate}
           range={range}
+          {...fresh}
           format={bitrateText}
         />
         <TimeChart
@@ -48,6 +53,7 @@ export function HealthCharts({ title, events, range, intervalMs = 0, isTranscode
           hint={text.frameRateHint}
           series={series.frameRate}
           range={range}
+          {...fresh}
           format={frameRateText}
         />
         <TimeChart
@@ -55,6 +61,7 @@ export function HealthCharts({ title, events, range, intervalMs = 0, isTranscode
           hint={text.keyframesHint}
           series={series.keyframeIntervalMs}
           range={range}
+          {...fresh}
           format={secondsText}
           limit={LATE_KEYFRAME_MS}
         />
@@ -64,7 +71,9 @@ export function HealthCharts({ title, events, range, intervalMs = 0, isTranscode
             hint={text.ratioHint}
             series={series.ratio}
             range={range}
-            format={ratioText}
+            {...fresh}
+            {...fresh}
+            format={speedText}
             limit={1}
           />
         )}

@@ -1,5 +1,7 @@
 import type { StreamEvent } from "@weir/contract";
+import { ratioText } from "../../lib/quantities.ts";
 import type { TimeSeries } from "../../lib/time-series.ts";
+import { strings } from "../../strings.ts";
 
 /** The measures that the charts draw, in bytes per second, pictures per second, milliseconds and multiples of real time. */
 export interface HealthSeries {
@@ -10,8 +12,14 @@ export interface HealthSeries {
   readonly viewers: TimeSeries;
 }
 
+/** Multiples of real time above this are drawn as this: below it the line at 1 has room. */
+const MAX_RATIO = 4;
 /** The line breaks after this long without a sample. Samples come every 10 s and with every segment. */
 const GAP_MS = 25_000;
+
+/** A speed of the chart as words. */
+export const speedText = (ratio: number): string =>
+  ratio >= MAX_RATIO ? strings.health.charts.ratioAbove(ratioText(MAX_RATIO)) : ratioText(ratio);
 
 /** The measures in a stretch of events as lines over time, from `since` on, in milliseconds since the epoch, at least every `intervalMs`. */
 export function seriesOf(events: readonly StreamEvent[], since: number, intervalMs = 0): HealthSeries {
@@ -26,7 +34,7 @@ export function seriesOf(events: readonly StreamEvent[], since: number, interval
     if (event.timestamp < since) continue;
     if (event.type === "stream_state") isFirst = true;
     else if (event.type === "transcode" && event.success)
-      ratio.add(event.timestamp, (event.segment.duration * 1000) / Math.max(1, event.latencyMs));
+      ratio.add(event.timestamp, Math.min(MAX_RATIO, (event.segment.duration * 1000) / Math.max(1, event.latencyMs)));
     else if (event.type === "media_server_metrics") {
       const { stats, timestamp } = event;
       // The first one comes with the first keyframe: nothing was received before it to measure.

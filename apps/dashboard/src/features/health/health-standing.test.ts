@@ -53,15 +53,25 @@ test("a stream without a ladder and targets has blank checks, and is healthy", (
 });
 
 test.each([
-  ["transcoding", record(false, true), "Renditions could not be generated. Only the source video is available."],
-  [
-    "real time",
-    record(true, false),
-    "Transcoding is slower than real time. Use fewer or smaller renditions, or a faster machine.",
-  ],
-  ["multistreaming", record(true, true, false), "At least one target is not connected."],
-])("a check of %s that is not good makes it unhealthy, and says so", (_name, health, reason) => {
-  expect(standingOf(streamThat({ targets: 1 }), health)).toMatchObject({ status: "unhealthy", reason });
+  ["transcoding", record(false, true), "The newest segment has no rendition yet."],
+  ["realTime", record(true, false), "The newest segment was transcoded late."],
+  ["multistreaming", record(true, true, false), "Connecting to a target."],
+])("a bad reading of %s without an issue waits for the verdict that every list shows too", (area, health, sentence) => {
+  const { status, checks } = standingOf(streamThat({ targets: 1 }), health);
+  expect([status, checks.find((check) => check.area === area)]).toMatchObject([
+    "healthy",
+    { state: "waiting", sentence },
+  ]);
+});
+
+test("one fault of the ladder has one sentence, in the header and in both of its checks, with a record and without", () => {
+  const stream = streamThat({ issues: [issue("transcoder-behind"), issue("audio-missing", false)] });
+  const standing = standingOf(stream, record(false, false));
+  expect([standing.reason, standingOf(stream, undefined).reason]).toEqual(Array(2).fill("It is transcoder-behind."));
+  expect(standing.checks.filter(({ state }) => state === "unhealthy")).toMatchObject([
+    { area: "transcoding", sentence: "It is transcoder-behind." },
+    { area: "realTime", sentence: "It is transcoder-behind." },
+  ]);
 });
 
 test("the reason is the issue, where one is open about the check", () => {
@@ -94,8 +104,9 @@ test("a stream that waits for its broadcaster is unhealthy, without a record as 
   expect(standing).toMatchObject({ status: "unhealthy", reason: "No media is arriving from the broadcaster." });
 });
 
-test("a stream that nothing is known of yet is being checked, and an idle one is idle whatever its record says", () => {
-  expect(standingOf(streamThat({}), undefined).status).toBe("unknown");
+test("a stream of which nothing was read yet is being checked, and an idle one is idle whatever its record says", () => {
+  const unread = { healthy: { status: null }, conditions: [] } as unknown as StreamHealth;
+  expect(standingOf(streamThat({}), unread).status).toBe("unknown");
   expect(standingOf(streamThat({ state: "idle" }), record(false, false))).toMatchObject({
     status: "idle",
     reason: null,

@@ -29,20 +29,25 @@ const CONDITIONS = {
   multistreaming: "Multistreaming",
 } as const satisfies Partial<Record<HealthArea, ConditionType>>;
 
-/** The health of a stream: the three checks and the source, and one word for all of them. Without a health record the stream's own issues decide. */
+/**
+ * The health of a stream: one word, one reason, and a line for each area. The open issues of the stream decide, which every list has too. A bad
+ * reading of the health record without an issue is on its way to one or away from it, and no verdict yet.
+ */
 export function standingOf(stream: Stream, health: StreamHealth | undefined): HealthStanding {
-  const harmed = new Map(harmfulOf(stream).map(({ code, sentence }) => [areaOf(code), sentence]));
+  const harmful = harmfulOf(stream);
+  const isTranscoded = stream.profiles.length > 0;
   const checks = [
-    sourceCheck(stream, harmed),
-    checkOf("transcoding", health, harmed, stream.profiles.length > 0),
-    checkOf("realTime", health, harmed, stream.profiles.length > 0),
-    checkOf("multistreaming", health, harmed, stream.multistream.targets.length > 0),
+    sourceCheck(stream, harmful),
+    checkOf("transcoding", health, harmful, isTranscoded),
+    checkOf("realTime", health, harmful, isTranscoded),
+    checkOf("multistreaming", health, harmful, stream.multistream.targets.length > 0),
   ];
   if (!stream.isActive) return { status: "idle", reason: null, checks };
-  const failed = checks.find(({ state }) => state === "unhealthy");
-  if (failed) return { status: "unhealthy", reason: harmed.get(failed.area) ?? failed.sentence, checks };
-  const isHealthy = health?.healthy.status === true;
-  return { status: isHealthy ? "healthy" : "unknown", reason: isHealthy ? null : text.summary.unknown, checks };
+  if (stream.status.state === "reconnecting") return { status: "unhealthy", reason: text.checks.source.away, checks };
+  const [worst] = harmful;
+  if (worst) return { status: "unhealthy", reason: worst.sentence, checks };
+  const isUnknown = health !== undefined && health.healthy.status === null;
+  return { status: isUnknown ? "unknown" : "healthy", reason: isUnknown ? text.summary.unknown : null, checks };
 }
 
 /** The open issues of a stream, the harmful ones first. */
@@ -50,30 +55,41 @@ export function issuesOf(stream: Stream): readonly OpenIssue[] {
   return [...(stream.status.issues ?? [])].sort((a, b) => Number(b.isHarmful) - Number(a.isHarmful));
 }
 
-/** The harmful issues, newest first: a map made of them keeps the oldest one of each area. */
+/** What keeps the stream from being healthy, in the server's order: its first issue is the diagnosis. */
 function harmfulOf(stream: Stream): readonly OpenIssue[] {
-  return (stream.status.issues ?? []).filter(({ isHarmful }) => isHarmful).reverse();
+  return (stream.status.issues ?? []).filter(({ isHarmful }) => isHarmful);
 }
 
-type Harmed = ReadonlyMap<HealthArea, string>;
-
-function sourceCheck({ status: { state } }: Stream, harmed: Harmed): HealthCheck {
+function sourceCheck({ status: { state } }: Stream, harmful: readonly OpenIssue[]): HealthCheck {
   const source = text.checks.source;
   if (state === "idle") return { area: "source", state: "blank", sentence: source.blank };
   if (state === "reconnecting") return { area: "source", state: "unhealthy", sentence: source.away };
-  const verdict = harmed.has("source") ? "unhealthy" : "healthy";
-  return { area: "source", state: verdict, sentence: source[verdict] };
+  const issue = harmful.find(({ code }) => areaOf(code) === "source");
+  return { area: "source", state: issue ? "unhealthy" : "healthy", sentence: issue?.sentence ?? source.healthy };
 }
 
-/** A check fails on a bad reading, and while an issue is open: a single good reading in between does not end an issue. */
+/** A check fails while an issue of its area is open: a single good reading in between does not end an issue. */
 function checkOf(
   area: keyof typeof CONDITIONS,
   health: StreamHealth | undefined,
-  harmed: Harmed,
+  harmful: readonly OpenIssue[],
   isConfigured: boolean,
 ): HealthCheck {
+  const words = text.checks[area];
   const condition = health?.conditions.find(({ type }) => type === CONDITIONS[area]);
-  const status = harmed.has(area) ? false : (condition?.status ?? null);
-  const state = status === null ? (isConfigured ? "waiting" : "blank") : status ? "healthy" : "unhealthy";
-  return { area, state, sentence: text.checks[area][state], ...(condition && { condition }) };
+  const read = { area, ...(condition && { condition }) };
+  const status = condition?.status ?? null;
+  const issue = harmful.find(
+    ({ code }) => areaOf(code) === area || (status === false && sameLadder(areaOf(code), area)),
+  );
+  if (issue) return { ...read, state: "unhealthy", sentence: issue.sentence };
+  if (status) return { ...read, state: "healthy", sentence: words.healthy };
+  if (!isConfigured && status === null) return { ...read, state: "blank", sentence: words.blank };
+  return { ...read, state: "waiting", sentence: status === null ? words.waiting : words.late };
+}
+
+/** One issue at a time is about the ladder; it explains both of the ladder's checks. */
+function sameLadder(one: HealthArea, other: HealthArea): boolean {
+  const ladder: readonly HealthArea[] = ["transcoding", "realTime"];
+  return ladder.includes(one) && ladder.includes(other);
 }

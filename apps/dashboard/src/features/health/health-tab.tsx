@@ -18,15 +18,15 @@ const text = strings.health;
 /** The health of a stream: the checks, the open issues and what to change. */
 export function HealthTab({ stream }: { readonly stream: Stream }) {
   const health = useQuery(healthQuery(stream.id));
-  const { status, checks } = standingOf(stream, health.data);
+  const { status, reason, checks } = standingOf(stream, health.data);
   return (
     <div className={page.stack}>
       <QueryProblem error={health.error} />
-      <div className={page.columns}>
+      <div className={`${page.columns} ${classes.columns}`}>
         <Panel title={text.checks.title}>
           <p className={classes.summary}>
             <HealthWord state={status}>{text.status[status]}</HealthWord>
-            <span>{text.summary[status]}</span>
+            <span>{status === "unhealthy" ? reason : text.summary[status]}</span>
           </p>
           {status === "idle" && health.data?.healthy.status != null && <p className="quiet">{text.lastSession}</p>}
           <ul>
@@ -70,6 +70,7 @@ interface HistoryProps {
 function History({ frequency, changedAt }: HistoryProps) {
   return (
     <p className={classes.history} title={text.good.title}>
+      <span>{text.good.label}</span>
       {(["1m", "10m", "60m"] as const).map((window) => (
         <span key={window}>
           {text.good[window]} {shareText(frequency[window])}

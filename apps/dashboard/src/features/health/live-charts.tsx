@@ -9,6 +9,8 @@ import { WebrtcLinks } from "./webrtc-links.tsx";
 
 const text = strings.health.charts;
 const WINDOW_MS = 30 * 60_000;
+/** Measures come every 10 s. */
+const FRESH_MS = 15_000;
 
 /** The last 30 minutes of a stream, or of its last broadcast. */
 export function LiveCharts({ stream }: { readonly stream: Stream }) {
@@ -21,6 +23,7 @@ export function LiveCharts({ stream }: { readonly stream: Stream }) {
       events={events}
       range={{ from: to - WINDOW_MS, to }}
       isTranscoded={stream.profiles.length > 0}
+      {...(stream.isActive && { freshMs: FRESH_MS })}
     >
       <Renditions stream={stream} />
       {stream.isActive && <WebrtcLinks events={events} />}

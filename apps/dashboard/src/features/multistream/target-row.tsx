@@ -4,6 +4,7 @@ import type { Stream, StreamHealth } from "@weir/contract";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { DialogButton } from "../../components/dialog-button.tsx";
+import { Moment } from "../../components/moment.tsx";
 import { StateLabel } from "../../components/state-label.tsx";
 import { toast } from "../../components/toasts.tsx";
 import { bitrateText, durationText } from "../../lib/quantities.ts";
@@ -45,7 +46,15 @@ export function TargetRow({ stream, target: { id, profile, videoOnly, slate, sta
         <StateLabel tone={isDisabled ? "held" : tones[status.state]}>
           {isDisabled ? text.disabled : text.states[status.state]}
         </StateLabel>
-        <p className="quiet">{hint}</p>
+        <p className="quiet">
+          {hint}
+          {reason !== undefined && status.since !== undefined && status.state !== "Idle" && (
+            <>
+              {" "}
+              {text.since} <Moment at={status.since} />
+            </>
+          )}
+        </p>
         {reason !== undefined && figures && <p className="quiet">{figures}</p>}
       </div>
       <div className={classes.actions}>
@@ -83,7 +92,7 @@ export function TargetRow({ stream, target: { id, profile, videoOnly, slate, sta
             )
           }
         />
-        <CopyButton value={id} what={text.id} />
+        <CopyButton value={id} what={text.id} label={text.copyId} />
       </div>
     </>
   );

@@ -11,7 +11,7 @@ import { Tile, tiles } from "../../components/tile.tsx";
 import { lazyPage } from "../../lib/lazy-page.ts";
 import { strings } from "../../strings.ts";
 import { viewersByIdQuery } from "../views/view-queries.ts";
-import { overviewQuery } from "./overview-queries.ts";
+import { hourlyViewsQuery, overviewQuery } from "./overview-queries.ts";
 import { figuresOf, LOW_DISK_SHARE } from "./overview-tiles.ts";
 import { LiveStreams, RecentSessions } from "./recent-panels.tsx";
 
@@ -77,10 +77,11 @@ function Troubles({ overview: { streams, webhooks, disk } }: Props) {
 
 function Tiles({ overview }: Props) {
   const viewers = useQuery(viewersByIdQuery);
+  const { data: views } = useQuery(hourlyViewsQuery);
   const watching = viewers.data && [...viewers.data.values()].reduce((sum, count) => sum + count, 0);
   return (
     <dl className={tiles}>
-      {figuresOf(overview, watching).map((figure) => (
+      {figuresOf(overview, watching, views?.values).map((figure) => (
         <Tile key={figure.name} {...figure} />
       ))}
     </dl>

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { Session } from "@weir/contract";
 import { Loading } from "../../components/loading.tsx";
 import { Moment } from "../../components/moment.tsx";
 import { Panel } from "../../components/panel.tsx";
@@ -11,6 +12,7 @@ import { LiveStill } from "../preview/live-still.tsx";
 import { RecordingState } from "../sessions/recording-state.tsx";
 import { sessionsQuery } from "../sessions/session-queries.ts";
 import { SessionThumbnail } from "../sessions/session-thumbnail.tsx";
+import { StreamHealthWord, UnhealthyReason } from "../streams/stream-health.tsx";
 import { streamsQuery } from "../streams/stream-queries.ts";
 import { StreamState } from "../streams/stream-state.tsx";
 import { viewersByIdQuery } from "../views/view-queries.ts";
@@ -31,23 +33,34 @@ export function LiveStreams() {
       <ul>
         {streams.data?.items.map((stream) => (
           <li key={stream.id} className={classes.row}>
-            <span className={`${table.thing} ${classes.thing}`}>
-              <LiveStill stream={stream} width={160} />
+            <LiveStill stream={stream} width={160} />
+            <div className={classes.words}>
               <Link to="/streams/$streamId" params={{ streamId: stream.id }} className={table.name}>
                 {stream.name}
               </Link>
-            </span>
-            <span className="quiet">
-              {strings.health.header.viewers(viewers.data?.get(stream.playbackId) ?? 0)}
-              {stream.ingestRate > 0 && ` · ${bitrateText(stream.ingestRate)}`}
-            </span>
-            <StreamState stream={stream} />
+              <span className="quiet">
+                {strings.health.header.viewers(viewers.data?.get(stream.playbackId) ?? 0)}
+                {stream.ingestRate > 0 && ` · ${bitrateText(stream.ingestRate)}`}
+              </span>
+            </div>
+            <div className={classes.state}>
+              <StreamState stream={stream} />
+              <StreamHealthWord stream={stream} />
+            </div>
+            <UnhealthyReason stream={stream} />
           </li>
         ))}
       </ul>
       {streams.data && streams.data.items.length > 1 && <Link to="/streams/wall">{text.live.all}</Link>}
     </Panel>
   );
+}
+
+/** A session that is on the air has no recording to show yet: it shows its stream. */
+function SessionPicture({ session }: { readonly session: Session }) {
+  const { data } = useQuery({ ...streamsQuery({ state: "active" }), enabled: session.isActive });
+  const stream = session.isActive && data?.items.find(({ id }) => id === session.parentId);
+  return stream ? <LiveStill stream={stream} width={160} /> : <SessionThumbnail session={session} />;
 }
 
 /** The newest sessions of all streams. */
@@ -61,16 +74,18 @@ export function RecentSessions() {
       <ul>
         {sessions.data?.items.map((session) => (
           <li key={session.id} className={classes.row}>
-            <span className={`${table.thing} ${classes.thing}`}>
-              <SessionThumbnail session={session} />
+            <SessionPicture session={session} />
+            <div className={classes.words}>
               <Link to="/sessions/$sessionId" params={{ sessionId: session.id }} className={table.name}>
                 {session.name}
               </Link>
-            </span>
-            <span className="quiet">
-              <Moment at={session.createdAt} /> · {durationText(session.sourceSegmentsDuration)}
-            </span>
-            <RecordingState session={session} />
+              <span className="quiet">
+                <Moment at={session.createdAt} /> · {durationText(session.sourceSegmentsDuration)}
+              </span>
+            </div>
+            <div className={classes.state}>
+              <RecordingState session={session} />
+            </div>
           </li>
         ))}
       </ul>

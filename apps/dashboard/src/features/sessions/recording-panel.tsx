@@ -1,5 +1,6 @@
 import { Button } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import type { Session } from "@weir/contract";
 import { useState } from "react";
 import { ConfirmButton } from "../../components/confirm-button.tsx";
@@ -11,6 +12,8 @@ import { reachableAddress } from "../../lib/local-addresses.ts";
 import { absoluteMoment } from "../../lib/moments.ts";
 import { strings } from "../../strings.ts";
 import { ClipMaker } from "../clips/clip-maker.tsx";
+import { ShareButton } from "../share/share-button.tsx";
+import { streamQuery } from "../streams/stream-queries.ts";
 import { NoRecording } from "./no-recording.tsx";
 import { playbackIdOf } from "./recording-address.ts";
 import { RecordingVideo } from "./recording-video.tsx";
@@ -30,6 +33,8 @@ interface Props {
 export function RecordingPanel({ session, peak }: Props) {
   const { recordingUrl, mp4Url } = session;
   const remove = useDeleteRecordings();
+  // A recording has the policy of its stream.
+  const { data: stream } = useQuery({ ...streamQuery(session.parentId), refetchInterval: false });
   const when = absoluteMoment(session.createdAt);
   const [video, setVideo] = useState<HTMLVideoElement | null>(null);
   return (
@@ -43,6 +48,13 @@ export function RecordingPanel({ session, peak }: Props) {
         <Panel title={text.about}>
           <SessionFigures session={session} peak={peak} />
           <div className={page.actions}>
+            {recordingUrl !== undefined && (
+              <ShareButton
+                playbackId={playbackIdOf(recordingUrl)}
+                playlist={new URL(recordingUrl, window.location.href).pathname}
+                isGated={(stream?.playbackPolicy?.type ?? "public") !== "public"}
+              />
+            )}
             {mp4Url !== undefined && (
               <Button
                 variant="default"
@@ -76,6 +88,7 @@ export function RecordingPanel({ session, peak }: Props) {
               value={reachableAddress(recordingUrl, window.location)}
             />
           )}
+          {recordingUrl !== undefined && <ValueField label={text.playbackId} value={playbackIdOf(recordingUrl)} />}
           <ValueField label={text.id} value={session.id} />
         </Panel>
       </div>

@@ -19,5 +19,6 @@ function toneAndWord({ record, recordingStatus = "none", isActive }: Session): [
   if (!record) return ["quiet", text.none];
   if (recordingStatus === "failed") return ["failure", text.failed];
   if (isActive) return ["live", text.live];
+  if (recordingStatus === "ready") return ["done", text.ready];
   return [recordingStatus === "waiting" ? "warning" : "quiet", text[recordingStatus]];
 }

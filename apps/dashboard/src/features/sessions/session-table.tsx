@@ -34,7 +34,7 @@ export function SessionTable({ sessions, withStream, ticked, onTick }: Props) {
       id={session.id}
       name={`${session.name}, ${absoluteMoment(session.createdAt)}`}
       ticked={hasRecording(session) && ticked.has(session.id)}
-      disabled={!hasRecording(session)}
+      disabled={hasRecording(session) ? undefined : session.isActive ? text.notYet : text.nothing}
       onTick={onTick}
     />
   );

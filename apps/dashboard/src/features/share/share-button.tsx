@@ -1,23 +1,27 @@
 import { Modal, Tabs } from "@mantine/core";
 import { IconShare } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { renderSVG } from "uqr";
 import { CodeBlock } from "../../components/code-block.tsx";
 import { DialogButton } from "../../components/dialog-button.tsx";
 import { Note } from "../../components/note.tsx";
 import { ValueField } from "../../components/value-field.tsx";
 import { strings } from "../../strings.ts";
+import { ingestQuery } from "../account/account-queries.ts";
 import classes from "./share-button.module.css";
 import { hlsJsCode, iframeCode, reactCode, type SharedVideo, watchAddress } from "./share-code.ts";
 
 const text = strings.share;
 
-interface Props extends SharedVideo {
+interface Props extends Pick<SharedVideo, "playbackId" | "playlist"> {
   /** Viewers need a credential. */
   readonly isGated: boolean;
 }
 
 /** Opens everything that shows a video to others: a link with its QR code, and code for web pages. */
-export function ShareButton({ isGated, ...video }: Props) {
+export function ShareButton({ isGated, ...wanted }: Props) {
+  const { data: ingest } = useQuery(ingestQuery);
+  const video = { ...wanted, origin: ingest?.origin ?? window.location.origin };
   return (
     <DialogButton
       label={text.button}

@@ -2,11 +2,13 @@
 export interface SharedVideo {
   readonly origin: string;
   readonly playbackId: string;
+  /** Path of the HLS playlist, which stored media have elsewhere than live streams. */
+  readonly playlist: string;
 }
 
 export const watchAddress = ({ origin, playbackId }: SharedVideo): string => `${origin}/watch/${playbackId}`;
 
-export const hlsAddress = ({ origin, playbackId }: SharedVideo): string => `${origin}/hls/${playbackId}/index.m3u8`;
+export const hlsAddress = ({ origin, playlist }: SharedVideo): string => `${origin}${playlist}`;
 
 export const iframeCode = ({ origin, playbackId }: SharedVideo): string =>
   `<iframe

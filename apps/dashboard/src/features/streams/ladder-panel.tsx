@@ -13,14 +13,17 @@ const text = strings.streams.ladder;
 
 /** The qualities of a stream: what is set, and while it is live how each is doing. */
 export function LadderPanel({ stream }: { readonly stream: Stream }) {
+  const lines = ladderLines(stream);
+  const leftOut = lines.filter(({ now }) => now === null).map(({ name }) => name);
   return (
     <Panel title={text.title}>
       <Figures
         figures={[
           { name: text.source, value: text.sourceHint },
-          ...ladderLines(stream).map((line) => ({ name: line.name, value: <Line line={line} /> })),
+          ...lines.filter(({ now }) => now !== null).map((line) => ({ name: line.name, value: <Line line={line} /> })),
         ]}
       />
+      {leftOut.length > 0 && <p className="quiet">{text.leftOut(leftOut.join(", "))}</p>}
       <DialogButton
         variant="default"
         label={text.edit}
@@ -39,7 +42,6 @@ function Line({ line: { width, height, bitrate, now } }: { readonly line: Ladder
   return (
     <span className={classes.line}>
       <span>{bitrate === undefined ? size : `${size} · ${bitrateText(bitrate / 8)}`}</span>
-      {now === null && <span className="quiet">{text.leftOut}</span>}
       {now && (
         <span className={classes.now}>
           {now.state === "running" && now.lagMs !== undefined && (

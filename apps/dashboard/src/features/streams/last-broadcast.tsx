@@ -92,7 +92,7 @@ function RecentEvents({ streamId }: { readonly streamId: string }) {
       {lines.length === 0 && <p className="quiet">{text.none}</p>}
       <div>
         {lines.map((line) => (
-          <EventRow key={line.event.id} {...line} />
+          <EventRow key={line.first.id} {...line} />
         ))}
       </div>
       <p>

@@ -17,10 +17,12 @@ const text = strings.viewers.policy;
 interface Props {
   readonly draft: PolicyDraft;
   readonly problems: PolicyProblems;
+  /** The policies to choose from. */
+  readonly types?: readonly PolicyType[];
   readonly onDraft: (draft: PolicyDraft) => void;
 }
 
-export function PolicyFields({ draft, problems, onDraft }: Props) {
+export function PolicyFields({ draft, problems, types = POLICY_TYPES, onDraft }: Props) {
   const { type, origins } = draft;
   return (
     <>
@@ -28,7 +30,8 @@ export function PolicyFields({ draft, problems, onDraft }: Props) {
         label={text.type}
         description={text.hints[type]}
         value={type}
-        data={POLICY_TYPES.map((value) => ({ value, label: text.types[value] }))}
+        disabled={types.length === 1}
+        data={types.map((value) => ({ value, label: text.types[value] }))}
         onChange={(event) => onDraft({ ...draft, type: event.currentTarget.value as PolicyType })}
       />
       {type === "webhook" && <WebhookFields draft={draft} problems={problems} onDraft={onDraft} />}

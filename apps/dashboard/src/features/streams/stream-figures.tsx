@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Stream } from "@weir/contract";
+import type { ReactNode } from "react";
 import { type Figure, Figures } from "../../components/figures.tsx";
 import { Note } from "../../components/note.tsx";
 import { Panel } from "../../components/panel.tsx";
@@ -15,10 +16,12 @@ const ladder = strings.streams.ladder;
 interface Props {
   readonly stream: Stream;
   readonly playback: PlaybackFigures | null;
+  /** What can be done with the picture. */
+  readonly children?: ReactNode;
 }
 
 /** The live figures next to the player. */
-export function StreamFigures({ stream, playback }: Props) {
+export function StreamFigures({ stream, playback, children }: Props) {
   const { sessionId, state } = stream.status;
   const now = useNow();
   const { data: session } = useQuery({ ...sessionQuery(sessionId ?? ""), enabled: sessionId !== undefined });
@@ -57,6 +60,7 @@ export function StreamFigures({ stream, playback }: Props) {
       {transcoding?.state === "starting" && <p className="quiet">{ladder.starting}</p>}
       <Figures figures={figures} />
       {session?.recordingError && <Note tone="warning">{session.recordingError}</Note>}
+      {children}
     </Panel>
   );
 }

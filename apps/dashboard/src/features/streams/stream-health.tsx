@@ -14,30 +14,36 @@ interface Props {
 export function StreamHealthWord({ stream }: Props) {
   const { status, reason } = standingOf(stream, undefined);
   if (status === "idle") return <span className="quiet">{strings.actions.none}</span>;
-  const state = status === "unknown" ? "healthy" : status;
   return (
     <span title={status === "unhealthy" ? (reason ?? undefined) : undefined}>
-      <HealthWord state={state}>{strings.health.status[state]}</HealthWord>
+      <HealthWord state={status}>{strings.health.status[status]}</HealthWord>
     </span>
   );
 }
 
 /** The word, and for an unhealthy stream the reason, which leads to the page that says what to do. */
 export const StreamHealth = memo(({ stream }: Props) => {
-  const { status, reason } = standingOf(stream, undefined);
+  const { status } = standingOf(stream, undefined);
   return (
     <div className={classes.health} data-health={status}>
       <StreamHealthWord stream={stream} />
-      {status === "unhealthy" && (
-        <Link
-          to="/streams/$streamId"
-          params={{ streamId: stream.id }}
-          search={{ tab: "health" }}
-          className={classes.reason}
-        >
-          {reason}
-        </Link>
-      )}
+      <UnhealthyReason stream={stream} />
     </div>
   );
 });
+
+/** Why a stream is unhealthy; nothing for any other. */
+export function UnhealthyReason({ stream }: Props) {
+  const { status, reason } = standingOf(stream, undefined);
+  if (status !== "unhealthy") return null;
+  return (
+    <Link
+      to="/streams/$streamId"
+      params={{ streamId: stream.id }}
+      search={{ tab: "health" }}
+      className={classes.reason}
+    >
+      {reason}
+    </Link>
+  );
+}

@@ -1,10 +1,10 @@
-import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
 import { memo } from "react";
 import { CopyButton } from "../../components/copy-button.tsx";
 import { LastMoment, Moment } from "../../components/moment.tsx";
+import { SortHeading, sortedBy } from "../../components/sort-heading.tsx";
 import classes from "../../components/table.module.css";
 import { TableOrCards } from "../../components/table-or-cards.tsx";
 import { type OnTick, Tick, TickAll, type Ticked } from "../../components/ticks.tsx";
@@ -31,7 +31,9 @@ interface Props {
 export const StreamList = memo(({ streams, ticked, onTick, sort, onSort }: Props) => {
   const { data: viewers } = useQuery({ ...viewersByIdQuery, enabled: streams.some(({ isActive }) => isActive) });
   const tick = ({ id, name }: Stream) => <Tick id={id} name={name} ticked={ticked.has(id)} onTick={onTick} />;
-  const heading = (field: SortField, name: string) => <SortHeading {...{ field, name, sort, onSort }} />;
+  const heading = (field: SortField, name: string) => (
+    <SortHeading {...{ field, name, sort, onSort }} isText={field === "name"} />
+  );
   const viewersOf = ({ isActive, playbackId }: Stream): string =>
     isActive && viewers ? countText(viewers.get(playbackId) ?? 0) : strings.actions.none;
   return (
@@ -94,32 +96,6 @@ export const StreamList = memo(({ streams, ticked, onTick, sort, onSort }: Props
     />
   );
 });
-
-function sortedBy(field: SortField, sort: StreamSort | undefined): "ascending" | "descending" | undefined {
-  if (sort === field) return "ascending";
-  return sort === `-${field}` ? "descending" : undefined;
-}
-
-interface HeadingProps {
-  readonly field: SortField;
-  readonly name: string;
-  readonly sort: StreamSort | undefined;
-  readonly onSort: (sort: StreamSort) => void;
-}
-
-/** Names sort from A, times from the newest; a second press turns the order round. */
-function SortHeading({ field, name, sort, onSort }: HeadingProps) {
-  const first: StreamSort = field === "name" ? field : `-${field}`;
-  const second: StreamSort = field === "name" ? `-${field}` : field;
-  const sorted = sortedBy(field, sort);
-  const Icon = sorted === "ascending" ? IconArrowUp : IconArrowDown;
-  return (
-    <button type="button" className={list.sort} onClick={() => onSort(sort === first ? second : first)}>
-      {name}
-      <Icon size={14} className={list.arrow} data-shown={sorted !== undefined} aria-hidden />
-    </button>
-  );
-}
 
 /** A picture of what is live, the name and the playback ID. */
 const StreamName = memo(({ stream }: { readonly stream: Stream }) => {

@@ -1,6 +1,7 @@
 import { Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Stream } from "@weir/contract";
+import type { ReactNode } from "react";
 import { Figures } from "../../components/figures.tsx";
 import { Moment } from "../../components/moment.tsx";
 import { Note } from "../../components/note.tsx";
@@ -15,6 +16,7 @@ import { ShareButton } from "../share/share-button.tsx";
 import { LadderPanel } from "./ladder-panel.tsx";
 import { PublishGuide } from "./publish-guide.tsx";
 import { DeleteButton, RenameStreamButton, RotateKeyButton, SuspendButton } from "./stream-actions.tsx";
+import classes from "./stream-overview.module.css";
 import { usePatchStream } from "./stream-queries.ts";
 import { TestBroadcastButton } from "./test-broadcast-button.tsx";
 
@@ -29,13 +31,15 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
     <div className={page.columns}>
       <div className={page.stack}>
         <Panel title={text.publish}>
-          <PublishGuide
-            server={ingest.data.rtmp}
-            streamKey={stream.streamKey ?? null}
-            testBroadcast={<TestBroadcastButton stream={stream} variant="default" />}
-          />
-          <BroadcastLink streamId={stream.id} />
-          <RotateKeyButton stream={stream} />
+          {/* Whoever is on the air has no need of it. */}
+          <Folded isFolded={stream.isActive} title={text.instructions}>
+            <PublishGuide
+              server={ingest.data.rtmp}
+              streamKey={stream.streamKey ?? null}
+              testBroadcast={<TestBroadcastButton stream={stream} variant="default" />}
+            />
+            <BroadcastLink streamId={stream.id} />
+          </Folded>
         </Panel>
         <LadderPanel stream={stream} />
       </div>
@@ -45,8 +49,8 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
           <ValueField label={text.playbackId} value={stream.playbackId} />
           <div className={page.actions}>
             <ShareButton
-              origin={ingest.data.origin}
               playbackId={stream.playbackId}
+              playlist={`/hls/${stream.playbackId}/index.m3u8`}
               isGated={(stream.playbackPolicy?.type ?? "public") !== "public"}
             />
           </div>
@@ -62,12 +66,33 @@ export function StreamOverview({ stream }: { readonly stream: Stream }) {
           <ValueField label={text.streamId} value={stream.id} />
           <div className={page.actions}>
             <RenameStreamButton stream={stream} />
+          </div>
+        </Panel>
+        <Panel title={text.danger} hint={text.dangerHint}>
+          <div className={page.actions}>
+            <RotateKeyButton stream={stream} />
             <SuspendButton stream={stream} />
             <DeleteButton stream={stream} />
           </div>
         </Panel>
       </div>
     </div>
+  );
+}
+
+interface FoldedProps {
+  readonly isFolded: boolean;
+  readonly title: string;
+  readonly children: ReactNode;
+}
+
+function Folded({ isFolded, title, children }: FoldedProps) {
+  if (!isFolded) return <div className={page.stack}>{children}</div>;
+  return (
+    <details>
+      <summary>{title}</summary>
+      <div className={`${page.stack} ${classes.unfolded}`}>{children}</div>
+    </details>
   );
 }
 

@@ -23,6 +23,11 @@ export const CREATED_DAYS = { day: 1, week: 7, month: 30 } as const;
 export const CREATED = Object.keys(CREATED_DAYS) as (keyof typeof CREATED_DAYS)[];
 
 const DAY_MS = 86_400_000;
+/** What is live comes first. Neither field changes during a broadcast, so that no row moves while somebody points at it. */
+const LIVE_FIRST = [
+  { field: "isActive", descending: true },
+  { field: "createdAt", descending: true },
+];
 const SORTS: readonly StreamSort[] = SORT_FIELDS.flatMap((field): StreamSort[] => [field, `-${field}`]);
 
 /** Reads an address; unknown values are left out. */
@@ -54,7 +59,7 @@ export function listOptionsOf(
     // A suspended stream is idle too, but it reads "Suspended".
     active: state === "active" ? true : state === "idle" ? false : undefined,
     healthy: state === "unhealthy" ? false : undefined,
-    orderBy: sort && { field: sort.replace("-", "") as SortField, descending: sort.startsWith("-") },
+    orderBy: sort ? { field: sort.replace("-", ""), descending: sort.startsWith("-") } : LIVE_FIRST,
     suspended: state === "suspended" ? true : state === "idle" ? false : undefined,
     record: record && record === "on",
     createdSince: created && now - CREATED_DAYS[created] * DAY_MS,

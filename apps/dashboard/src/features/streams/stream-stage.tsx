@@ -64,8 +64,9 @@ function LiveStage({ stream, isAside }: Props) {
           <PanelBoundary>
             {preview && <VideoPlayer src={preview} live label={strings.player.label} onFigures={setFigures} />}
           </PanelBoundary>
-          <StreamFigures stream={stream} playback={figures} />
-          <LiveClipButton stream={stream} latencySeconds={figures?.latencySeconds ?? 0} />
+          <StreamFigures stream={stream} playback={figures}>
+            <LiveClipButton stream={stream} latencySeconds={figures?.latencySeconds ?? 0} />
+          </StreamFigures>
         </>
       )}
     </div>

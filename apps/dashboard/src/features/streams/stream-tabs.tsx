@@ -1,7 +1,7 @@
 import { Tabs } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import type { Stream } from "@weir/contract";
-import { type ReactNode, Suspense } from "react";
+import { type ReactNode, Suspense, useEffect, useRef } from "react";
 import { Loading } from "../../components/loading.tsx";
 import { PanelBoundary } from "../../components/panel-boundary.tsx";
 import { lazyPage } from "../../lib/lazy-page.ts";
@@ -29,11 +29,18 @@ export function StreamTabs({ stream }: { readonly stream: Stream }) {
     const next = STREAM_TABS.find((known) => known === wanted);
     navigate({ search: next && next !== "overview" ? { tab: next } : {}, replace: true, resetScroll: false });
   };
+  const list = useRef<HTMLDivElement>(null);
+  // A phone shows a part of the row: the open tab is always in it.
+  useEffect(() => {
+    const row = list.current;
+    const chosen = row?.querySelector<HTMLElement>(`[data-tab="${tab}"]`);
+    if (row && chosen) row.scrollLeft = chosen.offsetLeft - (row.clientWidth - chosen.offsetWidth) / 2;
+  }, [tab]);
   return (
     <Tabs value={tab} keepMounted={false} onChange={open}>
-      <Tabs.List className={classes.list ?? ""}>
+      <Tabs.List className={classes.list ?? ""} ref={list}>
         {STREAM_TABS.map((name) => (
-          <Tabs.Tab key={name} value={name}>
+          <Tabs.Tab key={name} value={name} data-tab={name}>
             {strings.streams.page.tabs[name]}
           </Tabs.Tab>
         ))}

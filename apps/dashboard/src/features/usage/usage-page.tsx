@@ -95,4 +95,4 @@ function Creators({ creators }: { readonly creators: readonly UsageMetric[] }) {
   );
 }
 
-const minutesText = (minutes = 0): string => durationText(minutes * 60);
+const minutesText = (minutes = 0): string => (minutes === 0 ? text.noMinutes : durationText(minutes * 60));

@@ -33,7 +33,12 @@ export function ViewersPanel({ playbackId }: { readonly playbackId: string }) {
             { name: text.watched, value: shown(total?.playtimeMins, (minutes) => durationText(minutes * 60)) },
           ]}
         />
-        {views.data && <ViewsChart range={range} {...views.data} />}
+        {views.data &&
+          (views.data.steps.some(({ viewCount }) => viewCount > 0) ? (
+            <ViewsChart range={range} {...views.data} />
+          ) : (
+            <p className="quiet">{text.nobody}</p>
+          ))}
       </Panel>
       <Panel title={text.quality} hint={text.qualityHint}>
         <Figures

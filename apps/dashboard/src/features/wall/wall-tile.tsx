@@ -27,7 +27,9 @@ export function WallTile({ stream, viewers }: Props) {
           <StreamHealthWord stream={stream} />
           <span className="quiet">{strings.health.header.viewers(viewers)}</span>
         </div>
-        {status === "unhealthy" && <p className={classes.reason}>{reason}</p>}
+        <p className={classes.reason} title={reason ?? undefined}>
+          {status === "unhealthy" && reason}
+        </p>
       </div>
     </li>
   );

@@ -63,6 +63,16 @@ export function isSent(event: WebhookEventName): boolean {
 
 export const SENT_EVENTS = WEBHOOK_EVENTS.filter(isSent);
 
+/** What most receivers act on: something begins, is ready, or has gone wrong. */
+export const RECOMMENDED_EVENTS: readonly WebhookEventName[] = [
+  "stream.started",
+  "stream.idle",
+  "recording.ready",
+  "multistream.error",
+  "asset.ready",
+  "asset.failed",
+];
+
 /** The events to choose from, grouped by what comes before their first dot, in the order of the API. */
 export const EVENT_GROUPS = Object.entries(Object.groupBy(SENT_EVENTS, groupOf)) as [
   EventGroup,

@@ -1,10 +1,10 @@
-import { Checkbox } from "@mantine/core";
+import { Button, Checkbox } from "@mantine/core";
 import type { WebhookEventName } from "@weir/contract";
 import { strings } from "../../strings.ts";
-import { EVENT_GROUPS, isSent, withEvents } from "./webhook-draft.ts";
+import { EVENT_GROUPS, isSent, RECOMMENDED_EVENTS, withEvents } from "./webhook-draft.ts";
 import classes from "./webhook-form.module.css";
 
-const text = strings.webhooks.form;
+const { form: text, meanings } = strings.webhooks;
 
 interface Props {
   readonly events: readonly WebhookEventName[];
@@ -19,6 +19,14 @@ export function WebhookEventChoice({ events: chosen, onEvents }: Props) {
       <legend>
         {text.events} <span className="quiet">{text.eventsHint}</span>
       </legend>
+      <Button
+        variant="default"
+        size="compact-sm"
+        className={classes.recommended ?? ""}
+        onClick={() => onEvents(withEvents(chosen, RECOMMENDED_EVENTS, true))}
+      >
+        {text.recommended}
+      </Button>
       <div className={classes.groups}>
         {EVENT_GROUPS.map(([group, events]) => {
           const count = events.filter((event) => chosen.includes(event)).length;
@@ -35,7 +43,8 @@ export function WebhookEventChoice({ events: chosen, onEvents }: Props) {
                 <Checkbox
                   key={event}
                   size="xs"
-                  label={<code>{event}</code>}
+                  label={meanings[event]}
+                  description={<code>{event}</code>}
                   checked={chosen.includes(event)}
                   onChange={({ currentTarget }) => onEvents(withEvents(chosen, [event], currentTarget.checked))}
                 />

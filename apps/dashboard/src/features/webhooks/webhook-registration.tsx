@@ -24,7 +24,7 @@ export function WebhookRegistration({ webhook }: { readonly webhook: Webhook }) 
               <ul className={classes.events}>
                 {webhook.events.map((event) => (
                   <li key={event}>
-                    <code>{event}</code>
+                    <code title={strings.webhooks.meanings[event]}>{event}</code>
                   </li>
                 ))}
               </ul>

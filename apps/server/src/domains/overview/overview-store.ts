@@ -9,9 +9,10 @@ export async function countStreams(db: Db, { projectId }: Owner): Promise<Overvi
   const { rows } = await sql<Counts<Overview["streams"]>>`
     select count(*) as total, count(*) filter (where state <> 'idle') as live,
       count(*) filter (where state = 'reconnecting'
-        or state = 'live' and coalesce(issues @> '{"open": [{"isHarmful": true}]}', false)) as unhealthy
+        or state = 'live' and coalesce(issues @> '{"open": [{"isHarmful": true}]}', false)) as unhealthy,
+      coalesce(sum(outgoing_rate) filter (where state <> 'idle'), 0)::text as "outgoingRate"
     from stream where project_id = ${projectId} and deleted_at is null`.execute(db);
-  return numbersOf(rows[0], { total: 0, live: 0, unhealthy: 0 });
+  return numbersOf(rows[0], { total: 0, live: 0, unhealthy: 0, outgoingRate: 0 });
 }
 
 export async function countWebhooks(db: Db, { projectId }: Owner): Promise<Overview["webhooks"]> {

@@ -32,19 +32,23 @@ test("counts the streams and webhooks of the project alone, and shows what the m
   ] as const;
   for (const row of rows) {
     const { id } = (await kit.call("POST", "/api/stream", { name: "stage" })).json<Stream>();
-    await kit.db.updateTable("stream").set(row).where("id", "=", id).execute();
+    await kit.db
+      .updateTable("stream")
+      .set({ ...row, outgoing_rate: 30 })
+      .where("id", "=", id)
+      .execute();
   }
   const deleted = (await kit.call("POST", "/api/stream", { name: "gone" })).json<Stream>();
   await kit.call("DELETE", `/api/stream/${deleted.id}`);
 
   expect(await overview()).toEqual({
-    streams: { total: 6, live: 4, unhealthy: 2 },
+    streams: { total: 6, live: 4, unhealthy: 2, outgoingRate: 120 },
     webhooks: { total: 3, failing: 1, paused: 1 },
     ...HEADROOM,
   });
   const { apiKey } = await addProject(kit.db, "overview");
   expect(await overview(apiKey)).toEqual({
-    streams: { total: 0, live: 0, unhealthy: 0 },
+    streams: { total: 0, live: 0, unhealthy: 0, outgoingRate: 0 },
     webhooks: { total: 0, failing: 0, paused: 0 },
     ...HEADROOM,
   });

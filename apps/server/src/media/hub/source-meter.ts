@@ -2,6 +2,8 @@ import type { SourceMeasure, TrackFlow } from "../../ports/index.ts";
 import { type SourcePacket, TICKS_PER_SECOND, type Track } from "../packet.ts";
 
 const SECOND_MS = 1000;
+/** What an encoder sends while it starts says nothing about its line. */
+const SETTLE_MS = 10_000;
 const WINDOW_SECONDS = 10;
 const STOPPED_MS = 2000;
 const JUMP_MEMORY_MS = 60_000;
@@ -16,6 +18,7 @@ interface Second {
   videoTicks: number;
   /** Media time of the track with the most. */
   mediaTicks: number;
+  readonly isSettled: boolean;
 }
 
 interface Flow {
@@ -90,7 +93,7 @@ export class SourceMeter {
     }
     // If the check comes late, as after a lost source, a second is not a second.
     const isWhole = now - this.#dueAt < SECOND_MS;
-    if (isWhole) this.#seconds.push({ frames: this.#frames, videoTicks, mediaTicks });
+    if (isWhole) this.#seconds.push({ frames: this.#frames, videoTicks, mediaTicks, isSettled: this.#isSettled(now) });
     if (this.#seconds.length > WINDOW_SECONDS) this.#seconds.shift();
     this.#frames = 0;
     this.#dueAt = isWhole ? this.#dueAt + SECOND_MS : now + SECOND_MS;
@@ -112,9 +115,13 @@ export class SourceMeter {
       keyframeIntervalMs: this.#keyframeIntervalMs(),
       video,
       audio: this.#flowOf("audio", now),
-      starvedSeconds: isDense ? this.#seconds.filter((s) => s.mediaTicks < TICKS_PER_SECOND / 2).length : 0,
+      starvedSeconds: isDense ? this.#seconds.filter(isStarved).length : 0,
       clockJumps: this.#jumps.length,
     };
+  }
+
+  #isSettled(now: number): boolean {
+    return now - this.#startedAt > SETTLE_MS;
   }
 
   #start(now: number): void {
@@ -146,6 +153,8 @@ export class SourceMeter {
     return Math.round(Math.max(this.#keyframeInterval ?? 0, since) / (TICKS_PER_SECOND / 1000));
   }
 }
+
+const isStarved = ({ isSettled, mediaTicks }: Second): boolean => isSettled && mediaTicks < TICKS_PER_SECOND / 2;
 
 function sum(seconds: readonly Second[], of: (second: Second) => number): number {
   return seconds.reduce((total, second) => total + of(second), 0);
