@@ -95,7 +95,10 @@ test("a webhook is created and tested, and its delivery is shown with request an
   await click("Create webhook");
   await page.getByLabel("Name", { exact: true }).fill("Receiver");
   await page.getByLabel("URL").fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/weir`);
-  await page.getByRole("checkbox", { name: "Streams" }).check();
+  await page.getByRole("button", { name: "Choose the recommended events" }).click();
+  expect(await page.getByRole("checkbox", { name: "A broadcast has started" }).isChecked()).toBe(true);
+  const submit = await page.getByRole("dialog").getByRole("button", { name: "Create webhook" }).boundingBox();
+  expect((submit?.y ?? 0) + (submit?.height ?? 0)).toBeLessThan(page.viewportSize()?.height ?? 0);
   await page.getByRole("checkbox", { name: "Viewers" }).check();
   await click("Generate");
   await click("Create webhook");

@@ -24,7 +24,8 @@ test("an operator sees that a stream is unhealthy, why, what to change, and that
 
   await page.getByRole("link", { name: /Unhealthy The keyframe interval is/ }).waitFor({ timeout: 20_000 });
   await page.getByText("Set the keyframe interval of the encoder to 2 s.").waitFor();
-  await page.getByText("The broadcaster's signal has problems.").waitFor();
+  // One diagnosis: in the header, above the checks, at the source, and as the issue.
+  await expect.poll(() => page.getByText(/^The keyframe interval is at least/).count()).toBeGreaterThanOrEqual(3);
 
   await broadcast.publish({ gopSeconds: 2 });
   await page.getByText("All health checks pass.").waitFor({ timeout: 20_000 });
@@ -70,5 +71,58 @@ test("the event log resumes by itself after the server was killed, with every ev
   await expect.poll(() => rows.count()).toBe(logged.length);
   await page.getByLabel("Search events").fill(logged[0] ?? "none");
   await expect.poll(() => rows.count()).toBe(1);
+  await page.close();
+});
+
+test("live rows keep their places while every segment changes when a stream was last seen", async () => {
+  await using first = await startBroadcast(arena.weir, { stream: { name: "Stage A", profiles: [] } });
+  await using second = await startBroadcast(arena.weir, { stream: { name: "Stage B", profiles: [] } });
+  const page = await signedIn();
+  await page.goto(`${arena.weir.url}/streams`);
+  await page.getByRole("row", { name: /Stage A.*Live/ }).waitFor();
+  await page.getByRole("row", { name: /Stage B.*Live/ }).waitFor();
+  const shown = () =>
+    page
+      .getByRole("row")
+      .getByRole("link", { name: /^Stage/ })
+      .allInnerTexts();
+  const lastSeen = async () => (await arena.weir.client.streams.list({ active: true })).items[0]?.id;
+  const order = await shown();
+  const ids = [first.stream.id, second.stream.id];
+  const newest = await lastSeen();
+  await expect.poll(lastSeen, { timeout: 20_000 }).toBe(ids.find((id) => id !== newest));
+  await page.waitForResponse((response) => response.url().includes("/api/stream?"));
+  expect(await shown()).toEqual(order);
+  expect(order).toEqual(["Stage B", "Stage A"]);
+  await page.close();
+});
+
+test("the small player has room for its words; a phone has one row of tabs, and every page in its bar", async () => {
+  await using broadcast = await startBroadcast(arena.weir, { stream: { profiles: [] } });
+  const page = await signedIn();
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.goto(`${arena.weir.url}/streams/${broadcast.stream.id}?tab=viewers`);
+  const realTime = page.getByRole("button", { name: "Real time" });
+  await realTime.waitFor();
+  const words = await realTime.evaluate<{ isWhole: boolean; isInside: boolean }>(
+    `(button) => ({
+      isWhole: button.scrollWidth <= button.clientWidth && button.scrollHeight <= button.clientHeight,
+      isInside: button.getBoundingClientRect().right < document.querySelector("media-fullscreen-button").getBoundingClientRect().left,
+    })`,
+  );
+  expect(words).toEqual({ isWhole: true, isInside: true });
+  expect(await page.getByRole("button", { name: "Unmute", exact: true }).count()).toBe(0);
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  const tabs = await page.getByRole("tab").all();
+  const tops = await Promise.all(tabs.map(async (tab) => (await tab.boundingBox())?.y));
+  expect([tabs.length, new Set(tops).size]).toEqual([7, 1]);
+  const usage = page.getByRole("link", { name: "Usage", exact: true });
+  expect(await usage.isVisible()).toBe(false);
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("button", { name: "Sign out" }).waitFor();
+  await usage.click();
+  await page.getByRole("heading", { name: "Usage", exact: true }).waitFor();
+  await expect.poll(() => usage.isVisible()).toBe(false);
   await page.close();
 });

@@ -73,6 +73,15 @@ test("files are uploaded on the Assets page: one plays, another shows its error"
   await expect.poll(() => shownFrames(page), { timeout: 20_000 }).toBeGreaterThan(30);
   await page.getByRole("link", { name: "MP4" }).first().waitFor();
 
+  await page.getByRole("button", { name: "Share & embed" }).click();
+  await page
+    .getByRole("dialog")
+    .getByText(/\/watch\/[a-z0-9]+$/)
+    .waitFor();
+  await page.getByRole("dialog").getByRole("tab", { name: "hls.js" }).click();
+  await page.getByRole("dialog").getByText("/asset/hls/").waitFor();
+  await page.keyboard.press("Escape");
+
   // The seek bar shows the thumbnail under the pointer, and at the position that a key moves to.
   const seekBar = page.getByRole("slider", { name: "seek" });
   const picture = page.locator(".w-player-preview > [style*=background-image]");

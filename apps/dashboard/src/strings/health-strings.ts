@@ -70,7 +70,7 @@ export const healthStrings = {
     keyframesHint:
       "Time between keyframes. Above the dashed line (4 s), segments are cut without a keyframe. Set the encoder to 2 s",
     ratio: "Transcoding speed",
-    ratioAbove: (ratio: string) => `${ratio} or more`,
+    ratioAbove: (ratio: string) => `≥ ${ratio}`,
     ratioHint:
       "Speed relative to real time; all renditions share it. Below the dashed line (1×), viewers of the renditions fall behind",
     rungs: "Renditions",
