@@ -21,7 +21,7 @@ export const multistreamStrings = {
   videoOnly: "no audio",
   slate: "slate",
   online: (bitrate: string, uptime: string) => `${bitrate} · ${uptime}`,
-  id: "target ID",
+  idOf: (name: string) => `ID of ${name}`,
   add: "Add target",
   edit: "Edit",
   remove: "Remove",

@@ -92,7 +92,7 @@ export function TargetRow({ stream, target: { id, profile, videoOnly, slate, sta
             )
           }
         />
-        <CopyButton value={id} what={text.id} label={text.copyId} />
+        <CopyButton value={id} what={text.idOf(name)} label={text.copyId} />
       </div>
     </>
   );
