@@ -32,7 +32,8 @@ export const strings = {
     },
     navigation: "Main",
     account: {
-      api: "API description",
+      docs: "Docs",
+      api: "API reference",
       version: (version: string) => `Weir ${version}`,
       key: (name: string) => `API key: ${name}`,
       keyHint: (name: string) => `Signed in with the API key “${name}”`,

@@ -9,7 +9,7 @@ import classes from "./shell.module.css";
 const text = strings.app.account;
 const SCHEMES = ["auto", "light", "dark"] as const satisfies readonly MantineColorScheme[];
 
-/** At the foot of the rail: the project, the theme, the API description, the version, who is signed in, and signing out. */
+/** At the foot of the rail: the project, the theme, the documentation, the version, who is signed in, and signing out. */
 export function AccountMenu({ session }: { readonly session: DashboardSession }) {
   const signOut = useSignOut();
   const { data: version } = useQuery(versionQuery);
@@ -19,7 +19,10 @@ export function AccountMenu({ session }: { readonly session: DashboardSession })
       <ProjectSelect session={session} />
       <ThemeSelect />
       <p className={classes.links}>
-        <a href="/api/openapi.json" target="_blank" rel="noreferrer" className={classes.link}>
+        <a href="/docs" target="_blank" rel="noreferrer" className={classes.link}>
+          {text.docs}
+        </a>
+        <a href="/docs/reference" target="_blank" rel="noreferrer" className={classes.link}>
           {text.api}
         </a>
         {version !== undefined && <span className={classes.who}>{text.version(version)}</span>}

@@ -24,7 +24,8 @@ export const pageCommands: readonly Command[] = [
   { label: pages.webhooks, kind: text.page, href: "/webhooks" },
   { label: pages.usage, kind: text.page, href: "/usage" },
   { label: pages.settings, kind: text.page, href: "/settings" },
-  { label: account.api, kind: text.file, href: "/api/openapi.json", isFile: true },
+  { label: account.docs, kind: text.file, href: "/docs", isFile: true },
+  { label: account.api, kind: text.file, href: "/docs/reference", isFile: true },
 ];
 
 /** Commands whose label contains all of the words, in any case. */

@@ -6,6 +6,7 @@ export const accountStrings = {
     ways: { label: "Sign in with", key: "Key", person: "Name and password" },
     key: "API key",
     hint: "Printed in the terminal the first time the server started.",
+    docs: "Documentation",
     lost: "Lost the key?",
     lostHelp:
       "Set WEIR_API_KEY to a key of your choice, then restart the server. Sign in with it and create a new key under API keys.",

@@ -55,6 +55,7 @@ export function SignInPage() {
             <p className={`quiet ${classes.help}`}>{text.noAccount}</p>
           </Tabs.Panel>
         </Tabs>
+        <a href="/docs">{text.docs}</a>
       </div>
     </main>
   );
