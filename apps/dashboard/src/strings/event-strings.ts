@@ -34,8 +34,11 @@ export const eventStrings = {
     transcoded: (segment: string, ratio: string) => `Transcoded segment ${segment} at ${ratio} real time.`,
     slow: (segment: string, ratio: string) => `Transcoding segment ${segment} was slower than real time (${ratio}).`,
     failed: (segment: string, why: string) =>
-      `Segment ${segment} was not transcoded: ${why}. Viewers got the source quality instead.`,
-    noReason: "no reason was given",
+      [`Segment ${segment} was not transcoded.`, why, "Viewers got the source quality instead."]
+        .filter(Boolean)
+        .join(" "),
+    partly: (segment: string, names: string, why: string) =>
+      [`Segment ${segment} has no ${names}.`, why].filter(Boolean).join(" "),
     times: (count: number, since: string) => `${count} times since ${since}`,
     retried: (segment: string, tries: number) => `Transcoded segment ${segment} on attempt ${tries}.`,
     measured: (what: string) => `Measured ${what}.`,

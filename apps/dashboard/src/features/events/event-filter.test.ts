@@ -79,7 +79,7 @@ test("every event is a line with its level, newest first", () => {
     "fatal: The sound stopped. No audio for 2 s. Check the mixer.",
     "info: Resolved: The sound stopped.",
     "warning: The sound stopped. No audio for 2 s. Check the mixer.",
-    "warning: Segment 7 was not transcoded: yuv444p. Viewers got the source quality instead.",
+    "warning: Segment 7 was not transcoded. Yuv444p. Viewers got the source quality instead.",
     "warning: Transcoding segment 7 was slower than real time (0.80×).",
     "detail: Transcoded segment 7 at 5.0× real time.",
     "detail: Measured 2.0 Mbit/s, 25 fps, a keyframe every 2.0 s.",
@@ -155,4 +155,11 @@ test("an issue that comes and goes is one line, which says how often; one that c
   const again = [...once, issueEvent(310, "opened"), issueEvent(320, "closed"), issueEvent(330, "opened")];
   expect(summary(again)).toEqual([["opened 330", "opened 0", 3]]);
   expect(linesOf([...again, issueEvent(340, "closed")], "notable", "")[0]?.sentence).toMatch(/^Resolved: /);
+});
+
+test("a segment that lacks one rendition is a warning, which names it", () => {
+  const partly = { ...failed(0, "it was late"), success: true, missing: ["720p"] } as StreamEvent;
+  expect(linesOf([partly], "notable", "").map(({ level, sentence }) => [level, sentence])).toEqual([
+    ["warning", "Segment 7 has no 720p. It was late."],
+  ]);
 });

@@ -77,7 +77,7 @@ function notableLines(events: readonly StreamEvent[]): LoggedEvent[] {
 function subjectOf(event: StreamEvent, { level, sentence }: EventLine): string | null {
   switch (event.type) {
     case "transcode":
-      return `${level} ${event.attempts.findLast(({ error }) => error !== null)?.error ?? ""}`;
+      return `${level} ${event.success} ${event.attempts.findLast(({ error }) => error !== null)?.error ?? ""}`;
     case "stream_issue":
       return event.code;
     case "webhook_event":

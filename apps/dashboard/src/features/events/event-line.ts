@@ -36,12 +36,13 @@ export function lineOf(event: StreamEvent): EventLine {
   }
 }
 
-function transcodeLine({ segment, success, attempts, latencyMs }: Of<"transcode">): EventLine {
+function transcodeLine({ segment, success, missing = [], attempts, latencyMs }: Of<"transcode">): EventLine {
   const name = String(segment.seqNo);
   if (!success) {
-    const why = attempts.findLast(({ error }) => error !== null)?.error ?? text.noReason;
-    return { level: "warning", sentence: text.failed(name, asPart(why)) };
+    return { level: "warning", sentence: text.failed(name, reasonOf(attempts)) };
   }
+  if (missing.length > 0)
+    return { level: "warning", sentence: text.partly(name, missing.join(", "), reasonOf(attempts)) };
   if (attempts.length > 1) return { level: "warning", sentence: text.retried(name, attempts.length) };
   const ratio = (segment.duration * 1000) / Math.max(1, latencyMs);
   return ratio < 1
@@ -49,8 +50,12 @@ function transcodeLine({ segment, success, attempts, latencyMs }: Of<"transcode"
     : { level: "detail", sentence: text.transcoded(name, ratioText(ratio)) };
 }
 
-/** A reason within a sentence: without the full stop that it may have. */
-const asPart = (reason: string): string => reason.replace(/\.$/, "");
+/** The reason of the last attempt that failed, as a sentence; empty without one. */
+function reasonOf(attempts: Of<"transcode">["attempts"]): string {
+  const reason = attempts.findLast(({ error }) => error !== null)?.error ?? "";
+  const sentence = reason.charAt(0).toUpperCase() + reason.slice(1);
+  return sentence === "" || /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}
 
 function issueLine({ code, state, sentence, evidence, remedy }: Of<"stream_issue">): EventLine {
   if (state === "closed") return { level: "info", sentence: text.solved(sentence) };

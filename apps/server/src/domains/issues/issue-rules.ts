@@ -172,8 +172,8 @@ export const metricsRules: Rules<SourceMetrics> = {
       `The stream ${isGivenUp ? "was not accepted by" : "does not reach"} the multistream target "${failed.target.name}".`,
       failed.reason ?? "No reason is known.",
       isGivenUp
-        ? "Check the address and the stream key of the target, then restart the stream."
-        : "The server tries again by itself. Check the address and the stream key of the target.",
+        ? "Check the target's address and stream key, then restart the stream."
+        : "Weir keeps retrying. Check the target's address and stream key.",
     );
   },
 
