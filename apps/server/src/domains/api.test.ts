@@ -42,7 +42,6 @@ describe("streams", () => {
       profiles: [],
       record: true,
       recordingSpec: { profiles: null },
-      pull: { source: "https://example.com/a.flv" },
       multistream: { targets: [{ profile: "source", spec: { url: "rtmp://user:pass@example.com/live/secret" } }] },
     };
     const stream = await create(given);
@@ -52,7 +51,6 @@ describe("streams", () => {
       playbackPolicy: given.playbackPolicy,
       profiles: [],
       recordingSpec: {},
-      pull: given.pull,
     });
     expect(stream.multistream.targets).toEqual([
       { profile: "source", id: expect.stringMatching(/^[0-9a-f-]{36}$/), status: { state: "Idle" } },
@@ -366,11 +364,10 @@ describe("an address that a stream goes to or comes from", () => {
     for (const [path, body] of [
       ["/api/multistream/target", { url }],
       ["/api/stream", { name: "s", ...spec }],
-      ["/api/stream", { name: "s", pull: { source: url } }],
     ] as const) {
       const answer = await kit.call("POST", path, body);
       expect(answer.statusCode).toBe(400);
-      expect(answer.json().errors[0]).toMatch(/^streams cannot be (forwarded to|pulled from) this url: /);
+      expect(answer.json().errors[0]).toMatch(/^streams cannot be forwarded to this url: /);
       expect(answer.body).not.toContain("secret");
     }
     const target = await kit.call("POST", "/api/multistream/target", { url: "rtmp://live.example.com/app/key" });
@@ -381,7 +378,12 @@ describe("an address that a stream goes to or comes from", () => {
   it("may have a user name and a password", async () => {
     const url = "rtmp://user:pass@live.example.com/app";
     expect((await kit.call("POST", "/api/multistream/target", { url })).statusCode).toBe(201);
-    expect((await kit.call("POST", "/api/stream", { name: "s", pull: { source: url } })).statusCode).toBe(201);
+  });
+
+  it("of a source to pull from are refused at the creation, because nothing would pull", async () => {
+    const answer = await kit.call("POST", "/api/stream", { name: "s", pull: { source: "https://example.com/a.flv" } });
+    expect([answer.statusCode, answer.json()]).toMatchObject([501, { code: "not-implemented" }]);
+    expect(answer.json().message).toContain("no pulled streams yet");
   });
 });
 
@@ -418,7 +420,7 @@ describe("playback and ingest", () => {
     expect((await ask({})).statusCode).toBe(401);
     expect((await ask({ authorization: other.apiKey })).statusCode).toBe(404);
     const mine = (await ask({ authorization: kit.apiKey })).json();
-    expect(mine.meta.dvrPlayback).toEqual([{ error: expect.stringContaining("when it has ended") }]);
+    expect(mine.meta.dvrPlayback).toEqual([{ error: "no running recordings available for this stream" }]);
   });
 
   it("the base of the API names the server and leads to its description, without a key", async () => {

@@ -33,7 +33,7 @@ export const streamRoutes = {
     auth: "key",
     body: NewStream,
     success: { status: 201, body: Stream },
-    failures: [400, 422],
+    failures: [400, 422, 501],
   },
   listStreams: {
     method: "GET",

@@ -1,9 +1,19 @@
 import type { PlaybackPolicy } from "@weir/contract";
-import { BadRequest } from "../api/index.ts";
+import { ApiError, BadRequest } from "../api/index.ts";
 import type { FindAccessWebhook } from "./access-webhook.ts";
 
 /** The context is part of every call to the webhook. */
 const MAX_CONTEXT = 16_384;
+
+class MissingWebhook extends ApiError {
+  constructor() {
+    super(
+      400,
+      "missing-webhook",
+      "playbackPolicy.webhookId is missing: a policy of type webhook needs the id of a webhook for playback.accessControl",
+    );
+  }
+}
 
 /** Checks a policy beyond its schema. Throws `BadRequest`; clients know its first text. */
 export async function checkPolicy(
@@ -12,8 +22,9 @@ export async function checkPolicy(
   policy: PlaybackPolicy | null | undefined,
 ): Promise<void> {
   if (!policy) return;
-  if (policy.type === "webhook" && !(await findAccessWebhook(projectId, policy.webhookId ?? ""))) {
-    throw new BadRequest("webhook ID not found");
+  if (policy.type === "webhook") {
+    if (!policy.webhookId) throw new MissingWebhook();
+    if (!(await findAccessWebhook(projectId, policy.webhookId))) throw new BadRequest("webhook ID not found");
   }
   if (policy.webhookContext && JSON.stringify(policy.webhookContext).length > MAX_CONTEXT) {
     throw new BadRequest(`webhookContext must be at most ${MAX_CONTEXT} characters as JSON`);

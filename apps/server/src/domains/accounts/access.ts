@@ -37,10 +37,10 @@ export const maySignIn = (access: Access | null): boolean =>
   access === null || (access.rules === undefined && !standsInPage(access));
 
 /**
- * Whether this key may read the secrets of a stream or an asset, such as a stream key or a signed address: it may change the thing and is not a
- * browser key.
+ * Whether this key may read the secrets of a thing, such as a stream key, a signed address, or the address of a webhook: it may change the thing
+ * and is not a browser key.
  */
-export function seesSecretsOf(access: Access | null, noun: "stream" | "asset", id: string): boolean {
+export function seesSecretsOf(access: Access | null, noun: "stream" | "asset" | "webhook", id: string): boolean {
   if (access === null) return true;
   if (standsInPage(access)) return false;
   return (
@@ -53,7 +53,7 @@ export function seesSecretsOf(access: Access | null, noun: "stream" | "asset", i
   );
 }
 
-/** Paths at or below `stream/{id}`, and `stream`, where streams are created; likewise of assets. */
+/** Paths at or below `stream/{id}`, and `stream`, where streams are created; likewise of assets and webhooks. */
 function reaches([first = "", second = "*"]: readonly string[], noun: string, id: string): boolean {
   if (first === "*") return true;
   return (first === noun || first.startsWith(":")) && (second === "*" || second.startsWith(":") || second === id);

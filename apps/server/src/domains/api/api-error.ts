@@ -53,6 +53,13 @@ export class NotImplemented extends ApiError {
   }
 }
 
+/** An address that Weir does not call. `what` is what would have been done, `why` the reason of `Outbound.refusalOf`. */
+export class RefusedUrl extends ApiError {
+  constructor(what: string, why: string) {
+    super(400, why.includes("WEIR_ALLOW_PRIVATE_URLS") ? "private-address" : "bad-request", `${what}: ${why}`);
+  }
+}
+
 export class Forbidden extends ApiError {
   constructor(message: string) {
     super(403, "forbidden", message);

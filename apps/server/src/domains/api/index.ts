@@ -4,6 +4,8 @@ export {
   BadRequest,
   Forbidden,
   NotFound,
+  NotImplemented,
+  RefusedUrl,
   TooManyRequests,
   Unauthenticated,
   UnknownKey,

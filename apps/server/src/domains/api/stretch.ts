@@ -31,6 +31,6 @@ function parseTime(name: string, value: unknown): number | undefined {
   const text = String(value);
   const at = /^\d{1,16}$/.test(text) ? Number(text) : RFC3339.test(text) ? Date.parse(text) : Number.NaN;
   if (!(at >= 0 && at <= LATEST_MS))
-    throw new BadRequest(`${name} is neither milliseconds since 1970 nor a time like 2026-01-31T12:00:00Z`);
+    throw new BadRequest(`${name} must be milliseconds since the Unix epoch, or a time like 2026-01-31T12:00:00Z`);
   return at;
 }

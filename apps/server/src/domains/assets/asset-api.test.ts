@@ -82,6 +82,24 @@ describe("a requested upload", () => {
     expect(await kit.domains.uploads.wanted([idle.asset.id, busy.asset.id])).toEqual(new Set([busy.asset.id]));
   });
 
+  it("that never began gives way after an hour when the project is full, one that began does not", async () => {
+    const { kit, upload } = await started({ uploadsPerProject: 2 });
+    const [begun, idle] = [await upload("begun"), await upload("idle")];
+    await kit.domains.uploads.touched(begun.asset.id);
+    const ask = async () => (await kit.call("POST", "/api/asset/request-upload", { name: "new" })).statusCode;
+    kit.clock.stepWall(3_599_999);
+    expect(await ask()).toBe(429);
+    kit.clock.stepWall(1);
+    expect([await ask(), await ask()]).toEqual([200, 429]);
+    const read = async (id: string) => (await kit.call("GET", `/api/asset/${id}`)).json().status;
+    expect(await read(begun.asset.id)).toMatchObject({ phase: "uploading" });
+    expect(await read(idle.asset.id)).toMatchObject({
+      phase: "failed",
+      errorMessage: expect.stringContaining("did not begin within an hour"),
+    });
+    await expect(kit.domains.uploads.admit(tokenOf(idle), 1)).rejects.toMatchObject({ status: 403 });
+  });
+
   it("is bounded by size, by quota and in number", async () => {
     const { kit, upload } = await started({
       maxUploadBytes: 5_000,

@@ -12,7 +12,15 @@ import type {
 import type { Outbound } from "../../platform/outbound/outbound.ts";
 import type { MediaControl } from "../../ports/index.ts";
 import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
-import { BadRequest, type ListRequest, NotFound, type Page, type Principal, type RawQuery } from "../api/index.ts";
+import {
+  BadRequest,
+  type ListRequest,
+  NotFound,
+  type Page,
+  type Principal,
+  type RawQuery,
+  RefusedUrl,
+} from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import { newId, newPlaybackId } from "../ids.ts";
@@ -25,11 +33,13 @@ import {
   findAsset,
   findFetched,
   findTask,
+  findUnbegun,
   hasUploads,
   insertAsset,
   listAssets,
   listTasks,
 } from "./asset-store.ts";
+import { failUpload } from "./asset-upkeep.ts";
 import { findRecordingAsset } from "./recording-asset.ts";
 import type { QueueAsset } from "./upload-desk.ts";
 import { mintUploadToken, UPLOAD_TOKEN_MS } from "./upload-token.ts";
@@ -49,6 +59,9 @@ export interface AssetServiceDeps extends Deps {
 
 /** A second request for the same file within this time is the first one once more. */
 const SAME_IMPORT_MS = 15 * 60_000;
+/** A requested upload that has not begun for this long gives way to others, when the project has as many as it may have. */
+const UNBEGUN_MS = 3_600_000;
+const UNBEGUN = "The upload did not begin within an hour, and others needed its place: request another one.";
 /** How long a deleted asset can be restored. */
 const RESTORABLE_MS = 7 * 86_400_000;
 
@@ -61,9 +74,8 @@ export class AssetService {
   }
 
   async requestUpload(principal: Principal, input: NewAsset, publicUrl: string): Promise<RequestedUpload> {
-    const { db, clock, uploadsPerProject, uploadSecret } = this.#deps;
-    if (uploadsPerProject > 0 && (await hasUploads(db, principal, uploadsPerProject)))
-      throw new TooManyUploads(uploadsPerProject);
+    const { clock, uploadSecret } = this.#deps;
+    await this.#makeRoomForUpload(principal);
     const expiresAt = clock.now() + UPLOAD_TOKEN_MS;
     const row = await this.create(principal, input, { source: { type: "directUpload" }, expiresAt });
     const token = mintUploadToken(await uploadSecret(), row.id, expiresAt);
@@ -76,6 +88,16 @@ export class AssetService {
     };
   }
 
+  /** At the limit, uploads that were requested long ago and never begun give way. Throws `TooManyUploads` if there are none. */
+  async #makeRoomForUpload(owner: Owner): Promise<void> {
+    const { db, clock, uploadsPerProject } = this.#deps;
+    if (uploadsPerProject === 0 || !(await hasUploads(db, owner, uploadsPerProject))) return;
+    const requestedBefore = clock.now() - UNBEGUN_MS;
+    for (const id of await findUnbegun(db, owner, { requestedBefore, tokenMs: UPLOAD_TOKEN_MS }))
+      await failUpload(this.#deps, id, requestedBefore + UPLOAD_TOKEN_MS, UNBEGUN);
+    if (await hasUploads(db, owner, uploadsPerProject)) throw new TooManyUploads(uploadsPerProject);
+  }
+
   /** Null `isNew` where the same file is being fetched already. */
   async import(
     principal: Principal,
@@ -84,7 +106,7 @@ export class AssetService {
   ): Promise<RequestedImport & { readonly isNew: boolean }> {
     const { db, clock, outbound, queueAsset } = this.#deps;
     const refusal = outbound.refusalOf(url);
-    if (refusal !== null) throw new BadRequest(`files cannot be fetched from this url: ${refusal}`);
+    if (refusal !== null) throw new RefusedUrl("files cannot be fetched from this url", refusal);
     const shown = (row: AssetRow, isNew: boolean) => ({
       asset: assetRecord(row, { publicUrl, details: true }),
       task: { id: row.task_id },

@@ -111,6 +111,19 @@ export async function hasUploads(db: Db, { projectId }: Owner, count: number): P
   return rows.length > 0;
 }
 
+/** Requested uploads of the project of which no byte came, oldest first. */
+export async function findUnbegun(
+  db: Db,
+  { projectId }: Owner,
+  { requestedBefore, tokenMs }: { readonly requestedBefore: number; readonly tokenMs: number },
+): Promise<readonly string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from asset where project_id = ${projectId} and phase = 'uploading' and deleted_at is null
+      and created_at <= ${requestedBefore}::bigint and upload_expires_at = created_at + ${tokenMs}::bigint
+    order by created_at, id limit 20`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
 const DIRECT_FILTERS = ["playbackId", "sourceUrl", "phase", "cid"] as const;
 
 /** Assets of the project; those that are deleted only where the query asks for that phase. */

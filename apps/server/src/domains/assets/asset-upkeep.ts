@@ -32,14 +32,22 @@ async function expire({ db, clock, events }: AssetUpkeepDeps): Promise<void> {
   const now = clock.now();
   const { rows } = await sql<{ id: string }>`
     select id ${overdue(now)} order by upload_expires_at limit ${BATCH}`.execute(db);
-  for (const { id } of rows) {
-    await db.transaction().execute(async (trx) => {
-      const row = await lockAsset(trx, id);
-      if (row?.phase !== "uploading" || row.deleted_at !== null || Number(row.upload_expires_at) > now) return;
-      const error = "The upload was not finished in time: request another one and upload the file again.";
-      await events.append(trx, await moveAsset(trx, row, "fail", { at: now, set: { error } }));
-    });
-  }
+  const error = "The upload was not finished in time: request another one and upload the file again.";
+  for (const { id } of rows) await failUpload({ db, clock, events }, id, now, error);
+}
+
+/** The upload fails, unless it has gone on since: then it expires later than `by`. */
+export async function failUpload(
+  { db, clock, events }: Pick<AssetUpkeepDeps, "db" | "clock" | "events">,
+  id: string,
+  by: number,
+  error: string,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const row = await lockAsset(trx, id);
+    if (row?.phase !== "uploading" || row.deleted_at !== null || Number(row.upload_expires_at) > by) return;
+    await events.append(trx, await moveAsset(trx, row, "fail", { at: clock.now(), set: { error } }));
+  });
 }
 
 const quiet = (now: number) => sql`

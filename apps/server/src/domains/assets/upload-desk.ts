@@ -43,12 +43,16 @@ export class UploadDesk implements UploadGate {
     if (token === null || token === "") throw new UploadRefused(401, "the address has no upload token");
     const id = readUploadToken(await uploadSecret(), token, clock.now());
     if (id === null) throw new UploadRefused(403, "Invalid signed upload URL");
-    const { rows } = await sql<Pick<AssetRow, "phase" | "deleted_at" | "project_id"> & { suspended: boolean }>`
-      select s.phase, s.deleted_at, s.project_id, a.suspended
+    const { rows } = await sql<
+      Pick<AssetRow, "phase" | "deleted_at" | "project_id" | "source_key"> & { suspended: boolean }
+    >`
+      select s.phase, s.deleted_at, s.project_id, s.source_key, a.suspended
       from asset s join account a on a.id = s.user_id where s.id = ${id}`.execute(db);
     const [row] = rows;
     if (!row || row.deleted_at !== null) throw new UploadRefused(404, "Asset not found");
     if (row.suspended) throw new UploadRefused(403, "the account is suspended");
+    if (row.phase === "failed" && row.source_key === null)
+      throw new UploadRefused(403, "this upload has expired: request another one");
     if (row.phase !== "uploading") throw new UploadRefused(422, "asset has already been uploaded");
     if (bytes !== null && bytes > maxUploadBytes)
       throw new UploadRefused(413, `the file is larger than ${maxUploadBytes} bytes, the most that is taken`);

@@ -306,14 +306,14 @@ describe("a request that makes no sense", () => {
   it.each([
     [`?to=${START}`, "to needs from"],
     [`?from=${START}&to=${START - 1}`, "from is after to"],
-    ["?from=-1", "from is no whole number"],
-    [`?from=${START}.5`, "from is no whole number"],
-    ["?from=yesterday", "from is no whole number"],
+    ["?from=-1", "from must be a whole number"],
+    [`?from=${START}.5`, "from must be a whole number"],
+    ["?from=yesterday", "from must be a whole number"],
     ["?from=1700000000", "milliseconds expected"],
     [`?from=${START}&to=1700000000`, "milliseconds expected"],
-    [`?from=${START}&from=${START}`, "from is no whole number"],
+    [`?from=${START}&from=${START}`, "from must be a whole number"],
     ["?lastEventId=17", "not the id of an event"],
-    ["?pollMaxWaitSec=x", "pollMaxWaitSec is no whole number"],
+    ["?pollMaxWaitSec=x", "pollMaxWaitSec must be a whole number"],
   ])("%s is 400", async (query, text) => {
     const answer = await get(query);
     expect(answer.statusCode).toBe(400);

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { routes } from "@weir/contract";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { SECURITY_HEADERS } from "../../platform/http/app.ts";
+import { SECURITY_HEADERS } from "../../platform/http/own-headers.ts";
 import { clientOf } from "../../platform/limits/client.ts";
 import { type AuthenticateDeps, authenticate } from "../accounts/index.ts";
 import { ALREADY_SENT, ApiError, type ApiRequest, ApiRoutes, NotFound } from "../api/index.ts";

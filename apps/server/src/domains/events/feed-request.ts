@@ -41,15 +41,15 @@ function timeOf(query: RawQuery, name: "from" | "to"): number | null {
   const text = query[name];
   if (text === undefined || text === "") return null;
   if (typeof text !== "string" || !/^\d{1,15}$/.test(text))
-    throw new BadRequest(`${name} is no whole number of milliseconds since the Unix epoch`);
+    throw new BadRequest(`${name} must be a whole number of milliseconds since the Unix epoch`);
   const time = Number(text);
-  if (time < MIN_MS) throw new BadRequest(`${name} is too small: milliseconds expected`);
+  if (time < MIN_MS) throw new BadRequest(`${name} is too small: milliseconds expected, not seconds`);
   return time;
 }
 
 function waitOf({ pollMaxWaitSec: text }: RawQuery): number {
   if (text === undefined) return DEFAULT_WAIT_SECONDS;
   if (typeof text !== "string" || !/^\d{1,4}$/.test(text))
-    throw new BadRequest(`pollMaxWaitSec is no whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`);
+    throw new BadRequest(`pollMaxWaitSec must be a whole number of seconds from 0 to ${MAX_WAIT_SECONDS}`);
   return Math.min(Number(text), MAX_WAIT_SECONDS);
 }

@@ -7,7 +7,7 @@ import type {
 } from "@weir/contract";
 import { FORWARD, type Outbound } from "../../platform/outbound/outbound.ts";
 import type { MediaControl } from "../../ports/index.ts";
-import { BadRequest, type ListRequest, NotFound, type Page } from "../api/index.ts";
+import { BadRequest, type ListRequest, NotFound, type Page, RefusedUrl } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import { isId, newId } from "../ids.ts";
 import type { Db, Owner, Trx } from "../schema.ts";
@@ -113,6 +113,6 @@ function checkedHost({ outbound }: Pick<TargetDeps, "outbound">, url: string): s
   const host = URL.canParse(url) ? new URL(url).host : "";
   if (host === "") throw new NoTargetHost();
   const refusal = outbound.refusalOf(url, FORWARD);
-  if (refusal !== null) throw new BadRequest(`streams cannot be forwarded to this url: ${refusal}`);
+  if (refusal !== null) throw new RefusedUrl("streams cannot be forwarded to this url", refusal);
   return host;
 }

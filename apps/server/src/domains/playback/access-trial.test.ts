@@ -106,7 +106,17 @@ describe("policies of streams", () => {
     expect((await kit.call("GET", `/api/stream/${stream.id}`)).json()).toMatchObject({ playbackPolicy });
   });
 
-  it.each([[{}], [{ webhookId: "nope" }], [{ webhookId: "00000000-0000-4000-8000-000000000000" }]])(
+  it("of type webhook without an id are told that it is missing, not that it was not found", async () => {
+    const message =
+      "playbackPolicy.webhookId is missing: a policy of type webhook needs the id of a webhook for playback.accessControl";
+    for (const answer of [
+      await create({ type: "webhook" }),
+      await patch({ playbackPolicy: { type: "webhook", webhookId: "" } }),
+    ])
+      expect([answer.statusCode, answer.json()]).toMatchObject([400, { code: "missing-webhook", message }]);
+  });
+
+  it.each([[{ webhookId: "nope" }], [{ webhookId: "00000000-0000-4000-8000-000000000000" }]])(
     "of type webhook need a webhook of the project: %j is none",
     async (policy) => {
       const playbackPolicy = { type: "webhook", ...policy };

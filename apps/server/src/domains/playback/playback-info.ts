@@ -7,7 +7,9 @@ const hls = (url: string): PlaybackSource => ({ hrn: "HLS (TS)", type: "html5/ap
 
 const whep = (url: string): PlaybackSource => ({ hrn: "WebRTC (H264)", type: "html5/video/h264", url });
 
-const NO_DVR = "a broadcast cannot be wound back while it is on; its recording plays when it has ended";
+const NO_DVR =
+  "a broadcast cannot be wound back while it is on; if it is recorded, it plays from the start when it has ended";
+const NOT_RECORDING = "no running recordings available for this stream";
 
 const jpeg = (url: string): PlaybackSource => ({ hrn: "Thumbnail (JPEG)", type: "image/jpeg", url });
 
@@ -35,7 +37,7 @@ export function livePlayback(
         ...(withWebrtc ? [whep(`${publicUrl}/webrtc/${row.playback_id}`)] : []),
         ...(isLive ? [jpeg(`${base}/source/latest.jpg`)] : []),
       ],
-      ...(withDvr ? { dvrPlayback: [{ error: NO_DVR }] } : {}),
+      ...(withDvr ? { dvrPlayback: [{ error: isLive ? NO_DVR : NOT_RECORDING }] } : {}),
     },
   };
 }

@@ -47,7 +47,10 @@ export function playbackRoutes(app: FastifyInstance, deps: PlaybackRouteDeps): v
     };
   });
 
-  api.on(routes.getPlayback, async ({ id, query, origin }, { request }): Promise<PlaybackInfo> => {
+  api.on(routes.getPlayback, async ({ id, query, origin }, reply): Promise<PlaybackInfo> => {
+    // Without a set public URL, the addresses in it begin with the host that this request was sent to.
+    reply.header("cache-control", "private, no-cache");
+    const { request } = reply;
     const asker = query.recordings === "true" ? await authenticate(deps, request) : null;
     const isPlayback = isPlaybackId(id);
     const row = isPlayback ? await deps.playables.find(id) : await deps.playables.findSession(id);

@@ -1,5 +1,6 @@
-import Fastify from "fastify";
 import { expect, test } from "vitest";
+import { createApp } from "../../platform/http/app.ts";
+import { silentLog } from "../../platform/log.ts";
 import { markOrigin } from "../api/index.ts";
 import type { PlayableRow } from "./playback-store.ts";
 import { watchPages } from "./watch-pages.ts";
@@ -20,11 +21,8 @@ const PLAYABLE: PlayableRow = {
 };
 
 async function get(address: string, row: Partial<PlayableRow> | null) {
-  const app = Fastify();
-  app.addHook("onRequest", async (request, reply) => {
-    reply.header("x-frame-options", "DENY");
-    markOrigin(request, "https://video.example.com");
-  });
+  const app = createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "https://video.example.com" });
+  app.addHook("onRequest", async (request) => markOrigin(request, "https://video.example.com"));
   watchPages(app, {
     playables: { find: async () => (row === null ? undefined : { ...PLAYABLE, ...row }) },
     mediaOrigin: "https://s3.test",
@@ -74,6 +72,16 @@ test("any page may embed a player, or those of the policy's origins", async () =
   const some = await get("/embed/abcd1234abcd1234", { policy: { type: "public", allowedOrigins: origins } });
   expect(some.headers["content-security-policy"]).toMatch(/frame-ancestors 'self' https:\/\/a\.example$/);
 });
+
+test.each(["watch", "embed"])(
+  "/%s has no header of its server that forbids to frame it or to cache it privately",
+  async (kind) => {
+    const { headers } = await get(`/${kind}/abcd1234abcd1234`, {});
+    expect(Object.keys(headers)).not.toContain("x-frame-options");
+    expect(Object.keys(headers)).not.toContain("cross-origin-opener-policy");
+    expect(headers).toMatchObject({ "x-content-type-options": "nosniff", "cache-control": "private, no-cache" });
+  },
+);
 
 test("an unknown or suspended video is a page that says so, with 404", async () => {
   expect((await get("/watch/abcd1234abcd1234", null)).statusCode).toBe(404);

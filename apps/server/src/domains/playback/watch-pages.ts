@@ -1,5 +1,6 @@
 import type { PlaybackPolicy } from "@weir/contract";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { withholdHeaders } from "../../platform/http/own-headers.ts";
 import { originOf } from "../api/index.ts";
 import type { PlayableFinder } from "./playable-finder.ts";
 import type { PlayableRow } from "./playback-store.ts";
@@ -51,12 +52,13 @@ function ancestorsOf(policy: PlaybackPolicy | null | undefined): string {
   return ["'self'", ...origins.filter((origin) => ORIGIN.test(origin))].join(" ");
 }
 
+/** X-Frame-Options has no list of origins; `frame-ancestors` says the same and more. */
 function setHeaders(reply: FastifyReply, frameAncestors: string, mediaOrigin: string | null): void {
-  // X-Frame-Options has no list of origins; `frame-ancestors` says the same and more.
-  reply.removeHeader("x-frame-options");
+  withholdHeaders(reply, ["x-frame-options", "cross-origin-opener-policy"]);
   reply.headers({
     "content-type": "text/html; charset=utf-8",
-    "cache-control": "no-cache",
+    // The tags contain the host that the request was sent to.
+    "cache-control": "private, no-cache",
     // The page's URL may contain a credential.
     "referrer-policy": "strict-origin",
     "content-security-policy": [

@@ -11,8 +11,14 @@ beforeAll(async () => {
   kit = await startTestDomains();
   const signedIn = await kit.call("POST", "/api/dashboard/sign-in", { apiKey: kit.apiKey }, {});
   cookie = { cookie: String(signedIn.headers["set-cookie"]).split(";")[0] ?? "", "x-weir-request": "1" };
-  const body = { name: "stage", pull: { source: "https://example.com/hidden.flv" } };
+  const body = { name: "stage" };
   stream = (await kit.call("POST", "/api/stream", body)).json();
+  // Streams of earlier versions may have a source to pull from.
+  await kit.db
+    .updateTable("stream")
+    .set({ pull: JSON.stringify({ source: "https://example.com/hidden.flv" }) })
+    .where("id", "=", stream.id)
+    .execute();
   other = (await kit.call("POST", "/api/stream", { name: "other" })).json();
 });
 

@@ -8,10 +8,10 @@ import {
   type TestBroadcast,
 } from "@weir/contract";
 import { Places } from "../../platform/limits/places.ts";
-import { type Outbound, PULL } from "../../platform/outbound/outbound.ts";
+import type { Outbound } from "../../platform/outbound/outbound.ts";
 import type { MediaControl, StopReason } from "../../ports/index.ts";
 import { checkPolicy, type FindAccessWebhook } from "../access-control/index.ts";
-import { BadRequest, type ListRequest, NotFound, type Page, type Principal } from "../api/index.ts";
+import { BadRequest, type ListRequest, NotFound, NotImplemented, type Page, type Principal } from "../api/index.ts";
 import type { Deps } from "../deps.ts";
 import type { EventLog, NewEvent } from "../events/index.ts";
 import { isId, newId, newPlaybackId, newStreamKey } from "../ids.ts";
@@ -75,8 +75,10 @@ export class StreamService {
     checkUserTags(input.userTags);
     checkRecordingSpec(input.recordingSpec, input.record ?? false);
     checkTargets(targets, profiles);
-    const refusal = input.pull ? this.#deps.outbound.refusalOf(input.pull.source, PULL) : null;
-    if (refusal !== null) throw new BadRequest(`streams cannot be pulled from this url: ${refusal}`);
+    if (input.pull)
+      throw new NotImplemented(
+        "this server has no pulled streams yet: create the stream without pull, and publish to it",
+      );
     await checkPolicy(this.#deps.findAccessWebhook, principal.projectId, input.playbackPolicy);
     const { db, streamsPerProject } = this.#deps;
     if (streamsPerProject > 0 && (await hasStreams(db, principal, streamsPerProject)))

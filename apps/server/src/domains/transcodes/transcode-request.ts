@@ -1,6 +1,6 @@
 import type { NewTranscode, TranscodeInput, TranscodeStorage } from "@weir/contract";
 import type { CustomerBucket } from "../../ports/index.ts";
-import { BadRequest } from "../api/index.ts";
+import { BadRequest, RefusedUrl } from "../api/index.ts";
 import { withoutQuery } from "../assets/index.ts";
 
 type S3 = Extract<TranscodeStorage, { type: "s3" }>;
@@ -29,7 +29,7 @@ export function checkTranscode(request: NewTranscode, refusalOf: (url: string) =
 function checkInput(input: TranscodeInput, refusalOf: (url: string) => string | null): void {
   if ("url" in input) {
     const refusal = refusalOf(input.url);
-    if (refusal !== null) throw new BadRequest(`the input cannot be fetched from this url: ${refusal}`);
+    if (refusal !== null) throw new RefusedUrl("the input cannot be fetched from this url", refusal);
     return;
   }
   checkEndpoint("input", input.endpoint, refusalOf);
@@ -39,7 +39,7 @@ function checkInput(input: TranscodeInput, refusalOf: (url: string) => string | 
 
 function checkEndpoint(what: string, endpoint: string, refusalOf: (url: string) => string | null): void {
   const refusal = refusalOf(endpoint);
-  if (refusal !== null) throw new BadRequest(`the endpoint of the ${what} cannot be called: ${refusal}`);
+  if (refusal !== null) throw new RefusedUrl(`the endpoint of the ${what} cannot be called`, refusal);
   const { search, hash } = new URL(endpoint);
   if (search || hash) throw new BadRequest(`the endpoint of the ${what} must not hold a query`);
 }

@@ -7,7 +7,7 @@ import { DIMENSIONS, type Dimension, type ViewsOf } from "./view-store.ts";
 export function parseViewsOf(query: RawQuery): ViewsOf {
   const [streamId, assetId] = [textOf(query.streamId), textOf(query.assetId)];
   for (const [name, id] of Object.entries({ streamId, assetId }))
-    if (id !== undefined && !isId(id)) throw new BadRequest(`${name} is no id`);
+    if (id !== undefined && !isId(id)) throw new BadRequest(`${name} must be the id of a record, such as 0d2f3c5e-…`);
   const subjects = [
     ...(streamId === undefined ? [] : [streamSubject(streamId)]),
     ...(assetId === undefined ? [] : [assetSubject(assetId)]),

@@ -1,8 +1,8 @@
-import { ApiError, BadRequest } from "../api/index.ts";
+import { ApiError, BadRequest, RefusedUrl } from "../api/index.ts";
 
-export class BadWebhookUrl extends BadRequest {
+export class BadWebhookUrl extends RefusedUrl {
   constructor(why: string) {
-    super(`webhooks cannot be sent to this url: ${why}`);
+    super("webhooks cannot be sent to this url", why);
   }
 }
 

@@ -26,6 +26,18 @@ export function webhookRecord(row: WebhookWithQueue): Webhook {
   };
 }
 
+/** The path and query of such an address are often its only secret. */
+const maskedUrl = (url: string): string => `${URL.parse(url)?.origin ?? ""}/***`;
+
+/** The webhook for a reader who may not change it. */
+export const withoutAddress = (webhook: Webhook): Webhook => ({ ...webhook, url: maskedUrl(webhook.url) });
+
+/** The same for a call of it. */
+export const withoutLogAddress = (log: WebhookLog): WebhookLog => ({
+  ...log,
+  request: { ...log.request, url: maskedUrl(log.request.url) },
+});
+
 export function webhookLogRecord(row: WebhookLogRow): WebhookLog {
   const { status, status_text: statusText, response } = row;
   return {

@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { ManualClock } from "../../platform/clock.ts";
 import { silentLog } from "../../platform/log.ts";
 import { Outbound, type OutboundSettings } from "../../platform/outbound/outbound.ts";
+import { PRIVATE_ADDRESS } from "../../platform/outbound/outbound-url.ts";
 import { Restreaming } from "./restreaming.ts";
 import type { TargetFailure } from "./target-connection.ts";
 
@@ -45,7 +46,7 @@ test.each(
   ]),
 )("an internal address is refused: %s", async (url) => {
   const { reason, isTemporary } = await attempt(url).failed;
-  expect(reason).toMatch(`${CANNOT}its host is `);
+  expect(reason.startsWith(`${CANNOT}its host is `) || reason === `${CANNOT}${PRIVATE_ADDRESS}.`).toBe(true);
   expect(isTemporary).toBe(false);
 });
 
@@ -59,15 +60,15 @@ test.each(bothProtocols(["two-faced.example"]))(
   async (url) => {
     const resolve = async () => ["8.8.8.8", "10.0.0.1"];
     const { reason, isTemporary } = await attempt(url, { resolve }).failed;
-    expect(reason).toBe(`${CANNOT}its host is a loopback, private or link-local address.`);
+    expect(reason).toBe(`${CANNOT}${PRIVATE_ADDRESS}.`);
     expect(isTemporary).toBe(false);
   },
 );
 
 test.each([
-  ["rtmp://some-user:some-word@10.0.0.1/live/some-key", "its host is a loopback, private or link-local address"],
-  ["rtmp://live.example.com@10.0.0.1/live/some-key", "its host is a loopback, private or link-local address"],
-  ["srt://live.example.com@127.0.0.1:9000", "its host is a loopback, private or link-local address"],
+  ["rtmp://some-user:some-word@10.0.0.1/live/some-key", PRIVATE_ADDRESS],
+  ["rtmp://live.example.com@10.0.0.1/live/some-key", PRIVATE_ADDRESS],
+  ["srt://live.example.com@127.0.0.1:9000", PRIVATE_ADDRESS],
   ...[22, 6379, 11434].flatMap((port) => [
     [`rtmp://live.example.com:${port}/live/some-key`, `port ${port} is not one that calls may go to`],
     [`srt://live.example.com:${port}`, `port ${port} is not one that calls may go to`],

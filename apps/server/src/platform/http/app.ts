@@ -1,25 +1,18 @@
 import { Readable } from "node:stream";
-import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
+import { type FastifyInstance, fastify } from "fastify";
 import type { Log } from "../log.ts";
 import { answerBadAddress, answerError, answerUnrouted } from "./app-errors.ts";
 import { addCors, type CorsSettings } from "./cors.ts";
 import { parseJson, refuseEncodedBody } from "./json-body.ts";
 import { KnownPaths } from "./known-paths.ts";
-import { REQUEST_ID_HEADER, requestIdOf } from "./request-id.ts";
+import { addOwnHeaders } from "./own-headers.ts";
+import { requestIdOf } from "./request-id.ts";
 import { observeRequests, type RequestObserver } from "./request-observer.ts";
 import type { TrustedProxies } from "./trusted-proxies.ts";
 import { EXPECTS } from "./validation-sentence.ts";
 
 const MAX_BODY = 1024 * 1024;
 const MAX_PARAMETER = 500;
-
-/** Headers of every response. A handler that responds past the framework adds them itself. */
-export const SECURITY_HEADERS = {
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-};
 
 /** If the viewer reached a proxy by TLS: the browser then uses only TLS for a year, on any port. */
 const STRICT_TRANSPORT = "max-age=31536000";
@@ -75,9 +68,4 @@ export function createApp({ log, proxies, observer, docs = "/api", ...cors }: Ap
     log.debug({ requestId, method, route: routeOptions.url, statusCode, ms: Math.round(elapsedTime) }, "request");
   });
   return app;
-}
-
-function addOwnHeaders(reply: FastifyReply, requestId: string): void {
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) if (!reply.hasHeader(name)) reply.header(name, value);
-  reply.header(REQUEST_ID_HEADER, requestId);
 }

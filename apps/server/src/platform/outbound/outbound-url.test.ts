@@ -120,5 +120,5 @@ describe("where streams are forwarded to and pulled from", () => {
     ["rtmp://weir.example:443/app", FORWARD],
     ["rtmps://weir.example/app", FORWARD],
     ["rtmp://weir.example./app", FORWARD],
-  ])("%s may not", (url, purpose) => expect(refusalOfUrl(url, open, purpose)).toMatch(/^(it|its|port) /));
+  ])("%s may not", (url, purpose) => expect(refusalOfUrl(url, open, purpose)).toMatch(/^(it|its|port|Weir) /));
 });

@@ -21,6 +21,8 @@ const MAX_URL = 2048;
  */
 const LOCAL_NAME = /^((.*\.)?(localhost|localdomain|local|internal|home\.arpa)|ip6-localhost|ip6-loopback)$/;
 
+const THIS_MACHINE = /^((.*\.)?localhost|localhost\.localdomain|ip6-localhost|ip6-loopback)$/;
+
 /** The purpose of a customer's URL: the allowed schemes, each with its default port. */
 export interface UrlPurpose {
   readonly ports: Readonly<Record<string, number>>;
@@ -48,15 +50,26 @@ export const PULL: UrlPurpose = {
   mayNameUser: true,
 };
 
+/** Names the setting, because most of its readers try a receiver on their own machine. */
+export const PRIVATE_ADDRESS =
+  "Weir does not call private addresses such as localhost, so that nobody reaches the server's own network through it; on a test server, set WEIR_ALLOW_PRIVATE_URLS=1";
+const OWN_ADDRESS = "it leads back to this server";
+
 export interface UrlRules {
   /** Loopback, private and link-local addresses are allowed, for tests and closed networks. */
   readonly allowPrivate: boolean;
   /** `host:port` of this server's own listeners, as people know them. */
   readonly ownHosts: readonly string[];
+  /** The ports of its listeners, which every local name reaches. */
+  readonly ownPorts?: readonly number[];
 }
 
 /** The objection to a URL from its text alone, as a sentence; null if only the resolved addresses remain to be checked. */
-export function refusalOfUrl(text: string, { allowPrivate, ownHosts }: UrlRules, purpose = CALL): string | null {
+export function refusalOfUrl(
+  text: string,
+  { allowPrivate, ownHosts, ownPorts = [] }: UrlRules,
+  purpose = CALL,
+): string | null {
   const place = placeOf(text, purpose);
   if (place === null) return `it is not an ${purpose.schemes} address`;
   const { url, host, port, ownPort } = place;
@@ -66,18 +79,18 @@ export function refusalOfUrl(text: string, { allowPrivate, ownHosts }: UrlRules,
   const isPlain = text.includes(`//${host}`) || (purpose.mayNameUser && text.includes(`@${host}`));
   if (isIP(host) === 4 && !isPlain) return "its host is an address in an unusual spelling";
   if (DENIED_PORTS.has(port) && port !== ownPort) return `port ${port} is not one that calls may go to`;
-  if (ownHosts.includes(`${host}:${port}`)) return "it leads back to this server";
+  if (ownHosts.includes(`${host}:${port}`)) return OWN_ADDRESS;
   if (isIP(host)) return refusalOfAddress(host, allowPrivate);
-  return LOCAL_NAME.test(host) && !allowPrivate ? "its host is a name of a machine or network of one's own" : null;
+  if (!LOCAL_NAME.test(host)) return null;
+  if (!allowPrivate) return PRIVATE_ADDRESS;
+  return THIS_MACHINE.test(host) && ownPorts.includes(port) ? OWN_ADDRESS : null;
 }
 
 /** The objection to one resolved address, as a sentence; null if there is none. */
 export function refusalOfAddress(address: string, allowPrivate: boolean): string | null {
   const reach = reachOf(address);
   if (reach === "public" || (reach === "private" && allowPrivate)) return null;
-  return reach === "private"
-    ? "its host is a loopback, private or link-local address"
-    : "its host is an address that calls may not go to";
+  return reach === "private" ? PRIVATE_ADDRESS : "its host is an address that calls may not go to";
 }
 
 /** The destination of a URL; null if its purpose does not allow it. */

@@ -144,7 +144,7 @@ it("a name with one public and one private address is refused, and nothing is co
   expect(await strict.post(wanted(String(url)))).toMatchObject({
     ok: false,
     reason: "refused",
-    message: "its host is a loopback, private or link-local address",
+    message: expect.stringContaining("WEIR_ALLOW_PRIVATE_URLS=1"),
   });
   expect(calls).toBe(0);
 });
@@ -174,4 +174,8 @@ it("our own listener is refused by number and by name, in a closed network too",
     message: "it leads back to this server",
   });
   expect(self.refusalOf("http://localhost:8080/api/webhook")).toBe("it leads back to this server");
+  for (const name of ["localhost", "LocalHost", "a.localhost", "localhost.localdomain", "ip6-localhost"]) {
+    expect([name, self.refusalOf(`http://${name}:${ports[0]}/`)]).toEqual([name, "it leads back to this server"]);
+    expect([name, self.refusalOf(`http://${name}:9100/`)]).toEqual([name, null]);
+  }
 });

@@ -7,7 +7,7 @@ import type { Clock } from "../clock.ts";
 import { isOfThisMachine } from "./outbound-address.ts";
 import { CALL, hostOf, placeOf, portOf, refusalOfAddress, refusalOfUrl, type UrlPurpose } from "./outbound-url.ts";
 
-export { FORWARD, PULL } from "./outbound-url.ts";
+export { FORWARD } from "./outbound-url.ts";
 
 export interface OutboundSettings {
   readonly clock: Clock;
@@ -96,7 +96,7 @@ export class Outbound {
     const { ports, publicUrl } = own();
     const name = hostOf(new URL(publicUrl));
     const ownHosts = [hostAndPort(publicUrl), ...ports.map((port) => `${name}:${port}`)];
-    const text = refusalOfUrl(url, { allowPrivate, ownHosts }, purpose);
+    const text = refusalOfUrl(url, { allowPrivate, ownHosts, ownPorts: ports }, purpose);
     if (text !== null) return text;
     const place = placeOf(url, purpose);
     return place && isIP(place.host) ? this.#refusalOfTarget(place.host, place.port) : null;
