@@ -88,6 +88,14 @@ const Name = Type.String({ minLength: 1, maxLength: 1000 });
 
 const MAX_SEGMENT_SECONDS = 30;
 
+/** Fields of the public API for which Weir has nothing: values that ask for nothing are ignored, others are answered with 501. */
+const publicOptions = {
+  storage: Type.Optional(
+    Type.Unknown({ description: 'Ignored if it asks for nothing, such as `{"ipfs": false}`; else 501' }),
+  ),
+  encryption: Type.Optional(Type.Unknown({ description: "Ignored if null; else 501" })),
+};
+
 const options = {
   name: Name,
   staticMp4: Type.Optional(
@@ -103,6 +111,7 @@ const options = {
   retentionDays: Type.Optional(Nullable(RetentionDays)),
   targetSegmentSizeSecs: Type.Optional(Type.Number({ minimum: 1, maximum: MAX_SEGMENT_SECONDS })),
   c2pa: Type.Optional(Type.Boolean({ description: "Ignored" })),
+  ...publicOptions,
 };
 
 /** Body of `POST /api/asset/request-upload`. */
@@ -128,6 +137,7 @@ export const AssetPatch = exact({
   creatorId: Type.Optional(InputCreatorId),
   playbackPolicy: Type.Optional(Nullable(PlaybackPolicy)),
   retentionDays: Type.Optional(Nullable(RetentionDays)),
+  ...publicOptions,
 });
 export type AssetPatch = Static<typeof AssetPatch>;
 

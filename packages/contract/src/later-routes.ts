@@ -14,10 +14,23 @@ const later = (what: string, operations: Operations): LaterRoute[] =>
     return { method, path: `/api${path}`, what };
   });
 
+const GENERATED = [
+  "audio-to-text",
+  "image-to-image",
+  "image-to-text",
+  "image-to-video",
+  "llm",
+  "segment-anything-2",
+  "text-to-image",
+  "text-to-speech",
+  "upscale",
+];
+
 /** Every operation that answers 501. */
 export const laterRoutes: readonly LaterRoute[] = [
   ...later("pulled streams", ["PUT /stream/pull", "POST /stream/:id/start-pull"]),
   ...later("exports of assets", ["POST /asset/:id/export"]),
+  ...GENERATED.flatMap((name) => later("generated media", [`POST /generate/${name}`, `POST /beta/generate/${name}`])),
   ...later("rooms", [
     "POST /room",
     "GET /room/:id",

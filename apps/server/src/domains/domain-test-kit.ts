@@ -76,11 +76,13 @@ export interface TestOptions {
   readonly passwords?: Passwords;
   /** The log of API and domains. */
   readonly log?: Log;
+  /** Whether webhooks and imports may go to private addresses, where the receivers of tests are. */
+  readonly allowPrivateUrls?: boolean;
 }
 
 export async function startTestDomains(
   settings: Partial<DomainSettings> = {},
-  { proxies = [], passwords = new Passwords(QUICK), log = silentLog }: TestOptions = {},
+  { proxies = [], passwords = new Passwords(QUICK), log = silentLog, allowPrivateUrls = true }: TestOptions = {},
 ): Promise<TestDomains> {
   const rows = await createTestDatabase();
   const database = await openDatabase<Schema>(rows.address, silentLog, systemClock);
@@ -162,7 +164,7 @@ export async function startTestDomains(
       // Time limits of calls are real, as the receivers of tests are.
       outbound: new Outbound({
         clock: systemClock,
-        allowPrivate: true,
+        allowPrivate: allowPrivateUrls,
         own: () => ({ ports: [1935], publicUrl: "http://weir.test" }),
       }),
     });

@@ -43,7 +43,7 @@ function keyOf(header: string): string {
   if (second === undefined) return first;
   const scheme = first.toLowerCase();
   if (rest.length > 0 || (scheme !== "bearer" && scheme !== "basic")) {
-    throw new Unauthenticated("unsupported authorization header scheme");
+    throw new Unauthenticated("unsupported authorization header scheme: send Authorization: Bearer and an API key");
   }
   if (scheme === "bearer") return second;
   const decoded = Buffer.from(second, "base64").toString();

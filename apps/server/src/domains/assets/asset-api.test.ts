@@ -131,7 +131,30 @@ describe("a requested upload", () => {
       400,
       "webhook ID not found",
     ]);
-    expect((await ask({ storage: { ipfs: true } }))[0]).toBe(422);
+  });
+
+  it("ignores storage and encryption that ask for nothing, and refuses the rest with a sentence", async () => {
+    const { kit } = await started();
+    const ask = async (body: object) => {
+      const { statusCode, ...answer } = await kit.call("POST", "/api/asset/request-upload", { name: "x", ...body });
+      return [statusCode, answer.json().message];
+    };
+    for (const none of [{ storage: { ipfs: false } }, { storage: null }, { storage: {} }, { encryption: null }])
+      expect((await ask(none))[0]).toBe(200);
+    expect(await ask({ storage: { ipfs: true } })).toEqual([501, expect.stringContaining("stores no assets on IPFS")]);
+    expect(await ask({ storage: "ipfs" })).toEqual([501, expect.stringContaining("stores no assets on IPFS")]);
+    expect(await ask({ encryption: { encryptedKey: "a" } })).toEqual([
+      501,
+      expect.stringContaining("no encrypted files"),
+    ]);
+  });
+
+  it("takes no name that is none", async () => {
+    const { kit } = await started();
+    const ask = async (body: object) => {
+      const answer = await kit.call("POST", "/api/asset/request-upload", { name: "x", ...body });
+      return [answer.statusCode];
+    };
     expect((await ask({ name: 7 }))[0]).toBe(422);
   });
 });

@@ -16,6 +16,7 @@ import {
   BadRequest,
   type ListRequest,
   NotFound,
+  NotImplemented,
   type Page,
   type Principal,
   type RawQuery,
@@ -75,6 +76,7 @@ export class AssetService {
 
   async requestUpload(principal: Principal, input: NewAsset, publicUrl: string): Promise<RequestedUpload> {
     const { clock, uploadSecret } = this.#deps;
+    refuseAbsentFeatures(input);
     await this.#makeRoomForUpload(principal);
     const expiresAt = clock.now() + UPLOAD_TOKEN_MS;
     const row = await this.create(principal, input, { source: { type: "directUpload" }, expiresAt });
@@ -105,6 +107,7 @@ export class AssetService {
     publicUrl: string,
   ): Promise<RequestedImport & { readonly isNew: boolean }> {
     const { db, clock, outbound, queueAsset } = this.#deps;
+    refuseAbsentFeatures(input);
     const refusal = outbound.refusalOf(url);
     if (refusal !== null) throw new RefusedUrl("files cannot be fetched from this url", refusal);
     const shown = (row: AssetRow, isNew: boolean) => ({
@@ -182,6 +185,7 @@ export class AssetService {
   }
 
   async patch(owner: Owner, id: string, patch: AssetPatch, view: AssetView): Promise<Asset> {
+    refuseAbsentFeatures(patch);
     await checkPolicy(this.#deps.findAccessWebhook, owner.projectId, patch.playbackPolicy);
     const row = await this.#change(owner, id, async (trx, before, at) => {
       const { name, creatorId, playbackPolicy, retentionDays } = patch;
@@ -310,6 +314,20 @@ export class AssetService {
 /** Whether a worker has something to do for it. */
 export const isWorkFor = ({ phase, source_key, source }: Pick<AssetRow, "phase" | "source_key" | "source">): boolean =>
   (phase === "waiting" || phase === "processing") && (source_key !== null || source.type !== "directUpload");
+
+/** Clients of the public API send these fields with values that ask for nothing. */
+function refuseAbsentFeatures({ storage, encryption }: Pick<AssetPatch, "storage" | "encryption">): void {
+  const ipfs = typeof storage === "object" && storage !== null && "ipfs" in storage ? storage.ipfs : storage;
+  if (ipfs !== undefined && ipfs !== null && ipfs !== false && !isEmptyObject(ipfs))
+    throw new NotImplemented('this server stores no assets on IPFS: leave out storage, or send {"ipfs": false}');
+  if (encryption !== undefined && encryption !== null)
+    throw new NotImplemented(
+      "this server takes no encrypted files: leave out encryption, and upload the file as it is",
+    );
+}
+
+const isEmptyObject = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).length === 0;
 
 const isGated = (policy: NewAsset["playbackPolicy"]): boolean => policy?.type === "jwt" || policy?.type === "webhook";
 

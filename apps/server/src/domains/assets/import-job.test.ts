@@ -76,6 +76,17 @@ it("an import that may heal is tried again, three times in all; its owner may re
   await expect(run(fails)).rejects.toThrow("503");
 });
 
+it("an import that is tried again says the reason of its last attempt, until bytes arrive", async () => {
+  const { run, get } = await startImport();
+  await expect(
+    run(() => Promise.reject(new DownloadFailed("the connection was refused", { isFinal: false }))),
+  ).rejects.toThrow();
+  expect((await get()).status).toMatchObject({
+    phase: "waiting",
+    errorMessage: "The file could not be fetched yet: the connection was refused. Weir tries again.",
+  });
+});
+
 it("an import whose asset is deleted meanwhile ends", async () => {
   const { kit, run, id } = await startImport();
   let wasAborted = false;

@@ -62,9 +62,11 @@ async function importAsset(deps: ImportJobDeps, { data, signal }: Job): Promise<
     if (left.signal.aborted) return;
     const isOurs = !(error instanceof DownloadFailed || error instanceof UploadRefused);
     const isFinal = error instanceof DownloadFailed && error.isFinal;
-    if (signal.aborted || (!isFinal && (await isWorthAnotherRun(deps, assetId)))) throw error;
-    log.info({ ...(isOurs ? { err: error } : { reason: (error as Error).message }), assetId }, "an import failed");
+    if (signal.aborted) throw error;
     const why = isOurs ? "of an error of this server" : (error as Error).message;
+    const meanwhile = `The file could not be fetched yet: ${why}. Weir tries again.`;
+    if (!isFinal && (await isWorthAnotherRun(deps, assetId, meanwhile))) throw error;
+    log.info({ ...(isOurs ? { err: error } : { reason: (error as Error).message }), assetId }, "an import failed");
     await fail(deps, assetId, `The file could not be fetched: ${why}. Check the address, then retry the asset.`);
   }
 }
@@ -77,19 +79,26 @@ async function tellProgress({ db, clock, events }: ImportJobDeps, assetId: strin
     const row = await lockAsset(trx, assetId);
     if (row?.phase !== "waiting" || row.deleted_at !== null) return false;
     const at = clock.now();
-    await writeAsset(trx, row, { at, set: { progress: Math.max(row.progress, progress) } });
+    await writeAsset(trx, row, { at, set: { progress: Math.max(row.progress, progress), error: null } });
     if (Math.floor(progress * 10) > Math.floor(row.progress * 10))
       await events.append(trx, [assetEvent(row, "asset.updated", at)]);
     return true;
   });
 }
 
-async function isWorthAnotherRun({ db, clock }: ImportJobDeps, assetId: string): Promise<boolean> {
+/** If so, the asset says the reason of the last attempt until bytes arrive. */
+async function isWorthAnotherRun(
+  { db, clock, events }: ImportJobDeps,
+  assetId: string,
+  error: string,
+): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const row = await lockAsset(trx, assetId);
     if (row?.phase !== "waiting") return true;
-    await writeAsset(trx, row, { at: clock.now(), set: { broken_runs: row.broken_runs + 1 } });
-    return row.broken_runs + 1 < MAX_BROKEN_RUNS;
+    const [at, runs] = [clock.now(), row.broken_runs + 1];
+    await writeAsset(trx, row, { at, set: { broken_runs: runs, error } });
+    if (row.error !== error) await events.append(trx, [assetEvent(row, "asset.updated", at)]);
+    return runs < MAX_BROKEN_RUNS;
   });
 }
 

@@ -77,7 +77,7 @@ export class UploadDesk implements UploadGate {
     await db.transaction().execute(async (trx) => {
       const row = await lockAsset(trx, id);
       if (row?.phase === "waiting" && row.source_key === null)
-        return writeAsset(trx, row, { at: clock.now(), set: { size: bytes, progress: 0 } });
+        return writeAsset(trx, row, { at: clock.now(), set: { size: bytes, progress: 0, error: null } });
       if (row?.phase !== "uploading" || row.deleted_at !== null)
         throw new UploadRefused(422, "asset has already been uploaded");
       const told = await moveAsset(trx, row, "received", { at: clock.now(), set: { size: bytes } });

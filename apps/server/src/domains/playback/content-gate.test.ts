@@ -35,6 +35,20 @@ beforeEach(async () => {
   receiver.answer = (_request, response) => response.writeHead(200).end();
 });
 
+it("an asset that was asked for while it was deleted plays as soon as it is restored", async () => {
+  const { asset } = (await kit.call("POST", "/api/asset/request-upload", { name: "clip" })).json();
+  await kit.db.updateTable("asset").set({ phase: "ready", playable_at: 1 }).where("id", "=", asset.id).execute();
+  const mayWatch = async () => (await gate.open(viewerOf(asset.playbackId))).ok;
+  await kit.call("DELETE", `/api/asset/${asset.id}`);
+  await kit.db.updateTable("asset").set({ playback_id: "0000000000000000" }).where("id", "=", asset.id).execute();
+  expect(await mayWatch()).toBe(false);
+  await kit.db.updateTable("asset").set({ playback_id: asset.playbackId }).where("id", "=", asset.id).execute();
+  await kit.call("POST", `/api/asset/${asset.id}/restore`);
+  expect(kit.asked.accessChanges.at(-1)).toBe(asset.playbackId);
+  gate.forget(asset.playbackId);
+  expect(await mayWatch()).toBe(true);
+});
+
 function gateWith(viewerLimits: ViewerLimits, db = kit.db): ContentGate {
   return new ContentGate({
     db,

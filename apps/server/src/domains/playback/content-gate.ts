@@ -117,6 +117,7 @@ export class ContentGate implements PlaybackGate {
 
   /** Rows changed that decide who may watch this content, or any content. */
   forget(playbackId: string | "all"): void {
+    this.#deps.playables.forget(playbackId);
     if (playbackId === "all") this.#contents.clear();
     else this.#contents.forget(playbackId);
     // The stream's recordings have ids of their own.

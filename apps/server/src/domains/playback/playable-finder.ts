@@ -40,6 +40,12 @@ export class PlayableFinder {
     return findPlayableSession(this.#deps.viewers, sessionId);
   }
 
+  /** It may be known now: a deleted asset was restored. */
+  forget(playbackId: string | "all"): void {
+    if (playbackId === "all") this.#unknown.clear();
+    else this.#unknown.delete(playbackId);
+  }
+
   #isUnknown(playbackId: string): boolean {
     return (this.#unknown.get(playbackId) ?? 0) > this.#deps.clock.monotonic();
   }

@@ -4,4 +4,4 @@ export { type ImageShape, StillMaker } from "./still-maker.ts";
 export { type PreviewShape, StoredPreviews } from "./stored-previews.ts";
 export { StoredSheets } from "./stored-sheets.ts";
 export { StoredStills } from "./stored-stills.ts";
-export { storyboardOf, storyboardText } from "./storyboard.ts";
+export { type StoryboardCues, storyboardOf, storyboardText } from "./storyboard.ts";

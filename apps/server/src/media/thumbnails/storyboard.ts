@@ -44,17 +44,26 @@ export function sheetsOf({ starts }: Storyboard): number {
   return Math.ceil(starts.length / SHEET.tiles);
 }
 
+/** What cues name: a region of a sheet, or one picture each. */
+export type StoryboardCues = "sheets" | "pictures";
+
 /**
  * The storyboard as WebVTT: a sheet region for each time span, with URLs relative to the list. `query` is appended to each URL, including its
  * question mark.
  */
-export function storyboardText({ starts, endSeconds, tile: { width, height } }: Storyboard, query: string): string {
+export function storyboardText(
+  { starts, endSeconds, tile: { width, height } }: Storyboard,
+  query: string,
+  named: StoryboardCues = "sheets",
+): string {
   const cues = starts.map((start, nth) => {
     const end = starts[nth + 1] ?? endSeconds;
+    const times = `${timestamp(start)} --> ${timestamp(end)}`;
+    if (named === "pictures") return `${times}\nkeyframes_${nth}.jpg${query}\n`;
     const place = nth % SHEET.tiles;
     const [x, y] = [(place % SHEET.columns) * width, Math.floor(place / SHEET.columns) * height];
     const sheet = `storyboard_${Math.floor(nth / SHEET.tiles)}.jpg${query}`;
-    return `${timestamp(start)} --> ${timestamp(end)}\n${sheet}#xywh=${x},${y},${width},${height}\n`;
+    return `${times}\n${sheet}#xywh=${x},${y},${width},${height}\n`;
   });
   return ["WEBVTT\n", ...cues].join("\n");
 }

@@ -33,7 +33,7 @@ export interface OfferRequest {
 }
 
 export interface OfferRefusal {
-  readonly status: 400 | 401 | 404 | 406 | 429 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 406 | 429 | 503;
   /** For the person who sent the offer. */
   readonly sentence: string;
 }

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from "fastify";
 
+const USUAL_ORDER = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
 /** The methods of each address of an app, for requests that no route matched. */
 export class KnownPaths {
   readonly #routes: { readonly parts: readonly string[]; readonly methods: readonly string[] }[] = [];
@@ -15,7 +17,8 @@ export class KnownPaths {
   methodsOf(path: string): readonly string[] {
     const parts = path.split("/");
     const found = this.#routes.filter((route) => matches(route.parts, parts));
-    return [...new Set(found.flatMap(({ methods }) => methods))];
+    const methods = new Set(found.flatMap((route) => route.methods));
+    return USUAL_ORDER.filter((method) => methods.has(method));
   }
 }
 

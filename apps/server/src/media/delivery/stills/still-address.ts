@@ -1,9 +1,10 @@
-import type { PreviewShape } from "../../thumbnails/index.ts";
+import type { PreviewShape, StoryboardCues } from "../../thumbnails/index.ts";
 import type { StillFormat } from "../../transcode/index.ts";
 
 /** A thumbnail, an animated preview, a storyboard list or one of its sheets. */
 export type StillAddress =
-  | { readonly kind: "storyboard"; readonly playbackId: string }
+  /** `cues` name a region of a sheet, or a picture each, for players that ignore regions. */
+  | { readonly kind: "storyboard"; readonly playbackId: string; readonly cues: StoryboardCues }
   | { readonly kind: "preview"; readonly playbackId: string }
   | { readonly kind: "sheet"; readonly playbackId: string; readonly nth: number }
   | {
@@ -22,18 +23,18 @@ export function isStill(address: { readonly kind: string }): address is StillAdd
 
 /** As strict as the URLs of media. */
 const ADDRESS =
-  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(source\/latest|thumbnail|thumbnails\/keyframes_(\d{1,6}))\.(jpg|png)|(animated\.webp)|thumbnails\/(?:thumbnails\.vtt|storyboard_(\d{1,3})\.jpg))(?:\?[^#]*)?$/;
+  /^(?:\/asset)?\/hls\/([a-z0-9]{4,64})\/(?:(source\/latest|thumbnail|thumbnails\/keyframes_(\d{1,6}))\.(jpg|png)|(animated\.webp)|thumbnails\/(?:(thumbnails|keyframes)\.vtt|storyboard_(\d{1,3})\.jpg))(?:\?[^#]*)?$/;
 
 /**
  * Parses the path of a thumbnail: `/hls/{playbackId}/source/latest.jpg`, `…/thumbnail.jpg`, `…/thumbnails/keyframes_{n}.jpg`, each also as `.png`,
- * `…/animated.webp`, `…/thumbnails/thumbnails.vtt` or `…/thumbnails/storyboard_{n}.jpg`. Null for other paths.
+ * `…/animated.webp`, `…/thumbnails/thumbnails.vtt`, `…/thumbnails/keyframes.vtt` or `…/thumbnails/storyboard_{n}.jpg`. Null for other paths.
  */
 export function parseStillAddress(url: string): StillAddress | null {
-  const [, playbackId, name, nth, extension, preview, sheet] = ADDRESS.exec(url) ?? [];
+  const [, playbackId, name, nth, extension, preview, list, sheet] = ADDRESS.exec(url) ?? [];
   if (playbackId === undefined) return null;
   if (preview !== undefined) return { kind: "preview", playbackId };
   if (sheet !== undefined) return { kind: "sheet", playbackId, nth: Number(sheet) };
-  if (name === undefined) return { kind: "storyboard", playbackId };
+  if (name === undefined) return { kind: "storyboard", playbackId, cues: list === "keyframes" ? "pictures" : "sheets" };
   const picture = nth !== undefined ? Number(nth) : name === "thumbnail" ? "at" : "latest";
   return { kind: "still", playbackId, picture, format: extension === "png" ? "png" : "jpeg" };
 }

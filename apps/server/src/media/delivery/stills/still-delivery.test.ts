@@ -172,6 +172,15 @@ describe("a recording", () => {
     await until(() => rig.facts.of("span-sealed").length === 2, "both spans");
   }
 
+  test("a storyboard of single pictures is for players that ignore regions of sheets", async () => {
+    await record(9);
+    const text = await rig.text(`${RECORDING}/thumbnails/keyframes.vtt?jwt=x`);
+    expect(text).toMatch(
+      /^WEBVTT\n\n00:00:00\.000 --> 00:00:02\.000\nkeyframes_0\.jpg\?jwt=x\n\n00:00:02\.000 --> 00:00:04\.000\nkeyframes_1\.jpg\?jwt=x\n/,
+    );
+    expect(await status(`${RECORDING}/thumbnails/keyframes_1.jpg`)).toBe(200);
+  });
+
   test("its storyboard gives the sheet region of each segment's picture", async () => {
     await record(9);
     const answer = await rig.fetch(`${RECORDING}/thumbnails/thumbnails.vtt`);
@@ -180,6 +189,10 @@ describe("a recording", () => {
     expect(text).toMatch(
       /^WEBVTT\n\n00:00:00\.000 --> 00:00:02\.000\nstoryboard_0\.jpg#xywh=0,0,160,90\n\n00:00:02\.000 --> 00:00:04\.000\nstoryboard_0\.jpg#xywh=160,0,160,90\n/,
     );
+    const etag = answer.headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[\w-]{22}"$/);
+    const again = await rig.fetch(`${RECORDING}/thumbnails/thumbnails.vtt`, { headers: { "if-none-match": etag } });
+    expect([again.status, await again.text()]).toEqual([304, ""]);
     const pictures = text.match(/#xywh/g)?.length ?? 0;
     const sheet = await rig.fetch(`${RECORDING}/thumbnails/storyboard_0.jpg`);
     expect([sheet.headers.get("content-type"), sheet.headers.get("cache-control")]).toEqual([

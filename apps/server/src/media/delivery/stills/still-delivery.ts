@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../../platform/clock.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
@@ -17,7 +18,15 @@ import {
   storyboardOf,
   storyboardText,
 } from "../../thumbnails/index.ts";
-import { type Caching, errorText, PERSONAL, sendBytes, sendNotFound, sendText } from "../answers/media-response.ts";
+import {
+  type Caching,
+  errorText,
+  PERSONAL,
+  sendBytes,
+  sendCoded,
+  sendNotFound,
+  sendText,
+} from "../answers/media-response.ts";
 import type { ArchiveDelivery } from "../archive/archive-delivery.ts";
 import type { LiveSources } from "../hls/live-source.ts";
 import { credentialQuery, parsePreviewQuery, parseStillQuery, parseWidth, type StillAddress } from "./still-address.ts";
@@ -96,12 +105,15 @@ export class StillDelivery {
   }
 
   async #serveStored(asked: StillRequest, content: StoredContent): Promise<void> {
-    const { res, url, address, caching } = asked;
+    const { req, res, url, address, caching } = asked;
     const index = await this.#archive.index(content);
     const storyboard = index && storyboardOf(index);
     if (!index || !storyboard) return sendNotFound(res);
-    if (address.kind === "storyboard")
-      return sendText(res, 200, STORYBOARD_TYPE, storyboardText(storyboard, credentialQuery(url)), caching.fresh);
+    if (address.kind === "storyboard") {
+      const bytes = Buffer.from(storyboardText(storyboard, credentialQuery(url), address.cues));
+      const etag = `"${hash("sha256", bytes, "base64url").slice(0, 22)}"`;
+      return sendCoded(req, res, STORYBOARD_TYPE, caching.fresh, { bytes, etag, coding: null });
+    }
     if (address.kind === "sheet") {
       const sheet = await this.#sheets.get(index, storyboard, address.nth);
       return sendImage(res, "jpeg", sheet?.image ?? null, sheet?.isWhole ? caching.immutable : caching.still);

@@ -88,7 +88,7 @@ describe("WHEP", () => {
     ];
     const told = await Promise.all(answers.map(async (answer) => [answer.status, await answer.text()]));
     expect(new Set(told.map(String)).size).toBe(1);
-    expect(told[0]).toEqual([401, expect.stringContaining("not allowed to view this stream")]);
+    expect(told[0]).toEqual([403, expect.stringContaining("not allowed to view this stream")]);
     expect(live.peers.peers).toEqual([]);
     expect((await live.watch({ "service-access-key": "good" })).status).toBe(201);
     expect(live.rig.playbackGate.opened.at(-1)?.viewer.protocol).toBe("whep");
@@ -224,7 +224,7 @@ describe("WHEP", () => {
   it("prepares no stream for refused viewers", async () => {
     await using live = await openLive();
     live.rig.playbackGate.isFull = true;
-    expect((await live.watch()).status).toBe(401);
+    expect((await live.watch()).status).toBe(403);
     expect(live.peers.openSources).toBe(1);
     live.rig.clock.advance(5_000);
     expect(live.peers.openSources).toBe(0);

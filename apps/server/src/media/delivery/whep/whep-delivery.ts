@@ -163,7 +163,7 @@ export class WhepDelivery implements OfferTaker {
 
 /** Unknown, deleted and gated content get the same response. The wording contains the keywords that public players look for. */
 const DENIED: OfferRefusal = {
-  status: 401,
+  status: 403,
   sentence: "Could not retrieve stream: Shutting down since this session is not allowed to view this stream",
 };
 const OFFLINE: OfferRefusal = { status: 404, sentence: "Could not retrieve stream: Stream open failed" };
