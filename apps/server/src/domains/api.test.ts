@@ -268,7 +268,10 @@ describe("authentication", () => {
   it.each([
     [{}, "request is not authenticated: send the header Authorization: Bearer and an API key"],
     [{ authorization: "Bearer wrong" }, "Unknown API key. Check it, or create one in the dashboard under Keys."],
-    [{ authorization: "Digest abc" }, "unsupported authorization header scheme"],
+    [
+      { authorization: "Digest abc" },
+      "unsupported authorization header scheme: send Authorization: Bearer and an API key",
+    ],
   ])("refuses %j with 401", async (headers, text) => {
     const answer = await get(headers as Record<string, string>);
     expect([answer.statusCode, answer.json()]).toMatchObject([401, { errors: [text] }]);
