@@ -155,10 +155,12 @@ export const metricsRules: Rules<SourceMetrics> = {
   "transcoder-behind": ({ transcoding }) => {
     if (!transcoding || transcoding.state === "off") return "well";
     if (transcoding.state === "source-only") {
-      return transcoding.cause === "too-slow" ? paused(transcoding.renditions.map(({ name }) => name)) : "well";
+      return transcoding.cause === "too-slow" && transcoding.reason ? paused(transcoding.reason) : "well";
     }
     const away = transcoding.renditions.filter(({ state }) => state === "off");
-    if (away.length > 0) return paused(away.map(({ name }) => name));
+    const are = away.length === 1 ? "is" : "are";
+    const names = away.map(({ name }) => name).join(", ");
+    if (away.length > 0) return paused(`${names} ${are} paused, because this machine is too slow for all renditions.`);
     if (transcoding.isRecovering) return recovering();
     const lagMs = Math.max(0, ...transcoding.renditions.map((rendition) => rendition.lagMs));
     return lagMs < LATE_LADDER_MS ? "as-is" : behind(`The renditions are ${inSeconds(lagMs)} s behind the source.`);
@@ -234,11 +236,10 @@ function behind(evidence: string): Verdict {
   );
 }
 
-function paused(names: readonly string[]): Verdict {
-  const are = names.length === 1 ? "is" : "are";
+function paused(sentence: string): Verdict {
   return harmful(
-    `${names.join(", ")} ${are} paused: this machine is too slow for all renditions.`,
-    "Too many segments were late. Viewers see the other renditions and the source.",
+    sentence,
+    "Too many segments were late. Viewers have the source, and the renditions that go on.",
     `Weir makes paused renditions again, one at a time, when the machine has room. If it stays like this, ${MORE_ROOM}`,
   );
 }

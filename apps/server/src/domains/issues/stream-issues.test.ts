@@ -187,10 +187,10 @@ describe("nextIssues", () => {
     const unsteady = (missed: SegmentTranscoded["missed"]) => ({ ...segment(missed), isSteady: false });
     const story: [Fact, RegExp | null][] = [
       [segment("late"), /does not keep up/],
-      [reported("off"), /^480p is paused: this machine is too slow/],
+      [reported("off"), /^480p is paused, because this machine is too slow/],
       [unsteady("late"), /^480p is paused/],
       [segment("died"), /^480p is paused/],
-      [reported("off", { state: "source-only", cause: "too-slow" }), /^480p, 240p are paused/],
+      [reported("off", { state: "source-only", cause: "too-slow", reason: "All are paused." }), /^All are paused\.$/],
       [reported("off"), /^480p is paused/],
       [reported("running", { isRecovering: true }), /^All renditions are made again/],
       [unsteady(null), /^All renditions/],

@@ -436,14 +436,14 @@ export class LadderTranscoder {
   }
 }
 
-const ALL_PAUSED = "All renditions are paused, because this machine cannot keep up with the source.";
+const ALL_PAUSED = "All renditions are paused, because this machine is too slow for them.";
 
 function namesOf(rungs: readonly Rung[]): string[] {
   return rungs.map(({ name }) => name);
 }
 
 function pausedSentence(rungs: readonly Rung[]): string {
-  return `${namesOf(rungs).join(", ")} ${rungs.length === 1 ? "is" : "are"} paused, because this machine cannot keep up with all renditions.`;
+  return `${namesOf(rungs).join(", ")} ${rungs.length === 1 ? "is" : "are"} paused, because this machine is too slow for all renditions.`;
 }
 
 function frameOfCut({ msn, ticks }: Cut): Uint8Array {
