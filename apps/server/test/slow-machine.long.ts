@@ -59,7 +59,10 @@ test("a ladder that gets a quarter of the CPU that it needs has all rungs back w
   expect(source.length).toBe(sourceSegments);
   expect(Math.abs((await recordedSeconds(mp4Url)) - sourceSegmentsDuration)).toBeLessThan(1);
   const alerts: StreamIssueEvent[] = [];
-  for await (const event of weir.client.events(broadcast.stream.id, { from: 1, signal: AbortSignal.timeout(60_000) })) {
+  for await (const event of weir.client.streams.events(broadcast.stream.id, {
+    from: 1,
+    signal: AbortSignal.timeout(60_000),
+  })) {
     if (event.type === "stream_issue" && ABOUT_THE_LADDER.includes(event.code)) alerts.push(event);
     if (event.type === "stream_state" && !event.state.active) break;
   }
