@@ -13,7 +13,7 @@ export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
       body: { name: "Main stage", record: true, creatorId: "creator-42", userTags: { venue: "hall-1" } },
       answer: newStream,
     },
-    errors: [...invalidStream, "too-many-streams"],
+    errors: [...invalidStream, "too-many-streams", "not-implemented"],
   },
   listStreams: {
     description:
