@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { H264Depacketizer, type RtpPicture } from "./index.ts";
 import { rtpPacket } from "./rtp-packets.fixture.ts";
@@ -69,13 +70,24 @@ describe("H264Depacketizer", () => {
     ]);
   });
 
-  it("accepts arbitrary bytes", () => {
-    const { depacketizer } = collect();
-    let seed = 1;
-    const random = () => (seed = (seed * 16_807) % 2_147_483_647);
-    for (let sequence = 0; sequence < 5000; sequence++) {
-      const payload = Array.from({ length: random() % 9 }, () => random() & 0xff);
-      depacketizer.push(rtpPacket(payload, { sequence, timestamp: random() % 4, marker: random() % 2 === 0 }), false);
-    }
+  it("makes whole units of arbitrary bytes, never more than arrived", () => {
+    const packet = fc.record({
+      payload: fc.array(fc.nat(255), { maxLength: 9 }),
+      sequence: fc.nat(0xffff),
+      timestamp: fc.nat(3),
+      marker: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(packet, { maxLength: 60 }), (packets) => {
+        const { pictures, depacketizer } = collect();
+        for (const { payload, ...header } of packets) depacketizer.push(rtpPacket(payload, header), false);
+        const bytes = (sum: number, { length }: { length: number }) => sum + length;
+        const arrived = packets.map(({ payload }) => payload).reduce(bytes, 0);
+        const found = pictures.flatMap(units);
+        expect(found.every((unit) => unit.length > 0)).toBe(true);
+        expect(found.reduce(bytes, 0)).toBeLessThanOrEqual(arrived);
+      }),
+      { numRuns: 500 },
+    );
   });
 });

@@ -19,7 +19,6 @@ import { recordedProfiles } from "../recorded-profiles.ts";
 import { recordingEvent } from "../recordings/index.ts";
 import { beginSession, lastSessionOf, resumeSession } from "../sessions/index.ts";
 import { type LiveStream, lockLiveStreams, saveLiveStream } from "./live-stream.ts";
-import { nextPublishAttempt } from "./publish-attempt.ts";
 import type { RefusedPublishes } from "./refused-publishes.ts";
 import { isActive, nextStreamStatus } from "./stream-status.ts";
 import { applyToStream, stateEvent } from "./stream-transition.ts";
@@ -63,7 +62,6 @@ export class StreamPublishGate implements PublishGate {
     }
     if (!row) return this.#refuse(request, "unknown-key");
     if (row.epoch === null) return this.#refuse(request, "suspended");
-    nextPublishAttempt({ state: "asked" }, { type: "grant" });
     return {
       ok: true,
       grant: { streamId: row.id, projectId: row.project_id, playbackId: row.playback_id, epoch: Number(row.epoch) },
@@ -129,7 +127,6 @@ export class StreamPublishGate implements PublishGate {
   }
 
   #refuse({ protocol, remoteAddress }: PublishRequest, reason: PublishRefusal): PublishDecision {
-    nextPublishAttempt({ state: "asked" }, { type: "refuse", reason });
     this.#deps.log.info({ protocol, remoteAddress, reason }, "a publisher was refused");
     return { ok: false, reason };
   }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { nextPublishAttempt, type PublishAttemptReason } from "./publish-attempt.ts";
 import { nextStreamStatus, type SessionEffect, type StreamInput, type StreamState } from "./stream-status.ts";
 
 const rows: [StreamState, StreamInput, StreamState, SessionEffect][] = [
@@ -48,30 +47,5 @@ describe("stream", () => {
 
   it.each(illegal)("%s, %s: no such way, and the error names both", (state, input) => {
     expect(() => nextStreamStatus(state, input)).toThrow(`stream: no way from "${state}" by "${input}"`);
-  });
-});
-
-describe("publish attempt", () => {
-  const reasons: PublishAttemptReason[] = [
-    "unknown-key",
-    "suspended",
-    "deleted",
-    "unsupported-codec",
-    "too-many",
-    "draining",
-  ];
-
-  it("asked, grant: accepted", () => {
-    expect(nextPublishAttempt({ state: "asked" }, { type: "grant" })).toEqual({ state: "accepted" });
-  });
-
-  it.each(reasons)("asked, refuse: refused(%s)", (reason) => {
-    expect(nextPublishAttempt({ state: "asked" }, { type: "refuse", reason })).toEqual({ state: "refused", reason });
-  });
-
-  it("an answered attempt takes no second answer", () => {
-    expect(() => nextPublishAttempt({ state: "accepted" }, { type: "grant" })).toThrow(
-      /no way from "accepted" by "grant"/,
-    );
   });
 });
