@@ -8,7 +8,7 @@ import { vi } from "vitest";
 
 const run = promisify(execFile);
 const IMAGE_BYTES = 2 * 1024 ** 3;
-const UNMOUNT_WITHIN_MS = 20_000;
+const UNMOUNT_WITHIN_MS = 60_000;
 const MAKE = {
   ext4: ["mkfs.ext4", "-q", "-F"],
   xfs: ["mkfs.xfs", "-q"],

@@ -7,7 +7,7 @@ export async function killFamily(pid: number): Promise<void> {
   send(pid, "SIGSTOP");
   const pids = familyOf(pid);
   for (const each of pids) send(each, "SIGKILL");
-  await vi.waitUntil(() => !pids.some(isRunning), { timeout: 10_000, interval: 20 });
+  await vi.waitUntil(() => !pids.some(isRunning), { timeout: 60_000, interval: 20 });
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {
