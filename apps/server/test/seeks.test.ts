@@ -2,16 +2,34 @@ import { expect, test } from "vitest";
 import { shareArena } from "./support/arena.ts";
 import { AvFile } from "./support/av-file.ts";
 import { recordNumbered } from "./support/numbered-recording-rig.ts";
-import { picturesOf, randomSeeks, wrongSeeks } from "./support/seek-check.ts";
+import { exactInChromium, picturesOf, randomSeeks, wrongSeeks } from "./support/seek-check.ts";
 
 const SEEKS = 20;
+const B_FRAMES = 2;
 const arena = shareArena();
 
-test("random seeks in the MP4 of a source with jitter and late pictures show the right picture in FFmpeg", async () => {
-  const { mp4Url } = await recordNumbered(arena.weir, { seconds: 8, burstMs: 1000 / 3, jitterMs: 3, bFrames: 2 });
-  const pictures = await picturesOf(mp4Url);
-  expect(pictures.length).toBeGreaterThan(7 * 30);
-  await using file = await AvFile.open(mp4Url);
+/** Seeks at random in both players. Returns the number of pictures. */
+async function seekThrough(url: string): Promise<number> {
+  const pictures = await picturesOf(url);
   const seeks = randomSeeks(pictures, SEEKS);
+  await using file = await AvFile.open(url);
   expect(await wrongSeeks(seeks, (seconds) => file.numberAt(seconds), "next")).toEqual([]);
+  const page = await arena.browser.openFile(url);
+  expect(await wrongSeeks(exactInChromium(seeks, B_FRAMES), (seconds) => page.numberAt(seconds), "shown")).toEqual([]);
+  await page.close();
+  return pictures.length;
+}
+
+test("random seeks in the MP4 of a source with jitter and late pictures show the right picture in FFmpeg and in Chromium, and so in a clip of it", async () => {
+  const session = await recordNumbered(arena.weir, { seconds: 8, burstMs: 1000 / 3, jitterMs: 3, bFrames: B_FRAMES });
+  expect(await seekThrough(session.mp4Url)).toBeGreaterThan(7 * 30);
+
+  const { client } = arena.weir;
+  const playbackId = session.recordingUrl.split("/").at(-2) ?? "";
+
+  const { asset } = await client.clips.create({ playbackId, startTime: 2_500, endTime: 5_500 });
+  const ready = async () => (await client.assets.get(asset.id)).status.phase;
+  await expect.poll(ready, { timeout: 60_000 }).toBe("ready");
+  const clipUrl = (await client.assets.get(asset.id)).downloadUrl ?? "";
+  await seekThrough(clipUrl);
 });

@@ -28,6 +28,18 @@ export function randomSeeks(pictures: readonly NumberedPicture[], count: number)
   });
 }
 
+const GOP_PICTURES = 60;
+const REORDERED_PICTURES = 2;
+
+/**
+ * Those after which Chromium shows exactly the picture of that time. It looks for keyframes by the time at which they are decoded, so in any MP4 with
+ * B-frames it shows a keyframe up to two pictures early.
+ */
+export function exactInChromium(seeks: readonly Seek[], bFrames: number): Seek[] {
+  if (bFrames === 0) return [...seeks];
+  return seeks.filter(({ next }) => (next + REORDERED_PICTURES - 1) % GOP_PICTURES >= REORDERED_PICTURES);
+}
+
 /** Seeks which found another picture than `expected`, as sentences. */
 export async function wrongSeeks(
   seeks: readonly Seek[],

@@ -11,8 +11,9 @@ interface Fragment {
 /**
  * Joins the fragments of two tracks in one segment into a single fragment with two `traf` (ISO/IEC 14496-12 8.8.6). Players that seek with a `sidx`
  * read only the `moof` that the reference points to, so both tracks must be in it. The first track streams through in chunks of any size; the second
- * is given whole and follows it. If the first track has several fragments in the segment, both tracks pass unchanged. A `free` box pads the output
- * to the announced size.
+ * is given whole and follows it. Unused space at the end of the `mdat` pads the output to the announced size. A box between two fragments would make
+ * libavformat read the second one twice, after which seeks of Chromium find wrong pictures or none. If the first track has several fragments in the
+ * segment, both tracks pass unchanged, and a `free` box follows.
  */
 export class TrackJoiner {
   readonly #firstBytes: number;
@@ -22,6 +23,7 @@ export class TrackJoiner {
   #pending: Uint8Array | null = new Uint8Array();
   #behind: Uint8Array;
   #sent = 0;
+  #isJoined = false;
 
   /** `size` is the announced size of the output: the sum of both tracks, or at least 8 bytes more. */
   constructor(firstBytes: number, second: Uint8Array, size: number) {
@@ -44,7 +46,8 @@ export class TrackJoiner {
     const second = fragmentOf(this.#second);
     if (!second || !isFragment(head, this.#firstBytes)) return this.#counted([head]);
     this.#behind = second.media;
-    const joined = joinedHead(head.subarray(0, moofBytes), this.#firstBytes, second);
+    this.#isJoined = true;
+    const joined = joinedHead(head.subarray(0, moofBytes), this.#firstBytes, second, this.#size);
     return this.#counted([joined, head.subarray(moofBytes + HEADER)]);
   }
 
@@ -53,6 +56,7 @@ export class TrackJoiner {
     const rest = this.#counted(this.#pending ? [this.#pending, this.#behind] : [this.#behind]);
     const free = this.#size - this.#sent;
     if (free === 0) return rest;
+    if (free > 0 && this.#isJoined) return [...rest, new Uint8Array(free)];
     if (free < HEADER) throw new FormatError(`a segment of ${this.#size} bytes`, this.#sent);
     return [...rest, uint32(free), ascii("free"), new Uint8Array(free - HEADER)];
   }
@@ -63,11 +67,10 @@ export class TrackJoiner {
   }
 }
 
-function joinedHead(moof: Uint8Array, firstBytes: number, second: Fragment): Uint8Array {
+function joinedHead(moof: Uint8Array, firstBytes: number, second: Fragment, size: number): Uint8Array {
   const firstMedia = firstBytes - moof.byteLength - HEADER;
   const moofBytes = moof.byteLength + second.moof.byteLength - TRAF_AT;
-  const mediaBytes = HEADER + firstMedia + second.media.byteLength;
-  const head = concat([moof, second.moof.subarray(TRAF_AT), uint32(mediaBytes, MDAT)]);
+  const head = concat([moof, second.moof.subarray(TRAF_AT), uint32(size - moofBytes, MDAT)]);
   const view = viewOf(head);
   view.setUint32(0, moofBytes);
   view.setUint32(dataOffsetAt(moof), moofBytes + HEADER);

@@ -11,7 +11,7 @@ import { asOneFragment } from "./one-fragment.ts";
 const NOTHING = new Uint8Array();
 
 /** Increase it when the layout of the bytes after the head changes, so that a resumed download never mixes two layouts. */
-const LAYOUT = "4";
+const LAYOUT = "5";
 
 export type ReadSpan = (rendition: string, span: string, range: ByteRange) => AsyncIterable<Uint8Array>;
 
