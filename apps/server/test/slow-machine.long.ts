@@ -14,6 +14,7 @@ const MEASURED_SECONDS = 20;
 /** 30 s more until the alert ends, and its segment. */
 const BACK_WITHIN_MS = 90_000;
 const OVER_WITHIN_MS = 60_000;
+const FIRST_EVENT = 1_700_000_000_000;
 const ABOUT_THE_LADDER = ["admission-refused", "unsupported-source", "transcoder-failed", "transcoder-behind"];
 
 const arena = openArena();
@@ -24,8 +25,15 @@ test("a ladder that gets a quarter of the CPU that it needs has all rungs back w
   await using broadcast = await startBroadcast(weir, { ...options, stream: { profiles: null, record: true } });
   const areAllMade = ({ status }: Stream) =>
     status.transcoding?.state === "running" && (status.renditions ?? []).every(({ state }) => state === "running");
-  const untilAllMade = (timeout: number) =>
-    expect.poll(async () => areAllMade(await broadcast.now()), { timeout, interval: 500 }).toBe(true);
+  /** Each state of the rungs that was seen, for who asks why they are not back. */
+  const seen: string[] = [];
+  const allMade = async (): Promise<string> => {
+    const now = await broadcast.now();
+    const states = [now.status.transcoding?.state, ...(now.status.renditions ?? []).map(({ state }) => state)].join();
+    if (!seen.at(-1)?.endsWith(states)) seen.push(`${Math.round(process.uptime())} s ${states}`);
+    return areAllMade(now) ? "all" : seen.join("; ");
+  };
+  const untilAllMade = (timeout: number) => expect.poll(allMade, { timeout, interval: 500 }).toBe("all");
   await untilAllMade(60_000);
 
   const transcoder = newestTranscoder(weir);
@@ -59,9 +67,10 @@ test("a ladder that gets a quarter of the CPU that it needs has all rungs back w
   expect(source.length).toBe(sourceSegments);
   expect(Math.abs((await recordedSeconds(mp4Url)) - sourceSegmentsDuration)).toBeLessThan(1);
   const alerts: StreamIssueEvent[] = [];
+  const signal = AbortSignal.timeout(60_000);
   for await (const event of weir.client.streams.events(broadcast.stream.id, {
-    from: 1,
-    signal: AbortSignal.timeout(60_000),
+    from: FIRST_EVENT,
+    signal,
   })) {
     if (event.type === "stream_issue" && ABOUT_THE_LADDER.includes(event.code)) alerts.push(event);
     if (event.type === "stream_state" && !event.state.active) break;
