@@ -35,6 +35,8 @@ test(
       const page = await (await fetch(weir.url, { headers: { accept: "text/html" } })).text();
       const [script = ""] = page.match(/(?<=src=")[^"]+\.js/) ?? [];
       expect((await fetch(new URL(script, weir.url))).status).toBe(200);
+      for (const path of ["/docs/watch", "/docs/reference/streams"])
+        expect(await (await fetch(new URL(path, weir.url))).text()).toContain("</article>");
 
       const stream = await weir.client.streams.create({
         name: "released",

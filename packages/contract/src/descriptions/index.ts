@@ -14,7 +14,12 @@ export { errorsOf, takesIdempotencyKey } from "./common-errors.ts";
 export { PlaybackLog } from "./data-descriptions.ts";
 export { type Description, isPublic } from "./description.ts";
 export { AccessQuestion, accessQuestion, type EventDescription, eventDescriptions } from "./event-descriptions.ts";
-export { EXAMPLE_ORIGIN } from "./example-objects.ts";
+export {
+  EXAMPLE_ORIGIN,
+  ids as exampleIds,
+  playbackIds as examplePlaybackIds,
+  STREAM_KEY as exampleStreamKey,
+} from "./example-objects.ts";
 export { describePathParameter, describeQueryParameter } from "./parameter-descriptions.ts";
 export { namedSchemas, schemaDescriptions } from "./schema-descriptions.ts";
 

@@ -34,6 +34,13 @@ export function docsRoutes(app: FastifyInstance, { folder, template }: DocsSourc
     made ??= new DocsSite(folder, document());
     return made;
   };
+  let searched: Promise<string> | null = null;
+  const searchIndex = (): Promise<string> => {
+    searched ??= site()
+      .searchEntries()
+      .then((entries) => JSON.stringify(entries));
+    return searched;
+  };
   const open = { config: { auth: "none" } };
 
   app.get("/llms.txt", open, async (_request, reply) =>
@@ -44,7 +51,7 @@ export function docsRoutes(app: FastifyInstance, { folder, template }: DocsSourc
     reply
       .type("application/json; charset=utf-8")
       .header("cache-control", "no-cache")
-      .send(JSON.stringify(site().searchEntries())),
+      .send(await searchIndex()),
   );
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {

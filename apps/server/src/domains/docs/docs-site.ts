@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { OpenApi } from "../api/index.ts";
 import { addressOf, type DocsPage, type DocsSection } from "./docs-page.ts";
 import { errorPages } from "./error-pages.ts";
@@ -9,6 +10,9 @@ const SECTIONS: readonly DocsSection[] = ["Guides", "API reference", "Errors", "
 /** Sections whose pages are listed beside every page; of the others there is a page with links. */
 const LISTED: readonly DocsSection[] = ["Guides", "API reference"];
 const MAX_EXCERPT = 200;
+/** Of one heading: the words of a long list do not tell it apart. */
+const MAX_SEARCHED = 1_500;
+const CODE = /^ *```[\s\S]*?^ *```/gm;
 
 /** One heading of one page, for the search of the pages' own script. */
 export interface SearchEntry {
@@ -64,18 +68,23 @@ ${parts.length < 2 ? "" : `<nav class="contents" aria-label="On this page"><h2>O
     ].join("\n\n");
   }
 
-  /** Without decisions, which would fill the results of those who look for an answer. */
-  searchEntries(): SearchEntry[] {
-    return [...this.#pages.values()]
-      .filter(({ section }) => section !== "Decisions")
-      .flatMap((page) => {
-        const headings = this.#render(page).headings.filter(({ level }) => level <= 2);
-        return sectionsOf(page.markdown).flatMap((lines, index): SearchEntry[] => {
-          const { id = "", text: heading = page.title } = headings[index] ?? {};
-          const text = plain(lines.slice(1).join("\n"));
-          return text === "" ? [] : [{ id: `${addressOf(page.path)}#${id}`, title: page.title, heading, text }];
-        });
-      });
+  /** Without decisions, which would fill the results of those who look for an answer. Takes a turn of the event loop for each page. */
+  async searchEntries(): Promise<SearchEntry[]> {
+    const entries: SearchEntry[] = [];
+    for (const page of this.#pages.values()) {
+      if (page.section !== "Decisions") entries.push(...this.#entriesOf(page));
+      await setImmediate();
+    }
+    return entries;
+  }
+
+  #entriesOf(page: DocsPage): SearchEntry[] {
+    const headings = this.#render(page).headings.filter(({ level }) => level <= 2);
+    return sectionsOf(page.markdown).flatMap((lines, index): SearchEntry[] => {
+      const { id = "", text: heading = page.title } = headings[index] ?? {};
+      const text = plain(lines.slice(1).join("\n").replaceAll(CODE, "")).slice(0, MAX_SEARCHED);
+      return text === "" ? [] : [{ id: `${addressOf(page.path)}#${id}`, title: page.title, heading, text }];
+    });
   }
 
   #of(section: DocsSection): DocsPage[] {
@@ -121,7 +130,7 @@ function firstPage(pages: readonly DocsPage[]): DocsPage {
 
 /** Of the first paragraph after the heading. */
 function firstSentence(markdown: string): string {
-  const paragraph = markdown.split("\n\n").find((part) => /^[\p{L}`*]/u.test(part)) ?? "";
+  const paragraph = markdown.split("\n\n").find((part) => /^[\p{L}`*].{30}/u.test(part) && !part.endsWith(":")) ?? "";
   const text = plain(paragraph);
   return (/^.+?[.:](?= |$)/.exec(text)?.[0] ?? text).slice(0, MAX_EXCERPT);
 }

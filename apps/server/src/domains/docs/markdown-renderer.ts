@@ -1,4 +1,4 @@
-import MarkdownIt from "markdown-it";
+import MarkdownIt, { type Token } from "markdown-it";
 import { headingId } from "./docs-page.ts";
 
 export interface Heading {
@@ -15,7 +15,7 @@ export interface Rendered {
 // HTML in a document is shown as text, and links to `javascript:` and the like are refused.
 const markdown = new MarkdownIt({ html: false, linkify: false, typographer: false });
 
-markdown.renderer.rules.table_open = () => '<div class="table" tabindex="0" role="region" aria-label="Table"><table>';
+markdown.renderer.rules.table_open = () => '<div class="table" tabindex="0"><table>';
 markdown.renderer.rules.table_close = () => "</table></div>";
 markdown.renderer.rules.fence = (tokens, index) => {
   const { info = "", content = "" } = tokens[index] ?? {};
@@ -29,6 +29,7 @@ export function renderMarkdown(text: string): Rendered {
   const headings: Heading[] = [];
   const used = new Map<string, number>();
   tokens.forEach((token, index) => {
+    if (token.type === "th_open" && tokens[index + 1]?.content === "") emptyHead(tokens.slice(index, index + 3));
     if (token.type !== "heading_open") return;
     const words = tokens[index + 1]?.children?.map(({ content }) => content).join("") ?? "";
     const id = headingId(words);
@@ -39,6 +40,11 @@ export function renderMarkdown(text: string): Rendered {
     headings.push({ level: Number(token.tag.slice(1)), id: unique, text: words });
   });
   return { html: markdown.renderer.render(tokens, markdown.options, {}), headings };
+}
+
+/** A head without words names nothing: a cell. */
+function emptyHead(tokens: readonly Token[]): void {
+  for (const token of tokens) if (token.tag === "th") token.tag = "td";
 }
 
 export const escapeHtml = (text: string): string => markdown.utils.escapeHtml(text);

@@ -3,7 +3,7 @@ import { errorsOf, operationGroups } from "@weir/contract/descriptions";
 import { type DescribedRoute, describedRoutes, type OpenApi, pathOf } from "../api/index.ts";
 import { addressOf, type DocsPage, fence, headingId, table } from "./docs-page.ts";
 import { requestSamples } from "./request-samples.ts";
-import { type DocumentedSchema, fieldTable, OBJECTS_PATH, typeText } from "./schema-text.ts";
+import { type DocumentedSchema, type DocumentedSchemas, fieldTable, OBJECTS_PATH, typeText } from "./schema-text.ts";
 
 const SECTION = "API reference";
 const WEBHOOKS_PATH = "reference/webhook-events";
@@ -24,7 +24,7 @@ interface Content {
 type Contents = Readonly<Record<string, Content>>;
 
 interface Components {
-  readonly schemas: Readonly<Record<string, DocumentedSchema>>;
+  readonly schemas: DocumentedSchemas;
   readonly parameters: Readonly<Record<string, Parameter>>;
 }
 
@@ -92,7 +92,7 @@ function operationPart(described: DescribedRoute, document: OpenApi, components:
 /** The fields of a body, so that a reader who writes a request has them in one place. */
 function bodyText(schema: DocumentedSchema, { schemas }: Components): string {
   const named = schema.$ref ? schemas[schema.$ref.split("/").at(-1) ?? ""] : schema;
-  const fields = named ? fieldTable(named) : "";
+  const fields = named ? fieldTable(named, schemas) : "";
   return schema.$ref ? `${typeText(schema)}\n\n${fields}` : fields;
 }
 
@@ -134,7 +134,9 @@ function webhookEvents(document: OpenApi): DocsPage {
 
 function objects({ schemas }: Components): DocsPage {
   const parts = Object.entries(schemas).map(([name, schema]) =>
-    [`## ${name}`, schema.description ?? "", schema.properties ? fieldTable(schema) : typeText(schema)].join("\n\n"),
+    [`## ${name}`, schema.description ?? "", schema.properties ? fieldTable(schema, schemas) : typeText(schema)].join(
+      "\n\n",
+    ),
   );
   return {
     ...{ path: OBJECTS_PATH, section: SECTION, title: "Objects" },

@@ -32,17 +32,30 @@ export function typeText(schema: DocumentedSchema): string {
   return schema.type ?? "any value";
 }
 
+/** The named schemas of the document. */
+export type DocumentedSchemas = Readonly<Record<string, DocumentedSchema>>;
+
 /** The fields of an object, those of objects without a name included. */
-export function fieldTable(schema: DocumentedSchema): string {
-  return table(["Field", "Type", "Meaning"], fieldRows(schema, ""));
+export function fieldTable(schema: DocumentedSchema, schemas: DocumentedSchemas): string {
+  return table(["Field", "Type", "Meaning"], fieldRows(schema, schemas, ""));
 }
 
-function fieldRows({ properties = {}, required = [] }: DocumentedSchema, prefix: string): string[][] {
+/** In its own words, or else in those of the object that it refers to. */
+function meaningOf({ description, $ref, anyOf = [] }: DocumentedSchema, schemas: DocumentedSchemas): string {
+  const reference = $ref ?? anyOf.find((one) => one.$ref)?.$ref;
+  return description ?? schemas[reference?.split("/").at(-1) ?? ""]?.description ?? "";
+}
+
+function fieldRows(
+  { properties = {}, required = [] }: DocumentedSchema,
+  schemas: DocumentedSchemas,
+  prefix: string,
+): string[][] {
   return Object.entries(properties).flatMap(([name, field]) => {
     const isRequired = required.includes(name) ? "" : " (optional)";
-    const own = [`\`${prefix}${name}\``, `${typeText(field)}${isRequired}`, field.description ?? ""];
+    const own = [`\`${prefix}${name}\``, `${typeText(field)}${isRequired}`, meaningOf(field, schemas)];
     const inner = field.properties ? field : field.items || null;
     const step = field.properties ? "." : "[].";
-    return [own, ...(inner?.properties ? fieldRows(inner, `${prefix}${name}${step}`) : [])];
+    return [own, ...(inner?.properties ? fieldRows(inner, schemas, `${prefix}${name}${step}`) : [])];
   });
 }
