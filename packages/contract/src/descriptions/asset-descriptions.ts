@@ -21,7 +21,7 @@ const importing = {
     body: { name: "film.mp4", url: "https://files.example.org/film.mp4" },
     answer: { asset: importedAsset, task: { id: ids.task } },
   },
-  errors: ["bad-request", "asset-conflict"],
+  errors: ["bad-request", "missing-webhook", "private-address", "not-implemented", "asset-conflict"],
   alsoAnswers: { status: 200, description: "A file of this address is being fetched already: its asset and task" },
 } as const;
 
@@ -38,7 +38,7 @@ export const assetDescriptions: DescriptionsOf<Omit<AssetRoutes, TaskName>> = {
         task: { id: ids.task },
       },
     },
-    errors: ["bad-request", "asset-conflict", "too-many-uploads"],
+    errors: ["bad-request", "missing-webhook", "not-implemented", "asset-conflict", "too-many-uploads"],
   },
   importAsset: {
     description:
@@ -71,7 +71,7 @@ export const assetDescriptions: DescriptionsOf<Omit<AssetRoutes, TaskName>> = {
       body: { name: "Film, final cut" },
       answer: { ...asset, name: "Film, final cut" },
     },
-    errors: ["bad-request", "not-found", "asset-conflict"],
+    errors: ["bad-request", "missing-webhook", "not-implemented", "not-found", "asset-conflict"],
   },
   deleteAsset: {
     description:
@@ -110,7 +110,7 @@ export const taskDescriptions: DescriptionsOf<Pick<AssetRoutes, TaskName>> = {
       },
       answer: { ...task, status: { phase: "waiting", updatedAt: times.created } },
     },
-    errors: ["bad-request"],
+    errors: ["bad-request", "private-address"],
   },
   listTasks: {
     description:

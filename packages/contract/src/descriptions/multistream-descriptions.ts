@@ -7,7 +7,7 @@ export const multistreamDescriptions: DescriptionsOf<typeof multistreamRoutes> =
     description:
       "Stores the address of another platform to forward streams to, over SRT, RTMP or RTMPS. The address often contains a stream key, so no answer ever shows it again. Streams name the target in `multistream.targets`.",
     example: { body: { url: "rtmps://live.example.net/app/secret-key", name: "live.example.net" }, answer: target },
-    errors: ["bad-request", "bad-url"],
+    errors: ["bad-request", "private-address", "bad-url"],
   },
   listTargets: {
     description:
@@ -25,7 +25,7 @@ export const multistreamDescriptions: DescriptionsOf<typeof multistreamRoutes> =
     description:
       "Changes the name or address of a target, or disables it. The change takes effect at once for every live stream that uses the target. There is no body in the answer.",
     example: { params: { id: ids.target }, body: { disabled: true } },
-    errors: ["bad-request", "bad-url", "not-found"],
+    errors: ["bad-request", "private-address", "bad-url", "not-found"],
   },
   deleteTarget: {
     description:

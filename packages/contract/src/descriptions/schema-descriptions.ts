@@ -47,7 +47,7 @@ export const schemaDescriptions = {
   PlaybackSource: "One address of a playable thing.",
   Profile: "One rendition of a live ladder.",
   Project: "The owner of streams, assets, webhooks and API keys.",
-  Pull: "A source that the server would pull a stream from. It is stored, and not used yet.",
+  Pull: "A source to pull a stream from. Weir does not pull yet: creating a stream with one is answered with 501.",
   RecordPatch: "Whether to record sessions from now on.",
   RecordingSpec: "The renditions that a recording keeps.",
   RecordingStatus: "How far a recording is.",

@@ -3,7 +3,7 @@ import type { DescriptionsOf } from "./description.ts";
 import { clip, ids, newStream, playbackIds, STREAM_KEY, session, stream, times } from "./example-objects.ts";
 
 /** Errors of a body that describes a stream: its rules are checked against each other, and against the project's webhooks and targets. */
-const invalidStream = ["bad-request", "bad-url"] as const;
+const invalidStream = ["bad-request", "bad-url", "missing-webhook", "private-address"] as const;
 
 export const streamDescriptions: DescriptionsOf<typeof streamRoutes> = {
   createStream: {

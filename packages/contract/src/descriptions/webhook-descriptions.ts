@@ -14,7 +14,7 @@ export const webhookDescriptions: DescriptionsOf<typeof webhookRoutes> = {
     description:
       "Registers a URL of yours that Weir calls when one of the chosen events happens. With `sharedSecret` every call is signed. Deliveries are in order for each stream, and are retried for a day. Addresses of private networks are refused.",
     example: { body, answer: webhook },
-    errors: ["bad-request", "not-found"],
+    errors: ["bad-request", "private-address", "not-found"],
   },
   listWebhooks: {
     description:
@@ -44,13 +44,13 @@ export const webhookDescriptions: DescriptionsOf<typeof webhookRoutes> = {
     description:
       "Replaces a webhook as a whole, so fields that are left out are cleared. The record from `getWebhook` can be sent back as it is: `isSigned: true` without `sharedSecret` keeps the secret.",
     example: { params: { id: ids.webhook }, body, answer: webhook },
-    errors: ["bad-request", "not-found"],
+    errors: ["bad-request", "private-address", "not-found"],
   },
   patchWebhook: {
     description:
       "Changes the given fields of a webhook. `paused: true` keeps events for up to 7 days without delivering them, and `paused: false` delivers what waits. There is no body in the answer.",
     example: { params: { id: ids.webhook }, body: { paused: false } },
-    errors: ["bad-request", "not-found"],
+    errors: ["bad-request", "private-address", "not-found"],
   },
   deleteWebhook: {
     description:

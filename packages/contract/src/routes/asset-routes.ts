@@ -20,7 +20,7 @@ const importing = {
   auth: "key",
   body: NewAssetFromUrl,
   success: { status: 201, body: RequestedImport },
-  failures: [400, 422],
+  failures: [400, 422, 501],
 } as const;
 
 /** Uploaded and imported files, and the tasks that process them. */
@@ -32,7 +32,7 @@ export const assetRoutes = {
     auth: "key",
     body: NewAsset,
     success: ok(RequestedUpload),
-    failures: [400, 422, 429],
+    failures: [400, 422, 429, 501],
   },
   importAsset: { ...importing, path: "/api/asset/upload/url" },
   importAssetOlder: { ...importing, path: "/api/asset/import" },
@@ -60,7 +60,7 @@ export const assetRoutes = {
     auth: "key",
     body: AssetPatch,
     success: ok(Asset),
-    failures: [400, 404, 422],
+    failures: [400, 404, 422, 501],
   },
   deleteAsset: {
     method: "DELETE",
