@@ -1,11 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { ROOT, readSource } from "./source-files.ts";
 
 const CLIENT = "packages/client";
 const CONTRACT = `"@weir/contract"`;
+/** Where the server looks for it. */
+const BUILT = join(ROOT, CLIENT, "dist");
+/** What the archive is made of, besides the compiler. */
+const SOURCES = [CLIENT, "packages/contract", "tools/client-package.ts", "tsconfig.base.json", "LICENSE"];
 
 interface Manifest {
   readonly version: string;
@@ -14,31 +19,44 @@ interface Manifest {
 }
 
 /**
- * Writes `release/weir-client-{version}.tgz`: `@weir/client` as JavaScript modules with types, for `npm install`. It bundles the contract's types
- * because the contract is in no registry; it needs none of the contract's code.
+ * Writes `packages/client/dist/weir-client-{version}.tgz`: `@weir/client` as JavaScript modules with types, for `npm install`, as the server
+ * hands it out. It bundles the contract's types because the contract is in no registry; it needs none of the contract's code. The version ends with a hash of the content,
+ * so that no two archives have the same name. Nothing is done if the sources are those of the archive that is there.
  */
 function writeClientPackage(): string {
+  const made = digestOf(SOURCES.flatMap((path) => filesIn(join(ROOT, path))));
+  const [stamp, archive] = [join(BUILT, "sources.txt"), archiveIn(BUILT)];
+  if (archive && textOf(stamp) === made) return archive;
   const staging = mkdtempSync(join(tmpdir(), "weir-client-"));
   try {
-    const [compiled, dist] = [join(staging, "compiled"), join(staging, "package", "dist")];
-    const tsc = join(ROOT, "node_modules/.bin/tsc");
-    execFileSync(tsc, ["-p", join(ROOT, CLIENT, "tsconfig.build.json"), "--outDir", compiled], { stdio: "inherit" });
-    cpSync(join(compiled, "client/src"), dist, { recursive: true });
-    cpSync(join(compiled, "contract/src"), join(dist, "contract"), {
-      recursive: true,
-      filter: (path) => !path.endsWith(".js"),
-    });
-    for (const name of readdirSync(dist).filter((file) => /\.(js|ts)$/.test(file))) pointAtContract(join(dist, name));
-    for (const path of [`${CLIENT}/README.md`, "LICENSE"]) cpSync(join(ROOT, path), join(dist, "..", basenameOf(path)));
-    writeFileSync(join(staging, "package", "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
-    const release = join(ROOT, "release");
-    mkdirSync(release, { recursive: true });
-    const pack = ["pack", "--silent", "--pack-destination", release];
-    const archive = execFileSync("npm", pack, { cwd: join(staging, "package"), encoding: "utf8" });
-    return join(release, archive.trim());
+    stage(staging);
+    rmSync(BUILT, { recursive: true, force: true });
+    mkdirSync(BUILT, { recursive: true });
+    const pack = ["pack", "--silent", "--pack-destination", BUILT];
+    execFileSync("npm", pack, { cwd: join(staging, "package"), encoding: "utf8" });
+    writeFileSync(stamp, made);
   } finally {
     rmSync(staging, { recursive: true });
   }
+  const written = archiveIn(BUILT);
+  if (!written) throw new Error(`npm pack wrote no archive to ${BUILT}`);
+  return written;
+}
+
+function stage(staging: string): void {
+  const root = join(staging, "package");
+  const [compiled, dist] = [join(staging, "compiled"), join(root, "dist")];
+  const tsc = join(ROOT, "node_modules/.bin/tsc");
+  execFileSync(tsc, ["-p", join(ROOT, CLIENT, "tsconfig.build.json"), "--outDir", compiled], { stdio: "inherit" });
+  cpSync(join(compiled, "client/src"), dist, { recursive: true });
+  cpSync(join(compiled, "contract/src"), join(dist, "contract"), {
+    recursive: true,
+    filter: (path) => !path.endsWith(".js"),
+  });
+  for (const name of readdirSync(dist).filter((file) => /\.(js|ts)$/.test(file))) pointAtContract(join(dist, name));
+  for (const path of [`${CLIENT}/README.md`, `${CLIENT}/CHANGELOG.md`, "LICENSE"])
+    cpSync(join(ROOT, path), join(root, basenameOf(path)));
+  writeFileSync(join(root, "package.json"), `${JSON.stringify(manifest(digestOf(filesIn(root))), null, 2)}\n`);
 }
 
 function pointAtContract(path: string): void {
@@ -48,20 +66,61 @@ function pointAtContract(path: string): void {
   writeFileSync(path, text.replaceAll(CONTRACT, `"./contract/index.js"`));
 }
 
-function manifest() {
+function manifest(digest: string) {
   const { version, license } = JSON.parse(readSource(`${CLIENT}/package.json`)) as Manifest;
   const { dependencies } = JSON.parse(readSource("packages/contract/package.json")) as Manifest;
   return {
     name: "@weir/client",
-    version,
+    // A letter first: a number could begin with a zero, which versions may not.
+    version: `${version}-c${digest.slice(0, 10)}`,
     description: "A typed client of a Weir server",
     license,
     type: "module",
     sideEffects: false,
     engines: { node: ">=20.19" },
-    exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } },
+    exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" }, "./package.json": "./package.json" },
     dependencies,
   };
+}
+
+/** A hash of the names and contents of files. */
+function digestOf(paths: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const path of paths) {
+    const bytes = readFileSync(path);
+    hash.update(`${basenameOf(path)}\0${bytes.length}\0`).update(bytes);
+  }
+  return hash.digest("hex");
+}
+
+/** All files below a path, in a fixed order, without what was built or installed there. */
+function filesIn(path: string): string[] {
+  try {
+    return readdirSync(path, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((file) => !file.startsWith(BUILT) && !relative(path, file).startsWith("node_modules"))
+      .sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return [path];
+    throw error;
+  }
+}
+
+function archiveIn(folder: string): string | null {
+  if (!existsSync(folder)) return null;
+  const [name] = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.name.endsWith(".tgz"))
+    .map((entry) => entry.name);
+  return name === undefined ? null : join(folder, name);
+}
+
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
 }
 
 const basenameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);

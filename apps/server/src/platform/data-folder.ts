@@ -32,6 +32,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   "clips",
   "sources",
   "uploads",
+  "packages",
   "node-name",
   PROBE_FILE,
   "weir.lock",

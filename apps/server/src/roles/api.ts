@@ -4,13 +4,16 @@ import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
 import type { Domains } from "../domains/index.ts";
 import { MEDIA_PREFIXES } from "../media/index.ts";
+import { openPackages, servePackages } from "../platform/http/package-archives.ts";
 import { addSinglePageApp } from "../platform/http/single-page-app.ts";
 
+/** The archive of `@weir/client`, as `npm ci` builds it or a release brings it. */
+const CLIENT = fileURLToPath(new URL("../../../../packages/client/dist", import.meta.url));
 const DASHBOARD = fileURLToPath(new URL("../../../dashboard/dist", import.meta.url));
 const DOCUMENTS = fileURLToPath(new URL("../../../../docs", import.meta.url));
 
 /** Addresses below these are answers for programs, never a page of the dashboard. */
-const RESERVED_PREFIXES = ["/api/", "/data/", "/analytics/", ...MEDIA_PREFIXES];
+const RESERVED_PREFIXES = ["/api/", "/data/", "/analytics/", "/packages/", ...MEDIA_PREFIXES];
 
 /** Any page may read these: players are embedded everywhere. */
 export const OPEN_PREFIXES = [
@@ -22,17 +25,23 @@ export const OPEN_PREFIXES = [
 /** Null if the pages are not built. */
 const builtPage = (name: string): Promise<string | null> => readFile(join(DASHBOARD, name), "utf8").catch(() => null);
 
-/**
- * The HTTP API, the documentation and the dashboard; false if their pages are not built. `mediaOrigin` is where the store redirects players to;
- * null where it does not.
- */
+export interface ApiSettings {
+  readonly domains: Domains;
+  /** Keeps the clients of earlier versions. */
+  readonly dataFolder: string;
+  /** Where the store redirects players to; null where it does not. */
+  readonly mediaOrigin: string | null;
+}
+
+/** The HTTP API, the documentation, the client to install and the dashboard; false if the pages are not built. */
 export async function addApi(
   app: FastifyInstance,
-  { domains, mediaOrigin }: { readonly domains: Domains; readonly mediaOrigin: string | null },
+  { domains, dataFolder, mediaOrigin }: ApiSettings,
 ): Promise<boolean> {
   const [watchPage, docsPage] = await Promise.all(["watch.html", "docs.html"].map(builtPage));
   const player = watchPage ? { template: watchPage, mediaOrigin } : null;
   const docs = docsPage ? { template: docsPage, folder: DOCUMENTS } : null;
   await app.register((scope) => domains.routes(scope, player, docs));
+  servePackages(app, await openPackages(CLIENT, join(dataFolder, "packages")));
   return addSinglePageApp(app, { folder: DASHBOARD, reservedPrefixes: RESERVED_PREFIXES, mediaOrigin });
 }

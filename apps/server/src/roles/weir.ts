@@ -210,7 +210,7 @@ export async function startWeir({ config, clock, log, signal }: WeirSettings): P
   const app = createApp({ log, proxies, observer, openPrefixes: OPEN_PREFIXES, ownOrigin: publicUrl });
   addHealthRoutes(app, readiness);
   const isApi = config.roles.includes("api");
-  const hasDashboard = isApi && (await addApi(app, { domains, mediaOrigin: store.addressOrigin ?? null }));
+  const hasDashboard = isApi && (await addApi(app, { domains, dataFolder, mediaOrigin: store.addressOrigin ?? null }));
   if (isApi && !hasDashboard) {
     log.warn(NO_DASHBOARD);
     warnings.push(NO_DASHBOARD);

@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { rm } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { makeTestFolder } from "../../src/platform/test-folder.ts";
 import setUpAlone from "./alone-set-up.ts";
@@ -12,9 +14,13 @@ declare module "vitest" {
   }
 }
 
+const CLIENT_PACKAGE = fileURLToPath(new URL("../../../../tools/client-package.ts", import.meta.url));
+
 /** Set-up for tests that share a server. Returns the tear-down. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const tearDown = await setUpAlone(project);
+  // The server hands out what it finds at its start.
+  execFileSync(process.execPath, [CLIENT_PACKAGE], { stdio: "ignore" });
   const dataFolder = makeTestFolder("shared");
   const weir = await WeirProcess.start({ dataFolder, env: SHARED_SETTINGS });
   const { httpPort, rtmpPort } = weir;
