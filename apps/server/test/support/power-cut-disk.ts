@@ -31,14 +31,18 @@ export function whyNoPowerCuts(): string | null {
 export class PowerCutDisk implements AsyncDisposable {
   readonly folder: string;
   readonly #image: string;
+  readonly #options: readonly string[];
+  #device = "";
 
-  private constructor(folder: string) {
+  private constructor(folder: string, fileSystem: FileSystem) {
     this.folder = folder;
     this.#image = `${folder}.img`;
+    // XFS mounts no second file system of the same id.
+    this.#options = fileSystem === "xfs" ? ["-o", "nouuid"] : [];
   }
 
   static async make(fileSystem: FileSystem): Promise<PowerCutDisk> {
-    const disk = new PowerCutDisk(await mkdtemp(join(tmpdir(), `weir-power-${fileSystem}-`)));
+    const disk = new PowerCutDisk(await mkdtemp(join(tmpdir(), `weir-power-${fileSystem}-`)), fileSystem);
     await writeFile(disk.#image, "");
     await truncate(disk.#image, IMAGE_BYTES);
     const [program, ...args] = MAKE[fileSystem];
@@ -69,22 +73,21 @@ export class PowerCutDisk implements AsyncDisposable {
     await rmdir(this.folder);
   }
 
+  /** On a loop device of its own: a process of another test may have a mount namespace that still holds the one before. */
   async #mount(): Promise<void> {
-    await run("mount", ["-o", "loop", this.#image, this.folder], { env: PATHS });
+    const { stdout } = await run("losetup", ["--find", "--show", this.#image], { env: PATHS });
+    this.#device = stdout.trim();
+    await run("mount", [...this.#options, this.#device, this.folder], { env: PATHS });
   }
 
-  /** Resolves when the loop device is gone too. Namespaces of processes that were just killed keep it for a moment. */
   async #unmount(): Promise<void> {
-    const within = { timeout: UNMOUNT_WITHIN_MS, interval: 100 };
     const isUnmounted = () =>
       run("umount", [this.folder], { env: PATHS }).then(
         () => true,
         () => false,
       );
-    await vi.waitUntil(isUnmounted, within);
-    // A mount of the same image would use it again, as it was after the power cut.
-    const isFree = async () => (await run("losetup", ["-j", this.#image], { env: PATHS })).stdout === "";
-    await vi.waitUntil(isFree, within);
+    await vi.waitUntil(isUnmounted, { timeout: UNMOUNT_WITHIN_MS, interval: 100 });
+    await run("losetup", ["--detach", this.#device], { env: PATHS });
   }
 }
 
