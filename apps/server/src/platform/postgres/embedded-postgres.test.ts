@@ -1,5 +1,16 @@
 import { spawn } from "node:child_process";
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -85,6 +96,59 @@ test("a process id in a left lock file that is another program's by now is left 
   await start();
   expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
   stranger.kill();
+});
+
+describe.runIf(process.platform === "linux")("killed together with its server", () => {
+  test("a database that nobody has reaped does not stop the next start", async () => {
+    const folder = (await start()).address.host;
+    await running.pop()?.close();
+    // A shell that becomes another program never waits for its child.
+    const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"]);
+    const pid = Number(String((await once(parent.stdout, "data"))[0]));
+    await waitFor(() => statOf(parent.pid ?? 0).includes("(sleep)"));
+    process.kill(pid, "SIGKILL");
+    await waitFor(() => statOf(pid).includes(") Z"));
+    writeFileSync(lockFile(), `${pid}\n${join(dataFolder, "pg", "18")}\n1700000000\n5432\n\n\n  1 1\nready\n`);
+    writeFileSync(join(folder, ".s.PGSQL.5432.lock"), `${pid}\n${join(dataFolder, "pg", "18")}\n1700000000\n5432\n`);
+    expect(await ask(await start(), "select 1 as one")).toEqual([{ one: 1 }]);
+    parent.kill();
+  });
+
+  test("a backend that does not notice is ended before the next start, and another cluster's is left alone", async () => {
+    const other = makeTestFolder("postgres");
+    await start(other);
+    const othersServer = Number.parseInt(readFileSync(join(other, "pg", "18", "postmaster.pid"), "utf8"), 10);
+    const { child, said, hasEnded } = startElsewhere();
+    await waitFor(() => said() !== "");
+    const server = postmasterPid();
+    const [backend = 0] = backendsOf(server);
+    // As one that waits for the lock of a killed one: it does not notice that its server is gone.
+    process.kill(backend, "SIGSTOP");
+    process.kill(server, "SIGKILL");
+    child.kill("SIGKILL");
+    await waitFor(hasEnded);
+    expect(isRunning(backend)).toBe(true);
+    const others = backendsOf(othersServer);
+    expect(await ask(await start(), "select 1 as one")).toEqual([{ one: 1 }]);
+    expect(isRunning(backend)).toBe(false);
+    expect(others.filter(isRunning)).toEqual(others);
+    for (const postgres of running.splice(0)) await postgres.close();
+    rmSync(other, { recursive: true });
+  });
+
+  function statOf(pid: number): string {
+    try {
+      return readFileSync(`/proc/${pid}/stat`, "utf8");
+    } catch {
+      return "";
+    }
+  }
+  const isRunning = (pid: number): boolean => /\) [^ZX]/.test(statOf(pid));
+  // The server's children include the shell that ends it when its starter dies.
+  const backendsOf = (server: number): number[] =>
+    readdirSync("/proc")
+      .map(Number)
+      .filter((pid) => /\(postgres\) \S (\d+)/.exec(statOf(pid))?.[1] === String(server));
 });
 
 test("a data folder with a path too long for a socket gets its sockets elsewhere", async () => {

@@ -7,7 +7,7 @@ import type { Log } from "../log.ts";
 import { BackOff, sleep } from "../retry.ts";
 import { StartupError } from "../startup-error.ts";
 import { createCluster, explainFailure, MAJOR_VERSION, SUPERUSER } from "./postgres-cluster.ts";
-import { stopOrphan } from "./postgres-orphan.ts";
+import { clusterName, stopOrphan } from "./postgres-orphan.ts";
 import { findPostgresPackage, type PostgresPackage } from "./postgres-package.ts";
 import { type PostgresProcess, startPostgresProcess } from "./postgres-process.ts";
 import { choosePostgresUser, type PostgresUser } from "./postgres-user.ts";
@@ -73,7 +73,7 @@ export async function startEmbeddedPostgres(settings: EmbeddedPostgresSettings):
       chmodSync(settings.dataFolder, 0o711);
     }
     const programs = findPostgresPackage(join(runFolder, "lib"));
-    await stopOrphan(cluster, settings.clock);
+    await stopOrphan(cluster, join(runFolder, `.s.PGSQL.${PORT}.lock`), settings.clock);
     await createCluster(cluster, programs, user);
     const server = new Supervisor(cluster, runFolder, programs, user, settings);
     await server.start();
@@ -115,7 +115,11 @@ class Supervisor {
     this.#user = user;
     this.#clock = clock;
     this.#log = log;
-    const options = Object.entries({ ...SETTINGS, unix_socket_directories: runFolder });
+    const options = Object.entries({
+      ...SETTINGS,
+      unix_socket_directories: runFolder,
+      cluster_name: clusterName(cluster),
+    });
     this.#args = ["-D", cluster, ...options.flatMap(([name, value]) => ["-c", `${name}=${value}`])];
   }
 
