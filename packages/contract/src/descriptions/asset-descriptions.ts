@@ -151,7 +151,7 @@ export const clipDescriptions: DescriptionsOf<typeof clipRoutes> = {
         task: { id: ids.task },
       },
     },
-    errors: ["bad-request", "not-found", "too-many-clips", "impossible-clip"],
+    errors: ["bad-request", "missing-webhook", "not-found", "too-many-clips", "impossible-clip"],
   },
   listClips: {
     description:
