@@ -119,13 +119,17 @@ describe("a live stream", () => {
     expect((await part).subarray(4, 8).toString()).toBe("moof");
   });
 
-  test("answers a blocking request with the current list after three target durations", async () => {
-    await broadcast(3);
-    const blocked = rig.text(`${SOURCE}/index.m3u8?_HLS_msn=3`);
-    await rig.text(`${SOURCE}/index.m3u8`);
-    rig.clock.advance(6_000);
-    expect(await blocked).toContain("1.m4s");
-  });
+  test.each(["away", "silent"])(
+    "answers a blocking request within 0.8 target durations of a source that is %s",
+    async (how) => {
+      const publication = await broadcast(3);
+      if (how === "away") publication.end("source-lost", "the connection broke");
+      const blocked = rig.text(`${SOURCE}/index.m3u8?_HLS_msn=2&_HLS_part=9`);
+      await expect.poll(() => rig.plane.figures.waitingRequests).toBe(1);
+      rig.clock.advance(1_600);
+      expect(await blocked).toContain("1.m4s");
+    },
+  );
 
   test("an edge may cache the response to a blocking request, a player may not", async () => {
     await broadcast(3);

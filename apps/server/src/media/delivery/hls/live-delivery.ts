@@ -21,6 +21,11 @@ import { furthestMsn, hasMedia, JOIN_MARGIN_MS, type PlaylistWait, PlaylistWaits
 /** A new session announces its tracks one by one; this is how long to wait for the second one. */
 const TRACKS_WITHIN_MS = 1000;
 const TRACKS_LOOK_MS = 50;
+/**
+ * In target durations: how long a blocking request waits for a source that sends nothing. hls.js takes 0.8 for a failure, and three failures in its
+ * lists of video and audio between two new segments end it for good, also without low latency. It reads an unchanged list again in a second.
+ */
+const QUIET_TARGET_DURATIONS = 0.5;
 
 /** A request for a file of a session's live window. */
 export interface LiveRequest {
@@ -75,19 +80,20 @@ export class LiveDelivery {
     }
     if (query.msn > furthestMsn(rendition)) return sendText(res, 400, "application/json", TOO_FAR);
     const isMet = () => hasMedia(rendition, query.msn, query.part);
-    this.#waitForList(asked, playlist, { isMet, met: caching.blocked });
+    const quietMs = rendition.targetDuration * 1000 * QUIET_TARGET_DURATIONS;
+    this.#waitForList(asked, playlist, { isMet, met: caching.blocked, quietMs });
   }
 
   /** Sends the playlist once `isMet`, with `met` as its caching; immediately if no wait slot is free. */
   #waitForList(
     asked: LiveRequest,
     playlist: LiveList,
-    { isMet, met, withinMs }: Pick<PlaylistWait, "isMet" | "withinMs"> & { readonly met: string },
+    { met, ...wait }: Pick<PlaylistWait, "isMet" | "withinMs" | "quietMs"> & { readonly met: string },
   ): void {
     const { req, res, source, caching } = asked;
     this.#waits.until(playlist.rendition, {
-      ...{ req, res, playbackId: source.playbackId, isMet, withinMs },
-      done: () => sendPlaylist(asked, playlist, isMet() ? met : caching.fresh),
+      ...{ req, res, playbackId: source.playbackId, ...wait },
+      done: () => sendPlaylist(asked, playlist, wait.isMet() ? met : caching.fresh),
       full: () => sendPlaylist(asked, playlist, caching.fresh),
     });
   }

@@ -30,3 +30,34 @@ test("an answer that fails ends its own connection; the others are answered, and
   expect(responses.map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
   expect(waits.count).toBe(0);
 });
+
+test("a request is answered once nothing was published for as long as it allows, and after three target durations at the latest", async () => {
+  const clock = new ManualClock();
+  const waits = new PlaylistWaits(clock, silentLog, new TrustedProxies([]));
+  const rendition = new LiveRendition("source", 0, { seconds: 2 }, clock);
+  const answered: string[] = [];
+  const wait = (name: string, quietMs?: number) => {
+    const req = new IncomingMessage(new Socket());
+    const done = () => answered.push(name);
+    const place = { req, res: new ServerResponse(req), playbackId: "play", full: () => expect.fail() };
+    waits.until(rendition, { ...place, isMet: () => false, done, quietMs });
+  };
+  wait("part");
+  wait("list", 1000);
+  // Something else is published each half second.
+  for (let msn = 1; msn <= 4; msn++) {
+    clock.advance(500);
+    rendition.expect(msn);
+    await Promise.resolve();
+  }
+  expect(answered).toEqual([]);
+  clock.advance(1000);
+  expect(answered).toEqual(["list"]);
+  wait("next list", 1000);
+  clock.advance(750);
+  expect(answered).toEqual(["list"]);
+  clock.advance(250);
+  expect(answered).toEqual(["list", "next list"]);
+  clock.advance(2000);
+  expect(answered).toEqual(["list", "next list", "part"]);
+});

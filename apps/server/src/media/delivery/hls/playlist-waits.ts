@@ -23,17 +23,21 @@ export interface PlaylistWait {
   /** Called immediately instead of `done` if no wait slot is free. */
   readonly full: () => void;
   readonly withinMs?: number | undefined;
+  /** Ends the wait once the rendition has published nothing for this long. */
+  readonly quietMs?: number | undefined;
 }
 
 interface Waiting {
   readonly wait: PlaylistWait;
   readonly place: WaitPlace;
+  readonly since: number;
   readonly until: number;
 }
 
 /** The requests that wait for one rendition. */
 interface HeldRequests {
   waiting: Waiting[];
+  changedAt: number;
   readonly unsubscribe: () => void;
 }
 
@@ -63,13 +67,18 @@ export class PlaylistWaits {
     const place = this.#places.take(wait.req, wait.playbackId);
     if (!place) return wait.full();
     const withinMs = wait.withinMs ?? MAX_WAIT_TARGET_DURATIONS * rendition.targetDuration * 1000;
-    this.#heldFor(rendition).waiting.push({ wait, place, until: this.#clock.monotonic() + withinMs });
+    const since = this.#clock.monotonic();
+    this.#heldFor(rendition).waiting.push({ wait, place, since, until: since + withinMs });
   }
 
   #heldFor(rendition: LiveFiles): HeldRequests {
     const known = this.#renditions.get(rendition);
     if (known) return known;
-    const held: HeldRequests = { waiting: [], unsubscribe: rendition.onChange(() => this.#look(rendition, held)) };
+    const changed = () => {
+      held.changedAt = this.#clock.monotonic();
+      this.#look(rendition, held);
+    };
+    const held: HeldRequests = { waiting: [], changedAt: 0, unsubscribe: rendition.onChange(changed) };
     this.#renditions.set(rendition, held);
     this.#timer ??= this.#clock.every(LOOK_MS, () => {
       for (const [rendition, held] of this.#renditions) this.#look(rendition, held);
@@ -82,8 +91,9 @@ export class PlaylistWaits {
     const looked = held.waiting;
     held.waiting = [];
     for (const one of looked) {
-      const { wait, place, until } = one;
-      const isOver = rendition.hasEnded || now >= until || wait.isMet();
+      const { wait, place, since, until } = one;
+      const isQuiet = now - Math.max(since, held.changedAt) >= (wait.quietMs ?? Number.POSITIVE_INFINITY);
+      const isOver = rendition.hasEnded || isQuiet || now >= until || wait.isMet();
       if (!isOver && !wait.res.destroyed) {
         held.waiting.push(one);
         continue;
