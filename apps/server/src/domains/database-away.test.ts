@@ -26,10 +26,11 @@ it.each([
   "while the database is away a request %s is 503 and says when to try again",
   async (_, method, url, body, headers) => {
     const answer = await kit.call(method, url, body, headers === "cookie" ? { cookie } : headers);
+    const message = "the database does not answer right now: try again in a few seconds";
     expect([answer.statusCode, answer.headers["retry-after"], answer.json()]).toEqual([
       503,
       "5",
-      { errors: ["the database does not answer right now: try again in a few seconds"], code: "database-away" },
+      { errors: [message], message, code: "database-away", requestId: answer.headers["x-request-id"] },
     ]);
   },
 );
