@@ -23,7 +23,7 @@ import type {
 import { OwnerTokens, signingKeyRoutes } from "./access-control/index.ts";
 import { accountRoutes } from "./accounts/account-routes.ts";
 import { ensureAccount, guardRequests, KeyGuesses, newApiKey, Passwords } from "./accounts/index.ts";
-import { addLaterRoutes, describeApi, openApiDocument, version } from "./api/index.ts";
+import { addLaterRoutes, describeApi, version } from "./api/index.ts";
 import {
   assetRoutes,
   clipJob,
@@ -298,7 +298,7 @@ export function createDomains(options: DomainOptions): Domains {
       webhookRoutes(app, deps);
       addLaterRoutes(app);
       if (player !== null) watchPages(app, { playables, ...player });
-      if (docs !== null) docsRoutes(app, docs, () => openApiDocument(version));
+      if (docs !== null) docsRoutes(app, docs, version);
     },
     ensureFirstAccount: (presetKey) => ensureAccount(deps.db, { presetKey, newKey: newApiKey, now: deps.clock.now() }),
     node: {

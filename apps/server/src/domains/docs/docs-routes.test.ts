@@ -1,9 +1,11 @@
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { ERROR_CODES } from "@weir/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../platform/http/app.ts";
 import { silentLog } from "../../platform/log.ts";
-import { describedRoutes, markOrigin, openApiDocument } from "../api/index.ts";
+import { describedRoutes, markOrigin } from "../api/index.ts";
 import { headingId } from "./docs-page.ts";
 import { docsRoutes } from "./docs-routes.ts";
 import { groupPath } from "./reference-pages.ts";
@@ -12,16 +14,40 @@ const FOLDER = fileURLToPath(new URL("../../../../../docs", import.meta.url));
 const template = '<title>x</title><div id="docs"></div>';
 const app = createApp({ log: silentLog, openPrefixes: [], ownOrigin: () => "" });
 
+/** Work of this thread between two looks, a millisecond apart unless it is stopped. What other programs do to the machine does not count. */
+const MAX_STOP_MS = 40;
+
 const get = async (url: string) => (await app.inject({ url })).body;
 
 beforeAll(async () => {
   app.addHook("onRequest", async (request) => markOrigin(request, "https://weir.test"));
-  docsRoutes(app, { folder: FOLDER, template }, () => openApiDocument("1.2.3"));
+  docsRoutes(app, { folder: FOLDER, template }, "1.2.3");
   await app.ready();
 });
 afterAll(() => app.close());
 
 describe("the documentation", () => {
+  it("does not stop the event loop when its first reader comes, nor when the longest pages are read", async () => {
+    expect(await longestStop(() => get("/docs"))).toBeLessThan(MAX_STOP_MS);
+    expect(await get("/docs")).toContain("<h1");
+    for (const url of ["/docs/search.json", "/llms.txt", "/docs/reference/streams", "/docs/reference/objects"])
+      expect(await longestStop(() => get(url))).toBeLessThan(MAX_STOP_MS);
+  });
+
+  it("sends the search index compressed, and not again to those who have it", async () => {
+    const plain = await app.inject({ url: "/docs/search.json" });
+    const ask = (headers: Record<string, string>) => app.inject({ url: "/docs/search.json", headers });
+    const br = await ask({ "accept-encoding": "gzip, br" });
+    const gzip = await ask({ "accept-encoding": "gzip" });
+    expect([br.headers["content-encoding"], gzip.headers["content-encoding"]]).toEqual(["br", "gzip"]);
+    expect(brotliDecompressSync(br.rawPayload).equals(plain.rawPayload)).toBe(true);
+    expect(gunzipSync(gzip.rawPayload).equals(plain.rawPayload)).toBe(true);
+    expect(br.rawPayload.length).toBeLessThan(plain.rawPayload.length / 3);
+    expect(new Set([plain, br, gzip].map(({ headers }) => headers.etag)).size).toBe(3);
+    const again = await ask({ "accept-encoding": "br", "if-none-match": String(br.headers.etag) });
+    expect([again.statusCode, again.body, again.headers.vary]).toEqual([304, "", "Accept-Encoding"]);
+  });
+
   it("has every guide, with links that lead to pages and headings that exist", async () => {
     const pages = [...(await get("/llms.txt")).matchAll(/\]\((\/docs\/[^)]+)\.md\)/g)].map(([, path = ""]) => path);
     expect(pages.length).toBeGreaterThan(100);
@@ -86,3 +112,19 @@ describe("the documentation", () => {
     expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
   });
 });
+
+async function longestStop(work: () => Promise<unknown>): Promise<number> {
+  let isDone = false;
+  const worked = work().finally(() => {
+    isDone = true;
+  });
+  let longest = 0;
+  while (!isDone) {
+    const before = process.threadCpuUsage();
+    await setTimeout(1);
+    const { user, system } = process.threadCpuUsage(before);
+    longest = Math.max(longest, (user + system) / 1000);
+  }
+  await worked;
+  return longest;
+}

@@ -1,8 +1,9 @@
 import { EXAMPLE_ORIGIN } from "@weir/contract/descriptions";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type OpenApi, originOf } from "../api/index.ts";
-import { DocsSite } from "./docs-site.ts";
+import { codingFor } from "../../platform/http/content-coding.ts";
+import { originOf } from "../api/index.ts";
 import { escapeHtml } from "./markdown-renderer.ts";
+import { type RenderedDocs, renderDocs } from "./rendered-docs.ts";
 
 export interface DocsSource {
   /** The folder of the documents. */
@@ -27,45 +28,45 @@ const CONTENT_SECURITY_POLICY = [
 ].join("; ");
 
 /** `/docs`: the guides and the reference, each page also as Markdown, and `/llms.txt`. All of it is public. */
-export function docsRoutes(app: FastifyInstance, { folder, template }: DocsSource, document: () => OpenApi): void {
-  // Made for the first reader: most servers start without one.
-  let made: DocsSite | null = null;
-  const site = (): DocsSite => {
-    made ??= new DocsSite(folder, document());
-    return made;
-  };
-  let searched: Promise<string> | null = null;
-  const searchIndex = (): Promise<string> => {
-    searched ??= site()
-      .searchEntries()
-      .then((entries) => JSON.stringify(entries));
-    return searched;
+export function docsRoutes(app: FastifyInstance, { folder, template }: DocsSource, version: string): void {
+  // Rendered for the first reader: most servers start without one. After a failure the next reader tries again.
+  let rendered: Promise<RenderedDocs> | null = null;
+  const docs = (): Promise<RenderedDocs> => {
+    rendered ??= renderDocs({ folder, version }).catch((error) => {
+      rendered = null;
+      throw error;
+    });
+    return rendered;
   };
   const open = { config: { auth: "none" } };
 
   app.get("/llms.txt", open, async (_request, reply) =>
-    reply.type("text/plain; charset=utf-8").send(site().llmsText()),
+    reply.type("text/plain; charset=utf-8").send((await docs()).llmsText),
   );
 
-  app.get("/docs/search.json", open, async (_request, reply) =>
-    reply
-      .type("application/json; charset=utf-8")
-      .header("cache-control", "no-cache")
-      .send(await searchIndex()),
-  );
+  app.get("/docs/search.json", open, async (request, reply) => {
+    const { search } = await docs();
+    const coding = codingFor(request.headers["accept-encoding"]);
+    const etag = `"${search.etag}${coding === null ? "" : `-${coding}`}"`;
+    reply.headers({ "cache-control": "no-cache", vary: "Accept-Encoding", etag });
+    if (request.headers["if-none-match"] === etag) return reply.code(304).send();
+    if (coding !== null) reply.header("content-encoding", coding);
+    return reply.type("application/json; charset=utf-8").send(search[coding ?? "plain"]);
+  });
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { "*": name = "" } = request.params as { "*"?: string };
     const path = name.replace(/\/$/, "");
-    const image = site().images.get(path);
+    const { images, pages } = await docs();
+    const image = images.get(path);
     if (image) return reply.type(imageType(path)).send(image);
     const isMarkdown = path.endsWith(".md");
-    const page = site().page(isMarkdown ? path.slice(0, -".md".length).replace(/^index$/, "") : path);
+    const page = pages.get(isMarkdown ? path.slice(0, -".md".length).replace(/^index$/, "") : path);
     if (!page) return notFound(reply, template);
     reply.header("cache-control", "no-cache");
     const atThisServer = (text: string) => text.replaceAll(EXAMPLE_ORIGIN, originOf(request));
     if (isMarkdown) return reply.type("text/markdown; charset=utf-8").send(atThisServer(page.markdown));
-    return sendPage(reply, template, { title: `${page.title} · Weir`, content: atThisServer(site().html(page)) });
+    return sendPage(reply, template, { title: `${page.title} · Weir`, content: atThisServer(page.html) });
   };
   app.get("/docs", open, answer);
   app.get("/docs/*", open, answer);

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import type { OpenApi } from "../api/index.ts";
 import { addressOf, type DocsPage, type DocsSection } from "./docs-page.ts";
 import { errorPages } from "./error-pages.ts";
@@ -22,21 +21,17 @@ export interface SearchEntry {
   readonly text: string;
 }
 
-/** Every page of the documentation. Pages are written and rendered when they are first asked for, and there are only so many. */
+/** Every page of the documentation. Writing and rendering them is long work, for a thread of its own. */
 export class DocsSite {
   readonly images: Guides["images"];
-  readonly #pages: ReadonlyMap<string, DocsPage>;
+  readonly pages: ReadonlyMap<string, DocsPage>;
   readonly #rendered = new Map<string, Rendered>();
 
   constructor(folder: string, document: OpenApi) {
     const guides = readGuides(folder);
     this.images = guides.images;
     const pages = [...guides.pages, ...referencePages(document), ...errorPages()];
-    this.#pages = new Map([firstPage(pages), ...pages].map((page) => [page.path, page]));
-  }
-
-  page(path: string): DocsPage | undefined {
-    return this.#pages.get(path);
+    this.pages = new Map([firstPage(pages), ...pages].map((page) => [page.path, page]));
   }
 
   /** The content of a page, between navigation and table of contents. */
@@ -68,14 +63,9 @@ ${parts.length < 2 ? "" : `<nav class="contents" aria-label="On this page"><h2>O
     ].join("\n\n");
   }
 
-  /** Without decisions, which would fill the results of those who look for an answer. Takes a turn of the event loop for each page. */
-  async searchEntries(): Promise<SearchEntry[]> {
-    const entries: SearchEntry[] = [];
-    for (const page of this.#pages.values()) {
-      if (page.section !== "Decisions") entries.push(...this.#entriesOf(page));
-      await setImmediate();
-    }
-    return entries;
+  /** Without decisions, which would fill the results of those who look for an answer. */
+  searchEntries(): SearchEntry[] {
+    return [...this.pages.values()].flatMap((page) => (page.section === "Decisions" ? [] : this.#entriesOf(page)));
   }
 
   #entriesOf(page: DocsPage): SearchEntry[] {
@@ -88,7 +78,7 @@ ${parts.length < 2 ? "" : `<nav class="contents" aria-label="On this page"><h2>O
   }
 
   #of(section: DocsSection): DocsPage[] {
-    return [...this.#pages.values()].filter((page) => page.section === section);
+    return [...this.pages.values()].filter((page) => page.section === section);
   }
 
   #navigation(current: DocsPage): string {

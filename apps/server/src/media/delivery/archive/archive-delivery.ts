@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { Clock } from "../../../platform/clock.ts";
+import { codingFor } from "../../../platform/http/content-coding.ts";
 import type { TrustedProxies } from "../../../platform/http/trusted-proxies.ts";
 import { Places } from "../../../platform/limits/places.ts";
 import type { ByteRange, ObjectStore } from "../../../platform/storage/object-store.ts";
@@ -22,7 +23,6 @@ import type { Viewing } from "../viewers/admission.ts";
 import { archiveMultivariant } from "./archive-playlists.ts";
 import { ArchiveShelf } from "./archive-shelf.ts";
 import type { OpenMedia, OpenRendition } from "./open-media.ts";
-import { codingFor } from "./shared-text.ts";
 
 /** Concurrent reads from the store per client. The total is a share of the open files allowed. */
 const MAX_READS_PER_CLIENT = 200;

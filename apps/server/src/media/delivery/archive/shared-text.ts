@@ -1,10 +1,8 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import type { Coding } from "../../../platform/http/content-coding.ts";
 import type { Slices } from "../../../platform/slices.ts";
-
-/** Content coding; `null` for none. */
-export type Coding = "br" | "gzip" | null;
 
 export interface CodedText {
   readonly bytes: Uint8Array;
@@ -57,15 +55,4 @@ export class SharedText {
       coding === "br" ? promisify(brotliCompress)(this.#bytes, BROTLI) : promisify(gzip)(this.#bytes);
     return { bytes: await compress(), etag: `"${this.#hash}-${coding}"`, coding };
   }
-}
-
-const REFUSED = /;\s*q=0(?:\.0*)?\s*$/;
-
-/** The best content coding that a client accepts (RFC 9110 12.5.3). */
-export function codingFor(acceptEncoding: string | undefined): Coding {
-  if (!acceptEncoding) return null;
-  const accepted = new Set(
-    acceptEncoding.split(",").flatMap((entry) => (REFUSED.test(entry) ? [] : [entry.split(";", 1)[0]?.trim()])),
-  );
-  return accepted.has("br") ? "br" : accepted.has("gzip") ? "gzip" : null;
 }
