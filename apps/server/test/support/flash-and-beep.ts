@@ -49,10 +49,10 @@ class Received {
     });
   }
 
-  /** The sender's clock at a timestamp, by the newest report that had arrived by then, or the first. */
+  /** The sender's clock at a timestamp, by the newest report that had arrived by then, or the first; NaN before any. */
   msOf(timestamp: number, reports: number): number {
     const report = this.reports[Math.max(0, reports - 1)];
-    if (!report) throw new Error("no sender report has arrived");
+    if (!report) return Number.NaN;
     return report.sentAtMs + (((timestamp - report.timestamp) | 0) * 1000) / this.#rate;
   }
 }
