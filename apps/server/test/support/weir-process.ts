@@ -5,11 +5,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { inject } from "vitest";
-import { systemClock } from "../../src/platform/clock.ts";
-import { sleep } from "../../src/platform/retry.ts";
 import { makeTestFolder } from "../../src/platform/test-folder.ts";
 import { PRESET_API_KEY, WeirServer } from "./weir-server.ts";
 
@@ -95,7 +94,8 @@ export class WeirProcess extends WeirServer {
     while (!hasExited(child) && !(await isReady(this.url))) {
       if (Date.now() > deadline)
         throw new Error(`the server was not ready within ${this.#readyWithinMs} ms: ${this.log}`);
-      await sleep(systemClock, 50);
+      // A timer that keeps the process alive: without one, a test run whose server has ended would end too, with exit code 0.
+      await sleep(50);
     }
     if (hasExited(child)) throw new Error(`the server did not start: ${this.log}`);
   }
